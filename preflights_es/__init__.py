@@ -1,0 +1,98 @@
+"""Preflights: architecture decisions made explicit, recorded and replayable.
+
+The public API; each name is imported when it is first used, so that importing the package costs
+almost nothing.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from preflights_es.core.errors import (
+        LLMAPIError,
+        LLMError,
+        LLMRateLimitError,
+        LLMTimeoutError,
+        LogDamaged,
+        LogFromFuture,
+        PreflightsError,
+        Refused,
+        SessionFaulted,
+        SettingsError,
+    )
+    from preflights_es.core.views import Question
+    from preflights_es.replay.replayer import Replay, Replayer
+    from preflights_es.runtime.redaction import redact
+    from preflights_es.workflows.clarification.adapter import MockLLMAdapter
+    from preflights_es.workflows.clarification.values import (
+        DecisionPatch,
+        HeuristicsConfig,
+        LLMContext,
+        LLMResponse,
+        SessionSnapshot,
+    )
+
+_HOME = {
+    "LLMAPIError": "core.errors",
+    "LLMError": "core.errors",
+    "LLMRateLimitError": "core.errors",
+    "LLMTimeoutError": "core.errors",
+    "LogDamaged": "core.errors",
+    "LogFromFuture": "core.errors",
+    "PreflightsError": "core.errors",
+    "Refused": "core.errors",
+    "SessionFaulted": "core.errors",
+    "SettingsError": "core.errors",
+    "Question": "core.views",
+    "Replay": "replay.replayer",
+    "Replayer": "replay.replayer",
+    "redact": "runtime.redaction",
+    "MockLLMAdapter": "workflows.clarification.adapter",
+    "DecisionPatch": "workflows.clarification.values",
+    "HeuristicsConfig": "workflows.clarification.values",
+    "LLMContext": "workflows.clarification.values",
+    "LLMResponse": "workflows.clarification.values",
+    "SessionSnapshot": "workflows.clarification.values",
+}
+
+__all__ = [
+    "DecisionPatch",
+    "HeuristicsConfig",
+    "LLMAPIError",
+    "LLMContext",
+    "LLMError",
+    "LLMRateLimitError",
+    "LLMResponse",
+    "LLMTimeoutError",
+    "LogDamaged",
+    "LogFromFuture",
+    "MockLLMAdapter",
+    "PreflightsError",
+    "Question",
+    "Refused",
+    "Replay",
+    "Replayer",
+    "SessionFaulted",
+    "SessionSnapshot",
+    "SettingsError",
+    "__version__",
+    "redact",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        message = f"module {__name__!r} has no attribute {name!r}"
+        raise AttributeError(message)
+    from importlib import import_module
+
+    value = getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,0 +1,1 @@
+"""Projections written as files: the record of a decision, the task, the brief for an agent."""

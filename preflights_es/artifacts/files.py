@@ -1,0 +1,126 @@
+"""Writing a document: only inside its folder, atomically, never over a person's edits."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from hashlib import sha256
+from pathlib import Path, PurePosixPath
+from typing import Final
+
+from preflights_es.core.artifacts import Written
+from preflights_es.core.errors import ArtifactOutside, StoreUnavailable
+
+NUMBER_DIGITS_MAX: Final = 6  # a longer name is a date or an id, not a record's number
+
+
+def checked_folder(root: Path, folder: str) -> Path:
+    """A configured folder, which must lie inside the project's root, links followed.
+
+    Raises:
+        ArtifactOutside: it does not.
+    """
+    top = root.resolve()
+    found = (top / folder).resolve()
+    if found != top and top not in found.parents:
+        raise ArtifactOutside(
+            f"the folder {folder!r} leads outside the project {str(root)!r}: "
+            "configure one inside it"
+        )
+    return found
+
+
+def checked_path(root: Path, folders: tuple[str, ...], path: str) -> Path:
+    """Where a document goes, which must be directly inside one of the folders.
+
+    Raises:
+        ArtifactOutside: the path has steps upward, is absolute, or lies elsewhere.
+    """
+    parts = PurePosixPath(path)
+    if parts.is_absolute() or ".." in parts.parts or "\\" in path or "\0" in path:
+        raise ArtifactOutside(f"the path {path!r} is not inside the project: nothing was written")
+    target = root.resolve() / parts
+    allowed = [checked_folder(root, folder) for folder in folders]
+    if target.parent.resolve() not in allowed:
+        expected = " or ".join(folders)
+        raise ArtifactOutside(
+            f"the document {path!r} does not lie in {expected}: nothing was written"
+        )
+    return target
+
+
+def filed(
+    target: Path, path: str, text: str, before: Written | None, former: Path | None = None
+) -> tuple[Written, bool]:
+    """Write a document; where a person has edited it, write `.new` beside it.
+
+    Args:
+        path: the target relative to the project's root.
+        before: what this program wrote for the same session last, where it did.
+        former: where that lies, when it lies elsewhere; removed unless a person edited it.
+
+    Returns:
+        What was written, and whether it lies beside the person's file.
+
+    Raises:
+        StoreUnavailable: the disk refuses.
+    """
+    content = text.encode()
+    value = sha256(content).hexdigest()
+    known = {value} | ({before.sha256} if before and before.path == path else set())
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        beside = found_hash(target) not in (None, *known)
+        if beside:
+            target, path = target.with_name(f"{target.name}.new"), f"{path}.new"
+        if found_hash(target) != value:
+            _replace(target, content)
+        if before and former and found_hash(former) == before.sha256:
+            former.unlink()
+    except OSError as error:
+        raise StoreUnavailable(f"{path} cannot be written: {error.strerror or error}") from error
+    return Written(path, value), beside
+
+
+def numbered(folder: Path) -> dict[int, list[Path]]:
+    """The records of a folder by number, as their names say (`0012-title.md`)."""
+    found: dict[int, list[Path]] = {}
+    for path in sorted(folder.glob("[0-9][0-9][0-9][0-9]*.md")):
+        digits = path.name.partition("-")[0].removesuffix(".md")
+        if digits.isascii() and digits.isdigit() and len(digits) <= NUMBER_DIGITS_MAX:
+            found.setdefault(int(digits), []).append(path)
+    return found
+
+
+def found_hash(target: Path) -> str | None:
+    """Of what lies there; None when nothing does, and never what a link points at."""
+    if target.is_symlink() or target.is_dir():
+        return "not a file of ours"
+    try:
+        return sha256(target.read_bytes()).hexdigest()
+    except FileNotFoundError:
+        return None
+
+
+def _replace(target: Path, content: bytes) -> None:
+    """All of it or nothing: a second file, flushed, then renamed."""
+    temporary = target.with_name(f".{target.name}.{os.getpid()}.tmp")
+    with temporary.open("wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+    temporary.replace(target)
+    _flush_folder(target.parent)
+    for left in target.parent.glob(f".{target.name}.*.tmp"):
+        # Of a process that was killed before it could rename.
+        with contextlib.suppress(FileNotFoundError):
+            left.unlink()
+
+
+def _flush_folder(folder: Path) -> None:
+    with contextlib.suppress(OSError):  # not every system lets a folder be opened
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)

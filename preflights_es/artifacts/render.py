@@ -1,0 +1,196 @@
+"""From a record to the text of a document: frozen templates, and text that can forge nothing.
+
+A template is Markdown with `$placeholders`; a line of the front matter or a section of which every
+placeholder is empty is left out, so that no section says nothing.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from importlib.resources import files
+from string import Template
+from typing import Final
+
+from preflights_es.core.artifacts import Record, RecordField, Related
+from preflights_es.core.text import one_line, shortened, shown, shown_lines, slug
+
+TITLE_MAX: Final = 120  # characters of a heading
+BRIEF_BYTES_MAX: Final = 1_500  # about 375 tokens of English, under 500 of any script
+
+_MARKUP = re.compile(r"[\\`*\[\]<>|]")
+_LEADING = re.compile(r"^(\s*)([#>+=-]|\d+[.)])")
+
+
+def document(template: str, record: Record) -> str:
+    """The text of an ADR or a task, a pure function of the record and the template's version."""
+    return _filled(_template(template), _values(record))
+
+
+def brief(record: Record) -> str:
+    """What a coding agent has to know before it starts, in fewer than 500 tokens."""
+    for room in (1_000, 600, 300, 150, 80):
+        text = _filled(_template("brief.v1"), _brief_values(record, room))
+        if len(text.encode()) <= BRIEF_BYTES_MAX:
+            break
+    return text
+
+
+def _template(name: str) -> str:
+    return (files("preflights_es.artifacts") / "templates" / f"{name}.md").read_text("utf-8")
+
+
+def _filled(template: str, values: Mapping[str, str]) -> str:
+    head, *sections = template.split("\n## ")
+    if head.startswith("---\n"):
+        _, front, rest = head.split("---\n", 2)
+        kept = [line for line in front.splitlines() if _says_something(line, values)]
+        head = "\n".join(("---", *kept, "---", rest))
+    parts = [head, *(f"## {section}" for section in sections if _says_something(section, values))]
+    return "\n\n".join(Template(part.strip("\n")).substitute(values) for part in parts) + "\n"
+
+
+def _says_something(text: str, values: Mapping[str, str]) -> bool:
+    return any(values[name] for name in Template(text).get_identifiers())
+
+
+# 1. What a document says ---------------------------------------------------------------------
+
+
+def _values(record: Record) -> dict[str, str]:
+    return {
+        "status": _yaml(_status(record)),
+        "date": record.date,
+        "decision_makers": f"[{_yaml(record.decided_by)}]" if record.decided_by else "",
+        "uid": _yaml(record.uid),
+        "session": _yaml(record.session_id),
+        "title": _inline(shortened(record.title, TITLE_MAX)),
+        "context": _quoted(record.intention),
+        "options": _options(record),
+        "outcome": _outcome(record),
+        "open": "\n".join(f"* {_inline(question)}" for question in record.missing),
+        "more": _relations(record),
+    }
+
+
+def _status(record: Record) -> str:
+    if record.superseded_by is None:
+        return record.status
+    return f"superseded by {_name(record.superseded_by)}"
+
+
+def _name(related: Related) -> str:
+    return f"task {related.uid}" if related.number is None else f"ADR-{related.number:04d}"
+
+
+def _options(record: Record) -> str:
+    """One list a question; the person's own words stand among what was offered."""
+    lists = []
+    for field in record.fields:
+        if field.options:
+            options = dict.fromkeys((*field.options, field.value))
+            lines = "\n".join(f"* {_inline(option)}" for option in options)
+            lists.append(f"For {_inline(field.name)}:\n\n{lines}")
+    return "\n\n".join(lists)
+
+
+_HOW = {
+    "detected": "named by the intention",
+    "chosen": "one of the options offered",
+    "custom": "in their own words",
+    "typed": "in their own words",
+}
+_BY = {"user": "a person", "agent": "an agent", "script": "a script"}
+
+
+def _outcome(record: Record) -> str:
+    lines = [_decided(field) for field in record.fields]
+    if not lines:
+        return ""
+    if record.category:
+        how = "named by the intention" if record.category_source == "detected" else ""
+        lines.insert(0, f"* Category: {_inline(record.category)}{f' ({how})' if how else ''}")
+    if record.proposed_by is not None:
+        lines.append(f"\nProposed by {_BY[record.proposed_by]}; no person has confirmed it yet.")
+    return "\n".join(lines)
+
+
+def _decided(field: RecordField) -> str:
+    how = f"{_HOW[field.source]}, answered by {_BY[field.by]}"
+    return f"* {_inline(field.name)}: **{_inline(field.value)}** ({how})"
+
+
+def _relations(record: Record) -> str:
+    lines = []
+    if record.supersedes is not None:
+        lines.append(f"* Supersedes {_link(record.supersedes)}")
+    if record.superseded_by is not None:
+        lines.append(f"* Superseded by {_link(record.superseded_by)}")
+    return "\n".join(lines)
+
+
+def _link(related: Related) -> str:
+    """Both records lie in the folder of records; a task is named without a link."""
+    words = f"{_name(related)}, {_inline(one_line(related.title))}"
+    if related.number is None:
+        return words
+    name = slug(related.title)
+    file = f"{related.number:04d}-{name}.md" if name else f"{related.number:04d}.md"
+    return f"[{words}]({file})"
+
+
+# 2. The brief --------------------------------------------------------------------------------
+
+
+def _brief_values(record: Record, room: int) -> dict[str, str]:
+    fields = [
+        f"* {_inline(f.name)}: {_inline(shortened(one_line(f.value), room // 4))}"
+        for f in record.fields
+    ]
+    if record.category and fields:
+        fields.insert(0, f"* Category: {_inline(shortened(record.category, room // 4))}")
+    state = "" if record.status == "accepted" else _STATE.get(record.status, "")
+    return {
+        "context": _quoted(shortened(record.intention, room)),
+        "outcome": "\n".join(fields),
+        "open": "\n".join(f"* {_inline(shortened(q, 200))}" for q in record.missing)
+        or ("" if fields else "* Nothing was decided: ask before you choose a technology."),
+        "more": "\n".join(
+            filter(
+                None,
+                (
+                    state,
+                    "Ask the person before you decide anything that is not decided above.",
+                    f"Source: Preflights session {record.session_id[-8:]}.",
+                ),
+            )
+        ),
+    }
+
+
+_STATE = {
+    "open": "No person has accepted this yet: treat it as a proposal.",
+    "proposed": "No person has accepted this yet: treat it as a proposal.",
+    "superseded": "This decision was superseded: ask for the newer one.",
+}
+
+
+# 3. Text that forges nothing -----------------------------------------------------------------
+
+
+def _inline(text: str) -> str:
+    """One line of Markdown that shows the text and does nothing else."""
+    escaped = _MARKUP.sub(r"\\\g<0>", shown(one_line(text)))
+    return _LEADING.sub(r"\1\\\2", escaped)
+
+
+def _quoted(text: str) -> str:
+    """A block quote, so that no line of the text can begin a section."""
+    lines = shown_lines(text).strip().split("\n")
+    return "\n".join(f"> {_inline(line)}".rstrip() for line in lines)
+
+
+def _yaml(text: str) -> str:
+    """A double-quoted scalar: JSON's strings are YAML's."""
+    return json.dumps(shown(one_line(text)), ensure_ascii=False)

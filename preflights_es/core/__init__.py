@@ -1,0 +1,5 @@
+"""The pure kernel: events, sessions, requests and outcomes, errors, and the ports of the outside.
+
+No clock, no chance, no environment, no network, no database: what changes between two runs
+enters as a field of an Input.
+"""

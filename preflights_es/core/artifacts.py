@@ -1,0 +1,82 @@
+"""A file that a session owes is a Request, and its writing an Outcome, like any other call."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from preflights_es.core.events import ActorKind, Event, Outcome, Request, Value
+
+
+class ArtifactDue(Request, frozen=True):
+    """A file must be written, rendered from the log as it stands at this event."""
+
+    tag: ClassVar[str] = "artifact.due.v1"
+    template: str
+    """`name.vN`, a frozen file of `preflights_es/artifacts/templates`."""
+    path: str
+    """Relative to the project's root, with forward slashes."""
+
+
+class ArtifactWritten(Outcome, frozen=True):
+    """The file lies where it should, or beside it."""
+
+    tag: ClassVar[str] = "artifact.written.v1"
+    path: str
+    sha256: str
+    """Of the bytes that were written, in hexadecimal."""
+    beside: bool = False
+    """True when a person's edits were found and `path` is a `.new` file next to them."""
+
+
+ARTIFACT_EVENTS: tuple[type[Event], ...] = (ArtifactDue, ArtifactWritten)
+
+
+class Written(Value, frozen=True):
+    """What a session knows of its file on disk."""
+
+    path: str
+    sha256: str
+
+
+class RecordField(Value, frozen=True):
+    """One decided value, with how it came about."""
+
+    name: str
+    value: str
+    source: str
+    """`detected`, `chosen`, `custom` or `typed`."""
+    by: ActorKind
+    options: tuple[str, ...] = ()
+    """What was offered, without the option to specify another."""
+
+
+class Related(Value, frozen=True):
+    """Another decision that this one points at."""
+
+    uid: str
+    title: str
+    number: int | None = None
+    session_id: str = ""
+
+
+class Record(Value, frozen=True):
+    """What a template may say about a decision; everything in it comes from the log."""
+
+    uid: str
+    session_id: str
+    title: str
+    intention: str
+    status: str
+    """`open`, `proposed`, `accepted` or `superseded`."""
+    date: str = ""
+    """Of the acknowledgement, ISO 8601, UTC; empty while it is open."""
+    decided_by: str = ""
+    """The person's name; empty when a script or an agent proposed it."""
+    proposed_by: ActorKind | None = None
+    category: str = ""
+    category_source: str = ""
+    fields: tuple[RecordField, ...] = ()
+    missing: tuple[str, ...] = ()
+    """Questions without an answer, in the words they were asked."""
+    supersedes: Related | None = None
+    superseded_by: Related | None = None

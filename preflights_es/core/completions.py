@@ -1,0 +1,74 @@
+"""A provider call is two events: the request, whole, and what came of it, verbatim."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Literal
+
+from preflights_es.core.events import Event, Outcome, Request, Value
+
+
+class Message(Value, frozen=True):
+    """One turn of the conversation that is sent."""
+
+    role: Literal["system", "user", "assistant"]
+    content: str
+
+
+class CompletionRequested(Request, frozen=True):
+    """Everything that is sent to a provider; durable before the call is made."""
+
+    tag: ClassVar[str] = "completion.requested.v1"
+    provider: str
+    model: str
+    messages: tuple[Message, ...]
+    parameters: tuple[tuple[str, str], ...] = ()
+    """Pairs of name and value as sent; only what the provider's API takes."""
+    contract: str = ""
+    """`name.vN` of what the response must meet; empty for free text."""
+    attempt: int = 1
+
+
+class CompletionReceived(Outcome, frozen=True):
+    """The response, as it came."""
+
+    tag: ClassVar[str] = "completion.received.v1"
+    text: str | None
+    """None when the bytes were not valid UTF-8: then `text_base64` holds them."""
+    text_base64: str | None = None
+    model: str = ""
+    """As the provider reports it."""
+    stop_reason: str = ""
+    request_id: str = ""
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    latency_ms: int | None = None
+
+
+class CompletionFailed(Outcome, frozen=True):
+    """No usable response came."""
+
+    tag: ClassVar[str] = "completion.failed.v1"
+    kind: str
+    """`timeout`, `rate_limit`, `api_error`, or another kind of `core.errors.LLMError`."""
+    message: str
+    retry_after_ms: int | None = None
+    latency_ms: int | None = None
+
+
+class Completion(Value, frozen=True):
+    """What a provider hands back for one request."""
+
+    text: str | None
+    text_base64: str | None = None
+    model: str = ""
+    stop_reason: str = ""
+    request_id: str = ""
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+
+
+COMPLETION_EVENTS: tuple[type[Event], ...] = (
+    CompletionRequested,
+    CompletionReceived,
+    CompletionFailed,
+)

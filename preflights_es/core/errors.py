@@ -1,0 +1,177 @@
+"""Every error a caller can meet, one tree.
+
+PreflightsError
+├── Refused                 said before anything is recorded: the words or the moment are wrong
+│   ├── UnknownSession
+│   ├── AmbiguousSession
+│   └── SessionMoved        `--expect VERSION` did not hold
+├── SettingsError           a settings file or variable is wrong
+├── LogDamaged              what was stored does not verify
+├── LogFromFuture           written by a newer version of this program
+├── SessionFaulted          `decide` or `evolve` raised: a bug of ours, kept for replay
+├── ArtifactOutside         a path that leaves the configured folder
+├── StoreError
+│   ├── Conflict            the head moved: read again, decide again
+│   ├── DuplicateInput      this Input is recorded already
+│   ├── NumberTaken         another record of this project took the number
+│   ├── CommitUnknown       the connection broke while committing: look the Input up
+│   └── StoreUnavailable    the database or its disk fails
+└── LLMError                a provider failed (seed 2, section 7.1)
+    ├── LLMAPIError
+    ├── LLMTimeoutError
+    └── LLMRateLimitError
+
+Refusals that concern the *meaning* of an Input are no errors: they are Decisions in the log.
+"""
+
+from __future__ import annotations
+
+
+class PreflightsError(Exception):
+    """Root of the tree; `str()` is one line that a person can act on."""
+
+
+class Refused(PreflightsError):
+    """Nothing was recorded: what was found, what was expected, what to do."""
+
+
+class UnknownSession(Refused):
+    """No session of this log bears the id that was typed."""
+
+    def __init__(self, typed: str) -> None:
+        super().__init__(
+            f"no session matches {typed!r}: `preflights sessions --all` lists those of this project"
+        )
+        self.typed = typed
+
+
+class AmbiguousSession(Refused):
+    """More than one session bears the id that was typed."""
+
+    def __init__(self, typed: str, matches: tuple[str, ...]) -> None:
+        some = ", ".join(matches[:4])
+        super().__init__(f"{typed!r} matches {len(matches)} sessions ({some}): type more of the id")
+        self.typed = typed
+        self.matches = matches
+
+
+class SessionMoved(Refused):
+    """The session is at another version than the caller expected."""
+
+    def __init__(self, session_id: str, expected: int, found: int) -> None:
+        super().__init__(
+            f"session {session_id[-8:]} is at version {found}, not {expected}: "
+            f"look at it again with `preflights show {session_id[-8:]}`"
+        )
+        self.expected = expected
+        self.found = found
+
+
+class SettingsError(PreflightsError):
+    """A settings file, option or variable has a wrong value; names the key and its line."""
+
+
+class LogDamaged(PreflightsError):
+    """What was stored does not verify.
+
+    `version` is the first event that is wrong, 0 where no event can be named.
+    """
+
+    def __init__(self, where: str, version: int, found: str) -> None:
+        at = f", event {version}" if version else ""
+        super().__init__(f"damaged log: {where}{at}: {found}")
+        self.where = where
+        self.version = version
+        self.found = found
+
+
+class LogFromFuture(PreflightsError):
+    """A log, a line or an event that a newer version of this program wrote."""
+
+
+class SessionFaulted(PreflightsError):
+    """`decide` or `evolve` raised on a recorded Input; `__cause__` is what was raised.
+
+    `version` is that Input's, and the Input is durable: the session replays to the same error and
+    goes on after the fix.
+    """
+
+    def __init__(self, session_id: str, version: int, error: BaseException) -> None:
+        super().__init__(
+            f"session {session_id[-8:]} stopped at event {version}: {type(error).__name__}: {error}"
+        )
+        self.session_id = session_id
+        self.version = version
+        self.error = error
+
+
+class ArtifactOutside(PreflightsError):
+    """A file would lie outside the project's root or its configured folder."""
+
+
+class StoreError(PreflightsError):
+    """The store could not do what was asked."""
+
+
+class Conflict(StoreError):
+    """The session's head moved since it was read."""
+
+    def __init__(self, session_id: str, expected: int) -> None:
+        super().__init__(f"session {session_id[-8:]} moved past version {expected}")
+        self.session_id = session_id
+        self.expected = expected
+
+
+class DuplicateInput(StoreError):
+    """An Input with this id is in the log already."""
+
+    def __init__(self, input_id: str) -> None:
+        super().__init__(f"input {input_id} is recorded already")
+        self.input_id = input_id
+
+
+class NumberTaken(StoreError):
+    """Another session of the project holds this number."""
+
+    def __init__(self, project: str, number: int) -> None:
+        super().__init__(f"number {number} of project {project!r} is taken")
+        self.number = number
+
+
+class CommitUnknown(StoreError):
+    """It is not known whether the last transaction was committed."""
+
+
+class StoreUnavailable(StoreError):
+    """The database cannot be reached, read or written."""
+
+
+class LLMError(PreflightsError):
+    """A provider gave no usable response.
+
+    `retry_after_ms` is the provider's hint in milliseconds, None without one.
+    """
+
+    kind = "error"
+
+    def __init__(self, message: str, *, retry_after_ms: int | None = None) -> None:
+        super().__init__(message)
+        self.retry_after_ms = retry_after_ms
+
+
+class LLMAPIError(LLMError):
+    """The provider's API failed."""
+
+    kind = "api_error"
+
+
+class LLMTimeoutError(LLMError, TimeoutError):
+    """No response within the time allowed."""
+
+    kind = "timeout"
+
+
+class LLMRateLimitError(LLMError):
+    """The provider refused for too many requests."""
+
+    kind = "rate_limit"

@@ -1,0 +1,114 @@
+"""What every log is made of: Inputs, Decisions, and the few events that belong to no workflow.
+
+    log := (Input Decision+)*      at most one undecided Input at the end
+
+An Input comes from outside and is recorded before it is judged. A Decision follows from it by a
+pure function and is computed again at replay. A Request is a Decision that asks the outside for
+something (a completion, a file); an Outcome is the Input that answers it and names its call.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar, Literal
+
+import msgspec
+
+ActorKind = Literal["user", "agent", "script"]
+
+
+class Value(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A part of an event: immutable, compared by its fields."""
+
+
+class Actor(Value, frozen=True):
+    """Who made an Input; the name stands in the payload, so that it can be erased."""
+
+    kind: ActorKind
+    name: str = ""
+    """As configured, or as git knows the person; empty when nobody said."""
+
+
+class Event(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """One immutable fact of a session."""
+
+    tag: ClassVar[str] = ""
+    """`workflow.snake_name.vN`; frozen once a session may have used it."""
+
+
+class Input(Event, frozen=True):
+    """Something that came from outside."""
+
+    at: int
+    """When it came, in microseconds since 1970 UTC, by the clock of who recorded it."""
+    actor: Actor
+
+
+class Decision(Event, frozen=True):
+    """Something that follows from the Input before it."""
+
+
+class Request(Decision, frozen=True):
+    """Asks the outside for something; open until an Outcome names the same call."""
+
+    call: str
+    """Unique within its session."""
+
+
+class Outcome(Input, frozen=True):
+    """What came of a Request."""
+
+    call: str
+
+
+class SessionAbandoned(Input, frozen=True):
+    """Somebody gave the session up."""
+
+    tag: ClassVar[str] = "session.abandoned.v1"
+    reason: str = ""
+
+
+class InputQuarantined(Input, frozen=True):
+    """The undecided Input before this one is set aside, because deciding it raises.
+
+    Reaches no workflow: a bug there cannot hold the session.
+    """
+
+    tag: ClassVar[str] = "session.input_quarantined.v1"
+    version: int
+    """The version of the Input that is set aside."""
+    error: str = ""
+    """Type and message of what deciding it raised, as seen by whoever set it aside."""
+
+
+class SessionClosed(Decision, frozen=True):
+    """Nothing more is decided in this session."""
+
+    tag: ClassVar[str] = "session.closed.v1"
+    status: Literal["abandoned"]
+
+
+class ResponseIgnored(Decision, frozen=True):
+    """An Outcome came for a call that is not open; it is kept and counted, and changes nothing."""
+
+    tag: ClassVar[str] = "session.response_ignored.v1"
+    call: str
+    reason: Literal["not_open", "closed"]
+
+
+class InputIgnored(Decision, frozen=True):
+    """An Input came after the session was closed."""
+
+    tag: ClassVar[str] = "session.input_ignored.v1"
+    reason: Literal["closed"]
+
+
+ERASED_TAG = "session.erased.v1"
+"""Tag of the event that must cover every payload that is gone (docs/specs/log.md)."""
+
+SESSION_EVENTS: tuple[type[Event], ...] = (
+    SessionAbandoned,
+    InputQuarantined,
+    SessionClosed,
+    ResponseIgnored,
+    InputIgnored,
+)

@@ -1,0 +1,36 @@
+"""Ids that sort by time and are typed by their end."""
+
+from __future__ import annotations
+
+SHORT = 8
+"""Characters of an id that people see and type: its random end (issue 1)."""
+
+TYPED_MIN = 4
+"""Fewer characters of an id than this are taken for a slip of the keyboard."""
+
+
+def uuid7(milliseconds: int, entropy: bytes) -> str:
+    """A UUIDv7 (RFC 9562, section 5.7) in its canonical form, from ten random bytes."""
+    value = (milliseconds & (1 << 48) - 1) << 80 | int.from_bytes(entropy[:10], "big")
+    value = value & ~(0xF << 76) | 0x7 << 76
+    value = value & ~(0x3 << 62) | 0x2 << 62
+    text = f"{value:032x}"
+    return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
+
+
+def milliseconds(session_id: str) -> int:
+    """When an id was made, in milliseconds since 1970 UTC."""
+    return int(session_id.replace("-", "")[:12], 16)
+
+
+def short(session_id: str) -> str:
+    """The form that people see and type."""
+    return session_id[-SHORT:]
+
+
+def decision_uid(session_id: str) -> str:
+    """The immutable name of the one decision a session can come to: its last twelve digits.
+
+    Being an end of the session's id, it is accepted wherever a session is asked for.
+    """
+    return session_id[-12:]

@@ -1,0 +1,57 @@
+"""The canonical JSON of events, and where two JSON values differ."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+
+_encoder = msgspec.json.Encoder()
+
+
+def encoded(value: object) -> bytes:
+    """Canonical: fields in the order of the class, no white space, UTF-8.
+
+    Raises:
+        UnicodeEncodeError: a lone surrogate; callers refuse those before an event is made.
+    """
+    return _encoder.encode(value)
+
+
+def decoded(data: bytes) -> Any:
+    """Plain dicts, lists, strings and numbers.
+
+    Raises:
+        msgspec.DecodeError: not JSON.
+    """
+    return msgspec.json.decode(data)
+
+
+class Absent:
+    """Stands for a value that one side does not have."""
+
+    def __repr__(self) -> str:
+        return "(absent)"
+
+
+ABSENT = Absent()
+
+
+def differences(recorded: Any, computed: Any, at: str = "") -> Iterator[tuple[str, Any, Any]]:
+    """Triples of JSON Pointer, recorded and computed value, in document order.
+
+    `ABSENT` stands where one side has no value. Depth is that of our own events, so plain
+    recursion does.
+    """
+    if isinstance(recorded, dict) and isinstance(computed, dict):
+        for key in [*recorded, *(k for k in computed if k not in recorded)]:
+            pointer = f"{at}/{key.replace('~', '~0').replace('/', '~1')}"
+            yield from differences(recorded.get(key, ABSENT), computed.get(key, ABSENT), pointer)
+    elif isinstance(recorded, list) and isinstance(computed, list):
+        for i in range(max(len(recorded), len(computed))):
+            a = recorded[i] if i < len(recorded) else ABSENT
+            b = computed[i] if i < len(computed) else ABSENT
+            yield from differences(a, b, f"{at}/{i}")
+    elif type(recorded) is not type(computed) or recorded != computed:
+        yield at, recorded, computed

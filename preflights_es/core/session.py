@@ -1,0 +1,133 @@
+"""The fold that every workflow shares: which Input is undecided, which calls are open, what closed.
+
+`decide` and `evolve` of a workflow stand inside these two, which keep the grammar of the log and
+answer what belongs to no workflow: abandoning, quarantine, and outcomes that come too late.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, Generic, TypeVar
+
+import msgspec
+
+from preflights_es.core.artifacts import Record
+from preflights_es.core.completions import CompletionRequested
+from preflights_es.core.events import (
+    Decision,
+    Event,
+    Input,
+    InputIgnored,
+    InputQuarantined,
+    Outcome,
+    Request,
+    ResponseIgnored,
+    SessionAbandoned,
+    SessionClosed,
+)
+from preflights_es.core.views import View
+
+S = TypeVar("S")
+Upcaster = tuple[str, Callable[[dict[str, Any]], dict[str, Any]]]
+"""The tag of the newer version, and the function from an old payload to a new one."""
+
+KERNEL_INPUTS = (SessionAbandoned, InputQuarantined)
+IGNORED = (ResponseIgnored, InputIgnored)
+
+
+class Workflow(msgspec.Struct, Generic[S], frozen=True, kw_only=True):
+    """A decider and what it needs to be run, stored, shown and filed."""
+
+    name: str
+    decider: str
+    """Version of the rules, `name/N`; recorded with every batch."""
+    events: tuple[type[Event], ...]
+    """All it may record or read besides the kernel's own."""
+    initial: S
+    decide: Callable[[S, Input], tuple[Decision, ...]]
+    """Total and never empty."""
+    evolve: Callable[[S, Event], S]
+    """Never fails."""
+    is_terminal: Callable[[S], bool]
+    view: Callable[[S], View]
+    record: Callable[[S], Record]
+    """What a document about the session may say, in any state."""
+    upcasters: dict[str, Upcaster] = {}
+
+
+class Session(msgspec.Struct, Generic[S], frozen=True):
+    """What a log folds to."""
+
+    state: S
+    version: int = 0
+    """Number of events folded."""
+    calls: tuple[Request, ...] = ()
+    """Open requests, oldest first."""
+    undecided: Input | None = None
+    """The last Input, while no Decision follows it; not yet part of `state`."""
+    closed: str = ""
+    """`abandoned`, or empty."""
+
+
+def begin(workflow: Workflow[S]) -> Session[S]:
+    """A session of which nothing is recorded yet."""
+    return Session(state=workflow.initial)
+
+
+def decide(workflow: Workflow[S], session: Session[S], new: Input) -> tuple[Decision, ...]:
+    """The Decisions that follow from an Input; at least one, for any Input in any session."""
+    if isinstance(new, KERNEL_INPUTS):
+        return (SessionClosed(status="abandoned"),)
+    if isinstance(new, Outcome) and all(call.call != new.call for call in session.calls):
+        return (ResponseIgnored(call=new.call, reason="closed" if session.closed else "not_open"),)
+    if session.closed:
+        return (InputIgnored(reason="closed"),)
+    decisions = workflow.decide(session.state, new)
+    assert decisions, f"{workflow.name}.decide answered {new.tag} with nothing"
+    return decisions
+
+
+def evolve(workflow: Workflow[S], session: Session[S], event: Event) -> Session[S]:
+    """The session after one more event.
+
+    An Input becomes part of the state with its first Decision, so that one which is quarantined,
+    ignored or still undecided leaves no trace there.
+    """
+    version = session.version + 1
+    if isinstance(event, Input):
+        assert session.undecided is None or isinstance(event, InputQuarantined), (
+            f"event {version} follows an undecided Input"
+        )
+        return Session(session.state, version, session.calls, event, session.closed)
+    before = session.undecided
+    if isinstance(event, SessionClosed):
+        return Session(session.state, version, (), None, event.status)
+    if isinstance(event, IGNORED):
+        return Session(session.state, version, session.calls, None, session.closed)
+    state, calls = session.state, session.calls
+    if before is not None:
+        state = workflow.evolve(state, before)
+        if isinstance(before, Outcome):
+            calls = tuple(call for call in calls if call.call != before.call)
+    if isinstance(event, Request):
+        calls = (*calls, event)
+    return Session(workflow.evolve(state, event), version, calls, None, session.closed)
+
+
+def fold(workflow: Workflow[S], events: Iterable[Event]) -> Session[S]:
+    """The session that a whole log folds to."""
+    session = begin(workflow)
+    for event in events:
+        session = evolve(workflow, session, event)
+    return session
+
+
+def status(workflow: Workflow[S], session: Session[S]) -> str:
+    """`abandoned`, `faulted`, `waiting`, or what the workflow's own view says."""
+    if session.closed:
+        return session.closed
+    if session.undecided is not None:
+        return "faulted"
+    if any(isinstance(call, CompletionRequested) for call in session.calls):
+        return "waiting"
+    return workflow.view(session.state).status

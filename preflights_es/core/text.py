@@ -1,0 +1,77 @@
+"""Text from outside: what is refused before it is recorded, and how the rest is shown safely."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from typing import Final
+
+INTENTION_MAX: Final = 4_000  # characters; an intention is a sentence, not a document
+ANSWER_MAX: Final = 2_000  # characters, each value of an answer
+KEY_MAX: Final = 100  # characters of a question's id
+NAME_MAX: Final = 200  # characters of a person's name
+
+_BIDI = "\u202a-\u202e\u2066-\u2069"
+_UNSAFE = re.compile(f"[\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff\ud800-\udfff{_BIDI}]")
+_UNSAFE_MULTILINE = re.compile(
+    f"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff\ud800-\udfff{_BIDI}]"
+)
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
+_SURROGATE = re.compile(r"[\ud800-\udfff]")
+_WORD = re.compile(r"[a-z0-9]+")
+
+SLUG_MAX: Final = 60  # characters, so that a path stays readable in a listing
+
+
+def problem(text: str, limit: int) -> str | None:
+    """Why a text cannot be recorded, in words that say what to do; None when it can."""
+    if len(text) > limit:
+        return f"has {len(text):,} characters, at most {limit:,} are taken: shorten it"
+    if found := _SURROGATE.search(text):
+        return (
+            f"is not valid Unicode (a lone surrogate at character {found.start() + 1}): retype it"
+        )
+    if found := _CONTROL.search(text):
+        code = ord(found.group())
+        return (
+            f"holds the control character U+{code:04X} at character {found.start() + 1}: remove it"
+        )
+    return None
+
+
+def _escape(found: re.Match[str]) -> str:
+    code = ord(found.group())
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
+
+
+def shown(text: str) -> str:
+    """Safe on a terminal, on one line: nothing in it moves the cursor or turns the direction."""
+    return _UNSAFE.sub(_escape, text.replace("\r\n", "\n").replace("\n", "⏎ "))
+
+
+def shown_lines(text: str) -> str:
+    """Safe on a terminal, line breaks and tabs kept."""
+    return _UNSAFE_MULTILINE.sub(_escape, text.replace("\r\n", "\n"))
+
+
+def one_line(text: str) -> str:
+    """Every run of white space as one blank."""
+    return " ".join(text.split())
+
+
+def shortened(text: str, width: int) -> str:
+    """At most `width` characters, an ellipsis where something was cut."""
+    return text if len(text) <= width else text[: width - 1].rstrip() + "…"
+
+
+def slug(text: str) -> str:
+    """ASCII words with dashes, cut at a word; empty when nothing in the text is Latin."""
+    ascii_text = unicodedata.normalize("NFKD", text.replace("ß", "ss")).encode("ascii", "ignore")
+    words: list[str] = []
+    length = 0
+    for word in _WORD.findall(ascii_text.decode().lower()):
+        length += len(word) + 1
+        if length > SLUG_MAX + 1 and words:
+            break
+        words.append(word[:SLUG_MAX])
+    return "-".join(words)

@@ -1,0 +1,45 @@
+"""What every workflow can show of itself; each adds its own fields by a subclass."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from preflights_es.core.artifacts import Written
+from preflights_es.core.events import Value
+
+QuestionType = Literal["single_choice", "multi_choice", "free_text"]
+Status = Literal[
+    "needs_answers",
+    "waiting",
+    "ready",
+    "stopped",
+    "proposed",
+    "accepted",
+    "done",
+    "abandoned",
+    "faulted",
+    "erased",
+]
+
+
+class Question(Value, frozen=True):
+    """One short question to a person (seed 0, section 4)."""
+
+    id: str
+    type: QuestionType
+    question: str
+    options: tuple[str, ...] = ()
+    optional: bool = False
+
+
+class View(Value, frozen=True, kw_only=True):
+    """What may be shown of a session, derived from its state and stored nowhere."""
+
+    status: Status
+    intention: str
+    questions: tuple[Question, ...] = ()
+    progress: float = 0.0
+    """0.0 to 1.0."""
+    written: Written | None = None
+    """The document as it was written last."""
+    warnings: tuple[str, ...] = ()

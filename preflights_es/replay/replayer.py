@@ -1,0 +1,209 @@
+"""Strict replay: the recorded Inputs through today's `decide`, compared batch by batch.
+
+What was *recorded* is folded, so that every later difference stands on its own. No provider is
+asked and nothing is written.
+"""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Mapping, Sequence
+from hashlib import sha256
+from typing import Any, Literal
+
+import msgspec
+
+from preflights_es.core import session as kernel
+from preflights_es.core.errors import LogDamaged, LogFromFuture
+from preflights_es.core.events import Decision, Event, Input, InputQuarantined
+from preflights_es.core.json import encoded
+from preflights_es.core.ports import Stored
+from preflights_es.core.session import Session, Workflow
+from preflights_es.replay.divergence import Divergence, Encoded, between
+from preflights_es.store.chain import verified
+from preflights_es.store.codec import Codec
+
+
+class Fault(msgspec.Struct, frozen=True, kw_only=True):
+    """Deciding or folding an event raises."""
+
+    version: int
+    error: str
+    """The exception's type."""
+    message: str
+    file: str
+    line: int
+    recorded: bool
+    """True when the log itself ends there: the recorded bug, raised again."""
+
+
+class Replay(msgspec.Struct, frozen=True, kw_only=True):
+    """What came of replaying one session."""
+
+    session_id: str
+    workflow: str
+    status: Literal["identical", "diverged", "faulted"]
+    events: int
+    trace: str
+    """SHA-256 over type and payload of every recorded event, in hexadecimal."""
+    undecided: bool = False
+    """The log ends with an Input that today's code decides: the session can be resumed."""
+    divergences: tuple[Divergence, ...] = ()
+    fault: Fault | None = None
+
+
+class Replayer:
+    """Replays sessions of any workflow it is given."""
+
+    def __init__(self, workflows: Mapping[str, Workflow[Any]]) -> None:
+        self._codecs = {name: Codec(workflow) for name, workflow in workflows.items()}
+
+    def replay(self, stored: Sequence[Stored], head: bytes | None = None) -> Replay:
+        """Replay one whole session.
+
+        Args:
+            head: the hash that the session's head bears, where there is one to compare with.
+
+        Raises:
+            LogDamaged: it does not verify, or its events follow no grammar; nothing is replayed.
+            LogFromFuture: a newer version wrote it.
+        """
+        if not stored:
+            raise LogDamaged("the session", 0, "it has no events")
+        codec = self._codecs.get(stored[0].workflow)
+        if codec is None:
+            raise LogFromFuture(
+                f"the workflow {stored[0].workflow!r} is not known to this version: "
+                "upgrade preflights"
+            )
+        verified(stored, head)
+        return _Run(codec, stored).result()
+
+
+class _Run:
+    """One replay: a cursor over the recorded events, and the session folded so far."""
+
+    def __init__(self, codec: Codec, stored: Sequence[Stored]) -> None:
+        self._codec = codec
+        self._workflow = codec.workflow
+        self._stored = stored
+        self._events: list[Encoded] = [self._recorded(one) for one in stored]
+        self._session: Session[Any] = kernel.begin(codec.workflow)
+        self._divergences: list[Divergence] = []
+        self._undecided = False
+
+    def _recorded(self, one: Stored) -> Encoded:
+        if one.data is None:
+            raise LogDamaged(
+                f"session {one.session_id}", one.version, "its payload was erased: no replay"
+            )
+        return self._codec.upcast(one.type, one.data)
+
+    def result(self) -> Replay:
+        fault = self._drive()
+        first = self._stored[0]
+        return Replay(
+            session_id=first.session_id,
+            workflow=first.workflow,
+            status="faulted" if fault else "diverged" if self._divergences else "identical",
+            events=len(self._stored),
+            trace=trace(self._events),
+            undecided=self._undecided,
+            divergences=tuple(self._divergences),
+            fault=fault,
+        )
+
+    def _drive(self) -> Fault | None:
+        at, end = 0, len(self._events)
+        while at < end:
+            new = self._decode(at)
+            if not isinstance(new, Input):
+                raise self._damaged(at, "a Decision that follows from no Input")
+            after = self._batch_end(at)
+            if after == at + 1:
+                fault = self._undecided_input(at, new)
+                if fault or after == end:
+                    return fault
+                self._session = kernel.evolve(self._workflow, self._session, new)
+            elif fault := self._compared(at, after, new):
+                return fault
+            at = after
+        return None
+
+    def _batch_end(self, at: int) -> int:
+        """One past the Decisions that follow the Input at a place."""
+        at += 1
+        while at < len(self._events) and self._stored[at].input_id is None:
+            at += 1
+        return at
+
+    def _undecided_input(self, at: int, new: Input) -> Fault | None:
+        """The Input at the end raises again, or would be decided now; one in quarantine rests."""
+        if at + 1 < len(self._events):
+            if self._events[at + 1][0] != InputQuarantined.tag:
+                raise self._damaged(at, "an Input without a Decision, in the middle of the log")
+            return None
+        try:
+            for event in kernel.decide(self._workflow, self._session, new):
+                encoded(event)
+        except Exception as error:  # the recorded bug: reported with its place, not swallowed
+            return _fault(at + 1, error, recorded=True)
+        self._undecided = True
+        return None
+
+    def _compared(self, at: int, after: int, new: Input) -> Fault | None:
+        workflow = self._workflow
+        if self._session.undecided is not None and not isinstance(new, InputQuarantined):
+            raise self._damaged(at, "an Input after one that is undecided")
+        try:
+            computed = kernel.decide(workflow, self._session, new)
+            payloads = [(event.tag, encoded(event)) for event in computed]
+        except Exception as error:  # today's code fails where the recorded one did not
+            return _fault(at + 1, error, recorded=False)
+        session = kernel.evolve(workflow, self._session, new)
+        count = after - at - 1
+        for i in range(max(count, len(payloads))):
+            recorded = self._events[at + 1 + i] if i < count else None
+            now = payloads[i] if i < len(payloads) else None
+            if recorded == now:
+                event: Event = computed[i]
+            else:
+                self._divergences += between(at + 2 + i, recorded, now)
+                if recorded is None:
+                    continue
+                event = self._decode(at + 1 + i)
+                if not isinstance(event, Decision):
+                    raise self._damaged(at + 1 + i, "an Input without an id")
+            try:
+                session = kernel.evolve(workflow, session, event)
+            except Exception as error:  # folding fails: what follows cannot be trusted
+                return _fault(at + 2 + i, error, recorded=False)
+        self._session = session
+        return None
+
+    def _decode(self, at: int) -> Event:
+        return self._codec.decode_payload(self._stored[at], *self._events[at])
+
+    def _damaged(self, at: int, found: str) -> LogDamaged:
+        return LogDamaged(f"session {self._stored[0].session_id}", at + 1, found)
+
+
+def trace(events: Sequence[Encoded]) -> str:
+    """What two runs have in common when they are the same: type and payload of every event."""
+    found = sha256()
+    for tag, data in events:
+        found.update(b"%d:%s%d:" % (len(tag), tag.encode(), len(data)) + data)
+    return found.hexdigest()
+
+
+def _fault(version: int, error: BaseException, *, recorded: bool) -> Fault:
+    frames = traceback.extract_tb(error.__traceback__)
+    last = frames[-1] if frames else None
+    return Fault(
+        version=version,
+        error=type(error).__name__,
+        message=str(error),
+        file=last.filename if last else "",
+        line=(last.lineno or 0) if last else 0,
+        recorded=recorded,
+    )

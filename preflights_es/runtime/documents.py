@@ -1,0 +1,128 @@
+"""Writes the files that sessions owe, and finishes what a crash left undone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from preflights_es.artifacts import files, render
+from preflights_es.core.artifacts import ArtifactDue, ArtifactWritten, Written
+from preflights_es.core.errors import ArtifactOutside, Refused
+from preflights_es.core.ports import Stored
+from preflights_es.runtime.runner import PROGRAM, Handle, Runner, Step
+from preflights_es.store.chain import verified
+
+
+class Documents:
+    """The performer of `ArtifactDue`, below one root and inside the configured folders."""
+
+    def __init__(self, runner: Runner, root: Path, folders: tuple[str, ...]) -> None:
+        self._runner = runner
+        self.root = root
+        self._folders = folders
+
+    def check_folders(self) -> None:
+        """Refuse a folder outside the project before anything is recorded.
+
+        Raises:
+            ArtifactOutside: one of them leads outside.
+        """
+        for folder in self._folders:
+            files.checked_folder(self.root, folder)
+
+    def finish(self, handle: Handle) -> Handle:
+        """Write every document that is due, oldest first, and record each.
+
+        Raises:
+            ArtifactOutside: the log names a path outside the configured folders.
+            StoreUnavailable: the disk refuses; the next command tries again.
+        """
+        for due in handle.session.calls:
+            if isinstance(due, ArtifactDue):
+                handle = self._written(handle, due).handle
+        return handle
+
+    def finish_pending(self, project: str) -> list[Handle]:
+        """Whatever an earlier command of this project left open."""
+        sessions = dict.fromkeys(
+            session_id
+            for session_id, call in self._runner.store.open_calls(project)
+            if call.startswith("artifact-")
+        )
+        return [self.finish(self._runner.load(session_id)) for session_id in sessions]
+
+    def text(self, session_id: str, call: str = "") -> tuple[ArtifactDue, str]:
+        """A document as its last request (or that of one call) asked for it, byte for byte.
+
+        Raises:
+            Refused: no document was ever asked for in this session.
+        """
+        runner = self._runner
+        stored = verified(runner.store.read(session_id))
+        workflow = runner.workflow(stored[0].workflow)
+        due, upto = self._last_due(stored, call)
+        if due is None:
+            raise Refused(
+                f"session {session_id[-8:]} has no document: it is written when the decision is "
+                f"accepted (`preflights accept {session_id[-8:]}`)"
+            )
+        record = workflow.record(runner.folded(workflow, stored[:upto]).state)
+        return due, render.document(due.template, replace(record, session_id=session_id))
+
+    def brief(self, handle: Handle) -> str:
+        """What a coding agent has to know, as the session stands."""
+        record = handle.workflow.record(handle.session.state)
+        return render.brief(replace(record, session_id=handle.session_id))
+
+    def numbers_used(self) -> set[int]:
+        """The numbers that files of the configured folders bear, whoever wrote them."""
+        return {
+            number
+            for folder in self._folders
+            for number in files.numbered(files.checked_folder(self.root, folder))
+        }
+
+    def target(self, path: str) -> Path:
+        """Where a path of a document lies on this machine.
+
+        Raises:
+            ArtifactOutside: outside the configured folders.
+        """
+        return files.checked_path(self.root, self._folders, path)
+
+    def _last_due(self, stored: Sequence[Stored], call: str) -> tuple[ArtifactDue | None, int]:
+        for one in reversed(stored):
+            if one.type == ArtifactDue.tag:
+                codec = self._runner.codec(self._runner.workflow(one.workflow))
+                due = codec.decode(one)
+                assert isinstance(due, ArtifactDue), "its tag says so"
+                if call in ("", due.call):
+                    return due, one.version
+        return None, 0
+
+    def _written(self, handle: Handle, due: ArtifactDue) -> Step:
+        target = self.target(due.path)
+        _, text = self.text(handle.session_id, due.call)
+        before: Written | None = handle.workflow.view(handle.session.state).written
+        written, beside = files.filed(
+            target, due.path, text, before, self._former(before, due.path)
+        )
+        outcome = ArtifactWritten(
+            at=self._runner.now(),
+            actor=PROGRAM,
+            call=due.call,
+            path=written.path,
+            sha256=written.sha256,
+            beside=beside,
+        )
+        return self._runner.submit(handle, outcome, self._runner.new_id())
+
+    def _former(self, before: Written | None, path: str) -> Path | None:
+        if before is None or before.path == path:
+            return None
+        try:
+            return self.target(before.path)
+        except ArtifactOutside:
+            return None  # its folder is no longer ours to touch

@@ -1,0 +1,24 @@
+"""The one place that asks the machine for time and chance; everything else is handed them."""
+
+from __future__ import annotations
+
+import os
+import time
+
+from preflights_es.core import ids
+from preflights_es.store.chain import SALT_BYTES
+
+
+def now() -> int:
+    """Microseconds since 1970 UTC."""
+    return time.time_ns() // 1_000
+
+
+def new_id() -> str:
+    """A UUIDv7."""
+    return ids.uuid7(time.time_ns() // 1_000_000, os.urandom(10))
+
+
+def salt() -> bytes:
+    """What keeps a payload's digest from being guessed after an erasure."""
+    return os.urandom(SALT_BYTES)

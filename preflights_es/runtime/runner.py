@@ -1,0 +1,385 @@
+"""The loop around every workflow: load, fold, decide, append, perform.
+
+An Input and the Decisions that follow from it are one transaction, made after the new events were
+folded. Where deciding raises, the Input is appended alone: the bug is in the log, and the session
+goes on after the fix. The only `await` on a provider stands in `settle`.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
+
+import msgspec
+
+from preflights_es.core import session as kernel
+from preflights_es.core.completions import CompletionFailed, CompletionReceived, CompletionRequested
+from preflights_es.core.errors import (
+    CommitUnknown,
+    Conflict,
+    DuplicateInput,
+    LLMError,
+    LogFromFuture,
+    Refused,
+    SessionFaulted,
+    StoreUnavailable,
+    UnknownSession,
+)
+from preflights_es.core.events import (
+    Actor,
+    Decision,
+    Event,
+    Input,
+    InputQuarantined,
+    Outcome,
+    Request,
+)
+from preflights_es.core.ports import Batch, Head, Provider, Store, Stored
+from preflights_es.core.session import Session, Workflow
+from preflights_es.store.chain import verified
+from preflights_es.store.codec import Codec
+
+CONFLICTS_MAX: Final = 100  # tries to append before the store is said to be unusable
+CLAIM_US: Final = 10 * 60 * 1_000_000  # microseconds a performer may take for one call
+
+PROGRAM = Actor("script")
+
+
+class Handle(msgspec.Struct, frozen=True):
+    """A session as it was last read: state and version travel with it, not the log."""
+
+    session_id: str
+    project: str
+    workflow: Workflow[Any]
+    session: Session[Any]
+    hash: bytes = b""
+
+    @property
+    def version(self) -> int:
+        """Number of events recorded."""
+        return self.session.version
+
+
+class Step(msgspec.Struct, frozen=True):
+    """A session after one Input, and what followed from it."""
+
+    handle: Handle
+    decisions: tuple[Decision, ...]
+
+
+class Proposed(msgspec.Struct, frozen=True):
+    """An Input on its way into a session."""
+
+    handle: Handle
+    input: Input
+    input_id: str
+    number: int | None = None
+
+
+class Runner:
+    """Runs any workflow over any store."""
+
+    def __init__(
+        self,
+        store: Store,
+        workflows: Mapping[str, Workflow[Any]],
+        now: Callable[[], int],
+        new_id: Callable[[], str],
+    ) -> None:
+        self.store = store
+        self.workflows = workflows
+        self.now = now
+        self.new_id = new_id
+        self.owner = new_id()
+        """Names this process in claims."""
+        self._codecs: dict[str, Codec] = {}
+
+    # 1. Reading ------------------------------------------------------------------------------
+
+    def workflow(self, name: str) -> Workflow[Any]:
+        """The workflow of that name.
+
+        Raises:
+            LogFromFuture: there is none here.
+        """
+        if name not in self.workflows:
+            raise LogFromFuture(
+                f"the workflow {name!r} is not known to this version: upgrade preflights"
+            )
+        return self.workflows[name]
+
+    def codec(self, workflow: Workflow[Any]) -> Codec:
+        """The codec of a workflow, made once."""
+        if workflow.name not in self._codecs:
+            self._codecs[workflow.name] = Codec(workflow)
+        return self._codecs[workflow.name]
+
+    def load(self, session_id: str) -> Handle:
+        """A session, verified and folded.
+
+        Raises:
+            UnknownSession: nothing is recorded under the id.
+            LogDamaged: what is recorded does not verify.
+            SessionFaulted: `evolve` raises on it.
+        """
+        head = self.store.head(session_id)
+        if head is None:
+            raise UnknownSession(session_id)
+        stored = self.store.read(session_id)
+        verified(stored, head.hash)
+        workflow = self.workflow(head.workflow)
+        session = self.folded(workflow, stored)
+        return Handle(session_id, head.project, workflow, session, head.hash)
+
+    def folded(self, workflow: Workflow[Any], stored: Sequence[Stored]) -> Session[Any]:
+        """What verified events fold to.
+
+        Raises:
+            SessionFaulted: `evolve` raises on one of them.
+        """
+        codec = self.codec(workflow)
+        session = kernel.begin(workflow)
+        for one in stored:
+            event = codec.decode(one)
+            try:
+                session = kernel.evolve(workflow, session, event)
+            except Exception as error:  # a bug of ours: named with its place, never swallowed
+                raise SessionFaulted(one.session_id, one.version, error) from error
+        return session
+
+    # 2. Appending ----------------------------------------------------------------------------
+
+    def open(
+        self, workflow: Workflow[Any], project: str, first: Input, session_id: str, input_id: str
+    ) -> Step:
+        """Begin a session with its first Input."""
+        return self.submit(
+            Handle(session_id, project, workflow, kernel.begin(workflow)), first, input_id
+        )
+
+    def submit(self, handle: Handle, new: Input, input_id: str) -> Step:
+        """Record an Input and what follows; decided again where the session has moved on.
+
+        Raises:
+            SessionFaulted: deciding raised; the Input is recorded.
+            Refused: meanwhile the session was closed.
+        """
+        for _ in range(CONFLICTS_MAX):
+            try:
+                return self.submit_all([Proposed(handle, new, input_id)])[0]
+            except Conflict as conflict:
+                handle = self.load(conflict.session_id)
+                if handle.session.closed and not isinstance(new, Outcome):
+                    message = f"session {handle.session_id[-8:]} was {handle.session.closed}"
+                    raise Refused(f"{message} meanwhile: nothing was recorded") from conflict
+        raise StoreUnavailable(f"the log is too busy: {CONFLICTS_MAX} tries to append failed")
+
+    def submit_all(self, proposed: Sequence[Proposed]) -> tuple[Step, ...]:
+        """Record Inputs of several sessions in one transaction.
+
+        Raises:
+            Conflict: one of the sessions has moved; load again, propose again.
+            SessionFaulted: deciding the first that raises; that Input alone is recorded.
+        """
+        settled = [
+            Proposed(self._resumed(p.handle, p.input), p.input, p.input_id, p.number)
+            for p in proposed
+        ]
+        steps = [self._decided(p) for p in settled]
+        batches = [
+            self._batch(p.handle, step, (p.input, p.input_id), p.number)
+            for p, step in zip(settled, steps, strict=True)
+        ]
+        try:
+            heads = self._appended(batches, settled)
+        except DuplicateInput:
+            if len(settled) > 1:
+                raise
+            return (self._found(settled[0]),)
+        by_id = {head.session_id: head for head in heads}
+        return tuple(
+            Step(_at(step.handle, by_id[step.handle.session_id]), step.decisions) for step in steps
+        )
+
+    def _decided(self, proposed: Proposed) -> Step:
+        handle = proposed.handle
+        try:
+            decisions = kernel.decide(handle.workflow, handle.session, proposed.input)
+            session = _folded(handle, (proposed.input, *decisions))
+        except Exception as error:  # a bug of ours: its Input is kept, so that it can be replayed
+            version = handle.version + 1
+            self._append_undecided(proposed)
+            raise SessionFaulted(handle.session_id, version, error) from error
+        return Step(_with(handle, session), decisions)
+
+    def _append_undecided(self, proposed: Proposed) -> None:
+        handle = proposed.handle
+        draft = self.codec(handle.workflow).draft(proposed.input, proposed.input_id)
+        self.store.append([_batch_of(handle, (draft,))])
+
+    def _batch(
+        self,
+        before: Handle,
+        step: Step,
+        new: tuple[Input, str] | None,
+        number: int | None = None,
+    ) -> Batch:
+        codec = self.codec(before.workflow)
+        inputs = (codec.draft(*new),) if new else ()
+        was = {call.call for call in before.session.calls}
+        now = {call.call for call in step.handle.session.calls}
+        return msgspec.structs.replace(
+            _batch_of(before, (*inputs, *map(codec.draft, step.decisions))),
+            opens=tuple(sorted(now - was)),
+            closes=tuple(sorted(was - now)),
+            number=number,
+        )
+
+    def _appended(self, batches: Sequence[Batch], proposed: Sequence[Proposed]) -> tuple[Head, ...]:
+        try:
+            return self.store.append(batches)
+        except CommitUnknown:
+            # The Input's id was chosen before the first try, so that the log can be asked.
+            if self.store.session_of_input(proposed[0].input_id) is None:
+                raise
+            heads = [self.store.head(p.handle.session_id) for p in proposed]
+            return tuple(head for head in heads if head is not None)
+
+    def _found(self, proposed: Proposed) -> Step:
+        """What followed from an Input that is recorded already."""
+        handle = self.load(proposed.handle.session_id)
+        stored = self.store.read(handle.session_id)
+        at = next((e.version for e in stored if e.input_id == proposed.input_id), None)
+        if at is None:
+            raise DuplicateInput(proposed.input_id)
+        decisions: list[Decision] = []
+        for one in stored[at:]:
+            event = self.codec(handle.workflow).decode(one)
+            if not isinstance(event, Decision):
+                break
+            decisions.append(event)
+        return Step(handle, tuple(decisions))
+
+    # 3. Resuming -----------------------------------------------------------------------------
+
+    def resume(self, handle: Handle) -> Step:
+        """Decide the Input at the end that no Decision follows; nothing where there is none.
+
+        Raises:
+            SessionFaulted: deciding it still raises.
+        """
+        new = handle.session.undecided
+        if new is None:
+            return Step(handle, ())
+        before = msgspec.structs.replace(handle.session, undecided=None)
+        try:
+            decisions = kernel.decide(handle.workflow, before, new)
+            session = _folded(handle, decisions)
+        except Exception as error:  # the same bug as when it was recorded
+            raise SessionFaulted(handle.session_id, handle.version, error) from error
+        step = Step(_with(handle, session), decisions)
+        (head,) = self.store.append([self._batch(handle, step, None)])
+        return Step(_at(step.handle, head), decisions)
+
+    def _resumed(self, handle: Handle, new: Input) -> Handle:
+        """A handle without an undecided Input, unless it is about to be quarantined."""
+        if handle.session.undecided is None or isinstance(new, InputQuarantined):
+            return handle
+        return self.resume(handle).handle
+
+    # 4. Performing ---------------------------------------------------------------------------
+
+    async def settle(self, handle: Handle, provider: Provider) -> Step:
+        """Make every completion that is asked for, until the session waits for a person.
+
+        The call is claimed first, so that two processes make it once.
+
+        Raises:
+            Refused: another process is making the call.
+        """
+        step = Step(handle, ())
+        while request := _open_completion(step.handle):
+            now = self.now()
+            session_id = step.handle.session_id
+            if not self.store.claim(session_id, request.call, self.owner, now, now + CLAIM_US):
+                raise Refused(
+                    f"another process is asking the provider for session {session_id[-8:]}: "
+                    "try again when it is done"
+                )
+            outcome = await self._outcome(request, provider, now)
+            step = self.submit(step.handle, outcome, self.new_id())
+        return step
+
+    async def _outcome(
+        self, request: CompletionRequested, provider: Provider, began: int
+    ) -> Outcome:
+        try:
+            got = await provider.respond(request)
+        except LLMError as error:
+            return CompletionFailed(
+                at=self.now(),
+                actor=PROGRAM,
+                call=request.call,
+                kind=error.kind,
+                message=str(error),
+                retry_after_ms=error.retry_after_ms,
+                latency_ms=(self.now() - began) // 1_000,
+            )
+        text, raw = _valid(got.text)
+        return CompletionReceived(
+            at=self.now(),
+            actor=PROGRAM,
+            call=request.call,
+            text=text,
+            text_base64=got.text_base64 or raw,
+            model=got.model,
+            stop_reason=got.stop_reason,
+            request_id=got.request_id,
+            input_tokens=got.input_tokens,
+            output_tokens=got.output_tokens,
+            latency_ms=(self.now() - began) // 1_000,
+        )
+
+
+def _valid(text: str | None) -> tuple[str | None, str | None]:
+    """The text, or its bytes in base64 where a lone surrogate keeps it from being UTF-8."""
+    if text is None:
+        return None, None
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raw = text.encode("utf-8", "surrogatepass")
+        return None, base64.b64encode(raw).decode()
+    return text, None
+
+
+def _open_completion(handle: Handle) -> CompletionRequested | None:
+    calls: tuple[Request, ...] = handle.session.calls
+    return next((call for call in calls if isinstance(call, CompletionRequested)), None)
+
+
+def _folded(handle: Handle, events: Sequence[Event]) -> Session[Any]:
+    session = handle.session
+    for event in events:
+        session = kernel.evolve(handle.workflow, session, event)
+    return session
+
+
+def _with(handle: Handle, session: Session[Any]) -> Handle:
+    return Handle(handle.session_id, handle.project, handle.workflow, session, handle.hash)
+
+
+def _at(handle: Handle, head: Head) -> Handle:
+    return Handle(handle.session_id, handle.project, handle.workflow, handle.session, head.hash)
+
+
+def _batch_of(handle: Handle, drafts: tuple[Any, ...]) -> Batch:
+    return Batch(
+        session_id=handle.session_id,
+        project=handle.project,
+        workflow=handle.workflow.name,
+        expected_version=handle.version,
+        expected_hash=handle.hash,
+        events=drafts,
+    )

@@ -1,0 +1,164 @@
+"""The hash chain over envelopes and payloads: how it is made, and where it breaks.
+
+    digest = sha256(salt || data)
+    hash   = sha256(previous hash || envelope || digest)
+
+The encoding of the envelope is normative in docs/specs/log.md, with test vectors. It finds a
+payload changed, an event removed, inserted or moved; a chain that was recomputed as a whole is
+found only against a checkpoint kept elsewhere.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
+from hashlib import sha256
+from typing import Final
+
+from preflights_es.core.errors import LogDamaged
+from preflights_es.core.events import ERASED_TAG
+from preflights_es.core.ports import Batch, Stored
+
+FORMAT: Final = "preflights.event/1"
+GENESIS: Final = bytes(32)
+SALT_BYTES: Final = 16
+
+_NONE = struct.pack(">I", 0xFFFFFFFF)
+_times = struct.Struct(">Q").pack
+_signed = struct.Struct(">q").pack
+_length = struct.Struct(">I").pack
+
+
+@lru_cache(maxsize=4096)
+def _text(value: str | None) -> bytes:
+    """Length in bytes as an unsigned 32 bit integer, then UTF-8; all ones for None."""
+    if value is None:
+        return _NONE
+    raw = value.encode()
+    return _length(len(raw)) + raw
+
+
+def stream_prefix(session_id: str, project: str, workflow: str) -> bytes:
+    """The part of the envelope that all events of a session share."""
+    return _text(FORMAT) + _text(session_id) + _text(project) + _text(workflow)
+
+
+def digest(salt: bytes, data: bytes) -> bytes:
+    """Of a payload."""
+    return sha256(salt + data).digest()
+
+
+def link(previous: bytes, prefix: bytes, event: Stored) -> bytes:
+    """The hash of an event, given that of the one before."""
+    return sha256(
+        b"".join(
+            (
+                previous,
+                prefix,
+                _times(event.version),
+                _text(event.type),
+                _signed(event.recorded_at),
+                _text(event.input_id) if event.input_id else _NONE,
+                _text(event.actor_kind),
+                _text(event.decider),
+                event.digest,
+            )
+        )
+    ).digest()
+
+
+def sealed(batch: Batch, now: int, salt: Callable[[], bytes]) -> tuple[Stored, ...]:
+    """The events of a batch as they will be stored."""
+    prefix = stream_prefix(batch.session_id, batch.project, batch.workflow)
+    previous = batch.expected_hash or GENESIS
+    events: list[Stored] = []
+    for version, draft in enumerate(batch.events, batch.expected_version + 1):
+        grain = salt()
+        event = Stored(
+            batch.session_id,
+            batch.project,
+            batch.workflow,
+            version,
+            draft.type,
+            now,
+            draft.input_id,
+            draft.actor_kind,
+            draft.decider,
+            draft.data,
+            grain,
+            digest(grain, draft.data),
+            b"",
+        )
+        previous = link(previous, prefix, event)
+        events.append(_hashed(event, previous))
+    return tuple(events)
+
+
+def _hashed(event: Stored, value: bytes) -> Stored:
+    return Stored(
+        event.session_id,
+        event.project,
+        event.workflow,
+        event.version,
+        event.type,
+        event.recorded_at,
+        event.input_id,
+        event.actor_kind,
+        event.decider,
+        event.data,
+        event.salt,
+        event.digest,
+        value,
+    )
+
+
+def verified(events: Sequence[Stored], head: bytes | None = None) -> Sequence[Stored]:
+    """The same events, every link checked, from the first of the session on.
+
+    Args:
+        head: the hash that the session's head bears, where there is one to compare with.
+
+    Raises:
+        LogDamaged: names the first event that does not fit.
+    """
+    if not events:
+        return events
+    first = events[0]
+    session_id = first.session_id
+    prefix = stream_prefix(session_id, first.project, first.workflow)
+    previous = GENESIS
+    erased = any(event.type == ERASED_TAG for event in events)
+    for expected, event in enumerate(events, 1):
+        if event.version != expected:
+            raise LogDamaged(
+                f"session {session_id}", expected, f"missing: the next one is {event.version}"
+            )
+        if event.session_id != session_id or (event.project, event.workflow) != (
+            first.project,
+            first.workflow,
+        ):
+            raise LogDamaged(f"session {session_id}", expected, "it belongs to another session")
+        if event.data is None or event.salt is None:
+            if not erased:
+                raise LogDamaged(
+                    f"session {session_id}", expected, "its payload is gone without an erasure"
+                )
+        elif sha256(event.salt + event.data).digest() != event.digest:
+            raise LogDamaged(f"session {session_id}", expected, "its payload was changed")
+        previous = link(previous, prefix, event)
+        if previous != event.hash:
+            raise LogDamaged(
+                f"session {session_id}", expected, "its hash does not follow from the one before"
+            )
+    if head is not None and head != previous:
+        raise LogDamaged(f"session {session_id}", len(events), "it is not the head of the session")
+    return events
+
+
+def sessions(events: Iterable[Stored]) -> dict[str, list[Stored]]:
+    """Events by session, in the order in which each first appears."""
+    streams: dict[str, list[Stored]] = {}
+    for event in events:
+        streams.setdefault(event.session_id, []).append(event)
+    return streams

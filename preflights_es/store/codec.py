@@ -1,0 +1,77 @@
+"""Between events and bytes: tags, decoders, and upcasters for tags of the past."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import msgspec
+
+from preflights_es.core import json
+from preflights_es.core.artifacts import ARTIFACT_EVENTS
+from preflights_es.core.completions import COMPLETION_EVENTS
+from preflights_es.core.errors import LogDamaged, LogFromFuture
+from preflights_es.core.events import SESSION_EVENTS, Event, Input
+from preflights_es.core.ports import Draft, Stored
+from preflights_es.core.session import Upcaster, Workflow
+
+
+class Codec:
+    """The events of one workflow, and of the kernel, by tag."""
+
+    def __init__(self, workflow: Workflow[Any]) -> None:
+        self.workflow = workflow
+        kernel = (*SESSION_EVENTS, *COMPLETION_EVENTS, *ARTIFACT_EVENTS)
+        self._decoders = _decoders((*kernel, *workflow.events))
+        self._upcasters: dict[str, Upcaster] = workflow.upcasters
+
+    def draft(self, event: Event, input_id: str | None = None) -> Draft:
+        """An event ready to be appended; an Input needs its id."""
+        actor = event.actor.kind if isinstance(event, Input) else None
+        return Draft(event.tag, json.encoded(event), self.workflow.decider, input_id, actor)
+
+    def upcast(self, tag: str, data: bytes) -> tuple[str, bytes]:
+        """Tag and payload in today's form; the same bytes for what is of today."""
+        if tag not in self._upcasters:
+            return tag, data
+        payload = json.decoded(data)
+        while tag in self._upcasters:
+            tag, upcaster = self._upcasters[tag]
+            payload = upcaster(payload)
+        return tag, json.encoded(payload)
+
+    def decode(self, stored: Stored) -> Event:
+        """The event that a stored one holds.
+
+        Raises:
+            LogFromFuture: the tag is not known here.
+            LogDamaged: the payload is not what the tag says, or was erased.
+        """
+        if stored.data is None:
+            raise LogDamaged(
+                f"session {stored.session_id}", stored.version, "its payload was erased"
+            )
+        return self.decode_payload(stored, *self.upcast(stored.type, stored.data))
+
+    def decode_payload(self, stored: Stored, tag: str, data: bytes) -> Event:
+        """As `decode`, for a payload that is of today already."""
+        decoder = self._decoders.get(tag)
+        if decoder is None:
+            raise LogFromFuture(
+                f"session {stored.session_id}, event {stored.version}: {tag!r} is not known to "
+                "this version: upgrade preflights, or remove the event if it is not ours"
+            )
+        try:
+            return decoder.decode(data)
+        except (msgspec.DecodeError, msgspec.ValidationError) as error:
+            raise LogDamaged(
+                f"session {stored.session_id}", stored.version, f"not a {tag}: {error}"
+            ) from error
+
+
+def _decoders(classes: Iterable[type[Event]]) -> dict[str, msgspec.json.Decoder[Event]]:
+    decoders: dict[str, msgspec.json.Decoder[Event]] = {}
+    for cls in classes:
+        assert cls.tag, f"{cls.__name__} has no tag"
+        decoders[cls.tag] = msgspec.json.Decoder(cls)
+    return decoders

@@ -1,0 +1,130 @@
+"""One event a line: how a session travels (docs/specs/log.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+import msgspec
+
+from preflights_es.core.errors import LogDamaged, LogFromFuture
+from preflights_es.core.ports import Stored
+
+VERSION: Final = 1
+LINE_MAX: Final = 16 * 1024 * 1024  # bytes: longer than any event this program writes
+
+
+class Line(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A stored event as a line; `data` is kept raw, so that what is hashed is what was stored."""
+
+    log: int
+    session_id: str
+    project: str
+    workflow: str
+    version: int
+    type: str
+    recorded_at: int
+    input_id: str | None
+    actor_kind: str | None
+    decider: str
+    data: msgspec.Raw
+    """`null` after an erasure."""
+    salt: str | None
+    digest: str
+    hash: str
+
+
+_GONE: Final = b"null"
+
+_encoder = msgspec.json.Encoder()
+_decoder = msgspec.json.Decoder(Line)
+
+
+def line(event: Stored) -> bytes:
+    """One event, with the line's end."""
+    return (
+        _encoder.encode(
+            Line(
+                VERSION,
+                event.session_id,
+                event.project,
+                event.workflow,
+                event.version,
+                event.type,
+                event.recorded_at,
+                event.input_id,
+                event.actor_kind,
+                event.decider,
+                msgspec.Raw(_GONE if event.data is None else event.data),
+                None if event.salt is None else event.salt.hex(),
+                event.digest.hex(),
+                event.hash.hex(),
+            )
+        )
+        + b"\n"
+    )
+
+
+def lines(events: Iterable[Stored]) -> bytes:
+    """A whole file."""
+    return b"".join(map(line, events))
+
+
+def stored(text: Iterable[bytes], where: str) -> Iterator[Stored]:
+    """The events of a file's lines; blank lines are passed over.
+
+    Args:
+        where: the file's name, for messages.
+
+    Raises:
+        LogDamaged: a line is no event; names the line.
+        LogFromFuture: a line was written by a newer version.
+    """
+    for number, raw in enumerate(text, 1):
+        stripped = raw.strip()
+        if stripped:
+            yield _stored(stripped, where, number)
+
+
+def _stored(raw: bytes, where: str, number: int) -> Stored:
+    try:
+        found = _decoder.decode(raw)
+        salt = None if found.salt is None else bytes.fromhex(found.salt)
+        digest, value = bytes.fromhex(found.digest), bytes.fromhex(found.hash)
+    except (msgspec.DecodeError, msgspec.ValidationError, ValueError) as error:
+        _refuse_the_future(raw, where, number)
+        raise LogDamaged(f"{where}, line {number}", 0, f"not an event: {error}") from error
+    if found.log != VERSION:
+        _refuse_the_future(raw, where, number)
+    data = bytes(found.data)
+    return Stored(
+        found.session_id,
+        found.project,
+        found.workflow,
+        found.version,
+        found.type,
+        found.recorded_at,
+        found.input_id,
+        found.actor_kind,
+        found.decider,
+        None if data == _GONE else data,
+        salt,
+        digest,
+        value,
+    )
+
+
+class _Version(msgspec.Struct):
+    log: int
+
+
+def _refuse_the_future(raw: bytes, where: str, number: int) -> None:
+    try:
+        version = msgspec.json.decode(raw, type=_Version).log
+    except (msgspec.DecodeError, msgspec.ValidationError):
+        return
+    if version > VERSION:
+        raise LogFromFuture(
+            f"{where}, line {number}: log version {version}, this version knows {VERSION}: "
+            "upgrade preflights"
+        )

@@ -1,0 +1,58 @@
+"""Brings a log's tables to today's form, by Alembic; imported only when there is work to do."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+from alembic import command
+from alembic.config import Config
+from sqlalchemy.engine import URL, Connection
+
+from preflights_es.store.sql import engine, file_of
+
+PAGE_SIZE = 8192  # bytes: payloads of a few kilobytes stay on one page
+
+
+def script_location() -> Path:
+    """Where the migrations lie: inside the installed package, else at the checkout's root."""
+    here = Path(__file__).resolve().parent
+    packaged = here / "migrations"
+    return packaged if packaged.is_dir() else here.parent.parent / "alembic"
+
+
+def config(connection: Connection | None = None) -> Config:
+    """Alembic's configuration, made here so that no ini file is needed."""
+    made = Config()
+    made.set_main_option("script_location", str(script_location()).replace("%", "%%"))
+    if connection is not None:
+        made.attributes["connection"] = connection
+    return made
+
+
+def upgrade(url: URL) -> None:
+    """To the newest revision; two processes at once end with one of them having done it.
+
+    Raises:
+        OSError, sqlalchemy.exc.DatabaseError: as the engine raises them.
+    """
+    path = file_of(url)
+    if path is not None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        _prepare(path)
+    made = engine(url)
+    try:
+        with made.begin() as connection:
+            command.upgrade(config(connection), "head")
+    finally:
+        made.dispose()
+
+
+def _prepare(path: Path) -> None:
+    """Page size and journal, which must be chosen before the first table."""
+    connection = sqlite3.connect(path, isolation_level=None, timeout=15)
+    try:
+        connection.execute(f"PRAGMA page_size={PAGE_SIZE}")
+        connection.execute("PRAGMA journal_mode=WAL")
+    finally:
+        connection.close()

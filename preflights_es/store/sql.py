@@ -1,0 +1,528 @@
+"""The log in a database: SQLite today, through SQLAlchemy Core.
+
+Statements are written in Core, compiled once a dialect, and run on the DBAPI connection: an
+append costs what its statements cost (docs/decisions/0004).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from sqlalchemy import bindparam, create_engine, delete, event, insert, or_, select, update
+from sqlalchemy.engine import URL, Engine, make_url
+from sqlalchemy.exc import ArgumentError, DatabaseError, NoSuchModuleError
+from sqlalchemy.pool import NullPool
+from sqlalchemy.sql import ClauseElement
+from sqlalchemy.sql.elements import BindParameter
+
+from preflights_es.core.errors import (
+    CommitUnknown,
+    Conflict,
+    DuplicateInput,
+    LogDamaged,
+    LogFromFuture,
+    NumberTaken,
+    PreflightsError,
+    SettingsError,
+    StoreUnavailable,
+)
+from preflights_es.core.ids import TYPED_MIN
+from preflights_es.core.ports import Batch, Head, Stored
+from preflights_es.store import tables
+from preflights_es.store.chain import sealed
+
+BUSY_TIMEOUT_MS: Final = 15_000  # a writer waits this long for another one's transaction
+MATCHES_MAX: Final = 5  # ids shown when what was typed is ambiguous
+
+_NOTHING_COMMITTED = ("SQLITE_FULL", "SQLITE_BUSY")
+_DAMAGED = ("SQLITE_CORRUPT", "SQLITE_NOTADB")
+
+
+class Statement:
+    """A Core statement, compiled for one dialect, run with named values on a DBAPI cursor."""
+
+    def __init__(self, element: ClauseElement, engine: Engine) -> None:
+        compiled = element.compile(engine)
+        self.sql = str(compiled)
+        self.names: list[str] | None = compiled.positiontup  # type: ignore[attr-defined]
+        self.fixed: dict[str, Any] = {k: v for k, v in compiled.params.items() if v is not None}
+
+    def bound(self, values: Mapping[str, Any]) -> Any:
+        """The parameters in the form that the driver takes."""
+        values = {**self.fixed, **values}
+        return [values[name] for name in self.names] if self.names is not None else values
+
+
+_h, _e, _c, _n = tables.heads.c, tables.events.c, tables.claims.c, tables.numbers.c
+
+
+def _statements() -> dict[str, ClauseElement]:
+    head = select(_h.session_id, _h.project, _h.workflow, _h.version, _h.head_hash)
+    ours: BindParameter[str] = bindparam("in_session")
+    return {
+        "insert_head": insert(tables.heads),
+        "move_head": update(tables.heads)
+        .where(
+            _h.session_id == ours,
+            _h.version == bindparam("expected_version"),
+            _h.head_hash == bindparam("expected_hash"),
+        )
+        .values(version=bindparam("to_version"), head_hash=bindparam("to_hash")),
+        "insert_event": insert(tables.events),
+        "insert_outbox": insert(tables.outbox),
+        "insert_claim": insert(tables.claims),
+        "delete_claim": delete(tables.claims).where(
+            _c.session_id == ours, _c.call == bindparam("of_call")
+        ),
+        "claim": update(tables.claims)
+        .where(
+            _c.session_id == ours,
+            _c.call == bindparam("of_call"),
+            or_(
+                _c.owner == "",
+                _c.owner == bindparam("to_owner"),
+                _c.until <= bindparam("moment"),
+            ),
+        )
+        .values(owner=bindparam("to_owner"), until=bindparam("to_until")),
+        "open_calls": select(_c.session_id, _c.call)
+        .where(_c.project == bindparam("of_project"))
+        .order_by(_c.session_id, _c.call),
+        "insert_number": insert(tables.numbers),
+        "numbers": select(_n.number, _n.session_id).where(_n.project == bindparam("of_project")),
+        "number": select(_n.session_id).where(
+            _n.project == bindparam("of_project"), _n.number == bindparam("of_number")
+        ),
+        "read": select(
+            _e.version,
+            _e.type,
+            _e.recorded_at,
+            _e.input_id,
+            _e.actor_kind,
+            _e.decider,
+            _e.data,
+            _e.salt,
+            _e.digest,
+            _e.hash,
+        )
+        .where(_e.session_id == ours, _e.version > bindparam("after"))
+        .order_by(_e.version),
+        "head": head.where(_h.session_id == ours),
+        "heads": head.order_by(_h.session_id.desc()).limit(bindparam("at_most")),
+        "project_heads": head.where(_h.project == bindparam("of_project"))
+        .order_by(_h.session_id.desc())
+        .limit(bindparam("at_most")),
+        "matching": select(_h.session_id)
+        .where(
+            or_(
+                _h.session_id.like(bindparam("beginning")),
+                _h.session_id.like(bindparam("ending")),
+            )
+        )
+        .order_by(_h.session_id.desc())
+        .limit(MATCHES_MAX),
+        "session_of_input": select(_e.session_id).where(_e.input_id == bindparam("of_input")),
+    }
+
+
+class SqlStore:
+    """Every acknowledged append is durable; the promises are those of `core.ports.Store`."""
+
+    def __init__(self, url: str, now: Callable[[], int], salt: Callable[[], bytes]) -> None:
+        """Opens the log, creating or upgrading it where needed.
+
+        Raises:
+            SettingsError: the address is none, or of an engine that is not supported.
+            LogFromFuture: a newer version of this program made the tables.
+            LogDamaged: the file is no database, or its tables are not ours.
+            StoreUnavailable: it cannot be opened.
+        """
+        self.url = parsed(url)
+        self._now = now
+        self._salt = salt
+        self._engine = engine(self.url)
+        self._elements = _statements()
+        self._compiled: dict[str, Statement] = {}
+        self._raw: Any = None
+        self._make_current()
+
+    # 1. Opening ------------------------------------------------------------------------------
+
+    def _make_current(self) -> None:
+        found = self.schema()
+        if found is not None and found > tables.SCHEMA:
+            raise LogFromFuture(
+                f"the log {shown_url(self.url)} has schema {found}, this version knows "
+                f"{tables.SCHEMA}: upgrade preflights"
+            )
+        if found != tables.SCHEMA:
+            from preflights_es.store import migrate
+
+            self.close()
+            with _translated():
+                migrate.upgrade(self.url)
+
+    def schema(self) -> str | None:
+        """The revision of the tables; None where there are none."""
+        if (path := file_of(self.url)) and not path.exists():
+            return None
+        with _translated():
+            try:
+                row = self._cursor().execute("SELECT version_num FROM alembic_version").fetchone()
+            except sqlite3.OperationalError as error:
+                if "no such table" in str(error):
+                    return None
+                raise
+        return str(row[0]) if row else None
+
+    def _cursor(self) -> Any:
+        if self._raw is None:
+            self._raw = self._engine.raw_connection()
+        return self._raw.cursor()
+
+    def _statement(self, name: str) -> Statement:
+        if name not in self._compiled:
+            self._compiled[name] = Statement(self._elements[name], self._engine)
+        return self._compiled[name]
+
+    def close(self) -> None:
+        """Give the connection back."""
+        if self._raw is not None:
+            self._raw.close()
+            self._raw = None
+        self._engine.dispose()
+
+    # 2. Writing ------------------------------------------------------------------------------
+
+    def append(self, batches: Sequence[Batch]) -> tuple[Head, ...]:
+        with self._transaction() as cursor:
+            return tuple(
+                self._append(cursor, batch) for batch in sorted(batches, key=lambda b: b.session_id)
+            )
+
+    def _append(self, cursor: Any, batch: Batch) -> Head:
+        stored = sealed(batch, self._now(), self._salt)
+        head = Head(
+            batch.session_id, batch.project, batch.workflow, stored[-1].version, stored[-1].hash
+        )
+        self._move_head(cursor, batch, head)
+        if batch.number is not None:
+            self._take_number(cursor, batch)
+        self._insert_events(cursor, stored)
+        self._run(cursor, "insert_outbox", session_id=head.session_id, version=head.version)
+        for call in batch.opens:
+            self._run(
+                cursor,
+                "insert_claim",
+                session_id=head.session_id,
+                call=call,
+                project=batch.project,
+                owner="",
+                until=0,
+            )
+        for call in batch.closes:
+            self._run(cursor, "delete_claim", in_session=head.session_id, of_call=call)
+        return head
+
+    def _move_head(self, cursor: Any, batch: Batch, head: Head) -> None:
+        if batch.expected_version == 0:
+            try:
+                self._insert_head(cursor, head)
+            except sqlite3.IntegrityError as error:
+                raise Conflict(batch.session_id, 0) from error
+            return
+        self._run(
+            cursor,
+            "move_head",
+            in_session=batch.session_id,
+            expected_version=batch.expected_version,
+            expected_hash=batch.expected_hash,
+            to_version=head.version,
+            to_hash=head.hash,
+        )
+        if cursor.rowcount != 1:
+            raise Conflict(batch.session_id, batch.expected_version)
+
+    def _insert_head(self, cursor: Any, head: Head) -> None:
+        self._run(
+            cursor,
+            "insert_head",
+            session_id=head.session_id,
+            project=head.project,
+            workflow=head.workflow,
+            version=head.version,
+            head_hash=head.hash,
+        )
+
+    def _take_number(self, cursor: Any, batch: Batch) -> None:
+        assert batch.number is not None, "asked for by the caller"
+        self._run(cursor, "number", of_project=batch.project, of_number=batch.number)
+        holder = cursor.fetchone()
+        if holder is None:
+            self._run(
+                cursor,
+                "insert_number",
+                project=batch.project,
+                number=batch.number,
+                session_id=batch.session_id,
+            )
+        elif holder[0] != batch.session_id:
+            raise NumberTaken(batch.project, batch.number)
+
+    def _insert_events(self, cursor: Any, stored: Sequence[Stored]) -> None:
+        statement = self._statement("insert_event")
+        rows = [statement.bound(_row(e)) for e in stored]
+        try:
+            cursor.executemany(statement.sql, rows)
+        except sqlite3.IntegrityError as error:
+            # The head has just moved to these versions, so it can only be the Input's id.
+            raise DuplicateInput(next(e.input_id for e in stored if e.input_id)) from error
+
+    def insert(self, events: Sequence[Stored]) -> None:
+        """Take over a session, or the tail it lacks here, verified before, byte for byte.
+
+        Raises:
+            Conflict: the events do not follow the head that the session has here.
+            DuplicateInput: an Input of theirs stands in another session.
+        """
+        first, last = events[0], events[-1]
+        with self._transaction() as cursor:
+            self._run(cursor, "head", in_session=first.session_id)
+            row = cursor.fetchone()
+            version = row[3] if row else 0
+            if version != first.version - 1:
+                raise Conflict(first.session_id, first.version - 1)
+            head = Head(last.session_id, last.project, last.workflow, last.version, last.hash)
+            if row is None:
+                self._insert_head(cursor, head)
+            else:
+                self._run(
+                    cursor,
+                    "move_head",
+                    in_session=first.session_id,
+                    expected_version=version,
+                    expected_hash=row[4],
+                    to_version=last.version,
+                    to_hash=last.hash,
+                )
+            self._insert_events(cursor, events)
+            self._run(cursor, "insert_outbox", session_id=last.session_id, version=last.version)
+
+    def claim(self, session_id: str, call: str, owner: str, now: int, until: int) -> bool:
+        with self._transaction() as cursor:
+            self._run(
+                cursor,
+                "claim",
+                in_session=session_id,
+                of_call=call,
+                to_owner=owner,
+                moment=now,
+                to_until=until,
+            )
+            return bool(cursor.rowcount == 1)
+
+    @contextlib.contextmanager
+    def _transaction(self) -> Iterator[Any]:
+        """IMMEDIATE: a deferred one that reads and then writes fails at once, whatever it waits."""
+        with _translated():
+            cursor = self._cursor()
+            cursor.execute("BEGIN IMMEDIATE")
+            try:
+                yield cursor
+            except BaseException:
+                self._roll_back()
+                raise
+            self._commit(cursor)
+
+    def _commit(self, cursor: Any) -> None:
+        try:
+            cursor.execute("COMMIT")
+        except sqlite3.Error as error:
+            self._roll_back()
+            if getattr(error, "sqlite_errorname", "") in _NOTHING_COMMITTED:
+                raise
+            self.close()
+            raise CommitUnknown(f"the commit failed: {error}") from error
+
+    def _roll_back(self) -> None:
+        with contextlib.suppress(sqlite3.Error):
+            self._cursor().execute("ROLLBACK")
+
+    def _run(self, cursor: Any, name: str, **values: Any) -> None:
+        statement = self._statement(name)
+        cursor.execute(statement.sql, statement.bound(values))
+
+    # 3. Reading ------------------------------------------------------------------------------
+
+    def _rows(self, name: str, **values: Any) -> list[Any]:
+        with _translated():
+            cursor = self._cursor()
+            self._run(cursor, name, **values)
+            rows: list[Any] = cursor.fetchall()
+            return rows
+
+    def read(self, session_id: str, after: int = 0) -> tuple[Stored, ...]:
+        head = self.head(session_id)
+        if head is None:
+            return ()
+        return tuple(
+            Stored(
+                session_id,
+                head.project,
+                head.workflow,
+                row[0],
+                row[1],
+                row[2],
+                row[3],
+                row[4],
+                row[5],
+                None if row[6] is None else row[6].encode(),
+                row[7],
+                row[8],
+                row[9],
+            )
+            for row in self._rows("read", in_session=session_id, after=after)
+        )
+
+    def head(self, session_id: str) -> Head | None:
+        rows = self._rows("head", in_session=session_id)
+        return Head(*rows[0]) if rows else None
+
+    def heads(self, project: str | None, limit: int | None = None) -> tuple[Head, ...]:
+        at_most = -1 if limit is None else limit
+        if project is None:
+            rows = self._rows("heads", at_most=at_most)
+        else:
+            rows = self._rows("project_heads", of_project=project, at_most=at_most)
+        return tuple(Head(*row) for row in rows)
+
+    def matching(self, typed: str) -> tuple[str, ...]:
+        if len(typed) < TYPED_MIN or not set(typed) <= set("0123456789abcdef-"):
+            return ()
+        rows = self._rows("matching", beginning=f"{typed}%", ending=f"%{typed}")
+        return tuple(row[0] for row in rows)
+
+    def session_of_input(self, input_id: str) -> str | None:
+        rows = self._rows("session_of_input", of_input=input_id)
+        return rows[0][0] if rows else None
+
+    def open_calls(self, project: str) -> tuple[tuple[str, str], ...]:
+        return tuple((row[0], row[1]) for row in self._rows("open_calls", of_project=project))
+
+    def numbers(self, project: str) -> dict[int, str]:
+        return {row[0]: row[1] for row in self._rows("numbers", of_project=project)}
+
+    def check(self) -> None:
+        """Ask the engine whether its file is whole.
+
+        Raises:
+            LogDamaged: it is not.
+        """
+        with _translated():
+            found = self._cursor().execute("PRAGMA quick_check(1)").fetchone()[0]
+        if found != "ok":
+            raise LogDamaged(shown_url(self.url), 0, found)
+
+
+def _row(e: Stored) -> dict[str, Any]:
+    assert e.data is not None or e.salt is None, "an erased payload has no salt"
+    return {
+        "session_id": e.session_id,
+        "version": e.version,
+        "input_id": e.input_id,
+        "type": e.type,
+        "recorded_at": e.recorded_at,
+        "actor_kind": e.actor_kind,
+        "decider": e.decider,
+        "data": None if e.data is None else e.data.decode(),
+        "salt": e.salt,
+        "digest": e.digest,
+        "hash": e.hash,
+    }
+
+
+# 4. Engines ----------------------------------------------------------------------------------
+
+
+def parsed(url: str) -> URL:
+    """The address of a log; a plain path is a SQLite file.
+
+    Raises:
+        SettingsError: it names no engine that this version supports.
+    """
+    text = url if "://" in url else f"sqlite:///{url}"
+    try:
+        found = make_url(text)
+    except ArgumentError as error:
+        raise SettingsError(
+            "the database URL cannot be read: expected sqlite:///PATH or a path"
+        ) from error
+    if found.get_backend_name() != "sqlite":
+        raise SettingsError(
+            f"the database engine {found.get_backend_name()!r} is not supported: "
+            "expected sqlite:///PATH or a path"
+        )
+    return found
+
+
+def shown_url(url: URL) -> str:
+    """Without a password."""
+    path = file_of(url)
+    return str(path) if path else url.render_as_string(hide_password=True)
+
+
+def file_of(url: URL) -> Path | None:
+    """The file of a SQLite log."""
+    name = url.database
+    return Path(name) if name and name != ":memory:" else None
+
+
+def engine(url: URL) -> Engine:
+    """An engine whose transactions begin as the log needs them."""
+    try:
+        made = create_engine(url, poolclass=NullPool, connect_args={"isolation_level": None})
+    except (NoSuchModuleError, ImportError) as error:
+        raise SettingsError(f"the database driver is missing: {error}") from error
+
+    @event.listens_for(made, "connect")
+    def _on_connect(connection: Any, _record: object) -> None:
+        cursor = connection.cursor()
+        cursor.execute(f"PRAGMA busy_timeout={BUSY_TIMEOUT_MS}")
+        # NORMAL loses acknowledged appends at a power cut.
+        cursor.execute("PRAGMA synchronous=FULL")
+        cursor.execute("PRAGMA secure_delete=ON")
+        cursor.close()
+
+    @event.listens_for(made, "begin")
+    def _on_begin(connection: Any) -> None:
+        connection.exec_driver_sql("BEGIN IMMEDIATE")
+
+    return made
+
+
+@contextlib.contextmanager
+def _translated() -> Iterator[None]:
+    """Foreign errors become ours, once, here."""
+    try:
+        yield
+    except PreflightsError:
+        raise
+    except DatabaseError as error:
+        raise _ours(error.orig or error) from error
+    except sqlite3.Error as error:
+        raise _ours(error) from error
+    except OSError as error:
+        raise StoreUnavailable(f"the log cannot be opened: {error}") from error
+
+
+def _ours(error: BaseException) -> PreflightsError:
+    name = getattr(error, "sqlite_errorname", "")
+    if name.startswith(_DAMAGED) or "malformed" in str(error):
+        return LogDamaged("the database file", 0, f"{error}: restore it from a copy")
+    if "no such table" in str(error) or "no such column" in str(error):
+        return LogDamaged("the database", 0, f"{error}: it is not a log of preflights")
+    return StoreUnavailable(f"the log cannot be used: {error}")

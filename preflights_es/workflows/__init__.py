@@ -1,0 +1,1 @@
+"""One room a workflow, all of the same shape; they do not see each other."""

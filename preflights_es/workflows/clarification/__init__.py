@@ -1,0 +1,19 @@
+"""An intention becomes an acknowledged decision in one or two questions (seed 0)."""
+
+from preflights_es.core.session import Workflow
+from preflights_es.workflows.clarification.decide import decide
+from preflights_es.workflows.clarification.events import EVENTS
+from preflights_es.workflows.clarification.state import State, evolve, is_terminal
+from preflights_es.workflows.clarification.views import record, view
+
+WORKFLOW: Workflow[State] = Workflow(
+    name="clarification",
+    decider="clarification/1",
+    events=EVENTS,
+    initial=State(),
+    decide=decide,
+    evolve=evolve,
+    is_terminal=is_terminal,
+    view=view,
+    record=record,
+)

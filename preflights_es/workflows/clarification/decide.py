@@ -1,0 +1,240 @@
+"""What follows from an Input: the branches are here, the rules in `rules.py`."""
+
+from __future__ import annotations
+
+from functools import reduce
+
+from msgspec.structs import replace
+
+from preflights_es.core.artifacts import ArtifactDue, ArtifactWritten
+from preflights_es.core.events import Decision, Input
+from preflights_es.workflows.clarification import rules
+from preflights_es.workflows.clarification.events import (
+    AnswerAccepted,
+    AnswerRefused,
+    AnswersGiven,
+    AnswersRevised,
+    ArtifactFiled,
+    CategoryDetected,
+    ChangeRefused,
+    ClarificationStopped,
+    DecisionAcknowledged,
+    DecisionMarkedSuperseded,
+    DecisionRecorded,
+    DecisionRenumbered,
+    DecisionSuperseded,
+    Given,
+    IntentionDeclared,
+    PatchProposed,
+    QuestionAsked,
+    ReferenceRenumbered,
+)
+from preflights_es.workflows.clarification.state import State, accepted, evolve
+from preflights_es.workflows.clarification.values import COMPANION, Answer, Field, Mark
+
+Decisions = tuple[Decision, ...]
+
+
+def decide(state: State, new: Input) -> Decisions:
+    """Total and never empty: what does not fit is answered by a refusal."""
+    match new:
+        case IntentionDeclared():
+            return _opened(state, new)
+        case AnswersGiven() | AnswersRevised():
+            return _answered(state, new)
+        case DecisionAcknowledged():
+            return _acknowledged(state, new)
+        case DecisionSuperseded():
+            return _superseded(state, new)
+        case DecisionRenumbered():
+            return _renumbered(state, new)
+        case ReferenceRenumbered():
+            return _reference_renumbered(state, new)
+        case ArtifactWritten(path=path):
+            return (ArtifactFiled(path=path),)
+        case _:
+            return (ChangeRefused(change="acknowledgement", reason="not_related"),)
+
+
+def _after(state: State, new: Input, decisions: Decisions) -> State:
+    return reduce(evolve, decisions, evolve(state, new))
+
+
+# 1. Opening ----------------------------------------------------------------------------------
+
+
+def _opened(state: State, new: IntentionDeclared) -> Decisions:
+    found = rules.detected(new.intention, new.heuristics)
+    by_keyword = (
+        (CategoryDetected(category=found.category.name, keyword=found.keyword),) if found else ()
+    )
+    return by_keyword + _next(_after(state, new, by_keyword))
+
+
+def _next(state: State) -> Decisions:
+    """The next question, the patch, or the end; nothing where all that is said already."""
+    config, answers = state.heuristics, state.answers
+    turn = rules.response(state.intention, config, answers, state.turn)
+    if turn.questions:
+        question = turn.questions[0]
+        if question == state.question:
+            return ()
+        return (QuestionAsked(question=question, turn=state.turn),)
+    patch = rules.patch(state.intention, config, answers)
+    if patch is not None:
+        return (
+            () if patch == state.patch else (PatchProposed(patch=patch, hint=turn.decision_hint),)
+        )
+    if state.stopped:
+        return ()
+    return (ClarificationStopped(reason="turns_used" if turn.missing_info else "nothing_to_ask"),)
+
+
+# 2. Answering --------------------------------------------------------------------------------
+
+
+def _answered(state: State, new: AnswersGiven | AnswersRevised) -> Decisions:
+    if accepted(state):
+        return tuple(AnswerRefused(key=given.key, reason="closed") for given in new.answers) or (
+            AnswerRefused(key="", reason="closed"),
+        )
+    revising = isinstance(new, AnswersRevised)
+    decisions: list[Decision] = []
+    after = evolve(state, new)
+    for given, other in _in_order(state, new.answers):
+        verdict = _verdict(after, given, other, revising=revising)
+        decisions.append(verdict)
+        after = evolve(after, verdict)
+    return (*decisions, *_next(after)) or (AnswerRefused(key="", reason="blank"),)
+
+
+def _in_order(
+    state: State, answers: tuple[Given, ...]
+) -> list[tuple[Given, tuple[str, ...] | None]]:
+    """Answers with their companions' texts; the category first, since it decides what is known.
+
+    A companion alone stands for `Other (specify)` with its text.
+    """
+    values: dict[str, tuple[str, ...]] = {}
+    for given in answers:
+        values[given.key] = (*values.get(given.key, ()), *given.values)
+    others = {
+        key.removesuffix(COMPANION): values.pop(key) for key in [*values] if key.endswith(COMPANION)
+    }
+    config = state.heuristics
+    options = {
+        field.id: field.asked().options
+        for category in (*config.categories, config.other())
+        for field in category.fields()
+    } | {config.category.id: config.category_question().options}
+    for key in others:
+        if key not in values:
+            values[key] = options.get(key, ())[-1:]
+    first = config.category.id
+    keys = sorted(values, key=lambda key: key != first)
+    return [(Given(key, values[key]), others.get(key)) for key in keys]
+
+
+def _verdict(
+    state: State, given: Given, other: tuple[str, ...] | None, *, revising: bool
+) -> AnswerAccepted | AnswerRefused:
+    key, config = given.key, state.heuristics
+    fields = _known_fields(state)
+    if key != config.category.id and key not in fields:
+        return AnswerRefused(
+            key=key, reason="unknown_question", expected=(config.category.id, *fields)
+        )
+    if not revising and _is_settled(state, key):
+        return AnswerRefused(key=key, reason="already_answered")
+    answer: Answer = tuple(rules.stripped(value) for value in given.values)
+    if len(answer) == 1:
+        answer = answer[0]
+    if key == config.category.id:
+        found = rules.category_judged(config, answer, other)
+        if isinstance(found, str):
+            return AnswerRefused(key=key, reason=found)
+        name, resolved = "Category", found[1]
+    else:
+        judged = rules.judged(fields[key].asked(), answer, other)
+        if isinstance(judged, str):
+            return AnswerRefused(key=key, reason=judged)
+        name, resolved = fields[key].name, judged
+    text = next((t for t in map(rules.stripped, other or ()) if t), None)
+    return AnswerAccepted(
+        key=key,
+        answer=answer,
+        other=text,
+        field=name,
+        value=resolved.value,
+        source=resolved.source,
+    )
+
+
+def _known_fields(state: State) -> dict[str, Field]:
+    found = rules.category_of(state.intention, state.heuristics, state.answers)
+    return {field.id: field for field in found[0].fields()} if found else {}
+
+
+def _is_settled(state: State, key: str) -> bool:
+    """Whether another answer to the key would be a revision."""
+    if key == state.heuristics.category.id and state.question is None:
+        return True
+    return key in state.answers
+
+
+# 3. Acknowledging ----------------------------------------------------------------------------
+
+
+def _acknowledged(state: State, new: DecisionAcknowledged) -> Decisions:
+    earlier = state.acknowledgement
+    by_person = new.actor.kind == "user"
+    if accepted(state):
+        return (ChangeRefused(change="acknowledgement", reason="already_accepted"),)
+    if state.patch is None and not state.stopped:
+        return (ChangeRefused(change="acknowledgement", reason="question_open"),)
+    if new.patch != state.patch:
+        return (ChangeRefused(change="acknowledgement", reason="patch_changed"),)
+    if earlier is not None and not by_person:
+        return (ChangeRefused(change="acknowledgement", reason="already_proposed"),)
+    kind = rules.kind(state.heuristics, state.patch, new.mark or state.mark)
+    if kind == "adr" and new.number is None:
+        return (ChangeRefused(change="acknowledgement", reason="number_missing"),)
+    number = new.number if kind == "adr" else None
+    recorded = DecisionRecorded(
+        status="accepted" if by_person else "proposed", kind=kind, number=number
+    )
+    return (recorded, _due(_after(state, new, (recorded,))))
+
+
+def kind_of(state: State, mark: Mark) -> rules.Kind:
+    """The kind of document that an acknowledgement with this mark would lead to."""
+    return rules.kind(state.heuristics, state.patch, mark or state.mark)
+
+
+def _due(state: State) -> ArtifactDue:
+    assert state.acknowledgement is not None, "a document is due only for what was acknowledged"
+    kind = state.acknowledgement.kind
+    path = rules.document_path(state.folder, kind, state.number, state.uid, state.intention)
+    return ArtifactDue(call=f"artifact-{state.dues + 1}", template=rules.TEMPLATES[kind], path=path)
+
+
+def _superseded(state: State, new: DecisionSuperseded) -> Decisions:
+    if not accepted(state):
+        return (ChangeRefused(change="supersession", reason="not_accepted"),)
+    if state.superseded_by is not None:
+        return (ChangeRefused(change="supersession", reason="already_superseded"),)
+    marked = DecisionMarkedSuperseded()
+    return (marked, _due(_after(state, new, (marked,))))
+
+
+def _renumbered(state: State, new: DecisionRenumbered) -> Decisions:
+    if state.acknowledgement is None or state.acknowledgement.kind != "adr":
+        return (ChangeRefused(change="renumbering", reason="not_accepted"),)
+    return (_due(replace(state, number=new.number)),)
+
+
+def _reference_renumbered(state: State, new: ReferenceRenumbered) -> Decisions:
+    related = [r.uid for r in (state.supersedes, state.superseded_by) if r is not None]
+    if state.acknowledgement is None or new.uid not in related:
+        return (ChangeRefused(change="renumbering", reason="not_related"),)
+    return (_due(state),)

@@ -1,0 +1,242 @@
+"""What a clarification records: Inputs first, then Decisions, then the list of all."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Literal
+
+from preflights_es.core.artifacts import ARTIFACT_EVENTS, Related
+from preflights_es.core.events import Decision, Event, Input, Value
+from preflights_es.core.views import Question
+from preflights_es.workflows.clarification.values import (
+    DecisionPatch,
+    HeuristicsConfig,
+    LLMContext,
+    Mark,
+    Source,
+)
+
+
+class Setup(Value, frozen=True):
+    """What a replay needs besides the answers: code, provider and prompts of the session."""
+
+    preflights: str
+    """Version of the program that opened the session."""
+    decider: str
+    provider: str = "mock"
+    prompts: tuple[tuple[str, str], ...] = ()
+    """Pairs of prompt name and version; none while the rules lead."""
+
+
+class Given(Value, frozen=True):
+    """One answer as it was given."""
+
+    key: str
+    values: tuple[str, ...]
+
+
+# 1. Inputs -----------------------------------------------------------------------------------
+
+
+class IntentionDeclared(Input, frozen=True):
+    """Somebody wants something; opens the session and carries all that a replay needs."""
+
+    tag: ClassVar[str] = "clarification.intention_declared.v1"
+    intention: str
+    project: str
+    uid: str
+    """Of the decision this session may come to; immutable."""
+    setup: Setup
+    heuristics: HeuristicsConfig
+    context: LLMContext | None = None
+    mark: Mark = ""
+    """`local` or `adr`, where a person said so."""
+    supersedes: Related | None = None
+    """The decision that this one is to replace, as it stood when the session began."""
+    redacted: tuple[str, ...] = ()
+    """Kinds of secrets that were taken out before recording, one a replacement."""
+
+
+class AnswersGiven(Input, frozen=True):
+    """Answers to what was asked, or to what was not asked but is known."""
+
+    tag: ClassVar[str] = "clarification.answers_given.v1"
+    answers: tuple[Given, ...]
+    redacted: tuple[str, ...] = ()
+
+
+class AnswersRevised(Input, frozen=True):
+    """Answers that replace earlier ones; those stay in the log."""
+
+    tag: ClassVar[str] = "clarification.answers_revised.v1"
+    answers: tuple[Given, ...]
+    redacted: tuple[str, ...] = ()
+
+
+class DecisionAcknowledged(Input, frozen=True):
+    """Somebody accepts the patch as it was shown."""
+
+    tag: ClassVar[str] = "clarification.decision_acknowledged.v1"
+    patch: DecisionPatch | None
+    """As shown; None accepts that nothing was decided."""
+    folder: str
+    """Where the document goes, relative to the project's root."""
+    number: int | None = None
+    """Of the record, allocated for this acknowledgement; None for a task."""
+    mark: Mark = ""
+
+
+class DecisionSuperseded(Input, frozen=True):
+    """Another session's decision was accepted in place of this one."""
+
+    tag: ClassVar[str] = "clarification.decision_superseded.v1"
+    by: Related
+
+
+class DecisionRenumbered(Input, frozen=True):
+    """The record's number collided with another's and is changed."""
+
+    tag: ClassVar[str] = "clarification.decision_renumbered.v1"
+    number: int
+
+
+class ReferenceRenumbered(Input, frozen=True):
+    """A record that this one points at, or that points here, has a new number."""
+
+    tag: ClassVar[str] = "clarification.reference_renumbered.v1"
+    uid: str
+    number: int
+
+
+# 2. Decisions --------------------------------------------------------------------------------
+
+RefusalReason = Literal[
+    "unknown_question",
+    "already_answered",
+    "blank",
+    "placeholder",
+    "several_values",
+    "other_needs_text",
+    "no_choice",
+    "closed",
+]
+
+
+class CategoryDetected(Decision, frozen=True):
+    """A word of the intention names the category, so that phase 1 is skipped."""
+
+    tag: ClassVar[str] = "clarification.category_detected.v1"
+    category: str
+    keyword: str
+
+
+class QuestionAsked(Decision, frozen=True):
+    """The one question of this turn; any earlier one is no longer open."""
+
+    tag: ClassVar[str] = "clarification.question_asked.v1"
+    question: Question
+    turn: int
+
+
+class AnswerAccepted(Decision, frozen=True):
+    """An answer counts."""
+
+    tag: ClassVar[str] = "clarification.answer_accepted.v1"
+    key: str
+    answer: str | tuple[str, ...]
+    """As given, stripped."""
+    field: str
+    """`Category`, or the patch's field."""
+    value: str
+    """As filed: an option in its own spelling, or the person's own words."""
+    source: Source
+    other: str | None = None
+    """The text of `Other (specify)`, where that was chosen."""
+
+
+class AnswerRefused(Decision, frozen=True):
+    """An answer does not count; the question stays as it was."""
+
+    tag: ClassVar[str] = "clarification.answer_refused.v1"
+    key: str
+    reason: RefusalReason
+    expected: tuple[str, ...] = ()
+    """Keys that would be taken, where the key was the trouble."""
+
+
+class PatchProposed(Decision, frozen=True):
+    """Everything needed is known; somebody has to accept it."""
+
+    tag: ClassVar[str] = "clarification.patch_proposed.v1"
+    patch: DecisionPatch
+    hint: Literal["adr", "task", "unsure"]
+
+
+class ClarificationStopped(Decision, frozen=True):
+    """Nothing more is asked and nothing was decided: a valid end (locked decision 2)."""
+
+    tag: ClassVar[str] = "clarification.stopped.v1"
+    reason: Literal["turns_used", "nothing_to_ask"]
+
+
+class DecisionRecorded(Decision, frozen=True):
+    """The acknowledgement counts."""
+
+    tag: ClassVar[str] = "clarification.decision_recorded.v1"
+    status: Literal["proposed", "accepted"]
+    """`proposed` when a script or an agent acknowledged: only a person decides."""
+    kind: Literal["adr", "task"]
+    number: int | None
+
+
+class ChangeRefused(Decision, frozen=True):
+    """An acknowledgement, a supersession or a new number does not fit the session as it stands."""
+
+    tag: ClassVar[str] = "clarification.change_refused.v1"
+    change: Literal["acknowledgement", "supersession", "renumbering"]
+    reason: Literal[
+        "question_open",
+        "already_accepted",
+        "already_proposed",
+        "patch_changed",
+        "number_missing",
+        "not_accepted",
+        "already_superseded",
+        "not_related",
+    ]
+
+
+class DecisionMarkedSuperseded(Decision, frozen=True):
+    """The decision is history; its document says what replaced it."""
+
+    tag: ClassVar[str] = "clarification.decision_marked_superseded.v1"
+
+
+class ArtifactFiled(Decision, frozen=True):
+    """The document that was due lies on disk."""
+
+    tag: ClassVar[str] = "clarification.artifact_filed.v1"
+    path: str
+
+
+# 3. All --------------------------------------------------------------------------------------
+
+EVENTS: tuple[type[Event], ...] = (
+    IntentionDeclared,
+    AnswersGiven,
+    AnswersRevised,
+    DecisionAcknowledged,
+    DecisionSuperseded,
+    DecisionRenumbered,
+    ReferenceRenumbered,
+    CategoryDetected,
+    QuestionAsked,
+    AnswerAccepted,
+    AnswerRefused,
+    PatchProposed,
+    ClarificationStopped,
+    DecisionRecorded,
+    ChangeRefused,
+    DecisionMarkedSuperseded,
+    ArtifactFiled,
+    *ARTIFACT_EVENTS,
+)

@@ -1,0 +1,265 @@
+"""The reference behaviour of seed 0: what to ask next, and what was decided.
+
+Tables and formulas are docs/specs/clarification.md; `decide` and `MockLLMAdapter` both ask here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Final, Literal, NamedTuple
+
+from preflights_es.core.text import slug
+from preflights_es.core.views import Question
+from preflights_es.workflows.clarification.values import (
+    COMPANION,
+    OTHER,
+    OTHER_OPTION,
+    Answer,
+    Category,
+    DecisionPatch,
+    Field,
+    HeuristicsConfig,
+    Hint,
+    LLMResponse,
+    Mark,
+    Scope,
+    Source,
+)
+
+TURNS_MAX: Final = 3  # questions answered in one session (seed 0, section 2.2)
+
+Answers = Mapping[str, Answer]
+Objection = Literal["blank", "placeholder", "several_values", "other_needs_text"]
+"""Why an answer leaves its question open."""
+
+
+class Resolved(NamedTuple):
+    """A concrete value and how it came about."""
+
+    value: str
+    source: Source
+
+
+class Detected(NamedTuple):
+    """A category and the word of the intention that named it."""
+
+    category: Category
+    keyword: str
+
+
+# 1. Keywords (section 9) ---------------------------------------------------------------------
+
+_TOKEN = re.compile(r"[^\W_]+")
+_HYPHENS = ("-", "\u2010", "\u2011")
+
+
+def tokens(text: str) -> list[str]:
+    """Runs of letters and digits, case-folded; two joined by a hyphen also count as one."""
+    found: list[str] = []
+    end, last = -1, ""
+    for match in _TOKEN.finditer(text):
+        token = match.group().casefold()
+        if match.start() == end + 1 and text[end] in _HYPHENS:
+            found.append(f"{last}-{token}")
+        found.append(token)
+        end, last = match.end(), token
+    return found
+
+
+def detected(intention: str, config: HeuristicsConfig) -> Detected | None:
+    """The first category of the table that a word of the intention names."""
+    words = tokens(intention)
+    for category in config.categories:
+        for word in words:
+            if word in category.keywords:
+                return Detected(category, word)
+    return None
+
+
+# 2. Answers (sections 4.3 and 5.2) -----------------------------------------------------------
+
+_PLACEHOLDER = re.compile(
+    r"tbd|tba|todo|n/a|to be (?:determined|decided|defined|confirmed)|placeholder|xxx+|\?+"
+    r"|[-\u2013\u2014]+"
+)
+_WRAPPING = " \t\n.,:;!'\"`()[]{}<>"
+
+
+def is_placeholder(text: str) -> bool:
+    """A word that stands for a decision nobody took; brackets and full stops do not hide it."""
+    bare = " ".join(text.split()).strip(_WRAPPING).casefold()
+    return not bare or _PLACEHOLDER.fullmatch(bare) is not None
+
+
+def judged(question: Question, given: Answer | None, other: Answer | None) -> Resolved | Objection:
+    """The value that an answer and its companion give, or why they give none."""
+    values = [v for v in _strings(given) if v]
+    if not values:
+        return "blank"
+    if len(values) > 1 and question.type != "multi_choice":
+        return "several_values"
+    resolved = [_judged_one(question, value, other) for value in values]
+    objections = [r for r in resolved if not isinstance(r, Resolved)]
+    if objections:
+        return objections[0]
+    concrete = [r for r in resolved if isinstance(r, Resolved)]
+    sources = {r.source for r in concrete}
+    value = ", ".join(dict.fromkeys(r.value for r in concrete))
+    return Resolved(value, concrete[0].source if len(sources) == 1 else "custom")
+
+
+_INVISIBLE = "\u00ad\u200b\u200c\u200d\u2060\ufeff"
+
+
+def stripped(text: str) -> str:
+    """Without white space around it, also that which has no width."""
+    return text.strip().strip(_INVISIBLE).strip()
+
+
+def _strings(given: Answer | None) -> list[str]:
+    if given is None:
+        return []
+    return [stripped(given)] if isinstance(given, str) else [stripped(value) for value in given]
+
+
+def _judged_one(question: Question, value: str, other: Answer | None) -> Resolved | Objection:
+    if not question.options:
+        return "placeholder" if is_placeholder(value) else Resolved(value, "typed")
+    if chose_other(question, value):
+        texts = [text for text in _strings(other) if text]
+        if not texts:
+            return "other_needs_text"
+        if len(texts) > 1:
+            return "several_values"
+        value = texts[0]
+    if is_placeholder(value):
+        return "placeholder"
+    folded = value.casefold()
+    for option in question.options[:-1]:
+        if option.casefold() == folded:
+            return Resolved(option, "chosen")
+    return Resolved(value, "custom")
+
+
+def chose_other(question: Question, value: str) -> bool:
+    """Whether a value stands for `Other (specify)` rather than for itself."""
+    return bool(question.options) and value.strip().casefold() in (
+        OTHER.casefold(),
+        OTHER_OPTION.casefold(),
+    )
+
+
+def value_of(field: Field, answers: Answers) -> Resolved | None:
+    """The concrete value of a field; None while its question counts as unanswered."""
+    found = judged(field.asked(), answers.get(field.id), answers.get(field.id + COMPANION))
+    return found if isinstance(found, Resolved) else None
+
+
+# 3. The category (sections 3.1 and 9) --------------------------------------------------------
+
+
+def category_judged(
+    config: HeuristicsConfig, given: Answer | None, other: Answer | None
+) -> tuple[Category, Resolved] | Objection:
+    """The category that an answer names; every label that is no category leads to `Other`."""
+    if [v.casefold() for v in _strings(given)] == [OTHER.casefold()]:
+        return config.other(), Resolved(OTHER, "chosen")
+    question = config.category_question()
+    found = judged(question, given, other)
+    if not isinstance(found, Resolved):
+        return found
+    specified = any(chose_other(question, v) for v in _strings(given))
+    category = None if specified else config.named(found.value)
+    if category is None:
+        return config.other(), Resolved(found.value, "custom")
+    return category, Resolved(category.name, "chosen")
+
+
+def category_of(
+    intention: str, config: HeuristicsConfig, answers: Answers
+) -> tuple[Category, Resolved] | None:
+    """The category as answered, else as detected; None while neither says."""
+    key = config.category.id
+    found = category_judged(config, answers.get(key), answers.get(key + COMPANION))
+    if not isinstance(found, str):
+        return found
+    if by_keyword := detected(intention, config):
+        return by_keyword.category, Resolved(by_keyword.category.name, "detected")
+    return None
+
+
+# 4. The turn (sections 3, 6, 7 and 8) --------------------------------------------------------
+
+_HINTS: dict[Scope, Hint] = {"structural": "adr", "contract": "adr", "local": "task"}
+
+
+def hint(category: Category | None) -> Hint:
+    """Informs, decides nothing (section 6)."""
+    return "unsure" if category is None or category.name == OTHER else _HINTS[category.scope]
+
+
+def progress(category_known: bool, missing: tuple[str, ...]) -> float:
+    """0.0 before the category is known, 0.5 with the targeted question open, 1.0 after it."""
+    if not missing:
+        return 1.0
+    return 0.5 if category_known else 0.0
+
+
+def response(
+    intention: str, config: HeuristicsConfig, answers: Answers, turn: int = 1
+) -> LLMResponse:
+    """What to ask next: one question, or none when nothing is missing or the turns are used up."""
+    found = category_of(intention, config, answers)
+    question: Question | None
+    if found is None:
+        category, question = None, config.category_question()
+    else:
+        category = found[0]
+        primary = category.primary
+        is_open = primary is not None and value_of(primary, answers) is None
+        question = primary.asked() if primary is not None and is_open else None
+    missing = (question.id,) if question else ()
+    return LLMResponse(
+        questions=(question,) if question and turn <= TURNS_MAX else (),
+        missing_info=missing,
+        decision_hint=hint(category),
+        progress=progress(category is not None, missing),
+    )
+
+
+def patch(intention: str, config: HeuristicsConfig, answers: Answers) -> DecisionPatch | None:
+    """Only concrete values, at least one of them; else None (section 5.2)."""
+    found = category_of(intention, config, answers)
+    if found is None:
+        return None
+    category = found[0]
+    values = [(field.name, value_of(field, answers)) for field in category.fields()]
+    fields = tuple((name, value.value) for name, value in values if value is not None)
+    return DecisionPatch(category.name, fields) if fields else None
+
+
+# 5. The document (section 6, and docs/specs/clarification.md, section 7) ---------------------
+
+Kind = Literal["adr", "task"]
+TEMPLATES: dict[Kind, str] = {"adr": "adr.v1", "task": "task.v1"}
+
+
+def kind(config: HeuristicsConfig, decided: DecisionPatch | None, mark: Mark) -> Kind:
+    """Whether a decision becomes an architecture decision record or a task brief."""
+    if decided is None:
+        return "task"
+    category = config.named(decided.category)
+    scope: Scope = category.scope if category else "local"
+    if scope == "structural":
+        return "adr"
+    if scope == "contract":
+        return "task" if mark == "local" else "adr"
+    return "adr" if mark == "adr" else "task"
+
+
+def document_path(folder: str, of: Kind, number: int | None, uid: str, title: str) -> str:
+    """`folder/NNNN-title.md` for a record, `folder/uid-title.md` for a task."""
+    name = f"{number:04d}" if of == "adr" and number is not None else uid
+    words = slug(title)
+    return f"{folder}/{name}-{words}.md" if words else f"{folder}/{name}.md"

@@ -1,0 +1,208 @@
+"""What the log of a clarification folds to."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+from msgspec.structs import replace
+
+from preflights_es.core.artifacts import ArtifactDue, ArtifactWritten, Related, Written
+from preflights_es.core.events import Actor, Event, Input
+from preflights_es.core.views import Question
+from preflights_es.workflows.clarification.events import (
+    AnswerAccepted,
+    AnswersGiven,
+    AnswersRevised,
+    CategoryDetected,
+    ClarificationStopped,
+    DecisionAcknowledged,
+    DecisionMarkedSuperseded,
+    DecisionRecorded,
+    DecisionRenumbered,
+    DecisionSuperseded,
+    IntentionDeclared,
+    PatchProposed,
+    QuestionAsked,
+    ReferenceRenumbered,
+)
+from preflights_es.workflows.clarification.values import (
+    COMPANION,
+    Answer,
+    DecisionPatch,
+    HeuristicsConfig,
+    Mark,
+    Provenance,
+    SessionSnapshot,
+)
+
+NOBODY = Actor("script")
+
+
+class Acknowledgement(msgspec.Struct, frozen=True):
+    """Who accepted what, and as which kind of document."""
+
+    at: int
+    actor: Actor
+    status: Literal["proposed", "accepted"]
+    kind: Literal["adr", "task"]
+
+
+class State(msgspec.Struct, frozen=True):
+    """Everything `decide` and the views look at; two logs with equal states go on alike."""
+
+    intention: str = ""
+    uid: str = ""
+    heuristics: HeuristicsConfig = HeuristicsConfig()
+    mark: Mark = ""
+    supersedes: Related | None = None
+    actor: Actor = NOBODY
+    """Of the last Input."""
+    input: Input | None = None
+    """The last Input; its Decisions say what of it counts."""
+    answers: dict[str, Answer] = {}
+    """As the rules read them: raw, with companion keys."""
+    provenance: tuple[Provenance, ...] = ()
+    asked: tuple[Question, ...] = ()
+    question: Question | None = None
+    """The open one."""
+    turn: int = 1
+    """One more than the questions that were answered."""
+    patch: DecisionPatch | None = None
+    stopped: str = ""
+    """Why nothing more is asked without a patch; empty otherwise."""
+    acknowledgement: Acknowledgement | None = None
+    superseded_by: Related | None = None
+    number: int | None = None
+    folder: str = ""
+    dues: int = 0
+    """Documents that were asked for so far."""
+    written: Written | None = None
+    redacted: tuple[str, ...] = ()
+    beside: str = ""
+    """Path of a `.new` file that waits beside one which a person edited."""
+
+
+def snapshot(state: State) -> SessionSnapshot:
+    """What seed 0 calls the state of the session."""
+    return SessionSnapshot(state.asked, state.answers, state.turn)
+
+
+def accepted(state: State) -> bool:
+    """Whether a person has accepted."""
+    return state.acknowledgement is not None and state.acknowledgement.status == "accepted"
+
+
+def is_terminal(state: State) -> bool:
+    """Whether no answer can change anything any more; the document may still be renamed."""
+    return accepted(state)
+
+
+def evolve(state: State, event: Event) -> State:
+    """The state after one more event; any event in any state."""
+    if isinstance(event, Input):
+        return _after_input(state, event)
+    match event:
+        case CategoryDetected(category=category):
+            found = Provenance(
+                state.heuristics.category.id, "Category", category, "detected", state.actor.kind
+            )
+            return replace(state, provenance=_filed(state.provenance, found))
+        case QuestionAsked(question=question):
+            return replace(
+                state, asked=(*state.asked, question), question=question, patch=None, stopped=""
+            )
+        case AnswerAccepted():
+            return _after_answer(state, event)
+        case PatchProposed(patch=patch):
+            return replace(state, patch=patch, question=None, stopped="", acknowledgement=None)
+        case ClarificationStopped(reason=reason):
+            return replace(state, patch=None, question=None, stopped=reason, acknowledgement=None)
+        case DecisionRecorded():
+            return _after_record(state, event)
+        case DecisionMarkedSuperseded():
+            by = state.input.by if isinstance(state.input, DecisionSuperseded) else None
+            return replace(state, superseded_by=by or state.superseded_by)
+        case ArtifactDue():
+            return replace(_after_renumbering(state), dues=state.dues + 1)
+        case _:
+            return state
+
+
+def _after_input(state: State, new: Input) -> State:
+    match new:
+        case IntentionDeclared():
+            return replace(
+                state,
+                intention=new.intention,
+                uid=new.uid,
+                heuristics=new.heuristics,
+                mark=new.mark,
+                supersedes=new.supersedes,
+                actor=new.actor,
+                input=new,
+                redacted=new.redacted,
+            )
+        case AnswersGiven() | AnswersRevised():
+            redacted = (*state.redacted, *new.redacted)
+            return replace(state, actor=new.actor, input=new, redacted=redacted)
+        case ArtifactWritten(beside=True):
+            return replace(state, actor=new.actor, input=new, beside=new.path)
+        case ArtifactWritten():
+            written = Written(new.path, new.sha256)
+            return replace(state, actor=new.actor, input=new, written=written, beside="")
+        case _:
+            return replace(state, actor=new.actor, input=new)
+
+
+def _after_answer(state: State, event: AnswerAccepted) -> State:
+    answers = {**state.answers, event.key: event.answer}
+    answers.pop(event.key + COMPANION, None)
+    if event.other is not None:
+        answers[event.key + COMPANION] = event.other
+    found = Provenance(event.key, event.field, event.value, event.source, state.actor.kind)
+    answers_open = state.question is not None and state.question.id == event.key
+    return replace(
+        state,
+        answers=answers,
+        provenance=_filed(state.provenance, found),
+        question=None if answers_open else state.question,
+        turn=state.turn + answers_open,
+    )
+
+
+def _after_record(state: State, event: DecisionRecorded) -> State:
+    new = state.input
+    if not isinstance(new, DecisionAcknowledged):
+        return state
+    return replace(
+        state,
+        acknowledgement=Acknowledgement(new.at, new.actor, event.status, event.kind),
+        mark=new.mark or state.mark,
+        number=event.number,
+        folder=new.folder,
+    )
+
+
+def _after_renumbering(state: State) -> State:
+    match state.input:
+        case DecisionRenumbered(number=number):
+            return replace(state, number=number)
+        case ReferenceRenumbered() as new:
+            return replace(
+                state,
+                supersedes=_moved(state.supersedes, new),
+                superseded_by=_moved(state.superseded_by, new),
+            )
+        case _:
+            return state
+
+
+def _moved(related: Related | None, new: ReferenceRenumbered) -> Related | None:
+    if related is None or related.uid != new.uid:
+        return related
+    return replace(related, number=new.number)
+
+
+def _filed(provenance: tuple[Provenance, ...], found: Provenance) -> tuple[Provenance, ...]:
+    return (*(p for p in provenance if p.key != found.key), found)

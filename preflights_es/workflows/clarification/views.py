@@ -1,0 +1,154 @@
+"""What can be shown of a clarification; all of it derived, none of it stored."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from functools import reduce
+
+from preflights_es.core.artifacts import Record, RecordField
+from preflights_es.core.events import Event
+from preflights_es.core.text import one_line
+from preflights_es.core.views import Status, View
+from preflights_es.workflows.clarification import rules
+from preflights_es.workflows.clarification.state import State, accepted, evolve
+from preflights_es.workflows.clarification.values import (
+    DecisionPatch,
+    Hint,
+    LLMResponse,
+    Provenance,
+)
+
+
+class ClarificationView(View, frozen=True, kw_only=True):
+    """The fields of `preflights show --json` (docs/api.md)."""
+
+    uid: str
+    missing_info: tuple[str, ...]
+    decision_hint: Hint
+    patch: DecisionPatch | None
+    provenance: tuple[Provenance, ...]
+    kind: str
+    """`adr` or `task`: what accepting leads to, or led to."""
+    number: int | None
+    turn: int
+
+
+def fold(events: Iterable[Event]) -> State:
+    """The state that a log folds to."""
+    return reduce(evolve, events, State())
+
+
+def progress(events: Iterable[Event]) -> float:
+    """Share of what must be known that is known, from 0.0 to 1.0.
+
+    Source: seed 0, section 8.
+    """
+    return _response(fold(events)).progress
+
+
+def patch(events: Iterable[Event]) -> DecisionPatch | None:
+    """What the answers so far decide; None while they decide nothing."""
+    return fold(events).patch
+
+
+def missing(events: Iterable[Event]) -> tuple[str, ...]:
+    """Keys of what is still open (seed 0, section 7)."""
+    return _response(fold(events)).missing_info
+
+
+def status(state: State) -> Status:
+    """One word for where the clarification stands."""
+    if state.acknowledgement is not None:
+        return state.acknowledgement.status
+    if state.patch is not None:
+        return "ready"
+    return "stopped" if state.stopped else "needs_answers"
+
+
+def view(state: State) -> ClarificationView:
+    """All that `show` says."""
+    response = _response(state)
+    is_open = state.question is not None
+    return ClarificationView(
+        status=status(state),
+        intention=state.intention,
+        uid=state.uid,
+        questions=(state.question,) if state.question is not None else (),
+        missing_info=response.missing_info,
+        decision_hint=response.decision_hint,
+        progress=response.progress if is_open or response.missing_info else 1.0,
+        patch=state.patch,
+        provenance=state.provenance,
+        kind=rules.kind(state.heuristics, state.patch, state.mark),
+        number=state.number,
+        turn=state.turn,
+        written=state.written,
+        warnings=_warnings(state),
+    )
+
+
+def _response(state: State) -> LLMResponse:
+    return rules.response(state.intention, state.heuristics, state.answers, state.turn)
+
+
+def _warnings(state: State) -> tuple[str, ...]:
+    warnings: list[str] = []
+    if state.redacted:
+        kinds = ", ".join(dict.fromkeys(state.redacted))
+        count = len(state.redacted)
+        what = "1 secret was" if count == 1 else f"{count} secrets were"
+        warnings.append(f"{what} taken out before recording ({kinds})")
+    if state.beside:
+        warnings.append(f"a person edited the document: the new text lies in {state.beside}")
+    return tuple(warnings)
+
+
+def record(state: State) -> Record:
+    """What a document or a brief may say; `open` before an acknowledgement."""
+    done = state.acknowledgement
+    category = next((p for p in state.provenance if p.key == state.heuristics.category.id), None)
+    by_person = accepted(state)
+    return Record(
+        uid=state.uid,
+        session_id="",
+        title=one_line(state.intention),
+        intention=state.intention,
+        status="superseded" if state.superseded_by else done.status if done else "open",
+        date=_date(done.at) if done else "",
+        decided_by=done.actor.name if done and by_person else "",
+        proposed_by=None if done is None or by_person else done.actor.kind,
+        category=state.patch.category if state.patch else "",
+        category_source=category.source if category else "",
+        fields=_fields(state),
+        missing=_open_questions(state),
+        supersedes=state.supersedes,
+        superseded_by=state.superseded_by,
+    )
+
+
+def _date(at: int) -> str:
+    return datetime.fromtimestamp(at // 1_000_000, UTC).date().isoformat()
+
+
+def _fields(state: State) -> tuple[RecordField, ...]:
+    if state.patch is None:
+        return ()
+    options = {q.id: q.options[:-1] for q in state.asked}
+    sources = {p.field: p for p in state.provenance}
+    return tuple(
+        RecordField(
+            name,
+            value,
+            sources[name].source,
+            sources[name].by,
+            options.get(sources[name].key, ()),
+        )
+        for name, value in state.patch.fields
+        if name in sources
+    )
+
+
+def _open_questions(state: State) -> tuple[str, ...]:
+    keys = _response(state).missing_info
+    return tuple(q.question for q in dict.fromkeys(state.asked) if q.id in keys)
