@@ -66,7 +66,7 @@ def filed(
         StoreUnavailable: the disk refuses.
     """
     content = text.encode()
-    value = sha256(content).hexdigest()
+    value = hash_of(text)
     known = {value} | ({before.sha256} if before and before.path == path else set())
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -90,6 +90,11 @@ def numbered(folder: Path) -> dict[int, list[Path]]:
         if digits.isascii() and digits.isdigit() and len(digits) <= NUMBER_DIGITS_MAX:
             found.setdefault(int(digits), []).append(path)
     return found
+
+
+def hash_of(text: str) -> str:
+    """SHA-256 of a document's bytes, in hexadecimal."""
+    return sha256(text.encode()).hexdigest()
 
 
 def found_hash(target: Path) -> str | None:

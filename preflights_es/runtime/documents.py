@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Literal
 
+import msgspec
 from msgspec.structs import replace
 
 from preflights_es.artifacts import files, render
@@ -13,6 +15,13 @@ from preflights_es.core.errors import ArtifactOutside, Refused
 from preflights_es.core.ports import Stored
 from preflights_es.runtime.runner import PROGRAM, Handle, Runner, Step
 from preflights_es.store.chain import verified
+
+
+class Rebuilt(msgspec.Struct, frozen=True):
+    """What came of rebuilding a document."""
+
+    path: str
+    outcome: Literal["written", "same", "beside", "missing", "differs"]
 
 
 class Documents:
@@ -83,6 +92,19 @@ class Documents:
             for folder in self._folders
             for number in files.numbered(files.checked_folder(self.root, folder))
         }
+
+    def rebuilt(self, handle: Handle, *, write: bool) -> Rebuilt:
+        """Put the document back where it belongs, or only say how its file compares."""
+        due, text = self.text(handle.session_id)
+        target = self.target(due.path)
+        lies = files.found_hash(target)
+        if lies == files.hash_of(text):
+            return Rebuilt(due.path, "same")
+        if not write:
+            return Rebuilt(due.path, "missing" if lies is None else "differs")
+        before: Written | None = handle.workflow.view(handle.session.state).written
+        written, beside = files.filed(target, due.path, text, before)
+        return Rebuilt(written.path, "beside" if beside else "written")
 
     def target(self, path: str) -> Path:
         """Where a path of a document lies on this machine.

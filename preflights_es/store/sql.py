@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from sqlalchemy import bindparam, create_engine, delete, event, insert, or_, select, update
+from sqlalchemy import bindparam, create_engine, delete, event, func, insert, or_, select, update
 from sqlalchemy.engine import URL, Engine, make_url
 from sqlalchemy.exc import ArgumentError, DatabaseError, NoSuchModuleError
 from sqlalchemy.pool import NullPool
@@ -125,6 +125,9 @@ def _statements() -> dict[str, ClauseElement]:
         )
         .order_by(_h.session_id.desc())
         .limit(MATCHES_MAX),
+        "count_sessions": select(func.count()).select_from(tables.heads),
+        "count_events": select(func.count()).select_from(tables.events),
+        "count_open_calls": select(func.count()).select_from(tables.claims),
         "session_of_input": select(_e.session_id).where(_e.input_id == bindparam("of_input")),
     }
 
@@ -415,6 +418,11 @@ class SqlStore:
 
     def numbers(self, project: str) -> dict[int, str]:
         return {row[0]: row[1] for row in self._rows("numbers", of_project=project)}
+
+    def counts(self) -> dict[str, int]:
+        """How many sessions and events the log holds, and how many calls are open."""
+        names = ("sessions", "events", "open_calls")
+        return {name: self._rows(f"count_{name}")[0][0] for name in names}
 
     def check(self) -> None:
         """Ask the engine whether its file is whole.

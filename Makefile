@@ -1,0 +1,53 @@
+# Two commands do everything: `make demo` and `make test`; the rest is for those who work here.
+
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+
+.PHONY: help demo test check format bench lock clean
+
+help:
+	@echo "make demo    a session from intention to replay, in a throw-away folder"
+	@echo "make test    format, lint, types, import contracts, tests"
+	@echo "make bench   measures speed and writes docs/performance.md"
+	@echo "make format  mends format and what lint can mend"
+	@echo "make lock    writes constraints.txt anew"
+
+$(READY): pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "Preflights needs Python 3.11 or newer; $(PYTHON) is older: set PYTHON=..."; exit 1; }
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet uv || true
+	@if $(BIN)/python -m uv --version >/dev/null 2>&1; then \
+	  $(BIN)/python -m uv pip install --quiet --python $(BIN)/python -c constraints.txt -e '.[dev]'; \
+	else \
+	  $(BIN)/python -m pip install --quiet -c constraints.txt -e '.[dev]'; \
+	fi
+	@touch $(READY)
+
+demo: $(READY)
+	@BIN="$(CURDIR)/$(BIN)" sh docs/demo.sh
+
+test: $(READY) check
+	$(BIN)/python -m pytest
+
+check: $(READY)
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	PYTHONPATH=.:cli $(BIN)/lint-imports
+
+format: $(READY)
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+bench: $(READY)
+	$(BIN)/python -m tests.benchmarks
+
+lock: $(READY)
+	$(BIN)/python -m uv pip compile --quiet --universal --no-annotate --no-header \
+	  --python-version 3.11 --extra dev pyproject.toml -o constraints.txt
+
+clean:
+	rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis

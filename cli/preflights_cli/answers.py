@@ -1,0 +1,100 @@
+"""Answers as people type them, made into keys and values."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+from typing import Any, Final
+
+import click
+
+from preflights_es.core import json
+from preflights_es.core.errors import Refused
+from preflights_es.core.views import Question
+
+Answers = list[tuple[str, tuple[str, ...]]]
+
+FILE_MAX: Final = 1_000_000  # bytes of an answers file
+
+_KEYED = re.compile(r"([a-z][a-z0-9_]*)=(.*)", re.DOTALL)
+
+
+def keyed(texts: tuple[str, ...]) -> Answers:
+    """`KEY=VALUE` words; the same key again adds a value."""
+    answers: dict[str, tuple[str, ...]] = {}
+    for text in texts:
+        found = _KEYED.fullmatch(text)
+        if found is None:
+            message = f"found {text!r}, expected KEY=VALUE such as auth_strategy=OAuth"
+            raise click.UsageError(message)
+        answers[found[1]] = (*answers.get(found[1], ()), found[2])
+    return list(answers.items())
+
+
+def for_question(texts: tuple[str, ...], question: Question | None) -> Answers:
+    """`[KEY=]VALUE` words; what has no key answers the open question, a number its option.
+
+    Raises:
+        Refused: nothing is asked that a word without a key could answer.
+    """
+    with_key = tuple(t for t in texts if _KEYED.fullmatch(t))
+    without = tuple(t for t in texts if not _KEYED.fullmatch(t))
+    if not without:
+        return keyed(with_key)
+    if question is None:
+        raise Refused(f"no question is open that {without[0]!r} could answer: give KEY=VALUE")
+    return [(question.id, tuple(chosen(question, text) for text in without)), *keyed(with_key)]
+
+
+def chosen(question: Question, text: str) -> str:
+    """The option that a number stands for; any other text itself.
+
+    Raises:
+        Refused: the number stands for no option.
+    """
+    number = text.strip().rstrip(".)")
+    if not question.options or not (number.isascii() and number.isdigit()):
+        return text
+    if number in question.options:
+        return number
+    if len(number) > 3 or not 1 <= int(number) <= len(question.options):
+        raise Refused(
+            f"there is no option {number}: give 1 to {len(question.options)}, or "
+            f"{question.id}={number} if that is the answer itself"
+        )
+    return question.options[int(number) - 1]
+
+
+def from_file(name: str) -> Answers:
+    """A JSON object of key and text, or list of texts; `-` is stdin.
+
+    Raises:
+        Refused: it is not one.
+    """
+    where = "the standard input" if name == "-" else name
+    try:
+        raw = sys.stdin.buffer.read(FILE_MAX + 1) if name == "-" else _read(name)
+    except OSError as error:
+        raise Refused(f"{where} cannot be read: {error.strerror}") from error
+    if len(raw) > FILE_MAX:
+        raise Refused(f"{where} has more than {FILE_MAX:,} bytes: no answers are that long")
+    try:
+        data = json.decoded(raw)
+    except ValueError as error:
+        raise Refused(f"{where} is not JSON: {error}") from error
+    if not isinstance(data, dict):
+        raise Refused(f'{where}: expected an object such as {{"auth_strategy": "OAuth"}}')
+    return [(key, _values(where, key, value)) for key, value in data.items()]
+
+
+def _read(name: str) -> bytes:
+    with Path(name).open("rb") as file:
+        return file.read(FILE_MAX + 1)
+
+
+def _values(where: str, key: str, value: Any) -> tuple[str, ...]:
+    values = value if isinstance(value, list) else [value]
+    if not all(isinstance(v, str) for v in values):
+        raise Refused(f"{where}: the answer to {key!r} is no text, nor a list of texts")
+    return tuple(values)

@@ -1,0 +1,81 @@
+"""`render` and `renumber`: the files that decisions became."""
+
+from __future__ import annotations
+
+import click
+
+from preflights_cli.common import Voice, common, finish_pending
+from preflights_cli.main import EXIT_REFUSED
+from preflights_es.app import App
+from preflights_es.core.text import shown
+from preflights_es.runtime.renumber import mended
+
+
+@click.command()
+@click.argument("session", default="last")
+@click.option("--stdout", "to_stdout", is_flag=True, help="Print the document, write nothing.")
+@click.option("--check", is_flag=True, help="Only compare; exit code 1 when the file differs.")
+@common
+def render_command(session: str, to_stdout: bool, check: bool, app: App, voice: Voice) -> int:
+    """Rebuild the document of a session, byte for byte.
+
+    A file that a person has edited is left alone; the text is written beside it as .new.
+
+    \b
+    Examples:
+      preflights render last
+      preflights render 3f9a12c4 --check
+    """
+    finish_pending(app, voice)
+    handle = app.sessions.load(session)
+    if to_stdout:
+        click.echo(app.documents.text(handle.session_id)[1], nl=False)
+        return 0
+    rendered = app.documents.rebuilt(handle, write=not check)
+    voice.json(
+        {
+            "format": "render/1",
+            "session_id": handle.session_id,
+            "path": rendered.path,
+            "outcome": rendered.outcome,
+        }
+    )
+    words = {
+        "written": f"Wrote {rendered.path}.",
+        "same": f"{rendered.path} is as it should be.",
+        "beside": f"A person edited the document: the rebuilt text lies in {rendered.path}.",
+        "missing": f"{rendered.path} is missing.",
+        "differs": f"{rendered.path} differs from what the log says.",
+    }
+    voice.say(shown(words[rendered.outcome]))
+    return EXIT_REFUSED if rendered.outcome in ("missing", "differs") else 0
+
+
+@click.command()
+@click.option("--check", is_flag=True, help="Only say what collides; exit code 1 if anything does.")
+@common
+def renumber_command(check: bool, app: App, voice: Voice) -> int:
+    """Mend records whose numbers collide after a merge.
+
+    The oldest record keeps its number, the others get the next free ones; what points at them
+    is written anew.
+
+    \b
+    Examples:
+      preflights renumber --check
+      preflights renumber
+    """
+    finish_pending(app, voice)
+    app.documents.check_folders()
+    moves = mended(app.runner, app.sessions, app.documents, app.settings.decisions, write=not check)
+    voice.json(
+        {
+            "format": "renumber/1",
+            "moves": [{"from": m.path, "to": m.to, "session_id": m.session_id} for m in moves],
+        }
+    )
+    for move in moves:
+        voice.say(shown(f"{move.path} -> {move.to}"))
+    if not moves:
+        voice.say("No numbers collide.")
+    return EXIT_REFUSED if check and moves else 0

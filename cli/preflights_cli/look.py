@@ -1,0 +1,196 @@
+"""`sessions`, `show`, `log`, `prompt`: nothing here changes a session."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import click
+
+from preflights_cli.common import Voice, common, finish_pending
+from preflights_cli.shapes import describe, session_json, status_of, view_of
+from preflights_cli.table import Column, table
+from preflights_es.app import App
+from preflights_es.core import ids
+from preflights_es.core.errors import PreflightsError
+from preflights_es.core.ports import Stored
+from preflights_es.core.text import one_line, shortened, shown
+from preflights_es.runtime import entropy
+from preflights_es.store import jsonl
+
+SESSIONS_SHOWN = 20
+
+
+@click.command()
+@click.option("--all", "everything", is_flag=True, help="All of them, not only the newest 20.")
+@click.option("--any-project", is_flag=True, help="Of every project in this log.")
+@click.option("--status", metavar="STATUS", help="Only those, such as needs_answers or ready.")
+@common
+def sessions_command(
+    everything: bool, any_project: bool, status: str | None, app: App, voice: Voice
+) -> int:
+    """List the sessions of this project, newest first.
+
+    \b
+    Examples:
+      preflights sessions
+      preflights sessions --status ready --json
+    """
+    finish_pending(app, voice)
+    project = None if any_project else app.settings.project
+    limit = None if everything or status else SESSIONS_SHOWN
+    rows = [_row(app, head.session_id) for head in app.store.heads(project, limit)]
+    rows = [row for row in rows if status in (None, row["status"])]
+    voice.json({"format": "sessions/1", "sessions": rows})
+    if not rows:
+        voice.say("No sessions here yet.")
+        voice.hint('Begin with: preflights start "what you want to build"')
+        return 0
+    columns = (
+        Column("id", [ids.short(row["session_id"]) for row in rows], 8),
+        Column("age", [_age(row["age_seconds"]) for row in rows], 5),
+        Column("status", [row["status"].replace("_", " ") for row in rows], 13),
+        Column("progress", [_percent(row["progress"]) for row in rows], 8),
+        Column("intention", [one_line(row["intention"]) for row in rows]),
+    )
+    if not voice.as_json:
+        table(columns)
+    return 0
+
+
+def _row(app: App, session_id: str) -> dict[str, Any]:
+    """One session of the list; a damaged one is listed as such, and hides no other."""
+    age = entropy.now() // 1_000_000 - ids.milliseconds(session_id) // 1_000
+    row: dict[str, Any] = {"session_id": session_id, "age_seconds": max(age, 0)}
+    try:
+        handle = app.runner.load(session_id)
+    except PreflightsError as error:
+        return {
+            **row,
+            "workflow": "",
+            "status": "damaged",
+            "progress": None,
+            "intention": str(error),
+        }
+    view = view_of(handle)
+    return {
+        **row,
+        "workflow": handle.workflow.name,
+        "status": status_of(handle),
+        "progress": view.progress,
+        "intention": view.intention,
+    }
+
+
+def _percent(progress: float | None) -> str:
+    return "" if progress is None else f"{round(progress * 100)} %"
+
+
+def _age(seconds: int) -> str:
+    for unit, size in (("d", 86_400), ("h", 3_600), ("m", 60)):
+        if seconds >= size:
+            return f"{seconds // size}{unit}"
+    return f"{seconds}s"
+
+
+@click.command()
+@click.argument("session", default="last")
+@common
+def show_command(session: str, app: App, voice: Voice) -> int:
+    """Show one session: what is decided, by whom, and what is open.
+
+    \b
+    Examples:
+      preflights show
+      preflights show 3f9a12c4 --json
+    """
+    finish_pending(app, voice)
+    handle = app.sessions.load(session)
+    voice.json(session_json(handle))
+    if not voice.as_json:
+        describe(voice, handle)
+        for warning in view_of(handle).warnings:
+            voice.warn(warning)
+    return 0
+
+
+@click.command()
+@click.argument("session", default="last")
+@common
+def log_command(session: str, app: App, voice: Voice) -> int:
+    """Show the events of a session; with --json one a line, as `export` writes them.
+
+    \b
+    Examples:
+      preflights log last
+      preflights log last --json | jq -r .type
+    """
+    finish_pending(app, voice)
+    session_id = app.sessions.resolved(session)
+    stored = app.store.read(session_id)
+    if voice.as_json:
+        sys.stdout.buffer.write(jsonl.lines(stored))
+        return 0
+    codec = app.runner.codec(app.runner.workflow(stored[0].workflow))
+    columns = (
+        Column("", [str(one.version) for one in stored], 4),
+        Column("time", [_clock(one.recorded_at) for one in stored], 8),
+        Column("event", [_indented(one) for one in stored], 34),
+        Column("by", [one.actor_kind or "" for one in stored], 6),
+        Column("what", [_what(codec.decode(one)) if one.data else "erased" for one in stored]),
+    )
+    table(columns)
+    voice.hint(f"Session {session_id} in project {shown(stored[0].project)}")
+    return 0
+
+
+def _clock(microseconds: int) -> str:
+    from datetime import UTC, datetime
+
+    return datetime.fromtimestamp(microseconds // 1_000_000, UTC).strftime("%H:%M:%S")
+
+
+def _indented(one: Stored) -> str:
+    """The event's name; what was decided stands under the Input that it follows from."""
+    name = one.type.rsplit(".", 1)[0].removeprefix(f"{one.workflow}.")
+    return name if one.input_id else f"  {name}"
+
+
+def _what(event: object) -> str:
+    """The payload in short, without what stands in other columns or is the same everywhere."""
+    hidden = {"at", "actor", "heuristics", "setup", "context", "project", "uid", "call"}
+    names = [name for name in getattr(event, "__struct_fields__", ()) if name not in hidden]
+    pairs = ((name, getattr(event, name)) for name in names)
+    return ", ".join(
+        f"{name}={_short(value)}" for name, value in pairs if value not in ("", None, ())
+    )
+
+
+def _short(value: object) -> str:
+    if isinstance(value, str):
+        return repr(one_line(value))
+    if isinstance(value, tuple):
+        return "[" + ", ".join(_short(v) for v in value) + "]"
+    names = getattr(value, "__struct_fields__", None)
+    if names is None:
+        return str(value)
+    return shortened(" ".join(_short(getattr(value, n)) for n in names if getattr(value, n)), 200)
+
+
+@click.command()
+@click.argument("session", default="last")
+@common
+def prompt_command(session: str, app: App, voice: Voice) -> int:
+    """Print the brief for a coding agent: what is decided, and what is still open.
+
+    \b
+    Examples:
+      preflights prompt last
+      preflights prompt 3f9a12c4 | claude -p
+    """
+    finish_pending(app, voice)
+    handle = app.sessions.load(session)
+    text = app.documents.brief(handle)
+    voice.json({"format": "prompt/1", "session_id": handle.session_id, "prompt": text})
+    voice.say(text.rstrip("\n"))
+    return 0

@@ -1,0 +1,169 @@
+"""The `preflights` command: finds a command's module when it runs, and turns errors into words.
+
+Only click is imported here; `--help` and `--version` load nothing else.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from types import TracebackType
+
+import click
+
+from preflights_es import __version__
+
+# name: (module, one line of help, hidden); the order is that of `--help`.
+COMMANDS: dict[str, tuple[str, str]] = {
+    "start": ("start", "Say what you want to build, and answer one or two questions."),
+    "answer": ("steps", "Answer the open question of a session."),
+    "revise": ("steps", "Change an answer that is not accepted yet."),
+    "accept": ("steps", "Accept what is proposed: only then is it a decision."),
+    "abandon": ("steps", "Give a session up."),
+    "resume": ("start", "Go on with a session."),
+    "sessions": ("look", "List the sessions of this project."),
+    "show": ("look", "Show one session."),
+    "log": ("look", "Show the events of a session."),
+    "prompt": ("look", "Print the brief for a coding agent."),
+    "replay": ("replay", "Re-run recorded sessions and compare every decision."),
+    "export": ("transfer", "Write a session as JSON Lines."),
+    "import": ("transfer", "Take over sessions from a file."),
+    "render": ("documents", "Rebuild the document of a session."),
+    "renumber": ("documents", "Mend records whose numbers collide after a merge."),
+    "db": ("db", "Look after the log's database."),
+    "completion": ("completion", "Print the completion script for a shell."),
+}
+
+EXIT_REFUSED, EXIT_USAGE, EXIT_WAITING, EXIT_DAMAGED, EXIT_WORLD = 1, 2, 3, 4, 5
+EXIT_BUG, EXIT_INTERRUPTED = 70, 130
+
+
+class Lazy(click.Group):
+    """A group whose commands are imported when they run."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002  click's signature
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        if cmd_name not in COMMANDS:
+            return None
+        from importlib import import_module
+
+        module = import_module(f"preflights_cli.{COMMANDS[cmd_name][0]}")
+        command: click.Command = getattr(module, f"{cmd_name}_command")
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])
+
+
+def _version(ctx: click.Context, _parameter: click.Parameter, wanted: bool) -> None:
+    if wanted and not ctx.resilient_parsing:
+        click.echo(f"preflights {__version__}")
+        ctx.exit()
+
+
+@click.command(
+    cls=Lazy,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="A session is named by its id, any end or beginning of it, or `last`. "
+    "Exit codes: 0 done, 1 refused or different, 2 usage, 3 waits for a person, 4 damaged data, "
+    "5 the world failed, 70 a bug of ours, 130 interrupted.",
+)
+@click.option("--db", metavar="URL", help="The log's database, instead of the configured one.")
+@click.option("--debug", is_flag=True, help="Show the traceback of a bug.")
+@click.option("--version", is_flag=True, is_eager=True, expose_value=False, callback=_version)
+@click.pass_context
+def preflights(ctx: click.Context, db: str | None, debug: bool) -> None:
+    """The flight recorder before take-off: decisions made explicit, recorded and replayable.
+
+    \b
+    Examples:
+      preflights start "Add OAuth login"
+      preflights show last
+      preflights replay last
+    """
+    ctx.obj = {"db": db, "debug": debug}
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run one command and leave with its exit code."""
+    sys.exit(run(list(sys.argv[1:] if arguments is None else arguments)))
+
+
+def run(arguments: list[str]) -> int:
+    """The exit code of one command; every error ends here, in one line on stderr."""
+    try:
+        result = preflights.main(arguments, prog_name="preflights", standalone_mode=False)
+        sys.stdout.flush()
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("interrupted", err=True)
+        return EXIT_INTERRUPTED
+    except BrokenPipeError:
+        # Whoever read our output has gone; nothing may be written at exit either.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return EXIT_REFUSED
+    except Exception as error:  # said in words, or shown as the bug it is
+        return _failed(error, arguments)
+    return result if isinstance(result, int) else 0
+
+
+def _failed(error: Exception, arguments: Sequence[str]) -> int:
+    from preflights_es.core.errors import PreflightsError, SessionFaulted
+    from preflights_es.core.text import shown
+
+    if isinstance(error, SessionFaulted):
+        return _bug(error.error, arguments, f"preflights replay {error.session_id[-8:]}")
+    if not isinstance(error, PreflightsError):
+        return _bug(error, arguments, "")
+    click.echo(f"preflights: {shown(str(error))}", err=True)
+    return _exit_code(error)
+
+
+def _exit_code(error: Exception) -> int:
+    from preflights_es.core import errors
+
+    codes = (
+        (errors.Refused, EXIT_REFUSED),
+        ((errors.SettingsError, errors.ArtifactOutside), EXIT_USAGE),
+        ((errors.LogDamaged, errors.LogFromFuture), EXIT_DAMAGED),
+        ((errors.StoreError, errors.LLMError), EXIT_WORLD),
+    )
+    return next((code for kinds, code in codes if isinstance(error, kinds)), EXIT_BUG)
+
+
+def _bug(error: BaseException, arguments: Sequence[str], replay: str) -> int:
+    """Type, message, place, and how to see it again."""
+    import traceback
+
+    from preflights_es.core.text import shown
+
+    frames = traceback.extract_tb(error.__traceback__)
+    place = f" ({frames[-1].filename}, line {frames[-1].lineno})" if frames else ""
+    click.echo(
+        f"preflights: a bug of ours: {type(error).__name__}: {shown(str(error))}{place}", err=True
+    )
+    if replay:
+        click.echo(f"The Input is recorded; see it again with: {replay}", err=True)
+    if "--debug" in arguments:
+        _show_traceback(type(error), error, error.__traceback__)
+    else:
+        click.echo("Run it again with --debug for the traceback.", err=True)
+    return EXIT_BUG
+
+
+def _show_traceback(
+    kind: type[BaseException], error: BaseException, trace: TracebackType | None
+) -> None:
+    import traceback
+
+    click.echo("".join(traceback.format_exception(kind, error, trace)), err=True, nl=False)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,125 @@
+"""`answer`, `revise`, `accept`, `abandon`: one Input each."""
+
+from __future__ import annotations
+
+import click
+
+from preflights_cli import answers
+from preflights_cli.common import Voice, common, finish_pending
+from preflights_cli.shapes import said, values, view_of
+from preflights_cli.start import mark_of
+from preflights_es.app import App
+from preflights_es.core.ids import short
+from preflights_es.core.text import one_line, shown
+from preflights_es.runtime.runner import Handle
+
+
+@click.command()
+@click.argument("session")
+@click.argument("answer", nargs=-1, required=True, metavar="[KEY=]VALUE...")
+@common
+def answer_command(session: str, answer: tuple[str, ...], app: App, voice: Voice) -> int:
+    """Answer the open question; a number stands for its option.
+
+    \b
+    Examples:
+      preflights answer last OAuth
+      preflights answer last 2
+      preflights answer 3f9a12c4 db_type=PostgreSQL db_orm=SQLAlchemy
+      preflights answer last auth_strategy__other=Passkeys
+    """
+    return _answered(app, voice, session, answer, revise=False)
+
+
+@click.command()
+@click.argument("session")
+@click.argument("answer", nargs=-1, required=True, metavar="KEY=VALUE...")
+@common
+def revise_command(session: str, answer: tuple[str, ...], app: App, voice: Voice) -> int:
+    """Change an answer before the decision is accepted; the old one stays in the log.
+
+    \b
+    Examples:
+      preflights revise last auth_strategy="Magic Link"
+      preflights revise last change_category=Database
+    """
+    answers.keyed(answer)
+    return _answered(app, voice, session, answer, revise=True)
+
+
+def _answered(app: App, voice: Voice, session: str, texts: tuple[str, ...], *, revise: bool) -> int:
+    finish_pending(app, voice)
+    handle = _current(app, session)
+    given = answers.for_question(texts, handle.session.state.question)
+    step = app.sessions.answer(handle, given, revise=revise)
+    return said(voice, step.handle, step.decisions)
+
+
+def _current(app: App, session: str) -> Handle:
+    """A session with nothing left undecided."""
+    return app.runner.resume(app.sessions.load(session)).handle
+
+
+@click.command()
+@click.argument("session")
+@click.option("--by", metavar="NAME", help="The person who accepts, without a terminal.")
+@click.option("--expect", type=int, metavar="VERSION", help="Refuse if the session moved on.")
+@click.option("--local", is_flag=True, help="The change is local: a backend task, no record.")
+@click.option("--adr", is_flag=True, help="File it as a record, whatever the category.")
+@common
+def accept_command(
+    session: str,
+    by: str | None,
+    expect: int | None,
+    local: bool,
+    adr: bool,
+    app: App,
+    voice: Voice,
+) -> int:
+    """Accept what is proposed; the document is written.
+
+    Without a terminal and without --by it is a script's word: the record says
+    "proposed" until a person accepts it.
+
+    \b
+    Examples:
+      preflights accept last
+      preflights accept 3f9a12c4 --by "Ada Lovelace" --expect 6
+    """
+    app.documents.check_folders()
+    finish_pending(app, voice)
+    handle = _current(app, session)
+    _say_what(voice, handle)
+    version = handle.version if expect is None else expect
+    step = app.sessions.accept(
+        handle.session_id, by=by, mark=mark_of(local=local, adr=adr), expect=version
+    )
+    return said(voice, app.documents.finish(step.handle), step.decisions)
+
+
+def _say_what(voice: Voice, handle: Handle) -> None:
+    view = view_of(handle)
+    if view.patch is not None:
+        voice.say(f"Accepting for {shown(one_line(view.intention))!r}:")
+        for line in values(view.provenance):
+            voice.say(f"  {line}")
+        voice.say()
+
+
+@click.command()
+@click.argument("session")
+@click.option("--reason", default="", metavar="TEXT", help="Why; it is recorded.")
+@click.option("--force", is_flag=True, help="Also a session whose last Input cannot be decided.")
+@common
+def abandon_command(session: str, reason: str, force: bool, app: App, voice: Voice) -> int:
+    """Give a session up; it stays in the log.
+
+    \b
+    Examples:
+      preflights abandon last --reason "not needed any more"
+    """
+    step = app.sessions.abandon(app.sessions.load(session), reason, force=force)
+    if not voice.as_json and not voice.quiet:
+        voice.say(f"Abandoned {short(step.handle.session_id)}.")
+        return 0
+    return said(voice, step.handle, ())

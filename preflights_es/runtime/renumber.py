@@ -1,0 +1,127 @@
+"""Numbers that collided when branches were merged, and what mends them."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import msgspec
+
+from preflights_es.artifacts import files
+from preflights_es.core.errors import PreflightsError, StoreUnavailable
+from preflights_es.runtime.documents import Documents
+from preflights_es.runtime.runner import Handle, Runner
+from preflights_es.runtime.sessions import Sessions
+from preflights_es.workflows.clarification.state import State
+
+FRONT_MATTER_MAX = 4_096  # characters read of a file to find its uid
+
+
+class Move(msgspec.Struct, frozen=True):
+    """A record that gets another number."""
+
+    path: str
+    """Relative to the project's root, as it was."""
+    to: str
+    session_id: str = ""
+    """Empty when the record was made elsewhere: its file is renamed, no event recorded."""
+
+
+class _Entry(msgspec.Struct, frozen=True):
+    path: Path
+    date: str
+    uid: str
+
+
+def mended(
+    runner: Runner, sessions: Sessions, documents: Documents, folder: str, *, write: bool
+) -> list[Move]:
+    """Give every record but the oldest of its number the next free one.
+
+    The order is that of date and uid, so that two people who merge the same branches come to the
+    same names.
+
+    Raises:
+        StoreUnavailable: a file cannot be renamed.
+    """
+    found = files.numbered(files.checked_folder(documents.root, folder))
+    colliding = [
+        entry
+        for paths in found.values()
+        if len(paths) > 1
+        for entry in sorted(map(_entry, paths), key=lambda e: (e.date or "9", e.uid, e.path.name))[
+            1:
+        ]
+    ]
+    number = sessions.next_number()
+    moves: list[Move] = []
+    for entry in colliding:
+        moves.append(_moved(runner, sessions, documents, folder, entry, number, write=write))
+        number += 1
+    return moves
+
+
+def _entry(path: Path) -> _Entry:
+    text = path.read_text("utf-8", "replace")[:FRONT_MATTER_MAX]
+    front = text.split("---")[1] if text.startswith("---") and text.count("---") > 1 else ""
+    return _Entry(path, _value(front, "date"), _value(front, "uid"))
+
+
+def _value(front: str, key: str) -> str:
+    found = re.search(rf'^{key}: *"?([^"\n]*)"?', front, re.MULTILINE)
+    return found.group(1).strip() if found else ""
+
+
+def _moved(
+    runner: Runner,
+    sessions: Sessions,
+    documents: Documents,
+    folder: str,
+    entry: _Entry,
+    number: int,
+    *,
+    write: bool,
+) -> Move:
+    name = re.sub(r"^\d+", f"{number:04d}", entry.path.name)
+    path, to = f"{folder}/{entry.path.name}", f"{folder}/{name}"
+    handle = _ours(sessions, entry, path)
+    move = Move(path, to, handle.session_id if handle else "")
+    if not write:
+        return move
+    if handle is None:
+        _rename(entry.path, entry.path.with_name(name))
+        return move
+    step = sessions.renumber(handle, number)
+    documents.finish(step.handle)
+    for related in _related(runner, handle.session.state):
+        told = sessions.renumber_reference(related, handle.session.state.uid, number)
+        documents.finish(told.handle)
+    return move
+
+
+def _ours(sessions: Sessions, entry: _Entry, path: str) -> Handle | None:
+    """The session behind a record, where this log holds it and wrote that file."""
+    if not entry.uid:
+        return None
+    try:
+        handle = sessions.load(entry.uid)
+    except PreflightsError:
+        return None
+    state = handle.session.state
+    written = handle.workflow.view(state).written
+    return handle if written is not None and written.path == path else None
+
+
+def _related(runner: Runner, state: State) -> list[Handle]:
+    """Sessions of this log whose documents name this one's number."""
+    ids = [r.session_id for r in (state.supersedes, state.superseded_by) if r is not None]
+    return [runner.load(i) for i in ids if i and runner.store.head(i) is not None]
+
+
+def _rename(path: Path, to: Path) -> None:
+    try:
+        if to.exists():
+            raise FileExistsError(17, "exists")
+        path.rename(to)
+    except OSError as error:
+        raise StoreUnavailable(f"{path.name} cannot become {to.name}: {error.strerror}") from error
