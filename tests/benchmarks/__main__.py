@@ -1,0 +1,60 @@
+"""`make bench`: measures, prints, and writes docs/performance.md."""
+
+from __future__ import annotations
+
+import platform
+import sys
+from pathlib import Path
+
+from tests.benchmarks import appending, replaying, startup
+from tests.benchmarks.measure import Figure
+
+PAGE = Path(__file__).parent.parent.parent / "docs" / "performance.md"
+INTRODUCTION = """\
+# Performance
+
+Each figure is a ratio to a floor measured in the same run, ours and the floor in turn; the median
+of the paired ratios is shown. Smaller is faster. `make bench` measures again and rewrites this
+page; it fails when a limit is missed.
+
+The floors: for `--version` and `--help` a click program that does nothing; for `start` a program
+that only runs `import sqlalchemy, click; from pydantic import BaseModel`; for the append the same
+statements, tables, triggers and pragmas through the standard library's sqlite3; for replay a
+hand-written program that parses, chains and re-drives the same lines with the standard library
+alone (`tests/benchmarks/floor.py`).
+"""
+
+
+def main() -> int:
+    """1 when a limit was missed."""
+    wanted = sys.argv[1:]
+    rooms = {"startup": startup, "append": appending, "replay": replaying}
+    found: list[Figure] = []
+    for name, room in rooms.items():
+        if not wanted or name in wanted:
+            for figure in room.figures():
+                print(row(figure))
+                found.append(figure)
+    if not wanted:
+        PAGE.write_text(page(found))
+    return 1 if any(f.verdict == "MISSED" for f in found) else 0
+
+
+def row(f: Figure) -> str:
+    """One line of the table."""
+    stretch = "" if f.stretch is None else f"{f.stretch:g}"
+    return (
+        f"| {f.what} | {f.ratio:.2f} | {f.limit:g} | {stretch} | {f.verdict} | {f.ours} "
+        f"| {f.floor} |"
+    )
+
+
+def page(found: list[Figure]) -> str:
+    """The page of the docs."""
+    machine = f"Python {platform.python_version()}, {platform.system()} {platform.machine()}"
+    header = "| what | ratio | limit | stretch | verdict | ours | floor |\n" + "| --- " * 7 + "|"
+    return "\n".join((INTRODUCTION, f"Measured with {machine}.\n", header, *map(row, found), ""))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,370 @@
+"""Records the golden sessions anew: `python -m tests.record_goldens [NAME...]`.
+
+A golden is recorded again only in a commit that says why; without names only those that do not
+exist yet are written. Time, ids and salts are counted, so that a recording is reproducible.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from collections.abc import Callable
+from itertools import count
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from preflights_es.core import ids
+from preflights_es.core.artifacts import ArtifactDue, ArtifactWritten, Related
+from preflights_es.core.errors import SessionFaulted
+from preflights_es.core.events import Actor, Decision, Input
+from preflights_es.runtime.documents import Documents
+from preflights_es.runtime.runner import PROGRAM, Handle, Runner
+from preflights_es.runtime.sessions import Sessions
+from preflights_es.store import jsonl
+from preflights_es.store.memory import MemoryStore
+from preflights_es.workflows.clarification import WORKFLOW
+from preflights_es.workflows.clarification.events import (
+    DecisionAcknowledged,
+    DecisionSuperseded,
+    Setup,
+)
+from preflights_es.workflows.clarification.state import State
+from preflights_es.workflows.clarification.values import (
+    Category,
+    DecisionPatch,
+    Field,
+    HeuristicsConfig,
+    LLMContext,
+    Mark,
+)
+
+FOLDER = Path(__file__).parent.parent / "replays" / WORKFLOW.name
+ADA = Actor("user", "Ada Lovelace")
+BEGAN = 1_790_000_000_000_000  # microseconds: 2026-09-21
+
+
+class Recorder:
+    """A project of its own, with a clock and ids that count."""
+
+    def __init__(self, root: Path) -> None:
+        ticks = count(BEGAN, 1_000_000)
+        numbers = count(1)
+        salts = count(1)
+        self.store = MemoryStore(lambda: next(ticks), lambda: next(salts).to_bytes(16, "big"))
+        self.root = root
+        self.workflows = {WORKFLOW.name: WORKFLOW}
+        self.runner = Runner(
+            self.store,
+            self.workflows,
+            lambda: next(ticks),
+            lambda: ids.uuid7(BEGAN // 1000, (next(numbers) * 7_919).to_bytes(10, "big")),
+        )
+        self.documents = Documents(self.runner, root, ("docs/decisions", "docs/tasks"))
+        self.order: list[str] = []
+
+    def by(self, actor: Actor = ADA) -> Sessions:
+        """The project as one actor meets it."""
+        folders = {"adr": "docs/decisions", "task": "docs/tasks"}
+        return Sessions(self.runner, WORKFLOW, "golden", actor, self.documents, folders)
+
+    def start(
+        self,
+        intention: str,
+        heuristics: HeuristicsConfig | None = None,
+        *,
+        actor: Actor = ADA,
+        mark: Mark = "",
+        supersedes: str | None = None,
+        context: LLMContext | None = None,
+    ) -> Handle:
+        step = self.by(actor).open(
+            intention,
+            Setup(preflights="0.1.0", decider=WORKFLOW.decider),
+            heuristics or HeuristicsConfig(),
+            mark=mark,
+            supersedes=supersedes,
+            context=context,
+        )
+        self.order.append(step.handle.session_id)
+        return step.handle
+
+    def answer(self, handle: Handle, *, revise: bool = False, **answers: str | list[str]) -> Handle:
+        given = [(k, (v,) if isinstance(v, str) else tuple(v)) for k, v in answers.items()]
+        return self.by().answer(handle, given, revise=revise).handle
+
+    def accept(
+        self, handle: Handle, actor: Actor = ADA, *, mark: Mark = "", expect: int | None = None
+    ) -> Handle:
+        step = self.by(actor).accept(handle.session_id, mark=mark, expect=expect)
+        return self.documents.finish(step.handle)
+
+    def lines(self) -> bytes:
+        return b"".join(jsonl.lines(self.store.read(session_id)) for session_id in self.order)
+
+
+def keyword_skips_the_generic_question(r: Recorder) -> None:
+    handle = r.answer(r.start("Add OAuth login"), auth_strategy="oauth")
+    r.accept(handle)
+
+
+def two_phases_without_a_keyword(r: Recorder) -> None:
+    handle = r.answer(r.start("Keep what customers order"), change_category="Database")
+    r.accept(r.answer(handle, db_type="mysql"))
+
+
+def other_is_a_first_class_path(r: Recorder) -> None:
+    handle = r.start("Sign users in without a password, with authn")
+    r.accept(r.answer(handle, auth_strategy="Other (specify)", auth_strategy__other="  Passkeys "))
+
+
+def other_without_text_leaves_the_question_open(r: Recorder) -> None:
+    handle = r.answer(r.start("Deploy the shop"), hosting="Other (specify)")
+    handle = r.answer(handle, hosting__other="Bare metal in the cellar")
+    r.accept(handle)
+
+
+def other_category_asks_for_a_description(r: Recorder) -> None:
+    handle = r.answer(r.start("Make invoices legal in Italy"), change_category="Other")
+    r.accept(r.answer(handle, description="Send every invoice through the SdI"))
+
+
+def an_unknown_label_is_filed_under_other(r: Recorder) -> None:
+    handle = r.answer(r.start("Make the numbers add up"), change_category="Accounting")
+    r.accept(r.answer(handle, description="Round half to even, everywhere"), mark="adr")
+
+
+def specified_category_leads_to_the_description(r: Recorder) -> None:
+    handle = r.start("Tidy up the release notes")
+    handle = r.answer(
+        handle, change_category="Other (specify)", change_category__other="Documentation"
+    )
+    r.answer(handle, description="One file a release")
+
+
+def refused_answers_use_no_turn(r: Recorder) -> None:
+    handle = r.start("Choose a database")
+    for value in ("", "   ", "TBD", "n/a", "???", "to be decided"):
+        handle = r.answer(handle, db_type=value)
+    handle = r.answer(handle, db_type=["PostgreSQL", "MySQL"])
+    handle = r.answer(handle, no_such_question="yes")
+    r.answer(handle, db_type=["PostgreSQL"])
+
+
+def a_second_answer_needs_a_revision(r: Recorder) -> None:
+    handle = r.answer(r.start("Choose a database"), db_type="PostgreSQL")
+    handle = r.answer(handle, db_type="MySQL")
+    handle = r.answer(handle, revise=True, db_type="MongoDB")
+    r.accept(handle)
+
+
+def secondary_fields_are_taken_when_given(r: Recorder) -> None:
+    handle = r.start("A new UI for the shop")
+    r.accept(r.answer(handle, styling="Tailwind", frontend_framework="svelte"))
+
+
+def everything_in_one_input(r: Recorder) -> None:
+    handle = r.start("Rebuild the thing")
+    r.answer(handle, ci_cd="Actions", hosting="Cloud", change_category="infra")
+
+
+def the_category_is_revised(r: Recorder) -> None:
+    handle = r.answer(r.start("An API for partners"), api_style="REST")
+    handle = r.answer(handle, revise=True, change_category="Database")
+    handle = r.answer(handle, db_type="SQLite")
+    r.accept(handle)
+
+
+def an_explicit_category_wins_over_the_keyword(r: Recorder) -> None:
+    handle = r.answer(r.start("A login component"), change_category="Frontend")
+    r.answer(handle, frontend_framework="Vue")
+
+
+def the_turns_are_used_up(r: Recorder) -> None:
+    handle = r.answer(r.start("Something with an API"), api_style="gRPC")
+    handle = r.answer(handle, revise=True, change_category="Infra")
+    handle = r.answer(handle, hosting="Serverless")
+    handle = r.answer(handle, revise=True, change_category="Database")
+    handle = r.answer(handle, revise=True, change_category="Frontend")
+    r.accept(handle)
+
+
+def a_local_backend_change_is_a_task(r: Recorder) -> None:
+    handle = r.answer(r.start("Split the backend service", mark="local"), api_style="REST")
+    r.accept(handle)
+
+
+def a_script_proposes_and_a_person_confirms(r: Recorder) -> None:
+    bot = Actor("script", "nightly")
+    handle = r.answer(r.start("Move to postgres", actor=bot), db_type="PostgreSQL")
+    handle = r.accept(handle, bot)
+    handle = r.accept(handle, bot)
+    r.accept(handle)
+
+
+def a_proposal_is_revised_before_a_person_accepts(r: Recorder) -> None:
+    handle = r.answer(r.start("Move to postgres"), db_type="PostgreSQL")
+    handle = r.accept(handle, Actor("agent", "coder"))
+    handle = r.answer(handle, revise=True, db_type="MySQL")
+    r.accept(handle)
+
+
+def one_decision_supersedes_another(r: Recorder) -> None:
+    first = r.accept(r.answer(r.start("Choose a database"), db_type="MySQL"))
+    second = r.start("Choose a database that scales", supersedes=first.session.state.uid)
+    step = r.by().accept(r.answer(second, db_type="PostgreSQL").session_id)
+    r.documents.finish(step.handle)
+    r.documents.finish_pending("golden")
+    # Two sessions that race to replace the same decision: the later one is refused in the log.
+    by = Related("0123456789ab", "Choose again", 3, "")
+    late = DecisionSuperseded(at=r.runner.now(), actor=ADA, by=by)
+    r.runner.submit(r.runner.load(first.session_id), late, r.runner.new_id())
+
+
+def a_record_is_renumbered(r: Recorder) -> None:
+    first = r.accept(r.answer(r.start("Choose a database"), db_type="MySQL"))
+    second = r.start("Choose a database that scales", supersedes=first.session.state.uid)
+    step = r.by().accept(r.answer(second, db_type="PostgreSQL").session_id)
+    r.documents.finish(step.handle)
+    r.documents.finish_pending("golden")
+    handle = r.runner.load(second.session_id)
+    r.documents.finish(r.by().renumber(handle, 12).handle)
+    related = r.runner.load(first.session_id)
+    told = r.by().renumber_reference(related, handle.session.state.uid, 12)
+    r.documents.finish(told.handle)
+    r.by().renumber_reference(r.runner.load(first.session_id), "ffffffffffff", 13)
+
+
+def an_abandoned_session(r: Recorder) -> None:
+    handle = r.start("Try something with docker")
+    closed = r.by().abandon(handle, "not worth it").handle
+    late = ArtifactWritten(at=r.runner.now(), actor=PROGRAM, call="artifact-1", path="x", sha256="")
+    r.runner.submit(closed, late, r.runner.new_id())
+
+
+def an_input_that_could_not_be_decided(r: Recorder) -> None:
+    def broken(state: State, new: Input) -> tuple[Decision, ...]:
+        if type(new).__name__ == "AnswersGiven":
+            message = "a bug of the past"
+            raise ValueError(message)
+        return WORKFLOW.decide(state, new)
+
+    r.workflows[WORKFLOW.name] = replace(WORKFLOW, decide=broken)
+    handle = r.start("Add a jwt")
+    handle = replace(handle, workflow=r.workflows[WORKFLOW.name])
+    try:
+        r.answer(handle, auth_strategy="OAuth")
+    except SessionFaulted:
+        faulted = r.runner.load(handle.session_id)
+        r.by().abandon(faulted, force=True)
+
+
+def a_person_edited_the_document(r: Recorder) -> None:
+    handle = r.answer(r.start("Move to postgres"), db_type="PostgreSQL")
+    handle = r.accept(handle, Actor("script"))
+    (path,) = (r.root / "docs" / "decisions").iterdir()
+    path.write_text("my own words\n")
+    r.accept(handle)
+
+
+def a_document_is_written_twice(r: Recorder) -> None:
+    handle = r.answer(r.start("Add SSO"), auth_strategy="Magic Link")
+    step = r.by().accept(handle.session_id)
+    due = step.decisions[-1]
+    assert isinstance(due, ArtifactDue), "a document is due"
+    r.documents.finish(step.handle)
+    late = ArtifactWritten(
+        at=r.runner.now(), actor=PROGRAM, call=due.call, path=due.path, sha256="00"
+    )
+    r.runner.submit(r.runner.load(handle.session_id), late, r.runner.new_id())
+
+
+def accepting_too_early_and_too_often(r: Recorder) -> None:
+    handle = r.start("Choose a database")
+    handle = r.by().accept(handle.session_id).handle
+    handle = r.answer(handle, db_type="PostgreSQL")
+    other = DecisionPatch("Database", (("Type", "MySQL"),))
+    now = r.runner.now()
+    stale = DecisionAcknowledged(at=now, actor=ADA, patch=other, folder="docs/decisions", number=1)
+    handle = r.runner.submit(handle, stale, r.runner.new_id()).handle
+    handle = r.accept(handle)
+    again = replace(stale, patch=handle.session.state.patch)
+    r.runner.submit(handle, again, r.runner.new_id())
+
+
+def a_team_has_its_own_tables(r: Recorder) -> None:
+    payments = Category(
+        "Payments",
+        ("stripe", "invoice", "invoices"),
+        Field("Provider", "payment_provider", "Which payment provider?", ("Stripe", "Adyen")),
+        (Field("Currency", "currency"),),
+        "structural",
+    )
+    silent = Category("Chores", ("chore",))
+    config = HeuristicsConfig(categories=(payments, silent), menu=("Payments", "Chores"))
+    handle = r.start("Send invoices", config, context=LLMContext("3 files", ("stripe",), "a shop"))
+    r.accept(r.answer(handle, payment_provider="adyen", currency="EUR"))
+    r.accept(r.start("A chore", config))
+
+
+def secrets_never_reach_the_log(r: Recorder) -> None:
+    handle = r.start("Use the password=hunter2horse! for postgres, ask ada@example.com")
+    r.answer(handle, db_type="PostgreSQL at postgres://ada:s3cr3tpw@db.example/shop")
+
+
+def text_from_everywhere(r: Recorder) -> None:
+    handle = r.start("إضافة تسجيل الدخول\nwith a login\t‏and # no --- heading\n## Forged: <b>")
+    r.answer(handle, auth_strategy="Other (specify)", auth_strategy__other="数字证书 | `x` *y* 🚀")
+
+
+GOLDENS: tuple[Callable[[Recorder], None], ...] = (
+    keyword_skips_the_generic_question,
+    two_phases_without_a_keyword,
+    other_is_a_first_class_path,
+    other_without_text_leaves_the_question_open,
+    other_category_asks_for_a_description,
+    an_unknown_label_is_filed_under_other,
+    specified_category_leads_to_the_description,
+    refused_answers_use_no_turn,
+    a_second_answer_needs_a_revision,
+    secondary_fields_are_taken_when_given,
+    everything_in_one_input,
+    the_category_is_revised,
+    an_explicit_category_wins_over_the_keyword,
+    the_turns_are_used_up,
+    a_local_backend_change_is_a_task,
+    a_script_proposes_and_a_person_confirms,
+    a_proposal_is_revised_before_a_person_accepts,
+    one_decision_supersedes_another,
+    a_record_is_renumbered,
+    an_abandoned_session,
+    an_input_that_could_not_be_decided,
+    a_person_edited_the_document,
+    a_document_is_written_twice,
+    accepting_too_early_and_too_often,
+    a_team_has_its_own_tables,
+    secrets_never_reach_the_log,
+    text_from_everywhere,
+)
+
+
+def recorded(golden: Callable[[Recorder], None]) -> bytes:
+    """The lines of one golden, from an empty project."""
+    with tempfile.TemporaryDirectory() as folder:
+        recorder = Recorder(Path(folder))
+        golden(recorder)
+        return recorder.lines()
+
+
+def main(names: list[str]) -> None:
+    """Write what is missing, and what is named."""
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    for golden in GOLDENS:
+        path = FOLDER / f"{golden.__name__}.jsonl"
+        if not path.exists() or golden.__name__ in names or "--all" in names:
+            path.write_bytes(recorded(golden))
+            print(path.name, path.read_bytes().count(b"\n"), "events")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
