@@ -13,6 +13,7 @@ from preflights_es.core.errors import (
     DuplicateInput,
     LogDamaged,
     Refused,
+    SettingsError,
     StoreUnavailable,
 )
 from preflights_es.core.events import Actor
@@ -27,6 +28,9 @@ from preflights_es.store import chain, jsonl
 from preflights_es.store.sql import SqlStore
 from preflights_es.workflows import clarification
 from preflights_es.workflows.clarification.events import Setup
+
+AVAILABLE = ("mock",)
+"""The providers that a session can be led by; the others are built, and not wired."""
 
 WORKFLOWS: dict[str, Workflow[Any]] = {clarification.WORKFLOW.name: clarification.WORKFLOW}
 
@@ -73,6 +77,12 @@ class App:
             decider=clarification.WORKFLOW.decider,
             provider=self.settings.provider,
         )
+
+    def finish(self, handle: Handle) -> Handle:
+        """Write what a session owes, then what its supersession made others owe."""
+        handle = self.documents.finish(handle)
+        self.finish_pending()
+        return handle
 
     def finish_pending(self) -> list[Handle]:
         """Write the documents that an earlier command of this project left open."""
@@ -157,4 +167,7 @@ def opened(cwd: Path, *, terminal: bool, database: str | None = None) -> App:
     from preflights_es import settings
 
     found = settings.load(cwd, database=database)
+    if found.provider not in AVAILABLE:
+        message = f"the provider {found.provider!r} is not available in this version yet"
+        raise SettingsError(f"{message}: expected {' or '.join(AVAILABLE)}")
     return App(found, actor(found, terminal=terminal))

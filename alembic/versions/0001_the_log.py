@@ -19,7 +19,7 @@ END
 NO_UPDATE = """
 CREATE TRIGGER events_are_immutable BEFORE UPDATE ON events
 WHEN NOT (
-  NEW.data IS NULL AND NEW.salt IS NULL
+  NEW.data IS NULL AND NEW.salt IS NULL AND NEW.rowid IS OLD.rowid
   AND NEW.session_id IS OLD.session_id AND NEW.version IS OLD.version
   AND NEW.input_id IS OLD.input_id AND NEW.type IS OLD.type
   AND NEW.recorded_at IS OLD.recorded_at AND NEW.actor_kind IS OLD.actor_kind
@@ -31,6 +31,20 @@ WHEN NOT (
 )
 BEGIN
   SELECT RAISE(ABORT, 'events are never changed');
+END
+"""
+# `INSERT OR REPLACE` deletes the row in its way, and says so to no trigger of DELETE.
+NO_REPLACE = """
+CREATE TRIGGER events_are_not_replaced BEFORE INSERT ON events
+WHEN EXISTS (
+  SELECT 1 FROM events AS old WHERE old.session_id = NEW.session_id AND old.version = NEW.version
+) OR EXISTS (
+  SELECT 1 FROM events AS old WHERE old.input_id = NEW.input_id
+) OR EXISTS (
+  SELECT 1 FROM events AS old WHERE old.rowid = NEW.rowid
+)
+BEGIN
+  SELECT RAISE(ABORT, 'events are never replaced');
 END
 """
 
@@ -88,6 +102,7 @@ def upgrade() -> None:
     if op.get_bind().dialect.name == "sqlite":
         op.execute(NO_DELETE)
         op.execute(NO_UPDATE)
+        op.execute(NO_REPLACE)
 
 
 def downgrade() -> None:

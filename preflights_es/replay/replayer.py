@@ -87,17 +87,10 @@ class _Run:
         self._codec = codec
         self._workflow = codec.workflow
         self._stored = stored
-        self._events: list[Encoded] = [self._recorded(one) for one in stored]
+        self._events: list[Encoded] = [codec.upcast(one) for one in stored]
         self._session: Session[Any] = kernel.begin(codec.workflow)
         self._divergences: list[Divergence] = []
         self._undecided = False
-
-    def _recorded(self, one: Stored) -> Encoded:
-        if one.data is None:
-            raise LogDamaged(
-                f"session {one.session_id}", one.version, "its payload was erased: no replay"
-            )
-        return self._codec.upcast(one.type, one.data)
 
     def result(self) -> Replay:
         fault = self._drive()
@@ -144,8 +137,10 @@ class _Run:
                 raise self._damaged(at, "an Input without a Decision, in the middle of the log")
             return None
         try:
+            session = kernel.evolve(self._workflow, self._session, new)
             for event in kernel.decide(self._workflow, self._session, new):
                 encoded(event)
+                session = kernel.evolve(self._workflow, session, event)
         except Exception as error:  # the recorded bug: reported with its place, not swallowed
             return _fault(at + 1, error, recorded=True)
         self._undecided = True

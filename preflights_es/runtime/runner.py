@@ -20,6 +20,7 @@ from preflights_es.core.errors import (
     Conflict,
     DuplicateInput,
     LLMError,
+    LogDamaged,
     LogFromFuture,
     Refused,
     SessionFaulted,
@@ -37,6 +38,7 @@ from preflights_es.core.events import (
 )
 from preflights_es.core.ports import Batch, Head, Provider, Store, Stored
 from preflights_es.core.session import Session, Workflow
+from preflights_es.runtime.redaction import redact
 from preflights_es.store.chain import verified
 from preflights_es.store.codec import Codec
 
@@ -130,18 +132,22 @@ class Runner:
         verified(stored, head.hash)
         workflow = self.workflow(head.workflow)
         session = self.folded(workflow, stored)
-        return Handle(session_id, head.project, workflow, session, head.hash)
+        # The last event's hash, not the head's: the session may have grown between the two reads.
+        return Handle(session_id, head.project, workflow, session, stored[-1].hash)
 
     def folded(self, workflow: Workflow[Any], stored: Sequence[Stored]) -> Session[Any]:
         """What verified events fold to.
 
         Raises:
             SessionFaulted: `evolve` raises on one of them.
+            LogDamaged: they do not follow the grammar of a log.
         """
         codec = self.codec(workflow)
         session = kernel.begin(workflow)
         for one in stored:
             event = codec.decode(one)
+            if found := _misplaced(session, event, one):
+                raise LogDamaged(f"session {one.session_id}", one.version, found)
             try:
                 session = kernel.evolve(workflow, session, event)
             except Exception as error:  # a bug of ours: named with its place, never swallowed
@@ -186,37 +192,35 @@ class Runner:
             Proposed(self._resumed(p.handle, p.input), p.input, p.input_id, p.number)
             for p in proposed
         ]
-        steps = [self._decided(p) for p in settled]
-        batches = [
-            self._batch(p.handle, step, (p.input, p.input_id), p.number)
-            for p, step in zip(settled, steps, strict=True)
-        ]
         try:
-            heads = self._appended(batches, settled)
+            decided = [self._decided(p) for p in settled]
+            heads = self._appended([batch for _, batch in decided], settled)
         except DuplicateInput:
             if len(settled) > 1:
                 raise
             return (self._found(settled[0]),)
         by_id = {head.session_id: head for head in heads}
         return tuple(
-            Step(_at(step.handle, by_id[step.handle.session_id]), step.decisions) for step in steps
+            Step(_at(step.handle, by_id[step.handle.session_id]), step.decisions)
+            for step, _ in decided
         )
 
-    def _decided(self, proposed: Proposed) -> Step:
+    def _decided(self, proposed: Proposed) -> tuple[Step, Batch]:
         handle = proposed.handle
         try:
             decisions = kernel.decide(handle.workflow, handle.session, proposed.input)
             session = _folded(handle, (proposed.input, *decisions))
+            step = Step(_with(handle, session), decisions)
+            batch = self._batch(handle, step, (proposed.input, proposed.input_id), proposed.number)
         except Exception as error:  # a bug of ours: its Input is kept, so that it can be replayed
-            version = handle.version + 1
             self._append_undecided(proposed)
-            raise SessionFaulted(handle.session_id, version, error) from error
-        return Step(_with(handle, session), decisions)
+            raise SessionFaulted(handle.session_id, handle.version + 1, error) from error
+        return step, batch
 
     def _append_undecided(self, proposed: Proposed) -> None:
         handle = proposed.handle
         draft = self.codec(handle.workflow).draft(proposed.input, proposed.input_id)
-        self.store.append([_batch_of(handle, (draft,))])
+        self._appended([_batch_of(handle, (draft,))], [proposed])
 
     def _batch(
         self,
@@ -275,11 +279,11 @@ class Runner:
         before = msgspec.structs.replace(handle.session, undecided=None)
         try:
             decisions = kernel.decide(handle.workflow, before, new)
-            session = _folded(handle, decisions)
+            step = Step(_with(handle, _folded(handle, decisions)), decisions)
+            batch = self._batch(handle, step, None)
         except Exception as error:  # the same bug as when it was recorded
             raise SessionFaulted(handle.session_id, handle.version, error) from error
-        step = Step(_with(handle, session), decisions)
-        (head,) = self.store.append([self._batch(handle, step, None)])
+        (head,) = self.store.append([batch])
         return Step(_at(step.handle, head), decisions)
 
     def _resumed(self, handle: Handle, new: Input) -> Handle:
@@ -322,7 +326,7 @@ class Runner:
                 actor=PROGRAM,
                 call=request.call,
                 kind=error.kind,
-                message=str(error),
+                message=redact(_plain(str(error))).text,
                 retry_after_ms=error.retry_after_ms,
                 latency_ms=(self.now() - began) // 1_000,
             )
@@ -333,9 +337,9 @@ class Runner:
             call=request.call,
             text=text,
             text_base64=got.text_base64 or raw,
-            model=got.model,
-            stop_reason=got.stop_reason,
-            request_id=got.request_id,
+            model=_plain(got.model),
+            stop_reason=_plain(got.stop_reason),
+            request_id=_plain(got.request_id),
             input_tokens=got.input_tokens,
             output_tokens=got.output_tokens,
             latency_ms=(self.now() - began) // 1_000,
@@ -352,6 +356,27 @@ def _valid(text: str | None) -> tuple[str | None, str | None]:
         raw = text.encode("utf-8", "surrogatepass")
         return None, base64.b64encode(raw).decode()
     return text, None
+
+
+def _plain(text: str) -> str:
+    """The text with lone surrogates spelled out: what was paid for must not be lost for a name."""
+    return text.encode("utf-8", "backslashreplace").decode()
+
+
+def _misplaced(session: Session[Any], event: Event, one: Stored) -> str | None:
+    """Why an event cannot stand here: log := (Input Decision+)*, and the envelope says which."""
+    if isinstance(event, Input):
+        if one.input_id is None:
+            return "an Input without an id"
+        if one.actor_kind != event.actor.kind:
+            return "its envelope names another actor than its payload"
+        if session.undecided is not None and not isinstance(event, InputQuarantined):
+            return "an Input after one that is undecided"
+    elif one.input_id is not None:
+        return "a Decision with the id of an Input"
+    elif session.version == 0:
+        return "a Decision that follows from no Input"
+    return None
 
 
 def _open_completion(handle: Handle) -> CompletionRequested | None:

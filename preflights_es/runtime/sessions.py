@@ -6,7 +6,7 @@ here; everything about meaning is left to `decide`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from msgspec.structs import replace
@@ -24,6 +24,7 @@ from preflights_es.core.errors import (
     UnknownSession,
 )
 from preflights_es.core.events import Actor, InputQuarantined, SessionAbandoned
+from preflights_es.core.ports import Head
 from preflights_es.core.session import Workflow
 from preflights_es.core.text import ANSWER_MAX, INTENTION_MAX, KEY_MAX, NAME_MAX, problem
 from preflights_es.runtime.documents import Documents
@@ -44,6 +45,7 @@ from preflights_es.workflows.clarification.events import (
 from preflights_es.workflows.clarification.state import State, accepted
 from preflights_es.workflows.clarification.values import HeuristicsConfig, LLMContext, Mark
 
+RECENT: Final = 50  # sessions looked at before all of a project are
 ANSWERS_MAX: Final = 50  # answers in one Input
 LAST = "last"
 
@@ -93,7 +95,7 @@ class Sessions:
     def _last(self) -> str:
         """The newest session of this project that this actor began."""
         runner = self._runner
-        for head in runner.store.heads(self._project):
+        for head in self._newest_first():
             first = runner.store.read(head.session_id)[0]
             if first.data is None:
                 continue
@@ -102,6 +104,13 @@ class Sessions:
             if isinstance(actor, Actor) and actor.name == self._actor.name:
                 return head.session_id
         raise UnknownSession(LAST)
+
+    def _newest_first(self) -> Iterator[Head]:
+        """The project's sessions; a second query only when the first page did not do."""
+        page = self._runner.store.heads(self._project, RECENT)
+        yield from page
+        if len(page) == RECENT:
+            yield from self._runner.store.heads(self._project)[RECENT:]
 
     def load(self, typed: str) -> Handle:
         """A session by what was typed."""
@@ -270,7 +279,7 @@ class Sessions:
                 raise Refused(
                     f"session {ids.short(handle.session_id)} is faulted at event {fault.version} "
                     f"({type(fault.error).__name__}): "
-                    "`preflights abandon --force` sets that Input aside"
+                    f"`preflights abandon {ids.short(handle.session_id)} --force` sets that Input aside"
                 ) from fault
             error = f"{type(fault.error).__name__}: {fault.error}"[:500]
             quarantined = InputQuarantined(

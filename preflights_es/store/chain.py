@@ -21,7 +21,8 @@ from preflights_es.core.events import ERASED_TAG
 from preflights_es.core.ports import Batch, Stored
 
 FORMAT: Final = "preflights.event/1"
-GENESIS: Final = bytes(32)
+HASH_BYTES: Final = 32
+GENESIS: Final = bytes(HASH_BYTES)
 SALT_BYTES: Final = 16
 
 _NONE = struct.pack(">I", 0xFFFFFFFF)
@@ -59,13 +60,19 @@ def link(previous: bytes, prefix: bytes, event: Stored) -> bytes:
                 _times(event.version),
                 _text(event.type),
                 _signed(event.recorded_at),
-                _text(event.input_id) if event.input_id else _NONE,
+                _text(event.input_id),
                 _text(event.actor_kind),
                 _text(event.decider),
                 event.digest,
             )
         )
     ).digest()
+
+
+def follows(first: Stored, head: bytes | None, version: int) -> bool:
+    """Whether an event can be put behind a head; None where the session has none yet."""
+    prefix = stream_prefix(first.session_id, first.project, first.workflow)
+    return first.version == version + 1 and link(head or GENESIS, prefix, first) == first.hash
 
 
 def sealed(batch: Batch, now: int, salt: Callable[[], bytes]) -> tuple[Stored, ...]:
@@ -117,12 +124,15 @@ def verified(events: Sequence[Stored], head: bytes | None = None) -> Sequence[St
     """The same events, every link checked, from the first of the session on.
 
     Args:
-        head: the hash that the session's head bears, where there is one to compare with.
+        head: the hash that the session's head bore when it was read, where there is one to compare
+            with; a session may have grown since.
 
     Raises:
         LogDamaged: names the first event that does not fit.
     """
     if not events:
+        if head is not None:
+            raise LogDamaged("the session", 1, "missing: only the head is left")
         return events
     first = events[0]
     session_id = first.session_id
@@ -139,21 +149,34 @@ def verified(events: Sequence[Stored], head: bytes | None = None) -> Sequence[St
             first.workflow,
         ):
             raise LogDamaged(f"session {session_id}", expected, "it belongs to another session")
-        if event.data is None or event.salt is None:
-            if not erased:
-                raise LogDamaged(
-                    f"session {session_id}", expected, "its payload is gone without an erasure"
-                )
-        elif sha256(event.salt + event.data).digest() != event.digest:
-            raise LogDamaged(f"session {session_id}", expected, "its payload was changed")
-        previous = link(previous, prefix, event)
+        try:
+            trouble = _payload_trouble(event, erased)
+            previous = link(previous, prefix, event)
+        except (AttributeError, TypeError, struct.error) as error:
+            # A database keeps what it is given, whatever the column's type says.
+            trouble = f"its values are of another kind: {error}"
+        if trouble is not None:
+            raise LogDamaged(f"session {session_id}", expected, trouble)
         if previous != event.hash:
             raise LogDamaged(
                 f"session {session_id}", expected, "its hash does not follow from the one before"
             )
-    if head is not None and head != previous:
-        raise LogDamaged(f"session {session_id}", len(events), "it is not the head of the session")
+    if head not in (None, previous) and all(event.hash != head for event in events):
+        raise LogDamaged(
+            f"session {session_id}", len(events), "it is the last one, but not the session's head"
+        )
     return events
+
+
+def _payload_trouble(event: Stored, erased: bool) -> str | None:
+    """Payload and salt are there and give the digest, or both are gone by an erasure."""
+    if event.data is None and event.salt is None:
+        return None if erased else "its payload is gone without an erasure"
+    if event.data is None or event.salt is None or len(event.salt) != SALT_BYTES:
+        return "its salt does not go with its payload"
+    if digest(event.salt, event.data) != event.digest:
+        return "its payload was changed"
+    return None
 
 
 def sessions(events: Iterable[Stored]) -> dict[str, list[Stored]]:

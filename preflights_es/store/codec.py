@@ -15,6 +15,9 @@ from preflights_es.core.events import SESSION_EVENTS, Event, Input
 from preflights_es.core.ports import Draft, Stored
 from preflights_es.core.session import Upcaster, Workflow
 
+_NO_PAYLOAD = (ValueError, LookupError, TypeError, AttributeError, RecursionError)
+"""What an upcaster raises on JSON that is no payload of its tag."""
+
 
 class Codec:
     """The events of one workflow, and of the kernel, by tag."""
@@ -30,14 +33,25 @@ class Codec:
         actor = event.actor.kind if isinstance(event, Input) else None
         return Draft(event.tag, json.encoded(event), self.workflow.decider, input_id, actor)
 
-    def upcast(self, tag: str, data: bytes) -> tuple[str, bytes]:
-        """Tag and payload in today's form; the same bytes for what is of today."""
+    def upcast(self, stored: Stored) -> tuple[str, bytes]:
+        """Tag and payload in today's form; the same bytes for what is of today.
+
+        Raises:
+            LogDamaged: the payload was erased, or is none that its upcaster knows.
+        """
+        where = f"session {stored.session_id}"
+        if stored.data is None:
+            raise LogDamaged(where, stored.version, "its payload was erased")
+        tag = stored.type
         if tag not in self._upcasters:
-            return tag, data
-        payload = json.decoded(data)
-        while tag in self._upcasters:
-            tag, upcaster = self._upcasters[tag]
-            payload = upcaster(payload)
+            return tag, stored.data
+        try:
+            payload = json.decoded(stored.data)
+            while tag in self._upcasters:
+                tag, upcaster = self._upcasters[tag]
+                payload = upcaster(payload)
+        except _NO_PAYLOAD as error:
+            raise LogDamaged(where, stored.version, f"not a {stored.type}: {error!r}") from error
         return tag, json.encoded(payload)
 
     def decode(self, stored: Stored) -> Event:
@@ -47,11 +61,7 @@ class Codec:
             LogFromFuture: the tag is not known here.
             LogDamaged: the payload is not what the tag says, or was erased.
         """
-        if stored.data is None:
-            raise LogDamaged(
-                f"session {stored.session_id}", stored.version, "its payload was erased"
-            )
-        return self.decode_payload(stored, *self.upcast(stored.type, stored.data))
+        return self.decode_payload(stored, *self.upcast(stored))
 
     def decode_payload(self, stored: Stored, tag: str, data: bytes) -> Event:
         """As `decode`, for a payload that is of today already."""
@@ -63,7 +73,7 @@ class Codec:
             )
         try:
             return decoder.decode(data)
-        except (msgspec.DecodeError, msgspec.ValidationError) as error:
+        except (ValueError, RecursionError) as error:
             raise LogDamaged(
                 f"session {stored.session_id}", stored.version, f"not a {tag}: {error}"
             ) from error

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
-from typing import Final
+from functools import lru_cache
+from typing import Annotated, Final
 
 import msgspec
 
 from preflights_es.core.errors import LogDamaged, LogFromFuture
 from preflights_es.core.ports import Stored
+from preflights_es.store.chain import HASH_BYTES, SALT_BYTES
 
 VERSION: Final = 1
 LINE_MAX: Final = 16 * 1024 * 1024  # bytes: longer than any event this program writes
+
+
+Int64 = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
+_SESSION_ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
 class Line(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -21,9 +28,9 @@ class Line(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     session_id: str
     project: str
     workflow: str
-    version: int
+    version: Int64
     type: str
-    recorded_at: int
+    recorded_at: Int64
     input_id: str | None
     actor_kind: str | None
     decider: str
@@ -82,6 +89,9 @@ def stored(text: Iterable[bytes], where: str) -> Iterator[Stored]:
     """
     for number, raw in enumerate(text, 1):
         stripped = raw.strip()
+        if len(stripped) > LINE_MAX:
+            found = f"it has {len(stripped):,} bytes, an event at most {LINE_MAX:,}"
+            raise LogDamaged(f"{where}, line {number}", 0, found)
         if stripped:
             yield _stored(stripped, where, number)
 
@@ -89,14 +99,17 @@ def stored(text: Iterable[bytes], where: str) -> Iterator[Stored]:
 def _stored(raw: bytes, where: str, number: int) -> Stored:
     try:
         found = _decoder.decode(raw)
-        salt = None if found.salt is None else bytes.fromhex(found.salt)
-        digest, value = bytes.fromhex(found.digest), bytes.fromhex(found.hash)
-    except (msgspec.DecodeError, msgspec.ValidationError, ValueError) as error:
+        if found.log != VERSION:
+            raise ValueError(f"log version {found.log}, expected {VERSION}")
+        if not _is_id(found.session_id):
+            raise ValueError("expected a UUID in lower case as `session_id`")
+        salt = None if found.salt is None else _bytes(found.salt, SALT_BYTES)
+        digest, value = _bytes(found.digest, HASH_BYTES), _bytes(found.hash, HASH_BYTES)
+        data = bytes(found.data)
+        data.decode()
+    except (msgspec.DecodeError, ValueError, RecursionError) as error:
         _refuse_the_future(raw, where, number)
         raise LogDamaged(f"{where}, line {number}", 0, f"not an event: {error}") from error
-    if found.log != VERSION:
-        _refuse_the_future(raw, where, number)
-    data = bytes(found.data)
     return Stored(
         found.session_id,
         found.project,
@@ -114,6 +127,18 @@ def _stored(raw: bytes, where: str, number: int) -> Stored:
     )
 
 
+@lru_cache(maxsize=1024)
+def _is_id(text: str) -> bool:
+    return _SESSION_ID.fullmatch(text) is not None
+
+
+def _bytes(text: str, length: int) -> bytes:
+    value = bytes.fromhex(text)
+    if len(value) != length or value.hex() != text:
+        raise ValueError(f"expected {2 * length} lower-case hexadecimal digits")
+    return value
+
+
 class _Version(msgspec.Struct):
     log: int
 
@@ -121,7 +146,7 @@ class _Version(msgspec.Struct):
 def _refuse_the_future(raw: bytes, where: str, number: int) -> None:
     try:
         version = msgspec.json.decode(raw, type=_Version).log
-    except (msgspec.DecodeError, msgspec.ValidationError):
+    except (msgspec.DecodeError, ValueError, RecursionError):
         return
     if version > VERSION:
         raise LogFromFuture(

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from itertools import islice
+from typing import Final
 
 from preflights_es.core.errors import Conflict, DuplicateInput, NumberTaken
 from preflights_es.core.ids import TYPED_MIN
 from preflights_es.core.ports import Batch, Head, Stored
-from preflights_es.store.chain import sealed
+from preflights_es.store.chain import follows, sealed
+
+MATCHES_MAX: Final = 5  # ids shown when what was typed is ambiguous
 
 
 class MemoryStore:
@@ -24,38 +28,85 @@ class MemoryStore:
 
     def append(self, batches: Sequence[Batch]) -> tuple[Head, ...]:
         """All or nothing: everything is checked before anything changes."""
-        seen: set[str] = set()
+        moved: set[str] = set()
+        inputs: set[str] = set()
+        numbers: dict[tuple[str, int], str] = {}
         for batch in batches:
             stream = self._streams.get(batch.session_id, [])
             at = (len(stream), stream[-1].hash if stream else b"")
-            if at != (batch.expected_version, batch.expected_hash):
+            expected = (batch.expected_version, batch.expected_hash)
+            if at != expected or batch.session_id in moved:
                 raise Conflict(batch.session_id, batch.expected_version)
-            for draft in batch.events:
-                if draft.input_id in self._inputs or (draft.input_id and draft.input_id in seen):
-                    raise DuplicateInput(str(draft.input_id))
-                seen |= {draft.input_id} if draft.input_id else set()
-            holder = self._numbers.get((batch.project, batch.number or 0))
-            if holder not in (None, batch.session_id):
-                raise NumberTaken(batch.project, batch.number or 0)
+            moved.add(batch.session_id)
+            self._take_inputs(inputs, (draft.input_id for draft in batch.events))
+            if batch.number is not None:
+                key = (batch.project, batch.number)
+                holder = self._numbers.get(key) or numbers.setdefault(key, batch.session_id)
+                if holder != batch.session_id:
+                    raise NumberTaken(batch.project, batch.number)
         return tuple(self._append(batch) for batch in batches)
 
     def _append(self, batch: Batch) -> Head:
         events = sealed(batch, self._now(), self._salt)
-        self._streams.setdefault(batch.session_id, []).extend(events)
-        for event in events:
-            if event.input_id:
-                self._inputs[event.input_id] = batch.session_id
         if batch.number is not None:
             self._numbers[batch.project, batch.number] = batch.session_id
         for call in batch.opens:
             self._open[batch.session_id, call] = ("", 0)
         for call in batch.closes:
             self._open.pop((batch.session_id, call), None)
-        return _head(events[-1])
+        return self._extend(events)
 
-    def insert(self, events: Sequence[Stored]) -> None:
-        """Take over a whole session that was verified, byte for byte."""
-        self._streams[events[0].session_id] = list(events)
+    def insert(
+        self,
+        events: Sequence[Stored],
+        *,
+        open_calls: Sequence[str] | None = None,
+        number: int | None = None,
+    ) -> None:
+        """Take over a session, or the tail it lacks here, verified before, byte for byte.
+
+        Args:
+            open_calls: those of the session as a whole; None leaves what is known of them.
+            number: the one that the session holds; left to another session that holds it here.
+
+        Raises:
+            Conflict: the events do not follow the head that the session has here.
+            DuplicateInput: an Input of theirs stands in another session.
+        """
+        first = events[0]
+        stream = self._streams.get(first.session_id, [])
+        if not follows(first, stream[-1].hash if stream else None, len(stream)):
+            raise Conflict(first.session_id, first.version - 1)
+        self._take_inputs(set(), (event.input_id for event in events))
+        if number is not None:
+            self._numbers.setdefault((first.project, number), first.session_id)
+        if open_calls is not None:
+            known = {key: claim for key, claim in self._open.items() if key[0] == first.session_id}
+            for key in known:
+                del self._open[key]
+            for call in open_calls:
+                key = (first.session_id, call)
+                self._open[key] = known.get(key, ("", 0))
+        self._extend(events)
+
+    def _take_inputs(self, taking: set[str], ids: Iterable[str | None]) -> None:
+        """Add ids to those that this append takes.
+
+        Raises:
+            DuplicateInput: one of them is taken already.
+        """
+        for input_id in ids:
+            if input_id is None:
+                continue
+            if input_id in self._inputs or input_id in taking:
+                raise DuplicateInput(input_id)
+            taking.add(input_id)
+
+    def _extend(self, events: Sequence[Stored]) -> Head:
+        session_id = events[0].session_id
+        self._streams.setdefault(session_id, []).extend(events)
+        self._inputs.update({e.input_id: session_id for e in events if e.input_id is not None})
+        return _head(events[-1])
 
     def read(self, session_id: str, after: int = 0) -> tuple[Stored, ...]:
         return tuple(self._streams.get(session_id, [])[after:])
@@ -72,13 +123,16 @@ class MemoryStore:
     def matching(self, typed: str) -> tuple[str, ...]:
         if len(typed) < TYPED_MIN:
             return ()
-        return tuple(s for s in self._streams if s.startswith(typed) or s.endswith(typed))
+        newest = sorted(self._streams, reverse=True)
+        found = (s for s in newest if s.startswith(typed) or s.endswith(typed))
+        return tuple(islice(found, MATCHES_MAX))
 
     def session_of_input(self, input_id: str) -> str | None:
         return self._inputs.get(input_id)
 
     def open_calls(self, project: str) -> tuple[tuple[str, str], ...]:
-        return tuple(key for key in self._open if self._streams[key[0]][0].project == project)
+        found = (key for key in self._open if self._streams[key[0]][0].project == project)
+        return tuple(sorted(found))
 
     def claim(self, session_id: str, call: str, owner: str, now: int, until: int) -> bool:
         held = self._open.get((session_id, call))

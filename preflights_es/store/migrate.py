@@ -7,9 +7,11 @@ from pathlib import Path
 
 from alembic import command
 from alembic.config import Config
+from alembic.util import CommandError
 from sqlalchemy.engine import URL, Connection
 
-from preflights_es.store.sql import engine, file_of
+from preflights_es.core.errors import LogDamaged
+from preflights_es.store.sql import engine, file_of, shown_url
 
 PAGE_SIZE = 8192  # bytes: payloads of a few kilobytes stay on one page
 
@@ -34,6 +36,7 @@ def upgrade(url: URL) -> None:
     """To the newest revision; two processes at once end with one of them having done it.
 
     Raises:
+        LogDamaged: the tables have a revision that there never was.
         OSError, sqlalchemy.exc.DatabaseError: as the engine raises them.
     """
     path = file_of(url)
@@ -44,6 +47,8 @@ def upgrade(url: URL) -> None:
     try:
         with made.begin() as connection:
             command.upgrade(config(connection), "head")
+    except CommandError as error:
+        raise LogDamaged(shown_url(url), 0, str(error)) from error
     finally:
         made.dispose()
 

@@ -32,14 +32,19 @@ from preflights_es.core.errors import (
 )
 from preflights_es.core.ids import TYPED_MIN
 from preflights_es.core.ports import Batch, Head, Stored
-from preflights_es.store import tables
-from preflights_es.store.chain import sealed
+from preflights_es.store import memory, tables
+from preflights_es.store.chain import follows, sealed
 
+MATCHES_MAX: Final = memory.MATCHES_MAX
 BUSY_TIMEOUT_MS: Final = 15_000  # a writer waits this long for another one's transaction
-MATCHES_MAX: Final = 5  # ids shown when what was typed is ambiguous
 
+_TABLES: Final = (
+    "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite^_%' ESCAPE '^'"
+)
+_OURS: Final = {"alembic_version", "events", "heads"}
 _NOTHING_COMMITTED = ("SQLITE_FULL", "SQLITE_BUSY")
 _DAMAGED = ("SQLITE_CORRUPT", "SQLITE_NOTADB")
+_DAMAGED_WORDS = ("malformed", "Could not decode to UTF-8")
 
 
 class Statement:
@@ -92,6 +97,7 @@ def _statements() -> dict[str, ClauseElement]:
         "open_calls": select(_c.session_id, _c.call)
         .where(_c.project == bindparam("of_project"))
         .order_by(_c.session_id, _c.call),
+        "session_calls": select(_c.call).where(_c.session_id == ours),
         "insert_number": insert(tables.numbers),
         "numbers": select(_n.number, _n.session_id).where(_n.project == bindparam("of_project")),
         "number": select(_n.session_id).where(
@@ -128,7 +134,9 @@ def _statements() -> dict[str, ClauseElement]:
         "count_sessions": select(func.count()).select_from(tables.heads),
         "count_events": select(func.count()).select_from(tables.events),
         "count_open_calls": select(func.count()).select_from(tables.claims),
-        "session_of_input": select(_e.session_id).where(_e.input_id == bindparam("of_input")),
+        "session_of_input": select(_e.session_id, _e.version).where(
+            _e.input_id == bindparam("of_input")
+        ),
     }
 
 
@@ -157,7 +165,7 @@ class SqlStore:
 
     def _make_current(self) -> None:
         found = self.schema()
-        if found is not None and found > tables.SCHEMA:
+        if found is not None and found > tables.SCHEMA and found.isdigit():
             raise LogFromFuture(
                 f"the log {shown_url(self.url)} has schema {found}, this version knows "
                 f"{tables.SCHEMA}: upgrade preflights"
@@ -170,17 +178,25 @@ class SqlStore:
                 migrate.upgrade(self.url)
 
     def schema(self) -> str | None:
-        """The revision of the tables; None where there are none."""
-        if (path := file_of(self.url)) and not path.exists():
-            return None
+        """The revision of the tables; None where there are none.
+
+        Raises:
+            LogDamaged: the tables are another program's.
+        """
         with _translated():
-            try:
-                row = self._cursor().execute("SELECT version_num FROM alembic_version").fetchone()
-            except sqlite3.OperationalError as error:
-                if "no such table" in str(error):
-                    return None
-                raise
-        return str(row[0]) if row else None
+            if (path := file_of(self.url)) and not path.exists():
+                return None
+            cursor = self._cursor()
+            # One statement, so that an upgrade in another process is seen whole or not at all.
+            names = {row[0] for row in cursor.execute(_TABLES)}
+            if not names:
+                return None
+            if not names >= _OURS:
+                raise LogDamaged(shown_url(self.url), 0, "it is another program's database")
+            row = cursor.execute("SELECT version_num FROM alembic_version").fetchone()
+        if row is None or not row[0]:
+            raise LogDamaged(shown_url(self.url), 0, "it does not say its schema")
+        return str(row[0])
 
     def _cursor(self) -> Any:
         if self._raw is None:
@@ -203,9 +219,12 @@ class SqlStore:
 
     def append(self, batches: Sequence[Batch]) -> tuple[Head, ...]:
         with self._transaction() as cursor:
-            return tuple(
-                self._append(cursor, batch) for batch in sorted(batches, key=lambda b: b.session_id)
-            )
+            # In one order everywhere, so that no two appends wait for each other's sessions.
+            heads = {
+                batch.session_id: self._append(cursor, batch)
+                for batch in sorted(batches, key=lambda b: b.session_id)
+            }
+        return tuple(heads[batch.session_id] for batch in batches)
 
     def _append(self, cursor: Any, batch: Batch) -> Head:
         stored = sealed(batch, self._now(), self._salt)
@@ -218,15 +237,7 @@ class SqlStore:
         self._insert_events(cursor, stored)
         self._run(cursor, "insert_outbox", session_id=head.session_id, version=head.version)
         for call in batch.opens:
-            self._run(
-                cursor,
-                "insert_claim",
-                session_id=head.session_id,
-                call=call,
-                project=batch.project,
-                owner="",
-                until=0,
-            )
+            self._open_call(cursor, head, call)
         for call in batch.closes:
             self._run(cursor, "delete_claim", in_session=head.session_id, of_call=call)
         return head
@@ -266,15 +277,23 @@ class SqlStore:
         self._run(cursor, "number", of_project=batch.project, of_number=batch.number)
         holder = cursor.fetchone()
         if holder is None:
-            self._run(
-                cursor,
-                "insert_number",
-                project=batch.project,
-                number=batch.number,
-                session_id=batch.session_id,
-            )
+            self._insert_number(cursor, batch.project, batch.number, batch.session_id)
         elif holder[0] != batch.session_id:
             raise NumberTaken(batch.project, batch.number)
+
+    def _insert_number(self, cursor: Any, project: str, number: int, session_id: str) -> None:
+        self._run(cursor, "insert_number", project=project, number=number, session_id=session_id)
+
+    def _open_call(self, cursor: Any, head: Head, call: str) -> None:
+        self._run(
+            cursor,
+            "insert_claim",
+            session_id=head.session_id,
+            call=call,
+            project=head.project,
+            owner="",
+            until=0,
+        )
 
     def _insert_events(self, cursor: Any, stored: Sequence[Stored]) -> None:
         statement = self._statement("insert_event")
@@ -282,38 +301,74 @@ class SqlStore:
         try:
             cursor.executemany(statement.sql, rows)
         except sqlite3.IntegrityError as error:
-            # The head has just moved to these versions, so it can only be the Input's id.
-            raise DuplicateInput(next(e.input_id for e in stored if e.input_id)) from error
+            for event in stored:
+                if event.input_id is None:
+                    continue
+                self._run(cursor, "session_of_input", of_input=event.input_id)
+                # Those in front of the duplicate are in the table already.
+                if cursor.fetchone() not in (None, (event.session_id, event.version)):
+                    raise DuplicateInput(event.input_id) from error
+            # The head has just moved to these versions, and yet one of them is taken.
+            raise LogDamaged(
+                f"session {stored[0].session_id}",
+                stored[0].version,
+                "it lies behind the session's head: the head was set back",
+            ) from error
 
-    def insert(self, events: Sequence[Stored]) -> None:
+    def insert(
+        self,
+        events: Sequence[Stored],
+        *,
+        open_calls: Sequence[str] | None = None,
+        number: int | None = None,
+    ) -> None:
         """Take over a session, or the tail it lacks here, verified before, byte for byte.
+
+        Args:
+            open_calls: those of the session as a whole; None leaves what is known of them.
+            number: the one that the session holds; left to another session that holds it here.
 
         Raises:
             Conflict: the events do not follow the head that the session has here.
             DuplicateInput: an Input of theirs stands in another session.
         """
         first, last = events[0], events[-1]
+        head = Head(last.session_id, last.project, last.workflow, last.version, last.hash)
         with self._transaction() as cursor:
             self._run(cursor, "head", in_session=first.session_id)
             row = cursor.fetchone()
-            version = row[3] if row else 0
-            if version != first.version - 1:
+            before = Head(*row) if row else None
+            version = before.version if before else 0
+            if not follows(first, before.hash if before else None, version):
                 raise Conflict(first.session_id, first.version - 1)
-            head = Head(last.session_id, last.project, last.workflow, last.version, last.hash)
-            if row is None:
+            if before is None:
                 self._insert_head(cursor, head)
             else:
                 self._run(
                     cursor,
                     "move_head",
-                    in_session=first.session_id,
-                    expected_version=version,
-                    expected_hash=row[4],
-                    to_version=last.version,
-                    to_hash=last.hash,
+                    in_session=before.session_id,
+                    expected_version=before.version,
+                    expected_hash=before.hash,
+                    to_version=head.version,
+                    to_hash=head.hash,
                 )
             self._insert_events(cursor, events)
-            self._run(cursor, "insert_outbox", session_id=last.session_id, version=last.version)
+            self._run(cursor, "insert_outbox", session_id=head.session_id, version=head.version)
+            if number is not None:
+                self._run(cursor, "number", of_project=head.project, of_number=number)
+                if cursor.fetchone() is None:
+                    self._insert_number(cursor, head.project, number, head.session_id)
+            if open_calls is not None:
+                self._set_calls(cursor, head, set(open_calls))
+
+    def _set_calls(self, cursor: Any, head: Head, calls: set[str]) -> None:
+        self._run(cursor, "session_calls", in_session=head.session_id)
+        known = {row[0] for row in cursor.fetchall()}
+        for call in sorted(known - calls):
+            self._run(cursor, "delete_claim", in_session=head.session_id, of_call=call)
+        for call in sorted(calls - known):
+            self._open_call(cursor, head, call)
 
     def claim(self, session_id: str, call: str, owner: str, now: int, until: int) -> bool:
         with self._transaction() as cursor:
@@ -383,7 +438,8 @@ class SqlStore:
                 row[3],
                 row[4],
                 row[5],
-                None if row[6] is None else row[6].encode(),
+                # Bytes here are a payload that somebody else wrote: the chain will say so.
+                row[6].encode() if isinstance(row[6], str) else row[6],
                 row[7],
                 row[8],
                 row[9],
@@ -460,20 +516,22 @@ def parsed(url: str) -> URL:
     """The address of a log; a plain path is a SQLite file.
 
     Raises:
-        SettingsError: it names no engine that this version supports.
+        SettingsError: it names no engine that this version supports, or no file.
     """
-    text = url if "://" in url else f"sqlite:///{url}"
+    expected = "expected sqlite:///PATH or a path"
+    if "\0" in url:
+        raise SettingsError(f"the database URL holds a NUL character: {expected}")
     try:
-        found = make_url(text)
-    except ArgumentError as error:
-        raise SettingsError(
-            "the database URL cannot be read: expected sqlite:///PATH or a path"
-        ) from error
+        # A path is taken as it is: one with `?` or `%` in it would mean something in a URL.
+        found = make_url(url) if "://" in url else URL.create("sqlite", database=url)
+    except (ArgumentError, ValueError) as error:
+        raise SettingsError(f"the database URL cannot be read: {expected}") from error
     if found.get_backend_name() != "sqlite":
         raise SettingsError(
-            f"the database engine {found.get_backend_name()!r} is not supported: "
-            "expected sqlite:///PATH or a path"
+            f"the database engine {found.get_backend_name()!r} is not supported: {expected}"
         )
+    if file_of(found) is None:
+        raise SettingsError(f"a log cannot live in memory: {expected}")
     return found
 
 
@@ -529,7 +587,7 @@ def _translated() -> Iterator[None]:
 
 def _ours(error: BaseException) -> PreflightsError:
     name = getattr(error, "sqlite_errorname", "")
-    if name.startswith(_DAMAGED) or "malformed" in str(error):
+    if name.startswith(_DAMAGED) or any(words in str(error) for words in _DAMAGED_WORDS):
         return LogDamaged("the database file", 0, f"{error}: restore it from a copy")
     if "no such table" in str(error) or "no such column" in str(error):
         return LogDamaged("the database", 0, f"{error}: it is not a log of preflights")

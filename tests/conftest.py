@@ -1,0 +1,49 @@
+"""What every test is run with: how many examples hypothesis tries, and a clock that is set."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+from preflights_es.providers.capabilities import KEY_VARIABLES
+from preflights_es.providers.remote import NO_LIVE
+from preflights_es.runtime.runner import Runner
+from tests.fixed import Clock, Ids, memory_runner
+
+# A busy machine makes every deadline and every verdict on speed a matter of luck; a build has no
+# use for other examples each time.
+_PATIENT = settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("dev", _PATIENT)
+settings.register_profile("ci", _PATIENT, derandomize=True)
+settings.load_profile("ci" if os.environ.get("CI") else "dev")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """No provider is asked and no key is at hand, but for `-m live`."""
+    if config.getoption("markexpr") == "live":
+        os.environ.pop(NO_LIVE, None)
+        return
+    os.environ[NO_LIVE] = "1"
+    for variables in KEY_VARIABLES.values():
+        for variable in variables:
+            os.environ.pop(variable, None)
+
+
+@pytest.fixture
+def clock() -> Clock:
+    """A clock that moves by a second at every look."""
+    return Clock()
+
+
+@pytest.fixture
+def new_id() -> Ids:
+    """A factory of ids that counts."""
+    return Ids()
+
+
+@pytest.fixture
+def runner() -> Runner:
+    """Every workflow over an empty store."""
+    return memory_runner()

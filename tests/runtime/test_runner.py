@@ -1,0 +1,885 @@
+"""The loop: record, decide, append, perform; whatever a workflow, a provider or a store does."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import sqlite3
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from preflights_es.core import session as kernel
+from preflights_es.core.artifacts import ArtifactWritten
+from preflights_es.core.completions import (
+    Completion,
+    CompletionFailed,
+    CompletionReceived,
+    CompletionRequested,
+)
+from preflights_es.core.errors import (
+    CommitUnknown,
+    Conflict,
+    DuplicateInput,
+    LLMAPIError,
+    LLMError,
+    LLMRateLimitError,
+    LLMTimeoutError,
+    LogDamaged,
+    LogFromFuture,
+    Refused,
+    SessionFaulted,
+    StoreUnavailable,
+    UnknownSession,
+)
+from preflights_es.core.events import (
+    Actor,
+    Input,
+    InputIgnored,
+    InputQuarantined,
+    ResponseIgnored,
+    SessionAbandoned,
+    SessionClosed,
+)
+from preflights_es.core.ports import Batch, Draft, Head, Store, Stored
+from preflights_es.core.session import Workflow
+from preflights_es.replay.replayer import Replayer
+from preflights_es.runtime.runner import CLAIM_US, CONFLICTS_MAX, Handle, Proposed, Runner, Step
+from preflights_es.store.chain import sealed, verified
+from preflights_es.store.codec import Codec
+from preflights_es.store.memory import MemoryStore
+from preflights_es.store.sql import SqlStore
+from tests import toy
+from tests.fixed import PROJECT, Clock, Ids, salt
+
+SESSION = "00000001-0000-7000-8000-000000000001"
+OTHER = "00000002-0000-7000-8000-000000000002"
+
+
+def runner(
+    store: Store, workflow: Workflow[Any] = toy.WORKFLOW, clock: Callable[[], int] | None = None
+) -> Runner:
+    return Runner(store, {workflow.name: workflow}, clock or Clock(), Ids())
+
+
+@pytest.fixture
+def store() -> MemoryStore:
+    return MemoryStore(Clock(), salt)
+
+
+def begun(runner: Runner, new: Input, session_id: str = SESSION, input_id: str = "first") -> Step:
+    return runner.open(runner.workflow("toy"), PROJECT, new, session_id, input_id)
+
+
+def tags(store: Store, session_id: str = SESSION) -> list[str]:
+    return [event.type for event in store.read(session_id)]
+
+
+def replayed(store: Store, workflow: Workflow[Any] = toy.WORKFLOW) -> str:
+    head = store.head(SESSION)
+    assert head is not None
+    return Replayer({"toy": workflow}).replay(store.read(SESSION), head.hash).status
+
+
+class Counting:
+    """A store that counts the appends it passes on."""
+
+    def __init__(self, inner: Store) -> None:
+        self.inner = inner
+        self.appends: list[tuple[Batch, ...]] = []
+
+    def append(self, batches: Sequence[Batch]) -> tuple[Head, ...]:
+        self.appends.append(tuple(batches))
+        return self.inner.append(batches)
+
+    def read(self, session_id: str, after: int = 0) -> tuple[Stored, ...]:
+        return self.inner.read(session_id, after)
+
+    def head(self, session_id: str) -> Head | None:
+        return self.inner.head(session_id)
+
+    def heads(self, project: str | None, limit: int | None = None) -> tuple[Head, ...]:
+        return self.inner.heads(project, limit)
+
+    def matching(self, typed: str) -> tuple[str, ...]:
+        return self.inner.matching(typed)
+
+    def session_of_input(self, input_id: str) -> str | None:
+        return self.inner.session_of_input(input_id)
+
+    def open_calls(self, project: str) -> tuple[tuple[str, str], ...]:
+        return self.inner.open_calls(project)
+
+    def claim(self, session_id: str, call: str, owner: str, now: int, until: int) -> bool:
+        return self.inner.claim(session_id, call, owner, now, until)
+
+    def numbers(self, project: str) -> dict[int, str]:
+        return self.inner.numbers(project)
+
+    def close(self) -> None:
+        self.inner.close()
+
+
+class LosesTheAnswer(Counting):
+    """A store whose connection breaks while it commits: before the commit, or after it."""
+
+    def __init__(self, inner: Store, *, committed: bool) -> None:
+        super().__init__(inner)
+        self.breaks = True
+        self._committed = committed
+
+    def append(self, batches: Sequence[Batch]) -> tuple[Head, ...]:
+        if not self.breaks:
+            return super().append(batches)
+        self.breaks = False
+        if self._committed:
+            super().append(batches)
+        raise CommitUnknown("the connection broke")
+
+
+class AlwaysMoving(Counting):
+    """A store in which somebody else is always faster."""
+
+    def append(self, batches: Sequence[Batch]) -> tuple[Head, ...]:
+        self.appends.append(tuple(batches))
+        raise Conflict(batches[0].session_id, batches[0].expected_version)
+
+
+# 1. One transaction --------------------------------------------------------------------------
+
+
+def test_an_input_and_its_decisions_are_one_append(store: MemoryStore) -> None:
+    counting = Counting(store)
+    run = runner(counting)
+    step = begun(run, toy.said("hello"))
+    assert step.decisions == (toy.Heard(text="hello", count=1),)
+    ((batch,),) = counting.appends
+    assert [draft.type for draft in batch.events] == ["toy.said.v1", "toy.heard.v1"]
+    assert [draft.input_id for draft in batch.events] == ["first", None]
+    run.submit(step.handle, toy.said("more"), "second")
+    assert len(counting.appends) == 2
+    assert tags(store) == ["toy.said.v1", "toy.heard.v1"] * 2
+
+
+def test_a_handle_travels_with_the_session_and_saves_reading_it(store: MemoryStore) -> None:
+    run = runner(store)
+    step = begun(run, toy.said("a"))
+    for text in "bcd":
+        step = run.submit(step.handle, toy.said(text), f"input-{text}")
+    assert step.handle == run.load(SESSION)
+    assert step.handle.session.state.said == ("a", "b", "c", "d")
+    assert (step.handle.version, replayed(store)) == (8, "identical")
+
+
+def test_the_version_of_the_rules_is_recorded_with_each_event(store: MemoryStore) -> None:
+    begun(runner(store), toy.said("a"))
+    assert [event.decider for event in store.read(SESSION)] == ["toy/1", "toy/1"]
+
+
+def test_opening_and_answering_a_call_is_told_to_the_store(store: MemoryStore) -> None:
+    run = runner(store)
+    step = begun(run, toy.wanted("a.md"))
+    assert store.open_calls(PROJECT) == ((SESSION, "artifact-1"),)
+    written = ArtifactWritten(at=1, actor=toy.ADA, call="artifact-1", path="a.md", sha256="")
+    run.submit(step.handle, written, "second")
+    assert store.open_calls(PROJECT) == ()
+
+
+def test_a_stale_handle_is_read_again_and_decided_again(store: MemoryStore) -> None:
+    run = runner(store)
+    stale = begun(run, toy.said("a")).handle
+    run.submit(stale, toy.said("b"), "second")
+    step = run.submit(stale, toy.said("c"), "third")
+    assert step.decisions == (toy.Heard(text="c", count=3),)
+    assert replayed(store) == "identical"
+
+
+def test_a_stale_handle_of_a_session_that_was_closed_meanwhile_is_refused(
+    store: MemoryStore,
+) -> None:
+    run = runner(store)
+    stale = begun(run, toy.said("a")).handle
+    run.submit(stale, SessionAbandoned(at=2, actor=toy.ADA), "second")
+    with pytest.raises(Refused, match="abandoned meanwhile: nothing was recorded"):
+        run.submit(stale, toy.said("late"), "third")
+    assert store.session_of_input("third") is None
+
+
+def test_an_input_after_the_end_is_recorded_and_ignored(store: MemoryStore) -> None:
+    run = runner(store)
+    handle = begun(run, toy.said("a")).handle
+    closed = run.submit(handle, SessionAbandoned(at=2, actor=toy.ADA), "second")
+    assert closed.decisions == (SessionClosed(status="abandoned"),)
+    step = run.submit(closed.handle, toy.said("late"), "third")
+    assert step.decisions == (InputIgnored(reason="closed"),)
+    assert step.handle.session.state.said == ("a",)
+    assert replayed(store) == "identical"
+
+
+def test_a_log_that_is_always_busy_is_unavailable_in_the_end(store: MemoryStore) -> None:
+    handle = begun(runner(store), toy.said("a")).handle
+    busy = AlwaysMoving(store)
+    with pytest.raises(StoreUnavailable, match="busy"):
+        runner(busy).submit(handle, toy.said("b"), "second")
+    assert len(busy.appends) == CONFLICTS_MAX
+
+
+def test_an_unknown_session_and_an_unknown_workflow_are_named(store: MemoryStore) -> None:
+    run = runner(store)
+    with pytest.raises(UnknownSession):
+        run.load(SESSION)
+    begun(run, toy.said("a"))
+    stranger = Runner(store, {}, Clock(), Ids())
+    with pytest.raises(LogFromFuture, match="'toy' is not known to this version"):
+        stranger.load(SESSION)
+
+
+# 2. One Input once ---------------------------------------------------------------------------
+
+
+def test_an_input_that_is_submitted_twice_is_recorded_once_with_its_first_result(
+    store: MemoryStore,
+) -> None:
+    run = runner(store)
+    handle = begun(run, toy.said("a")).handle
+    first = run.submit(handle, toy.said("b"), "second")
+    run.submit(first.handle, toy.said("c"), "third")
+    again = run.submit(handle, toy.said("b"), "second")
+    assert again.decisions == first.decisions == (toy.Heard(text="b", count=2),)
+    assert again.handle == run.load(SESSION)
+    assert len(store.read(SESSION)) == 6
+
+
+def test_the_first_result_counts_even_where_deciding_again_would_raise(store: MemoryStore) -> None:
+    healthy = runner(store)
+    handle = begun(healthy, toy.said("!")).handle
+    broken = runner(store, toy.workflow("decide"))
+    again = broken.submit(handle, toy.said("!"), "first")
+    assert again.decisions == (toy.Heard(text="!", count=1),)
+    assert len(store.read(SESSION)) == 2
+
+
+def test_an_input_that_stands_in_another_session_is_an_error(store: MemoryStore) -> None:
+    run = runner(store)
+    begun(run, toy.said("a"))
+    other = begun(run, toy.said("b"), OTHER, "other").handle
+    with pytest.raises(DuplicateInput):
+        run.submit(other, toy.said("c"), "first")
+    assert len(store.read(OTHER)) == 2
+
+
+def test_opening_a_session_twice_with_one_input_opens_it_once(store: MemoryStore) -> None:
+    run = runner(store)
+    first = begun(run, toy.said("a"))
+    again = begun(run, toy.said("a"))
+    assert again.decisions == first.decisions
+    assert len(store.read(SESSION)) == 2
+
+
+# 3. A commit of which nothing is known -------------------------------------------------------
+
+
+def test_an_input_whose_commit_is_unknown_is_looked_up_and_found(store: MemoryStore) -> None:
+    breaking = LosesTheAnswer(store, committed=True)
+    step = begun(runner(breaking), toy.said("a"))
+    assert step.decisions == (toy.Heard(text="a", count=1),)
+    assert step.handle == runner(store).load(SESSION)
+    assert len(breaking.appends) == 1
+    runner(store).submit(step.handle, toy.said("b"), "second")
+
+
+def test_an_input_whose_commit_is_unknown_and_that_is_not_there_is_said_so(
+    store: MemoryStore,
+) -> None:
+    breaking = LosesTheAnswer(store, committed=False)
+    with pytest.raises(CommitUnknown):
+        begun(runner(breaking), toy.said("a"))
+    assert store.heads(None) == ()
+    begun(runner(breaking), toy.said("a"))
+    assert len(store.read(SESSION)) == 2
+
+
+def test_a_fault_whose_commit_is_unknown_is_still_a_fault(store: MemoryStore) -> None:
+    breaking = LosesTheAnswer(store, committed=True)
+    with pytest.raises(SessionFaulted):
+        begun(runner(breaking, toy.workflow("decide")), toy.said("!"))
+    assert tags(store) == ["toy.said.v1"]
+
+
+def test_several_sessions_whose_commit_is_unknown_are_found_together(store: MemoryStore) -> None:
+    run = runner(store)
+    handles = [begun(run, toy.said("a")).handle, begun(run, toy.said("b"), OTHER, "other").handle]
+    breaking = LosesTheAnswer(store, committed=True)
+    steps = runner(breaking).submit_all(
+        [Proposed(handle, toy.said("x"), f"x-{n}") for n, handle in enumerate(handles)]
+    )
+    assert [step.handle for step in steps] == [run.load(SESSION), run.load(OTHER)]
+
+
+# 4. Several sessions, one transaction --------------------------------------------------------
+
+
+def test_inputs_of_several_sessions_are_one_append(store: MemoryStore) -> None:
+    run = runner(store)
+    one = begun(run, toy.said("a")).handle
+    two = begun(run, toy.said("b"), OTHER, "other").handle
+    counting = Counting(store)
+    steps = runner(counting).submit_all(
+        [
+            Proposed(two, toy.said("x"), "x", number=7),
+            Proposed(one, toy.said("y"), "y"),
+        ]
+    )
+    assert [step.handle.session_id for step in steps] == [OTHER, SESSION]
+    assert [step.decisions for step in steps] == [
+        (toy.Heard(text="x", count=2),),
+        (toy.Heard(text="y", count=2),),
+    ]
+    assert [len(batches) for batches in counting.appends] == [2]
+    assert store.numbers(PROJECT) == {7: OTHER}
+
+
+def test_a_conflict_in_one_session_keeps_all_of_them_as_they_were(store: MemoryStore) -> None:
+    run = runner(store)
+    one = begun(run, toy.said("a")).handle
+    two = begun(run, toy.said("b"), OTHER, "other").handle
+    run.submit(two, toy.said("c"), "third")
+    with pytest.raises(Conflict) as caught:
+        run.submit_all([Proposed(one, toy.said("x"), "x"), Proposed(two, toy.said("y"), "y")])
+    assert caught.value.session_id == OTHER
+    assert (run.load(SESSION), store.session_of_input("x")) == (one, None)
+
+
+def test_a_duplicate_in_one_session_keeps_all_of_them_as_they_were(store: MemoryStore) -> None:
+    run = runner(store)
+    one = begun(run, toy.said("a")).handle
+    two = begun(run, toy.said("b"), OTHER, "other").handle
+    with pytest.raises(DuplicateInput):
+        run.submit_all([Proposed(one, toy.said("x"), "x"), Proposed(two, toy.said("y"), "first")])
+    assert (run.load(SESSION), run.load(OTHER)) == (one, two)
+
+
+def test_a_fault_in_one_session_records_that_input_alone(store: MemoryStore) -> None:
+    broken = runner(store, toy.workflow("decide"))
+    one = begun(broken, toy.said("a")).handle
+    two = begun(broken, toy.said("b"), OTHER, "other").handle
+    with pytest.raises(SessionFaulted) as caught:
+        broken.submit_all([Proposed(one, toy.said("x"), "x"), Proposed(two, toy.said("!"), "y")])
+    assert (caught.value.session_id, caught.value.version) == (OTHER, 3)
+    assert (len(store.read(SESSION)), tags(store, OTHER)[2:]) == (2, ["toy.said.v1"])
+
+
+# 5. Faults -----------------------------------------------------------------------------------
+
+BUGS = {"decide": "Broken", "evolve": "Broken", "empty": "AssertionError", "surrogate": "Unicode"}
+
+
+def faulted(store: Store, bug: toy.Bug) -> Runner:
+    """A session whose second Input cannot be decided."""
+    run = runner(store, toy.workflow(bug))
+    handle = begun(run, toy.said("a")).handle
+    with pytest.raises(SessionFaulted) as caught:
+        run.submit(handle, toy.said("!"), "second")
+    fault = caught.value
+    assert (fault.session_id, fault.version) == (SESSION, 3)
+    assert type(fault.error).__name__.startswith(BUGS[bug])
+    assert fault.__cause__ is fault.error
+    return run
+
+
+@pytest.mark.parametrize("bug", BUGS)
+def test_an_input_that_cannot_be_decided_is_recorded_alone(
+    store: MemoryStore, bug: toy.Bug
+) -> None:
+    faulted(store, bug)
+    assert tags(store) == ["toy.said.v1", "toy.heard.v1", "toy.said.v1"]
+    assert store.session_of_input("second") == SESSION
+    verified(store.read(SESSION))
+
+
+@pytest.mark.parametrize("bug", BUGS)
+def test_a_faulted_session_can_be_looked_at(store: MemoryStore, bug: toy.Bug) -> None:
+    handle = faulted(store, bug).load(SESSION)
+    assert handle.session.undecided == toy.said("!")
+    assert handle.session.state.said == ("a",)
+    assert kernel.status(handle.workflow, handle.session) == "faulted"
+
+
+@pytest.mark.parametrize("bug", BUGS)
+def test_a_faulted_session_raises_the_same_until_the_bug_is_gone(
+    store: MemoryStore, bug: toy.Bug
+) -> None:
+    run = faulted(store, bug)
+    for _ in range(2):
+        with pytest.raises(SessionFaulted) as caught:
+            run.resume(run.load(SESSION))
+        assert caught.value.version == 3
+        assert type(caught.value.error).__name__.startswith(BUGS[bug])
+    with pytest.raises(SessionFaulted):
+        run.submit(run.load(SESSION), toy.said("b"), "third")
+    assert len(store.read(SESSION)) == 3
+    fixed = runner(store)
+    step = fixed.resume(fixed.load(SESSION))
+    assert step.decisions == (toy.Heard(text="!", count=2),)
+    assert step.handle == fixed.load(SESSION)
+    assert tags(store) == ["toy.said.v1", "toy.heard.v1"] * 2
+    assert replayed(store) == "identical"
+
+
+def test_the_next_input_after_the_fix_resumes_the_session_first(store: MemoryStore) -> None:
+    faulted(store, "decide")
+    fixed = runner(store)
+    step = fixed.submit(fixed.load(SESSION), toy.said("b"), "third")
+    assert step.decisions == (toy.Heard(text="b", count=3),)
+    assert step.handle.session.state.said == ("a", "!", "b")
+    assert replayed(store) == "identical"
+
+
+def test_a_stale_handle_of_a_faulted_session_meets_the_fault(store: MemoryStore) -> None:
+    run = runner(store, toy.workflow("decide"))
+    stale = begun(run, toy.said("a")).handle
+    with pytest.raises(SessionFaulted):
+        run.submit(stale, toy.said("!"), "second")
+    for text, input_id in (("b", "third"), ("!", "second"), ("!", "fourth")):
+        with pytest.raises(SessionFaulted) as caught:
+            run.submit(stale, toy.said(text), input_id)
+        assert caught.value.version == 3
+    assert len(store.read(SESSION)) == 3
+
+
+def test_resuming_a_session_with_nothing_undecided_does_nothing(store: MemoryStore) -> None:
+    run = runner(store)
+    handle = begun(run, toy.said("a")).handle
+    assert run.resume(handle) == Step(handle, ())
+    assert len(store.read(SESSION)) == 2
+
+
+def test_a_session_may_fault_at_its_first_input(store: MemoryStore) -> None:
+    broken = runner(store, toy.workflow("decide"))
+    with pytest.raises(SessionFaulted) as caught:
+        begun(broken, toy.said("!"))
+    assert caught.value.version == 1
+    fixed = runner(store)
+    assert fixed.resume(fixed.load(SESSION)).decisions == (toy.Heard(text="!", count=1),)
+    assert replayed(store) == "identical"
+
+
+def test_folding_what_was_decided_may_fault_as_well(store: MemoryStore) -> None:
+    begun(runner(store), toy.said("!"))
+    with pytest.raises(SessionFaulted) as caught:
+        runner(store, toy.workflow("evolve")).load(SESSION)
+    assert caught.value.version == 2
+
+
+@pytest.mark.parametrize("bug", BUGS)
+def test_an_undecided_input_can_be_set_aside_without_asking_the_workflow(
+    store: MemoryStore, bug: toy.Bug
+) -> None:
+    run = faulted(store, bug)
+    handle = run.load(SESSION)
+    aside = InputQuarantined(at=9, actor=toy.ADA, version=3, error="Broken: cannot")
+    step = run.submit(handle, aside, "third")
+    assert step.decisions == (SessionClosed(status="abandoned"),)
+    assert tags(store)[2:] == [
+        "toy.said.v1",
+        "session.input_quarantined.v1",
+        "session.closed.v1",
+    ]
+    loaded = run.load(SESSION)
+    assert loaded == step.handle
+    assert (loaded.session.undecided, loaded.session.closed) == (None, "abandoned")
+    assert loaded.session.state.said == ("a",)
+    late = run.submit(loaded, toy.said("!"), "fourth")
+    assert late.decisions == (InputIgnored(reason="closed"),)
+
+
+def test_a_bug_that_is_no_exception_of_ours_is_not_swallowed(store: MemoryStore) -> None:
+    class Stop(BaseException):
+        pass
+
+    def interrupt(state: toy.State, new: Input) -> tuple[()]:
+        raise Stop
+
+    stopping = replace(toy.WORKFLOW, decide=interrupt)
+    with pytest.raises(Stop):
+        begun(runner(store, stopping), toy.said("a"))
+    assert store.heads(None) == ()
+
+
+# 6. Logs that follow no grammar --------------------------------------------------------------
+
+
+def _log(store: MemoryStore, *drafts: Draft) -> None:
+    batch = Batch(
+        session_id=SESSION,
+        project=PROJECT,
+        workflow="toy",
+        expected_version=0,
+        expected_hash=b"",
+        events=drafts,
+    )
+    store.insert(sealed(batch, 1, salt))
+
+
+CODEC = Codec(toy.WORKFLOW)
+SAID = CODEC.draft(toy.said("a"), "first")
+HEARD = CODEC.draft(toy.Heard(text="a", count=1))
+ANONYMOUS = CODEC.draft(toy.said("b"))
+NAMED_DECISION = CODEC.draft(toy.Heard(text="a", count=1), "second")
+FALSE_ACTOR = CODEC.draft(toy.said("b"), "second")
+
+
+@pytest.mark.parametrize(
+    ("drafts", "version", "found"),
+    [
+        ((HEARD,), 1, "a Decision that follows from no Input"),
+        ((HEARD, SAID, HEARD), 1, "a Decision that follows from no Input"),
+        ((ANONYMOUS, HEARD), 1, "an Input without an id"),
+        ((SAID, HEARD, ANONYMOUS, HEARD), 3, "an Input without an id"),
+        ((SAID, NAMED_DECISION), 2, "a Decision with the id of an Input"),
+        ((SAID, CODEC.draft(toy.said("b"), "second"), HEARD), 2, "an Input after one"),
+        (
+            (Draft(SAID.type, SAID.data, "toy/1", "first", "agent"), HEARD),
+            1,
+            "its envelope names another actor",
+        ),
+        (
+            (Draft(SAID.type, SAID.data, "toy/1", "first", None), HEARD),
+            1,
+            "its envelope names another actor",
+        ),
+    ],
+)
+def test_a_log_without_grammar_is_damaged_though_its_chain_verifies(
+    store: MemoryStore, drafts: tuple[Draft, ...], version: int, found: str
+) -> None:
+    _log(store, *drafts)
+    verified(store.read(SESSION))
+    with pytest.raises(LogDamaged, match=found) as caught:
+        runner(store).load(SESSION)
+    assert caught.value.version == version
+
+
+def test_events_without_a_head_of_theirs_are_damaged(tmp_path: Path) -> None:
+    with closing(SqlStore(str(tmp_path / "log.db"), Clock(), salt)) as store:
+        begun(runner(store), toy.said("a"))
+        with closing(sqlite3.connect(tmp_path / "log.db", isolation_level=None)) as other:
+            other.execute("DROP TRIGGER events_are_kept")
+            other.execute("DELETE FROM events")
+        with pytest.raises(LogDamaged):
+            runner(store).load(SESSION)
+
+
+# 7. Performing -------------------------------------------------------------------------------
+
+
+class Scripted:
+    """A provider that gives what it was told to give, and keeps what it was asked."""
+
+    def __init__(self, *answers: str | Completion | LLMError) -> None:
+        self._answers = list(answers)
+        self.asked: list[CompletionRequested] = []
+
+    async def respond(self, request: CompletionRequested) -> Completion:
+        self.asked.append(request)
+        answer = self._answers.pop(0)
+        if isinstance(answer, LLMError):
+            raise answer
+        return Completion(answer) if isinstance(answer, str) else answer
+
+
+def settled(run: Runner, provider: Scripted, handle: Handle | None = None) -> Step:
+    return asyncio.run(run.settle(handle or run.load(SESSION), provider))
+
+
+def last(store: Store, cls: type[Any]) -> Any:
+    found = [event for event in store.read(SESSION) if event.type == cls.tag]
+    return CODEC.decode(found[-1])
+
+
+def test_a_request_is_durable_before_the_provider_is_asked(store: MemoryStore) -> None:
+    seen: list[list[str]] = []
+
+    class Looking(Scripted):
+        async def respond(self, request: CompletionRequested) -> Completion:
+            seen.append(tags(store))
+            return await super().respond(request)
+
+    run = runner(store)
+    step = begun(run, toy.asked("why?"))
+    assert kernel.status(step.handle.workflow, step.handle.session) == "waiting"
+    provider = Looking("because")
+    done = settled(run, provider, step.handle)
+    assert seen == [["toy.asked.v1", "completion.requested.v1"]]
+    assert provider.asked == list(step.handle.session.calls)
+    assert done.handle.session.state.answers == ("because",)
+    assert done.handle.session.calls == ()
+    assert tags(store)[2:] == ["completion.received.v1", "toy.answered.v1"]
+    assert replayed(store) == "identical"
+
+
+def test_a_session_that_waits_for_nothing_asks_nobody(store: MemoryStore) -> None:
+    run = runner(store)
+    handle = begun(run, toy.said("a")).handle
+    provider = Scripted()
+    assert settled(run, provider) == Step(handle, ())
+    assert provider.asked == []
+
+
+def test_a_response_is_recorded_verbatim_with_what_it_cost(store: MemoryStore) -> None:
+    ticks = iter(range(0, 10**9, 2_500_000))
+    run = runner(store, clock=lambda: next(ticks))
+    begun(run, toy.asked("why?"))
+    text = ' ```json\n{"a": 1.0}\n```\r\n\x00\x1b[2J \u202e '
+    settled(run, Scripted(Completion(text, None, "echo-1-0613", "end_turn", "req-7", 12, 345)))
+    received = last(store, CompletionReceived)
+    assert (received.text, received.text_base64) == (text, None)
+    assert (received.model, received.stop_reason) == ("echo-1-0613", "end_turn")
+    assert (received.request_id, received.input_tokens, received.output_tokens) == (
+        "req-7",
+        12,
+        345,
+    )
+    assert received.call == "completion-1"
+    assert received.latency_ms is not None
+    assert received.latency_ms > 0
+    assert received.latency_ms % 2_500 == 0
+
+
+@pytest.mark.parametrize("text", ["\ud800", "a\udfffb", "\udcff\udcfe", "🛫\ud83d"])
+def test_a_response_with_lone_surrogates_is_kept_in_base64(store: MemoryStore, text: str) -> None:
+    run = runner(store)
+    begun(run, toy.asked("why?"))
+    settled(run, Scripted(text))
+    received = last(store, CompletionReceived)
+    assert received.text is None
+    assert base64.b64decode(received.text_base64).decode("utf-8", "surrogatepass") == text
+    assert replayed(store) == "identical"
+
+
+def test_a_response_that_is_no_text_is_kept_as_the_provider_encoded_it(store: MemoryStore) -> None:
+    run = runner(store)
+    begun(run, toy.asked("why?"))
+    raw = base64.b64encode(b"\xff\xfe").decode()
+    settled(run, Scripted(Completion(None, raw)))
+    received = last(store, CompletionReceived)
+    assert (received.text, received.text_base64) == (None, raw)
+
+
+def test_what_a_provider_says_beside_its_text_cannot_lose_the_response(store: MemoryStore) -> None:
+    run = runner(store)
+    begun(run, toy.asked("why?"))
+    settled(run, Scripted(Completion("yes", None, "mo\ud800del", "st\udfffop", "id\udc00")))
+    received = last(store, CompletionReceived)
+    assert (received.text, received.model) == ("yes", "mo\\ud800del")
+    assert (received.stop_reason, received.request_id) == ("st\\udfffop", "id\\udc00")
+
+
+@pytest.mark.parametrize(
+    ("error", "kind", "retry_after_ms"),
+    [
+        (LLMTimeoutError("too slow"), "timeout", None),
+        (LLMRateLimitError("too many", retry_after_ms=1_500), "rate_limit", 1_500),
+        (LLMAPIError("too bad"), "api_error", None),
+        (LLMError("too strange"), "error", None),
+    ],
+)
+def test_a_providers_error_is_recorded_and_the_workflow_tries_again(
+    store: MemoryStore, error: LLMError, kind: str, retry_after_ms: int | None
+) -> None:
+    run = runner(store)
+    begun(run, toy.asked("why?"))
+    provider = Scripted(error, "because")
+    step = settled(run, provider)
+    failed = last(store, CompletionFailed)
+    assert (failed.kind, failed.message) == (kind, str(error))
+    assert (failed.retry_after_ms, failed.call) == (retry_after_ms, "completion-1")
+    assert [request.attempt for request in provider.asked] == [1, 2]
+    assert step.handle.session.state.answers == ("because",)
+    assert replayed(store) == "identical"
+
+
+def test_a_workflow_may_give_up_after_its_tries(store: MemoryStore) -> None:
+    run = runner(store)
+    begun(run, toy.asked("why?"))
+    provider = Scripted(LLMTimeoutError("slow"), LLMTimeoutError("slower"))
+    step = settled(run, provider)
+    assert step.decisions == (toy.GaveUp(kind="timeout"),)
+    assert len(provider.asked) == toy.CALLS_MAX
+    assert store.open_calls(PROJECT) == ()
+
+
+def test_an_error_is_recorded_without_the_key_that_it_echoes(store: MemoryStore) -> None:
+    run = runner(store)
+    begun(run, toy.asked("why?"))
+    key = "-".join(("sk", "ant", "a1B2" * 8))
+    settled(run, Scripted(LLMAPIError(f"401: invalid key {key} \ud800"), "because"))
+    message = last(store, CompletionFailed).message
+    assert key not in message
+    assert message == "401: invalid key [redacted:key] \\ud800"
+
+
+def test_an_error_that_is_no_providers_leaves_the_call_open(store: MemoryStore) -> None:
+    class Buggy(Scripted):
+        async def respond(self, request: CompletionRequested) -> Completion:
+            raise ZeroDivisionError
+
+    run = runner(store)
+    begun(run, toy.asked("why?"))
+    with pytest.raises(ZeroDivisionError):
+        settled(run, Buggy())
+    assert store.open_calls(PROJECT) == ((SESSION, "completion-1"),)
+    assert settled(run, Scripted("because")).handle.session.state.answers == ("because",)
+
+
+# 8. One performer ----------------------------------------------------------------------------
+
+
+class Hands:
+    """A clock that stands still until it is moved."""
+
+    def __init__(self) -> None:
+        self.at = 1_000_000
+
+    def __call__(self) -> int:
+        return self.at
+
+
+@pytest.fixture
+def hands() -> Hands:
+    return Hands()
+
+
+def two_runners(store: Store, hands: Hands) -> tuple[Runner, Runner]:
+    new_id = Ids()
+    ada, bob = (Runner(store, {"toy": toy.WORKFLOW}, hands, new_id) for _ in range(2))
+    assert ada.owner != bob.owner
+    return ada, bob
+
+
+def test_a_call_that_another_process_makes_is_not_made_twice(
+    store: MemoryStore, hands: Hands
+) -> None:
+    ada, bob = two_runners(store, hands)
+    begun(ada, toy.asked("why?"))
+    his = Scripted("his")
+    refusals: list[str] = []
+
+    class Meanwhile(Scripted):
+        async def respond(self, request: CompletionRequested) -> Completion:
+            hands.at += CLAIM_US - 1
+            with pytest.raises(Refused) as caught:
+                await bob.settle(bob.load(SESSION), his)
+            refusals.append(str(caught.value))
+            return await super().respond(request)
+
+    step = settled(ada, Meanwhile("hers"))
+    assert step.handle.session.state.answers == ("hers",)
+    assert his.asked == []
+    assert "another process is asking" in refusals[0]
+
+
+def test_a_claim_that_expired_is_taken_over_and_the_late_response_is_ignored(
+    store: MemoryStore, hands: Hands
+) -> None:
+    ada, bob = two_runners(store, hands)
+    begun(ada, toy.asked("why?"))
+
+    class Late(Scripted):
+        async def respond(self, request: CompletionRequested) -> Completion:
+            hands.at += CLAIM_US
+            await bob.settle(bob.load(SESSION), Scripted("his"))
+            return await super().respond(request)
+
+    step = settled(ada, Late("hers"))
+    assert step.decisions == (ResponseIgnored(call="completion-1", reason="not_open"),)
+    assert step.handle.session.state.answers == ("his",)
+    assert tags(store).count("completion.received.v1") == 2
+    assert last(store, CompletionReceived).text == "hers"
+    assert replayed(store) == "identical"
+
+
+def test_a_process_may_renew_its_own_claim(store: MemoryStore, hands: Hands) -> None:
+    ada, _ = two_runners(store, hands)
+    begun(ada, toy.asked("why?"))
+    assert store.claim(SESSION, "completion-1", ada.owner, hands(), hands() + CLAIM_US)
+    assert settled(ada, Scripted("hers")).handle.session.state.answers == ("hers",)
+
+
+def test_a_response_to_a_session_that_was_abandoned_meanwhile_is_kept(
+    store: MemoryStore, hands: Hands
+) -> None:
+    ada, bob = two_runners(store, hands)
+    begun(ada, toy.asked("why?"))
+
+    class Abandoned(Scripted):
+        async def respond(self, request: CompletionRequested) -> Completion:
+            bob.submit(bob.load(SESSION), SessionAbandoned(at=1, actor=toy.ADA), "gave-up")
+            return await super().respond(request)
+
+    step = settled(ada, Abandoned("too late"))
+    assert step.decisions == (ResponseIgnored(call="completion-1", reason="closed"),)
+    assert last(store, CompletionReceived).text == "too late"
+    assert step.handle.session.closed == "abandoned"
+    assert store.open_calls(PROJECT) == ()
+    assert replayed(store) == "identical"
+
+
+def test_an_error_that_comes_late_is_kept_as_well(store: MemoryStore, hands: Hands) -> None:
+    ada, bob = two_runners(store, hands)
+    begun(ada, toy.asked("why?"))
+
+    class Late(Scripted):
+        async def respond(self, request: CompletionRequested) -> Completion:
+            hands.at += CLAIM_US
+            await bob.settle(bob.load(SESSION), Scripted("his"))
+            return await super().respond(request)
+
+    step = settled(ada, Late(LLMTimeoutError("too slow")))
+    assert step.decisions == (ResponseIgnored(call="completion-1", reason="not_open"),)
+    assert last(store, CompletionFailed).kind == "timeout"
+
+
+def test_somebody_may_speak_while_the_provider_thinks(store: MemoryStore, hands: Hands) -> None:
+    ada, bob = two_runners(store, hands)
+    begun(ada, toy.asked("why?"))
+
+    class Interrupted(Scripted):
+        async def respond(self, request: CompletionRequested) -> Completion:
+            bob.submit(bob.load(SESSION), toy.said("by the way"), "by-the-way")
+            return await super().respond(request)
+
+    step = settled(ada, Interrupted("because"))
+    assert step.handle.session.state.answers == ("because",)
+    assert step.handle.session.state.said == ("by the way",)
+    assert replayed(store) == "identical"
+
+
+@pytest.fixture
+def sql(tmp_path: Path) -> Iterator[SqlStore]:
+    made = SqlStore(str(tmp_path / "log.db"), Clock(), salt)
+    yield made
+    made.close()
+
+
+def test_the_whole_loop_runs_over_a_database(sql: SqlStore, hands: Hands) -> None:
+    ada, bob = two_runners(sql, hands)
+    begun(ada, toy.asked("why?"))
+    step = settled(bob, Scripted(LLMTimeoutError("slow"), "\ud800"))
+    ada.submit_all([Proposed(step.handle, toy.said("thanks"), "thanks", number=3)])
+    assert ada.load(SESSION) == bob.load(SESSION)
+    assert sql.numbers(PROJECT) == {3: SESSION}
+    assert replayed(sql) == "identical"
+
+
+def test_actors_are_recorded_by_kind_outside_and_by_name_inside(store: MemoryStore) -> None:
+    said = toy.Said(at=1, actor=Actor("agent", "Robo"), text="a")
+    begun(runner(store), said)
+    event = store.read(SESSION)[0]
+    assert event.actor_kind == "agent"
+    assert event.data is not None
+    assert b"Robo" in event.data

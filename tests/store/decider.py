@@ -1,0 +1,54 @@
+"""Takes decisions until it is killed: `python -m tests.store.decider` reads FOLDER from stdin.
+
+Each line that it prints names a session and what was acknowledged of it: `started`, `answered`,
+`accepted`, `finished`.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from preflights_es import settings
+from preflights_es.app import App
+from preflights_es.core.events import Actor
+from tests.store.mortal import serve
+
+PROJECT = "crashing"
+
+
+def app(root: Path) -> App:
+    """The program in a folder, by a person named Ada."""
+    found = settings.load(
+        root,
+        {"PREFLIGHTS_PROJECT": PROJECT, "PREFLIGHTS_ACTOR": "user:Ada"},
+        database=str(root / "log.db"),
+    )
+    return App(found, Actor("user", "Ada"))
+
+
+def run(program: App) -> None:
+    """Decide for ever: records and tasks in turn."""
+    turn = 0
+    while True:
+        turn += 1
+        intention, key, value = (
+            ("Add a login to the shop", "auth_strategy", "OAuth")
+            if turn % 2
+            else ("Improve the ui of the shop", "frontend_framework", "Vue")
+        )
+        sessions = program.sessions
+        step = sessions.open(
+            f"{intention}, take {turn}", program.setup(), program.settings.heuristics
+        )
+        session_id = step.handle.session_id
+        print("started", session_id, flush=True)
+        sessions.answer(step.handle, [(key, [value])])
+        print("answered", session_id, flush=True)
+        accepted = sessions.accept(session_id)
+        print("accepted", session_id, flush=True)
+        program.documents.finish(accepted.handle)
+        print("finished", session_id, flush=True)
+
+
+if __name__ == "__main__":
+    serve(lambda words: run(app(Path(words[0]))))

@@ -1,0 +1,353 @@
+"""Between events and bytes, and from the events of the past to those of today.
+
+The letters of this file had three forms: v1 one text, v2 its words, v3 the words and a language.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import msgspec
+import pytest
+from msgspec.structs import replace
+
+from preflights_es.core.artifacts import ARTIFACT_EVENTS, Record
+from preflights_es.core.completions import COMPLETION_EVENTS
+from preflights_es.core.errors import LogDamaged, LogFromFuture
+from preflights_es.core.events import SESSION_EVENTS, Actor, Decision, Event, Input
+from preflights_es.core.session import Upcaster, Workflow
+from preflights_es.core.views import View
+from preflights_es.replay.replayer import Replayer
+from preflights_es.runtime.runner import Runner
+from preflights_es.store import jsonl
+from preflights_es.store.chain import verified
+from preflights_es.store.codec import Codec
+from preflights_es.store.memory import MemoryStore
+from tests import toy
+from tests.fixed import PROJECT, Clock, Ids, salt
+from tests.store.given import chain_of
+
+ADA = Actor("user", "Ada")
+
+
+class Letter(Input, frozen=True):
+    tag: ClassVar[str] = "post.letter.v1"
+    text: str
+
+
+class LetterV2(Input, frozen=True):
+    tag: ClassVar[str] = "post.letter.v2"
+    words: tuple[str, ...]
+
+
+class LetterV3(Input, frozen=True):
+    tag: ClassVar[str] = "post.letter.v3"
+    words: tuple[str, ...]
+    language: str
+
+
+class Weighed(Decision, frozen=True):
+    tag: ClassVar[str] = "post.weighed.v1"
+    weight: str
+
+
+class WeighedV2(Decision, frozen=True):
+    tag: ClassVar[str] = "post.weighed.v2"
+    words: int
+    total: int
+
+
+class State(msgspec.Struct, frozen=True):
+    total: int = 0
+
+
+def words_of(event: Event) -> tuple[str, ...]:
+    match event:
+        case Letter(text=text):
+            return tuple(text.split())
+        case LetterV2(words=words) | LetterV3(words=words):
+            return words
+        case _:
+            return ()
+
+
+def evolve(state: State, event: Event) -> State:
+    return State(state.total + len(words_of(event)))
+
+
+def decide_then(state: State, new: Input) -> tuple[Decision, ...]:
+    return (Weighed(weight=f"{len(words_of(new))} of {evolve(state, new).total}"),)
+
+
+def decide_now(state: State, new: Input) -> tuple[Decision, ...]:
+    return (WeighedV2(words=len(words_of(new)), total=evolve(state, new).total),)
+
+
+def decide_otherwise(state: State, new: Input) -> tuple[Decision, ...]:
+    return (WeighedV2(words=len(words_of(new)), total=99),)
+
+
+def split(old: dict[str, Any]) -> dict[str, Any]:
+    return {"at": old["at"], "actor": old["actor"], "words": old["text"].split()}
+
+
+def spoken(old: dict[str, Any]) -> dict[str, Any]:
+    return {**old, "language": "unknown"}
+
+
+def counted(old: dict[str, Any]) -> dict[str, Any]:
+    words, _, total = old["weight"].partition(" of ")
+    return {"words": int(words), "total": int(total)}
+
+
+UPCASTERS: dict[str, Upcaster] = {
+    "post.letter.v1": ("post.letter.v2", split),
+    "post.letter.v2": ("post.letter.v3", spoken),
+    "post.weighed.v1": ("post.weighed.v2", counted),
+}
+
+
+def post(
+    decide: Any, *events: type[Event], upcasters: dict[str, Upcaster] | None = None
+) -> Workflow[State]:
+    return Workflow(
+        name="post",
+        decider="post/1",
+        events=events,
+        initial=State(),
+        decide=decide,
+        evolve=evolve,
+        is_terminal=lambda state: False,
+        view=lambda state: View(status="done", intention=""),
+        record=lambda state: Record(uid="", session_id="", title="", intention="", status="open"),
+        upcasters=upcasters or {},
+    )
+
+
+THEN = post(decide_then, Letter, Weighed)
+BETWEEN = post(
+    decide_then, LetterV2, Weighed, upcasters={"post.letter.v1": UPCASTERS["post.letter.v1"]}
+)
+NOW = post(decide_now, LetterV3, WeighedV2, upcasters=UPCASTERS)
+OTHERWISE = post(decide_otherwise, LetterV3, WeighedV2, upcasters=UPCASTERS)
+
+
+def runner(workflow: Workflow[State], store: MemoryStore) -> Runner:
+    return Runner(store, {"post": workflow}, Clock(), Ids())
+
+
+def old_log() -> tuple[MemoryStore, str]:
+    """Two letters, as they were recorded in the days of the first version."""
+    store, new_id = MemoryStore(Clock(), salt), Ids()
+    session_id = new_id()
+    then = runner(THEN, store)
+    step = then.open(
+        THEN, PROJECT, Letter(at=1, actor=ADA, text="dear Bob"), session_id, "letter-1"
+    )
+    then.submit(step.handle, Letter(at=2, actor=ADA, text="yours ever Ada"), "letter-2")
+    return store, session_id
+
+
+# 1. Of today ---------------------------------------------------------------------------------
+
+
+def test_an_event_survives_its_bytes() -> None:
+    codec = Codec(toy.WORKFLOW)
+    for event in (toy.said("é 🛫"), toy.Heard(text="é", count=1), toy.Answered(text=None)):
+        draft = codec.draft(event, "a")
+        (stored,) = chain_of(draft)
+        assert codec.decode(stored) == event
+
+
+def test_an_input_carries_its_id_and_its_actors_kind_in_the_envelope() -> None:
+    codec = Codec(toy.WORKFLOW)
+    draft = codec.draft(toy.said("hello"), "a")
+    assert (draft.type, draft.input_id, draft.actor_kind) == ("toy.said.v1", "a", "user")
+    assert draft.decider == "toy/1"
+    draft = codec.draft(toy.Heard(text="hello", count=1))
+    assert (draft.type, draft.input_id, draft.actor_kind) == ("toy.heard.v1", None, None)
+
+
+def test_a_name_stands_in_the_payload_and_never_in_the_envelope() -> None:
+    draft = Codec(toy.WORKFLOW).draft(toy.said("hello"), "a")
+    assert b"Ada" in draft.data
+    assert "Ada" not in (draft.type, draft.input_id, draft.actor_kind, draft.decider)
+
+
+def test_every_event_of_the_kernel_is_known_to_every_workflow() -> None:
+    codec = Codec(THEN)
+    for cls in (*SESSION_EVENTS, *COMPLETION_EVENTS, *ARTIFACT_EVENTS):
+        (stored,) = chain_of(codec.draft(toy.said("x"), "a"))
+        with pytest.raises(LogDamaged, match=f"not a {cls.tag}"):
+            codec.decode(replace(stored, type=cls.tag, data=b'{"never":1}'))
+
+
+def test_tags_are_named_alike_and_used_once() -> None:
+    classes = (*SESSION_EVENTS, *COMPLETION_EVENTS, *ARTIFACT_EVENTS)
+    tags = [cls.tag for cls in classes]
+    assert len(set(tags)) == len(tags)
+    assert all(tag.count(".") == 2 and tag.rsplit(".v")[1].isdigit() for tag in tags)
+
+
+# 2. Of the past ------------------------------------------------------------------------------
+
+
+def test_an_old_event_passes_through_every_upcaster_on_its_way() -> None:
+    store, session_id = old_log()
+    first = store.read(session_id)[0]
+    assert first.type == "post.letter.v1"
+    expected = LetterV3(at=1, actor=ADA, words=("dear", "Bob"), language="unknown")
+    assert Codec(NOW).decode(first) == expected
+    assert Codec(NOW).upcast(first)[0] == "post.letter.v3"
+
+
+def test_an_event_of_the_middle_passes_through_the_rest() -> None:
+    codec = Codec(post(decide_then, LetterV2, Weighed))
+    (stored,) = chain_of(codec.draft(LetterV2(at=1, actor=ADA, words=("hi",)), "a"))
+    found = Codec(NOW).decode(stored)
+    assert found == LetterV3(at=1, actor=ADA, words=("hi",), language="unknown")
+
+
+def test_an_event_of_today_keeps_its_bytes() -> None:
+    codec = Codec(NOW)
+    event = LetterV3(at=1, actor=ADA, words=("hi",), language="en")
+    (stored,) = chain_of(codec.draft(event, "a"))
+    assert codec.upcast(stored) == ("post.letter.v3", stored.data)
+
+
+def test_an_old_log_folds_in_every_later_version() -> None:
+    store, session_id = old_log()
+    totals = [runner(w, store).load(session_id).session.state.total for w in (THEN, BETWEEN, NOW)]
+    assert totals == [5, 5, 5]
+
+
+def test_an_old_log_replays_identically_over_its_old_bytes() -> None:
+    store, session_id = old_log()
+    stored = store.read(session_id)
+    before = jsonl.lines(stored)
+    found = Replayer({"post": NOW}).replay(stored, stored[-1].hash)
+    assert (found.status, found.divergences, found.events) == ("identical", (), 4)
+    assert jsonl.lines(stored) == before
+    assert b"post.letter.v1" in before
+
+
+def test_an_old_log_whose_rules_changed_differs_in_todays_words() -> None:
+    store, session_id = old_log()
+    found = Replayer({"post": OTHERWISE}).replay(store.read(session_id))
+    assert [(d.version, d.type, d.pointer, d.recorded, d.computed) for d in found.divergences] == [
+        (2, "post.weighed.v2", "/total", 2, 99),
+        (4, "post.weighed.v2", "/total", 5, 99),
+    ]
+
+
+def test_a_session_of_the_past_goes_on_in_todays_words() -> None:
+    store, session_id = old_log()
+    now = runner(NOW, store)
+    letter = LetterV3(at=3, actor=ADA, words=("again",), language="en")
+    step = now.submit(now.load(session_id), letter, "letter-3")
+    assert step.decisions == (WeighedV2(words=1, total=6),)
+    stored = store.read(session_id)
+    assert [e.type for e in stored[::2]] == ["post.letter.v1", "post.letter.v1", "post.letter.v3"]
+    verified(stored)
+    assert Replayer({"post": NOW}).replay(stored).status == "identical"
+
+
+def test_the_trace_of_a_log_is_that_of_its_upcast_events() -> None:
+    store, session_id = old_log()
+    then = Replayer({"post": THEN}).replay(store.read(session_id)).trace
+    now = Replayer({"post": NOW}).replay(store.read(session_id)).trace
+    assert then != now
+    fresh = MemoryStore(Clock(), salt)
+    today = runner(NOW, fresh)
+    step = today.open(
+        NOW,
+        PROJECT,
+        LetterV3(at=1, actor=ADA, words=("dear", "Bob"), language="unknown"),
+        session_id,
+        "letter-1",
+    )
+    today.submit(
+        step.handle,
+        LetterV3(at=2, actor=ADA, words=("yours", "ever", "Ada"), language="unknown"),
+        "letter-2",
+    )
+    assert Replayer({"post": NOW}).replay(fresh.read(session_id)).trace == now
+
+
+# 3. Of the future, and of nothing ------------------------------------------------------------
+
+
+def test_a_tag_that_is_not_known_is_of_the_future() -> None:
+    store, session_id = old_log()
+    with pytest.raises(LogFromFuture) as caught:
+        Codec(post(decide_now, LetterV3, WeighedV2)).decode(store.read(session_id)[0])
+    message = str(caught.value)
+    assert session_id in message
+    assert "event 1" in message
+    assert "'post.letter.v1'" in message
+    assert "upgrade preflights" in message
+
+
+def test_an_erased_payload_is_no_event() -> None:
+    store, session_id = old_log()
+    gone = replace(store.read(session_id)[1], data=None, salt=None)
+    with pytest.raises(LogDamaged, match="event 2: its payload was erased"):
+        Codec(THEN).decode(gone)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"",
+        b"{",
+        b"null",
+        b"[]",
+        b"{}",
+        b'{"at":1,"actor":{"kind":"user"}}',
+        b'{"at":1,"actor":{"kind":"king"},"text":"x"}',
+        b'{"at":1,"actor":{"kind":"user"},"text":7}',
+        b'{"at":"1","actor":{"kind":"user"},"text":"x"}',
+        b'{"at":1,"actor":{"kind":"user"},"text":"x","more":1}',
+        b'{"at":1,"actor":{"kind":"user"},"text":"\xff"}',
+        b'{"at":1,"actor":{"kind":"user"},"text":"\\ud800"}',
+        b'{"at":1,"actor":{"kind":"user"},"text":' + b"[" * 100_000,
+        b"[" * 100_000 + b"]" * 100_000,
+    ],
+)
+def test_a_payload_that_is_not_what_its_tag_says_is_damage(data: bytes) -> None:
+    store, session_id = old_log()
+    stored = replace(store.read(session_id)[0], data=data)
+    with pytest.raises(LogDamaged, match=r"event 1: not a post\.letter\.v1") as caught:
+        Codec(THEN).decode(stored)
+    assert caught.value.version == 1
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"",
+        b"{",
+        b"null",
+        b"[]",
+        b"{}",
+        b'{"at":1}',
+        b'{"at":1,"actor":{},"text":7}',
+        b'{"at":1,"actor":{"kind":"user"},"text":"\xff"}',
+        b"[" * 100_000 + b"]" * 100_000,
+    ],
+)
+def test_an_old_payload_that_its_upcaster_does_not_know_is_damage(data: bytes) -> None:
+    store, session_id = old_log()
+    stored = replace(store.read(session_id)[0], data=data)
+    with pytest.raises(LogDamaged, match=r"event 1: not a post\.letter") as caught:
+        Codec(NOW).decode(stored)
+    assert caught.value.version == 1
+
+
+def test_what_an_upcaster_makes_is_judged_like_any_payload() -> None:
+    store, session_id = old_log()
+    stored = replace(
+        store.read(session_id)[0], data=b'{"at":"late","actor":{"kind":"user"},"text":"x"}'
+    )
+    with pytest.raises(LogDamaged, match=r"not a post\.letter\.v3"):
+        Codec(NOW).decode(stored)

@@ -1,0 +1,204 @@
+"""Several processes at one log: each event once, each number once, nobody's word lost."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from preflights_es.app import WORKFLOWS, App
+from preflights_es.core.ports import Stored
+from preflights_es.replay.replayer import Replayer
+from preflights_es.store.chain import verified
+from tests.store import decider
+from tests.store.mortal import ROOT
+
+RIVALS = 4
+
+
+class Rivals:
+    """Processes that are told something at the same moment."""
+
+    def __init__(self, folder: Path) -> None:
+        orders, reports = zip(*((os.pipe(), os.pipe()) for _ in range(RIVALS)), strict=True)
+        theirs = [(read, write) for (read, _), (_, write) in zip(orders, reports, strict=True)]
+        pairs = [f"{read}:{write}" for read, write in theirs]
+        descriptors = [fd for pair in theirs for fd in pair]
+        self._script = subprocess.Popen(
+            [sys.executable, "-m", "tests.store.rival", str(folder), *pairs],
+            pass_fds=descriptors,
+            cwd=ROOT,
+        )
+        for descriptor in descriptors:
+            os.close(descriptor)
+        self._orders = [os.fdopen(write, "w") for _, write in orders]
+        self._reports = [os.fdopen(read) for read, _ in reports]
+
+    def told(self, *orders: str) -> list[list[str]]:
+        """What came of each order; as many rivals as there are orders."""
+        for rival, order in zip(self._orders, orders, strict=False):
+            print(order, file=rival, flush=True)
+        return [report.readline().split() for report, _ in zip(self._reports, orders, strict=False)]
+
+    def close(self) -> None:
+        """Send them home."""
+        for file in (*self._orders, *self._reports):
+            file.close()
+        assert self._script.wait() == 0
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = tmp_path_factory.mktemp("rivals")
+    with closing(decider.app(made)) as program:
+        assert program.store.heads(None) == ()
+    return made
+
+
+@pytest.fixture(scope="module")
+def rivals(folder: Path) -> Iterator[Rivals]:
+    made = Rivals(folder)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def program(folder: Path) -> Iterator[App]:
+    made = decider.app(folder)
+    yield made
+    made.close()
+
+
+def begun(program: App, intention: str = "Add a login") -> str:
+    step = program.sessions.open(intention, program.setup(), program.settings.heuristics)
+    return step.handle.session_id
+
+
+def answered(program: App, intention: str = "Add a login") -> str:
+    session_id = begun(program, intention)
+    handle = program.runner.load(session_id)
+    program.sessions.answer(handle, [("auth_strategy", ["OAuth"])])
+    return session_id
+
+
+def whole(program: App, session_id: str) -> tuple[Stored, ...]:
+    """The session's events, when nothing of it was lost."""
+    head = program.store.head(session_id)
+    assert head is not None
+    stored = program.store.read(session_id)
+    assert len(verified(stored, head.hash)) == head.version
+    assert Replayer(WORKFLOWS).replay(stored, head.hash).status == "identical"
+    return stored
+
+
+def tags(stored: tuple[Stored, ...]) -> Counter[str]:
+    return Counter(event.type.split(".")[1] for event in stored)
+
+
+@pytest.mark.parametrize("count", [2, RIVALS])
+@pytest.mark.parametrize("attempt", range(5))
+def test_one_of_many_answers_to_one_question_is_accepted(
+    rivals: Rivals, program: App, count: int, attempt: int
+) -> None:
+    session_id = begun(program)
+    values = ["OAuth", "Passkeys", "LDAP", "Kerberos"]
+    orders = [f"answer {session_id} auth_strategy {value}" for value in values[:count]]
+    found = Counter(tuple(decisions) for decisions in rivals.told(*orders))
+    assert found == {("AnswerAccepted", "PatchProposed"): 1, ("AnswerRefused",): count - 1}
+    met = tags(whole(program, session_id))
+    assert met["answers_given"] == count
+    assert (met["answer_accepted"], met["answer_refused"]) == (1, count - 1)
+
+
+@pytest.mark.parametrize("count", [2, RIVALS])
+@pytest.mark.parametrize("attempt", range(5))
+def test_one_of_many_acknowledgements_of_one_decision_counts(
+    rivals: Rivals, program: App, count: int, attempt: int
+) -> None:
+    session_id = answered(program)
+    found = Counter(tuple(d) for d in rivals.told(*[f"accept {session_id}"] * count))
+    assert found.pop(("DecisionRecorded", "ArtifactDue")) == 1
+    assert set(found) <= {("ChangeRefused",), ("Refused",)}
+    assert sum(found.values()) == count - 1
+    assert tags(whole(program, session_id))["decision_recorded"] == 1
+    program.finish_pending()
+    _documents_are_whole(program, session_id)
+
+
+@pytest.mark.parametrize("attempt", range(5))
+def test_records_that_are_accepted_at_once_get_numbers_of_their_own(
+    rivals: Rivals, program: App, attempt: int
+) -> None:
+    before = set(program.store.numbers(decider.PROJECT))
+    sessions = [answered(program, f"Add login number {n}") for n in range(RIVALS)]
+    found = rivals.told(*(f"accept {session_id}" for session_id in sessions))
+    assert found == [["DecisionRecorded", "ArtifactDue"]] * RIVALS
+    numbers = [program.runner.load(s).session.state.number for s in sessions]
+    assert len(set(numbers)) == RIVALS
+    assert set(program.store.numbers(decider.PROJECT)) == before | set(numbers)
+    for session_id in sessions:
+        whole(program, session_id)
+        _documents_are_whole(program, session_id)
+
+
+@pytest.mark.parametrize("attempt", range(5))
+def test_documents_that_all_finish_at_once_are_written_whole(
+    rivals: Rivals, program: App, attempt: int
+) -> None:
+    sessions = [answered(program, f"Add a login for crowd {n}") for n in range(3)]
+    for session_id in sessions:
+        program.sessions.accept(session_id)
+    found = rivals.told(*["finish"] * RIVALS)
+    assert "StoreUnavailable" not in {word for words in found for word in words}
+    for session_id in sessions:
+        met = tags(whole(program, session_id))
+        assert (met["due"], met["artifact_filed"]) == (1, 1)
+        assert met["written"] == 1 + met["response_ignored"]
+        _documents_are_whole(program, session_id)
+
+
+def _documents_are_whole(program: App, session_id: str) -> None:
+    due, text = program.documents.text(session_id)
+    path = program.documents.root / due.path
+    assert path.read_bytes() == text.encode()
+    assert [*path.parent.glob("*.new")] == []
+    assert [*path.parent.glob(".*")] == []
+
+
+def test_a_session_that_grows_while_it_is_read_is_not_damaged(rivals: Rivals, program: App) -> None:
+    session_id = begun(program)
+    orders = [f"look {session_id} 150"] * (RIVALS - 1)
+    chosen = rivals.told(*orders, f"answer {session_id} auth_strategy OAuth")
+    assert chosen[-1] == ["AnswerAccepted", "PatchProposed"]
+    for _ in range(3):
+        handle = program.runner.load(session_id)
+        found = rivals.told(*orders, f"answer {session_id} auth_strategy LDAP")
+        assert found[-1] == ["AnswerRefused"]
+        assert {word for words in found[:-1] for word in words} <= {
+            str(handle.version),
+            str(handle.version + 2),
+        }
+    whole(program, session_id)
+
+
+def test_nothing_is_lost_where_all_write_to_one_session_for_a_while(
+    rivals: Rivals, program: App
+) -> None:
+    session_id = begun(program)
+    for n in range(10):
+        orders = [f"answer {session_id} auth_strategy value-{n}-{m}" for m in range(RIVALS)]
+        assert len(rivals.told(*orders)) == RIVALS
+    stored = whole(program, session_id)
+    given = [event.data for event in stored if event.type.endswith("answers_given.v1")]
+    assert len(given) == 10 * RIVALS
+    assert all(
+        sum(b'"value-%d-%d"' % (n, m) in (data or b"") for data in given) == 1
+        for n in range(10)
+        for m in range(RIVALS)
+    )

@@ -1,0 +1,555 @@
+"""The promises of `core.ports.Store`, held against every store."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from preflights_es.core.errors import Conflict, DuplicateInput, NumberTaken
+from preflights_es.core.ports import Draft, Head
+from preflights_es.store.chain import GENESIS, digest, link, stream_prefix, verified
+from preflights_es.store.memory import MATCHES_MAX, MemoryStore
+from tests.fixed import NOON, PROJECT, SECOND, Clock
+from tests.store.given import (
+    DECISION,
+    INPUT,
+    WORKFLOW,
+    AnyStore,
+    Salt,
+    batch,
+    heard,
+    opened,
+    said,
+    session_id,
+    sql,
+)
+
+
+def memory(folder: Path) -> MemoryStore:
+    return MemoryStore(Clock(), Salt())
+
+
+@pytest.fixture(params=[memory, sql])
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[AnyStore]:
+    made: AnyStore = request.param(tmp_path)
+    yield made
+    made.close()
+
+
+@pytest.fixture(params=[memory, sql])
+def other(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[AnyStore]:
+    folder = tmp_path / "other"
+    folder.mkdir()
+    made: AnyStore = request.param(folder)
+    yield made
+    made.close()
+
+
+# 1. Appending and reading --------------------------------------------------------------------
+
+
+def test_what_was_appended_is_read_back_byte_for_byte(store: AnyStore) -> None:
+    (head,) = store.append([batch(1, said("hello", "a"), heard("hello"))])
+    first, second = store.read(session_id(1))
+    assert (first.session_id, first.project, first.workflow) == (session_id(1), PROJECT, WORKFLOW)
+    assert (first.version, first.type, first.data) == (1, INPUT, b'{"text":"hello"}')
+    assert (first.input_id, first.actor_kind, first.decider) == ("a", "user", "toy/1")
+    assert (second.version, second.type, second.data) == (2, DECISION, b'{"text":"hello"}')
+    assert (second.input_id, second.actor_kind, second.decider) == (None, None, "toy/1")
+    assert head == Head(session_id(1), PROJECT, WORKFLOW, 2, second.hash)
+
+
+def test_events_are_stamped_with_the_stores_clock_and_salt(store: AnyStore) -> None:
+    opened(store, 1)
+    first, second = store.read(session_id(1))
+    assert (first.recorded_at, second.recorded_at) == (NOON + SECOND, NOON + SECOND)
+    assert (first.salt, second.salt) == (bytes(15) + b"\1", bytes(15) + b"\2")
+
+
+def test_every_event_is_chained_to_the_one_before(store: AnyStore) -> None:
+    head = opened(store, 1)
+    store.append([batch(1, said("more", "b"), heard("more"), after=head)])
+    events = store.read(session_id(1))
+    previous = GENESIS
+    for event in events:
+        assert event.salt is not None
+        assert event.data is not None
+        assert event.digest == digest(event.salt, event.data)
+        previous = link(previous, stream_prefix(session_id(1), PROJECT, WORKFLOW), event)
+        assert event.hash == previous
+    found = store.head(session_id(1))
+    assert found is not None
+    assert found.hash == previous
+
+
+def test_versions_count_on_from_one_append_to_the_next(store: AnyStore) -> None:
+    head = opened(store, 1)
+    for n in range(3):
+        (head,) = store.append([batch(1, said("more", f"more-{n}"), heard("more"), after=head)])
+    assert [event.version for event in store.read(session_id(1))] == list(range(1, 9))
+
+
+def test_events_behind_a_version_are_read_in_order(store: AnyStore) -> None:
+    head = opened(store, 1)
+    store.append([batch(1, said("more", "b"), heard("more"), after=head)])
+    assert [event.version for event in store.read(session_id(1), after=1)] == [2, 3, 4]
+    assert store.read(session_id(1), after=4) == ()
+    assert store.read(session_id(1), after=99) == ()
+
+
+def test_an_unknown_session_has_no_head_and_no_events(store: AnyStore) -> None:
+    opened(store, 1)
+    assert store.head(session_id(2)) is None
+    assert store.read(session_id(2)) == ()
+
+
+@pytest.mark.parametrize(
+    "text", ["é ü 漢字 🛫", r"\u0000\n\t\"", "'; DROP TABLE events; --", "%s ? :x", "x" * 1_000_000]
+)
+def test_a_payload_keeps_its_bytes_whatever_its_text(store: AnyStore, text: str) -> None:
+    data = b'{"text":"%s"}' % text.encode()
+    store.append([batch(1, Draft(INPUT, data, "toy/1", "a", "user"))])
+    assert store.read(session_id(1))[0].data == data
+
+
+def test_numbers_and_order_of_keys_in_a_payload_are_not_touched(store: AnyStore) -> None:
+    data = b'{"z":1.0,"a":[1e2,0.10,-0],"m":"1"}'
+    store.append([batch(1, Draft(INPUT, data, "toy/1", "a", "user"))])
+    assert store.read(session_id(1))[0].data == data
+
+
+def test_several_sessions_are_appended_at_once_and_their_heads_returned_in_that_order(
+    store: AnyStore,
+) -> None:
+    heads = store.append([batch(n, said("hello", f"i{n}"), heard("hello")) for n in (3, 1, 2)])
+    assert [head.session_id for head in heads] == [session_id(n) for n in (3, 1, 2)]
+    assert list(heads) == [store.head(session_id(n)) for n in (3, 1, 2)]
+
+
+def test_appending_nothing_changes_nothing(store: AnyStore) -> None:
+    assert store.append([]) == ()
+    assert store.heads(None) == ()
+
+
+# 2. All or nothing ---------------------------------------------------------------------------
+
+
+def _everything(store: AnyStore) -> object:
+    heads = store.heads(None)
+    return (
+        heads,
+        [store.read(head.session_id) for head in heads],
+        store.open_calls(PROJECT),
+        store.numbers(PROJECT),
+        [store.session_of_input(input_id) for input_id in ("new-1", "new-2", "new-3")],
+    )
+
+
+def test_a_head_that_moved_is_a_conflict(store: AnyStore) -> None:
+    old = opened(store, 1)
+    store.append([batch(1, said("more", "b"), after=old)])
+    before = _everything(store)
+    with pytest.raises(Conflict) as caught:
+        store.append([batch(1, said("late", "new-1"), after=old)])
+    assert (caught.value.session_id, caught.value.expected) == (session_id(1), 2)
+    assert _everything(store) == before
+
+
+def test_a_session_that_exists_cannot_be_opened_again(store: AnyStore) -> None:
+    opened(store, 1)
+    before = _everything(store)
+    with pytest.raises(Conflict):
+        store.append([batch(1, said("again", "new-1"))])
+    assert _everything(store) == before
+
+
+def test_a_version_that_does_not_exist_yet_is_a_conflict(store: AnyStore) -> None:
+    head = opened(store, 1)
+    ahead = Head(head.session_id, head.project, head.workflow, 7, head.hash)
+    with pytest.raises(Conflict):
+        store.append([batch(1, said("early", "new-1"), after=ahead)])
+    with pytest.raises(Conflict):
+        store.append([batch(2, said("early", "new-1"), after=ahead)])
+    assert store.head(session_id(1)) == head
+    assert store.head(session_id(2)) is None
+
+
+def test_another_hash_at_the_expected_version_is_a_conflict(store: AnyStore) -> None:
+    head = opened(store, 1)
+    elsewhere = Head(head.session_id, head.project, head.workflow, head.version, bytes(32))
+    with pytest.raises(Conflict):
+        store.append([batch(1, said("forked", "new-1"), after=elsewhere)])
+    assert store.head(session_id(1)) == head
+
+
+@pytest.mark.parametrize("order", [(2, 1), (1, 2)])
+def test_a_conflict_in_one_batch_leaves_nothing_of_the_others(
+    store: AnyStore, order: tuple[int, int]
+) -> None:
+    opened(store, 1)
+    before = _everything(store)
+    batches = {
+        1: batch(1, said("again", "new-1"), opens=("call",)),
+        2: batch(2, said("new", "new-2"), opens=("call",), holds=7),
+    }
+    with pytest.raises(Conflict):
+        store.append([batches[n] for n in order])
+    assert _everything(store) == before
+
+
+def test_one_session_cannot_be_moved_twice_in_one_append(store: AnyStore) -> None:
+    head = opened(store, 1)
+    before = _everything(store)
+    with pytest.raises(Conflict):
+        store.append(
+            [
+                batch(1, said("left", "new-1"), after=head),
+                batch(1, said("right", "new-2"), after=head),
+            ]
+        )
+    assert _everything(store) == before
+
+
+def test_an_input_is_recorded_once(store: AnyStore) -> None:
+    head = opened(store, 1)
+    (second,) = store.append([batch(2, said("hello", "x"), heard("hello"))])
+    before = _everything(store)
+    for again in (
+        batch(1, said("again", "x"), after=head),
+        batch(2, said("again", "x"), heard("again"), after=second),
+        batch(3, said("new", "new-1"), heard("new"), said("again", "x")),
+    ):
+        with pytest.raises(DuplicateInput) as caught:
+            store.append([again])
+        assert caught.value.input_id == "x"
+    assert _everything(store) == before
+
+
+def test_an_input_cannot_stand_twice_in_one_append(store: AnyStore) -> None:
+    with pytest.raises(DuplicateInput) as caught:
+        store.append([batch(1, said("one", "new-1"), heard("one"), said("two", "new-1"))])
+    assert caught.value.input_id == "new-1"
+    with pytest.raises(DuplicateInput) as caught:
+        store.append([batch(1, said("one", "new-1")), batch(2, said("two", "new-1"))])
+    assert caught.value.input_id == "new-1"
+    assert store.heads(None) == ()
+
+
+def test_a_duplicate_in_one_batch_leaves_nothing_of_the_others(store: AnyStore) -> None:
+    opened(store, 5)
+    before = _everything(store)
+    with pytest.raises(DuplicateInput):
+        store.append([batch(4, said("new", "new-1"), holds=3), batch(6, said("old", "input-5"))])
+    assert _everything(store) == before
+
+
+def test_decisions_have_no_id_and_never_collide(store: AnyStore) -> None:
+    store.append([batch(n, said("hello", f"i{n}"), heard("a"), heard("b")) for n in (1, 2)])
+    assert [event.input_id for event in store.read(session_id(2))] == ["i2", None, None]
+
+
+def test_an_input_leads_to_its_session(store: AnyStore) -> None:
+    opened(store, 1)
+    opened(store, 2)
+    assert store.session_of_input("input-2") == session_id(2)
+    assert store.session_of_input("input-3") is None
+    assert store.session_of_input("") is None
+
+
+# 3. Numbers ----------------------------------------------------------------------------------
+
+
+def test_a_number_belongs_to_one_session_of_a_project(store: AnyStore) -> None:
+    store.append([batch(1, said("hello", "a"), holds=7)])
+    before = _everything(store)
+    with pytest.raises(NumberTaken) as caught:
+        store.append([batch(2, said("hello", "new-1"), holds=7)])
+    assert caught.value.number == 7
+    assert _everything(store) == before
+
+
+def test_a_session_may_take_its_number_again(store: AnyStore) -> None:
+    (head,) = store.append([batch(1, said("hello", "a"), holds=7)])
+    store.append([batch(1, said("again", "b"), after=head, holds=7)])
+    assert store.numbers(PROJECT) == {7: session_id(1)}
+
+
+def test_a_session_may_hold_several_numbers(store: AnyStore) -> None:
+    (head,) = store.append([batch(1, said("hello", "a"), holds=7)])
+    store.append([batch(1, said("renumbered", "b"), after=head, holds=9)])
+    assert store.numbers(PROJECT) == {7: session_id(1), 9: session_id(1)}
+
+
+def test_projects_number_apart(store: AnyStore) -> None:
+    store.append([batch(1, said("hello", "a"), holds=7)])
+    store.append([batch(2, said("hello", "b"), holds=7, project="garden")])
+    assert store.numbers(PROJECT) == {7: session_id(1)}
+    assert store.numbers("garden") == {7: session_id(2)}
+    assert store.numbers("attic") == {}
+
+
+def test_two_sessions_cannot_take_one_number_in_one_append(store: AnyStore) -> None:
+    with pytest.raises(NumberTaken):
+        store.append([batch(n, said("hello", f"new-{n}"), holds=7) for n in (1, 2)])
+    assert (store.heads(None), store.numbers(PROJECT)) == ((), {})
+
+
+def test_number_nought_is_a_number_like_any_other(store: AnyStore) -> None:
+    store.append([batch(1, said("hello", "a"), holds=0)])
+    store.append([batch(2, said("hello", "b"))])
+    assert store.numbers(PROJECT) == {0: session_id(1)}
+
+
+# 4. Calls ------------------------------------------------------------------------------------
+
+
+def _with_calls(store: AnyStore) -> Head:
+    store.append([batch(1, said("hello", "a"), opens=("completion-1", "artifact-1"))])
+    store.append([batch(2, said("hello", "b"), opens=("artifact-1",), project="garden")])
+    head = store.head(session_id(1))
+    assert head is not None
+    return head
+
+
+def test_open_calls_are_those_of_one_project(store: AnyStore) -> None:
+    _with_calls(store)
+    assert store.open_calls(PROJECT) == (
+        (session_id(1), "artifact-1"),
+        (session_id(1), "completion-1"),
+    )
+    assert store.open_calls("garden") == ((session_id(2), "artifact-1"),)
+    assert store.open_calls("attic") == ()
+
+
+def test_a_call_is_open_until_it_is_closed(store: AnyStore) -> None:
+    head = _with_calls(store)
+    store.append([batch(1, said("done", "c"), after=head, closes=("artifact-1",))])
+    assert store.open_calls(PROJECT) == ((session_id(1), "completion-1"),)
+    assert store.open_calls("garden") == ((session_id(2), "artifact-1"),)
+
+
+def test_a_refused_append_closes_no_call(store: AnyStore) -> None:
+    _with_calls(store)
+    with pytest.raises(Conflict):
+        store.append([batch(1, said("late", "c"), closes=("artifact-1",))])
+    assert (session_id(1), "artifact-1") in store.open_calls(PROJECT)
+
+
+def test_a_claim_keeps_others_away_until_it_expires(store: AnyStore) -> None:
+    _with_calls(store)
+    claim = (session_id(1), "completion-1")
+    assert store.claim(*claim, "ada", now=100, until=200)
+    assert not store.claim(*claim, "bob", now=150, until=250)
+    assert not store.claim(*claim, "bob", now=199, until=299)
+    assert store.claim(*claim, "bob", now=200, until=300)
+    assert not store.claim(*claim, "ada", now=250, until=350)
+
+
+def test_whoever_holds_a_claim_may_renew_it(store: AnyStore) -> None:
+    _with_calls(store)
+    claim = (session_id(1), "completion-1")
+    assert store.claim(*claim, "ada", now=100, until=200)
+    assert store.claim(*claim, "ada", now=150, until=400)
+    assert not store.claim(*claim, "bob", now=300, until=500)
+
+
+def test_claims_of_different_calls_do_not_touch_each_other(store: AnyStore) -> None:
+    _with_calls(store)
+    assert store.claim(session_id(1), "completion-1", "ada", now=100, until=200)
+    assert store.claim(session_id(1), "artifact-1", "bob", now=100, until=200)
+    assert store.claim(session_id(2), "artifact-1", "cyd", now=100, until=200)
+
+
+def test_a_call_that_is_not_open_cannot_be_claimed(store: AnyStore) -> None:
+    head = _with_calls(store)
+    assert not store.claim(session_id(1), "completion-9", "ada", now=100, until=200)
+    assert not store.claim(session_id(9), "completion-1", "ada", now=100, until=200)
+    store.append([batch(1, said("done", "c"), after=head, closes=("completion-1",))])
+    assert not store.claim(session_id(1), "completion-1", "ada", now=100, until=200)
+
+
+def test_a_claim_is_no_event_and_moves_no_head(store: AnyStore) -> None:
+    head = _with_calls(store)
+    store.claim(session_id(1), "completion-1", "ada", now=100, until=200)
+    assert store.head(session_id(1)) == head
+    assert len(store.read(session_id(1))) == 1
+
+
+# 5. Finding ----------------------------------------------------------------------------------
+
+
+def test_heads_come_newest_first(store: AnyStore) -> None:
+    for n in (2, 5, 1, 4):
+        opened(store, n)
+    assert [head.session_id for head in store.heads(PROJECT)] == [
+        session_id(n) for n in (5, 4, 2, 1)
+    ]
+
+
+def test_heads_are_limited_to_a_project_and_a_count(store: AnyStore) -> None:
+    for n in range(1, 7):
+        opened(store, n, project="garden" if n % 2 else PROJECT)
+    assert [h.session_id for h in store.heads("garden", 2)] == [session_id(5), session_id(3)]
+    assert [h.session_id for h in store.heads(None, 3)] == [session_id(n) for n in (6, 5, 4)]
+    assert store.heads(PROJECT, 0) == ()
+    assert len(store.heads(None, 99)) == 6
+    assert store.heads("attic") == ()
+
+
+@pytest.mark.parametrize(
+    ("typed", "found"),
+    [
+        (session_id(0xAB12), True),
+        ("0000ab12", True),
+        ("0000ab12-", True),
+        ("00ab12", True),
+        ("ab12", True),
+        ("7000", False),
+        ("b12", False),
+        ("", False),
+        ("AB12", False),
+        ("%ab12", False),
+        ("0000%", False),
+        ("____", False),
+        ("*b12", False),
+    ],
+)
+def test_a_session_is_found_by_the_beginning_or_the_end_of_its_id(
+    store: AnyStore, typed: str, found: bool
+) -> None:
+    opened(store, 0xAB12)
+    opened(store, 0xCD34)
+    assert store.matching(typed) == ((session_id(0xAB12),) if found else ())
+
+
+def test_at_most_a_handful_of_matches_is_named_newest_first(store: AnyStore) -> None:
+    for n in range(1, MATCHES_MAX + 4):
+        opened(store, n)
+    newest = [session_id(n) for n in range(MATCHES_MAX + 3, 3, -1)]
+    assert list(store.matching("0000")) == newest
+
+
+# 6. Taking over ------------------------------------------------------------------------------
+
+
+def test_a_session_is_taken_over_byte_for_byte(store: AnyStore, other: AnyStore) -> None:
+    head = opened(store, 1)
+    store.append([batch(1, said("more", "b"), heard("more"), after=head)])
+    other.insert(store.read(session_id(1)))
+    assert other.read(session_id(1)) == store.read(session_id(1))
+    assert other.head(session_id(1)) == store.head(session_id(1))
+    assert other.session_of_input("b") == session_id(1)
+
+
+def test_a_session_that_was_taken_over_goes_on(store: AnyStore, other: AnyStore) -> None:
+    opened(store, 1)
+    other.insert(store.read(session_id(1)))
+    head = other.head(session_id(1))
+    assert head is not None
+    other.append([batch(1, said("more", "b"), heard("more"), after=head)])
+    verified(other.read(session_id(1)))
+    with pytest.raises(DuplicateInput):
+        other.append([batch(2, said("again", "input-1"))])
+
+
+def test_only_the_tail_that_is_lacking_is_taken_over(store: AnyStore, other: AnyStore) -> None:
+    head = opened(store, 1)
+    other.insert(store.read(session_id(1)))
+    store.append([batch(1, said("more", "b"), heard("more"), after=head)])
+    other.insert(store.read(session_id(1), after=2))
+    assert other.read(session_id(1)) == store.read(session_id(1))
+    assert other.head(session_id(1)) == store.head(session_id(1))
+
+
+@pytest.mark.parametrize("after", [0, 1, 3])
+def test_events_that_do_not_follow_the_head_are_not_taken_over(
+    store: AnyStore, other: AnyStore, after: int
+) -> None:
+    head = opened(store, 1)
+    other.insert(store.read(session_id(1)))
+    store.append([batch(1, said("more", "b"), heard("more"), after=head)])
+    with pytest.raises(Conflict) as caught:
+        other.insert(store.read(session_id(1), after=after))
+    assert (caught.value.session_id, caught.value.expected) == (session_id(1), after)
+    assert other.head(session_id(1)) == head
+
+
+def test_a_tail_of_another_history_is_not_taken_over(store: AnyStore, other: AnyStore) -> None:
+    head = opened(store, 1)
+    store.append([batch(1, said("more", "b"), heard("more"), after=head)])
+    (mine,) = other.append([batch(1, said("else", "c"), heard("else"))])
+    with pytest.raises(Conflict):
+        other.insert(store.read(session_id(1), after=2))
+    assert other.head(session_id(1)) == mine
+    assert len(other.read(session_id(1))) == 2
+
+
+def test_a_session_with_an_input_that_is_known_here_is_not_taken_over(
+    store: AnyStore, other: AnyStore
+) -> None:
+    store.append([batch(1, said("one", "fresh"), heard("one"), said("two", "known"))])
+    other.append([batch(2, said("hello", "known"))])
+    with pytest.raises(DuplicateInput) as caught:
+        other.insert(store.read(session_id(1)))
+    assert caught.value.input_id == "known"
+    assert other.head(session_id(1)) is None
+    assert other.read(session_id(1)) == ()
+    assert other.session_of_input("fresh") is None
+
+
+def test_calls_of_a_session_that_was_taken_over_can_be_claimed(
+    store: AnyStore, other: AnyStore
+) -> None:
+    head = opened(store, 1)
+    other.insert(store.read(session_id(1)), open_calls=("artifact-1", "artifact-2"))
+    assert other.open_calls(PROJECT) == (
+        (session_id(1), "artifact-1"),
+        (session_id(1), "artifact-2"),
+    )
+    assert other.claim(session_id(1), "artifact-1", "ada", now=100, until=200)
+    assert other.claim(session_id(1), "artifact-2", "ada", now=100, until=200)
+    store.append([batch(1, said("more", "b"), heard("more"), after=head)])
+    other.insert(store.read(session_id(1), after=2), open_calls=("artifact-2", "artifact-3"))
+    assert other.open_calls(PROJECT) == (
+        (session_id(1), "artifact-2"),
+        (session_id(1), "artifact-3"),
+    )
+    assert not other.claim(session_id(1), "artifact-2", "bob", now=150, until=250)
+
+
+def test_taking_over_a_tail_without_a_word_of_calls_leaves_them(
+    store: AnyStore, other: AnyStore
+) -> None:
+    head = opened(store, 1)
+    other.insert(store.read(session_id(1)), open_calls=("artifact-1",))
+    store.append([batch(1, said("more", "b"), heard("more"), after=head)])
+    other.insert(store.read(session_id(1), after=2))
+    assert other.open_calls(PROJECT) == ((session_id(1), "artifact-1"),)
+
+
+def test_a_number_comes_with_its_session_unless_another_holds_it(
+    store: AnyStore, other: AnyStore
+) -> None:
+    opened(store, 1)
+    opened(store, 2)
+    other.append([batch(3, said("mine", "c"), holds=7)])
+    other.insert(store.read(session_id(1)), number=7)
+    other.insert(store.read(session_id(2)), number=8)
+    assert other.numbers(PROJECT) == {7: session_id(3), 8: session_id(2)}
+
+
+# 7. Kept -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("look", [lambda s: s.heads(None), lambda s: s.read(session_id(1))])
+def test_what_was_read_does_not_change_with_the_store(
+    store: AnyStore, look: Callable[[AnyStore], tuple[object, ...]]
+) -> None:
+    head = opened(store, 1)
+    before = look(store)
+    kept = tuple(before)
+    store.append([batch(1, said("more", "b"), after=head)])
+    assert before == kept
+    assert look(store) != kept

@@ -1,0 +1,130 @@
+"""A process is killed at any moment: what it acknowledged is there, and nothing is half done."""
+
+from __future__ import annotations
+
+from collections import Counter
+from contextlib import closing
+from pathlib import Path
+
+from preflights_es.app import WORKFLOWS, App
+from preflights_es.core.artifacts import ArtifactDue
+from preflights_es.replay.replayer import Replayer
+from preflights_es.store.chain import verified
+from preflights_es.store.sql import SqlStore
+from tests.fixed import PROJECT
+from tests.store import decider
+from tests.store.given import batch, heard, said, session_id, sql
+from tests.store.mortal import Mortals
+from tests.store.writer import SESSIONS
+
+ROUNDS = 15
+
+
+def test_a_killed_writer_loses_nothing_it_acknowledged_and_leaves_no_session_stuck(
+    tmp_path: Path,
+) -> None:
+    acknowledged: list[list[str]] = []
+    with Mortals("tests.store.writer") as writers:
+        for n in range(ROUNDS):
+            acknowledged += writers.acknowledged(str(tmp_path), f"round{n}")
+            with closing(sql(tmp_path)) as store:
+                _everything_fits(store)
+                _everything_goes_on(store, f"after{n}")
+    assert len(acknowledged) > ROUNDS
+    with closing(sql(tmp_path)) as store:
+        recorded = {
+            event.input_id for head in store.heads(None) for event in store.read(head.session_id)
+        }
+        assert {input_id for ids in acknowledged for input_id in ids} <= recorded
+        store.check()
+
+
+def _everything_fits(store: SqlStore) -> None:
+    """Head and chain, calls and numbers, and sessions that were moved together."""
+    heads = store.heads(None)
+    inputs: set[str] = set()
+    for head in heads:
+        events = verified(store.read(head.session_id), head.hash)
+        assert len(events) == head.version
+        assert [event.input_id is None for event in events] == [False, True] * (head.version // 2)
+        inputs |= {event.input_id for event in events if event.input_id is not None}
+    assert set(store.open_calls(PROJECT)) == {(h.session_id, f"call-{h.version}") for h in heads}
+    assert set(store.numbers(PROJECT).values()) == {head.session_id for head in heads}
+    steps = Counter(tuple(i.split("-")[:2]) for i in inputs if i.startswith("round"))
+    assert {count for (_, step), count in steps.items() if int(step) % 3 == 0} == {2}
+
+
+def _everything_goes_on(store: SqlStore, prefix: str) -> None:
+    for head in store.heads(None):
+        number = int(head.session_id[-12:], 16)
+        store.append(
+            [
+                batch(
+                    number,
+                    said("on", f"{prefix}-{number}"),
+                    heard("on"),
+                    after=head,
+                    opens=(f"call-{head.version + 2}",),
+                    closes=(f"call-{head.version}",),
+                )
+            ]
+        )
+    assert {h.session_id for h in store.heads(None)} <= {session_id(n + 1) for n in range(SESSIONS)}
+
+
+def test_a_log_that_was_being_made_when_its_process_was_killed_can_be_opened(
+    tmp_path: Path,
+) -> None:
+    with Mortals("tests.store.opener") as openers:
+        for n in range(ROUNDS // 3):
+            folder = tmp_path / str(n)
+            folder.mkdir()
+            whole = [f"{number}.db" for (number,) in openers.acknowledged(str(folder))]
+            paths = [*folder.glob("*.db")]
+            assert {*whole} <= {path.name for path in paths}
+            for path in paths:
+                with closing(SqlStore(str(path), int, bytes)) as store:
+                    assert store.heads(None) == ()
+                    store.check()
+
+
+def test_a_killed_program_leaves_decisions_that_the_next_command_finishes(tmp_path: Path) -> None:
+    done: dict[str, set[str]] = {}
+    with Mortals("tests.store.decider") as deciders:
+        for _ in range(ROUNDS):
+            for word, found in deciders.acknowledged(str(tmp_path)):
+                done.setdefault(word, set()).add(found)
+            with closing(decider.app(tmp_path)) as program:
+                program.finish_pending()
+                _every_document_is_whole(program, tmp_path)
+    assert done["finished"]
+    with closing(decider.app(tmp_path)) as program:
+        known = {head.session_id for head in program.store.heads(decider.PROJECT)}
+        assert set().union(*done.values()) <= known
+        for session in done["accepted"]:
+            handle = program.runner.load(session)
+            assert handle.workflow.view(handle.session.state).status == "accepted"
+
+
+def _every_document_is_whole(program: App, root: Path) -> None:
+    assert program.store.open_calls(decider.PROJECT) == ()
+    assert [*root.rglob("*.tmp")] == []
+    written: set[Path] = set()
+    numbers: list[int] = []
+    for head in program.store.heads(decider.PROJECT):
+        handle = program.runner.load(head.session_id)
+        stored = program.store.read(head.session_id)
+        assert Replayer(WORKFLOWS).replay(stored, head.hash).status == "identical"
+        assert handle.session.calls == ()
+        if any(event.type == ArtifactDue.tag for event in stored):
+            due, text = program.documents.text(head.session_id)
+            path = root / due.path
+            assert path.read_bytes() == text.encode()
+            written.add(path)
+            if handle.session.state.number is not None:
+                numbers.append(handle.session.state.number)
+        else:
+            # Where it was killed before: the session is as it was, and takes the next step.
+            assert handle.workflow.view(handle.session.state).status in ("needs_answers", "ready")
+    assert {path for path in (root / "docs").rglob("*") if path.is_file()} == written
+    assert len(set(numbers)) == len(numbers)

@@ -1,0 +1,220 @@
+"""A session as lines: what goes out comes back, and what is no event is named."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from preflights_es.core.errors import LogDamaged, LogFromFuture, PreflightsError
+from preflights_es.core.ports import Draft, Stored
+from preflights_es.store import jsonl
+from preflights_es.store.chain import verified
+from tests.store.given import INPUT, chain_of, conversation, erased, heard, said
+
+FILE = "session.jsonl"
+
+
+def read(text: bytes) -> list[Stored]:
+    return list(jsonl.stored(text.splitlines(), FILE))
+
+
+def one_line(**changes: Any) -> bytes:
+    """The first line of a conversation, with other fields."""
+    return json.dumps({**json.loads(jsonl.line(conversation()[0])), **changes}).encode()
+
+
+def without(field: str) -> bytes:
+    found = json.loads(jsonl.line(conversation()[0]))
+    del found[field]
+    return json.dumps(found).encode()
+
+
+# 1. What goes out comes back -----------------------------------------------------------------
+
+
+def test_lines_are_read_back_as_the_events_they_were() -> None:
+    events = conversation()
+    assert read(jsonl.lines(events)) == events
+
+
+def test_lines_are_written_again_byte_for_byte() -> None:
+    text = jsonl.lines(conversation())
+    assert jsonl.lines(read(text)) == text
+
+
+def test_an_event_is_one_line_that_ends() -> None:
+    text = jsonl.lines(conversation())
+    assert text.count(b"\n") == 6
+    assert text.endswith(b"\n")
+    assert b"\r" not in text
+
+
+@given(st.text(st.characters(exclude_categories=["Cs"])))
+def test_any_text_in_a_payload_survives(text: str) -> None:
+    data = json.dumps({"text": text}, ensure_ascii=False).encode()
+    events = chain_of(Draft(INPUT, data, "toy/1", "a", "user"), heard("done"))
+    found = read(jsonl.lines(events))
+    assert found == events
+    verified(found)
+
+
+def test_a_payload_is_taken_as_it_stands_and_not_written_anew() -> None:
+    data = b'{ "b" : 1.0, "a" : [1e2 , -0] ,"c":"\\u00e9"}'
+    events = chain_of(Draft(INPUT, data, "toy/1", "a", "user"))
+    assert read(jsonl.lines(events))[0].data == data
+    verified(read(jsonl.lines(events)))
+
+
+def test_an_erased_event_travels_without_payload_and_salt() -> None:
+    events = chain_of(said("one", "a"), heard("one"), erased())
+    events[0] = replace(events[0], data=None, salt=None)
+    text = jsonl.lines(events)
+    assert json.loads(text.splitlines()[0])["data"] is None
+    assert json.loads(text.splitlines()[0])["salt"] is None
+    assert read(text) == events
+    verified(read(text))
+
+
+def test_fields_may_stand_in_any_order_and_with_white_space() -> None:
+    found = json.loads(jsonl.line(conversation()[0]))
+    turned = json.dumps(dict(reversed(found.items())), indent=None).encode()
+    (event,) = read(b"  \t" + turned + b"  ")
+    assert event.hash == conversation()[0].hash
+    assert event.data == b'{"text": "one"}'
+
+
+def test_blank_lines_mean_nothing() -> None:
+    events = conversation()
+    text = b"\n  \n" + b"\n\t\n".join(map(jsonl.line, events)) + b"\n\n"
+    assert read(text) == events
+
+
+def test_windows_line_ends_are_taken() -> None:
+    events = conversation()
+    assert read(jsonl.lines(events).replace(b"\n", b"\r\n")) == events
+
+
+def test_an_empty_file_holds_no_events() -> None:
+    assert read(b"") == []
+    assert read(b"\n \n") == []
+
+
+# 2. What is no event is named ----------------------------------------------------------------
+
+
+ID = conversation()[0].session_id
+
+WRONG: dict[str, tuple[Any, ...]] = {
+    "log": (0, -1, "1", 1.5, None, True),
+    "session_id": (
+        *("", "x", 7, None, "../../etc/passwd", "\x1b[2J"),
+        *(f"{ID}\n", f" {ID}", ID.replace("7", "A"), ID.replace("-", "")),
+    ),
+    "project": (None, 7, ["house"]),
+    "workflow": (None, 7),
+    "version": ("1", None, 1.5, 2**63, -(2**70), True),
+    "type": (None, 7),
+    "recorded_at": ("now", None, 2**63, -(2**63) - 1, 1e30),
+    "input_id": (7, ["a"]),
+    "actor_kind": (7, {}),
+    "decider": (None, 7),
+    "salt": ("", "00", "zz" * 16, "00" * 17, "AB" * 16, "ab " * 10 + "ab", 7),
+    "digest": (None, "", "00" * 31, "00" * 33, "zz" * 32, 7),
+    "hash": (None, "", "00" * 31, "AB" * 32),
+}
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        *(b"hello", b"{", b"[]", b"null", b"1", b'"text"', b"{}", b"\x00"),
+        *(one_line()[:-1], one_line() + b"}", one_line() + one_line(), one_line(surplus=1)),
+        *(without(field) for field in json.loads(one_line())),
+        *(one_line(**{field: value}) for field, values in WRONG.items() for value in values),
+        one_line().replace(b'"one"', b'"\xff\xfe"'),
+        one_line().replace(b'"user"', b'"\xff\xfe"'),
+        one_line().replace(b'"user"', b'"\\ud800"'),
+        one_line().replace(b'{"text": "one"}', b"[" * 100_000 + b"]" * 100_000),
+        b"[" * 1_000_000,
+        b'{"log":' * 200_000,
+        b"\xef\xbb\xbf" + one_line(),
+    ],
+)
+def test_a_line_that_is_no_event_is_named(line: bytes) -> None:
+    good = jsonl.line(conversation()[0])
+    with pytest.raises(LogDamaged) as caught:
+        list(jsonl.stored([good, b"", line, good], FILE))
+    assert caught.value.where == f"{FILE}, line 3"
+    assert "not an event" in str(caught.value)
+
+
+def test_what_stands_before_a_damaged_line_is_read() -> None:
+    lines = jsonl.stored([*map(jsonl.line, conversation()), b"{"], FILE)
+    assert [next(lines).version for _ in range(6)] == [1, 2, 3, 4, 5, 6]
+    with pytest.raises(LogDamaged):
+        next(lines)
+
+
+def test_a_line_without_end_is_refused_by_its_length() -> None:
+    line = one_line() + b" " * 10
+    with pytest.raises(LogDamaged) as caught:
+        list(jsonl.stored([line[:-11] + b" " * jsonl.LINE_MAX + b"}"], FILE))
+    assert "16,777,216" in str(caught.value)
+
+
+def test_a_message_does_not_repeat_what_a_line_holds() -> None:
+    # It is shown on a terminal, and it may be the wrong file altogether.
+    secret = "AKIA" + "Q" * 16
+    with pytest.raises(LogDamaged) as caught:
+        read(one_line(session_id=f"\x1b[2J{secret}"))
+    assert secret not in str(caught.value)
+    assert "\x1b" not in str(caught.value)
+
+
+def test_a_changed_line_is_read_and_found_by_the_chain() -> None:
+    text = jsonl.lines(conversation()).replace(b'"two"', b'"TWO"')
+    with pytest.raises(LogDamaged) as caught:
+        verified(read(text))
+    assert caught.value.version == 3
+
+
+@given(st.binary(max_size=200))
+def test_any_bytes_are_an_event_or_a_named_error(noise: bytes) -> None:
+    if noise.strip():
+        with pytest.raises(PreflightsError, match=FILE):
+            list(jsonl.stored([noise], FILE))
+    else:
+        assert list(jsonl.stored([noise], FILE)) == []
+
+
+@given(st.data())
+def test_any_byte_changed_in_a_line_is_found_or_changes_nothing(data: st.DataObject) -> None:
+    events = conversation()
+    raw = bytearray(jsonl.line(events[0]).rstrip())
+    at = data.draw(st.integers(0, len(raw) - 1))
+    raw[at] = data.draw(st.integers(0, 255))
+    try:
+        found = list(jsonl.stored([bytes(raw)], FILE))
+        verified(found, events[0].hash)
+    except PreflightsError:
+        return
+    assert found == events[:1]
+
+
+# 3. From the future --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "line", [one_line(log=2), b'{"log":2}', b'{"log":99,"anything":{"else":[1,2]}}']
+)
+def test_a_line_of_a_newer_version_is_refused_as_such(line: bytes) -> None:
+    good = jsonl.line(conversation()[0])
+    with pytest.raises(LogFromFuture) as caught:
+        list(jsonl.stored([good, line], FILE))
+    assert f"{FILE}, line 2" in str(caught.value)
+    assert "upgrade preflights" in str(caught.value)

@@ -1,0 +1,482 @@
+"""The tables as migrations make them, and files that are no log."""
+
+from __future__ import annotations
+
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from alembic.autogenerate import compare_metadata
+from alembic.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from sqlalchemy import create_engine
+from sqlalchemy.pool import NullPool
+
+from preflights_es.core.errors import (
+    LogDamaged,
+    LogFromFuture,
+    PreflightsError,
+    StoreUnavailable,
+)
+from preflights_es.store import migrate, tables
+from preflights_es.store.chain import verified
+from preflights_es.store.sql import SqlStore, parsed
+from tests.fixed import Clock
+from tests.store.given import Salt, batch, erased, heard, opened, said, session_id, sql
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "log.db"
+
+
+def open_and_close(path: Path) -> None:
+    """Through the migrations, where there is work for them."""
+    SqlStore(str(path), Clock(), Salt()).close()
+
+
+def database(path: Path) -> closing[sqlite3.Connection]:
+    """As any other program would open it: without our settings."""
+    return closing(sqlite3.connect(path, isolation_level=None))
+
+
+def refused(path: Path) -> PreflightsError:
+    with pytest.raises(PreflightsError) as caught:
+        open_and_close(path)
+    return caught.value
+
+
+# 1. The migrations and the tables ------------------------------------------------------------
+
+
+def test_the_last_migration_is_the_schema_that_the_code_expects() -> None:
+    script = ScriptDirectory.from_config(migrate.config())
+    assert script.get_heads() == [tables.SCHEMA]
+
+
+def test_migrations_make_the_tables_that_the_code_describes(path: Path) -> None:
+    open_and_close(path)
+    engine = create_engine(f"sqlite:///{path}", poolclass=NullPool)
+    with engine.connect() as connection:
+        context = MigrationContext.configure(connection)
+        assert compare_metadata(context, tables.metadata) == []
+    engine.dispose()
+
+
+def test_a_table_that_lacks_would_be_noticed(path: Path) -> None:
+    # Keeps the test above from comparing nothing with nothing.
+    open_and_close(path)
+    with database(path) as connection:
+        connection.execute("DROP TABLE outbox")
+    engine = create_engine(f"sqlite:///{path}", poolclass=NullPool)
+    with engine.connect() as connection_:
+        context = MigrationContext.configure(connection_)
+        (difference,) = compare_metadata(context, tables.metadata)
+    engine.dispose()
+    assert difference[0] == "add_table"
+
+
+def test_a_migration_has_no_package_file_that_would_hide_the_library() -> None:
+    folder = migrate.script_location()
+    assert (folder / "env.py").is_file()
+    assert not (folder / "__init__.py").exists()
+
+
+def test_upgrading_again_changes_nothing(path: Path) -> None:
+    with closing(sql(path.parent)) as store:
+        opened(store, 1)
+        before = store.read(session_id(1))
+    with database(path) as connection:
+        shape = connection.execute("SELECT sql FROM sqlite_master ORDER BY name").fetchall()
+    migrate.upgrade(parsed(str(path)))
+    migrate.upgrade(parsed(str(path)))
+    with database(path) as connection:
+        again = connection.execute("SELECT sql FROM sqlite_master ORDER BY name").fetchall()
+    assert again == shape
+    with closing(sql(path.parent)) as store:
+        assert store.read(session_id(1)) == before
+
+
+def test_the_folder_of_a_new_log_is_made(tmp_path: Path) -> None:
+    with closing(SqlStore(str(tmp_path / "a" / "b" / "log.db"), int, bytes)) as store:
+        assert store.schema() == tables.SCHEMA
+
+
+def test_an_empty_file_becomes_a_log(path: Path) -> None:
+    path.touch()
+    open_and_close(path)
+    with closing(sql(path.parent)) as store:
+        assert store.schema() == tables.SCHEMA
+
+
+UPGRADE = """
+import sys
+from preflights_es.store import migrate
+from preflights_es.store.sql import SqlStore
+for path in sys.argv[1:]:
+    print("ready", flush=True)
+    sys.stdin.readline()
+    store = SqlStore(path, int, bytes)
+    print(store.schema(), flush=True)
+    store.close()
+"""
+
+
+def test_processes_that_open_one_new_log_at_once_all_find_it_upgraded(tmp_path: Path) -> None:
+    paths = [tmp_path / f"log-{n}.db" for n in range(10)]
+    processes = [
+        subprocess.Popen(
+            [sys.executable, "-c", UPGRADE, *map(str, paths)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for _ in range(3)
+    ]
+    for path in paths:
+        assert [_line_from(process) for process in processes] == ["ready"] * 3
+        for process in processes:
+            assert process.stdin is not None
+            process.stdin.write("go\n")
+            process.stdin.flush()
+        assert [_line_from(process) for process in processes] == [tables.SCHEMA] * 3
+        with database(path) as connection:
+            versions = connection.execute("SELECT version_num FROM alembic_version").fetchall()
+            assert versions == [(tables.SCHEMA,)]
+    for process in processes:
+        process.communicate()
+        assert process.returncode == 0
+
+
+def _line_from(process: subprocess.Popen[str]) -> str:
+    assert process.stdout is not None
+    return process.stdout.readline().strip()
+
+
+# 2. Files that are no log of ours ------------------------------------------------------------
+
+
+def test_a_newer_schema_is_of_the_future_and_is_not_touched(path: Path) -> None:
+    open_and_close(path)
+    with database(path) as connection:
+        connection.execute("UPDATE alembic_version SET version_num = '0002'")
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    before = path.read_bytes()
+    error = refused(path)
+    assert isinstance(error, LogFromFuture)
+    assert "0002" in str(error)
+    assert "upgrade preflights" in str(error)
+    assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize("revision", ["0000", "3f2a9c1b77aa", "", "zebra"])
+def test_a_revision_that_there_never_was_is_damage(path: Path, revision: str) -> None:
+    open_and_close(path)
+    with database(path) as connection:
+        connection.execute("UPDATE alembic_version SET version_num = ?", (revision,))
+    error = refused(path)
+    assert isinstance(error, LogDamaged)
+    assert str(path) in str(error)
+
+
+def test_a_log_that_does_not_say_its_schema_is_damage(path: Path) -> None:
+    open_and_close(path)
+    with database(path) as connection:
+        connection.execute("DELETE FROM alembic_version")
+    error = refused(path)
+    assert isinstance(error, LogDamaged)
+    assert "does not say its schema" in str(error)
+
+
+@pytest.mark.parametrize(
+    "content", [b"hello", b"# notes\n" * 2_000, b"\x00" * 10_000, b"SQLite format 3\x00", b"PK\3\4"]
+)
+def test_a_file_that_is_no_database_is_damage_and_is_not_touched(
+    path: Path, content: bytes
+) -> None:
+    path.write_bytes(content)
+    error = refused(path)
+    assert isinstance(error, LogDamaged)
+    assert path.read_bytes() == content
+
+
+FOREIGN = {
+    "a table": ["CREATE TABLE customers (id INTEGER PRIMARY KEY)"],
+    "our words": ["CREATE TABLE events (id INTEGER)", "CREATE TABLE heads (id INTEGER)"],
+    "its own migrations": [
+        "CREATE TABLE alembic_version (version_num VARCHAR(32) NOT NULL)",
+        "INSERT INTO alembic_version VALUES ('0001')",
+        "CREATE TABLE customers (id INTEGER PRIMARY KEY)",
+    ],
+    "its newer migrations": [
+        "CREATE TABLE alembic_version (version_num VARCHAR(32) NOT NULL)",
+        "INSERT INTO alembic_version VALUES ('9f00')",
+        "CREATE TABLE customers (id INTEGER PRIMARY KEY)",
+    ],
+}
+
+
+@pytest.mark.parametrize("statements", FOREIGN.values(), ids=FOREIGN)
+def test_a_database_of_another_program_is_refused_and_is_not_touched(
+    path: Path, statements: list[str]
+) -> None:
+    with database(path) as connection:
+        for statement in statements:
+            connection.execute(statement)
+    before = path.read_bytes()
+    error = refused(path)
+    assert isinstance(error, LogDamaged)
+    assert "another program's database" in str(error)
+    assert path.read_bytes() == before
+
+
+def test_a_database_without_tables_becomes_a_log(path: Path) -> None:
+    with database(path) as connection:
+        connection.execute("PRAGMA user_version=7")
+        connection.execute("VACUUM")
+    open_and_close(path)
+    with closing(sql(path.parent)) as store:
+        opened(store, 1)
+
+
+@pytest.mark.parametrize("table", ["events", "heads", "claims", "numbers", "outbox"])
+def test_a_log_that_lacks_a_table_is_damage(path: Path, table: str) -> None:
+    with closing(sql(path.parent)) as store:
+        opened(store, 1)
+    with database(path) as connection:
+        connection.execute(f"DROP TABLE {table}")
+    with pytest.raises(LogDamaged):
+        _use(path)
+
+
+def _use(path: Path) -> None:
+    with closing(sql(path.parent)) as store:
+        store.read(session_id(1))
+        store.append([batch(2, said("hi", "b"), opens=("call",), holds=1)])
+
+
+@pytest.fixture
+def large(path: Path) -> Path:
+    """A log of several pages, in one file."""
+    with closing(sql(path.parent)) as store:
+        for n in range(1, 40):
+            store.append([batch(n, said("x" * 900, f"i{n}"), heard("y" * 900))])
+    with database(path) as connection:
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        connection.execute("PRAGMA journal_mode=DELETE")
+    return path
+
+
+def _read_all(path: Path) -> int:
+    with closing(sql(path.parent)) as store:
+        store.check()
+        return sum(
+            len(verified(store.read(head.session_id), head.hash)) for head in store.heads(None)
+        )
+
+
+@pytest.mark.parametrize("share", [0.01, 0.1, 0.3, 0.5, 0.7, 0.9, 0.999])
+def test_a_log_that_was_cut_short_is_damage(large: Path, share: float) -> None:
+    content = large.read_bytes()
+    assert _read_all(large) == 78
+    large.write_bytes(content[: int(len(content) * share)])
+    with pytest.raises(LogDamaged):
+        _read_all(large)
+
+
+@pytest.mark.parametrize("page", [1, 2, 3, 4])
+def test_a_page_that_was_overwritten_is_damage(large: Path, page: int) -> None:
+    content = bytearray(large.read_bytes())
+    size = migrate.PAGE_SIZE
+    content[page * size : (page + 1) * size] = b"\xff" * size
+    large.write_bytes(content)
+    with pytest.raises(LogDamaged):
+        _read_all(large)
+
+
+# 3. A world that fails -----------------------------------------------------------------------
+
+
+def test_a_folder_in_the_place_of_the_file_is_unavailable(path: Path) -> None:
+    path.mkdir()
+    assert isinstance(refused(path), StoreUnavailable)
+
+
+def test_a_file_in_the_place_of_the_folder_is_unavailable(tmp_path: Path) -> None:
+    (tmp_path / "folder").write_text("not a folder")
+    error = refused(tmp_path / "folder" / "log.db")
+    assert isinstance(error, StoreUnavailable)
+
+
+def test_a_name_that_no_file_can_have_is_unavailable(tmp_path: Path) -> None:
+    with pytest.raises(StoreUnavailable):
+        SqlStore(str(tmp_path / ("x" * 300) / "log.db"), int, bytes)
+
+
+def test_a_device_that_is_full_is_unavailable(tmp_path: Path) -> None:
+    (tmp_path / "log.db").symlink_to("/dev/full")
+    assert isinstance(refused(tmp_path / "log.db"), StoreUnavailable)
+
+
+def test_a_folder_of_the_kernel_is_unavailable() -> None:
+    # Not even root makes files there.
+    with pytest.raises(StoreUnavailable):
+        SqlStore("/proc/self/log.db", int, bytes)
+
+
+def test_a_log_that_somebody_else_keeps_locked_is_unavailable(path: Path) -> None:
+    with closing(sql(path.parent)) as store, database(path) as other:
+        opened(store, 1)
+        store._cursor().execute("PRAGMA busy_timeout=10")
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(StoreUnavailable, match="locked"):
+            opened(store, 2)
+        other.execute("ROLLBACK")
+        opened(store, 2)
+
+
+# 4. What the database itself refuses ---------------------------------------------------------
+
+
+@pytest.fixture
+def foreign(path: Path) -> Iterator[sqlite3.Connection]:
+    """Somebody else's connection to a log with one session that was erased and one that was not."""
+    with closing(sql(path.parent)) as store:
+        opened(store, 1)
+        store.append([batch(2, said("secret", "secret"), heard("secret"), erased())])
+    with database(path) as connection:
+        yield connection
+
+
+def rows(connection: sqlite3.Connection) -> list[object]:
+    return connection.execute("SELECT rowid, * FROM events ORDER BY rowid").fetchall()
+
+
+COLUMNS = {
+    "session_id": "'elsewhere'",
+    "version": "99",
+    "input_id": "'forged'",
+    "type": "'toy.forged.v1'",
+    "recorded_at": "0",
+    "actor_kind": "'agent'",
+    "decider": "'toy/9'",
+    "data": "'{}'",
+    "salt": "x'00'",
+    "digest": "x'00'",
+    "hash": "x'00'",
+    "rowid": "99",
+}
+
+
+@pytest.mark.parametrize("column", COLUMNS)
+@pytest.mark.parametrize("session", [1, 2])
+@pytest.mark.parametrize("verb", ["UPDATE", "UPDATE OR REPLACE", "UPDATE OR IGNORE"])
+def test_no_column_of_an_event_is_changed(
+    foreign: sqlite3.Connection, column: str, session: int, verb: str
+) -> None:
+    before = rows(foreign)
+    statement = f"{verb} events SET {column} = {COLUMNS[column]} WHERE session_id = ?"
+    with pytest.raises(sqlite3.IntegrityError, match="events are never changed"):
+        foreign.execute(statement, (session_id(session),))
+    assert rows(foreign) == before
+
+
+@pytest.mark.parametrize("column", COLUMNS)
+def test_an_erasure_changes_nothing_on_the_side(foreign: sqlite3.Connection, column: str) -> None:
+    if column in ("data", "salt"):
+        other = "salt" if column == "data" else "data"
+        changes = f"{other} = NULL"
+    else:
+        changes = f"data = NULL, salt = NULL, {column} = {COLUMNS[column]}"
+    before = rows(foreign)
+    with pytest.raises(sqlite3.IntegrityError, match="events are never changed"):
+        foreign.execute(f"UPDATE events SET {changes} WHERE version = 1")
+    assert rows(foreign) == before
+
+
+def test_the_one_change_that_is_permitted_is_an_erasure(foreign: sqlite3.Connection) -> None:
+    query = "SELECT data, salt FROM events WHERE session_id = ? ORDER BY version"
+    foreign.execute(
+        "UPDATE events SET data = NULL, salt = NULL WHERE session_id = ? AND version < 3",
+        (session_id(2),),
+    )
+    assert foreign.execute(query, (session_id(2),)).fetchall()[:2] == [(None, None)] * 2
+    with pytest.raises(sqlite3.IntegrityError, match="events are never changed"):
+        foreign.execute("UPDATE events SET data = NULL, salt = NULL")
+    assert None not in foreign.execute(query, (session_id(1),)).fetchall()[0]
+
+
+@pytest.mark.parametrize("verb", ["UPDATE", "UPDATE OR REPLACE"])
+def test_an_erased_event_stays_erased_and_where_it_is(
+    foreign: sqlite3.Connection, verb: str
+) -> None:
+    erase = "UPDATE events SET data = NULL, salt = NULL WHERE session_id = ? AND version = 1"
+    foreign.execute(erase, (session_id(2),))
+    foreign.execute(erase, (session_id(2),))
+    before = rows(foreign)
+    for changes in ("data = '{}', salt = x'00'", "rowid = 1", "version = 2", "hash = x'00'"):
+        with pytest.raises(sqlite3.IntegrityError, match="events are never changed"):
+            foreign.execute(
+                f"{verb} events SET {changes} WHERE session_id = ? AND version = 1",
+                (session_id(2),),
+            )
+    assert rows(foreign) == before
+
+
+@pytest.mark.parametrize("which", ["", " WHERE version = 2", " WHERE session_id LIKE '%2'"])
+def test_no_event_is_deleted(foreign: sqlite3.Connection, which: str) -> None:
+    before = rows(foreign)
+    with pytest.raises(sqlite3.IntegrityError, match="events are never deleted"):
+        foreign.execute(f"DELETE FROM events{which}")
+    assert rows(foreign) == before
+
+
+INSERT = "(rowid, session_id, version, input_id, type, recorded_at, decider, digest, hash)"
+IN_THE_WAY: dict[str, Callable[[], tuple[int | None, str, int, str | None]]] = {
+    "the same version": lambda: (None, session_id(1), 1, None),
+    "the same input": lambda: (None, session_id(9), 1, "input-1"),
+    "the same row": lambda: (1, session_id(9), 1, None),
+    "all of them": lambda: (1, session_id(1), 1, "input-1"),
+}
+
+
+@pytest.mark.parametrize("key", IN_THE_WAY)
+@pytest.mark.parametrize("verb", ["INSERT", "INSERT OR REPLACE", "REPLACE", "INSERT OR ROLLBACK"])
+@pytest.mark.parametrize("recursive", [0, 1])
+def test_no_event_is_replaced(
+    foreign: sqlite3.Connection, key: str, verb: str, recursive: int
+) -> None:
+    before = rows(foreign)
+    foreign.execute(f"PRAGMA recursive_triggers={recursive}")
+    with pytest.raises(sqlite3.IntegrityError, match="events are never replaced"):
+        foreign.execute(
+            f"{verb} INTO events {INSERT} VALUES (?, ?, ?, ?, 'forged', 0, 'x', x'00', x'00')",
+            IN_THE_WAY[key](),
+        )
+    assert rows(foreign) == before
+
+
+def test_no_event_is_replaced_by_an_upsert(foreign: sqlite3.Connection) -> None:
+    before = rows(foreign)
+    with pytest.raises(sqlite3.IntegrityError, match="events are never"):
+        foreign.execute(
+            f"INSERT INTO events {INSERT} VALUES (NULL, ?, 1, NULL, 'x', 0, 'x', x'00', x'00') "
+            "ON CONFLICT DO UPDATE SET data = '{}'",
+            (session_id(1),),
+        )
+    assert rows(foreign) == before
+
+
+def test_an_event_with_keys_of_its_own_is_inserted(foreign: sqlite3.Connection) -> None:
+    # Keeps the tests above from passing because nothing can be inserted at all.
+    for version in (3, 4):
+        foreign.execute(
+            "INSERT INTO events (session_id, version, input_id, type, recorded_at, decider, "
+            "digest, hash) VALUES (?, ?, NULL, 'x', 0, 'x', x'00', x'00')",
+            (session_id(1), version),
+        )
+    assert len(rows(foreign)) == 7

@@ -1,0 +1,198 @@
+"""docs/specs/log.md: its vectors, made again without the program's code, and its tables."""
+
+from __future__ import annotations
+
+import json
+import re
+import struct
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from msgspec.structs import replace
+
+from preflights_es.core.artifacts import ARTIFACT_EVENTS
+from preflights_es.core.completions import COMPLETION_EVENTS
+from preflights_es.core.events import (
+    ERASED_TAG,
+    SESSION_EVENTS,
+    Decision,
+    Event,
+    Input,
+    Outcome,
+    Request,
+)
+from preflights_es.core.ports import Batch, Draft, Stored
+from preflights_es.store import chain, jsonl, tables
+from preflights_es.store.chain import sealed, verified
+from preflights_es.store.migrate import PAGE_SIZE
+from preflights_es.store.sql import BUSY_TIMEOUT_MS
+from tests import markdown
+from tests.markdown import ticked
+
+SPECIFICATION = Path(__file__).parents[2] / "docs" / "specs" / "log.md"
+ENVELOPE = (
+    *("format", "session_id", "project", "workflow", "version"),
+    *("type", "recorded_at", "input_id", "actor_kind", "decider"),
+)
+
+TABLES = markdown.tables("docs/specs/log.md")
+KINDS: dict[str, type[Event]] = {
+    "Input": Input,
+    "Decision": Decision,
+    "Request": Request,
+    "Outcome": Outcome,
+}
+
+Rows = dict[str, tuple[bytes, Any]]
+
+
+def vectors() -> list[Rows]:
+    """For each event, bytes and meaning by name, as the page gives them."""
+    text = SPECIFICATION.read_text("utf-8")
+    blocks = re.findall(r"^Event \d+:\n\n```text\n(.*?)```$", text, re.DOTALL | re.MULTILINE)
+    return [dict(map(_row, block.splitlines())) for block in blocks]
+
+
+def _row(line: str) -> tuple[str, tuple[bytes, Any]]:
+    name, hexadecimal, *meaning = line.split(maxsplit=2)
+    return name, (bytes.fromhex(hexadecimal), json.loads(meaning[0]) if meaning else None)
+
+
+def lines() -> bytes:
+    """The session as it travels, as the page gives it."""
+    text = SPECIFICATION.read_text("utf-8")
+    (block,) = re.findall(r"^```jsonl\n(.*?)```$", text, re.DOTALL | re.MULTILINE)
+    return str(block).encode()
+
+
+def encoded(name: str, value: Any) -> bytes:
+    """Section 5, written once more."""
+    if value is None:
+        return b"\xff\xff\xff\xff"
+    if isinstance(value, int):
+        return struct.pack(">Q" if name == "version" else ">q", value)
+    raw = str(value).encode("utf-8")
+    return struct.pack(">I", len(raw)) + raw
+
+
+def test_the_page_gives_several_events_with_every_kind_of_field() -> None:
+    found = vectors()
+    assert len(found) >= 3
+    assert all({*ENVELOPE, "previous", "salt", "payload", "digest", "hash"} == {*v} for v in found)
+    ids = [v["input_id"][1] for v in found]
+    assert None in ids
+    assert "" in ids
+    assert any(v["recorded_at"][1] < 0 for v in found)
+    assert any(not v["project"][0].isascii() for v in found)
+
+
+def test_every_field_is_encoded_as_the_page_says() -> None:
+    for rows in vectors():
+        for name in ENVELOPE:
+            raw, meaning = rows[name]
+            assert raw == encoded(name, meaning), name
+
+
+def test_digests_and_hashes_follow_from_the_bytes_of_the_page() -> None:
+    previous = bytes(32)
+    for rows in vectors():
+        assert rows["previous"][0] == previous
+        assert len(rows["salt"][0]) == 16
+        assert rows["digest"][0] == sha256(rows["salt"][0] + rows["payload"][0]).digest()
+        envelope = b"".join(rows[name][0] for name in ENVELOPE)
+        previous = sha256(previous + envelope + rows["digest"][0]).digest()
+        assert rows["hash"][0] == previous
+
+
+def _stored(rows: Rows) -> Stored:
+    """The event that the page describes, sealed by the program."""
+    session_id, project, workflow, decider, tag, input_id, actor_kind, recorded_at, version = (
+        rows[name][1]
+        for name in (
+            *("session_id", "project", "workflow", "decider", "type"),
+            *("input_id", "actor_kind", "recorded_at", "version"),
+        )
+    )
+    batch = Batch(
+        session_id=session_id,
+        project=project,
+        workflow=workflow,
+        expected_version=version - 1,
+        expected_hash=rows["previous"][0] if version > 1 else b"",
+        events=(Draft(tag, rows["payload"][0], decider, input_id, actor_kind),),
+    )
+    (event,) = sealed(batch, recorded_at, lambda: rows["salt"][0])
+    return event
+
+
+def test_the_program_seals_the_same_events() -> None:
+    for rows in vectors():
+        event = _stored(rows)
+        assert (event.digest, event.hash) == (rows["digest"][0], rows["hash"][0])
+
+
+def test_the_program_writes_the_same_lines() -> None:
+    events = [_stored(rows) for rows in vectors()]
+    events[0] = replace(events[0], data=None, salt=None)
+    assert verified(events) is events
+    assert jsonl.lines(events) == lines()
+    assert list(jsonl.stored(lines().splitlines(), "log.md")) == events
+
+
+def test_the_lines_say_what_the_vectors_say() -> None:
+    for line, rows in zip(lines().decode().splitlines(), vectors(), strict=True):
+        found = json.loads(line)
+        assert list(found) == [
+            *("log", "session_id", "project", "workflow", "version", "type", "recorded_at"),
+            *("input_id", "actor_kind", "decider", "data", "salt", "digest", "hash"),
+        ]
+        assert all(found[name] == rows[name][1] for name in ENVELOPE if name != "format")
+        assert found["digest"] == rows["digest"][0].hex()
+        assert found["hash"] == rows["hash"][0].hex()
+        if found["salt"] is None:
+            assert found["data"] is None
+        else:
+            assert found["salt"] == rows["salt"][0].hex()
+            assert found["data"] == json.loads(rows["payload"][0])
+
+
+# What the page says of names is held against the code, so that neither can change alone.
+
+
+def test_the_page_lists_every_event_of_the_kernel_with_its_fields() -> None:
+    classes = {cls.tag: cls for cls in (*SESSION_EVENTS, *COMPLETION_EVENTS, *ARTIFACT_EVENTS)}
+    rows = {ticked(row["Tag"])[0]: row for row in TABLES["2. Events of the kernel"]}
+    assert {*rows} - {*classes} <= {ERASED_TAG}
+    for tag, cls in classes.items():
+        assert ticked(rows[tag]["Fields"]) == tuple(
+            field for field in cls.__struct_fields__ if field not in ("at", "actor")
+        )
+        assert issubclass(cls, KINDS[rows[tag]["Is"]])
+
+
+def test_the_page_lists_the_fields_of_a_line_in_their_order() -> None:
+    names = [name for row in TABLES["8. JSON Lines"] for name in ticked(row["Field"])]
+    assert tuple(names) == jsonl.Line.__struct_fields__
+
+
+def test_the_page_lists_the_tables_with_their_columns() -> None:
+    said = {
+        ticked(row["Table"])[0]: set(ticked(row["Columns"]))
+        for heading in ("9.1 The log", "9.2 Operational")
+        for row in TABLES[heading]
+    }
+    assert said.pop("alembic_version") == {"version_num"}
+    assert said == {
+        name: {column.name for column in table.columns}
+        for name, table in tables.metadata.tables.items()
+    }
+
+
+def test_the_page_names_the_limits_that_the_code_has() -> None:
+    text = SPECIFICATION.read_text("utf-8")
+    assert f"text: `{chain.FORMAT}`" in text
+    assert f"{jsonl.LINE_MAX:,} bytes" in text
+    settings = {ticked(row["Setting"]): row["Value"] for row in TABLES["10. SQLite"]}
+    assert settings["busy_timeout",] == f"{BUSY_TIMEOUT_MS:,} ms"
+    assert settings["page_size",] == str(PAGE_SIZE)

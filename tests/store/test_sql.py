@@ -1,0 +1,271 @@
+"""What is SQLite's own: addresses, settings, a disk that is full, a commit that fails."""
+
+from __future__ import annotations
+
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from preflights_es.core.errors import LogDamaged, SettingsError, StoreUnavailable
+from preflights_es.store.chain import verified
+from preflights_es.store.migrate import PAGE_SIZE
+from preflights_es.store.sql import BUSY_TIMEOUT_MS, SqlStore, file_of, parsed, shown_url
+from tests.fixed import PROJECT, Clock
+from tests.store.given import Salt, batch, heard, opened, said, session_id, sql
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[SqlStore]:
+    made = sql(tmp_path)
+    yield made
+    made.close()
+
+
+# 1. Addresses --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("url", "file"),
+    [
+        ("/srv/log.db", "/srv/log.db"),
+        ("log.db", "log.db"),
+        ("a folder/log.db", "a folder/log.db"),
+        ("/a?b/log.db", "/a?b/log.db"),
+        ("/a#b/log.db", "/a#b/log.db"),
+        ("/100%25/log.db", "/100%25/log.db"),
+        ("/a@b:c/log.db", "/a@b:c/log.db"),
+        ("/Küche 🛫/log.db", "/Küche 🛫/log.db"),
+        ("C:\\logs\\log.db", "C:\\logs\\log.db"),
+        ("sqlite:////srv/log.db", "/srv/log.db"),
+        ("sqlite:///log.db", "log.db"),
+        ("sqlite:////a%20folder/log.db", "/a folder/log.db"),
+    ],
+)
+def test_an_address_is_a_path_or_a_url(url: str, file: str) -> None:
+    assert file_of(parsed(url)) == Path(file)
+    assert shown_url(parsed(url)) == file
+
+
+@pytest.mark.parametrize("name", ["a?b", "100%25", "a#b", "a b", "Küche 🛫", "'; --"])
+def test_a_path_is_taken_as_it_is(tmp_path: Path, name: str) -> None:
+    folder = tmp_path / name
+    with closing(SqlStore(str(folder / "log.db"), Clock(), Salt())) as store:
+        opened(store, 1)
+    assert (folder / "log.db").is_file()
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        *("postgresql://ada:secret@host/log", "mysql://ada:secret@host/log", "nonsense://"),
+        *("sqlite://", "sqlite:///", "sqlite:///:memory:", ":memory:", ""),
+        *("://", "log\0.db"),
+        "http://ada:secret@host:port/",
+    ],
+)
+def test_an_address_that_names_no_file_is_refused(tmp_path: Path, url: str) -> None:
+    with pytest.raises(SettingsError) as caught:
+        SqlStore(url, Clock(), Salt())
+    assert "expected sqlite:///PATH or a path" in str(caught.value)
+    assert "secret" not in str(caught.value)
+
+
+def test_a_driver_that_is_missing_is_named() -> None:
+    with pytest.raises(SettingsError, match="driver"):
+        SqlStore("sqlite+nonesuch:///log.db", Clock(), Salt())
+
+
+# 2. Settings ---------------------------------------------------------------------------------
+
+
+def pragma(store: SqlStore, name: str) -> object:
+    return store._cursor().execute(f"PRAGMA {name}").fetchone()[0]
+
+
+def test_the_settings_are_those_of_the_specification(store: SqlStore) -> None:
+    opened(store, 1)
+    assert pragma(store, "journal_mode") == "wal"
+    assert pragma(store, "synchronous") == 2  # FULL
+    assert pragma(store, "busy_timeout") == BUSY_TIMEOUT_MS
+    assert pragma(store, "page_size") == PAGE_SIZE
+    assert pragma(store, "secure_delete") == 1
+
+
+def test_the_settings_hold_on_every_connection(store: SqlStore) -> None:
+    opened(store, 1)
+    store.close()
+    assert pragma(store, "synchronous") == 2
+    assert pragma(store, "busy_timeout") == BUSY_TIMEOUT_MS
+
+
+def test_an_append_waits_for_another_process_to_finish_its_own(
+    store: SqlStore, tmp_path: Path
+) -> None:
+    script = (
+        "import sqlite3, sys, time\n"
+        "c = sqlite3.connect(sys.argv[1], isolation_level=None)\n"
+        "c.execute('BEGIN IMMEDIATE')\n"
+        "print('locked', flush=True)\n"
+        "time.sleep(0.3)\n"
+        "c.execute('COMMIT')\n"
+    )
+    command = [sys.executable, "-c", script, str(tmp_path / "log.db")]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as other:
+        assert other.stdout is not None
+        assert other.stdout.readline() == "locked\n"
+        head = opened(store, 1)
+    assert store.head(session_id(1)) == head
+
+
+def test_a_reader_does_not_wait_for_a_writer(store: SqlStore, tmp_path: Path) -> None:
+    head = opened(store, 1)
+    with closing(sqlite3.connect(tmp_path / "log.db", isolation_level=None)) as writer:
+        writer.execute("BEGIN IMMEDIATE")
+        store._cursor().execute("PRAGMA busy_timeout=0")
+        assert store.head(session_id(1)) == head
+        assert len(store.read(session_id(1))) == 2
+        writer.execute("ROLLBACK")
+
+
+def test_what_is_read_carries_the_payload_as_it_lies_in_the_file(
+    store: SqlStore, tmp_path: Path
+) -> None:
+    opened(store, 1)
+    with closing(sqlite3.connect(tmp_path / "log.db")) as other:
+        found = other.execute("SELECT data, typeof(data) FROM events").fetchall()
+    assert found == [('{"text":"hello"}', "text")] * 2
+
+
+# 3. A disk that is full ----------------------------------------------------------------------
+
+
+def test_a_full_disk_refuses_an_append_and_keeps_what_was_there(store: SqlStore) -> None:
+    head = opened(store, 1)
+    before = store.read(session_id(1))
+    pages = pragma(store, "page_count")
+    store._cursor().execute(f"PRAGMA max_page_count={pages}")
+    big = [said("x" * 100_000, "big"), heard("x")]
+    with pytest.raises(StoreUnavailable, match="full"):
+        store.append([batch(2, *big, opens=("call",), holds=1)])
+    assert store.read(session_id(1)) == before
+    assert store.head(session_id(2)) is None
+    assert (store.open_calls(PROJECT), store.numbers(PROJECT)) == ((), {})
+    store._cursor().execute("PRAGMA max_page_count=1073741823")
+    store.append([batch(2, *big), batch(1, said("more", "b"), after=head)])
+    verified(store.read(session_id(2)))
+
+
+FILL = """
+import resource, signal, sys
+from preflights_es.core.errors import StoreError
+from tests.store.given import batch, heard, said, sql
+from pathlib import Path
+store = sql(Path(sys.argv[1]))
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, 200_000))
+heads = {}
+for n in range(1, 1_000):
+    try:
+        store.append([batch(n, said("x" * 20_000, f"input-{n}"), heard("x"))])
+    except StoreError as error:
+        print(f"{type(error).__name__} input-{n}", flush=True)
+        break
+    print(f"recorded input-{n}", flush=True)
+store.close()
+"""
+
+
+def test_a_file_that_cannot_grow_loses_nothing_that_was_acknowledged(tmp_path: Path) -> None:
+    # The write fails inside COMMIT, which neither a page limit nor a permission brings about.
+    sql(tmp_path).close()
+    done = subprocess.run(
+        [sys.executable, "-c", FILL, str(tmp_path)],
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=Path(__file__).parents[2],
+    )
+    *recorded, (error, refused) = [line.split() for line in done.stdout.splitlines()]
+    assert error in ("CommitUnknown", "StoreUnavailable")
+    assert recorded
+    with closing(sql(tmp_path)) as store:
+        for word, input_id in recorded:
+            assert word == "recorded"
+            found = store.session_of_input(input_id)
+            assert found is not None
+            head = store.head(found)
+            assert head is not None
+            assert len(verified(store.read(found), head.hash)) == 2
+        assert len(store.heads(None)) == len(recorded) + bool(store.session_of_input(refused))
+        opened(store, 5_000)
+
+
+# 4. Somebody else's hand ---------------------------------------------------------------------
+
+OTHER_KINDS = {
+    "data": ("CAST(x'7b7d' AS BLOB)", "CAST(x'ff' AS TEXT)", "7"),
+    "salt": ("'text'", "NULL", "7"),
+    "digest": ("'text'", "7"),
+    "hash": ("'text'", "7"),
+    "type": ("x'00'", "CAST(x'ff' AS TEXT)"),
+    "recorded_at": ("'soon'", "x'00'", "1.5"),
+    "decider": ("x'00'",),
+    "actor_kind": ("x'00'",),
+    "input_id": ("x'00'",),
+}
+
+
+@pytest.mark.parametrize(
+    ("column", "value"), [(column, v) for column, values in OTHER_KINDS.items() for v in values]
+)
+def test_a_column_of_another_kind_is_damage_and_no_crash(
+    store: SqlStore, tmp_path: Path, column: str, value: str
+) -> None:
+    head = opened(store, 1)
+    with closing(sqlite3.connect(tmp_path / "log.db", isolation_level=None)) as other:
+        other.execute("DROP TRIGGER events_are_immutable")
+        other.execute(f"UPDATE events SET {column} = {value} WHERE version = 1")
+    with pytest.raises(LogDamaged):
+        verified(store.read(session_id(1)), head.hash)
+
+
+def test_a_head_that_was_set_back_is_found_by_the_next_append(
+    store: SqlStore, tmp_path: Path
+) -> None:
+    head = opened(store, 1)
+    first = store.read(session_id(1))[0]
+    with closing(sqlite3.connect(tmp_path / "log.db", isolation_level=None)) as other:
+        other.execute("UPDATE heads SET version = 1, head_hash = ?", (first.hash,))
+    back = store.head(session_id(1))
+    assert back is not None
+    assert back.version == 1
+    for draft in (heard("again"), said("again", "b")):
+        with pytest.raises(LogDamaged, match="event 2") as caught:
+            store.append([batch(1, draft, after=back)])
+        assert caught.value.version == 2
+    assert store.read(session_id(1))[-1].hash == head.hash
+
+
+def test_a_tail_that_was_cut_is_found_against_the_head(store: SqlStore, tmp_path: Path) -> None:
+    opened(store, 1)
+    with closing(sqlite3.connect(tmp_path / "log.db", isolation_level=None)) as other:
+        other.execute("DROP TRIGGER events_are_kept")
+        for left in (1, 0):
+            other.execute("DELETE FROM events WHERE version > ?", (left,))
+            head = store.head(session_id(1))
+            assert head is not None
+            with pytest.raises(LogDamaged):
+                verified(store.read(session_id(1)), head.hash)
+
+
+def test_counts_and_checks_say_what_is_there(store: SqlStore) -> None:
+    store.append([batch(1, said("hi", "a"), heard("hi"), opens=("call",))])
+    opened(store, 2)
+    assert store.counts() == {"sessions": 2, "events": 4, "open_calls": 1}
+    store.check()

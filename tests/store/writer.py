@@ -1,0 +1,52 @@
+"""Appends until it is killed: `python -m tests.store.writer` reads FOLDER and PREFIX from stdin.
+
+Each line that it prints names an Input whose append has returned. Every append opens a call and
+closes the one before, so that the calls of a session tell how far it came; every third moves a
+second session along, which must not come apart from the first.
+"""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+from preflights_es.core.ports import Batch, Head
+from preflights_es.store.sql import SqlStore
+from tests.store.given import batch, heard, said, sql
+from tests.store.mortal import serve
+
+SESSIONS = 5
+
+
+def run(store: SqlStore, prefix: str) -> None:
+    """Append for ever."""
+    heads = {int(head.session_id[-12:], 16): head for head in store.heads(None)}
+    choice = random.Random(prefix)
+    step = 0
+    while True:
+        step += 1
+        numbers = choice.sample(range(1, SESSIONS + 1), 2 if step % 3 == 0 else 1)
+        ids = [f"{prefix}-{step}-{number}" for number in numbers]
+        batches = [
+            _batch(number, input_id, heads.get(number), choice.randrange(4_000))
+            for number, input_id in zip(numbers, ids, strict=True)
+        ]
+        heads |= zip(numbers, store.append(batches), strict=True)
+        print(" ".join(ids), flush=True)
+
+
+def _batch(number: int, input_id: str, head: Head | None, length: int) -> Batch:
+    version = head.version if head else 0
+    return batch(
+        number,
+        said("x" * length, input_id),
+        heard("x" * length),
+        after=head,
+        opens=(f"call-{version + 2}",),
+        closes=(f"call-{version}",),
+        holds=number,
+    )
+
+
+if __name__ == "__main__":
+    serve(lambda words: run(sql(Path(words[0])), words[1]))
