@@ -25,7 +25,12 @@ class CompletionRequested(Request, frozen=True):
     """Pairs of name and value as sent; only what the provider's API takes."""
     contract: str = ""
     """`name.vN` of what the response must meet; empty for free text."""
+    prompts: tuple[tuple[str, str], ...] = ()
+    """Pairs of a prompt file's `name.vN` and the SHA-256 of its bytes, in hexadecimal."""
     attempt: int = 1
+    """1 for the first try of a step; a retry counts on."""
+    wait_ms: int = 0
+    """How long the performer waits before it makes the call; a replay does not."""
 
 
 class CompletionReceived(Outcome, frozen=True):

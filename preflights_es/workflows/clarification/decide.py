@@ -29,8 +29,14 @@ from preflights_es.workflows.clarification.events import (
     QuestionAsked,
     ReferenceRenumbered,
 )
-from preflights_es.workflows.clarification.state import State, accepted, evolve
-from preflights_es.workflows.clarification.values import COMPANION, Answer, Field, Mark
+from preflights_es.workflows.clarification.state import State, accepted, category, evolve
+from preflights_es.workflows.clarification.values import (
+    COMPANION,
+    OTHER_OPTION,
+    Answer,
+    Field,
+    Mark,
+)
 
 Decisions = tuple[Decision, ...]
 
@@ -38,7 +44,7 @@ Decisions = tuple[Decision, ...]
 def decide(state: State, new: Input) -> Decisions:
     """Total and never empty: what does not fit is answered by a refusal."""
     match new:
-        case IntentionDeclared():
+        case IntentionDeclared() if state.input is None:
             return _opened(state, new)
         case AnswersGiven() | AnswersRevised():
             return _answered(state, new)
@@ -73,14 +79,14 @@ def _opened(state: State, new: IntentionDeclared) -> Decisions:
 
 def _next(state: State) -> Decisions:
     """The next question, the patch, or the end; nothing where all that is said already."""
-    config, answers = state.heuristics, state.answers
-    turn = rules.response(state.intention, config, answers, state.turn)
+    found = category(state)
+    turn = rules.response_in(state.heuristics, state.answers, state.turn, found)
     if turn.questions:
         question = turn.questions[0]
         if question == state.question:
             return ()
         return (QuestionAsked(question=question, turn=state.turn),)
-    patch = rules.patch(state.intention, config, answers)
+    patch = rules.patch_in(state.answers, found)
     if patch is not None:
         return (
             () if patch == state.patch else (PatchProposed(patch=patch, hint=turn.decision_hint),)
@@ -121,16 +127,9 @@ def _in_order(
     others = {
         key.removesuffix(COMPANION): values.pop(key) for key in [*values] if key.endswith(COMPANION)
     }
-    config = state.heuristics
-    options = {
-        field.id: field.asked().options
-        for category in (*config.categories, config.other())
-        for field in category.fields()
-    } | {config.category.id: config.category_question().options}
     for key in others:
-        if key not in values:
-            values[key] = options.get(key, ())[-1:]
-    first = config.category.id
+        values.setdefault(key, (OTHER_OPTION,))
+    first = state.heuristics.category.id
     keys = sorted(values, key=lambda key: key != first)
     return [(Given(key, values[key]), others.get(key)) for key in keys]
 
@@ -150,20 +149,21 @@ def _verdict(
     if len(answer) == 1:
         answer = answer[0]
     if key == config.category.id:
+        question = config.category_question()
         found = rules.category_judged(config, answer, other)
         if isinstance(found, str):
             return AnswerRefused(key=key, reason=found)
         name, resolved = "Category", found[1]
     else:
-        judged = rules.judged(fields[key].asked(), answer, other)
+        question = fields[key].asked()
+        judged = rules.judged(question, answer, other)
         if isinstance(judged, str):
             return AnswerRefused(key=key, reason=judged)
         name, resolved = fields[key].name, judged
-    text = next((t for t in map(rules.stripped, other or ()) if t), None)
     return AnswerAccepted(
         key=key,
         answer=answer,
-        other=text,
+        other=next(iter(rules.other_texts(question, other)), None),
         field=name,
         value=resolved.value,
         source=resolved.source,
@@ -171,7 +171,7 @@ def _verdict(
 
 
 def _known_fields(state: State) -> dict[str, Field]:
-    found = rules.category_of(state.intention, state.heuristics, state.answers)
+    found = category(state)
     return {field.id: field for field in found[0].fields()} if found else {}
 
 

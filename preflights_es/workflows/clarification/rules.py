@@ -57,7 +57,7 @@ _HYPHENS = ("-", "\u2010", "\u2011")
 def tokens(text: str) -> list[str]:
     """Runs of letters and digits, case-folded; two joined by a hyphen also count as one."""
     found: list[str] = []
-    end, last = -1, ""
+    end, last = len(text), ""
     for match in _TOKEN.finditer(text):
         token = match.group().casefold()
         if match.start() == end + 1 and text[end] in _HYPHENS:
@@ -114,7 +114,9 @@ _INVISIBLE = "\u00ad\u200b\u200c\u200d\u2060\ufeff"
 
 def stripped(text: str) -> str:
     """Without white space around it, also that which has no width."""
-    return text.strip().strip(_INVISIBLE).strip()
+    while (bare := text.strip().strip(_INVISIBLE)) != text:
+        text = bare
+    return text
 
 
 def _strings(given: Answer | None) -> list[str]:
@@ -124,10 +126,8 @@ def _strings(given: Answer | None) -> list[str]:
 
 
 def _judged_one(question: Question, value: str, other: Answer | None) -> Resolved | Objection:
-    if not question.options:
-        return "placeholder" if is_placeholder(value) else Resolved(value, "typed")
     if chose_other(question, value):
-        texts = [text for text in _strings(other) if text]
+        texts = other_texts(question, other)
         if not texts:
             return "other_needs_text"
         if len(texts) > 1:
@@ -135,6 +135,8 @@ def _judged_one(question: Question, value: str, other: Answer | None) -> Resolve
         value = texts[0]
     if is_placeholder(value):
         return "placeholder"
+    if not question.options:
+        return Resolved(value, "typed")
     folded = value.casefold()
     for option in question.options[:-1]:
         if option.casefold() == folded:
@@ -143,15 +145,25 @@ def _judged_one(question: Question, value: str, other: Answer | None) -> Resolve
 
 
 def chose_other(question: Question, value: str) -> bool:
-    """Whether a value stands for `Other (specify)` rather than for itself."""
-    return bool(question.options) and value.strip().casefold() in (
-        OTHER.casefold(),
-        OTHER_OPTION.casefold(),
+    """Whether a value stands for `Other (specify)` rather than for itself.
+
+    The bare `Other` does so only where there are others: to a free text it is a word.
+    """
+    folded = value.casefold()
+    return folded == OTHER_OPTION.casefold() or (
+        bool(question.options) and folded == OTHER.casefold()
     )
+
+
+def other_texts(question: Question, other: Answer | None) -> list[str]:
+    """The texts of a companion that say something of their own."""
+    return [text for text in _strings(other) if text and not chose_other(question, text)]
 
 
 def value_of(field: Field, answers: Answers) -> Resolved | None:
     """The concrete value of a field; None while its question counts as unanswered."""
+    if field.id not in answers:
+        return None
     found = judged(field.asked(), answers.get(field.id), answers.get(field.id + COMPANION))
     return found if isinstance(found, Resolved) else None
 
@@ -163,7 +175,7 @@ def category_judged(
     config: HeuristicsConfig, given: Answer | None, other: Answer | None
 ) -> tuple[Category, Resolved] | Objection:
     """The category that an answer names; every label that is no category leads to `Other`."""
-    if [v.casefold() for v in _strings(given)] == [OTHER.casefold()]:
+    if [v.casefold() for v in _strings(given) if v] == [OTHER.casefold()]:
         return config.other(), Resolved(OTHER, "chosen")
     question = config.category_question()
     found = judged(question, given, other)
@@ -176,17 +188,26 @@ def category_judged(
     return category, Resolved(category.name, "chosen")
 
 
-def category_of(
-    intention: str, config: HeuristicsConfig, answers: Answers
-) -> tuple[Category, Resolved] | None:
+Found = tuple[Category, Resolved]
+"""A category, and how it became known."""
+
+
+def category_of(intention: str, config: HeuristicsConfig, answers: Answers) -> Found | None:
     """The category as answered, else as detected; None while neither says."""
+    by_keyword = detected(intention, config)
+    return category_given(config, answers, by_keyword.category if by_keyword else None)
+
+
+def category_given(
+    config: HeuristicsConfig, answers: Answers, by_keyword: Category | None
+) -> Found | None:
+    """As `category_of`, where the intention was looked at before."""
     key = config.category.id
-    found = category_judged(config, answers.get(key), answers.get(key + COMPANION))
-    if not isinstance(found, str):
-        return found
-    if by_keyword := detected(intention, config):
-        return by_keyword.category, Resolved(by_keyword.category.name, "detected")
-    return None
+    if key in answers:
+        found = category_judged(config, answers[key], answers.get(key + COMPANION))
+        if not isinstance(found, str):
+            return found
+    return (by_keyword, Resolved(by_keyword.name, "detected")) if by_keyword else None
 
 
 # 4. The turn (sections 3, 6, 7 and 8) --------------------------------------------------------
@@ -210,7 +231,13 @@ def response(
     intention: str, config: HeuristicsConfig, answers: Answers, turn: int = 1
 ) -> LLMResponse:
     """What to ask next: one question, or none when nothing is missing or the turns are used up."""
-    found = category_of(intention, config, answers)
+    return response_in(config, answers, turn, category_of(intention, config, answers))
+
+
+def response_in(
+    config: HeuristicsConfig, answers: Answers, turn: int, found: Found | None
+) -> LLMResponse:
+    """As `response`, where the category is known or known to be unknown."""
     question: Question | None
     if found is None:
         category, question = None, config.category_question()
@@ -230,7 +257,11 @@ def response(
 
 def patch(intention: str, config: HeuristicsConfig, answers: Answers) -> DecisionPatch | None:
     """Only concrete values, at least one of them; else None (section 5.2)."""
-    found = category_of(intention, config, answers)
+    return patch_in(answers, category_of(intention, config, answers))
+
+
+def patch_in(answers: Answers, found: Found | None) -> DecisionPatch | None:
+    """As `patch`, where the category is known or known to be unknown."""
     if found is None:
         return None
     category = found[0]

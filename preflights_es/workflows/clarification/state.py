@@ -26,6 +26,7 @@ from preflights_es.workflows.clarification.events import (
     QuestionAsked,
     ReferenceRenumbered,
 )
+from preflights_es.workflows.clarification.rules import Found, category_given
 from preflights_es.workflows.clarification.values import (
     COMPANION,
     Answer,
@@ -60,6 +61,8 @@ class State(msgspec.Struct, frozen=True):
     """Of the last Input."""
     input: Input | None = None
     """The last Input; its Decisions say what of it counts."""
+    detected: str = ""
+    """The category that a word of the intention named, as it was decided then."""
     answers: dict[str, Answer] = {}
     """As the rules read them: raw, with companion keys."""
     provenance: tuple[Provenance, ...] = ()
@@ -93,6 +96,13 @@ def accepted(state: State) -> bool:
     return state.acknowledgement is not None and state.acknowledgement.status == "accepted"
 
 
+def category(state: State) -> Found | None:
+    """The category as the session stands, and how it became known."""
+    config = state.heuristics
+    by_keyword = config.named(state.detected) if state.detected else None
+    return category_given(config, state.answers, by_keyword)
+
+
 def is_terminal(state: State) -> bool:
     """Whether no answer can change anything any more; the document may still be renamed."""
     return accepted(state)
@@ -103,14 +113,19 @@ def evolve(state: State, event: Event) -> State:
     if isinstance(event, Input):
         return _after_input(state, event)
     match event:
-        case CategoryDetected(category=category):
+        case CategoryDetected(category=name):
             found = Provenance(
-                state.heuristics.category.id, "Category", category, "detected", state.actor.kind
+                state.heuristics.category.id, "Category", name, "detected", state.actor.kind
             )
-            return replace(state, provenance=_filed(state.provenance, found))
+            return replace(state, detected=name, provenance=_filed(state.provenance, found))
         case QuestionAsked(question=question):
             return replace(
-                state, asked=(*state.asked, question), question=question, patch=None, stopped=""
+                state,
+                asked=(*state.asked, question),
+                question=question,
+                patch=None,
+                stopped="",
+                acknowledgement=None,
             )
         case AnswerAccepted():
             return _after_answer(state, event)
@@ -131,7 +146,7 @@ def evolve(state: State, event: Event) -> State:
 
 def _after_input(state: State, new: Input) -> State:
     match new:
-        case IntentionDeclared():
+        case IntentionDeclared() if state.input is None:
             return replace(
                 state,
                 intention=new.intention,

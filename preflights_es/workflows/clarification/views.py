@@ -11,7 +11,7 @@ from preflights_es.core.events import Event
 from preflights_es.core.text import one_line
 from preflights_es.core.views import Status, View
 from preflights_es.workflows.clarification import rules
-from preflights_es.workflows.clarification.state import State, accepted, evolve
+from preflights_es.workflows.clarification.state import State, accepted, category, evolve
 from preflights_es.workflows.clarification.values import (
     DecisionPatch,
     Hint,
@@ -79,7 +79,7 @@ def view(state: State) -> ClarificationView:
         decision_hint=response.decision_hint,
         progress=response.progress if is_open or response.missing_info else 1.0,
         patch=state.patch,
-        provenance=state.provenance,
+        provenance=_counting(state),
         kind=rules.kind(state.heuristics, state.patch, state.mark),
         number=state.number,
         turn=state.turn,
@@ -88,8 +88,17 @@ def view(state: State) -> ClarificationView:
     )
 
 
+def _counting(state: State) -> tuple[Provenance, ...]:
+    """The category's and its fields', in their order; a former category's are history."""
+    found = category(state)
+    fields = found[0].fields() if found else ()
+    keys = (state.heuristics.category.id, *(field.id for field in fields))
+    by_key = {p.key: p for p in state.provenance}
+    return tuple(by_key[key] for key in keys if key in by_key)
+
+
 def _response(state: State) -> LLMResponse:
-    return rules.response(state.intention, state.heuristics, state.answers, state.turn)
+    return rules.response_in(state.heuristics, state.answers, state.turn, category(state))
 
 
 def _warnings(state: State) -> tuple[str, ...]:
@@ -134,18 +143,15 @@ def _date(at: int) -> str:
 def _fields(state: State) -> tuple[RecordField, ...]:
     if state.patch is None:
         return ()
+    # Two categories may have fields of one name; a key belongs to one alone.
+    category = state.heuristics.named(state.patch.category) or state.heuristics.other()
+    keys = {field.name: field.id for field in category.fields()}
     options = {q.id: q.options[:-1] for q in state.asked}
-    sources = {p.field: p for p in state.provenance}
+    sources = {p.key: p for p in state.provenance}
     return tuple(
-        RecordField(
-            name,
-            value,
-            sources[name].source,
-            sources[name].by,
-            options.get(sources[name].key, ()),
-        )
+        RecordField(name, value, found.source, found.by, options.get(found.key, ()))
         for name, value in state.patch.fields
-        if name in sources
+        if (found := sources.get(keys.get(name, ""))) is not None
     )
 
 

@@ -1,0 +1,364 @@
+"""Sessions of every workflow for hypothesis: likely ones, and whatever the types allow.
+
+A session is drawn as moves. A move makes an Input from the session as it stands, so that it can
+answer the open question or acknowledge what is shown. A workflow without moves of its own in
+`OPENINGS` and `MOVES` gets Inputs derived from its types.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import Any, Final
+
+import msgspec
+from hypothesis import strategies as st
+from hypothesis.strategies import SearchStrategy
+
+from preflights_es.app import WORKFLOWS
+from preflights_es.core.artifacts import ArtifactDue, ArtifactWritten, Related
+from preflights_es.core.completions import CompletionFailed, CompletionReceived
+from preflights_es.core.events import (
+    SESSION_EVENTS,
+    Actor,
+    Event,
+    Input,
+    InputQuarantined,
+    SessionAbandoned,
+)
+from preflights_es.core.session import Session, Workflow
+from preflights_es.workflows.clarification.events import (
+    AnswersGiven,
+    AnswersRevised,
+    DecisionAcknowledged,
+    DecisionRenumbered,
+    DecisionSuperseded,
+    Given,
+    IntentionDeclared,
+    ReferenceRenumbered,
+    Setup,
+)
+from preflights_es.workflows.clarification.state import State, accepted
+from preflights_es.workflows.clarification.values import (
+    COMPANION,
+    OTHER,
+    OTHER_OPTION,
+    Category,
+    Field,
+    HeuristicsConfig,
+    Mark,
+)
+from tests import toy
+from tests.fixed import NOON, PROJECT
+
+Move = Callable[[Session[Any]], Input]
+
+EVERY: Final[dict[str, Workflow[Any]]] = {**WORKFLOWS, toy.WORKFLOW.name: toy.WORKFLOW}
+"""The toy among them: it asks a provider, and it has no moves of its own."""
+
+TEXT: Final = st.text(st.characters(codec="utf-8"), max_size=12)
+"""What can be recorded: no lone surrogates, which are refused before."""
+ANY_TEXT: Final = st.text(st.characters(), max_size=12)
+NUMBERS: Final = st.integers(-3, 12_000) | st.integers(-(2**63), 2**63 - 1)
+TIMES: Final = st.integers(0, 253_402_300_799_999_999)  # microseconds, to the end of year 9999
+ACTORS: Final = st.sampled_from((Actor("user", "Ada"), Actor("agent"), Actor("script", "ci")))
+CALLS: Final = st.sampled_from(("artifact-1", "artifact-2", "c-1", ""))
+
+
+# 1. Whatever the types allow -----------------------------------------------------------------
+
+
+@cache
+def of_type(cls: type[Any], text: SearchStrategy[str] = TEXT) -> SearchStrategy[Any]:
+    """Any instance of a Struct, by the types of its fields."""
+    fields = msgspec.structs.fields(cls)
+    return st.builds(cls, **{f.name: _field(f.name, f.type, text) for f in fields})
+
+
+def _field(name: str, annotation: Any, text: SearchStrategy[str]) -> SearchStrategy[Any]:
+    if name in {"at", "recorded_at"}:
+        return TIMES
+    return _of(msgspec.inspect.type_info(annotation), text)
+
+
+_PLAIN: Final[dict[type[msgspec.inspect.Type], SearchStrategy[Any]]] = {
+    msgspec.inspect.IntType: NUMBERS,
+    msgspec.inspect.BoolType: st.booleans(),
+    msgspec.inspect.NoneType: st.none(),
+}
+
+
+def _of(info: msgspec.inspect.Type, text: SearchStrategy[str]) -> SearchStrategy[Any]:
+    match info:
+        case msgspec.inspect.StrType():
+            return text
+        case msgspec.inspect.LiteralType(values=values):
+            return st.sampled_from(values)
+        case msgspec.inspect.UnionType(types=types):
+            return st.one_of(*(_of(one, text) for one in types))
+        case msgspec.inspect.VarTupleType(item_type=item):
+            return st.lists(_of(item, text), max_size=3).map(tuple)
+        case msgspec.inspect.TupleType(item_types=items):
+            return st.tuples(*(_of(item, text) for item in items))
+        case msgspec.inspect.DictType(value_type=value):
+            return st.dictionaries(text, _of(value, text), max_size=3)
+        case msgspec.inspect.StructType(cls=cls):
+            return of_type(cls, text)
+        case _:
+            return _PLAIN[type(info)]
+
+
+def _inputs(workflow: Workflow[Any]) -> list[type[Event]]:
+    kernel = (CompletionReceived, CompletionFailed, ArtifactWritten)
+    found: dict[type[Event], None] = dict.fromkeys((*workflow.events, *kernel))
+    return [cls for cls in found if issubclass(cls, Input)]
+
+
+def any_input(workflow: Workflow[Any], text: SearchStrategy[str] = TEXT) -> SearchStrategy[Input]:
+    """An Input of any type that the workflow may meet, with anything in it."""
+    return st.one_of(*(of_type(cls, text) for cls in _inputs(workflow)))
+
+
+def any_event(workflow: Workflow[Any]) -> SearchStrategy[Event]:
+    """An event of any type that a log of the workflow may hold."""
+    found = dict.fromkeys((*workflow.events, *SESSION_EVENTS, CompletionReceived, CompletionFailed))
+    return st.one_of(*map(of_type, found))
+
+
+# 2. Moves ------------------------------------------------------------------------------------
+
+
+def _always(new: Input) -> Move:
+    return lambda _: new
+
+
+def anything(workflow: Workflow[Any]) -> SearchStrategy[Move]:
+    """A move that does not look at the session."""
+    return any_input(workflow).map(_always)
+
+
+def outcomes() -> SearchStrategy[Move]:
+    """An outcome of the oldest open call that fits it; of some call where none is open."""
+
+    def move(text: str, call: str, failed: bool) -> Move:
+        def outcome(session: Session[Any]) -> Input:
+            opened = session.calls[0] if session.calls else None
+            named, actor = opened.call if opened else call, Actor("script")
+            if opened is None or isinstance(opened, ArtifactDue):
+                path = opened.path if isinstance(opened, ArtifactDue) else text
+                return ArtifactWritten(
+                    at=NOON, actor=actor, call=named, path=path, sha256="00", beside=failed
+                )
+            if failed:
+                return CompletionFailed(
+                    at=NOON, actor=actor, call=named, kind="timeout", message=text
+                )
+            return CompletionReceived(at=NOON, actor=actor, call=named, text=text)
+
+        return outcome
+
+    return st.builds(move, TEXT, CALLS, st.booleans())
+
+
+def endings() -> SearchStrategy[Move]:
+    """Somebody gives the session up."""
+    return (of_type(SessionAbandoned) | of_type(InputQuarantined)).map(_always)
+
+
+def weighted(*choices: tuple[int, SearchStrategy[Any]]) -> SearchStrategy[Any]:
+    """One of several strategies by weight; `one_of` would weigh the alternatives inside of them."""
+    repeated = [strategy for weight, strategy in choices for _ in range(weight)]
+    return st.sampled_from(repeated).flatmap(lambda strategy: strategy)
+
+
+def moves(workflow: Workflow[Any]) -> SearchStrategy[Move]:
+    """What may come next: mostly what is likely."""
+    likely = MOVES.get(workflow.name, anything)(workflow)
+    return weighted((8, likely), (2, outcomes()), (1, anything(workflow)))
+
+
+@cache
+def sessions(name: str) -> SearchStrategy[Sequence[Move]]:
+    """A whole session: an opening, moves, and sometimes an end with some more after it."""
+    workflow = EVERY[name]
+    opening = OPENINGS.get(workflow.name, anything)(workflow)
+    body = st.lists(moves(workflow), min_size=2, max_size=10)
+    ended = st.tuples(endings(), st.lists(moves(workflow), max_size=2))
+    tail = weighted((4, st.just([])), (1, ended.map(lambda end: [end[0], *end[1]])))
+    return st.builds(lambda first, rest, end: [first, *rest, *end], opening, body, tail)
+
+
+@cache
+def wild_sessions(name: str) -> SearchStrategy[Sequence[Move]]:
+    """A session that may begin with anything and be configured as nobody would."""
+    workflow = EVERY[name]
+    move = weighted((4, moves(workflow)), (2, anything(workflow)), (1, endings()))
+    return weighted((3, sessions(name)), (1, st.lists(move, min_size=1, max_size=8)))
+
+
+# 3. Clarification ----------------------------------------------------------------------------
+
+DEFAULT: Final = HeuristicsConfig()
+_TEAM: Final = HeuristicsConfig(
+    categories=(
+        Category("Docs", ("docs",)),
+        Category("Tools", ("tool", "db"), Field("Tool", "tool", "Which tool?"), scope="contract"),
+        Category(
+            "Places",
+            ("place",),
+            Field("Place", "place", "Where?", ("Here", "There"), "multi_choice"),
+            (Field("Tool", "place_tool"),),
+            "structural",
+        ),
+    ),
+    menu=("Tools", "Places", "Docs"),
+)
+_CONFIGS: Final = st.sampled_from((DEFAULT, DEFAULT, DEFAULT, _TEAM, HeuristicsConfig((), ())))
+_CATEGORIES: Final = (*DEFAULT.categories, *_TEAM.categories, DEFAULT.other())
+_FIELDS: Final = [field for category in _CATEGORIES for field in category.fields()]
+_NAMES: Final = [category.name for category in _CATEGORIES]
+_Answers = type[AnswersGiven] | type[AnswersRevised]
+_MARKS: Final[SearchStrategy[Mark]] = st.sampled_from(("", "local", "adr"))
+
+_WORDS: Final = st.sampled_from(
+    (
+        *("add", "the", "author", "guide", "log-in", "docs", "place", "CI/CD", "user_db", "?"),
+        *(keyword for category in _CATEGORIES for keyword in category.keywords),
+    )
+)
+INTENTIONS: Final = st.one_of(
+    st.sampled_from(("Improve things", "Fix the build", "数据")),
+    st.lists(_WORDS, min_size=1, max_size=4).map(" ".join),
+    TEXT,
+)
+VALUES: Final = st.one_of(
+    st.sampled_from([option for field in _FIELDS for option in field.options]),
+    st.sampled_from(_NAMES),
+    st.sampled_from((OTHER, OTHER_OPTION, "other", "Passkeys", " custom ", "oauth")),
+    st.sampled_from(("", " ", "\u200b", "TBD", "n/a", "???", "-", "to be decided", "(todo)")),
+    TEXT,
+)
+SEVERAL: Final = st.one_of(
+    VALUES.map(lambda value: (value,)), st.lists(VALUES, max_size=3).map(tuple)
+)
+KEYS: Final = st.one_of(
+    st.sampled_from([DEFAULT.category.id, *(field.id for field in _FIELDS)]),
+    st.sampled_from([DEFAULT.category.id + COMPANION, *(f.id + COMPANION for f in _FIELDS)]),
+    TEXT,
+)
+GIVEN: Final = st.lists(st.builds(Given, KEYS, SEVERAL), max_size=4).map(tuple)
+
+
+def clarification_opening(_: Workflow[Any]) -> SearchStrategy[Move]:
+    """An intention, with one of a few tables."""
+    return st.builds(
+        IntentionDeclared,
+        at=TIMES,
+        actor=ACTORS,
+        intention=INTENTIONS,
+        project=st.just(PROJECT),
+        uid=st.just("0123456789ab"),
+        setup=st.just(Setup("0.1.0", "clarification/1")),
+        heuristics=_CONFIGS,
+        mark=_MARKS,
+    ).map(_always)
+
+
+def clarification_moves(workflow: Workflow[Any]) -> SearchStrategy[Move]:
+    """The natural next step, answers to what is asked, answers to anything, and what else comes."""
+    cls = st.sampled_from((AnswersGiven, AnswersGiven, AnswersRevised))
+    return weighted(
+        (6, st.builds(_forward, ACTORS, st.integers(0, 9), st.integers(1, 12), _MARKS)),
+        (2, st.builds(_to_the_question, cls, ACTORS, SEVERAL, VALUES | st.none())),
+        (2, st.builds(_of_any_key, cls, ACTORS, GIVEN)),
+        (2, st.builds(_to_another_category, ACTORS, st.sampled_from(_NAMES))),
+        (1, st.builds(_of_what_is_shown, ACTORS, st.none() | st.integers(1, 12), _MARKS)),
+        (1, clarification_opening(workflow)),
+    )
+
+
+def wandering() -> SearchStrategy[Sequence[Move]]:
+    """A clarification by somebody who answers what is asked and changes the category again.
+
+    Mostly an agent, whose acceptance ends nothing.
+    """
+    actors = weighted((5, st.just(Actor("agent"))), (1, ACTORS))
+    forward = st.builds(_forward, actors, st.integers(0, 9), st.integers(1, 12), _MARKS)
+    another = st.builds(_to_another_category, ACTORS, st.sampled_from(_NAMES))
+    extra = st.builds(_of_any_key, st.just(AnswersRevised), ACTORS, GIVEN)
+    steps = st.lists(weighted((5, forward), (4, another), (1, extra)), min_size=6, max_size=14)
+    opening = clarification_opening(EVERY["clarification"])
+    return st.builds(lambda first, rest: [first, *rest], opening, steps)
+
+
+def _forward(actor: Actor, place: int, number: int, mark: Mark) -> Move:
+    """An option where one is asked for, an acceptance where one is due, else what follows those."""
+
+    def move(session: Session[State]) -> Input:
+        state = session.state
+        if state.question is not None:
+            return _with_an_option(AnswersGiven, actor, place)(session)
+        if not accepted(state):
+            return _of_what_is_shown(actor, number, mark)(session)
+        related = Related("cafe00000001", "Use passkeys", number, "s-1")
+        uid = state.superseded_by.uid if state.superseded_by else "unknown"
+        later: tuple[Input, ...] = (
+            DecisionSuperseded(at=NOON, actor=actor, by=related),
+            DecisionRenumbered(at=NOON, actor=actor, number=number),
+            ReferenceRenumbered(at=NOON, actor=actor, uid=uid, number=number),
+        )
+        return later[place % len(later)]
+
+    return move
+
+
+def _of_any_key(cls: _Answers, actor: Actor, given: tuple[Given, ...]) -> Move:
+    return _always(cls(at=NOON, actor=actor, answers=given))
+
+
+def _to_another_category(actor: Actor, name: str) -> Move:
+    def move(session: Session[State]) -> Input:
+        key = session.state.heuristics.category.id
+        return AnswersRevised(at=NOON, actor=actor, answers=(Given(key, (name,)),))
+
+    return move
+
+
+def _to_the_question(
+    cls: _Answers, actor: Actor, values: tuple[str, ...], text: str | None
+) -> Move:
+    def move(session: Session[State]) -> Input:
+        key = _open_key(session)
+        companion = () if text is None else (Given(key + COMPANION, (text,)),)
+        return cls(at=NOON, actor=actor, answers=(Given(key, values), *companion))
+
+    return move
+
+
+def _with_an_option(cls: _Answers, actor: Actor, place: int) -> Move:
+    def move(session: Session[State]) -> Input:
+        question = session.state.question
+        options = (question.options if question else ()) or ("Flutter",)
+        value = options[place % len(options)]
+        return cls(at=NOON, actor=actor, answers=(Given(_open_key(session), (value,)),))
+
+    return move
+
+
+def _open_key(session: Session[State]) -> str:
+    question = session.state.question
+    return question.id if question else session.state.heuristics.category.id
+
+
+def _of_what_is_shown(actor: Actor, number: int | None, mark: Mark) -> Move:
+    return lambda session: DecisionAcknowledged(
+        at=NOON, actor=actor, patch=session.state.patch, folder="docs", number=number, mark=mark
+    )
+
+
+# 4. By workflow ------------------------------------------------------------------------------
+
+Moves = Callable[[Workflow[Any]], SearchStrategy[Move]]
+
+OPENINGS: Final[dict[str, Moves]] = {"clarification": clarification_opening}
+MOVES: Final[dict[str, Moves]] = {"clarification": clarification_moves}

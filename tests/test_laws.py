@@ -1,0 +1,174 @@
+"""What holds for every session of every workflow, whatever comes in."""
+
+from __future__ import annotations
+
+from typing import get_args
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from preflights_es.core import json
+from preflights_es.core import session as kernel
+from preflights_es.core.events import Decision, Input, InputQuarantined
+from preflights_es.core.ports import Batch
+from preflights_es.core.views import Status
+from preflights_es.store import chain
+from preflights_es.store.codec import Codec
+from preflights_es.workflows.clarification.events import AnswersRevised
+from tests import strategies
+from tests.fixed import NOON, PROJECT, salt
+from tests.runs import Run
+from tests.strategies import EVERY
+
+each_workflow = pytest.mark.parametrize("name", EVERY)
+
+REVISIONS: tuple[type[Input], ...] = (AnswersRevised,)
+"""The Inputs after which less may be known than before."""
+
+
+@each_workflow
+@given(st.data())
+def test_decide_is_total_and_never_empty(name: str, data: st.DataObject) -> None:
+    workflow = EVERY[name]
+    session = Run(name).play(data.draw(strategies.wild_sessions(name))).handle.session
+    inputs = strategies.any_input(workflow, strategies.ANY_TEXT)
+    for new in data.draw(st.lists(inputs, min_size=1, max_size=3)):
+        decisions = kernel.decide(workflow, session, new)
+        assert decisions
+        for event in (new, *decisions):
+            session = kernel.evolve(workflow, session, event)
+        assert all(isinstance(decision, Decision) for decision in decisions)
+        assert session.undecided is None
+
+
+@each_workflow
+@given(st.data())
+def test_every_session_replays_without_a_difference(name: str, data: st.DataObject) -> None:
+    run = Run(name).play(data.draw(strategies.wild_sessions(name)))
+    replay = run.replay()
+    assert (replay.status, replay.divergences, replay.fault) == ("identical", (), None)
+    assert (replay.events, replay.undecided) == (run.handle.version, False)
+
+
+@each_workflow
+@given(st.data())
+def test_a_log_is_inputs_each_with_its_decisions(name: str, data: st.DataObject) -> None:
+    run = Run(name).play(data.draw(strategies.wild_sessions(name)))
+    events = run.events
+    assert [event for event in events if isinstance(event, Input)] == run.inputs
+    for event, following in zip(events, [*events[1:], None], strict=True):
+        assert isinstance(event, Decision) or isinstance(following, Decision)
+    ids = [one.input_id for one in run.stored]
+    assert [id_ is not None for id_ in ids] == [isinstance(event, Input) for event in events]
+
+
+@each_workflow
+@given(st.data())
+def test_what_is_loaded_is_what_was_folded(name: str, data: st.DataObject) -> None:
+    run = Run(name).play(data.draw(strategies.wild_sessions(name)))
+    assert run.runner.load(run.handle.session_id).session == run.handle.session
+
+
+@each_workflow
+@given(st.data())
+def test_a_session_cut_between_two_inputs_goes_on_to_the_same_log(
+    name: str, data: st.DataObject
+) -> None:
+    whole = Run(name).play(data.draw(strategies.wild_sessions(name)))
+    cut = Run(name)
+    for new in whole.inputs:
+        cut.feed(new)
+        cut.restart()
+        assert cut.runner.resume(cut.handle).decisions == ()
+    assert cut.replay().trace == whole.replay().trace
+
+
+@each_workflow
+@given(st.data(), st.booleans())
+def test_a_session_cut_after_an_input_resumes_to_the_same_log(
+    name: str, data: st.DataObject, asked_to: bool
+) -> None:
+    whole = Run(name).play(data.draw(strategies.wild_sessions(name)))
+    at = data.draw(st.integers(0, len(whole.inputs) - 1))
+    cut = Run(name)
+    for new in whole.inputs[:at]:
+        cut.feed(new)
+    cut.crash_after(whole.inputs[at])
+    assert cut.replay().undecided
+    assert kernel.status(EVERY[name], cut.handle.session) in {"faulted", "abandoned"}
+    rest = whole.inputs[at + 1 :]
+    # The next Input resumes the session by itself, unless it comes to set aside what is undecided.
+    if asked_to or not rest or isinstance(rest[0], InputQuarantined):
+        cut.handle = cut.runner.resume(cut.handle).handle
+    for new in rest:
+        cut.feed(new)
+    assert cut.replay().trace == whole.replay().trace
+    assert cut.handle.session == whole.handle.session
+
+
+@each_workflow
+@given(st.data())
+def test_the_same_inputs_give_the_same_trace(name: str, data: st.DataObject) -> None:
+    first = Run(name).play(data.draw(strategies.wild_sessions(name)))
+    second = Run(name, began=NOON + 7_777_777, ids_from=4_711)
+    for new in first.inputs:
+        second.feed(new)
+    assert second.replay().trace == first.replay().trace
+    assert second.stored[-1].hash != first.stored[-1].hash, "time and ids are in the envelope"
+
+
+@each_workflow
+@given(st.data())
+def test_events_survive_the_codec(name: str, data: st.DataObject) -> None:
+    workflow = EVERY[name]
+    codec = Codec(workflow)
+    event = data.draw(strategies.any_event(workflow))
+    input_id = "i-1" if isinstance(event, Input) else None
+    (one,) = chain.sealed(
+        Batch(
+            session_id="s-1",
+            project=PROJECT,
+            workflow=workflow.name,
+            expected_version=0,
+            expected_hash=b"",
+            events=(codec.draft(event, input_id),),
+        ),
+        NOON,
+        salt,
+    )
+    decoded = codec.decode(one)
+    assert decoded == event
+    assert type(decoded) is type(event)
+    assert codec.draft(decoded, input_id).data == one.data
+
+
+@each_workflow
+@given(st.data())
+def test_a_terminal_state_stays_terminal(name: str, data: st.DataObject) -> None:
+    run = Run(name).play(data.draw(strategies.wild_sessions(name)))
+    is_terminal = EVERY[name].is_terminal
+    ended = [bool(session.closed) or is_terminal(session.state) for _, session in run.steps()]
+    assert ended == sorted(ended)
+
+
+@each_workflow
+@given(st.data())
+def test_progress_falls_by_a_revision_alone(name: str, data: st.DataObject) -> None:
+    run = Run(name).play(data.draw(strategies.sessions(name)))
+    before = 0.0
+    for new, session in run.steps():
+        progress = EVERY[name].view(session.state).progress
+        assert 0.0 <= progress <= 1.0
+        assert progress >= before or isinstance(new, REVISIONS)
+        before = progress
+
+
+@each_workflow
+@given(st.data())
+def test_every_state_can_be_shown_and_told(name: str, data: st.DataObject) -> None:
+    run = Run(name).play(data.draw(strategies.wild_sessions(name)))
+    for _, session in run.steps():
+        assert kernel.status(EVERY[name], session) in get_args(Status)
+        assert json.encoded(EVERY[name].view(session.state))
+        assert json.encoded(EVERY[name].record(session.state))

@@ -1,0 +1,344 @@
+"""`MockLLMAdapter` as seed 0 describes it, through the public API alone."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from preflights_es import (
+    DecisionPatch,
+    HeuristicsConfig,
+    LLMContext,
+    LLMResponse,
+    MockLLMAdapter,
+    Question,
+    SessionSnapshot,
+)
+from tests.markdown import ROOT
+
+ADAPTER = MockLLMAdapter()
+CONFIG = HeuristicsConfig()
+NO_KEYWORD = "Improve what we have"
+
+Answers = dict[str, str | tuple[str, ...]]
+
+
+def questions(intention: str, answers: Answers | None = None, turn: int = 1) -> LLMResponse:
+    snapshot = SessionSnapshot(answers=answers or {}, turn=turn)
+    return ADAPTER.generate_questions(intention, CONFIG, None, snapshot)
+
+
+def patch(intention: str, answers: Answers) -> DecisionPatch | None:
+    return ADAPTER.extract_decision_patch(intention, answers, CONFIG)
+
+
+# The flow (seed 0, section 3) ----------------------------------------------------------------
+
+
+def test_the_flow_of_the_diagram_ends_in_its_patch() -> None:
+    first = questions(NO_KEYWORD)
+    assert [q.question for q in first.questions] == ["What type of change is this?"]
+    assert first.progress == 0.0
+    second = questions(NO_KEYWORD, {"change_category": "Authentication"}, 2)
+    assert [q.question for q in second.questions] == ["Which authentication approach?"]
+    assert second.progress == 0.5
+    answers: Answers = {"change_category": "Authentication", "auth_strategy": "OAuth"}
+    third = questions(NO_KEYWORD, answers, 3)
+    assert (third.questions, third.missing_info, third.progress) == ((), (), 1.0)
+    assert patch(NO_KEYWORD, answers) == DecisionPatch(
+        category="Authentication", fields=(("Strategy", "OAuth"),)
+    )
+
+
+def test_the_first_turn_may_come_without_context_and_state() -> None:
+    assert ADAPTER.generate_questions(NO_KEYWORD, CONFIG, None, None) == questions(NO_KEYWORD)
+    assert ADAPTER.generate_questions(
+        intention=NO_KEYWORD, heuristics_config=CONFIG, context=None, session_state=None
+    ) == questions(NO_KEYWORD)
+
+
+def test_the_surroundings_change_nothing() -> None:
+    context = LLMContext("200 files", ("postgres", "react"), "a monolith with a login")
+    assert ADAPTER.generate_questions(NO_KEYWORD, CONFIG, context, None) == questions(NO_KEYWORD)
+
+
+@pytest.mark.parametrize(
+    ("category", "question"),
+    [
+        (
+            "Authentication",
+            Question(
+                id="auth_strategy",
+                type="single_choice",
+                question="Which authentication approach?",
+                options=("OAuth", "Email/Password", "Magic Link", "Other (specify)"),
+            ),
+        ),
+        (
+            "Database",
+            Question(
+                id="db_type",
+                type="single_choice",
+                question="Which database type?",
+                options=("PostgreSQL", "MySQL", "MongoDB", "Other (specify)"),
+            ),
+        ),
+        (
+            "Frontend",
+            Question(
+                id="frontend_framework",
+                type="single_choice",
+                question="Which framework?",
+                options=("React", "Vue", "Svelte", "Other (specify)"),
+            ),
+        ),
+        (
+            "Backend",
+            Question(
+                id="api_style",
+                type="single_choice",
+                question="Which API style?",
+                options=("REST", "GraphQL", "gRPC", "Other (specify)"),
+            ),
+        ),
+        (
+            "Infra",
+            Question(
+                id="hosting",
+                type="single_choice",
+                question="Which hosting approach?",
+                options=("Cloud", "Self-hosted", "Serverless", "Other (specify)"),
+            ),
+        ),
+        ("Other", Question("description", "free_text", "What should be decided?")),
+    ],
+)
+def test_each_category_has_its_one_question(category: str, question: Question) -> None:
+    turn = questions(NO_KEYWORD, {"change_category": category}, 2)
+    assert turn.questions == (question,)
+    assert turn.missing_info == (question.id,)
+    assert turn.questions[0].optional is False
+
+
+# Detection (section 9) -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("keywords", "missing", "hint"),
+    [
+        (("auth", "login", "oauth", "jwt"), "auth_strategy", "adr"),
+        (("database", "db", "postgres", "mysql"), "db_type", "adr"),
+        (("frontend", "ui", "react", "component"), "frontend_framework", "task"),
+        (("api", "endpoint", "backend"), "api_style", "adr"),
+        (("deploy", "docker", "ci", "infra"), "hosting", "adr"),
+    ],
+)
+def test_a_keyword_skips_the_generic_question(
+    keywords: tuple[str, ...], missing: str, hint: str
+) -> None:
+    for keyword in keywords:
+        turn = questions(f"We need {keyword.upper()} soon")
+        assert [q.id for q in turn.questions] == [missing]
+        assert (turn.missing_info, turn.decision_hint, turn.progress) == ((missing,), hint, 0.5)
+
+
+@pytest.mark.parametrize(
+    "word", ["author", "guide", "specific", "feedback", "rapid", "reaction", "pricing", "build"]
+)
+def test_a_word_that_only_contains_a_keyword_detects_nothing(word: str) -> None:
+    assert questions(f"Improve the {word}").missing_info == ("change_category",)
+
+
+def test_a_detected_category_needs_only_the_primary_answer() -> None:
+    assert patch("Add login", {"auth_strategy": "magic link"}) == DecisionPatch(
+        "Authentication", (("Strategy", "Magic Link"),)
+    )
+
+
+def test_an_explicit_category_wins_over_the_detected_one() -> None:
+    answers: Answers = {"change_category": "Database", "auth_strategy": "OAuth"}
+    assert questions("Add login", answers).missing_info == ("db_type",)
+    assert patch("Add login", answers) is None
+    answers["db_type"] = "SQLite"
+    assert patch("Add login", answers) == DecisionPatch("Database", (("Type", "SQLite"),))
+
+
+# Extraction (section 5) ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("category", "answers", "fields"),
+    [
+        (
+            "Authentication",
+            {"auth_library": "Authlib", "auth_strategy": "OAuth"},
+            (("Strategy", "OAuth"), ("Library", "Authlib")),
+        ),
+        (
+            "Database",
+            {"db_orm": "SQLAlchemy", "db_type": "postgresql"},
+            (("Type", "PostgreSQL"), ("ORM", "SQLAlchemy")),
+        ),
+        (
+            "Frontend",
+            {"styling": "Tailwind", "frontend_framework": "vue"},
+            (("Framework", "Vue"), ("Styling", "Tailwind")),
+        ),
+        (
+            "Backend",
+            {"backend_framework": "Django", "api_style": "graphql"},
+            (("API_Style", "GraphQL"), ("Framework", "Django")),
+        ),
+        (
+            "Infra",
+            {"ci_cd": "Actions", "hosting": "self-HOSTED"},
+            (("Hosting", "Self-hosted"), ("CI_CD", "Actions")),
+        ),
+        ("Other", {"description": "Use tabs"}, (("Description", "Use tabs"),)),
+    ],
+)
+def test_the_table_of_fields_maps_every_answer(
+    category: str, answers: Answers, fields: tuple[tuple[str, str], ...]
+) -> None:
+    assert patch(NO_KEYWORD, {"change_category": category, **answers}) == DecisionPatch(
+        category, fields
+    )
+
+
+def test_no_answer_gives_no_patch() -> None:
+    assert patch(NO_KEYWORD, {}) is None
+    assert patch("Add login", {}) is None
+    assert patch(NO_KEYWORD, {"change_category": "Authentication"}) is None
+    assert patch(NO_KEYWORD, {"auth_strategy": "OAuth"}) is None
+    assert ADAPTER.extract_decision_patch(NO_KEYWORD, None, CONFIG) is None
+
+
+@pytest.mark.parametrize("value", ["", "  ", "TBD", "todo", "N/A", "???", "-", ("OAuth", "SAML")])
+def test_what_is_not_concrete_gives_no_patch_and_asks_again(value: str | tuple[str, ...]) -> None:
+    answers: Answers = {"change_category": "Authentication", "auth_strategy": value}
+    assert patch(NO_KEYWORD, answers) is None
+    turn = questions(NO_KEYWORD, answers, 2)
+    assert (turn.missing_info, turn.progress) == (("auth_strategy",), 0.5)
+
+
+def test_a_placeholder_is_left_out_of_a_patch_that_has_other_fields() -> None:
+    answers: Answers = {"auth_strategy": "OAuth", "auth_library": "TBD"}
+    assert patch("Add login", answers) == DecisionPatch("Authentication", (("Strategy", "OAuth"),))
+
+
+def test_other_specify_is_a_first_class_path() -> None:
+    answers: Answers = {
+        "change_category": "Authentication",
+        "auth_strategy": "Other (specify)",
+        "auth_strategy__other": "Passkeys",
+    }
+    assert patch(NO_KEYWORD, answers) == DecisionPatch(
+        "Authentication", (("Strategy", "Passkeys"),)
+    )
+    assert questions(NO_KEYWORD, answers).progress == 1.0
+
+
+@pytest.mark.parametrize("text", ["", " ", "TBD", "Other (specify)"])
+def test_other_specify_without_a_text_is_unanswered(text: str) -> None:
+    answers: Answers = {"auth_strategy": "Other (specify)", "auth_strategy__other": text}
+    assert patch("Add login", answers) is None
+    assert patch("Add login", {"auth_strategy": "Other (specify)"}) is None
+    turn = questions("Add login", answers)
+    assert turn.missing_info == ("auth_strategy",), "the companion is never missing"
+
+
+def test_a_secondary_field_resolves_other_specify_too() -> None:
+    answers: Answers = {
+        "auth_strategy": "OAuth",
+        "auth_library": "Other (specify)",
+        "auth_library__other": "Authlib",
+    }
+    assert patch("Add login", answers) == DecisionPatch(
+        "Authentication", (("Strategy", "OAuth"), ("Library", "Authlib"))
+    )
+
+
+@pytest.mark.parametrize(
+    "category",
+    [
+        {"change_category": "Other"},
+        {"change_category": "Mobile"},
+        {"change_category": "Other (specify)", "change_category__other": "Mobile"},
+        {"change_category": ("Other (specify)",), "change_category__other": ("Mobile",)},
+    ],
+)
+def test_every_way_to_other_leads_to_the_description(category: Answers) -> None:
+    turn = questions(NO_KEYWORD, category, 2)
+    assert (turn.missing_info, turn.decision_hint) == (("description",), "unsure")
+    assert patch(NO_KEYWORD, category) is None, "nobody decided the intention"
+    assert patch(NO_KEYWORD, {**category, "description": "Use Flutter"}) == DecisionPatch(
+        category="Other", fields=(("Description", "Use Flutter"),)
+    )
+
+
+def test_a_list_of_one_is_its_element() -> None:
+    answers: Answers = {"change_category": ("database",), "db_type": ("mysql",)}
+    assert patch(NO_KEYWORD, answers) == DecisionPatch("Database", (("Type", "MySQL"),))
+
+
+def test_a_custom_value_is_worth_as_much_as_a_listed_one() -> None:
+    listed = questions("Add login", {"auth_strategy": "OAuth"})
+    custom = questions("Add login", {"auth_strategy": "Passkeys"})
+    assert listed == custom
+    assert patch("Add login", {"auth_strategy": " Passkeys "}) == DecisionPatch(
+        "Authentication", (("Strategy", "Passkeys"),)
+    )
+
+
+# Budget (section 2) --------------------------------------------------------------------------
+
+
+def test_after_three_turns_nothing_is_asked_but_it_is_said_what_is_missing() -> None:
+    for turn in (1, 2, 3):
+        assert len(questions(NO_KEYWORD, {}, turn).questions) == 1
+    late = questions(NO_KEYWORD, {}, 4)
+    assert (late.questions, late.missing_info, late.progress) == ((), ("change_category",), 0.0)
+
+
+def test_a_partial_patch_is_better_than_another_question() -> None:
+    answers: Answers = {"change_category": "Database", "db_orm": "SQLAlchemy"}
+    assert questions(NO_KEYWORD, answers, 4).questions == ()
+    assert patch(NO_KEYWORD, answers) == DecisionPatch("Database", (("ORM", "SQLAlchemy"),))
+
+
+# Determinism (section 2.1) -------------------------------------------------------------------
+
+_PROGRAM = """
+from preflights_es import HeuristicsConfig, MockLLMAdapter, SessionSnapshot
+adapter, config = MockLLMAdapter(), HeuristicsConfig()
+for intention in ("Add login over an api, in docker", "Improve what we have", "db for the ui"):
+    for answers in ({}, {"change_category": "Infra"}, {"auth_library": "A", "auth_strategy": "B"}):
+        print(adapter.generate_questions(intention, config, None, SessionSnapshot((), answers)))
+        print(adapter.extract_decision_patch(intention, answers, config))
+"""
+
+
+def _output(seed: str) -> str:
+    environment = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(
+        [sys.executable, "-c", _PROGRAM], env=environment, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_every_process_says_the_same() -> None:
+    first = _output("0")
+    assert first.count("LLMResponse") == 9
+    assert {_output("1"), _output("4711")} == {first}
+
+
+def test_asking_changes_nothing() -> None:
+    answers: Answers = {"change_category": "Database"}
+    snapshot = SessionSnapshot(answers=answers)
+    first = ADAPTER.generate_questions(NO_KEYWORD, CONFIG, None, snapshot)
+    assert ADAPTER.generate_questions(NO_KEYWORD, CONFIG, None, snapshot) == first
+    assert answers == {"change_category": "Database"}
