@@ -6,16 +6,23 @@ import click
 
 from preflights_cli.common import Voice, common
 from preflights_es.app import App
-from preflights_es.store.sql import file_of, shown_url
+from preflights_es.core.text import shown
+from preflights_es.store.engines import file_of, shown_url
 from preflights_es.store.tables import SCHEMA
 
 
 @click.group()
 def db_command() -> None:
-    """Look after the log's database."""
+    """Look after the log's database.
+
+    \b
+    Examples:
+      preflights db status
+      preflights db upgrade
+    """
 
 
-@db_command.command("upgrade")
+@db_command.command("upgrade", short_help="Create the log, or bring its tables up to date.")
 @common
 def upgrade_command(app: App, voice: Voice) -> int:
     """Create the log, or bring its tables up to date; any command does so when it is needed.
@@ -29,11 +36,11 @@ def upgrade_command(app: App, voice: Voice) -> int:
     voice.json(
         {"format": "db-upgrade/1", "database": shown_url(store.url), "schema": store.schema()}
     )
-    voice.say(f"{shown_url(store.url)} has schema {store.schema()}.")
+    voice.say(f"{shown(shown_url(store.url))} has schema {store.schema()}.")
     return 0
 
 
-@db_command.command("status")
+@db_command.command("status", short_help="Say where the log lies, and whether it is whole.")
 @common
 def status_command(app: App, voice: Voice) -> int:
     """Say where the log lies, how large it is, and whether its file is whole.
@@ -60,5 +67,5 @@ def status_command(app: App, voice: Voice) -> int:
     voice.json(shape)
     for name, value in shape.items():
         if name != "format":
-            voice.say(f"{name.replace('_', ' '):<13}{value}")
+            voice.say(f"{name.replace('_', ' '):<14}{shown(str(value))}")
     return 0

@@ -11,7 +11,7 @@ from alembic.util import CommandError
 from sqlalchemy.engine import URL, Connection
 
 from preflights_es.core.errors import LogDamaged
-from preflights_es.store.sql import engine, file_of, shown_url
+from preflights_es.store.engines import engine, file_of, shown_url
 
 PAGE_SIZE = 8192  # bytes: payloads of a few kilobytes stay on one page
 

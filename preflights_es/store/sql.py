@@ -8,16 +8,8 @@ from __future__ import annotations
 
 import contextlib
 import sqlite3
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
-
-from sqlalchemy import bindparam, create_engine, delete, event, func, insert, or_, select, update
-from sqlalchemy.engine import URL, Engine, make_url
-from sqlalchemy.exc import ArgumentError, DatabaseError, NoSuchModuleError
-from sqlalchemy.pool import NullPool
-from sqlalchemy.sql import ClauseElement
-from sqlalchemy.sql.elements import BindParameter
 
 from preflights_es.core.errors import (
     CommitUnknown,
@@ -26,118 +18,19 @@ from preflights_es.core.errors import (
     LogDamaged,
     LogFromFuture,
     NumberTaken,
-    PreflightsError,
-    SettingsError,
-    StoreUnavailable,
 )
 from preflights_es.core.ids import TYPED_MIN
 from preflights_es.core.ports import Batch, Head, Stored
-from preflights_es.store import memory, tables
+from preflights_es.store import tables
 from preflights_es.store.chain import follows, sealed
-
-MATCHES_MAX: Final = memory.MATCHES_MAX
-BUSY_TIMEOUT_MS: Final = 15_000  # a writer waits this long for another one's transaction
+from preflights_es.store.engines import engine, file_of, parsed, shown_url, translated
+from preflights_es.store.statements import Statement, statements
 
 _TABLES: Final = (
     "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite^_%' ESCAPE '^'"
 )
 _OURS: Final = {"alembic_version", "events", "heads"}
 _NOTHING_COMMITTED = ("SQLITE_FULL", "SQLITE_BUSY")
-_DAMAGED = ("SQLITE_CORRUPT", "SQLITE_NOTADB")
-_DAMAGED_WORDS = ("malformed", "Could not decode to UTF-8")
-
-
-class Statement:
-    """A Core statement, compiled for one dialect, run with named values on a DBAPI cursor."""
-
-    def __init__(self, element: ClauseElement, engine: Engine) -> None:
-        compiled = element.compile(engine)
-        self.sql = str(compiled)
-        self.names: list[str] | None = compiled.positiontup  # type: ignore[attr-defined]
-        self.fixed: dict[str, Any] = {k: v for k, v in compiled.params.items() if v is not None}
-
-    def bound(self, values: Mapping[str, Any]) -> Any:
-        """The parameters in the form that the driver takes."""
-        values = {**self.fixed, **values}
-        return [values[name] for name in self.names] if self.names is not None else values
-
-
-_h, _e, _c, _n = tables.heads.c, tables.events.c, tables.claims.c, tables.numbers.c
-
-
-def _statements() -> dict[str, ClauseElement]:
-    head = select(_h.session_id, _h.project, _h.workflow, _h.version, _h.head_hash)
-    ours: BindParameter[str] = bindparam("in_session")
-    return {
-        "insert_head": insert(tables.heads),
-        "move_head": update(tables.heads)
-        .where(
-            _h.session_id == ours,
-            _h.version == bindparam("expected_version"),
-            _h.head_hash == bindparam("expected_hash"),
-        )
-        .values(version=bindparam("to_version"), head_hash=bindparam("to_hash")),
-        "insert_event": insert(tables.events),
-        "insert_outbox": insert(tables.outbox),
-        "insert_claim": insert(tables.claims),
-        "delete_claim": delete(tables.claims).where(
-            _c.session_id == ours, _c.call == bindparam("of_call")
-        ),
-        "claim": update(tables.claims)
-        .where(
-            _c.session_id == ours,
-            _c.call == bindparam("of_call"),
-            or_(
-                _c.owner == "",
-                _c.owner == bindparam("to_owner"),
-                _c.until <= bindparam("moment"),
-            ),
-        )
-        .values(owner=bindparam("to_owner"), until=bindparam("to_until")),
-        "open_calls": select(_c.session_id, _c.call)
-        .where(_c.project == bindparam("of_project"))
-        .order_by(_c.session_id, _c.call),
-        "session_calls": select(_c.call).where(_c.session_id == ours),
-        "insert_number": insert(tables.numbers),
-        "numbers": select(_n.number, _n.session_id).where(_n.project == bindparam("of_project")),
-        "number": select(_n.session_id).where(
-            _n.project == bindparam("of_project"), _n.number == bindparam("of_number")
-        ),
-        "read": select(
-            _e.version,
-            _e.type,
-            _e.recorded_at,
-            _e.input_id,
-            _e.actor_kind,
-            _e.decider,
-            _e.data,
-            _e.salt,
-            _e.digest,
-            _e.hash,
-        )
-        .where(_e.session_id == ours, _e.version > bindparam("after"))
-        .order_by(_e.version),
-        "head": head.where(_h.session_id == ours),
-        "heads": head.order_by(_h.session_id.desc()).limit(bindparam("at_most")),
-        "project_heads": head.where(_h.project == bindparam("of_project"))
-        .order_by(_h.session_id.desc())
-        .limit(bindparam("at_most")),
-        "matching": select(_h.session_id)
-        .where(
-            or_(
-                _h.session_id.like(bindparam("beginning")),
-                _h.session_id.like(bindparam("ending")),
-            )
-        )
-        .order_by(_h.session_id.desc())
-        .limit(MATCHES_MAX),
-        "count_sessions": select(func.count()).select_from(tables.heads),
-        "count_events": select(func.count()).select_from(tables.events),
-        "count_open_calls": select(func.count()).select_from(tables.claims),
-        "session_of_input": select(_e.session_id, _e.version).where(
-            _e.input_id == bindparam("of_input")
-        ),
-    }
 
 
 class SqlStore:
@@ -156,7 +49,7 @@ class SqlStore:
         self._now = now
         self._salt = salt
         self._engine = engine(self.url)
-        self._elements = _statements()
+        self._elements = statements()
         self._compiled: dict[str, Statement] = {}
         self._raw: Any = None
         self._make_current()
@@ -174,7 +67,7 @@ class SqlStore:
             from preflights_es.store import migrate
 
             self.close()
-            with _translated():
+            with translated():
                 migrate.upgrade(self.url)
 
     def schema(self) -> str | None:
@@ -183,7 +76,7 @@ class SqlStore:
         Raises:
             LogDamaged: the tables are another program's.
         """
-        with _translated():
+        with translated():
             if (path := file_of(self.url)) and not path.exists():
                 return None
             cursor = self._cursor()
@@ -386,7 +279,7 @@ class SqlStore:
     @contextlib.contextmanager
     def _transaction(self) -> Iterator[Any]:
         """IMMEDIATE: a deferred one that reads and then writes fails at once, whatever it waits."""
-        with _translated():
+        with translated():
             cursor = self._cursor()
             cursor.execute("BEGIN IMMEDIATE")
             try:
@@ -417,7 +310,7 @@ class SqlStore:
     # 3. Reading ------------------------------------------------------------------------------
 
     def _rows(self, name: str, **values: Any) -> list[Any]:
-        with _translated():
+        with translated():
             cursor = self._cursor()
             self._run(cursor, name, **values)
             rows: list[Any] = cursor.fetchall()
@@ -486,7 +379,7 @@ class SqlStore:
         Raises:
             LogDamaged: it is not.
         """
-        with _translated():
+        with translated():
             found = self._cursor().execute("PRAGMA quick_check(1)").fetchone()[0]
         if found != "ok":
             raise LogDamaged(shown_url(self.url), 0, found)
@@ -507,88 +400,3 @@ def _row(e: Stored) -> dict[str, Any]:
         "digest": e.digest,
         "hash": e.hash,
     }
-
-
-# 4. Engines ----------------------------------------------------------------------------------
-
-
-def parsed(url: str) -> URL:
-    """The address of a log; a plain path is a SQLite file.
-
-    Raises:
-        SettingsError: it names no engine that this version supports, or no file.
-    """
-    expected = "expected sqlite:///PATH or a path"
-    if "\0" in url:
-        raise SettingsError(f"the database URL holds a NUL character: {expected}")
-    try:
-        # A path is taken as it is: one with `?` or `%` in it would mean something in a URL.
-        found = make_url(url) if "://" in url else URL.create("sqlite", database=url)
-    except (ArgumentError, ValueError) as error:
-        raise SettingsError(f"the database URL cannot be read: {expected}") from error
-    if found.get_backend_name() != "sqlite":
-        raise SettingsError(
-            f"the database engine {found.get_backend_name()!r} is not supported: {expected}"
-        )
-    if file_of(found) is None:
-        raise SettingsError(f"a log cannot live in memory: {expected}")
-    return found
-
-
-def shown_url(url: URL) -> str:
-    """Without a password."""
-    path = file_of(url)
-    return str(path) if path else url.render_as_string(hide_password=True)
-
-
-def file_of(url: URL) -> Path | None:
-    """The file of a SQLite log."""
-    name = url.database
-    return Path(name) if name and name != ":memory:" else None
-
-
-def engine(url: URL) -> Engine:
-    """An engine whose transactions begin as the log needs them."""
-    try:
-        made = create_engine(url, poolclass=NullPool, connect_args={"isolation_level": None})
-    except (NoSuchModuleError, ImportError) as error:
-        raise SettingsError(f"the database driver is missing: {error}") from error
-
-    @event.listens_for(made, "connect")
-    def _on_connect(connection: Any, _record: object) -> None:
-        cursor = connection.cursor()
-        cursor.execute(f"PRAGMA busy_timeout={BUSY_TIMEOUT_MS}")
-        # NORMAL loses acknowledged appends at a power cut.
-        cursor.execute("PRAGMA synchronous=FULL")
-        cursor.execute("PRAGMA secure_delete=ON")
-        cursor.close()
-
-    @event.listens_for(made, "begin")
-    def _on_begin(connection: Any) -> None:
-        connection.exec_driver_sql("BEGIN IMMEDIATE")
-
-    return made
-
-
-@contextlib.contextmanager
-def _translated() -> Iterator[None]:
-    """Foreign errors become ours, once, here."""
-    try:
-        yield
-    except PreflightsError:
-        raise
-    except DatabaseError as error:
-        raise _ours(error.orig or error) from error
-    except sqlite3.Error as error:
-        raise _ours(error) from error
-    except OSError as error:
-        raise StoreUnavailable(f"the log cannot be opened: {error}") from error
-
-
-def _ours(error: BaseException) -> PreflightsError:
-    name = getattr(error, "sqlite_errorname", "")
-    if name.startswith(_DAMAGED) or any(words in str(error) for words in _DAMAGED_WORDS):
-        return LogDamaged("the database file", 0, f"{error}: restore it from a copy")
-    if "no such table" in str(error) or "no such column" in str(error):
-        return LogDamaged("the database", 0, f"{error}: it is not a log of preflights")
-    return StoreUnavailable(f"the log cannot be used: {error}")

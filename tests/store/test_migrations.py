@@ -24,7 +24,8 @@ from preflights_es.core.errors import (
 )
 from preflights_es.store import migrate, tables
 from preflights_es.store.chain import verified
-from preflights_es.store.sql import SqlStore, parsed
+from preflights_es.store.engines import parsed
+from preflights_es.store.sql import SqlStore
 from tests.fixed import Clock
 from tests.store.given import Salt, batch, erased, heard, opened, said, session_id, sql
 

@@ -25,8 +25,8 @@ from preflights_es.core.events import (
 from preflights_es.core.ports import Batch, Draft, Stored
 from preflights_es.store import chain, jsonl, tables
 from preflights_es.store.chain import sealed, verified
+from preflights_es.store.engines import BUSY_TIMEOUT_MS
 from preflights_es.store.migrate import PAGE_SIZE
-from preflights_es.store.sql import BUSY_TIMEOUT_MS
 from tests import markdown
 from tests.markdown import ticked
 

@@ -13,8 +13,9 @@ import pytest
 
 from preflights_es.core.errors import LogDamaged, SettingsError, StoreUnavailable
 from preflights_es.store.chain import verified
+from preflights_es.store.engines import BUSY_TIMEOUT_MS, file_of, parsed, shown_url
 from preflights_es.store.migrate import PAGE_SIZE
-from preflights_es.store.sql import BUSY_TIMEOUT_MS, SqlStore, file_of, parsed, shown_url
+from preflights_es.store.sql import SqlStore
 from tests.fixed import PROJECT, Clock
 from tests.store.given import Salt, batch, heard, opened, said, session_id, sql
 
