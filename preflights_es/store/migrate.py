@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import sqlite3
+import time
 from pathlib import Path
 
 from alembic import command
 from alembic.config import Config
 from alembic.util import CommandError
 from sqlalchemy.engine import URL, Connection
+from sqlalchemy.exc import OperationalError
 
 from preflights_es.core.errors import LogDamaged
 from preflights_es.store.engines import engine, file_of, shown_url
 
+TRIES = 150  # to find nobody else changing the file
+WAIT_S = 0.1  # seconds between two of them
 PAGE_SIZE = 8192  # bytes: payloads of a few kilobytes stay on one page
 
 
@@ -39,6 +43,18 @@ def upgrade(url: URL) -> None:
         LogDamaged: the tables have a revision that there never was.
         OSError, sqlalchemy.exc.DatabaseError: as the engine raises them.
     """
+    for left in range(TRIES - 1, -1, -1):
+        try:
+            _upgrade(url)
+            return
+        except (sqlite3.OperationalError, OperationalError) as error:
+            # Changing the journal's mode does not wait for others, whatever the busy timeout says.
+            if left == 0 or "locked" not in str(error):
+                raise
+            time.sleep(WAIT_S)
+
+
+def _upgrade(url: URL) -> None:
     path = file_of(url)
     if path is not None:
         path.parent.mkdir(parents=True, exist_ok=True)
