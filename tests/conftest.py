@@ -7,8 +7,7 @@ import os
 import pytest
 from hypothesis import HealthCheck, settings
 
-from preflights_es.providers.capabilities import KEY_VARIABLES
-from preflights_es.providers.remote import NO_LIVE
+from preflights_es.providers.capabilities import KEY_VARIABLES, NO_LIVE
 from preflights_es.runtime.runner import Runner
 from tests.fixed import Clock, Ids, memory_runner
 

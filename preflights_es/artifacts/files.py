@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import glob
 import os
+from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path, PurePosixPath
 from typing import Final
@@ -21,8 +23,8 @@ def checked_folder(root: Path, folder: str) -> Path:
         ArtifactOutside: it does not.
     """
     top = root.resolve()
-    found = (top / folder).resolve()
-    if found != top and top not in found.parents:
+    found = _resolved(top / folder)
+    if found is None or (found != top and top not in found.parents):
         raise ArtifactOutside(
             f"the folder {folder!r} leads outside the project {str(root)!r}: "
             "configure one inside it"
@@ -41,12 +43,44 @@ def checked_path(root: Path, folders: tuple[str, ...], path: str) -> Path:
         raise ArtifactOutside(f"the path {path!r} is not inside the project: nothing was written")
     target = root.resolve() / parts
     allowed = [checked_folder(root, folder) for folder in folders]
-    if target.parent.resolve() not in allowed:
+    if _resolved(target.parent) not in allowed:
         expected = " or ".join(folders)
         raise ArtifactOutside(
             f"the document {path!r} does not lie in {expected}: nothing was written"
         )
     return target
+
+
+def _resolved(path: Path) -> Path | None:
+    """Links followed; None where they lead in a circle, or no file can bear the name."""
+    try:
+        return path.resolve()
+    except (OSError, RuntimeError, ValueError):
+        return None
+
+
+@contextlib.contextmanager
+def alone(root: Path) -> Iterator[None]:
+    """Keeps other processes of ours from writing documents below the root; ends with the process.
+
+    Of two that write the same document in turn, each would take the other's text for a person's
+    edit, and what it is about to rename for what a dead process left.
+
+    Raises:
+        StoreUnavailable: there is no such folder.
+    """
+    try:
+        handle = os.open(root, os.O_RDONLY)
+    except OSError as error:
+        raise StoreUnavailable(f"{root} cannot be opened: {error.strerror}") from error
+    try:
+        with contextlib.suppress(ImportError, OSError):  # not every system can lock a folder
+            import fcntl
+
+            fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
 
 
 def filed(
@@ -110,13 +144,18 @@ def found_hash(target: Path) -> str | None:
 def _replace(target: Path, content: bytes) -> None:
     """All of it or nothing: a second file, flushed, then renamed."""
     temporary = target.with_name(f".{target.name}.{os.getpid()}.tmp")
-    with temporary.open("wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-    temporary.replace(target)
+    try:
+        with temporary.open("wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(target)
+    except OSError:
+        with contextlib.suppress(OSError):
+            temporary.unlink()
+        raise
     _flush_folder(target.parent)
-    for left in target.parent.glob(f".{target.name}.*.tmp"):
+    for left in target.parent.glob(f".{glob.escape(target.name)}.*.tmp"):
         # Of a process that was killed before it could rename.
         with contextlib.suppress(FileNotFoundError):
             left.unlink()

@@ -8,37 +8,61 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from importlib.resources import files
 from string import Template
 from typing import Final
 
 from preflights_es.core.artifacts import Record, RecordField, Related
+from preflights_es.core.errors import LogFromFuture
 from preflights_es.core.text import one_line, shortened, shown, shown_lines, slug
 
 TITLE_MAX: Final = 120  # characters of a heading
 BRIEF_BYTES_MAX: Final = 1_500  # about 375 tokens of English, under 500 of any script
 
-_MARKUP = re.compile(r"[\\`*\[\]<>|]")
-_LEADING = re.compile(r"^(\s*)([#>+=-]|\d+[.)])")
+# What means something wherever it stands: an underscore inside a word and a lone ampersand do not.
+_MARKUP = re.compile(r"[\\`*\[\]<>|~]|(?<![^\W_])_|_(?![^\W_])|&(?=#?\w+;)")
+# What means something at the start of a line, and at the end of a heading.
+_MARGINS = re.compile(r"^[#+=:-]|(?<= )#+$")
+_TEMPLATE = re.compile(r"[a-z_]+\.v[0-9]+")
+_COUNT = re.compile(r"^(\d+)(?=[.)])")
 
 
 def document(template: str, record: Record) -> str:
-    """The text of an ADR or a task, a pure function of the record and the template's version."""
+    """The text of an ADR or a task, a pure function of the record and the template's version.
+
+    Raises:
+        LogFromFuture: this version has no such template.
+    """
     return _filled(_template(template), _values(record))
 
 
 def brief(record: Record) -> str:
-    """What a coding agent has to know before it starts, in fewer than 500 tokens."""
-    for room in (1_000, 600, 300, 150, 80):
-        text = _filled(_template("brief.v1"), _brief_values(record, room))
-        if len(text.encode()) <= BRIEF_BYTES_MAX:
-            break
-    return text
+    """What a coding agent has to know before it starts, in fewer than 500 tokens.
+
+    What is open and what is decided come first; the intention gets the room they leave.
+    """
+    template = _template("brief.v1")
+    values = {"context": ">", "outcome": "*", "open": "*", "more": _before_you_code(record)}
+    room = BRIEF_BYTES_MAX - len(_filled(template, values).encode())
+    values["open"] = _rows([("", question) for question in record.missing], room // 4)
+    if not record.fields and not record.missing:
+        values["open"] = "* Nothing was decided: ask before you choose a technology."
+    room -= len(values["open"].encode())
+    values["outcome"] = _rows(_decided_values(record), room * 2 // 3)
+    room -= len(values["outcome"].encode())
+    values["context"] = _fitted(record.intention, room, _quoted)
+    return _filled(template, values)
 
 
 def _template(name: str) -> str:
-    return (files("preflights_es.artifacts") / "templates" / f"{name}.md").read_text("utf-8")
+    # The name stands in a log, which may come from elsewhere: it must not lead to another file.
+    found = files("preflights_es.artifacts") / "templates" / f"{name}.md"
+    if not _TEMPLATE.fullmatch(name) or not found.is_file():
+        raise LogFromFuture(
+            f"the template {name!r} is not known to this version: upgrade preflights"
+        )
+    return found.read_text("utf-8")
 
 
 def _filled(template: str, values: Mapping[str, str]) -> str:
@@ -132,7 +156,7 @@ def _relations(record: Record) -> str:
 
 def _link(related: Related) -> str:
     """Both records lie in the folder of records; a task is named without a link."""
-    words = f"{_name(related)}, {_inline(one_line(related.title))}"
+    words = f"{_inline(_name(related))}, {_inline(related.title)}"
     if related.number is None:
         return words
     name = slug(related.title)
@@ -143,30 +167,51 @@ def _link(related: Related) -> str:
 # 2. The brief --------------------------------------------------------------------------------
 
 
-def _brief_values(record: Record, room: int) -> dict[str, str]:
-    fields = [
-        f"* {_inline(f.name)}: {_inline(shortened(one_line(f.value), room // 4))}"
-        for f in record.fields
-    ]
-    if record.category and fields:
-        fields.insert(0, f"* Category: {_inline(shortened(record.category, room // 4))}")
-    state = "" if record.status == "accepted" else _STATE.get(record.status, "")
-    return {
-        "context": _quoted(shortened(record.intention, room)),
-        "outcome": "\n".join(fields),
-        "open": "\n".join(f"* {_inline(shortened(q, 200))}" for q in record.missing)
-        or ("" if fields else "* Nothing was decided: ask before you choose a technology."),
-        "more": "\n".join(
-            filter(
-                None,
-                (
-                    state,
-                    "Ask the person before you decide anything that is not decided above.",
-                    f"Source: Preflights session {record.session_id[-8:]}.",
-                ),
-            )
-        ),
-    }
+def _decided_values(record: Record) -> list[tuple[str, str]]:
+    """Pairs of name and value."""
+    if not record.fields:
+        return []
+    category = [("Category", record.category)] if record.category else []
+    return category + [(field.name, field.value) for field in record.fields]
+
+
+def _rows(pairs: list[tuple[str, str]], room: int) -> str:
+    """A list, in at most so many bytes; says how many more there are where they do not fit."""
+    lines: list[str] = []
+    left = room - len(_more(len(pairs)).encode())
+    for count, (name, value) in enumerate(pairs):
+        shown_name = f"{_fitted(one_line(name), room // 6)}: " if name else ""
+        line = f"* {shown_name}{_fitted(one_line(value), room // 3)}\n"
+        left -= len(line.encode())
+        if left < 0:
+            lines.append(_more(len(pairs) - count))
+            break
+        lines.append(line)
+    return "".join(lines).rstrip("\n")
+
+
+def _more(count: int) -> str:
+    return f"* … and {count} more: see the session\n"
+
+
+def _fitted(text: str, room: int, form: Callable[[str], str] | None = None) -> str:
+    """The text in its form, cut so that it takes at most so many bytes."""
+    form = form or _inline
+    width = min(len(text), room)
+    found = form(shortened(text, width))
+    while (size := len(found.encode())) > room and width > 1:
+        width = max(1, min(width - 1, width * room // size))
+        found = form(shortened(text, width))
+    return found
+
+
+def _before_you_code(record: Record) -> str:
+    lines = (
+        "" if record.status == "accepted" else _STATE.get(record.status, ""),
+        "Ask the person before you decide anything that is not decided above.",
+        f"Source: Preflights session {record.session_id[-8:]}.",
+    )
+    return "\n".join(filter(None, lines))
 
 
 _STATE = {
@@ -182,7 +227,7 @@ _STATE = {
 def _inline(text: str) -> str:
     """One line of Markdown that shows the text and does nothing else."""
     escaped = _MARKUP.sub(r"\\\g<0>", shown(one_line(text)))
-    return _LEADING.sub(r"\1\\\2", escaped)
+    return _COUNT.sub(r"\1\\", _MARGINS.sub(r"\\\g<0>", escaped))
 
 
 def _quoted(text: str) -> str:

@@ -8,6 +8,9 @@ SHORT = 8
 TYPED_MIN = 4
 """Fewer characters of an id than this are taken for a slip of the keyboard."""
 
+DIGITS = frozenset("0123456789abcdef-")
+"""All that an id is made of."""
+
 
 def uuid7(milliseconds: int, entropy: bytes) -> str:
     """A UUIDv7 (RFC 9562, section 5.7) in its canonical form, from ten random bytes."""

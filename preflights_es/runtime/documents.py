@@ -11,7 +11,12 @@ from msgspec.structs import replace
 
 from preflights_es.artifacts import files, render
 from preflights_es.core.artifacts import ArtifactDue, ArtifactWritten, Written
-from preflights_es.core.errors import ArtifactOutside, Refused
+from preflights_es.core.errors import (
+    ArtifactOutside,
+    PreflightsError,
+    Refused,
+    UnknownSession,
+)
 from preflights_es.core.ports import Stored
 from preflights_es.runtime.runner import PROGRAM, Handle, Runner, Step
 from preflights_es.store.chain import verified
@@ -48,28 +53,47 @@ class Documents:
             ArtifactOutside: the log names a path outside the configured folders.
             StoreUnavailable: the disk refuses; the next command tries again.
         """
-        for due in handle.session.calls:
-            if isinstance(due, ArtifactDue):
-                handle = self._written(handle, due).handle
+        with files.alone(self.root):
+            # What is due may have been written while this process waited for its turn.
+            handle = self._runner.refreshed(handle)
+            for due in handle.session.calls:
+                if isinstance(due, ArtifactDue):
+                    handle = self._written(handle, due).handle
         return handle
 
     def finish_pending(self, project: str) -> list[Handle]:
-        """Whatever an earlier command of this project left open."""
+        """Whatever an earlier command of this project left open; one in trouble holds up no other.
+
+        Raises:
+            PreflightsError: the first trouble, once all were tried.
+        """
         sessions = dict.fromkeys(
             session_id
             for session_id, call in self._runner.store.open_calls(project)
             if call.startswith("artifact-")
         )
-        return [self.finish(self._runner.load(session_id)) for session_id in sessions]
+        finished: list[Handle] = []
+        trouble: PreflightsError | None = None
+        for session_id in sessions:
+            try:
+                finished.append(self.finish(self._runner.load(session_id)))
+            except PreflightsError as error:
+                trouble = trouble or error
+        if trouble is not None:
+            raise trouble
+        return finished
 
     def text(self, session_id: str, call: str = "") -> tuple[ArtifactDue, str]:
         """A document as its last request (or that of one call) asked for it, byte for byte.
 
         Raises:
+            UnknownSession: nothing is recorded under the id.
             Refused: no document was ever asked for in this session.
         """
         runner = self._runner
         stored = verified(runner.store.read(session_id))
+        if not stored:
+            raise UnknownSession(session_id)
         workflow = runner.workflow(stored[0].workflow)
         due, upto = self._last_due(stored, call)
         if due is None:
@@ -103,7 +127,8 @@ class Documents:
         if not write:
             return Rebuilt(due.path, "missing" if lies is None else "differs")
         before: Written | None = handle.workflow.view(handle.session.state).written
-        written, beside = files.filed(target, due.path, text, before)
+        with files.alone(self.root):
+            written, beside = files.filed(target, due.path, text, before)
         return Rebuilt(written.path, "beside" if beside else "written")
 
     def target(self, path: str) -> Path:

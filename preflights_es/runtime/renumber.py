@@ -30,6 +30,7 @@ class Move(msgspec.Struct, frozen=True):
 class _Entry(msgspec.Struct, frozen=True):
     path: Path
     date: str
+    session: str
     uid: str
 
 
@@ -38,8 +39,8 @@ def mended(
 ) -> list[Move]:
     """Give every record but the oldest of its number the next free one.
 
-    The order is that of date and uid, so that two people who merge the same branches come to the
-    same names.
+    The order is that of date and session (whose id begins with the time), so that two people who
+    merge the same branches come to the same names.
 
     Raises:
         StoreUnavailable: a file cannot be renamed.
@@ -49,9 +50,7 @@ def mended(
         entry
         for paths in found.values()
         if len(paths) > 1
-        for entry in sorted(map(_entry, paths), key=lambda e: (e.date or "9", e.uid, e.path.name))[
-            1:
-        ]
+        for entry in sorted(map(_entry, paths), key=_age)[1:]
     ]
     number = sessions.next_number()
     moves: list[Move] = []
@@ -64,7 +63,12 @@ def mended(
 def _entry(path: Path) -> _Entry:
     text = path.read_text("utf-8", "replace")[:FRONT_MATTER_MAX]
     front = text.split("---")[1] if text.startswith("---") and text.count("---") > 1 else ""
-    return _Entry(path, _value(front, "date"), _value(front, "uid"))
+    return _Entry(path, _value(front, "date"), _value(front, "session"), _value(front, "uid"))
+
+
+def _age(entry: _Entry) -> tuple[str, str, str]:
+    """Oldest first; a record without a date comes last."""
+    return (entry.date or "9", entry.session, entry.path.name)
 
 
 def _value(front: str, key: str) -> str:
@@ -92,6 +96,9 @@ def _moved(
         _rename(entry.path, entry.path.with_name(name))
         return move
     step = sessions.renumber(handle, number)
+    written = handle.workflow.view(handle.session.state).written
+    if written is not None and files.found_hash(entry.path) != written.sha256:
+        _rename(entry.path, entry.path.with_name(name))  # a person's edits move along
     documents.finish(step.handle)
     for related in _related(runner, handle.session.state):
         told = sessions.renumber_reference(related, handle.session.state.uid, number)

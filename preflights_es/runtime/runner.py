@@ -8,7 +8,7 @@ goes on after the fix. The only `await` on a provider stands in `settle`.
 from __future__ import annotations
 
 import base64
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Final
 
 import msgspec
@@ -88,11 +88,13 @@ class Runner:
         workflows: Mapping[str, Workflow[Any]],
         now: Callable[[], int],
         new_id: Callable[[], str],
+        sleep: Callable[[float], Awaitable[None]] | None = None,
     ) -> None:
         self.store = store
         self.workflows = workflows
         self.now = now
         self.new_id = new_id
+        self._sleep = sleep
         self.owner = new_id()
         """Names this process in claims."""
         self._codecs: dict[str, Codec] = {}
@@ -134,6 +136,11 @@ class Runner:
         session = self.folded(workflow, stored)
         # The last event's hash, not the head's: the session may have grown between the two reads.
         return Handle(session_id, head.project, workflow, session, stored[-1].hash)
+
+    def refreshed(self, handle: Handle) -> Handle:
+        """The session as it stands now; read again only where it has moved."""
+        head = self.store.head(handle.session_id)
+        return handle if head and head.hash == handle.hash else self.load(handle.session_id)
 
     def folded(self, workflow: Workflow[Any], stored: Sequence[Stored]) -> Session[Any]:
         """What verified events fold to.
@@ -318,6 +325,8 @@ class Runner:
     async def _outcome(
         self, request: CompletionRequested, provider: Provider, began: int
     ) -> Outcome:
+        if request.wait_ms and self._sleep is not None:
+            await self._sleep(request.wait_ms / 1_000)
         try:
             got = await provider.respond(request)
         except LLMError as error:

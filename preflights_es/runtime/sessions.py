@@ -83,6 +83,8 @@ class Sessions:
         if typed == LAST:
             return self._last()
         wanted = typed.strip().lower()
+        if not set(wanted) <= ids.DIGITS:
+            raise UnknownSession(typed)
         if self._runner.store.head(wanted):
             return wanted
         found = self._runner.store.matching(wanted)
@@ -200,13 +202,15 @@ class Sessions:
 
         Raises:
             SessionMoved: the session is at another version.
-            Refused: it is closed, or what it supersedes cannot be superseded any more.
+            Refused: it is closed, of another project, or what it supersedes cannot be superseded
+                any more.
         """
         actor = Actor("user", _name(by)) if by is not None else self._actor
         for _ in range(CONFLICTS_MAX):
             handle = self._runner.resume(self._runner.load(session_id)).handle
             if expect is not None and handle.version != expect:
                 raise SessionMoved(session_id, expect, handle.version)
+            self.refuse_elsewhere(handle)
             self._refuse_closed(handle)
             proposed = self._acknowledgements(handle, actor, mark)
             try:
@@ -220,7 +224,7 @@ class Sessions:
         kind = kind_of(state, mark)
         is_due = state.patch is not None or bool(state.stopped)
         needs_number = is_due and kind == "adr"
-        number = (state.number or self.next_number()) if needs_number else None
+        number = self._number_of(handle) if needs_number else None
         acknowledged = DecisionAcknowledged(
             at=self._runner.now(),
             actor=actor,
@@ -236,6 +240,26 @@ class Sessions:
         by = Related(state.uid, state.intention, number, handle.session_id)
         superseded = DecisionSuperseded(at=self._runner.now(), actor=actor, by=by)
         return [first, Proposed(former, superseded, self._runner.new_id())]
+
+    def refuse_elsewhere(self, handle: Handle) -> None:
+        """A project's documents and numbers are its own.
+
+        Raises:
+            Refused: the session belongs to another project.
+        """
+        if handle.project != self._project:
+            raise Refused(
+                f"session {ids.short(handle.session_id)} belongs to the project "
+                f"{handle.project!r}: go there, or set PREFLIGHTS_PROJECT"
+            )
+
+    def _number_of(self, handle: Handle) -> int:
+        """The record's own, unless another session holds it here: the record came from elsewhere."""
+        number: int | None = handle.session.state.number
+        holder = self._runner.store.numbers(self._project).get(number) if number else None
+        if number and holder in (None, handle.session_id):
+            return number
+        return self.next_number()
 
     def _supersedable(self, typed: str) -> tuple[Handle, Related]:
         """The decision that is to be replaced.
@@ -327,10 +351,10 @@ def _cleaned_answers(
     given: list[Given] = []
     kinds: list[str] = []
     for key, values in answers:
-        name, _ = _clean("the key of an answer", key.strip(), KEY_MAX)
+        name, in_key = _clean("the key of an answer", key.strip(), KEY_MAX)
         cleaned = [_clean(f"the answer to {name!r}", value, ANSWER_MAX) for value in values]
         given.append(Given(name, tuple(text for text, _ in cleaned)))
-        kinds += [kind for _, found in cleaned for kind in found]
+        kinds += [*in_key, *(kind for _, found in cleaned for kind in found)]
     if len(given) > ANSWERS_MAX or any(len(g.values) > ANSWERS_MAX for g in given):
         raise Refused(f"too many answers at once: at most {ANSWERS_MAX} are taken")
     return tuple(given), tuple(kinds)

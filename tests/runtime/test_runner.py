@@ -220,6 +220,37 @@ def test_an_input_after_the_end_is_recorded_and_ignored(store: MemoryStore) -> N
     assert replayed(store) == "identical"
 
 
+class GrowsWhileRead(Counting):
+    """A store to which somebody appends between the two reads of a session."""
+
+    def __init__(self, inner: Store, other: Runner) -> None:
+        super().__init__(inner)
+        self._other = other
+
+    def read(self, session_id: str, after: int = 0) -> tuple[Stored, ...]:
+        self._other.submit(self._other.load(session_id), toy.said("quick"), "quick")
+        return super().read(session_id, after)
+
+
+def test_a_session_that_grows_while_it_is_read_is_read_as_it_grew(store: MemoryStore) -> None:
+    begun(runner(store), toy.said("a"))
+    growing = GrowsWhileRead(store, runner(store))
+    run = runner(growing)
+    handle = run.load(SESSION)
+    assert handle.session.state.said == ("a", "quick")
+    step = run.submit(handle, toy.said("b"), "second")
+    assert step.decisions == (toy.Heard(text="b", count=3),)
+    assert len(growing.appends) == 1
+
+
+def test_a_handle_is_refreshed_only_where_its_session_has_moved(store: MemoryStore) -> None:
+    run = runner(store)
+    stale = begun(run, toy.said("a")).handle
+    assert run.refreshed(stale) is stale
+    moved = run.submit(stale, toy.said("b"), "second").handle
+    assert run.refreshed(stale) == moved
+
+
 def test_a_log_that_is_always_busy_is_unavailable_in_the_end(store: MemoryStore) -> None:
     handle = begun(runner(store), toy.said("a")).handle
     busy = AlwaysMoving(store)

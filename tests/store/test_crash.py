@@ -31,6 +31,7 @@ def test_a_killed_writer_loses_nothing_it_acknowledged_and_leaves_no_session_stu
                 _everything_fits(store)
                 _everything_goes_on(store, f"after{n}")
     assert len(acknowledged) > ROUNDS
+    assert {len(ids) for ids in acknowledged} == {1, 2}
     with closing(sql(tmp_path)) as store:
         recorded = {
             event.input_id for head in store.heads(None) for event in store.read(head.session_id)
@@ -51,7 +52,7 @@ def _everything_fits(store: SqlStore) -> None:
     assert set(store.open_calls(PROJECT)) == {(h.session_id, f"call-{h.version}") for h in heads}
     assert set(store.numbers(PROJECT).values()) == {head.session_id for head in heads}
     steps = Counter(tuple(i.split("-")[:2]) for i in inputs if i.startswith("round"))
-    assert {count for (_, step), count in steps.items() if int(step) % 3 == 0} == {2}
+    assert {count for (_, step), count in steps.items() if int(step) % 3 == 0} <= {2}
 
 
 def _everything_goes_on(store: SqlStore, prefix: str) -> None:

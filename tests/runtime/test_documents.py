@@ -1,0 +1,424 @@
+"""Documents: written once they are due, finished after a crash, and never over a person's words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from preflights_es.app import WORKFLOWS
+from preflights_es.artifacts.files import hash_of
+from preflights_es.core.artifacts import ArtifactWritten
+from preflights_es.core.errors import (
+    ArtifactOutside,
+    LogFromFuture,
+    Refused,
+    StoreUnavailable,
+    UnknownSession,
+)
+from preflights_es.core.events import Actor, ResponseIgnored, SessionAbandoned
+from preflights_es.replay.replayer import Replayer
+from preflights_es.runtime.documents import Documents, Rebuilt
+from preflights_es.runtime.runner import Handle, Runner
+from preflights_es.runtime.sessions import Sessions
+from preflights_es.store.memory import MemoryStore
+from preflights_es.workflows import clarification
+from preflights_es.workflows.clarification.events import Setup
+from preflights_es.workflows.clarification.state import State
+from preflights_es.workflows.clarification.values import HeuristicsConfig
+from tests import toy
+from tests.fixed import PROJECT, Clock, Ids, salt
+
+FOLDERS = ("docs/decisions", "docs/tasks")
+
+
+class House:
+    """A project with its log in memory, as several processes meet it."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.store = MemoryStore(Clock(), salt)
+        self.new_id = Ids()
+        self.workflows = {**WORKFLOWS, "toy": toy.WORKFLOW}
+        self.runner = self.process()
+        self.documents = Documents(self.runner, root, FOLDERS)
+
+    def process(self) -> Runner:
+        """Another process over the same log."""
+        return Runner(self.store, self.workflows, Clock(), self.new_id)
+
+    def by(self, kind: str = "user") -> Sessions:
+        """The clarifications as a person or a script meets them."""
+        actor = Actor("user", "Ada") if kind == "user" else Actor("script")
+        folders = {"adr": FOLDERS[0], "task": FOLDERS[1]}
+        return Sessions(
+            self.runner, clarification.WORKFLOW, PROJECT, actor, self.documents, folders
+        )
+
+    def answered(self, intention: str = "Add login", supersedes: str | None = None) -> str:
+        """A session that is ready to be accepted."""
+        sessions = self.by()
+        setup = Setup(preflights="0", decider="clarification/1")
+        opened = sessions.open(intention, setup, HeuristicsConfig(), supersedes=supersedes)
+        step = sessions.answer(opened.handle, [("auth_strategy", ["OAuth"])])
+        return step.handle.session_id
+
+    def wanted(self, path: str, template: str = "task.v1") -> str:
+        """A session of the toy that owes a file of that name."""
+        step = self.runner.open(
+            toy.WORKFLOW, PROJECT, toy.wanted(path, template), self.new_id(), self.new_id()
+        )
+        return step.handle.session_id
+
+    def state(self, session_id: str) -> State:
+        found: State = self.runner.load(session_id).session.state
+        return found
+
+    def files(self) -> dict[str, str]:
+        """What lies on disk."""
+        return {
+            path.relative_to(self.root).as_posix(): path.read_text("utf-8")
+            for path in sorted(self.root.rglob("*"))
+            if path.is_file()
+        }
+
+    def replays(self, session_id: str) -> bool:
+        """Whether the session replays without a difference."""
+        found = Replayer(self.workflows).replay(self.store.read(session_id))
+        return found.status == "identical"
+
+
+@pytest.fixture
+def house(tmp_path: Path) -> House:
+    root = tmp_path / "project"
+    root.mkdir()
+    return House(root)
+
+
+LOGIN = "docs/decisions/0001-add-login.md"
+
+
+# 1. Writing ----------------------------------------------------------------------------------
+
+
+def test_an_accepted_decision_is_written_and_recorded(house: House) -> None:
+    session_id = house.answered()
+    step = house.by().accept(session_id)
+    assert house.store.open_calls(PROJECT) == ((session_id, "artifact-1"),)
+    assert house.files() == {}
+    handle = house.documents.finish(step.handle)
+    assert [*house.files()] == [LOGIN]
+    text = house.files()[LOGIN]
+    assert "**OAuth**" in text
+    assert house.state(session_id).written == (handle.session.state.written)
+    written = handle.session.state.written
+    assert (written.path, written.sha256) == (LOGIN, hash_of(text))
+    assert house.store.open_calls(PROJECT) == ()
+    assert house.replays(session_id)
+
+
+def test_a_document_is_the_text_that_its_log_gives(house: House) -> None:
+    session_id = house.answered()
+    house.documents.finish(house.by().accept(session_id).handle)
+    due, text = house.documents.text(session_id)
+    assert (due.path, due.template) == (LOGIN, "adr.v1")
+    assert house.files() == {LOGIN: text}
+
+
+def test_a_task_lies_under_its_uid(house: House) -> None:
+    sessions = house.by()
+    setup = Setup(preflights="0", decider="clarification/1")
+    opened = sessions.open("Improve the ui", setup, HeuristicsConfig())
+    sessions.answer(opened.handle, [("frontend_framework", ["Vue"])])
+    step = sessions.accept(opened.handle.session_id)
+    house.documents.finish(step.handle)
+    uid = opened.handle.session_id[-12:]
+    assert [*house.files()] == [f"docs/tasks/{uid}-improve-the-ui.md"]
+
+
+def test_finishing_what_is_finished_does_nothing(house: House) -> None:
+    session_id = house.answered()
+    handle = house.documents.finish(house.by().accept(session_id).handle)
+    before = house.files()
+    assert house.documents.finish(handle) == handle
+    assert house.documents.finish_pending(PROJECT) == []
+    assert (house.files(), house.runner.load(session_id)) == (before, handle)
+
+
+def test_a_session_that_owes_nothing_writes_nothing(house: House) -> None:
+    handle = house.runner.load(house.answered())
+    assert house.documents.finish(handle) == handle
+    assert house.files() == {}
+
+
+def test_every_document_of_a_session_is_written_oldest_first(house: House) -> None:
+    session_id = house.answered()
+    house.by("script").accept(session_id)
+    proposed = house.documents.text(session_id)[1]
+    house.by().accept(session_id)
+    assert len(house.store.open_calls(PROJECT)) == 2
+    house.documents.finish_pending(PROJECT)
+    accepted = house.documents.text(session_id)[1]
+    assert house.files() == {LOGIN: accepted}
+    assert 'status: "proposed"' in proposed
+    assert 'status: "accepted"' in accepted
+    assert house.documents.text(session_id, "artifact-1")[1] == proposed
+    assert house.replays(session_id)
+
+
+def test_a_document_of_the_past_stays_as_it_was_asked_for(house: House) -> None:
+    first = house.answered()
+    house.documents.finish(house.by().accept(first).handle)
+    before = house.documents.text(first)
+    second = house.answered("Add a better login", supersedes=first)
+    house.by().accept(second)
+    house.documents.finish_pending(PROJECT)
+    assert house.documents.text(first, "artifact-1") == before
+    assert 'status: "superseded by ADR-0002"' in house.files()[LOGIN]
+    assert "Supersedes [ADR-0001" in house.files()["docs/decisions/0002-add-a-better-login.md"]
+
+
+# 2. After a crash ----------------------------------------------------------------------------
+
+
+def test_a_document_that_was_due_before_a_crash_is_written_by_the_next_command(
+    house: House,
+) -> None:
+    sessions = [house.answered(f"Add login {n}") for n in range(3)]
+    for session_id in sessions:
+        house.by().accept(session_id)
+    finished = house.documents.finish_pending(PROJECT)
+    assert [handle.session_id for handle in finished] == sessions
+    assert len(house.files()) == 3
+    assert house.store.open_calls(PROJECT) == ()
+
+
+def test_a_document_that_was_written_before_a_crash_is_recorded_by_the_next_command(
+    house: House,
+) -> None:
+    session_id = house.answered()
+    house.by().accept(session_id)
+    due, text = house.documents.text(session_id)
+    path = house.documents.target(due.path)
+    path.parent.mkdir(parents=True)
+    path.write_text(text)
+    (handle,) = house.documents.finish_pending(PROJECT)
+    assert house.files() == {LOGIN: text}
+    assert handle.session.state.written.path == LOGIN
+    assert not handle.session.state.beside
+
+
+def test_a_renaming_that_a_crash_interrupted_is_finished(house: House) -> None:
+    session_id = house.answered()
+    handle = house.documents.finish(house.by().accept(session_id).handle)
+    house.by().renumber(handle, 7)
+    due, text = house.documents.text(session_id)
+    house.documents.target(due.path).write_text(text)
+    house.documents.finish_pending(PROJECT)
+    assert house.files() == {"docs/decisions/0007-add-login.md": text}
+
+
+def test_documents_of_another_project_are_not_touched(house: House) -> None:
+    house.by().accept(house.answered())
+    assert house.documents.finish_pending("another") == []
+    assert house.files() == {}
+    assert len(house.store.open_calls(PROJECT)) == 1
+
+
+def test_an_open_completion_is_no_document(house: House) -> None:
+    house.runner.open(toy.WORKFLOW, PROJECT, toy.asked("why?"), house.new_id(), house.new_id())
+    assert house.documents.finish_pending(PROJECT) == []
+    assert len(house.store.open_calls(PROJECT)) == 1
+
+
+def test_a_document_that_cannot_be_written_holds_up_no_other(house: House) -> None:
+    first, second, third = (house.answered(f"Add login {n}") for n in range(3))
+    for session_id in (first, second, third):
+        house.by().accept(session_id)
+    (house.root / "docs" / "decisions" / "0002-add-login-1.md").mkdir(parents=True)
+    (house.root / "docs" / "decisions" / "0002-add-login-1.md.new").mkdir()
+    with pytest.raises(StoreUnavailable):
+        house.documents.finish_pending(PROJECT)
+    assert len(house.files()) == 2
+    assert house.store.open_calls(PROJECT) == ((second, "artifact-1"),)
+    (house.root / "docs" / "decisions" / "0002-add-login-1.md.new").rmdir()
+    (house.root / "docs" / "decisions" / "0002-add-login-1.md").rmdir()
+    house.documents.finish_pending(PROJECT)
+    assert len(house.files()) == 3
+
+
+def test_a_project_whose_folder_is_gone_is_unavailable(house: House) -> None:
+    step = house.by().accept(house.answered())
+    house.root.rmdir()
+    with pytest.raises(StoreUnavailable):
+        house.documents.finish(step.handle)
+    assert len(house.store.open_calls(PROJECT)) == 1
+
+
+# 3. Several processes ------------------------------------------------------------------------
+
+
+def test_a_document_that_another_process_wrote_meanwhile_is_not_written_twice(
+    house: House,
+) -> None:
+    session_id = house.answered()
+    stale = house.by().accept(session_id).handle
+    house.documents.finish_pending(PROJECT)
+    handle = house.documents.finish(stale)
+    assert handle == house.runner.load(session_id)
+    tags = [event.type for event in house.store.read(session_id)]
+    assert tags.count(ArtifactWritten.tag) == 1
+    assert ResponseIgnored.tag not in tags
+
+
+def test_a_newer_document_that_another_process_wrote_is_not_taken_for_a_persons_edit(
+    house: House,
+) -> None:
+    session_id = house.answered()
+    stale = house.by("script").accept(session_id).handle
+    house.by().accept(session_id)
+    house.documents.finish_pending(PROJECT)
+    house.documents.finish(stale)
+    assert [*house.files()] == [LOGIN]
+    assert 'status: "accepted"' in house.files()[LOGIN]
+    assert not house.state(session_id).beside
+
+
+def test_a_document_of_a_session_that_was_abandoned_meanwhile_is_not_owed(house: House) -> None:
+    session_id = house.wanted("docs/tasks/a.md")
+    stale = house.runner.load(session_id)
+    abandoned = SessionAbandoned(at=1, actor=toy.ADA)
+    house.process().submit(house.runner.load(session_id), abandoned, house.new_id())
+    house.documents.finish(stale)
+    assert house.files() == {}
+    assert house.store.open_calls(PROJECT) == ()
+
+
+# 4. A person's words -------------------------------------------------------------------------
+
+
+def test_an_edited_document_is_kept_and_the_new_one_lies_beside_it(house: House) -> None:
+    first = house.answered()
+    house.documents.finish(house.by().accept(first).handle)
+    (house.root / LOGIN).write_text("edited")
+    house.by().accept(house.answered("Add a better login", supersedes=first))
+    house.documents.finish_pending(PROJECT)
+    assert house.files()[LOGIN] == "edited"
+    assert 'status: "superseded' in house.files()[f"{LOGIN}.new"]
+    handle = house.runner.load(first)
+    (warning,) = handle.workflow.view(handle.session.state).warnings
+    assert f"{LOGIN}.new" in warning
+    assert house.replays(first)
+
+
+def test_a_record_under_a_new_number_leaves_its_former_name(house: House) -> None:
+    session_id = house.answered()
+    handle = house.documents.finish(house.by().accept(session_id).handle)
+    house.documents.finish(house.by().renumber(handle, 12).handle)
+    assert [*house.files()] == ["docs/decisions/0012-add-login.md"]
+
+
+def test_a_record_that_was_edited_keeps_its_former_name_as_well(house: House) -> None:
+    session_id = house.answered()
+    handle = house.documents.finish(house.by().accept(session_id).handle)
+    (house.root / LOGIN).write_text("edited")
+    house.documents.finish(house.by().renumber(handle, 12).handle)
+    assert house.files()[LOGIN] == "edited"
+    assert [*house.files()] == [LOGIN, "docs/decisions/0012-add-login.md"]
+
+
+def test_a_former_document_outside_todays_folders_is_not_touched(house: House) -> None:
+    session_id = house.answered()
+    handle = house.documents.finish(house.by().accept(session_id).handle)
+    house.by().renumber(handle, 12)
+    moved = Documents(house.runner, house.root, ("docs/tasks",))
+    with pytest.raises(ArtifactOutside):
+        moved.finish_pending(PROJECT)
+    assert [*house.files()] == [LOGIN]
+
+
+# 5. Outside ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "path", ["../x.md", "/tmp/x.md", "x.md", "docs/decisions/../../x.md", ".git/hooks/x", ""]
+)
+def test_a_log_that_names_a_path_outside_writes_nothing(house: House, path: str) -> None:
+    session_id = house.wanted(path)
+    with pytest.raises(ArtifactOutside):
+        house.documents.finish(house.runner.load(session_id))
+    assert house.files() == {}
+    assert house.store.open_calls(PROJECT) == ((session_id, "artifact-1"),)
+
+
+def test_a_log_that_names_a_template_of_another_version_writes_nothing(house: House) -> None:
+    for template in ("adr.v99", "../../../secret"):
+        session_id = house.wanted("docs/tasks/x.md", template)
+        with pytest.raises(LogFromFuture):
+            house.documents.finish(house.runner.load(session_id))
+    assert house.files() == {}
+
+
+def test_folders_that_lead_outside_are_refused_before_anything_is_recorded(house: House) -> None:
+    house.documents.check_folders()
+    with pytest.raises(ArtifactOutside):
+        Documents(house.runner, house.root, ("docs/tasks", "../elsewhere")).check_folders()
+
+
+# 6. Looking ----------------------------------------------------------------------------------
+
+
+def test_a_session_without_a_document_says_how_to_get_one(house: House) -> None:
+    session_id = house.answered()
+    with pytest.raises(Refused, match="preflights accept"):
+        house.documents.text(session_id)
+    with pytest.raises(UnknownSession):
+        house.documents.text(house.new_id())
+
+
+def test_a_brief_is_of_the_session_as_it_stands(house: House) -> None:
+    session_id = house.answered()
+    text = house.documents.brief(house.runner.load(session_id))
+    assert "Strategy: OAuth" in text
+    assert "No person has accepted this yet" in text
+    assert session_id[-8:] in text
+    accepted = house.by().accept(session_id).handle
+    assert "No person" not in house.documents.brief(accepted)
+
+
+def test_numbers_are_those_of_files_whoever_wrote_them(house: House) -> None:
+    assert house.documents.numbers_used() == set()
+    house.documents.finish(house.by().accept(house.answered()).handle)
+    (house.root / "docs" / "decisions" / "0042-by-hand.md").write_text("")
+    assert house.documents.numbers_used() == {1, 42}
+    house.documents.finish(house.by().accept(house.answered("Add login again")).handle)
+    assert house.documents.numbers_used() == {1, 42, 43}
+
+
+Change = Callable[[Path], object]
+
+
+@pytest.mark.parametrize(
+    ("change", "compared", "rebuilt"),
+    [
+        (lambda path: None, "same", "same"),
+        (lambda path: path.unlink(), "missing", "written"),
+        (lambda path: path.write_text("edited"), "differs", "beside"),
+    ],
+)
+def test_a_document_is_put_back_where_it_belongs(
+    house: House, change: Change, compared: str, rebuilt: str
+) -> None:
+    handle: Handle = house.documents.finish(house.by().accept(house.answered()).handle)
+    text = house.files()[LOGIN]
+    change(house.root / LOGIN)
+    before = house.files()
+    assert house.documents.rebuilt(handle, write=False).outcome == compared
+    assert house.files() == before
+    beside = f"{LOGIN}.new" if rebuilt == "beside" else LOGIN
+    found = house.documents.rebuilt(handle, write=True)
+    assert (found.path, found.outcome) == (beside, rebuilt)
+    assert isinstance(found, Rebuilt)
+    assert house.files()[beside] == text
+    assert len(house.store.read(handle.session_id)) == handle.version
