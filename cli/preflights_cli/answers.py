@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from codecs import BOM_UTF8
 from pathlib import Path
 from typing import Any, Final
 
@@ -17,7 +18,7 @@ Answers = list[tuple[str, tuple[str, ...]]]
 
 FILE_MAX: Final = 1_000_000  # bytes of an answers file
 
-_KEYED = re.compile(r"([a-z][a-z0-9_]*)=(.*)", re.DOTALL)
+_KEYED = re.compile(r"([a-z][a-z0-9_]*(?:\.[a-z0-9_]+)?)=(.*)", re.DOTALL)
 
 
 def keyed(texts: tuple[str, ...]) -> Answers:
@@ -80,9 +81,11 @@ def from_file(name: str) -> Answers:
     if len(raw) > FILE_MAX:
         raise Refused(f"{where} has more than {FILE_MAX:,} bytes: no answers are that long")
     try:
-        data = json.decoded(raw)
+        data = json.decoded(raw.removeprefix(BOM_UTF8))
     except ValueError as error:
         raise Refused(f"{where} is not JSON: {error}") from error
+    except RecursionError as error:
+        raise Refused(f"{where} is nested too deeply: it is an object of texts") from error
     if not isinstance(data, dict):
         raise Refused(f'{where}: expected an object such as {{"auth_strategy": "OAuth"}}')
     return [(key, _values(where, key, value)) for key, value in data.items()]

@@ -4,22 +4,28 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import sys
 from collections.abc import Callable, Iterator
 from functools import wraps
 from pathlib import Path
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, Final, ParamSpec, TypeVar
 
 import click
 
 from preflights_es import app as composition
 from preflights_es.app import App
-from preflights_es.core.errors import PreflightsError
+from preflights_es.core.errors import PreflightsError, StoreUnavailable
 from preflights_es.core.json import encoded
-from preflights_es.core.text import shown
+from preflights_es.core.text import NAME_MAX, problem, shown
+from preflights_es.runtime.runner import Handle
+from preflights_es.settings import Options
 
 P = ParamSpec("P")
 R = TypeVar("R")
+
+# What JSON may hold as it is, but a terminal may obey: C1 controls, and what turns the direction.
+_OBEYED: Final = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\u202a-\u202e\u2066-\u2069]")
 
 
 class Voice:
@@ -33,12 +39,12 @@ class Voice:
     def say(self, text: str = "") -> None:
         """The command's result, as text."""
         if not self.as_json:
-            click.echo(text, color=_coloured(sys.stdout))
+            click.echo(text, color=coloured(sys.stdout))
 
     def hint(self, text: str) -> None:
         """What may come next; `-q` leaves it out."""
         if not (self.as_json or self.quiet):
-            click.echo(self.dim(text), color=_coloured(sys.stdout))
+            click.echo(self.dim(text), color=coloured(sys.stdout))
 
     def warn(self, text: str) -> None:
         """Something to know, on stderr."""
@@ -50,9 +56,14 @@ class Voice:
             click.echo(shown(text), err=True)
 
     def json(self, value: Any) -> None:
-        """The command's result, as one line of JSON."""
+        """The command's result, as one line of JSON; UTF-8 whatever the terminal speaks."""
         if self.as_json:
-            click.echo(encoded(value).decode())
+            sys.stdout.buffer.write(escaped(encoded(value)) + b"\n")
+
+    def lines(self, content: bytes) -> None:
+        """Events as they are stored; on a terminal, what it would obey is escaped."""
+        raw = escaped(content) if sys.stdout.isatty() else content
+        sys.stdout.buffer.write(raw)
 
     def bold(self, text: str) -> str:
         """For what is looked for first."""
@@ -63,17 +74,74 @@ class Voice:
         return click.style(text, dim=True)
 
 
-def _coloured(stream: Any) -> bool:
+def escaped(json: bytes) -> bytes:
+    """The same JSON, with nothing in it that a terminal would obey."""
+    return _OBEYED.sub(lambda found: f"\\u{ord(found.group()):04x}", json.decode()).encode()
+
+
+def coloured(stream: Any) -> bool:
     """Colour only on a terminal; NO_COLOR and FORCE_COLOR decide before that."""
     environment = os.environ  # noqa: TID251  a matter of the terminal, not of settings
     if environment.get("NO_COLOR"):
         return False
-    return bool(environment.get("FORCE_COLOR")) or stream.isatty()
+    if environment.get("FORCE_COLOR"):
+        return True
+    return bool(stream.isatty()) and environment.get("TERM") != "dumb"
 
 
 def is_terminal() -> bool:
     """Whether a person sits at both ends."""
     return sys.stdin.isatty() and sys.stdout.isatty()
+
+
+def given(_ctx: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
+    """The value of an option, refused where it is blank: a script's variable that is not set.
+
+    Raises:
+        BadParameter: it is.
+    """
+    if value is not None and not value.strip():
+        message = "it is empty: leave the option out, or give it a value"
+        raise click.BadParameter(message, param=parameter)
+    return value
+
+
+def _person(ctx: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
+    """A name that can stand in a record."""
+    from preflights_es.runtime.redaction import redact
+
+    if name := given(ctx, parameter, value):
+        if found := problem(name.strip(), NAME_MAX):
+            raise click.BadParameter(f"it {found}", param=parameter)
+        if kinds := redact(name).kinds:
+            message = f"what looks like a secret ({', '.join(kinds)}) is not recorded: give a name"
+            raise click.BadParameter(message, param=parameter)
+    return value
+
+
+by_option = click.option(
+    "--by", metavar="NAME", callback=_person, help="The person who accepts, without a terminal."
+)
+
+
+PROVIDER_OPTIONS = ("provider", "model", "base_url", "seed", "faults")
+
+
+def led(command: Callable[P, R]) -> Callable[..., R]:
+    """As `common`, with the options that choose who leads a new session."""
+    for option in (
+        click.option("--faults", metavar="FAULTS", help="Of the simulator: timeout=0.2,error=0.1"),
+        click.option("--seed", metavar="N", help="Of the simulator."),
+        click.option("--base-url", metavar="URL", help="Of a server that speaks OpenAI's API."),
+        click.option("--model", metavar="MODEL", help="The provider's default, unless given."),
+        click.option(
+            "--provider",
+            metavar="NAME",
+            help="mock (the rules, the default), sim, anthropic, openai or openrouter.",
+        ),
+    ):
+        command = option(command)
+    return common(command)
 
 
 def common(command: Callable[P, R]) -> Callable[..., R]:
@@ -82,7 +150,7 @@ def common(command: Callable[P, R]) -> Callable[..., R]:
     @click.option("--json", "as_json", is_flag=True, help="Print JSON (docs/api.md), never ask.")
     @click.option("-q", "--quiet", is_flag=True, help="Leave hints out.")
     @click.option("-v", "--verbose", is_flag=True, help="Say more on stderr.")
-    @click.option("--db", metavar="URL", help="The log's database.")
+    @click.option("--db", metavar="URL", callback=given, help="The log's database.")
     @click.option("--debug", is_flag=True, help="Show the traceback of a bug.")
     @click.pass_context
     @wraps(command)
@@ -94,17 +162,18 @@ def common(command: Callable[P, R]) -> Callable[..., R]:
         )
         options.pop("debug")
         database = options.pop("db") or (ctx.obj or {}).get("db")
-        with opened(voice, database) as app:
+        asked = Options(**{n: options.pop(n) for n in PROVIDER_OPTIONS if n in options})
+        with opened(voice, database, asked) as app:
             return command(*args, app=app, voice=voice, **options)  # type: ignore[arg-type]
 
     return wrapped
 
 
 @contextlib.contextmanager
-def opened(voice: Voice, database: str | None) -> Iterator[App]:
+def opened(voice: Voice, database: str | None, asked: Options) -> Iterator[App]:
     """The program in the current folder, given back at the end."""
     terminal = is_terminal() and not voice.as_json
-    app = composition.opened(Path.cwd(), terminal=terminal, database=database)
+    app = composition.opened(_folder(), terminal=terminal, database=database, options=asked)
     voice.detail(f"project {app.settings.project}, log {app.settings.database}")
     if app.settings.source:
         voice.detail(f"settings from {app.settings.source}")
@@ -114,11 +183,54 @@ def opened(voice: Voice, database: str | None) -> Iterator[App]:
         app.close()
 
 
+def _folder() -> Path:
+    try:
+        return Path.cwd()
+    except FileNotFoundError as error:
+        message = "the current folder is gone: change to another one"
+        raise StoreUnavailable(message) from error
+
+
 def finish_pending(app: App, voice: Voice) -> None:
-    """Documents that an earlier command left open; trouble with one is no reason to stop."""
+    """Documents that an earlier command left open; trouble with one is no reason to stop.
+
+    Raises:
+        PreflightsError: the log itself cannot be opened.
+    """
+    _ = app.store  # what is wrong with the log as a whole is no matter of one document
     try:
         for handle in app.finish_pending():
             written = handle.workflow.view(handle.session.state).written
             voice.detail(f"finished {written.path if written else handle.session_id}")
     except PreflightsError as error:
         voice.warn(f"an earlier document is still open: {error}")
+
+
+def filed(app: App, voice: Voice, handle: Handle) -> Handle:
+    """The session after its document was written, and what its supersession made others owe.
+
+    Raises:
+        PreflightsError: the document cannot be written; the decision stands all the same.
+    """
+    if handle.project != app.settings.project:
+        return handle  # its documents are that project's to write
+    try:
+        handle = app.documents.finish(handle)
+    except PreflightsError:
+        voice.warn("it is recorded; the next command writes its document")
+        raise
+    finish_pending(app, voice)
+    return handle
+
+
+def tell_redacted(voice: Voice, what: str, text: str) -> None:
+    """Say that a text which no session shows is recorded without its secrets."""
+    from preflights_es.runtime.redaction import redact
+
+    if kinds := redact(text).kinds:
+        voice.warn(f"{what} is recorded without what looks like a secret ({', '.join(kinds)})")
+
+
+def tell_name(app: App, voice: Voice) -> None:
+    """Say so where the name of whoever is at work looks like a secret: an e-mail address does."""
+    tell_redacted(voice, "your name (PREFLIGHTS_ACTOR, or as git knows it)", app.actor.name)

@@ -2,28 +2,40 @@
 
 from __future__ import annotations
 
+import sys
+from typing import Final
+
 import click
+from msgspec.structs import replace
 
 from preflights_cli import answers
-from preflights_cli.common import Voice
+from preflights_cli.common import Voice, filed
 from preflights_cli.main import EXIT_INTERRUPTED, EXIT_WAITING
-from preflights_cli.shapes import ask, describe, exit_code, refusal, status_of, values, view_of
+from preflights_cli.shapes import (
+    OFFERED,
+    ask,
+    describe,
+    exit_code,
+    open_questions,
+    say_refusals,
+    status_of,
+    values,
+    view_of,
+)
 from preflights_es.app import App
 from preflights_es.core.errors import Refused
 from preflights_es.core.ids import short
 from preflights_es.core.text import shown
 from preflights_es.core.views import Question
 from preflights_es.runtime.runner import Handle, Step
-from preflights_es.workflows.clarification.events import AnswerRefused
-from preflights_es.workflows.clarification.values import COMPANION, OTHER_OPTION
+from preflights_es.workflows.clarification.rules import chose_other
+from preflights_es.workflows.clarification.values import COMPANION, OTHER, HeuristicsConfig
+
+CATEGORY_KEY: Final = HeuristicsConfig().category.id
 
 
 class Left(Exception):
     """The person ended the conversation; what was said is recorded."""
-
-    def __init__(self, code: int) -> None:
-        super().__init__(code)
-        self.code = code
 
 
 def run(
@@ -31,34 +43,39 @@ def run(
 ) -> int:
     """Ask until nothing is open, show what would be decided, and take the person's word."""
     try:
-        handle = _conversed(app, voice, step)
-        if status_of(handle) in ("ready", "stopped", "proposed"):
-            handle = _acknowledged(app, voice, handle, accepting=accepting, by=by)
-        else:
-            describe(voice, handle)
-    except Left as left:
+        return _ended(app, voice, _conversed(app, voice, step), accepting=accepting, by=by)
+    except (Left, KeyboardInterrupt) as left:
         id_ = short(step.handle.session_id)
         click.echo(f"\nSaved. Go on with: preflights resume {id_}", err=True)
-        return left.code
-    return exit_code(handle)
+        return EXIT_WAITING if isinstance(left, Left) else EXIT_INTERRUPTED
+
+
+# 1. Questions --------------------------------------------------------------------------------
 
 
 def _conversed(app: App, voice: Voice, step: Step) -> Handle:
+    """The session with no question open; each answer is recorded before the next is asked."""
     handle = step.handle
-    _say_refusals(step)
-    _say_warnings(voice, handle)
-    while question := handle.session.state.question:
-        _say_detected(voice, handle)
-        try:
-            step = app.sessions.answer(handle, _answered(voice, question))
-        except Refused as refused:
-            click.echo(f"That {shown(str(refused))}", err=True)
-            continue
-        before, handle = handle, step.handle
-        _say_refusals(step)
-        if len(view_of(handle).warnings) > len(view_of(before).warnings):
-            _say_warnings(voice, handle)
+    say_refusals(step.decisions)
+    _say_new_warnings(voice, (), handle)
+    _say_detected(voice, handle)
+    while questions := open_questions(handle):
+        handle = _taken(app, voice, handle, _answered(voice, questions[0]), revise=False)
     return handle
+
+
+def _taken(
+    app: App, voice: Voice, before: Handle, given: answers.Answers, *, revise: bool
+) -> Handle:
+    """The session after an answer, or as it stands where the answer cannot be recorded."""
+    try:
+        step = app.sessions.answer(before, given, revise=revise)
+    except Refused as refused:
+        click.echo(f"Not taken: {shown(str(refused))}", err=True)
+        return app.runner.load(before.session_id)  # another process may have ended it
+    say_refusals(step.decisions)
+    _say_new_warnings(voice, view_of(before).warnings, step.handle)
+    return step.handle
 
 
 def _say_detected(voice: Voice, handle: Handle) -> None:
@@ -67,15 +84,10 @@ def _say_detected(voice: Voice, handle: Handle) -> None:
         voice.hint(f"This is about {shown(view.provenance[0].value)}, as the intention says.")
 
 
-def _say_refusals(step: Step) -> None:
-    for decision in step.decisions:
-        if isinstance(decision, AnswerRefused):
-            click.echo(f"Not taken: {shown(refusal(decision))}", err=True)
-
-
-def _say_warnings(voice: Voice, handle: Handle) -> None:
+def _say_new_warnings(voice: Voice, before: tuple[str, ...], handle: Handle) -> None:
     for warning in view_of(handle).warnings:
-        voice.warn(warning)
+        if warning not in before:
+            voice.warn(warning)
 
 
 def _answered(voice: Voice, question: Question) -> answers.Answers:
@@ -84,15 +96,29 @@ def _answered(voice: Voice, question: Question) -> answers.Answers:
     while True:
         text = _line("> ")
         if not text.strip():
+            click.echo("An answer is needed; Ctrl-D leaves it for later.", err=True)
             continue
         try:
             value = answers.chosen(question, text)
-        except Refused as refused:
-            click.echo(str(refused).capitalize(), err=True)
+        except Refused:
+            click.echo(
+                f"There is no option {shown(text.strip())}: "
+                f"give 1 to {len(question.options)}, or the answer in words.",
+                err=True,
+            )
             continue
-        if value == OTHER_OPTION and value in question.options:
+        if _needs_text(question, value.strip()):
             return [(question.id, (value,)), (question.id + COMPANION, (_specified(),))]
         return [(question.id, (value,))]
+
+
+def _needs_text(question: Question, value: str) -> bool:
+    """Whether the choice says nothing without words of the person's own.
+
+    The bare `Other` is a category like any other, and leads to a question of its own.
+    """
+    is_category = question.id == CATEGORY_KEY and value.casefold() == OTHER.casefold()
+    return chose_other(question, value) and not is_category
 
 
 def _specified() -> str:
@@ -102,32 +128,41 @@ def _specified() -> str:
 
 
 def _line(prompt: str) -> str:
-    try:
-        return input(prompt)
-    except EOFError:
-        raise Left(EXIT_WAITING) from None
-    except KeyboardInterrupt:
-        raise Left(EXIT_INTERRUPTED) from None
+    """What is typed up to Enter.
 
-
-def _acknowledged(
-    app: App, voice: Voice, handle: Handle, *, accepting: bool, by: str | None
-) -> Handle:
-    """One keystroke between a proposal and a decision."""
+    Not by `input`, for which a NUL (Ctrl-Space) is the end of the text.
+    """
     while True:
+        click.echo(prompt, nl=False)
+        try:
+            text = sys.stdin.readline()
+        except UnicodeDecodeError:
+            click.echo("Not taken: it is no valid text: retype it.", err=True)
+            continue
+        if not text:
+            raise Left
+        return text.removesuffix("\n")
+
+
+# 2. Word and keystroke -----------------------------------------------------------------------
+
+
+def _ended(app: App, voice: Voice, handle: Handle, *, accepting: bool, by: str | None) -> int:
+    """One keystroke between a proposal and a decision."""
+    while status_of(handle) in OFFERED:
         _say_proposal(voice, handle)
         key = "a" if accepting else _key()
         if key == "a":
             step = app.sessions.accept(handle.session_id, by=by, expect=handle.version)
-            handle = app.documents.finish(step.handle)
+            say_refusals(step.decisions)
+            handle = filed(app, voice, step.handle)
             describe(voice, handle)
-            return handle
-        if key == "r" and handle.session.state.asked:
-            handle = _revised(app, voice, handle)
-        elif key in ("l", "q", "\x1b", "\x04"):
-            raise Left(EXIT_WAITING)
-        elif key == "\x03":
-            raise Left(EXIT_INTERRUPTED)
+            return exit_code(handle, step.decisions)
+        if key != "r":
+            raise Left
+        handle = _revised(app, voice, handle)
+    describe(voice, handle)
+    return exit_code(handle)
 
 
 def _say_proposal(voice: Voice, handle: Handle) -> None:
@@ -142,21 +177,58 @@ def _say_proposal(voice: Voice, handle: Handle) -> None:
             voice.say(f"  {line}")
 
 
+_LEAVING = ("l", "q", "\x1b")
+
+
 def _key() -> str:
-    click.echo("[a]ccept, [r]evise, [l]eave? ", nl=False)
-    try:
-        key = click.getchar().lower()
-    except EOFError:
-        key = "\x04"
-    except KeyboardInterrupt:
-        key = "\x03"
-    click.echo(key if key.isprintable() else "")
-    return key
+    """`a`, `r`, or one of those that leave; what was typed before the proposal was seen is no key.
+
+    Raises:
+        Left, KeyboardInterrupt: Ctrl-D, Ctrl-C.
+    """
+    while True:
+        click.echo("[a]ccept, [r]evise, [l]eave? ", nl=False)
+        try:
+            key = click.getchar().lower()
+        except EOFError:
+            raise Left from None
+        click.echo(key if key.isprintable() else "")
+        if key in ("a", "r", *_LEAVING):
+            return key
 
 
 def _revised(app: App, voice: Voice, handle: Handle) -> Handle:
-    """The last question once more."""
-    question = handle.session.state.asked[-1]
-    step = app.sessions.answer(handle, _answered(voice, question), revise=True)
-    _say_refusals(step)
-    return _conversed(app, voice, Step(step.handle, ()))
+    """One answer once more, and whatever that opens."""
+    question = _chosen_again(voice, handle)
+    handle = _taken(app, voice, handle, _answered(voice, question), revise=True)
+    return _conversed(app, voice, Step(handle, ()))
+
+
+def _chosen_again(voice: Voice, handle: Handle) -> Question:
+    """The question that the person wants to answer anew; the last one unless they say which."""
+    again = _answerable(handle)
+    if len(again) == 1:
+        return again[0][1]
+    voice.say("Which answer?")
+    for number, (name, _) in enumerate(again, 1):
+        voice.say(f"  {number}. {shown(name)}")
+    while True:
+        text = _line(f"> ({len(again)}) ").strip() or str(len(again))
+        for number, (name, question) in enumerate(again, 1):
+            if text.casefold() in (str(number), name.casefold()):
+                return question
+        click.echo(f"Give 1 to {len(again)}.", err=True)
+
+
+def _answerable(handle: Handle) -> list[tuple[str, Question]]:
+    """Pairs of field and question, for the category and each value that was given."""
+    config = handle.session.state.heuristics
+    fields = {field.id: field for category in config.categories for field in category.fields()}
+    fields[config.description.id] = config.description
+    again = [("Category", config.category_question())]
+    for provenance in view_of(handle).provenance:
+        if field := fields.get(provenance.key):
+            asked = field.asked()
+            question = replace(asked, question=asked.question or f"{field.name}?")
+            again.append((provenance.field, question))
+    return again

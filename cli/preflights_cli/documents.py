@@ -26,20 +26,21 @@ def render_command(session: str, to_stdout: bool, check: bool, app: App, voice: 
       preflights render last
       preflights render 3f9a12c4 --check
     """
+    if check and to_stdout:
+        message = "--check and --stdout exclude each other"
+        raise click.UsageError(message)
     finish_pending(app, voice)
     handle = app.sessions.load(session)
+    shape = {"format": "render/1", "session_id": handle.session_id}
     if to_stdout:
-        click.echo(app.documents.text(handle.session_id)[1], nl=False)
+        due, text = app.documents.text(handle.session_id)
+        voice.json({**shape, "path": due.path, "outcome": "printed", "text": text})
+        if not voice.as_json:
+            click.echo(text, nl=False)
         return 0
+    app.sessions.refuse_elsewhere(handle)
     rendered = app.documents.rebuilt(handle, write=not check)
-    voice.json(
-        {
-            "format": "render/1",
-            "session_id": handle.session_id,
-            "path": rendered.path,
-            "outcome": rendered.outcome,
-        }
-    )
+    voice.json({**shape, "path": rendered.path, "outcome": rendered.outcome, "text": None})
     words = {
         "written": f"Wrote {rendered.path}.",
         "same": f"{rendered.path} is as it should be.",

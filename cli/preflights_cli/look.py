@@ -2,29 +2,37 @@
 
 from __future__ import annotations
 
-import sys
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, Final, get_args
 
 import click
 
 from preflights_cli.common import Voice, common, finish_pending
-from preflights_cli.shapes import describe, session_json, status_of, view_of
+from preflights_cli.shapes import describe, session_json, status_of, tell_warnings, view_of
 from preflights_cli.table import Column, table
 from preflights_es.app import App
 from preflights_es.core import ids
 from preflights_es.core.errors import PreflightsError
 from preflights_es.core.ports import Stored
 from preflights_es.core.text import one_line, shortened, shown
+from preflights_es.core.views import Question, Status
 from preflights_es.runtime import entropy
-from preflights_es.store import jsonl
+from preflights_es.store import chain, jsonl
 
-SESSIONS_SHOWN = 20
+SESSIONS_SHOWN: Final = 20
+WHAT_MAX: Final = 200  # characters of one value in the list of events
+STATUSES: Final = (*get_args(Status), "damaged")
 
 
 @click.command()
 @click.option("--all", "everything", is_flag=True, help="All of them, not only the newest 20.")
 @click.option("--any-project", is_flag=True, help="Of every project in this log.")
-@click.option("--status", metavar="STATUS", help="Only those, such as needs_answers or ready.")
+@click.option(
+    "--status",
+    type=click.Choice(STATUSES),
+    metavar="STATUS",
+    help="Only those, such as needs_answers or ready.",
+)
 @common
 def sessions_command(
     everything: bool, any_project: bool, status: str | None, app: App, voice: Voice
@@ -39,23 +47,35 @@ def sessions_command(
     finish_pending(app, voice)
     project = None if any_project else app.settings.project
     limit = None if everything or status else SESSIONS_SHOWN
-    rows = [_row(app, head.session_id) for head in app.store.heads(project, limit)]
+    heads = app.store.heads(project, limit and limit + 1)
+    rows = [_row(app, head.session_id) for head in heads[:limit]]
     rows = [row for row in rows if status in (None, row["status"])]
-    voice.json({"format": "sessions/1", "sessions": rows})
-    if not rows:
+    more = limit is not None and len(heads) > limit
+    voice.json({"format": "sessions/1", "sessions": rows, "more": more})
+    if not voice.as_json:
+        _say_sessions(voice, rows, status)
+    if more:
+        voice.hint("Older ones with: preflights sessions --all")
+    return 0
+
+
+def _say_sessions(voice: Voice, rows: list[dict[str, Any]], status: str | None) -> None:
+    if not rows and status:
+        voice.say(f"No session here is {status.replace('_', ' ')}.")
+    elif not rows:
         voice.say("No sessions here yet.")
         voice.hint('Begin with: preflights start "what you want to build"')
-        return 0
-    columns = (
-        Column("id", [ids.short(row["session_id"]) for row in rows], 8),
-        Column("age", [_age(row["age_seconds"]) for row in rows], 5),
-        Column("status", [row["status"].replace("_", " ") for row in rows], 13),
-        Column("progress", [_percent(row["progress"]) for row in rows], 8),
-        Column("intention", [one_line(row["intention"]) for row in rows]),
-    )
-    if not voice.as_json:
-        table(columns)
-    return 0
+    else:
+        table(
+            (
+                Column("id", [ids.short(row["session_id"]) for row in rows]),
+                Column("age", [_age(row["age_seconds"]) for row in rows]),
+                Column("status", [row["status"].replace("_", " ") for row in rows]),
+                Column("progress", [_percent(row["progress"]) for row in rows]),
+                Column("intention", [one_line(row["intention"]) for row in rows]),
+            ),
+            fold=False,
+        )
 
 
 def _row(app: App, session_id: str) -> dict[str, Any]:
@@ -106,11 +126,10 @@ def show_command(session: str, app: App, voice: Voice) -> int:
     """
     finish_pending(app, voice)
     handle = app.sessions.load(session)
+    tell_warnings(voice, handle)
     voice.json(session_json(handle))
     if not voice.as_json:
         describe(voice, handle)
-        for warning in view_of(handle).warnings:
-            voice.warn(warning)
     return 0
 
 
@@ -120,6 +139,8 @@ def show_command(session: str, app: App, voice: Voice) -> int:
 def log_command(session: str, app: App, voice: Voice) -> int:
     """Show the events of a session; with --json one a line, as `export` writes them.
 
+    Of a damaged session what is there is shown all the same, then where it is wrong.
+
     \b
     Examples:
       preflights log last
@@ -127,27 +148,37 @@ def log_command(session: str, app: App, voice: Voice) -> int:
     """
     finish_pending(app, voice)
     session_id = app.sessions.resolved(session)
+    head = app.store.head(session_id)  # before the events: a session may grow meanwhile
     stored = app.store.read(session_id)
     if voice.as_json:
-        sys.stdout.buffer.write(jsonl.lines(stored))
-        return 0
-    codec = app.runner.codec(app.runner.workflow(stored[0].workflow))
-    columns = (
-        Column("", [str(one.version) for one in stored], 4),
-        Column("time", [_clock(one.recorded_at) for one in stored], 8),
-        Column("event", [_indented(one) for one in stored], 34),
-        Column("by", [one.actor_kind or "" for one in stored], 6),
-        Column("what", [_what(codec.decode(one)) if one.data else "erased" for one in stored]),
-    )
-    table(columns)
-    voice.hint(f"Session {session_id} in project {shown(stored[0].project)}")
+        voice.lines(jsonl.lines(stored))
+    else:
+        _say_events(app, voice, stored)
+    chain.verified(stored, head.hash if head else None)
     return 0
 
 
-def _clock(microseconds: int) -> str:
+def _say_events(app: App, voice: Voice, stored: Sequence[Stored]) -> None:
+    codec = app.runner.codec(app.runner.workflow(stored[0].workflow))
+    table(
+        (
+            Column("", [str(one.version) for one in stored]),
+            Column("UTC", [_clock(one.recorded_at, "%H:%M:%S") for one in stored]),
+            Column("event", [_indented(one) for one in stored]),
+            Column("by", [one.actor_kind or "" for one in stored]),
+            Column("what", [_what(codec.decode(one)) if one.data else "erased" for one in stored]),
+        ),
+        fold=True,
+    )
+    day = _clock(stored[0].recorded_at, "%Y-%m-%d")
+    first = stored[0]
+    voice.hint(f"Session {first.session_id} of {day} in project {shown(first.project)}")
+
+
+def _clock(microseconds: int, form: str) -> str:
     from datetime import UTC, datetime
 
-    return datetime.fromtimestamp(microseconds // 1_000_000, UTC).strftime("%H:%M:%S")
+    return datetime.fromtimestamp(microseconds // 1_000_000, UTC).strftime(form)
 
 
 def _indented(one: Stored) -> str:
@@ -162,19 +193,21 @@ def _what(event: object) -> str:
     names = [name for name in getattr(event, "__struct_fields__", ()) if name not in hidden]
     pairs = ((name, getattr(event, name)) for name in names)
     return ", ".join(
-        f"{name}={_short(value)}" for name, value in pairs if value not in ("", None, ())
+        f"{name}={_short(value)}" for name, value in pairs if value not in ("", None, (), False)
     )
 
 
 def _short(value: object) -> str:
     if isinstance(value, str):
-        return repr(one_line(value))
+        return repr(shortened(one_line(value), WHAT_MAX))
+    if isinstance(value, Question):
+        return value.id
     if isinstance(value, tuple):
         return "[" + ", ".join(_short(v) for v in value) + "]"
     names = getattr(value, "__struct_fields__", None)
     if names is None:
         return str(value)
-    return shortened(" ".join(_short(getattr(value, n)) for n in names if getattr(value, n)), 200)
+    return " ".join(_short(getattr(value, n)) for n in names if getattr(value, n))
 
 
 @click.command()

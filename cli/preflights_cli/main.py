@@ -5,16 +5,22 @@ Only click is imported here; `--help` and `--version` load nothing else.
 
 from __future__ import annotations
 
+import contextlib
+import io
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from types import TracebackType
+from typing import TYPE_CHECKING
 
 import click
 
 from preflights_es import __version__
 
-# name: (module, one line of help, hidden); the order is that of `--help`.
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
+# name: (module, one line of help); the order is that of `--help`.
 COMMANDS: dict[str, tuple[str, str]] = {
     "start": ("start", "Say what you want to build, and answer one or two questions."),
     "answer": ("steps", "Answer the open question of a session."),
@@ -38,6 +44,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
 EXIT_REFUSED, EXIT_USAGE, EXIT_WAITING, EXIT_DAMAGED, EXIT_WORLD = 1, 2, 3, 4, 5
 EXIT_BUG, EXIT_INTERRUPTED = 70, 130
 
+MESSAGE_MAX = 1_000  # characters of an error: what was typed may be much longer
+
 
 class Lazy(click.Group):
     """A group whose commands are imported when they run."""
@@ -45,9 +53,11 @@ class Lazy(click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002  click's signature
         return list(COMMANDS)
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
-            return None
+            if ctx.resilient_parsing or cmd_name.startswith("-"):
+                return None
+            raise click.NoSuchCommand(cmd_name, possibilities=COMMANDS, ctx=ctx)
         from importlib import import_module
 
         module = import_module(f"preflights_cli.{COMMANDS[cmd_name][0]}")
@@ -57,6 +67,19 @@ class Lazy(click.Group):
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         with formatter.section("Commands"):
             formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """From the table: a key press must not import every command."""
+        from click.shell_completion import CompletionItem
+
+        return [
+            *(
+                CompletionItem(name, help=text)
+                for name, (_, text) in COMMANDS.items()
+                if name.startswith(incomplete)
+            ),
+            *click.Command.shell_complete(self, ctx, incomplete),
+        ]
 
 
 def _version(ctx: click.Context, _parameter: click.Parameter, wanted: bool) -> None:
@@ -74,7 +97,14 @@ def _version(ctx: click.Context, _parameter: click.Parameter, wanted: bool) -> N
 )
 @click.option("--db", metavar="URL", help="The log's database, instead of the configured one.")
 @click.option("--debug", is_flag=True, help="Show the traceback of a bug.")
-@click.option("--version", is_flag=True, is_eager=True, expose_value=False, callback=_version)
+@click.option(
+    "--version",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_version,
+    help="Show the version and exit.",
+)
 @click.pass_context
 def preflights(ctx: click.Context, db: str | None, debug: bool) -> None:
     """The flight recorder before take-off: decisions made explicit, recorded and replayable.
@@ -85,12 +115,32 @@ def preflights(ctx: click.Context, db: str | None, debug: bool) -> None:
       preflights show last
       preflights replay last
     """
+    if db is not None and not db.strip():
+        message = "it is empty: leave the option out, or give it a value"
+        raise click.BadParameter(message, ctx=ctx, param_hint="'--db'")
     ctx.obj = {"db": db, "debug": debug}
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run one command and leave with its exit code."""
+    _open_streams()
     sys.exit(run(list(sys.argv[1:] if arguments is None else arguments)))
+
+
+def _open_streams() -> None:
+    """Three standard streams that are open, and that take any text.
+
+    A stream that was closed before we began would lend its number to the next file: the log.
+    """
+    while (null := os.open(os.devnull, os.O_RDWR)) <= 2:
+        pass
+    os.close(null)
+    sys.stdin = sys.stdin or open(os.devnull)  # noqa: SIM115  as long as the process
+    sys.stdout = sys.stdout or open(os.devnull, "w")  # noqa: SIM115
+    sys.stderr = sys.stderr or open(os.devnull, "w")  # noqa: SIM115
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
 
 
 def run(arguments: list[str]) -> int:
@@ -99,29 +149,63 @@ def run(arguments: list[str]) -> int:
         result = preflights.main(arguments, prog_name="preflights", standalone_mode=False)
         sys.stdout.flush()
     except click.ClickException as error:
-        error.show()
-        return error.exit_code
+        return _misused(error, arguments)
     except (click.Abort, KeyboardInterrupt):
         click.echo("interrupted", err=True)
         return EXIT_INTERRUPTED
     except BrokenPipeError:
-        # Whoever read our output has gone; nothing may be written at exit either.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _drop_output()
         return EXIT_REFUSED
+    except OSError as error:
+        _drop_output()
+        return _world_failed(error)
     except Exception as error:  # said in words, or shown as the bug it is
         return _failed(error, arguments)
     return result if isinstance(result, int) else 0
 
 
+def _drop_output() -> None:
+    """What could not be written would be tried again at exit."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        with contextlib.suppress(OSError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _misused(error: click.ClickException, arguments: Iterable[str]) -> int:
+    """click's own words, on one line, and where to read on."""
+    from preflights_es.core.text import shortened, shown
+
+    if isinstance(error, click.exceptions.NoArgsIsHelpError):
+        error.show()
+        return error.exit_code
+    context = error.ctx if isinstance(error, click.UsageError) else None
+    command = next((a for a in arguments if a in COMMANDS), "")
+    path = context.command_path if context else f"preflights {command}".rstrip()
+    message = shortened(shown(error.format_message()), MESSAGE_MAX).removesuffix(".")
+    click.echo(f"preflights: {message} (see `{path} --help`)", err=True)
+    return error.exit_code
+
+
+def _world_failed(error: OSError) -> int:
+    """A file, a folder or a stream that nobody nearer to it has put into words."""
+    from preflights_es.core.text import shown
+
+    what = f"{error.filename}: " if isinstance(error.filename, str) else ""
+    click.echo(f"preflights: {shown(what)}{error.strerror or error}", err=True)
+    return EXIT_WORLD
+
+
 def _failed(error: Exception, arguments: Sequence[str]) -> int:
     from preflights_es.core.errors import PreflightsError, SessionFaulted
-    from preflights_es.core.text import shown
+    from preflights_es.core.text import shortened, shown
 
     if isinstance(error, SessionFaulted):
         return _bug(error.error, arguments, f"preflights replay {error.session_id[-8:]}")
     if not isinstance(error, PreflightsError):
         return _bug(error, arguments, "")
-    click.echo(f"preflights: {shown(str(error))}", err=True)
+    click.echo(f"preflights: {shortened(shown(str(error)), MESSAGE_MAX)}", err=True)
     return _exit_code(error)
 
 
@@ -162,7 +246,10 @@ def _show_traceback(
 ) -> None:
     import traceback
 
-    click.echo("".join(traceback.format_exception(kind, error, trace)), err=True, nl=False)
+    from preflights_es.core.text import shown_lines
+
+    text = "".join(traceback.format_exception(kind, error, trace))
+    click.echo(shown_lines(text), err=True, nl=False)
 
 
 if __name__ == "__main__":

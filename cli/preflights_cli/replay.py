@@ -12,14 +12,16 @@ import msgspec
 
 from preflights_cli.common import Voice, common
 from preflights_cli.main import EXIT_REFUSED
+from preflights_cli.transfer import lines_of, name_of
 from preflights_es.app import WORKFLOWS, App
-from preflights_es.core.errors import Refused
+from preflights_es.core.errors import LogDamaged
 from preflights_es.core.ids import short
 from preflights_es.core.json import encoded
 from preflights_es.core.ports import Stored
 from preflights_es.core.text import shortened, shown
 from preflights_es.replay.divergence import ABSENT_TEXT, Divergence
 from preflights_es.replay.replayer import Replay, Replayer
+from preflights_es.runtime.sessions import LAST
 from preflights_es.store import chain, jsonl
 
 BAR_FROM = 50  # sessions: fewer are done before a bar is drawn
@@ -31,6 +33,8 @@ BAR_FROM = 50  # sessions: fewer are done before a bar is drawn
 @common
 def replay_command(session: tuple[str, ...], everything: bool, app: App, voice: Voice) -> int:
     """Re-run recorded sessions and compare every decision; no provider is asked.
+
+    A file is one that `export` wrote; - is stdin.
 
     \b
     Examples:
@@ -45,7 +49,7 @@ def replay_command(session: tuple[str, ...], everything: bool, app: App, voice: 
         streams,
         label="Replaying",
         file=sys.stderr,
-        hidden=voice.as_json or voice.quiet or len(streams) < BAR_FROM,
+        hidden=not sys.stderr.isatty() or voice.quiet or len(streams) < BAR_FROM,
     ) as bar:
         results.extend(replayer.replay(stored, head) for stored, head in bar)
     voice.json({"format": "replay/1", "sessions": [_json(r, everything) for r in results]})
@@ -56,20 +60,23 @@ def replay_command(session: tuple[str, ...], everything: bool, app: App, voice: 
 
 def _streams(app: App, typed: str) -> Iterator[tuple[list[Stored] | tuple[Stored, ...], Any]]:
     """The sessions of a file, or the one session of the log that was named."""
-    path = Path(typed)
-    if typed.endswith(".jsonl") or path.is_file():
-        try:
-            lines = path.read_bytes().splitlines()
-        except OSError as error:
-            raise Refused(f"{typed} cannot be read: {error.strerror}") from error
-        streams = chain.sessions(jsonl.stored(lines, typed))
+    if typed == "-" or typed.endswith(".jsonl") or _is_file(typed):
+        streams = chain.sessions(jsonl.stored(lines_of(typed), name_of(typed)))
         if not streams:
-            raise Refused(f"{typed} holds no events")
+            raise LogDamaged(name_of(typed), 0, "it holds no events")
         yield from ((events, None) for events in streams.values())
         return
     session_id = app.sessions.resolved(typed)
     head = app.store.head(session_id)
     yield app.store.read(session_id), head.hash if head else None
+
+
+def _is_file(typed: str) -> bool:
+    """Whether it names a file; what is too long for a name does not."""
+    try:
+        return typed != LAST and Path(typed).is_file()
+    except OSError:
+        return False
 
 
 def _json(result: Replay, everything: bool) -> dict[str, Any]:

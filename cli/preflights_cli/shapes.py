@@ -8,10 +8,10 @@ import click
 import msgspec
 
 from preflights_cli.common import Voice
-from preflights_cli.main import EXIT_REFUSED, EXIT_WAITING
+from preflights_cli.main import EXIT_REFUSED, EXIT_WAITING, EXIT_WORLD
 from preflights_es.core import session as kernel
 from preflights_es.core.events import Decision
-from preflights_es.core.ids import short
+from preflights_es.core.ids import SHORT, short
 from preflights_es.core.text import one_line, shown
 from preflights_es.core.views import Question
 from preflights_es.runtime.runner import Handle
@@ -26,7 +26,7 @@ _REFUSED = {
     "already_answered": "is answered already: change it with `preflights revise`",
     "blank": "was given no value",
     "placeholder": "was given a placeholder, which decides nothing",
-    "several_values": "takes one value",
+    "several_values": "takes one value: put quotes around words that belong together",
     "other_needs_text": f"was answered {OTHER_OPTION!r} without the text",
     "no_choice": "has no such option",
     "closed": "cannot be answered any more: the decision is accepted",
@@ -40,12 +40,17 @@ _CHANGE = {
     "not_accepted": "it is not accepted",
     "already_superseded": "it was superseded before",
     "not_related": "it has nothing to do with this session",
+    "not_expected": "nothing of the kind is expected here",
 }
+OFFERED = ("ready", "stopped", "proposed")
+"""Statuses in which somebody can accept."""
+
 _SOURCES = {
     "detected": "named by the intention",
     "chosen": "chosen",
     "custom": "in own words",
     "typed": "in own words",
+    "suggested": "read by the model",
 }
 
 
@@ -63,7 +68,7 @@ def status_of(handle: Handle) -> str:
 
 def session_json(handle: Handle, decisions: tuple[Decision, ...] = ()) -> dict[str, Any]:
     """The shape `session/1`."""
-    view = view_of(handle)
+    view, state = view_of(handle), handle.session.state
     status = status_of(handle)
     return {
         "format": FORMAT,
@@ -73,7 +78,7 @@ def session_json(handle: Handle, decisions: tuple[Decision, ...] = ()) -> dict[s
         "version": handle.version,
         "status": status,
         "intention": view.intention,
-        "questions": [msgspec.to_builtins(q) for q in _open(handle, view)],
+        "questions": msgspec.to_builtins(open_questions(handle)),
         "missing_info": list(view.missing_info),
         "decision_hint": view.decision_hint,
         "progress": view.progress,
@@ -83,6 +88,8 @@ def session_json(handle: Handle, decisions: tuple[Decision, ...] = ()) -> dict[s
         "uid": view.uid,
         "number": view.number,
         "turn": view.turn,
+        "supersedes": msgspec.to_builtins(state.supersedes),
+        "superseded_by": msgspec.to_builtins(state.superseded_by),
         "artifacts": [view.written.path] if view.written else [],
         "refused": [
             {"key": d.key, "reason": d.reason, "message": refusal(d)}
@@ -93,8 +100,9 @@ def session_json(handle: Handle, decisions: tuple[Decision, ...] = ()) -> dict[s
     }
 
 
-def _open(handle: Handle, view: ClarificationView) -> tuple[Question, ...]:
-    return () if handle.session.closed else view.questions
+def open_questions(handle: Handle) -> tuple[Question, ...]:
+    """What is asked; nothing in a session that was given up."""
+    return () if handle.session.closed else view_of(handle).questions
 
 
 def refusal(refused: AnswerRefused) -> str:
@@ -105,24 +113,41 @@ def refusal(refused: AnswerRefused) -> str:
     return text
 
 
+def is_refusal(decision: Decision) -> bool:
+    """Whether something that was asked for was not done."""
+    return isinstance(decision, AnswerRefused | ChangeRefused)
+
+
 def exit_code(handle: Handle, decisions: tuple[Decision, ...] = ()) -> int:
-    """1 when something was refused, 3 when a person has to go on, else 0."""
-    if any(isinstance(d, AnswerRefused | ChangeRefused) for d in decisions):
+    """1 when something was refused, 3 when a person has to go on, 5 when a model has, else 0."""
+    if any(map(is_refusal, decisions)):
         return EXIT_REFUSED
-    return EXIT_WAITING if status_of(handle) in ("needs_answers", "waiting", "ready") else 0
+    if status_of(handle) == "waiting":
+        return EXIT_WORLD
+    return EXIT_WAITING if status_of(handle) in ("needs_answers", "ready") else 0
+
+
+def say_refusals(decisions: tuple[Decision, ...]) -> None:
+    """What was recorded and does not count, on stderr."""
+    for decision in decisions:
+        if isinstance(decision, AnswerRefused):
+            click.echo(f"Not taken: {shown(refusal(decision))}", err=True)
+        elif isinstance(decision, ChangeRefused):
+            click.echo(f"Not done: {_CHANGE[decision.reason]}", err=True)
+
+
+def tell_warnings(voice: Voice, handle: Handle) -> None:
+    """What a person has to know about the session, on stderr."""
+    for warning in view_of(handle).warnings:
+        voice.warn(warning)
 
 
 def said(voice: Voice, handle: Handle, decisions: tuple[Decision, ...] = ()) -> int:
     """Say how a session stands after a step; the exit code."""
-    for decision in decisions:
-        if isinstance(decision, AnswerRefused):
-            click.echo(f"preflights: refused: {shown(refusal(decision))}", err=True)
-        elif isinstance(decision, ChangeRefused):
-            click.echo(f"preflights: refused: {_CHANGE[decision.reason]}", err=True)
+    say_refusals(decisions)
+    tell_warnings(voice, handle)
     voice.json(session_json(handle, decisions))
     if not voice.as_json:
-        for warning in view_of(handle).warnings:
-            voice.warn(warning)
         describe(voice, handle)
     return exit_code(handle, decisions)
 
@@ -136,10 +161,12 @@ def describe(voice: Voice, handle: Handle) -> None:
         voice.say(f"  {line}")
     if view.written:
         voice.say(f"  written to {shown(view.written.path)}")
-    if questions := _open(handle, view):
+    if by := handle.session.state.superseded_by:
+        voice.say(f"  superseded by {by.uid[-SHORT:]}: {shown(one_line(by.title))}")
+    if status == "needs_answers":
         voice.say()
-        ask(voice, questions[0])
-    voice.hint(_next(handle, status, questions))
+        ask(voice, open_questions(handle)[0])
+    voice.hint(_next(handle, status))
 
 
 def values(provenance: tuple[Provenance, ...]) -> list[str]:
@@ -163,11 +190,10 @@ def ask(voice: Voice, question: Question) -> None:
         voice.say(f"  {number}. {shown(option)}")
 
 
-def _next(handle: Handle, status: str, questions: tuple[Question, ...]) -> str:
+def _next(handle: Handle, status: str) -> str:
     id_ = short(handle.session_id)
-    if questions and status == "needs_answers":
-        return f"Answer with: preflights answer {id_} VALUE"
     return {
+        "needs_answers": f"Answer with: preflights answer {id_} VALUE",
         "ready": f"Accept with: preflights accept {id_}",
         "stopped": f"Nothing was decided. File it as a task with: preflights accept {id_}",
         "proposed": f"A person confirms it with: preflights accept {id_} --by NAME",

@@ -5,12 +5,20 @@ from __future__ import annotations
 import click
 
 from preflights_cli import answers
-from preflights_cli.common import Voice, common, finish_pending
-from preflights_cli.shapes import said, values, view_of
+from preflights_cli.common import (
+    Voice,
+    by_option,
+    common,
+    filed,
+    finish_pending,
+    tell_name,
+    tell_redacted,
+)
+from preflights_cli.shapes import said
 from preflights_cli.start import mark_of
 from preflights_es.app import App
+from preflights_es.core.errors import SessionMoved
 from preflights_es.core.ids import short
-from preflights_es.core.text import one_line, shown
 from preflights_es.runtime.runner import Handle
 
 
@@ -62,7 +70,7 @@ def _current(app: App, session: str) -> Handle:
 
 @click.command()
 @click.argument("session")
-@click.option("--by", metavar="NAME", help="The person who accepts, without a terminal.")
+@by_option
 @click.option("--expect", type=int, metavar="VERSION", help="Refuse if the session moved on.")
 @click.option("--local", is_flag=True, help="The change is local: a backend task, no record.")
 @click.option("--adr", is_flag=True, help="File it as a record, whatever the category.")
@@ -76,7 +84,7 @@ def accept_command(
     app: App,
     voice: Voice,
 ) -> int:
-    """Accept what is proposed; the document is written.
+    """Accept what is proposed, and say what that is; the document is written.
 
     Without a terminal and without --by it is a script's word: the record says
     "proposed" until a person accepts it.
@@ -86,24 +94,16 @@ def accept_command(
       preflights accept last
       preflights accept 3f9a12c4 --by "Ada Lovelace" --expect 6
     """
+    mark = mark_of(local=local, adr=adr)
     app.documents.check_folders()
     finish_pending(app, voice)
     handle = _current(app, session)
-    _say_what(voice, handle)
-    version = handle.version if expect is None else expect
-    step = app.sessions.accept(
-        handle.session_id, by=by, mark=mark_of(local=local, adr=adr), expect=version
-    )
-    return said(voice, app.documents.finish(step.handle), step.decisions)
-
-
-def _say_what(voice: Voice, handle: Handle) -> None:
-    view = view_of(handle)
-    if view.patch is not None:
-        voice.say(f"Accepting for {shown(one_line(view.intention))!r}:")
-        for line in values(view.provenance):
-            voice.say(f"  {line}")
-        voice.say()
+    if expect is not None and handle.version != expect:
+        raise SessionMoved(handle.session_id, expect, handle.version)
+    if by is None:
+        tell_name(app, voice)
+    step = app.sessions.accept(handle.session_id, by=by, mark=mark, expect=handle.version)
+    return said(voice, filed(app, voice, step.handle), step.decisions)
 
 
 @click.command()
@@ -119,7 +119,8 @@ def abandon_command(session: str, reason: str, force: bool, app: App, voice: Voi
       preflights abandon last --reason "not needed any more"
     """
     step = app.sessions.abandon(app.sessions.load(session), reason, force=force)
-    if not voice.as_json and not voice.quiet:
-        voice.say(f"Abandoned {short(step.handle.session_id)}.")
-        return 0
-    return said(voice, step.handle, ())
+    tell_redacted(voice, "the reason", reason)
+    if voice.as_json:
+        return said(voice, step.handle, step.decisions)
+    voice.say(f"Abandoned {short(step.handle.session_id)}.")
+    return 0

@@ -11,13 +11,14 @@ from preflights_cli.common import Voice, common
 from preflights_es.app import App
 from preflights_es.core.errors import Refused, StoreUnavailable
 from preflights_es.core.ids import short
+from preflights_es.core.text import shown
 
 IMPORT_MAX = 512 * 1024 * 1024  # bytes of a file: it is verified as a whole before it is taken
 
 
 @click.command()
 @click.argument("session")
-@click.option("-o", "--output", metavar="FILE", help="A new file, instead of stdout.")
+@click.option("-o", "--output", metavar="FILE", help="A new file; - is stdout.")
 @common
 def export_command(session: str, output: str | None, app: App, voice: Voice) -> int:
     """Write a session as JSON Lines, one event a line.
@@ -29,12 +30,11 @@ def export_command(session: str, output: str | None, app: App, voice: Voice) -> 
     """
     session_id = app.sessions.resolved(session)
     content = app.exported(session_id)
-    if output is None:
-        sys.stdout.buffer.write(content)
+    if output in (None, "-"):
+        voice.lines(content)
         return 0
     try:
-        with Path(output).open("xb") as file:
-            file.write(content)
+        _write_new(Path(output), content)
     except FileExistsError as error:
         raise Refused(f"{output} exists: name a new file") from error
     except OSError as error:
@@ -42,8 +42,19 @@ def export_command(session: str, output: str | None, app: App, voice: Voice) -> 
     count = content.count(b"\n")
     shape = {"format": "export/1", "session_id": session_id, "events": count, "file": output}
     voice.json(shape)
-    voice.say(f"Wrote {count} events to {output}.")
+    voice.say(shown(f"Wrote {count} events to {output}."))
     return 0
+
+
+def _write_new(path: Path, content: bytes) -> None:
+    """All of it, or no file."""
+    with path.open("xb") as file:
+        try:
+            file.write(content)
+            file.flush()
+        except OSError:
+            path.unlink()
+            raise
 
 
 @click.command()
@@ -55,9 +66,9 @@ def import_command(file: str, app: App, voice: Voice) -> int:
     \b
     Examples:
       preflights import session.jsonl
+      preflights export last | preflights import - --db copy.db
     """
-    lines = _content(file).splitlines()
-    taken = app.imported(lines, "the standard input" if file == "-" else file)
+    taken = app.imported(lines_of(file), name_of(file))
     voice.json(
         {
             "format": "import/1",
@@ -69,11 +80,22 @@ def import_command(file: str, app: App, voice: Voice) -> int:
     )
     for head, new in taken:
         what = f"{new} new events" if new else "nothing new"
-        voice.say(f"{short(head.session_id)} ({head.project}): {what}, version {head.version}")
+        id_ = short(head.session_id)
+        voice.say(f"{id_} ({shown(head.project)}): {what}, version {head.version}")
     return 0
 
 
-def _content(file: str) -> bytes:
+def name_of(file: str) -> str:
+    """For messages."""
+    return "the standard input" if file == "-" else file
+
+
+def lines_of(file: str) -> list[bytes]:
+    """The lines of a file of sessions, or of the standard input.
+
+    Raises:
+        Refused: it cannot be read, or is too large.
+    """
     try:
         if file == "-":
             content = sys.stdin.buffer.read(IMPORT_MAX + 1)
@@ -83,5 +105,5 @@ def _content(file: str) -> bytes:
     except OSError as error:
         raise Refused(f"{file} cannot be read: {error.strerror}") from error
     if len(content) > IMPORT_MAX:
-        raise Refused(f"{file} has more than {IMPORT_MAX:,} bytes: split it by session")
-    return content
+        raise Refused(f"{name_of(file)} has more than {IMPORT_MAX:,} bytes: split it by session")
+    return content.splitlines()

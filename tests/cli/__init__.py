@@ -1,0 +1,1 @@
+"""The command line, as a script and as a person meet it."""

@@ -1,0 +1,29 @@
+"""The program with a bug: it cannot decide an answer that says `crash`.
+
+Run in place of `preflights`; the recorded Input is real, and so is what it raises.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec.structs import replace
+
+from preflights_cli.main import main
+from preflights_es.app import WORKFLOWS
+from preflights_es.core.events import Decision, Input
+from preflights_es.workflows.clarification.events import AnswersGiven
+
+SOUND = WORKFLOWS["clarification"]
+
+
+def decide(state: Any, new: Input) -> tuple[Decision, ...]:
+    """As today's, but for one answer."""
+    if isinstance(new, AnswersGiven) and any("crash" in a.values for a in new.answers):
+        raise ZeroDivisionError("division by \x1b[31mzero")
+    return SOUND.decide(state, new)
+
+
+if __name__ == "__main__":
+    WORKFLOWS["clarification"] = replace(SOUND, decide=decide)
+    main()

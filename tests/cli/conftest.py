@@ -1,0 +1,55 @@
+"""A repository for every test: empty, with a log whose tables exist already."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.cli.program import Project
+
+GIT_CONFIG = """\
+[user]
+name = Ada
+email = ada@preflights.test
+[init]
+defaultBranch = main
+[core]
+hooksPath = /dev/null
+"""
+
+
+@pytest.fixture(scope="session")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Of a person whom git knows."""
+    folder = tmp_path_factory.mktemp("home")
+    (folder / ".gitconfig").write_text(GIT_CONFIG)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def template(tmp_path_factory: pytest.TempPathFactory, home: Path) -> Path:
+    """A repository with an empty log."""
+    made = Project(tmp_path_factory.mktemp("template") / "house", home)
+    made.folder.mkdir()
+    made.git("init", "--quiet", "--template=")
+    assert made.call("db", "upgrade").code == 0
+    return made.folder
+
+
+@pytest.fixture
+def house(tmp_path: Path, home: Path, template: Path) -> Project:
+    """A copy of it for one test."""
+    folder = tmp_path / "house"
+    shutil.copytree(template, folder)
+    return Project(folder, home)
+
+
+@pytest.fixture
+def empty(tmp_path: Path, home: Path) -> Project:
+    """A repository in which the program never ran."""
+    made = Project(tmp_path / "house", home)
+    made.folder.mkdir()
+    made.git("init", "--quiet", "--template=")
+    return made

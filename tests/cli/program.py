@@ -1,0 +1,173 @@
+"""The program in a folder of its own: as a process, or called within this one."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from preflights_cli.main import run
+
+BIN: Final = Path(sys.executable).parent
+TIMEOUT_S: Final = 15  # a machine of a build is slow; nothing here waits that long
+RAW: Final = frozenset("\x1b\x07\x08\x7f\x9b\u2028\u202e\u202d\u2066\u2069")
+"""What no terminal may be sent: escape sequences, and what turns the direction."""
+
+
+class Result(NamedTuple):
+    """What came of one command."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        """The one line of JSON."""
+        return json.loads(self.out)
+
+    def is_safe(self) -> bool:
+        """Whether a terminal would show it and do nothing else."""
+        return not RAW & set(self.out + self.err) and "Traceback" not in self.err
+
+
+def environment(home: Path) -> dict[str, str]:
+    """All that the program is told of its surroundings."""
+    return {
+        "PATH": f"{BIN}{os.pathsep}{os.environ.get('PATH', os.defpath)}",
+        "HOME": str(home),
+        "LC_ALL": "C.UTF-8",
+        "TZ": "UTC",
+        "GIT_CONFIG_NOSYSTEM": "1",
+    }
+
+
+class Project:
+    """A folder, a person's home, and the program between them."""
+
+    def __init__(self, folder: Path, home: Path) -> None:
+        self.folder = folder
+        self.home = home
+
+    @property
+    def log(self) -> Path:
+        """Where the log of a repository lies."""
+        return self.folder / ".git" / "preflights" / "log.db"
+
+    def started(self, *args: str, env: Mapping[str, str] | None = None) -> subprocess.Popen[bytes]:
+        """A process of the program, its streams ours."""
+        return subprocess.Popen(
+            ["preflights", *args],
+            cwd=self.folder,
+            env={**environment(self.home), **(env or {})},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+
+    def run(
+        self,
+        *args: str | bytes,
+        stdin: bytes = b"",
+        env: Mapping[str, str] | None = None,
+        program: tuple[str, ...] = ("preflights",),
+        limits: str = "",
+    ) -> Result:
+        """A process of its own, without a terminal.
+
+        Args:
+            program: instead of the installed command.
+            limits: words for `ulimit` in the shell that starts it.
+        """
+        command: list[str | bytes] = [*program, *args]
+        if limits:
+            command = ["sh", "-c", f'ulimit {limits}; exec "$@"', "sh", *command]
+        done = subprocess.run(
+            command,
+            cwd=self.folder,
+            env={**environment(self.home), **(env or {})},
+            input=stdin,
+            capture_output=True,
+            timeout=TIMEOUT_S,
+        )
+        out, err = (text.decode(errors="backslashreplace") for text in (done.stdout, done.stderr))
+        return Result(done.returncode, out, err)
+
+    def call(self, *args: str, stdin: bytes = b"", env: Mapping[str, str] | None = None) -> Result:
+        """The same command within this process, without a terminal."""
+        out, err = _stream(), _stream()
+        with self._surroundings(env or {}), redirect_stdout(out), redirect_stderr(err):
+            before, sys.stdin = sys.stdin, _stream(stdin)
+            try:
+                code = run(list(args))
+            finally:
+                sys.stdin = before
+        return Result(code, _read(out), _read(err))
+
+    @contextmanager
+    def _surroundings(self, env: Mapping[str, str]) -> Iterator[None]:
+        """The folder and the environment of `run`, given back at the end."""
+        kept, folder = dict(os.environ), Path.cwd()
+        os.environ.clear()
+        os.environ.update({**environment(self.home), **env})
+        os.chdir(self.folder)
+        try:
+            yield
+        finally:
+            os.chdir(folder)
+            os.environ.clear()
+            os.environ.update(kept)
+
+    def git(self, *args: str) -> str:
+        """What git says; a merge that conflicts is an error."""
+        done = subprocess.run(
+            ["git", *args],
+            cwd=self.folder,
+            env=environment(self.home),
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        return done.stdout
+
+    def show(self, session: str = "last") -> Any:
+        """A session as JSON."""
+        return self.call("show", session, "--json").json
+
+    def started_session(self, intention: str = "Add OAuth login") -> str:
+        """The id of a new session with one question open."""
+        return str(self.call("start", intention, "--json").json["session_id"])
+
+    def decided(self, intention: str = "Add OAuth login", *args: str, key: str = "") -> Any:
+        """An accepted session as JSON."""
+        answer = key or "auth_strategy=OAuth"
+        words = ("--answer", answer, "--accept", "--by", "Ada Lovelace", "--json")
+        done = self.call("start", intention, *words, *args)
+        assert done.code == 0, done.err
+        return done.json
+
+    def events(self, session: str = "last") -> list[Any]:
+        """The session's events, as `log --json` gives them."""
+        return [json.loads(line) for line in self.call("log", session, "--json").out.splitlines()]
+
+    def recorded(self) -> bytes:
+        """Every byte of the log, and of what the engine keeps beside it."""
+        return b"".join(p.read_bytes() for p in sorted(self.log.parent.glob("log.db*")))
+
+
+def _stream(content: bytes = b"") -> io.TextIOWrapper:
+    return io.TextIOWrapper(
+        io.BytesIO(content), "utf-8", errors="backslashreplace", write_through=True
+    )
+
+
+def _read(stream: io.TextIOWrapper) -> str:
+    buffer = stream.buffer
+    assert isinstance(buffer, io.BytesIO), "made by _stream"
+    return buffer.getvalue().decode()

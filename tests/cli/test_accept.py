@@ -1,0 +1,253 @@
+"""`accept`, `abandon`, `render`, `--supersedes`: when a proposal is a decision, and its file."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from tests.cli.program import Project
+
+
+def ready(house: Project, intention: str = "Add OAuth login", *args: str) -> str:
+    """A session whose patch waits to be accepted."""
+    answer = ("--answer", "auth_strategy=OAuth")
+    done = house.call("start", intention, *answer, "--json", *args)
+    assert done.json["status"] == "ready"
+    return str(done.json["session_id"])
+
+
+def record(house: Project, name: str) -> str:
+    return (house.folder / "docs" / "decisions" / name).read_text("utf-8")
+
+
+def test_a_script_only_proposes_until_a_person_confirms(house: Project) -> None:
+    id_ = ready(house)
+    done = house.call("accept", id_, "--json")
+    assert (done.code, done.json["status"], done.json["number"]) == (0, "proposed", 1)
+    text = record(house, "0001-add-oauth-login.md")
+    assert 'status: "proposed"' in text
+    assert "Proposed by a script; no person has confirmed it yet." in text
+    assert "decision-makers" not in text
+    again = house.call("accept", id_)
+    assert again.code == 1
+    assert "it is proposed already: a person has to accept it (--by NAME)" in again.err
+    done = house.call("accept", id_, "--by", "Ada Lovelace", "--json")
+    assert (done.code, done.json["status"], done.json["number"]) == (0, "accepted", 1)
+    text = record(house, "0001-add-oauth-login.md")
+    assert 'status: "accepted"' in text
+    assert 'decision-makers: ["Ada Lovelace"]' in text
+    assert "Proposed by" not in text
+    once_more = house.call("accept", id_, "--by", "Eve")
+    assert once_more.code == 1
+    assert "is accepted and takes no answers any more" in once_more.err
+    assert house.call("replay", id_).code == 0
+
+
+def test_what_was_shown_is_what_is_accepted(house: Project) -> None:
+    id_ = ready(house)
+    version = house.show()["version"]
+    house.call("revise", id_, "auth_strategy=Magic Link")
+    done = house.call("accept", id_, "--by", "Ada", "--expect", str(version))
+    assert done.code == 1
+    assert f"is at version {house.show()['version']}, not {version}" in done.err
+    assert done.out == ""
+    moved = str(house.show()["version"])
+    assert house.call("accept", id_, "--by", "Ada", "--expect", moved).code == 0
+
+
+def test_an_open_question_is_no_decision(house: Project) -> None:
+    house.started_session()
+    done = house.call("accept", "last", "--by", "Ada")
+    assert done.code == 1
+    assert "Not done: a question is still open" in done.err
+    assert not (house.folder / "docs").exists()
+
+
+def test_marks_say_whether_it_becomes_a_record_or_a_task(house: Project) -> None:
+    api = ("--answer", "api_style=REST", "--accept", "--by", "Ada", "--json")
+    assert house.call("start", "Add an API", *api).json["kind"] == "adr"
+    local = house.call("start", "Add an API", *api, "--local").json
+    assert (local["kind"], local["number"]) == ("task", None)
+    assert local["artifacts"] == [f"docs/tasks/{local['uid']}-add-an-api.md"]
+    page = ("--answer", "frontend_framework=Vue", "--json")
+    house.call("start", "Add a UI", *page)
+    done = house.call("accept", "last", "--adr", "--by", "Ada", "--json").json
+    assert (done["kind"], done["number"]) == ("adr", 2)
+    assert done["artifacts"] == ["docs/decisions/0002-add-a-ui.md"]
+
+
+def test_superseding_changes_status_and_links_in_both_records(house: Project) -> None:
+    old = house.decided()
+    new = house.call(
+        *("start", "Use passkeys to log in: login", "--answer", "auth_strategy=Passkeys"),
+        *("--accept", "--json", "--supersedes", old["uid"]),
+    ).json
+    assert new["status"] == "proposed"
+    assert 'status: "accepted"' in record(house, "0001-add-oauth-login.md"), "a proposal undoes it"
+    assert house.call("accept", "last", "--by", "Ada").code == 0
+    name = "0002-use-passkeys-to-log-in-login.md"
+    former, later = record(house, "0001-add-oauth-login.md"), record(house, name)
+    assert 'status: "superseded by ADR-0002"' in former
+    assert f"Superseded by [ADR-0002, Use passkeys to log in: login]({name})" in former
+    assert "Supersedes [ADR-0001, Add OAuth login](0001-add-oauth-login.md)" in later
+    for id_ in (old["session_id"], new["session_id"]):
+        assert house.call("replay", id_).code == 0
+        assert house.call("render", id_, "--check").code == 0
+    former = house.show(old["uid"])
+    assert former["superseded_by"] == {
+        "uid": new["uid"],
+        "title": new["intention"],
+        "number": 2,
+        "session_id": new["session_id"],
+    }
+    assert house.show()["supersedes"]["uid"] == old["uid"]
+    later_id = new["session_id"][-8:]
+    assert f"superseded by {later_id}: Use passkeys" in house.call("show", old["uid"]).out
+    assert "superseded: ask for the newer one" in house.call("prompt", old["session_id"]).out
+
+
+def test_only_a_decision_of_this_project_can_be_superseded_and_only_once(house: Project) -> None:
+    old = house.decided()
+    house.decided("Log in by mail: login", "--supersedes", old["uid"])
+    for typed, message in (
+        (old["uid"], "was superseded by"),
+        (ready(house), "is no accepted decision: only those can be superseded"),
+        ("nosuch", "no session matches 'nosuch'"),
+    ):
+        count = len(house.call("sessions", "--json").json["sessions"])
+        done = house.call("start", "Add login", "--supersedes", typed)
+        assert done.code == 1
+        assert message in done.err
+        assert len(house.call("sessions", "--json").json["sessions"]) == count
+    done = house.call(
+        "start", "Add login", "--supersedes", old["uid"], env={"PREFLIGHTS_PROJECT": "elsewhere"}
+    )
+    assert done.code == 1
+    assert "is a decision of the project 'house', not of this" in done.err
+
+
+def test_a_document_is_rebuilt_byte_for_byte(house: Project) -> None:
+    path = Path(house.decided()["artifacts"][0])
+    target = house.folder / path
+    written = target.read_bytes()
+    assert house.call("render", "--check").out == f"{path} is as it should be.\n"
+    assert house.call("render", "--stdout").out.encode() == written
+    shape = house.call("render", "--stdout", "--json").json
+    assert (shape["outcome"], shape["text"].encode()) == ("printed", written)
+    target.unlink()
+    missing = house.call("render", "--check")
+    assert (missing.code, missing.out) == (1, f"{path} is missing.\n")
+    assert not target.exists()
+    assert house.call("render").out == f"Wrote {path}.\n"
+    assert target.read_bytes() == written
+    assert house.call("render", "--check", "--stdout").code == 2
+
+
+def test_a_file_that_a_person_edited_is_never_overwritten(house: Project) -> None:
+    id_ = ready(house)
+    house.call("accept", id_)
+    target = house.folder / "docs" / "decisions" / "0001-add-oauth-login.md"
+    edited = target.read_text() + "\nRemember the fallback.\n"
+    target.write_text(edited)
+    assert house.call("render", "--check").code == 1
+    done = house.call("accept", id_, "--by", "Ada", "--json")
+    assert done.code == 0
+    beside = "docs/decisions/0001-add-oauth-login.md.new"
+    warning = f"a person edited the document: the new text lies in {beside}"
+    assert done.json["warnings"] == [warning]
+    assert done.err == f"warning: {warning}\n"
+    assert target.read_text() == edited
+    assert 'status: "accepted"' in (house.folder / beside).read_text()
+    assert house.call("render", "--json").json["outcome"] == "beside"
+    assert target.read_text() == edited
+
+
+def test_a_document_that_cannot_be_written_is_finished_by_the_next_command(house: Project) -> None:
+    (house.folder / "docs").write_text("in the way")
+    id_ = ready(house)
+    done = house.call("accept", id_, "--by", "Ada")
+    assert done.code == 5
+    assert "it is recorded; the next command writes its document" in done.err
+    assert "docs/decisions/0001-add-oauth-login.md cannot be written" in done.err
+    assert house.show()["status"] == "accepted"
+    assert house.show()["artifacts"] == []
+    trouble = house.call("sessions")
+    assert trouble.code == 0
+    assert "an earlier document is still open" in trouble.err
+    (house.folder / "docs").unlink()
+    done = house.call("sessions", "-v")
+    assert "finished docs/decisions/0001-add-oauth-login.md" in done.err
+    assert house.call("render", "--check").code == 0
+
+
+def test_one_document_that_cannot_be_written_holds_up_no_other(house: Project) -> None:
+    settings = house.folder / "preflights.toml"
+    settings.write_text('decisions = "docs/a"\n')
+    (house.folder / "docs").mkdir()
+    (house.folder / "docs" / "a").write_text("in the way")
+    assert house.call("accept", ready(house), "--by", "Ada").code == 5
+    settings.write_text('decisions = "docs/b"\n')  # docs/a is not ours to write any more
+    (house.folder / "docs" / "b").write_text("in the way")
+    assert house.call("accept", ready(house, "Add SSO"), "--by", "Ada").code == 5
+    (house.folder / "docs" / "b").unlink()
+    assert "does not lie in docs/b" in house.call("show").err
+    assert os.listdir(house.folder / "docs" / "b") == ["0002-add-sso.md"]
+
+
+def test_there_is_nothing_to_render_before_an_acceptance(house: Project) -> None:
+    ready(house)
+    done = house.call("render")
+    assert done.code == 1
+    assert "has no document: it is written when the decision is accepted" in done.err
+
+
+def test_a_session_is_given_up_with_a_reason(house: Project) -> None:
+    id_ = house.started_session()
+    done = house.call("abandon", "last", "--reason", "the password is hunter2xyz")
+    assert (done.code, done.out) == (0, f"Abandoned {id_[-8:]}.\n")
+    assert "warning: the reason is recorded without what looks like a secret" in done.err
+    assert b"hunter2xyz" not in house.recorded()
+    assert house.show()["status"] == "abandoned"
+    again = house.call("abandon", "last")
+    assert again.code == 1
+    assert "was abandoned: start a new one" in again.err
+    house.started_session()
+    done = house.call("abandon", "last", "--json", "-q")
+    assert (done.code, done.json["status"]) == (0, "abandoned")
+    house.decided()
+    assert house.call("abandon", "last").code == 1, "what is decided can only be superseded"
+
+
+def test_stopping_without_a_decision_can_be_filed_as_a_task(house: Project) -> None:
+    settings = "[clarification.categories.Chores]\nkeywords = ['chore']\n"
+    (house.folder / "preflights.toml").write_text(settings)
+    done = house.call("start", "Do a chore", "--json")
+    assert (done.code, done.json["status"], done.json["patch"]) == (0, "stopped", None)
+    done = house.call("accept", "last", "--by", "Ada")
+    assert done.code == 0
+    assert house.show()["artifacts"] == [f"docs/tasks/{house.show()['uid']}-do-a-chore.md"]
+
+
+def test_another_projects_session_is_accepted_and_filed_there(house: Project) -> None:
+    elsewhere = {"PREFLIGHTS_PROJECT": "elsewhere"}
+    house.decided()
+    id_ = ready(house, "Add SSO")
+    for command in (("accept", id_, "--by", "Ada"), ("render", id_)):
+        done = house.call(*command, env=elsewhere)
+        assert done.code == 1, done
+        assert "belongs to the project 'house': go there, or set PREFLIGHTS_PROJECT" in done.err
+    assert house.call("accept", id_, "--by", "Ada", "--json").json["number"] == 2
+
+
+def test_a_proposal_from_elsewhere_whose_number_is_taken_here_gets_another(house: Project) -> None:
+    here = ("--db", "here.db")
+    id_ = ready(house)
+    assert house.call("accept", id_, "--json").json["number"] == 1
+    proposal = house.call("export", id_).out.encode()
+    (house.folder / "docs" / "decisions" / "0001-add-oauth-login.md").unlink()
+    house.decided("Add SSO", *here)
+    house.call("import", "-", *here, stdin=proposal)
+    done = house.call("accept", id_, "--by", "Ada", "--json", *here)
+    assert (done.code, done.json["number"]) == (0, 2), done
+    assert house.call("renumber", "--check", *here).code == 0
+    assert house.call("replay", id_, *here).code == 0

@@ -1,0 +1,285 @@
+"""`start`, `answer` and `revise` without a terminal: what is taken, and in which words."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.cli.program import Project
+
+AUTH_KEYS = "change_category, auth_strategy, auth_library"
+
+
+def test_a_session_is_begun_answered_and_accepted_step_by_step(house: Project) -> None:
+    begun = house.call("start", "Add OAuth login")
+    assert begun.code == 3
+    assert begun.out.splitlines()[2:7] == [
+        "  Category  Authentication  (named by the intention)",
+        "",
+        "Which authentication approach?",
+        "  1. OAuth",
+        "  2. Email/Password",
+    ]
+    id_ = house.show()["session_id"][-8:]
+    assert f"Answer with: preflights answer {id_} VALUE" in begun.out
+    answered = house.call("answer", id_, "2")
+    assert (answered.code, answered.err) == (3, "")
+    assert "Strategy  Email/Password  (chosen, by a script)" in answered.out
+    accepted = house.call("accept", id_, "--by", "Ada Lovelace")
+    assert accepted.code == 0
+    assert "accepted, 100 %\n  Category  Authentication" in accepted.out
+    assert "written to docs/decisions/0001-add-oauth-login.md" in accepted.out
+
+
+@pytest.mark.parametrize(
+    ("given", "value", "source"),
+    [
+        (("OAuth",), "OAuth", "chosen"),
+        (("  oauth ",), "OAuth", "chosen"),
+        (("1",), "OAuth", "chosen"),
+        (("3.",), "Magic Link", "chosen"),
+        (("2)",), "Email/Password", "chosen"),
+        (("Passkeys",), "Passkeys", "custom"),
+        (("auth_strategy=Passkeys",), "Passkeys", "custom"),
+        (("auth_strategy=7",), "7", "custom"),
+        (("auth_strategy__other=Passkeys",), "Passkeys", "custom"),
+        (("Other (specify)", "auth_strategy__other=Passkeys"), "Passkeys", "custom"),
+        (("4", "auth_strategy__other=Passkeys"), "Passkeys", "custom"),
+        (("SSO\nwith two lines",), "SSO\nwith two lines", "custom"),
+    ],
+)
+def test_an_answer_is_a_number_a_text_or_a_key_and_its_value(
+    house: Project, given: tuple[str, ...], value: str, source: str
+) -> None:
+    house.started_session()
+    done = house.call("answer", "last", *given, "--json")
+    assert done.code == 3, done.err
+    assert done.json["status"] == "ready"
+    assert done.json["patch"]["fields"] == [["Strategy", value]]
+    assert done.json["provenance"][1]["source"] == source
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (("9",), "there is no option 9: give 1 to 4, or auth_strategy=9"),
+        (("nosuch=1",), f"'nosuch' is no question of this session: it takes {AUTH_KEYS}"),
+        ((" ",), "'auth_strategy' was given no value"),
+        (("tbd",), "'auth_strategy' was given a placeholder"),
+        (("Magic", "Link"), "takes one value: put quotes around words that belong together"),
+        (("4",), "'auth_strategy' was answered 'Other (specify)' without the text"),
+        (("x" * 2_001,), "the answer to 'auth_strategy' has 2,001 characters, at most 2,000"),
+        (("a" * 101 + "=b",), "the key of an answer has 101 characters, at most 100 are taken"),
+        (tuple(f"k{i}=v" for i in range(51)), "too many answers at once: at most 50 are taken"),
+        (("a\x07b",), "holds the control character U+0007 at character 2"),
+    ],
+)
+def test_an_answer_that_does_not_count_leaves_the_question_open(
+    house: Project, given: tuple[str, ...], message: str
+) -> None:
+    house.started_session()
+    done = house.call("answer", "last", *given)
+    assert done.code == 1
+    assert message in done.err
+    assert done.is_safe()
+    assert house.show()["status"] == "needs_answers"
+
+
+def test_a_refused_answer_is_in_the_json_and_in_the_log(house: Project) -> None:
+    house.started_session()
+    done = house.call("answer", "last", "tbd", "--json")
+    assert done.code == 1
+    assert done.json["refused"] == [
+        {
+            "key": "auth_strategy",
+            "reason": "placeholder",
+            "message": "'auth_strategy' was given a placeholder, which decides nothing",
+        }
+    ]
+    assert house.events()[-1]["type"] == "clarification.answer_refused.v1"
+
+
+def test_answers_in_advance_leave_nothing_to_ask(house: Project) -> None:
+    done = house.call(
+        *("start", "Rework it", "--json"),
+        *("--answer", "change_category=Database", "--answer", "db_type=PostgreSQL"),
+        *("--answer", "db_orm=SQLAlchemy"),
+    )
+    assert done.code == 3
+    assert done.json["patch"] == {
+        "category": "Database",
+        "fields": [["Type", "PostgreSQL"], ["ORM", "SQLAlchemy"]],
+    }
+    assert done.json["missing_info"] == []
+
+
+def test_nothing_is_accepted_where_something_that_was_given_is_refused(house: Project) -> None:
+    words = ("start", "Add login", "--accept", "--by", "Ada", "--answer", "auth_strategy=OAuth")
+    done = house.call(*words, "--answer", "nosuch=1")
+    assert done.code == 1
+    assert "'nosuch' is no question" in done.err
+    assert house.show()["status"] == "ready"
+
+
+def test_accept_waits_for_an_open_question(house: Project) -> None:
+    done = house.call("start", "Add login", "--accept", "--by", "Ada", "--no-input", "--json")
+    assert (done.code, done.json["status"]) == (3, "needs_answers")
+
+
+def test_a_file_of_answers_is_an_object_of_texts(house: Project) -> None:
+    (house.folder / "a.json").write_text('{"auth_strategy": ["OAuth"], "auth_library": "Authlib"}')
+    done = house.call("start", "Add login", "--answers-file", "a.json", "--json")
+    assert done.json["patch"]["fields"] == [["Strategy", "OAuth"], ["Library", "Authlib"]]
+    text = b'\xef\xbb\xbf{"auth_strategy": "Other (specify)", "auth_strategy__other": "Passkeys"}'
+    done = house.call("start", "Add login", "--answers-file", "-", "--json", stdin=text)
+    assert done.json["patch"]["fields"] == [["Strategy", "Passkeys"]]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "is not JSON"),
+        (b'{"auth_strategy": "OAuth"', "is not JSON"),
+        (b'{"auth_strategy": NaN}', "is not JSON"),
+        (b'\xff\xfe{"a": 1}', "is not JSON"),
+        (b'{"auth_strategy": "\\ud800"}', "is not JSON"),
+        (b"[" * 200_000, "nested too deeply"),
+        (b'["OAuth"]', 'expected an object such as {"auth_strategy": "OAuth"}'),
+        (b"null", "expected an object"),
+        (b'{"auth_strategy": 1}', "the answer to 'auth_strategy' is no text, nor a list of texts"),
+        (b'{"auth_strategy": null}', "is no text, nor a list of texts"),
+        (b'{"auth_strategy": ["OAuth", 1]}', "is no text, nor a list of texts"),
+        (b'{"auth_strategy": {"a": "b"}}', "is no text, nor a list of texts"),
+        (b'{"auth_strategy": "' + b"x" * 1_000_000 + b'"}', "has more than 1,000,000 bytes"),
+        (b'{"auth_strategy": "' + b"x" * 900_000 + b'"}', "has 900,000 characters"),
+    ],
+)
+def test_a_file_that_holds_anything_else_is_refused(
+    house: Project, content: bytes, message: str
+) -> None:
+    (house.folder / "a.json").write_bytes(content)
+    for name, stdin in (("a.json", b""), ("-", content)):
+        done = house.call("start", "Add login", "--answers-file", name, stdin=stdin)
+        assert done.code == 1
+        assert message in done.err
+        assert done.is_safe()
+
+
+@pytest.mark.parametrize(
+    ("name", "message"), [("nosuch.json", "nosuch.json cannot be read"), (".", "cannot be read")]
+)
+def test_a_file_that_cannot_be_read_is_refused(house: Project, name: str, message: str) -> None:
+    done = house.call("start", "Add login", "--answers-file", name)
+    assert done.code == 1
+    assert message in done.err
+    assert house.call("sessions", "--json").json["sessions"] == []
+
+
+def test_a_revision_keeps_the_old_answer_in_the_log(house: Project) -> None:
+    house.call("start", "Add login", "--answer", "auth_strategy=OAuth")
+    done = house.call("revise", "last", "auth_strategy=Magic Link", "--json")
+    assert done.json["patch"]["fields"] == [["Strategy", "Magic Link"]]
+    values = [a["values"] for e in house.events() for a in e["data"].get("answers", ())]
+    assert values == [["OAuth"], ["Magic Link"]]
+
+
+def test_a_new_category_drops_what_the_old_one_was_told(house: Project) -> None:
+    house.call("start", "Add login", "--answer", "auth_strategy=OAuth")
+    done = house.call("revise", "last", "change_category=Database", "--json")
+    assert done.code == 3
+    assert [q["id"] for q in done.json["questions"]] == ["db_type"]
+    assert [p["field"] for p in done.json["provenance"]] == ["Category"]
+    done = house.call("answer", "last", "MySQL", "--json")
+    assert done.json["patch"] == {"category": "Database", "fields": [["Type", "MySQL"]]}
+    assert [p["field"] for p in done.json["provenance"]] == ["Category", "Type"]
+    done = house.call("accept", "last", "--by", "Ada", "--json")
+    assert "OAuth" not in (house.folder / done.json["artifacts"][0]).read_text()
+
+
+def test_words_that_are_no_keys_are_no_revision(house: Project) -> None:
+    house.call("start", "Add login", "--answer", "auth_strategy=OAuth")
+    for word in ("Magic Link", "Auth=OAuth", "=OAuth"):
+        done = house.call("revise", "last", word)
+        assert done.code == 2
+        assert f"found {word!r}, expected KEY=VALUE such as auth_strategy=OAuth" in done.err
+
+
+def test_a_closed_session_takes_no_second_answer(house: Project) -> None:
+    house.decided()
+    for command in ("answer", "revise"):
+        done = house.call(command, "last", "auth_strategy=Magic Link")
+        assert done.code == 1
+        assert "is accepted and takes no answers any more: supersede it" in done.err
+    house.started_session()
+    house.call("abandon", "last", "--reason", "not needed")
+    done = house.call("answer", "last", "OAuth")
+    assert done.code == 1
+    assert "was abandoned: start a new one" in done.err
+    assert house.call("resume").out.endswith("It is closed.\n")
+
+
+def test_a_word_without_a_key_needs_an_open_question(house: Project) -> None:
+    house.call("start", "Add login", "--answer", "auth_strategy=OAuth")
+    done = house.call("answer", "last", "OAuth")
+    assert done.code == 1
+    assert "no question is open that 'OAuth' could answer: give KEY=VALUE" in done.err
+    done = house.call("answer", "last", "auth_library=Authlib", "--json")
+    assert done.json["patch"]["fields"] == [["Strategy", "OAuth"], ["Library", "Authlib"]]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("start",), "Missing argument 'INTENTION'"),
+        (("start", "Add", "OAuth", "login"), "the intention has 3 parts: put quotes around"),
+        (("start", "Add login", "--answer", "OAuth"), "found 'OAuth', expected KEY=VALUE"),
+        (("start", "Add login", "--by", "Ada"), "--by names who accepts: give --accept too"),
+        (("start", "Add login", "--local", "--adr"), "--local and --adr exclude each other"),
+        (("start", "Add login", "--supersedes", ""), "'--supersedes': it is empty"),
+        (("start", "Add login", "--answers-file", ""), "'--answers-file': it is empty"),
+        (("start", "Add login", "--accept", "--by", " "), "'--by': it is empty"),
+        (("start", "Add login", "--db", ""), "'--db': it is empty"),
+        (("--db", "", "start", "Add login"), "'--db': it is empty"),
+        (("start", "Add login", "--accept", "--by", "a@b.example"), "looks like a secret (email)"),
+        (("answer", "last"), "Missing argument '[KEY=]VALUE...'"),
+        (("accept", "last", "--expect", "soon"), "'soon' is not a valid integer"),
+    ],
+)
+def test_words_that_are_no_command_record_nothing(
+    house: Project, words: tuple[str, ...], message: str
+) -> None:
+    done = house.call(*words)
+    assert done.code == 2
+    assert message in done.err
+    assert done.err.count("\n") == 1, "one line"
+    assert "--help`)" in done.err, "and where to read on"
+    assert house.call("sessions", "--json").json == {
+        "format": "sessions/1",
+        "sessions": [],
+        "more": False,
+    }
+
+
+def test_intentions_are_refused_before_anything_is_recorded(house: Project) -> None:
+    for intention, message in (
+        ("", "the intention is empty"),
+        (" \n\t", "the intention is empty"),
+        ("x" * 4_001, "has 4,001 characters, at most 4,000 are taken: shorten it"),
+        ("a\x1bb", "holds the control character U+001B at character 2"),
+        ("a\x9b31mb", "holds the control character U+009B"),
+        ("a\udcffb", "is not valid Unicode (a lone surrogate at character 2)"),
+    ):
+        done = house.call("start", intention)
+        assert done.code == 1
+        assert message in done.err
+        assert done.is_safe()
+    assert house.call("sessions", "--json").json["sessions"] == []
+
+
+def test_the_answers_of_a_script_are_the_scripts(house: Project) -> None:
+    done = house.call("start", "Add login", "--answer", "auth_strategy=OAuth", "--json")
+    assert {p["by"] for p in done.json["provenance"]} == {"script"}
+    env = {"PREFLIGHTS_ACTOR": "agent:claude"}
+    done = house.call("start", "Add login", "--answer", "auth_strategy=OAuth", "--json", env=env)
+    assert {p["by"] for p in done.json["provenance"]} == {"agent"}
+    actors = [e["data"]["actor"] for e in house.events(done.json["session_id"]) if e["input_id"]]
+    assert actors == [{"kind": "agent", "name": "claude"}] * 2

@@ -1,0 +1,261 @@
+"""The conversation at a keyboard: what is asked, what is taken, and how it ends."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.cli.program import Project
+from tests.cli.terminal import AGAIN, ANSWER, KEY, OWN_WORDS, terminal
+
+
+def test_an_option_is_chosen_by_its_number_and_accepted_by_one_key(house: Project) -> None:
+    with terminal(house, "start", "Add OAuth login") as t:
+        asked = t.expect(ANSWER)
+        assert "This is about Authentication, as the intention says." in asked
+        assert "Which authentication approach?\n  1. OAuth\n  2. Email/Password\n" in asked
+        t.type("1")
+        offered = t.expect(KEY)
+        assert "This becomes an architecture decision record:" in offered
+        assert "Strategy  OAuth  (chosen, by a person)" in offered
+        t.press("a")
+        assert "written to docs/decisions/0001-add-oauth-login.md" in t.rest()
+        assert t.code() == 0
+    shown = house.show()
+    assert (shown["status"], shown["provenance"][1]["by"]) == ("accepted", "user")
+    assert 'decision-makers: ["Ada"]' in (house.folder / shown["artifacts"][0]).read_text()
+    assert house.call("replay", "last").code == 0
+
+
+def test_every_slip_is_asked_again_and_nothing_is_lost(house: Project) -> None:
+    with terminal(house, "start", "Make it nicer") as t:
+        assert "What type of change is this?\n  1. Frontend\n" in t.expect(ANSWER)
+        t.type("")
+        assert "An answer is needed; Ctrl-D leaves it for later." in t.expect(ANSWER)
+        t.type("   ")
+        t.expect(ANSWER)
+        for beyond in ("0", "7", "99999"):
+            t.type(beyond)
+            assert f"There is no option {beyond}: give 1 to 6" in t.expect(ANSWER)
+        t.type("tbd")
+        assert "'change_category' was given a placeholder" in t.expect(ANSWER)
+        t.type("x" * 2_001)
+        assert "has 2,001 characters, at most 2,000 are taken" in t.expect(ANSWER)
+        t.type("a\x1b[31mred\x07")
+        assert "holds the control character U+001B" in t.expect(ANSWER)
+        t.type(b"\x00b")
+        assert "holds the control character U+0000" in t.expect(ANSWER)
+        t.type(b"\xff\xfe")
+        assert "not valid Unicode" in t.expect(ANSWER)
+        t.type("Gardening")  # a label that is no category leads to the free text
+        assert "What should be decided?" in t.expect(ANSWER)
+        t.type("Rounder corners")
+        assert "This becomes a task:" in t.expect(KEY)
+        t.press("l")
+        assert f"preflights resume {house.show()['session_id'][-8:]}" in t.rest()
+        assert t.code() == 3
+
+
+def test_a_stream_that_is_strict_about_its_encoding_is_asked_again(house: Project) -> None:
+    with terminal(house, "start", "Add login", env={"PYTHONIOENCODING": "utf-8:strict"}) as t:
+        t.expect(ANSWER)
+        t.type(b"\xff")
+        assert "Not taken: it is no valid text" in t.expect(ANSWER)
+        t.type("Magic Link")
+        t.expect(KEY)
+
+
+def test_other_asks_for_its_text_at_once_however_it_is_chosen(house: Project) -> None:
+    with terminal(house, "start", "Add a database", "--accept") as t:
+        t.expect(ANSWER)
+        t.type("4")
+        t.expect(OWN_WORDS)
+        t.type("")
+        t.expect(OWN_WORDS)
+        t.type("n/a")
+        assert "was given a placeholder" in t.expect(ANSWER)
+        t.type("other (SPECIFY)")
+        t.expect(OWN_WORDS)
+        t.type("CockroachDB")
+        assert "Type      CockroachDB  (in own words, by a person)" in t.rest()
+        assert t.code() == 0
+    patch = house.show()["patch"]
+    assert patch == {"category": "Database", "fields": [["Type", "CockroachDB"]]}
+
+
+def test_the_category_can_be_revised_before_it_is_accepted(house: Project) -> None:
+    with terminal(house, "start", "Rebuild the login page") as t:
+        t.expect(ANSWER)
+        t.type("magic link")
+        t.expect(KEY)
+        t.press("r")
+        assert "Which answer?\n  1. Category\n  2. Strategy\n" in t.expect(AGAIN)
+        t.type("9")
+        assert "Give 1 to 2." in t.expect(AGAIN)
+        t.type("category")
+        assert "What type of change is this?" in t.expect(ANSWER)
+        t.type("1")
+        assert "Which framework?" in t.expect(ANSWER)
+        t.type("Svelte")
+        offered = t.expect(KEY)
+        assert "Category   Frontend  (chosen, by a person)\n  Framework  Svelte" in offered
+        assert "Strategy" not in offered  # the former category's answer is history
+        t.press("r")
+        t.expect(AGAIN)
+        t.type("")  # the last one
+        assert "Which framework?" in t.expect(ANSWER)
+        t.type("2")
+        t.expect(KEY)
+        t.press("A")
+        assert "written to docs/tasks/" in t.rest()
+        assert t.code() == 0
+    assert house.show()["patch"] == {"category": "Frontend", "fields": [["Framework", "Vue"]]}
+
+
+def test_control_c_saves_and_says_how_to_go_on(house: Project) -> None:
+    with terminal(house, "start", "Add login") as t:
+        t.expect(ANSWER)
+        t.interrupt()
+        id_ = house.show()["session_id"][-8:]
+        assert t.rest().endswith(f"Saved. Go on with: preflights resume {id_}\n")
+        assert t.code() == 130
+    with terminal(house, "resume") as t:
+        t.expect(ANSWER)
+        t.type("3")
+        t.expect(KEY)
+        t.interrupt()
+        assert t.code() == 130
+    with terminal(house, "resume", id_) as t:
+        assert "Strategy  Magic Link" in t.expect(KEY)
+        t.press("a")
+        assert t.code() == 0
+
+
+def test_the_end_of_the_input_saves_and_waits(house: Project) -> None:
+    with terminal(house, "start", "Add login") as t:
+        t.expect(ANSWER)
+        t.end()
+        assert "Saved. Go on with: preflights resume" in t.rest()
+        assert t.code() == 3
+    with terminal(house, "resume") as t:
+        t.expect(ANSWER)
+        t.type("4")
+        t.expect(OWN_WORDS)
+        t.end()
+        assert t.code() == 3
+    assert house.show()["status"] == "needs_answers"
+    with terminal(house, "resume") as t:
+        t.expect(ANSWER)
+        t.type("1")
+        t.expect(KEY)
+        t.press("\x04")
+        assert t.code() == 3
+    assert house.show()["status"] == "ready"
+
+
+def test_keys_that_mean_nothing_are_asked_again(house: Project) -> None:
+    house.call("start", "Add login", "--answer", "auth_strategy=OAuth")
+    with terminal(house, "resume") as t:
+        t.expect(KEY)
+        for keys in ("x", "\x1b[A", "é", "\r", "accept"):
+            t.press(keys)
+            t.expect(KEY)
+        t.press("\x1b")
+        assert t.code() == 3
+    assert house.show()["status"] == "ready"
+
+
+def test_what_was_pasted_before_the_proposal_was_seen_accepts_nothing(house: Project) -> None:
+    with terminal(house, "start", "Tidy up") as t:
+        t.expect(ANSWER)
+        t.type("Other")
+        assert "What should be decided?" in t.expect(ANSWER)
+        t.paste("Sort the imports\ra\ra\r")
+        t.expect(KEY)
+        assert t.is_silent_for(0.5)
+        t.press("l")
+        assert t.code() == 3
+    assert house.show()["status"] == "ready"
+
+
+def test_a_session_that_another_process_ends_meanwhile_ends_here_too(house: Project) -> None:
+    with terminal(house, "start", "Add login") as t:
+        t.expect(ANSWER)
+        house.call("abandon", "last")
+        t.type("OAuth")
+        seen = t.rest()
+        assert "Not taken: session" in seen
+        assert "abandoned" in seen
+        assert t.code() == 0
+    with terminal(house, "resume") as t:
+        assert "It is closed." in t.rest()
+    with terminal(house, "start", "Add login") as t:
+        t.expect(ANSWER)
+        house.call("answer", "last", "1")
+        t.type("2")
+        assert "is answered already" in t.expect(KEY)
+        house.call("accept", "last", "--by", "Eve")
+        t.press("a")
+        assert "is at version" in t.rest()
+        assert t.code() == 1
+    assert house.show()["patch"]["fields"] == [["Strategy", "OAuth"]]
+
+
+def test_a_secret_is_taken_out_and_the_person_is_told_once(house: Project) -> None:
+    with terminal(house, "start", "Add login, mail bob@example.com when done") as t:
+        assert t.expect(ANSWER).count("warning: 1 secret was taken out") == 1
+        t.type("tbd")
+        assert "warning" not in t.expect(ANSWER)
+        t.end()
+        assert t.code() == 3
+    assert b"bob@example.com" not in house.recorded()
+
+
+@pytest.mark.parametrize("command", [("start", "Add login"), ("resume",)])
+def test_json_and_no_input_never_ask_even_at_a_terminal(
+    house: Project, command: tuple[str, ...]
+) -> None:
+    house.started_session()
+    for option in ("--json", "--no-input"):
+        with terminal(house, *command, option) as t:
+            assert "\n> " not in t.rest()
+            assert t.code() == 3
+
+
+def test_an_agent_at_a_terminal_only_proposes(house: Project) -> None:
+    with terminal(house, "start", "Add login", env={"PREFLIGHTS_ACTOR": "agent:claude"}) as t:
+        t.expect(ANSWER)
+        t.type("1")
+        t.expect(KEY)
+        t.press("a")
+        assert "A person confirms it with: preflights accept" in t.rest()
+        assert t.code() == 0
+    id_ = house.call("sessions", "--json").json["sessions"][0]["session_id"]
+    with terminal(house, "accept", id_) as t:  # and a person needs no --by
+        assert "written to docs/decisions/0001-add-login.md" in t.rest()
+        assert t.code() == 0
+
+
+def test_a_narrow_terminal_still_shows_every_column(house: Project) -> None:
+    house.call("start", "Add login " + "and more " * 30)
+    with terminal(house, "sessions", size=(20, 40)) as t:
+        seen = t.rest()
+        assert "needs answers   50 %       Add login and more" in seen
+        assert "…" in seen
+    with terminal(house, "log", size=(20, 80)) as t:
+        assert max(map(len, t.rest().splitlines())) <= 80
+
+
+def test_colours_are_the_terminals_unless_somebody_says_otherwise(house: Project) -> None:
+    house.call("start", "Add login")
+    for command, env, styled in (
+        ("sessions", {}, True),
+        ("sessions", {"NO_COLOR": "1"}, False),
+        ("show", {"TERM": "dumb"}, False),
+        ("show", {"NO_COLOR": "1", "FORCE_COLOR": "1"}, False),
+    ):
+        with terminal(house, command, env=env) as t:
+            t.rest()
+            assert ("\x1b[1m" in t.raw) is styled, (command, env)
+    for command in ("show", "sessions", "log"):
+        assert "\x1b[1m" in house.call(command, env={"FORCE_COLOR": "1"}).out
+        assert "\x1b" not in house.call(command).out

@@ -1,0 +1,407 @@
+"""Every command and every field that README and docs show, held against the program.
+
+How to write a block so that it is tested:
+
+* ```sh: each line is a command. They run in their order, all blocks of a page in one new repository
+  called `shop`, without a terminal. A line must end with exit code 0, or with the one that its
+  comment names: `# exit 3`. A comment `# asks` says that the command needs a person: it runs at a
+  terminal, where its questions are answered with 1 and the proposal is accepted.
+* ```console: `$ command` (`# exit N` as above), then all that it prints, stdout and stderr. `...`
+  stands for any text, on a line of its own for any lines. Ids, hashes, dates, times and ages may be
+  any, and so may the number of blanks. Where a line begins with `[a]ccept`, the command runs
+  at a terminal, and what follows a prompt (`> 1`, `In your own words: x`, `[l]eave? a`) is typed.
+* ```python: run in their order, one namespace a page, in a folder with a `session.jsonl`;
+  `await` may stand at the top. One that begins with a comment `# some/file.py` is a piece of that
+  file, and only parsed.
+* ```toml: loaded as `preflights.toml`, and in force for the commands after it.
+
+`make ...` must be a target of the Makefile; `pip install .` is tests/packaging.
+"""
+
+from __future__ import annotations
+
+import ast
+import asyncio
+import inspect
+import re
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import click
+import pytest
+
+import preflights_es
+from preflights_cli.main import COMMANDS, preflights
+from preflights_es import settings
+from tests.cli.program import Project, Result
+from tests.cli.terminal import ANSWER, KEY, terminal
+from tests.markdown import ROOT, tables, ticked
+
+PAGES: Final = ("README.md", *sorted(f"docs/{path.name}" for path in ROOT.glob("docs/*.md")))
+HOUSE: Final = "/home/ada/shop"
+"""Where the pages say that the repository lies."""
+
+_BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_PIECE = re.compile(r"# [\w/]+\.py$", re.MULTILINE)
+_EXIT = re.compile(r"\s+# exit (\d+)$")
+_PLAIN = re.compile(r"preflights [^|><&;$`*]*")
+_PROMPT = re.compile(
+    r"^(> (?:\(\d+\) )?|In your own words: |\[a\]ccept, \[r\]evise, \[l\]eave\? )(.*)$"
+)
+_ANY = (
+    (re.compile(r"\b[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}\b"), "ID"),
+    (re.compile(r"\b[0-9a-f]{64}\b"), "HASH"),
+    (re.compile(r"\b[0-9a-f]{12}\b"), "UID"),
+    (re.compile(r"\b[0-9a-f]{8}\b"), "SHORT"),
+    (re.compile(r"\b\d{4}-\d\d-\d\d\b"), "DATE"),
+    (re.compile(r"\b\d\d:\d\d:\d\d\b"), "TIME"),
+    (re.compile(r"\b\d+[smhd]\b"), "AGE"),
+    (re.compile(r" +"), " "),
+    (re.compile(r"─+"), "─"),
+)
+
+
+class Block(NamedTuple):
+    """A piece of a page."""
+
+    language: str
+    text: str
+    line: int
+
+
+class Shown(NamedTuple):
+    """A command with all that it is shown to print, and its exit code."""
+
+    command: str
+    code: int
+    printed: str
+
+
+def blocks(page: str) -> Iterator[Block]:
+    """Those of a page, in order."""
+    text = (ROOT / page).read_text("utf-8")
+    for found in _BLOCK.finditer(text):
+        yield Block(found[1], found[2], text.count("\n", 0, found.start()) + 1)
+
+
+def shown(block: Block) -> Iterator[Shown]:
+    """The commands of a `console` block."""
+    for part in re.split(r"^\$ ", block.text, flags=re.MULTILINE)[1:]:
+        command, _, printed = part.partition("\n")
+        if found := _EXIT.search(command):
+            yield Shown(command[: found.start()], int(found[1]), printed)
+        elif found := _EXIT.search("\n" + printed.rstrip("\n")):  # on a line after a conversation
+            yield Shown(command, int(found[1]), printed[: printed.rindex("# exit")])
+        else:
+            yield Shown(command, 0, printed)
+
+
+@pytest.fixture
+def shop(tmp_path: Path, home: Path) -> Project:
+    """The repository in which the pages' commands are typed."""
+    made = Project(tmp_path / "shop", home)
+    made.folder.mkdir()
+    made.git("init", "--quiet", "--template=")
+    return made
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_the_commands_of_a_page_do_what_it_says(shop: Project, page: str) -> None:
+    for block in blocks(page):
+        where = f"{page}, line {block.line}"
+        match block.language:
+            case "sh":
+                for line in block.text.splitlines():
+                    _run_line(shop, line, where)
+            case "console":
+                for one in shown(block):
+                    _check_shown(shop, one, where)
+            case "toml":
+                (shop.folder / "preflights.toml").write_text(block.text)
+                done = shop.call("db", "status")
+                assert done.code == 0, (where, done.err)
+            case "python":
+                pass  # below
+            case other:
+                pytest.fail(f"{where}: nobody tests blocks of {other!r}")
+
+
+def _run_line(shop: Project, line: str, where: str) -> None:
+    command, _, comment = line.partition(" # ")
+    command = command.strip()
+    if not command or command.startswith("#"):
+        return
+    if command.startswith("make "):
+        target = command.split()[1]
+        makefile = (ROOT / "Makefile").read_text()
+        assert re.search(rf"^{target}:", makefile, re.MULTILINE), f"{where}: no {command!r}"
+        return
+    if command == "pip install .":
+        return
+    if comment.startswith("asks"):
+        _conversed(shop, command, where)
+        return
+    found = re.match(r"exit (\d+)", comment)
+    done = _ran(shop, command)
+    assert done.code == (int(found[1]) if found else 0), (where, command, done)
+
+
+def _ran(shop: Project, command: str) -> Result:
+    """In this process where that is the same, else by a shell."""
+    if _PLAIN.fullmatch(command):
+        return shop.call(*shlex.split(command)[1:])
+    return shop.run(program=("bash", "-c", command))
+
+
+def _conversed(shop: Project, command: str, where: str) -> None:
+    with terminal(shop, *shlex.split(command)[1:]) as t:
+        t.expect(ANSWER)
+        t.type("1")
+        t.expect(KEY)
+        t.press("a")
+        assert t.code() == 0, where
+
+
+def _check_shown(shop: Project, one: Shown, where: str) -> None:
+    if "\n[a]ccept" in one.printed:
+        prompts = filter(None, map(_PROMPT.match, one.printed.splitlines()))
+        code, printed = _typed(shop, one.command, [(found[1], found[2]) for found in prompts])
+    else:
+        done = _ran(shop, one.command)
+        code, printed = done.code, done.err + done.out
+    assert code == one.code, (where, one.command, printed)
+    wanted, got = _comparable(one.printed, shop), _comparable(printed, shop)
+    if not _pattern(wanted).fullmatch(got):
+        pytest.fail(f"{where}: {one.command}\n{got}\n--- shown is:\n{wanted}", pytrace=False)
+
+
+def _typed(shop: Project, command: str, inputs: list[tuple[str, str]]) -> tuple[int, str]:
+    """The exit code of a conversation, and all that stood on the terminal."""
+    seen = ""
+    with terminal(shop, *shlex.split(command)[1:]) as t:
+        for prompt, text in inputs:
+            seen += t.expect(re.escape(prompt))
+            if prompt.startswith("[a]"):
+                t.press(text)
+            else:
+                t.type(text)
+        seen += t.rest()
+        return t.code(), seen
+
+
+def _comparable(text: str, shop: Project) -> str:
+    text = text.replace(str(shop.folder), HOUSE)
+    for pattern, word in _ANY:
+        text = pattern.sub(word, text)
+    return "".join(f"{line.rstrip()}\n" for line in text.strip("\n").splitlines())
+
+
+def _pattern(wanted: str) -> re.Pattern[str]:
+    """What is shown, with `...` for anything."""
+    lines = []
+    for line in wanted.splitlines():
+        if line.strip() == "...":
+            lines.append(r"(?:.*\n)*?")
+        else:
+            lines.append(".*".join(map(re.escape, line.split("..."))) + r"\n")
+    return re.compile("".join(lines))
+
+
+@pytest.mark.parametrize(
+    "page", [page for page in PAGES if "```python" in (ROOT / page).read_text()]
+)
+def test_the_python_of_a_page_runs(
+    shop: Project, page: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shop.decided()
+    (shop.folder / "session.jsonl").write_text(shop.call("export", "last").out)
+    monkeypatch.chdir(shop.folder)
+    namespace: dict[str, Any] = {}
+    for block in blocks(page):
+        if block.language == "python":
+            # Line numbers of the page, in a traceback.
+            text = "\n" * block.line + block.text
+            code = compile(text, page, "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
+            run = None if _PIECE.match(block.text) else eval(code, namespace)
+            if inspect.iscoroutine(run):
+                asyncio.run(run)
+
+
+# 2. JSON -------------------------------------------------------------------------------------
+
+
+def documented(shape: str) -> dict[str, str]:
+    """The types of a shape's fields by path, as docs/api.md has them."""
+    return {ticked(row["field"])[0]: row["type"] for row in tables("docs/api.md")[shape]}
+
+
+def paths(value: Any, at: str = "") -> Iterator[tuple[str, Any]]:
+    """Pairs of path and value, for every field of a JSON object and of those in its lists."""
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            path = f"{at}.{key}" if at else key
+            yield path, inner
+            yield from paths(inner, path)
+    elif isinstance(value, list):
+        for inner in value:
+            if isinstance(inner, dict):
+                yield from paths(inner, f"{at}[]")
+
+
+TYPES: Final[dict[str, Any]] = {
+    "string": str,
+    "integer": int,
+    "number": (int, float),
+    "boolean": bool,
+    "object": dict,
+    "list of strings": list,
+    "list of objects": list,
+    "list of pairs": list,
+    "null": type(None),
+    "any": object,
+}
+
+
+def check(shape: str, *values: Any, opaque: str = "") -> None:
+    """All documented fields exist in the values taken together, and no others.
+
+    Args:
+        opaque: a field whose inside is documented elsewhere.
+    """
+    types = documented(shape)
+    seen: set[str] = set()
+    for value in values:
+        for path, inner in paths(value):
+            if opaque and path.startswith((f"{opaque}.", f"{opaque}[]")):
+                continue
+            assert path in types, f"{shape}: {path} is not documented"
+            wanted = [TYPES[name] for name in types[path].split(" or ")]
+            assert isinstance(inner, tuple(_flat(wanted))), (shape, path, inner)
+            seen.add(path)
+    assert seen == set(types), f"{shape}: {set(types) - seen} does not exist"
+
+
+def _flat(wanted: list[Any]) -> Iterator[type]:
+    for one in wanted:
+        yield from one if isinstance(one, tuple) else (one,)
+
+
+def test_the_fields_of_a_session_are_those_that_are_documented(shop: Project) -> None:
+    old = shop.decided()
+    asking = shop.call("start", "Add login", "--json").json
+    refused = shop.call("answer", "last", "tbd", "--json").json
+    new = shop.decided("Add SSO", "--supersedes", old["uid"])
+    check("session/1", old, asking, refused, new, shop.show(old["session_id"]))
+    check("sessions/1", shop.call("sessions", "--json").json)
+    check("log/1", *shop.events(), opaque="data")
+    check("prompt/1", shop.call("prompt", "--json").json)
+    check("render/1", shop.call("render", "--json").json)
+    check("export/1", shop.call("export", "last", "-o", "new.jsonl", "--json").json)
+    check("import/1", shop.call("import", "new.jsonl", "--json").json)
+    (shop.folder / "docs" / "decisions" / "0001-by-hand.md").write_text("# By hand\n")
+    check("renumber/1", shop.call("renumber", "--check", "--json").json)
+    check("db-status/1", shop.call("db", "status", "--json").json)
+    check("db-upgrade/1", shop.call("db", "upgrade", "--json").json)
+
+
+def test_the_fields_of_a_replay_are_those_that_are_documented(shop: Project) -> None:
+    shop.started_session()
+    folder = Path(__file__).parent
+    buggy = ("python", str(folder / "buggy.py"))
+    diverging = ("python", str(folder / "diverging.py"))
+    assert shop.run("answer", "last", "crash", program=buggy).code == 70
+    check(
+        "replay/1",
+        shop.call("replay", "last", "--json").json,
+        shop.run("replay", "last", "--json", program=buggy).json,
+        shop.run("replay", "last", "--json", program=diverging).json,
+    )
+
+
+def test_every_shape_is_documented_and_named_after_its_format() -> None:
+    shapes = {heading for heading in tables("docs/api.md") if "/" in heading}
+    formats = {
+        found
+        for path in (ROOT / "cli" / "preflights_cli").glob("*.py")
+        for found in re.findall(r'"([a-z-]+/\d)"', path.read_text())
+    }
+    assert shapes == formats | {"log/1"}
+
+
+def test_every_exported_name_is_documented() -> None:
+    text = "".join((ROOT / page).read_text("utf-8") for page in PAGES)
+    homes = preflights_es._HOME
+    for name in preflights_es.__all__:
+        # Providers have a page of their own.
+        if not homes.get(name, "").startswith("providers."):
+            assert re.search(rf"\b{name}\b", text), f"{name} is exported, and nowhere explained"
+
+
+# 3. Commands and settings --------------------------------------------------------------------
+
+
+def sections(page: str) -> dict[str, str]:
+    """The text under each heading of the second rank."""
+    parts = re.split(r"^## (.*)$", (ROOT / page).read_text("utf-8"), flags=re.MULTILINE)
+    return dict(zip(parts[1::2], parts[2::2], strict=True))
+
+
+def options_of(command: click.Command) -> set[str]:
+    """Its options, by all of their names."""
+    return {
+        name
+        for parameter in command.params
+        if isinstance(parameter, click.Option)
+        for name in parameter.opts
+    }
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_option_of_a_command_is_documented(name: str) -> None:
+    text = sections("docs/cli.md")
+    table = text[name].rpartition("| option |")[2] if "| option |" in text[name] else ""
+    own = {word for word in re.findall(r"`(--?[a-z-]+)`", table) if word != "-"}
+    common = set(
+        re.findall(r"^\| `(--?[a-z]+)`(?:, `(--[a-z]+)`)?", text["In general"], re.MULTILINE)
+    )
+    everywhere = {word for pair in common for word in pair if word}
+    command = preflights.get_command(click.Context(preflights), name)
+    assert command is not None
+    assert own == options_of(command) - everywhere - {"--help"}
+    assert "```" in text[name], f"{name} has no example"
+
+
+def test_every_setting_is_documented_and_every_documented_one_exists() -> None:
+    found = [tables_of_keys(number) for number in range(4)]
+    # Providers have a page of their own; the seeds' names are theirs.
+    providers = set(getattr(getattr(settings, "Options", object), "__struct_fields__", ()))
+    keys = {
+        key
+        for key in settings._File.__struct_fields__
+        if key not in providers and not key.startswith("llm_")
+    }
+    assert found[0] == (keys - {"clarification"}) | {"provider"}
+    assert found[1] == set(settings._ClarificationTable.__struct_fields__)
+    assert found[2] == set(settings._CategoryTable.__struct_fields__)
+    assert found[3] == set(settings._SecondaryTable.__struct_fields__)
+
+
+def tables_of_keys(number: int) -> set[str]:
+    """The keys in one of the tables of docs/configuration.md."""
+    parts = re.split(
+        r"^\| key.*\n", (ROOT / "docs/configuration.md").read_text(), flags=re.MULTILINE
+    )
+    return set(
+        re.findall(r"^\| `([a-z]+)` \|", parts[number + 1].partition("\n\n")[0], re.MULTILINE)
+    )
+
+
+def test_every_variable_that_is_read_is_documented() -> None:
+    text = sections("docs/configuration.md")["Environment"]
+    source = (ROOT / "preflights_es" / "settings.py").read_text()
+    for name in re.findall(r'"(PREFLIGHTS_[A-Z_]+)"', source):
+        assert f"`{name}`" in text
+    for name in re.findall(r"`(PREFLIGHTS_[A-Z_]+)`", text):
+        assert f'"{name}"' in source or name == "PREFLIGHTS_PROVIDER"

@@ -1,0 +1,164 @@
+"""`sessions`, `show`, `log`, `prompt`, and how a session is named."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+
+import pytest
+
+from preflights_es.store.memory import MATCHES_MAX
+from tests.cli.program import Project
+
+BRIEF_BYTES_MAX = 1_500  # under 500 tokens of any script: a token has three bytes or more
+
+
+def test_sessions_are_listed_newest_first(house: Project) -> None:
+    assert house.call("sessions").out.startswith("No sessions here yet.\nBegin with: preflights")
+    house.decided("Add login\nfor everyone")
+    house.started_session("Do it")
+    listed = house.call("sessions").out.splitlines()
+    assert listed[0].split() == ["id", "age", "status", "progress", "intention"]
+    assert listed[2].endswith("needs answers   0 %        Do it")
+    assert listed[3].endswith("accepted        100 %      Add login for everyone")
+    assert all(line == line.rstrip() for line in listed)
+    shape = house.call("sessions", "--json").json
+    assert [s["intention"] for s in shape["sessions"]] == ["Do it", "Add login\nfor everyone"]
+    assert [s["status"] for s in shape["sessions"]] == ["needs_answers", "accepted"]
+
+
+def test_sessions_are_filtered_by_status(house: Project) -> None:
+    house.decided()
+    house.started_session()
+    shape = house.call("sessions", "--status", "accepted", "--json").json
+    assert [s["status"] for s in shape["sessions"]] == ["accepted"]
+    assert house.call("sessions", "--status", "ready").out == "No session here is ready.\n"
+    done = house.call("sessions", "--status", "open")
+    assert done.code == 2
+    assert "'open' is not one of 'needs_answers'" in done.err
+
+
+def test_the_newest_twenty_sessions_are_shown_unless_all_are_wanted(house: Project) -> None:
+    for i in range(21):
+        house.call("start", f"Thing {i}")
+    shape = house.call("sessions", "--json").json
+    assert (len(shape["sessions"]), shape["more"]) == (20, True)
+    assert house.call("sessions").out.endswith("Older ones with: preflights sessions --all\n")
+    everything = house.call("sessions", "--all", "--json").json
+    assert (len(everything["sessions"]), everything["more"]) == (21, False)
+    assert "Older ones" not in house.call("sessions", "--all").out
+
+
+def test_sessions_and_last_stay_within_the_project(house: Project) -> None:
+    mine = house.started_session("Mine")
+    other = {"PREFLIGHTS_PROJECT": "other"}
+    assert house.call("sessions", env=other).out.startswith("No sessions here yet.")
+    done = house.call("show", env=other)
+    assert done.code == 1
+    assert "no session matches 'last'" in done.err
+    shape = house.call("sessions", "--any-project", "--json", env=other).json
+    assert [s["session_id"] for s in shape["sessions"]] == [mine]
+    assert house.call("show", mine, env=other).code == 0, "an id names it anywhere"
+
+
+def test_last_is_the_newest_that_this_person_began(house: Project) -> None:
+    mine = house.started_session("Mine")
+    eve = {"PREFLIGHTS_ACTOR": "Eve"}
+    theirs = house.call("start", "Theirs", "--json", env=eve).json["session_id"]
+    assert house.show("last")["session_id"] == mine
+    assert house.call("show", "--json", env=eve).json["session_id"] == theirs
+
+
+def test_a_session_is_named_by_any_part_that_names_it_alone(house: Project) -> None:
+    whole = house.decided()["session_id"]
+    house.started_session()
+    uid = house.show(whole)["uid"]
+    for typed in (whole, whole.upper(), whole[-8:], whole[-4:], uid, f" {whole[-12:]} "):
+        assert house.show(typed)["session_id"] == whole, typed
+    assert house.show(whole[:23])["session_id"] == whole
+
+
+@pytest.mark.parametrize("typed", ["", "abc", "nosuch", "%%%%", "____", "-----", "'; DROP TABLE x"])
+def test_what_names_no_session_is_refused(house: Project, typed: str) -> None:
+    house.started_session()
+    done = house.call("show", "--", typed)
+    assert done.code == 1
+    assert done.err.startswith(f"preflights: no session matches {typed!r}")
+
+
+def test_what_names_several_sessions_is_refused(house: Project) -> None:
+    ids = [house.started_session() for _ in range(MATCHES_MAX + 1)]
+    done = house.call("show", ids[0][:6])
+    assert done.code == 1
+    assert f"{ids[0][:6]!r} matches " in done.err
+    assert "type more of the id" in done.err
+
+
+def test_show_says_who_decided_what(house: Project) -> None:
+    house.decided()
+    shown = house.call("show").out
+    assert shown.startswith("Add OAuth login\n  session ")
+    assert "Category  Authentication  (named by the intention)" in shown
+    assert "Strategy  OAuth  (chosen, by a script)" in shown
+    assert "written to docs/decisions/0001-add-oauth-login.md" in shown
+    assert "Brief an agent with: preflights prompt" in shown
+    assert "Brief" not in house.call("show", "-q").out
+
+
+def test_the_log_has_a_line_for_each_event(house: Project) -> None:
+    house.decided()
+    lines = house.call("log").out.splitlines()[2:]
+    names = [line.split()[2] for line in lines if line[0].isdigit()]
+    assert names == [
+        *("intention_declared", "category_detected", "question_asked"),
+        *("answers_given", "answer_accepted", "patch_proposed"),
+        *("decision_acknowledged", "decision_recorded", "artifact.due"),
+        *("artifact.written", "artifact_filed"),
+    ]
+    assert lines[-1].startswith("Session ")
+    assert house.call("log", "--json").out == house.call("export", "last").out
+    assert house.call("log", "--json").out.count("\n") == len(names)
+
+
+def test_the_brief_has_the_intention_the_decisions_and_what_is_open(house: Project) -> None:
+    house.decided("Add OAuth login")
+    brief = house.call("prompt").out
+    assert "> Add OAuth login" in brief
+    assert "* Strategy: OAuth" in brief
+    assert "proposal" not in brief
+    assert house.call("prompt", "--json").json["prompt"].strip() == brief.strip()
+    house.started_session("Add login")
+    brief = house.call("prompt").out
+    assert "* Which authentication approach?" in brief
+    assert "No person has accepted this yet" in brief
+
+
+@pytest.mark.parametrize("letter", ["word ", "ä", "码", "🛫", "* [a](b) "])
+def test_the_brief_stays_short_whatever_the_intention_is(house: Project, letter: str) -> None:
+    intention = f"login {letter * 3_900}"[:4_000]
+    house.call("start", intention, "--answer", f"auth_strategy={letter * 400}"[:2_000])
+    assert len(house.call("prompt").out.encode()) <= BRIEF_BYTES_MAX
+
+
+def test_a_damaged_session_is_listed_and_hides_no_other(house: Project) -> None:
+    house.started_session("Sound")
+    broken = house.started_session("Broken")
+    with sqlite3.connect(house.log) as log:
+        for (name,) in log.execute(
+            "SELECT name FROM sqlite_master WHERE type='trigger'"
+        ).fetchall():
+            log.execute(f"DROP TRIGGER {name}")
+        log.execute(
+            "UPDATE events SET data = replace(data, 'Broken', 'Mended') WHERE session_id = ?",
+            (broken,),
+        )
+    log.close()
+    shape = house.call("sessions", "--json").json
+    assert [s["status"] for s in shape["sessions"]] == ["damaged", "needs_answers"]
+    assert "event 1: its payload was changed" in json.dumps(shape)
+    assert house.call("sessions", "--status", "damaged").out.count("damaged") >= 1
+    for command in ("show", "log", "prompt", "export", "replay", "resume", "accept", "abandon"):
+        done = house.call(command, broken)
+        assert done.code == 4, (command, done)
+        assert "damaged log" in done.err
+    assert house.call("answer", broken, "OAuth").code == 4

@@ -1,0 +1,307 @@
+"""Where the log and the documents lie, and what happens where they cannot."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from tests.cli.program import Project
+
+ACCEPTED = ("--answer", "auth_strategy=OAuth", "--accept", "--by", "Ada")
+
+
+def database(project: Project, *args: str, env: dict[str, str] | None = None) -> Path:
+    """Where the log lies, as `db status` says."""
+    found = project.call("db", "status", "--json", *args, env=env).json["database"]
+    return Path(project.folder, str(found)).resolve()
+
+
+# 1. Where it lies ----------------------------------------------------------------------------
+
+
+def test_the_log_lies_in_the_repositorys_common_directory(house: Project) -> None:
+    assert database(house) == house.log
+    status = house.call("db", "status").out
+    assert f"database      {house.log}\n" in status
+    assert "engine        sqlite\n" in status
+    assert "project       house\n" in status
+    assert "sessions      0\n" in status
+
+
+def test_upgrade_creates_the_log_once(empty: Project) -> None:
+    assert not empty.log.exists()
+    done = empty.call("db", "upgrade")
+    assert done.out == f"{empty.log} has schema 0001.\n"
+    shape = empty.call("db", "upgrade", "--json").json
+    assert shape == {"format": "db-upgrade/1", "database": str(empty.log), "schema": "0001"}
+
+
+def test_a_database_that_is_named_wins_in_this_order(house: Project, tmp_path: Path) -> None:
+    (house.folder / "preflights.toml").write_text('database = "by-file.db"\n')
+    by_file, by_env = house.folder / "by-file.db", tmp_path / "by env.db"
+    env = {"PREFLIGHTS_DATABASE_URL": f"sqlite:///{by_env}"}
+    assert database(house) == by_file
+    (house.folder / "below").mkdir()
+    below = Project(house.folder / "below", house.home)
+    assert below.call("db", "status", "--json").json["database"] == str(by_file)
+    assert database(house, env=env) == by_env
+    for args in (("--db", "by option.db"), ("--db", "sqlite:///by option.db")):
+        assert database(house, *args, env=env) == house.folder / "by option.db"
+    before = house.call("--db", "before.db", "db", "status", "--json")
+    assert before.json["database"] == "before.db"
+
+
+def test_a_linked_work_tree_shares_the_log_and_has_its_own_files(house: Project) -> None:
+    house.git("commit", "--quiet", "--allow-empty", "--message", "Begin")
+    house.git("worktree", "add", "--quiet", "../tree", "-b", "feature")
+    tree = Project(house.folder.parent / "tree", house.home)
+    assert database(tree) == house.log
+    session = tree.decided()
+    assert (tree.folder / session["artifacts"][0]).is_file()
+    assert not (house.folder / "docs").exists()
+    assert house.show()["session_id"] == session["session_id"]
+    assert house.show()["project"] == "house"
+
+
+def test_a_folder_below_and_a_link_lead_to_the_same_project(house: Project, tmp_path: Path) -> None:
+    below = house.folder / "src" / "deep"
+    below.mkdir(parents=True)
+    session = Project(below, house.home).decided()
+    assert (house.folder / session["artifacts"][0]).is_file()
+    link = tmp_path / "link"
+    link.symlink_to(house.folder)
+    through = Project(link, house.home)
+    done = through.run("show", "--json", env={"PWD": str(link)})
+    assert done.json["session_id"] == session["session_id"]
+    assert through.run("render", "--check", env={"PWD": str(link)}).code == 0
+    second = through.decided("Add SSO")
+    assert (house.folder / second["artifacts"][0]).is_file()
+
+
+def test_outside_of_git_the_log_lies_in_the_state_directory(tmp_path: Path) -> None:
+    home, one, two = (tmp_path / name for name in ("home", "one", "two"))
+    for folder in (home, one, two):
+        folder.mkdir()
+    first, second = Project(one, home), Project(two, home)
+    state = home / ".local" / "state" / "preflights" / "log.db"
+    assert database(first) == state
+    session = first.decided()
+    assert (one / session["artifacts"][0]).is_file()
+    assert session["project"].startswith("one-")
+    assert second.call("sessions", "--json").json["sessions"] == []
+    env = {"XDG_STATE_HOME": str(tmp_path / "state")}
+    assert database(first, env=env) == tmp_path / "state" / "preflights" / "log.db"
+
+
+def test_a_folder_whose_name_is_no_text_needs_a_name(tmp_path: Path, home: Path) -> None:
+    folder = Path(os.fsdecode(os.fsencode(tmp_path) + b"/h\xff"))
+    folder.mkdir()
+    project = Project(folder, home)
+    project.git("init", "--quiet", "--template=")
+    done = project.call("start", "Add login")
+    assert done.code == 2
+    assert "PREFLIGHTS_PROJECT: is not valid Unicode" in done.err
+    assert project.call("start", "Add login", env={"PREFLIGHTS_PROJECT": "house"}).code == 3
+
+
+def test_a_folder_that_is_gone_is_said_so(house: Project) -> None:
+    words = ("sh", "-c", 'mkdir gone && cd gone && rmdir ../gone && exec preflights "$@"', "sh")
+    done = house.run("show", program=words)
+    assert done.code == 5
+    assert done.err == "preflights: the current folder is gone: change to another one\n"
+
+
+# 2. Documents stay inside --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("folder", ["../outside", "/tmp", "a/../../b", "a\\\\b"])
+def test_a_folder_outside_is_refused_with_its_key_and_line(house: Project, folder: str) -> None:
+    (house.folder / "preflights.toml").write_text(f'# ours\ndecisions = "{folder}"\n')
+    done = house.call("start", "Add login", *ACCEPTED)
+    assert done.code == 2
+    assert "preflights.toml, line 2: decisions: found" in done.err
+
+
+@pytest.mark.parametrize("link", ["docs", "docs/decisions", "docs/tasks"])
+def test_a_link_that_leads_outside_is_refused_before_anything_is_recorded(
+    house: Project, tmp_path: Path, link: str
+) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (house.folder / link).parent.mkdir(exist_ok=True)
+    (house.folder / link).symlink_to(outside)
+    done = house.call("start", "Add login", *ACCEPTED)
+    assert done.code == 2
+    assert "leads outside the project" in done.err
+    assert house.call("sessions", "--json").json["sessions"] == []
+    (house.folder / link).unlink()
+    house.call("start", "Add login", "--answer", "auth_strategy=OAuth")
+    (house.folder / link).symlink_to(outside)
+    version = house.show()["version"]
+    assert house.call("accept", "last", "--by", "Ada").code == 2
+    assert house.show()["version"] == version
+    assert list(outside.iterdir()) == []
+
+
+def test_a_link_that_stays_inside_is_followed(house: Project) -> None:
+    (house.folder / "records").mkdir()
+    (house.folder / "docs").mkdir()
+    (house.folder / "docs" / "decisions").symlink_to("../records")
+    house.decided()
+    assert (house.folder / "records" / "0001-add-oauth-login.md").is_file()
+    assert house.call("render", "--check").code == 0
+
+
+# 3. A world that fails -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("url", "code", "message"),
+    [
+        ("postgresql://ada:s3cret@host/log", 2, "the database engine 'postgresql' is not"),
+        ("mysql://x", 2, "is not supported: expected sqlite:///PATH or a path"),
+        ("://", 2, "cannot be read"),
+        (":memory:", 2, "cannot live in memory"),
+        ("sqlite://", 2, "cannot live in memory"),
+        (".", 5, "the log cannot be used"),
+        ("README/log.db", 5, "the log cannot be opened"),
+    ],
+)
+def test_a_database_that_cannot_be_one_is_said_so(
+    house: Project, url: str, code: int, message: str
+) -> None:
+    (house.folder / "README").write_text("a file")
+    for done in (
+        house.call("start", "Add login", "--db", url),
+        house.call("start", "Add login", env={"PREFLIGHTS_DATABASE_URL": url}),
+    ):
+        assert done.code == code
+        assert message in done.err
+        assert done.err.count("\n") == 1
+        assert "s3cret" not in done.err
+
+
+def test_a_read_only_log_can_be_read_and_not_written(house: Project) -> None:
+    house.started_session()
+    url = f"sqlite:///file:{house.log}?mode=ro&uri=true"
+    assert house.call("show", "--db", url).code == 0
+    assert house.call("replay", "last", "--db", url).code == 0
+    done = house.call("answer", "last", "OAuth", "--db", url)
+    assert done.code == 5
+    assert done.err == "preflights: the log cannot be used: attempt to write a readonly database\n"
+    assert house.show()["version"] == 3
+
+
+def test_a_full_disk_loses_nothing_that_was_acknowledged(house: Project) -> None:
+    house.decided()
+    blocks = house.log.stat().st_size // 512
+    codes = [
+        house.run("start", f"Add login {i} " + "x" * 3_900, limits=f"-f {blocks}").code
+        for i in range(3)
+    ]
+    assert codes[-1] == 5
+    assert house.call("db", "status").code == 0
+    kept = house.call("sessions", "--json").json["sessions"]
+    assert len(kept) == 1 + codes.count(3)
+    assert {house.call("replay", s["session_id"]).code for s in kept} == {0}
+    assert house.call("start", "Add login").code == 3, "and goes on when there is room"
+
+
+def test_an_output_that_nobody_takes_is_no_bug(house: Project) -> None:
+    house.decided()
+    for command in ("show", "sessions", "log --json"):
+        full = house.run(program=("sh", "-c", f"preflights {command} > /dev/full"))
+        assert (full.code, full.err) == (5, "preflights: No space left on device\n"), command
+    closed = house.run(program=("sh", "-c", "preflights show >&- <&-"))
+    assert (closed.code, closed.out, closed.err) == (0, "", "")
+    gone = house.run(program=("sh", "-c", "{ preflights log --json; echo $? >&2; } | true"))
+    assert gone.err in ("1\n", "0\n")
+    assert house.run(program=("sh", "-c", "preflights show nosuch 2>&-")).code == 1
+
+
+# 4. A log that is damaged, or not ours -------------------------------------------------------
+
+
+def test_a_file_that_is_no_database_is_damaged_data(house: Project) -> None:
+    house.decided()
+    content = house.log.read_bytes()
+    for damaged in (
+        b"not a database at all" * 400,
+        content[:100] + b"\xff" * 4_000 + content[4_100:],
+        content[: len(content) // 2],
+    ):
+        house.log.write_bytes(damaged)
+        for command in (("show",), ("start", "Add login"), ("replay", "last"), ("db", "status")):
+            done = house.call(*command)
+            assert done.code == 4, (command, done)
+            assert done.err.startswith("preflights: damaged log: ")
+            assert done.err.count("\n") == 1
+        assert house.log.read_bytes() == damaged, "and is left for whoever mends it"
+
+
+def test_a_log_of_a_newer_version_is_refused(house: Project) -> None:
+    house.started_session()
+    with sqlite3.connect(house.log) as log:
+        log.execute("UPDATE alembic_version SET version_num = '9999'")
+    log.close()
+    for command in (("show",), ("answer", "last", "OAuth"), ("db", "upgrade"), ("db", "status")):
+        done = house.call(*command)
+        assert done.code == 4
+        assert "has schema 9999, this version knows 0001: upgrade preflights" in done.err
+
+
+def test_an_event_of_a_newer_version_is_refused_by_name(house: Project, tmp_path: Path) -> None:
+    """As a colleague's newer program would have recorded it: sealed, and of an unknown tag."""
+    house.started_session()
+    code = (
+        "import sys\n"
+        "from preflights_cli.main import main\n"
+        "from preflights_es.workflows.clarification.events import AnswersGiven, EVENTS\n"
+        "AnswersGiven.tag = 'clarification.answers_given.v9'\n"
+        "main(sys.argv[1:])\n"
+    )
+    (tmp_path / "newer.py").write_text(code)
+    newer = ("python", str(tmp_path / "newer.py"))
+    assert house.run("answer", "last", "OAuth", program=newer).code == 3
+    for command in ("show", "replay", "prompt", "accept"):
+        done = house.call(command, "last")
+        assert done.code == 4, (command, done)
+        assert "event 4: 'clarification.answers_given.v9' is not known" in done.err
+    (row,) = house.call("sessions", "--json").json["sessions"]
+    assert row["status"] == "damaged"
+
+
+def test_another_programs_database_is_left_alone(house: Project) -> None:
+    path = house.folder / "other.db"
+    with sqlite3.connect(path) as other:
+        other.execute("CREATE TABLE notes (text)")
+    other.close()
+    before = path.read_bytes()
+    done = house.call("start", "Add login", "--db", "other.db")
+    assert done.code == 4
+    assert "another program" in done.err
+    assert path.read_bytes() == before
+
+
+# 5. Providers --------------------------------------------------------------------------------
+
+
+def test_a_key_in_the_environment_changes_nothing(house: Project) -> None:
+    keys = {"ANTHROPIC_API_KEY": "sk-ant-x", "OPENAI_API_KEY": "sk-x"}
+    session = house.call("start", "Add login", "--json", env=keys).json["session_id"]
+    first = house.events(session)[0]
+    assert first["data"]["setup"]["provider"] == "mock"
+    assert b"sk-ant-x" not in house.recorded()
+
+
+def test_a_provider_that_does_not_exist_is_a_clear_error(house: Project) -> None:
+    done = house.call("start", "Add login", env={"PREFLIGHTS_PROVIDER": "oracle"})
+    assert done.code == 2
+    assert "PREFLIGHTS_PROVIDER: found 'oracle', expected " in done.err
+    (house.folder / "preflights.toml").write_text('\nprovider = "oracle"\n')
+    done = house.call("show")
+    assert done.code == 2
+    assert "preflights.toml, line 2: provider: found 'oracle'" in done.err

@@ -1,0 +1,152 @@
+"""`renumber`: two branches, one number, and real merges."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.program import Project
+
+DECISIONS = "docs/decisions"
+
+
+def records(project: Project) -> list[str]:
+    return sorted(path.name for path in (project.folder / DECISIONS).iterdir())
+
+
+def record(project: Project, name: str) -> str:
+    return (project.folder / DECISIONS / name).read_text("utf-8")
+
+
+def commit(project: Project, message: str) -> None:
+    project.git("add", "--all")
+    project.git("commit", "--quiet", "--allow-empty", "--message", message)
+
+
+@pytest.fixture
+def clone(house: Project, tmp_path: Path, home: Path) -> Project:
+    """Another person's copy of the repository, with a log of its own."""
+    (house.folder / "preflights.toml").write_text('project = "house"\n')
+    commit(house, "Begin")
+    made = Project(tmp_path / "clone", home)
+    house.git("clone", "--quiet", ".", str(made.folder))
+    return made
+
+
+def merged(into: Project, other: Project) -> None:
+    into.git("pull", "--quiet", "--no-rebase", "--no-edit", str(other.folder), "main")
+
+
+def test_two_branches_with_one_log_never_collide(house: Project) -> None:
+    commit(house, "Begin")
+    house.git("checkout", "--quiet", "-b", "feature")
+    house.decided("Add login")
+    commit(house, "Login")
+    house.git("checkout", "--quiet", "main")
+    assert not (house.folder / DECISIONS).exists()
+    house.decided("Add SSO")
+    commit(house, "SSO")
+    house.git("merge", "--quiet", "--no-edit", "feature")
+    assert records(house) == ["0001-add-login.md", "0002-add-sso.md"]
+    done = house.call("renumber", "--check")
+    assert (done.code, done.out) == (0, "No numbers collide.\n")
+
+
+def test_the_oldest_keeps_its_number_and_links_follow(house: Project, clone: Project) -> None:
+    clone.decided("Use a database", key="db_type=PostgreSQL")  # the oldest
+    commit(clone, "Database")
+    old = house.decided("Add login")
+    house.decided("Add SSO", "--supersedes", old["uid"])
+    commit(house, "Login, and SSO")
+    merged(house, clone)
+    assert records(house) == ["0001-add-login.md", "0001-use-a-database.md", "0002-add-sso.md"]
+
+    planned = house.call("renumber", "--check", "--json")
+    assert planned.code == 1
+    move = {
+        "from": f"{DECISIONS}/0001-add-login.md",
+        "to": f"{DECISIONS}/0003-add-login.md",
+        "session_id": old["session_id"],
+    }
+    assert planned.json == {"format": "renumber/1", "moves": [move]}
+    assert len(records(house)) == 3
+    done = house.call("renumber")
+    assert (done.code, done.out) == (0, f"{move['from']} -> {move['to']}\n")
+    assert records(house) == ["0001-use-a-database.md", "0002-add-sso.md", "0003-add-login.md"]
+    assert 'status: "superseded by ADR-0002"' in record(house, "0003-add-login.md")
+    assert "[ADR-0003, Add login](0003-add-login.md)" in record(house, "0002-add-sso.md")
+    assert house.show(old["uid"])["number"] == 3
+    for session in (old["uid"], "last"):
+        assert house.call("replay", session).code == 0
+        assert house.call("render", session, "--check").code == 0
+    assert house.call("renumber").out == "No numbers collide.\n"
+    assert house.decided("Add API keys: auth")["number"] == 4
+
+
+def test_a_record_made_elsewhere_is_renamed_without_an_event(
+    house: Project, clone: Project
+) -> None:
+    house.decided("Add login")
+    commit(house, "Login")
+    foreign = clone.decided("Use a database", key="db_type=MySQL")
+    commit(clone, "Database")
+    text = record(clone, "0001-use-a-database.md")
+    merged(house, clone)
+    done = house.call("renumber", "--json")
+    assert done.json["moves"] == [
+        {
+            "from": f"{DECISIONS}/0001-use-a-database.md",
+            "to": f"{DECISIONS}/0002-use-a-database.md",
+            "session_id": "",
+        }
+    ]
+    assert record(house, "0002-use-a-database.md") == text
+    assert house.call("show", foreign["session_id"]).code == 1
+
+
+def test_both_sides_of_a_merge_come_to_the_same_names(house: Project, clone: Project) -> None:
+    for intention in ("Add login", "Add SSO"):
+        house.decided(intention)
+    commit(house, "Login, SSO")
+    for intention in ("Use a database", "Add a cache: db"):
+        clone.decided(intention, key="db_type=MySQL")
+    commit(clone, "Database, cache")
+    merged(house, clone)
+    merged(clone, house)
+    assert house.call("renumber").code == 0
+    assert clone.call("renumber").code == 0
+    assert (
+        records(house)
+        == records(clone)
+        == [
+            "0001-add-login.md",
+            "0002-add-sso.md",
+            "0003-use-a-database.md",
+            "0004-add-a-cache-db.md",
+        ]
+    )
+
+
+def test_a_record_written_by_hand_counts_too(house: Project) -> None:
+    house.decided("Add login")
+    folder = house.folder / DECISIONS
+    (folder / "0001-by-hand.md").write_text("# By hand\n")
+    (folder / "0007-by-hand.md").write_text("# By hand\n")
+    (folder / "20260101-minutes.md").write_text("# No record\n")
+    assert house.call("renumber").out == (
+        f"{DECISIONS}/0001-by-hand.md -> {DECISIONS}/0008-by-hand.md\n"
+    )
+    assert house.decided("Add SSO")["number"] == 9
+
+
+def test_what_a_person_wrote_moves_along_and_is_not_overwritten(house: Project) -> None:
+    house.decided("Add login")
+    mine = house.folder / DECISIONS / "0001-add-login.md"
+    mine.write_text(mine.read_text() + "\nA note.\n")
+    (house.folder / DECISIONS / "0001-older.md").write_text("---\ndate: 2020-01-01\n---\n# Older\n")
+    assert house.call("renumber").code == 0
+    assert records(house) == ["0001-older.md", "0002-add-login.md", "0002-add-login.md.new"]
+    assert "A note." in record(house, "0002-add-login.md")
+    assert house.call("renumber").out == "No numbers collide.\n"
+    assert "the new text lies in" in house.call("show").err

@@ -1,0 +1,185 @@
+"""`export` and `import`: a session travels whole, or not at all."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.cli.program import Project
+
+
+def exported(house: Project, session: str = "last") -> bytes:
+    return house.call("export", session).out.encode()
+
+
+@pytest.fixture
+def file(house: Project) -> Path:
+    """An accepted session of eleven events, in a file."""
+    house.decided()
+    path = house.folder / "session.jsonl"
+    path.write_bytes(exported(house))
+    return path
+
+
+def test_a_session_travels_to_another_database_byte_for_byte(house: Project, file: Path) -> None:
+    taken = house.call("import", "session.jsonl", "--db", "copy.db")
+    assert taken.code == 0
+    assert taken.out.endswith("(house): 11 new events, version 11\n")
+    again = house.call("import", "session.jsonl", "--db", "copy.db", "--json")
+    session_id = json.loads(file.read_bytes().splitlines()[0])["session_id"]
+    assert again.json == {
+        "format": "import/1",
+        "sessions": [{"session_id": session_id, "version": 11, "new_events": 0}],
+    }
+    assert house.call("export", session_id, "--db", "copy.db").out.encode() == file.read_bytes()
+    assert house.call("replay", session_id, "--db", "copy.db").code == 0
+
+
+def test_a_number_that_was_imported_is_not_given_again(house: Project) -> None:
+    house.decided()
+    here = ("--db", "here.db")
+    house.call("import", "-", *here, stdin=exported(house))
+    (house.folder / "docs" / "decisions" / "0001-add-oauth-login.md").unlink()
+    assert house.decided("Add SSO", *here)["number"] == 2
+    assert house.call("render", house.show()["session_id"], *here).code == 0
+    assert house.call("renumber", "--check", *here).code == 0
+
+
+def test_several_sessions_travel_in_one_stream(house: Project) -> None:
+    first, second = house.decided()["session_id"], house.started_session()
+    stream = exported(house, first) + b"\n" + exported(house, second)
+    taken = house.call("import", "-", "--db", "copy.db", "--json", stdin=stream)
+    assert [s["new_events"] for s in taken.json["sessions"]] == [11, 3]
+    assert house.call("replay", "-", stdin=stream).out.count("identical") == 2
+
+
+def test_a_copy_that_fell_behind_gets_the_rest(house: Project) -> None:
+    house.started_session()
+    early = exported(house)
+    house.call("import", "-", "--db", "copy.db", stdin=early)
+    house.call("answer", "last", "OAuth")
+    taken = house.call("import", "-", "--db", "copy.db", "--json", stdin=exported(house))
+    assert taken.json["sessions"][0]["new_events"] == 3
+    behind = house.call("import", "-", "--json", stdin=early)
+    assert behind.json["sessions"][0]["new_events"] == 0
+
+
+def test_a_copy_that_has_diverged_is_refused_and_the_version_named(house: Project) -> None:
+    house.started_session()
+    house.call("import", "-", "--db", "copy.db", stdin=exported(house))
+    house.call("answer", "last", "OAuth")
+    house.call("answer", "last", "Magic Link", "--db", "copy.db")
+    diverged = house.show()["session_id"]
+    other = house.decided("Add another login")["session_id"]
+    stream = exported(house, other) + exported(house, diverged)
+    done = house.call("import", "-", "--db", "copy.db", stdin=stream)
+    assert done.code == 1
+    assert f"session {diverged} has diverged: at version 4" in done.err
+    assert "nothing was imported" in done.err
+    assert house.call("show", other, "--db", "copy.db").code == 1
+
+
+def changed_payload(lines: list[bytes]) -> list[bytes]:
+    return [line.replace(b"OAuth login", b"SAML login.") for line in lines]
+
+
+def removed(lines: list[bytes]) -> list[bytes]:
+    return lines[:4] + lines[5:]
+
+
+def swapped(lines: list[bytes]) -> list[bytes]:
+    return [*lines[:4], lines[5], lines[4], *lines[6:]]
+
+
+def beheaded(lines: list[bytes]) -> list[bytes]:
+    return lines[1:]
+
+
+def cut(lines: list[bytes]) -> list[bytes]:
+    return [*lines[:4], lines[4][:100]]
+
+
+def changed_actor(lines: list[bytes]) -> list[bytes]:
+    return [line.replace(b'"actor_kind":"script"', b'"actor_kind":"user"') for line in lines]
+
+
+def garbage(_lines: list[bytes]) -> list[bytes]:
+    return [b"SQLite format 3\x00\xff\x1b[31m"]
+
+
+def nothing(_lines: list[bytes]) -> list[bytes]:
+    return [b"", b"  "]
+
+
+def newer(lines: list[bytes]) -> list[bytes]:
+    return [line.replace(b'"log":1', b'"log":2') for line in lines]
+
+
+def unknown_workflow(lines: list[bytes]) -> list[bytes]:
+    return [
+        line.replace(b'"workflow":"clarification"', b'"workflow":"telepathy"') for line in lines
+    ]
+
+
+@pytest.mark.parametrize(
+    ("damage", "message"),
+    [
+        (changed_payload, "event 1: its payload was changed"),
+        (removed, "event 5: missing: the next one is 6"),
+        (swapped, "event 5"),
+        (beheaded, "event 1: missing"),
+        (cut, "line 5"),
+        (changed_actor, "event 1: its hash does not follow"),
+        (garbage, "line 1"),
+        (nothing, "it holds no events"),
+        (newer, "log version 2, this version knows 1: upgrade preflights"),
+        (unknown_workflow, "preflights: "),
+    ],
+)
+def test_what_does_not_verify_is_refused_and_nothing_replayed(
+    house: Project, file: Path, damage: Callable[[list[bytes]], list[bytes]], message: str
+) -> None:
+    file.write_bytes(b"\n".join(damage(file.read_bytes().splitlines())) + b"\n")
+    for command in ("import", "replay"):
+        done = house.call(command, "session.jsonl", "--db", "copy.db")
+        assert done.code == 4, done
+        assert message in done.err
+        assert done.out == ""
+        assert done.is_safe()
+    assert house.call("sessions", "--json", "--db", "copy.db").json["sessions"] == []
+
+
+def test_an_export_never_overwrites_a_file(house: Project) -> None:
+    house.started_session()
+    done = house.call("export", "last", "-o", "new.jsonl", "--json")
+    content = (house.folder / "new.jsonl").read_bytes()
+    assert done.json["events"] == content.count(b"\n") == 3
+    assert content == exported(house)
+    assert house.call("export", "last", "-o", "-").out.encode() == content
+    again = house.call("export", "last", "-o", "new.jsonl")
+    assert (again.code, again.err) == (1, "preflights: new.jsonl exists: name a new file\n")
+    assert house.call("export", "last", "-o", "no/such/folder.jsonl").code == 5
+    assert house.call("export", "nosuch").code == 1
+
+
+@pytest.mark.parametrize("name", ["nosuch.jsonl", "."])
+def test_a_file_that_cannot_be_read_is_refused(house: Project, name: str) -> None:
+    done = house.call("import", name)
+    assert done.code == 1
+    assert f"{name} cannot be read" in done.err
+
+
+def test_another_projects_session_can_be_looked_at_but_not_superseded(
+    house: Project, file: Path
+) -> None:
+    elsewhere = {"PREFLIGHTS_PROJECT": "elsewhere"}
+    house.call("import", "session.jsonl", "--db", "copy.db", env=elsewhere)
+    id_ = json.loads(file.read_bytes().splitlines()[0])["session_id"]
+    assert house.call("show", id_, "--db", "copy.db", env=elsewhere).code == 0
+    done = house.call(
+        *("start", "Add login", "--supersedes", id_, "--db", "copy.db"), env=elsewhere
+    )
+    assert done.code == 1

@@ -1,0 +1,181 @@
+"""Help, errors, completion and exit codes: how the program speaks."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import time
+from pathlib import Path
+
+import pytest
+
+from preflights_cli.main import COMMANDS
+from preflights_es import __version__
+from tests.cli.program import TIMEOUT_S, Project
+
+ALL = (*COMMANDS, "db status", "db upgrade")
+
+
+def test_the_version_is_one_line(house: Project) -> None:
+    for program in (("preflights",), ("python", "-m", "preflights_cli")):
+        assert house.run("--version", program=program).out == f"preflights {__version__}\n"
+
+
+@pytest.mark.parametrize("command", ["", *ALL])
+def test_help_explains_every_command_with_examples(house: Project, command: str) -> None:
+    done = house.call(*command.split(), "--help")
+    assert (done.code, done.err) == (0, "")
+    assert f"\n  Examples:\n    {'eval ' if command == 'completion' else ''}" in done.out
+    assert "preflights " in done.out.split("Examples:")[1]
+    assert all(len(line) <= 100 for line in done.out.splitlines())
+    assert house.call(*command.split(), "-h").out == done.out
+
+
+def test_help_names_every_command_and_exit_code(house: Project) -> None:
+    text = house.call("--help").out
+    for name in COMMANDS:
+        assert f"\n  {name} " in text
+    for code in ("0 done", "1 refused", "2 usage", "3 waits", "70 a bug", "130 interrupted"):
+        assert code in " ".join(text.split())
+    assert house.call().code == 2, "nothing was asked for: help, and not success"
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("strat", "x"), "No such command 'strat'. Did you mean 'start'?"),
+        (("sesions",), "Did you mean one of: 'sessions'"),
+        (("db", "stats"), "Did you mean 'status'?"),
+        (("show", "--jsn"), "Did you mean '--json'?"),
+        (("zzz",), "No such command 'zzz'"),
+        (("show", "last", "more"), "Got unexpected extra argument (more)"),
+        (("completion", "tcsh"), "'tcsh' is not one of 'bash', 'zsh', 'fish'"),
+    ],
+)
+def test_a_slip_is_said_in_one_line(house: Project, words: tuple[str, ...], message: str) -> None:
+    done = house.call(*words)
+    assert (done.code, done.out) == (2, "")
+    assert message.removeprefix("Did you mean one of: ") in done.err
+    assert done.err.startswith("preflights: ")
+    assert done.err.count("\n") == 1
+
+
+def test_hints_can_be_left_out_and_details_be_asked_for(house: Project) -> None:
+    loud, quiet = house.call("start", "Add login"), house.call("start", "Add login", "-q")
+    assert "Answer with:" in loud.out
+    assert "Answer with:" not in quiet.out
+    assert "Which authentication approach?" in quiet.out
+    detailed = house.call("show", "-v")
+    assert detailed.err == f"project house, log {house.log}\n"
+    (house.folder / "preflights.toml").write_text("")
+    assert "settings from " in house.call("show", "-v").err
+
+
+def test_a_traceback_is_shown_only_when_asked_for(house: Project) -> None:
+    house.started_session()
+    (house.folder / "broken.py").write_text(
+        "from preflights_cli.main import main\n"
+        "from preflights_es.store.sql import SqlStore\n"
+        "SqlStore.heads = None\n"
+        "main()\n"
+    )
+    broken = ("python", "broken.py")
+    done = house.run("sessions", program=broken)
+    assert done.code == 70
+    assert "preflights: a bug of ours: TypeError: 'NoneType' object is not callable (" in done.err
+    assert done.err.endswith("Run it again with --debug for the traceback.\n")
+    for words in (("--debug", "sessions"), ("sessions", "--debug")):
+        done = house.run(*words, program=broken)
+        assert done.code == 70
+        assert "Traceback (most recent call last)" in done.err
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1"])
+def test_a_terminal_that_speaks_no_unicode_is_no_reason_to_fail(
+    house: Project, encoding: str
+) -> None:
+    house.call("start", "Füge Login hinzu ✓ login", "--answer", "auth_strategy=Pässe ✓")
+    env = {"PYTHONIOENCODING": encoding}
+    for command, code in ((("show",), 0), (("sessions",), 0), (("start", "a ✓"), 3)):
+        assert house.run(*command, env=env).code == code
+    shape = house.run("sessions", "--json", env=env)
+    assert "Füge Login hinzu ✓ login" in shape.out, "JSON is UTF-8 anywhere"
+
+
+@pytest.mark.parametrize(
+    ("shell", "words"), [("bash", "complete "), ("zsh", "#compdef"), ("fish", "complete ")]
+)
+def test_shells_are_taught_our_words(house: Project, shell: str, words: str) -> None:
+    done = house.call("completion", shell)
+    assert done.code == 0
+    assert words in done.out
+    assert "_PREFLIGHTS_COMPLETE" in done.out
+
+
+def test_completion_knows_commands_and_options_without_importing_them(house: Project) -> None:
+    def completed(words: str, at: int) -> list[str]:
+        env = {
+            "_PREFLIGHTS_COMPLETE": "bash_complete",
+            "COMP_WORDS": words,
+            "COMP_CWORD": str(at),
+        }
+        out = house.run(env=env).out
+        return [line.partition(",")[2] for line in out.splitlines()]
+
+    assert completed("preflights s", 1) == ["start", "sessions", "show"]
+    assert "--supersedes" in completed("preflights start --", 2)
+    assert completed("preflights nosuch --", 2) != []
+    code = (
+        "import sys; from preflights_cli.main import preflights; import click\n"
+        "list(preflights.shell_complete(click.Context(preflights), ''))\n"
+        "print([m for m in sys.modules if m in ('sqlalchemy', 'preflights_cli.start')])"
+    )
+    assert house.run("-c", code, program=("python",)).out == "[]\n"
+
+
+def test_every_exit_code_is_reached(house: Project) -> None:
+    """All but 70 and 130, which have tests of their own."""
+    codes = {
+        0: ("sessions",),
+        1: ("show", "nosuch"),
+        2: ("nosuch",),
+        3: ("start", "Add login"),
+        4: ("import", "/dev/null"),
+        5: ("show", "--db", "."),
+    }
+    for code, words in codes.items():
+        assert house.run(*words).code == code
+
+
+def test_control_c_without_a_terminal_ends_with_130(house: Project) -> None:
+    fifo = house.folder / "answers"
+    os.mkfifo(fifo)
+    process = house.started("start", "Add login", "--answers-file", "answers")
+    writer = _opened_for_writing(fifo)  # only once the program reads, and waits
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=TIMEOUT_S)
+    os.close(writer)
+    assert (process.returncode, err.strip()) == (130, b"interrupted")
+    assert house.call("sessions", "--json").json["sessions"] == []
+
+
+def _opened_for_writing(fifo: Path) -> int:
+    deadline = time.monotonic() + TIMEOUT_S
+    while True:
+        try:
+            return os.open(fifo, os.O_WRONLY | os.O_NONBLOCK)
+        except OSError:
+            assert time.monotonic() < deadline, "nobody reads"
+            time.sleep(0.01)
+
+
+def test_errors_leave_stdout_to_json(house: Project) -> None:
+    for words in (("show", "nosuch"), ("import", "/dev/null"), ("start", "")):
+        done = house.call(*words, "--json")
+        assert done.out == ""
+        assert done.err.startswith("preflights: ")
+    house.started_session()
+    done = house.call("answer", "last", "tbd", "--json")
+    assert json.loads(done.out)["refused"][0]["reason"] == "placeholder"
+    assert done.err.startswith("Not taken: ")

@@ -1,0 +1,1 @@
+"""What is installed, away from the checkout."""

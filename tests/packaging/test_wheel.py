@@ -1,0 +1,121 @@
+"""The wheel: built from what git tracks, installed away from the checkout, and used."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+import sysconfig
+import venv
+from pathlib import Path
+from typing import Final
+from zipfile import ZipFile
+
+import pytest
+
+from preflights_es import __version__
+
+ROOT: Final = Path(__file__).resolve().parents[2]
+TIMEOUT_S: Final = 120
+
+
+def run(*command: str | Path, folder: Path, env: dict[str, str] | None = None) -> str:
+    """What a command prints.
+
+    Args:
+        env: all of its environment; this process's own when it is left out.
+    """
+    done = subprocess.run(
+        [str(word) for word in command],
+        cwd=folder,
+        env=env,
+        capture_output=True,
+        text=True,
+        timeout=TIMEOUT_S,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Built from a copy of the files that git tracks, or would."""
+    if not (ROOT / ".git").exists():
+        pytest.skip("not a checkout of git")
+    listed = run(
+        *("git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"), folder=ROOT
+    )
+    copy = tmp_path_factory.mktemp("checkout")
+    for name in filter(None, listed.split("\0")):
+        if (ROOT / name).is_file():
+            (copy / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(ROOT / name, copy / name)
+    run(sys.executable, "-m", "build", "--wheel", "--no-isolation", folder=copy)
+    (built,) = (copy / "dist").glob("*.whl")
+    return built
+
+
+@pytest.fixture(scope="module")
+def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The programs of an environment that holds the wheel; its dependencies are borrowed."""
+    folder = tmp_path_factory.mktemp("clean")
+    venv.create(folder, symlinks=True)
+    python = folder / "bin" / "python"
+    words = ("--quiet", "--no-deps", "--no-index", "--disable-pip-version-check")
+    run(sys.executable, "-m", "pip", "--python", python, "install", *words, wheel, folder=folder)
+    # A path named here is searched, but its own .pth files are not read: the checkout that is
+    # installed there for development stays out of sight.
+    where = "import sysconfig; print(sysconfig.get_path('purelib'))"
+    site = Path(run(python, "-c", where, folder=folder).strip())
+    (site / "borrowed.pth").write_text(f"{sysconfig.get_path('purelib')}\n")
+    return folder / "bin"
+
+
+def test_everything_the_program_reads_is_inside(wheel: Path) -> None:
+    with ZipFile(wheel) as file:
+        names = set(file.namelist())
+    for folder, kept in (
+        ("preflights_es", "preflights_es"),
+        ("cli/preflights_cli", "preflights_cli"),
+        ("alembic", "preflights_es/store/migrations"),
+    ):
+        for path in sorted((ROOT / folder).rglob("*")):
+            if path.is_file() and "__pycache__" not in path.parts:
+                assert f"{kept}/{path.relative_to(ROOT / folder).as_posix()}" in names, path
+    assert not {name.split("/")[0] for name in names} - {
+        "preflights_es",
+        "preflights_cli",
+        f"preflights-{__version__}.dist-info",
+    }
+    assert "preflights_es/store/migrations/__init__.py" not in names, "it would hide the library"
+
+
+def test_a_session_and_its_replay_run_away_from_the_checkout(
+    installed: Path, tmp_path: Path
+) -> None:
+    folder = tmp_path / "empty"
+    folder.mkdir()
+    env = {"PATH": "/usr/bin:/bin", "HOME": str(tmp_path), "LC_ALL": "C.UTF-8"}
+
+    def preflights(*words: str) -> str:
+        return run(installed / "preflights", *words, folder=folder, env=env)
+
+    where = "import preflights_es, preflights_cli as c; print(preflights_es.__file__, c.__file__)"
+    imported = run(installed / "python", "-c", where, folder=folder, env=env)
+    assert str(ROOT) not in imported
+    assert imported.count(str(installed.parent)) == 2
+
+    assert preflights("--version") == f"preflights {__version__}\n"
+    assert "has schema" in preflights("db", "upgrade")
+    begun = preflights(
+        *("start", "Add OAuth login", "--answer", "auth_strategy=OAuth"),
+        *("--accept", "--by", "Ada Lovelace"),
+    )
+    assert "accepted, 100 %" in begun
+    assert 'decision-makers: ["Ada Lovelace"]' in (
+        folder / "docs" / "decisions" / "0001-add-oauth-login.md"
+    ).read_text("utf-8")
+    env["PREFLIGHTS_ACTOR"] = "Ada"
+    listed = preflights("sessions", "-q").splitlines()
+    assert "identical: 11 events" in preflights("replay", listed[-1].split()[0])
+    assert "* Strategy: OAuth" in preflights("prompt", listed[-1].split()[0])
