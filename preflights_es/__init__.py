@@ -24,6 +24,9 @@ if TYPE_CHECKING:
         SettingsError,
     )
     from preflights_es.core.views import Question
+    from preflights_es.providers.base import LLMProvider
+    from preflights_es.providers.faults import FaultConfig
+    from preflights_es.providers.simulated.provider import SimLLMProvider
     from preflights_es.replay.replayer import Replay, Replayer
     from preflights_es.runtime.redaction import redact
     from preflights_es.workflows.clarification.adapter import MockLLMAdapter
@@ -47,6 +50,9 @@ _HOME = {
     "SessionFaulted": "core.errors",
     "SettingsError": "core.errors",
     "Question": "core.views",
+    "LLMProvider": "providers.base",
+    "FaultConfig": "providers.faults",
+    "SimLLMProvider": "providers.simulated.provider",
     "Replay": "replay.replayer",
     "Replayer": "replay.replayer",
     "redact": "runtime.redaction",
@@ -60,10 +66,12 @@ _HOME = {
 
 __all__ = [
     "DecisionPatch",
+    "FaultConfig",
     "HeuristicsConfig",
     "LLMAPIError",
     "LLMContext",
     "LLMError",
+    "LLMProvider",
     "LLMRateLimitError",
     "LLMResponse",
     "LLMTimeoutError",
@@ -78,6 +86,7 @@ __all__ = [
     "SessionFaulted",
     "SessionSnapshot",
     "SettingsError",
+    "SimLLMProvider",
     "__version__",
     "redact",
 ]

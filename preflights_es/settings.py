@@ -1,7 +1,8 @@
 """Environment and files become frozen settings; the only place that reads either.
 
 Order, first wins: an option of the command line, `PREFLIGHTS_*`, `preflights.toml`,
-`[tool.preflights]` of `pyproject.toml`, the default.
+`[tool.preflights]` of `pyproject.toml`, the default. The compiler's specification calls some of
+them `LLM_*`: those names are known too, each right behind ours. Keys come from variables alone.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from hashlib import sha256
 from pathlib import Path, PurePosixPath
 from typing import Any, Final
@@ -18,10 +19,15 @@ import msgspec
 
 from preflights_es.core.errors import SettingsError
 from preflights_es.core.events import ActorKind
+from preflights_es.core.keys import Secret
 from preflights_es.core.text import NAME_MAX, problem
+from preflights_es.provider_settings import SEED_NAMES, Layer, asked_whom, keys_of
+from preflights_es.providers.capabilities import KEY_VARIABLES, MAX_TOKENS, TIMEOUT_S, Api
+from preflights_es.workflows.clarification.rules import is_placeholder
 from preflights_es.workflows.clarification.values import (
     COMPANION,
     OTHER,
+    OTHER_OPTION,
     Category,
     Field,
     HeuristicsConfig,
@@ -30,7 +36,6 @@ from preflights_es.workflows.clarification.values import (
 
 FILE: Final = "preflights.toml"
 PYPROJECT: Final = "pyproject.toml"
-PROVIDERS: Final = ("mock",)
 LIST_MAX: Final = 50  # categories, keywords or options in one table
 TEXT_MAX: Final = 300  # characters of a name, a question or an option
 
@@ -47,6 +52,27 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """Folder of the records, relative to the root."""
     tasks: str
     provider: str
+    model: str = ""
+    """The provider's default where nobody said; empty for one that has no models."""
+    base_url: str = ""
+    """Of another server than the provider's own; empty without one."""
+    base_url_in: str = ""
+    """The file that says so; empty where an option or a variable does."""
+    api: Api = "chat"
+    """Which of OpenAI's APIs is asked."""
+    timeout_s: float = TIMEOUT_S
+    """Of one call, in seconds."""
+    max_tokens: int = MAX_TOKENS
+    """That a response may have, with what the model thinks."""
+    temperature: float | None = None
+    top_p: float | None = None
+    """Both are sent only where the model takes them."""
+    seed: int = 0
+    """Of the simulator."""
+    faults: str = "none"
+    """Of the simulator, as `FaultConfig.parsed` reads them."""
+    keys: Mapping[str, Secret] = {}
+    """By the provider's name, as far as the environment has them."""
     actor_name: str
     """Of whoever is at work; empty when nobody said."""
     actor_kind: ActorKind | None
@@ -54,6 +80,21 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     heuristics: HeuristicsConfig
     source: str
     """The file that was read; empty without one."""
+
+
+class Options(msgspec.Struct, frozen=True, kw_only=True):
+    """What the command line says of a provider, as it was typed; None where it says nothing."""
+
+    provider: str | None = None
+    model: str | None = None
+    base_url: str | None = None
+    api: str | None = None
+    timeout_s: str | None = None
+    max_tokens: str | None = None
+    temperature: str | None = None
+    top_p: str | None = None
+    seed: str | None = None
+    faults: str | None = None
 
 
 # 1. The files' shape -------------------------------------------------------------------------
@@ -87,8 +128,22 @@ class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     database: str | None = None
     decisions: str | None = None
     tasks: str | None = None
-    provider: str | None = None
     actor: str | None = None
+    provider: str | None = None
+    model: str | None = None
+    base_url: str | None = None
+    api: str | None = None
+    timeout_s: float | None = None
+    max_tokens: int | None = None
+    temperature: float | None = None
+    top_p: float | None = None
+    seed: int | None = None
+    faults: str | None = None
+    llm_provider: str | None = msgspec.field(default=None, name="LLM_PROVIDER")
+    llm_model: str | None = msgspec.field(default=None, name="LLM_MODEL")
+    llm_temperature: float | None = msgspec.field(default=None, name="LLM_TEMPERATURE")
+    llm_top_p: float | None = msgspec.field(default=None, name="LLM_TOP_P")
+    llm_timeout: float | None = msgspec.field(default=None, name="LLM_TIMEOUT")
     clarification: _ClarificationTable = _ClarificationTable()
 
 
@@ -110,13 +165,17 @@ class _Source(msgspec.Struct, frozen=True):
 
 
 def load(
-    cwd: Path, environment: Mapping[str, str] | None = None, database: str | None = None
+    cwd: Path,
+    environment: Mapping[str, str] | None = None,
+    database: str | None = None,
+    options: Options | None = None,
 ) -> Settings:
     """The settings that hold in a folder.
 
     Args:
         environment: instead of the process's own.
         database: what `--db` said.
+        options: what the command line said of a provider.
 
     Raises:
         SettingsError: names the key, its line and what was expected.
@@ -127,12 +186,9 @@ def load(
     source, table = _read(cwd, root)
     if source and not git:
         root = source.path.parent
-    provider = env.get("PREFLIGHTS_PROVIDER") or table.provider or "mock"
-    if provider not in PROVIDERS:
-        raise _wrong(source, "provider", f"found {provider!r}, expected {' or '.join(PROVIDERS)}")
-    project = env.get("PREFLIGHTS_PROJECT") or table.project or _project(root, git)
-    if found := problem(project, NAME_MAX):
-        raise _wrong(source, "project", found)
+    project = _named(env, table.project, source) or _project(root, git)
+    if found := _line_trouble(project, NAME_MAX):
+        raise _wrong(None, "project", found)
     kind, name = _actor(env, table.actor, source, cwd)
     return Settings(
         root=root,
@@ -143,13 +199,14 @@ def load(
             or _beside(source, table.database)
             or str(_log_folder(git, env) / "log.db")
         ),
-        decisions=_folder(source, "decisions", table.decisions or "docs/decisions"),
-        tasks=_folder(source, "tasks", table.tasks or "docs/tasks"),
-        provider=provider,
+        decisions=_folder(source, "decisions", table.decisions, "docs/decisions"),
+        tasks=_folder(source, "tasks", table.tasks, "docs/tasks"),
         actor_name=name,
         actor_kind=kind,
         heuristics=_heuristics(source, table.clarification) if source else HeuristicsConfig(),
         source=str(source.path) if source else "",
+        keys=keys_of(env),
+        **asked_whom(_layers(options or Options(), env, source, table)),
     )
 
 
@@ -164,7 +221,7 @@ def _read(cwd: Path, root: Path) -> tuple[_Source | None, _File]:
     for folder in (cwd, *cwd.parents):
         for name, prefix in ((FILE, ()), (PYPROJECT, ("tool", "preflights"))):
             path = folder / name
-            if (text := _text(path)) is None or (prefix and "tool.preflights" not in text):
+            if (text := _text(path)) is None or (prefix and "preflights" not in text):
                 continue
             source = _Source(path, text, prefix)
             found = _table(source)
@@ -192,13 +249,31 @@ def _table(source: _Source) -> _File | None:
     except tomllib.TOMLDecodeError as error:
         raise SettingsError(f"{source.path.name}: not valid TOML: {error}") from error
     for key in source.prefix:
-        data = data.get(key)
-        if data is None:
+        if not isinstance(data, dict) or key not in data:
             return None
+        data = data[key]
+    for key in data if isinstance(data, dict) else ():
+        if key.lower().endswith(("api_key", "apikey")):
+            variables = ", ".join(name for name, _ in KEY_VARIABLES.values())
+            raise source.wrong((key,), f"keys do not belong into a file: set one of {variables}")
     try:
         return msgspec.convert(data, _File)
     except msgspec.ValidationError as error:
-        raise source.wrong(*_place(str(error))) from error
+        raise source.wrong(*(_place_of_category(data) or _place(str(error)))) from error
+
+
+def _place_of_category(data: Any) -> tuple[tuple[str, ...], str] | None:
+    """Which category is wrong, and where in it: of an entry in a table msgspec names no key."""
+    at = ("clarification", "categories")
+    for key in at:
+        data = data.get(key) if isinstance(data, dict) else None
+    for name, given in data.items() if isinstance(data, dict) else ():
+        try:
+            msgspec.convert(given, _CategoryTable)
+        except msgspec.ValidationError as error:
+            inside, text = _place(str(error))
+            return (*at, name, *inside), text
+    return None
 
 
 _PLACE = re.compile(r" - at `(?:key in )?\$(.*)`$")
@@ -213,7 +288,7 @@ def _place(message: str) -> tuple[tuple[str, ...], str]:
     path = tuple(part for part in path if not part.isdigit() and part != "...")
     if unknown := _UNKNOWN.search(text):
         return (*path, unknown.group(1)), "unknown key: see docs/configuration.md for those known"
-    return path, text[0].lower() + text[1:]
+    return path, (text[0].lower() + text[1:]).replace(" | null`", "`")
 
 
 def line_of(text: str, path: tuple[str, ...]) -> int:
@@ -243,7 +318,48 @@ def _keys(dotted: str) -> tuple[str, ...]:
     return tuple(next(part for part in parts if part) for parts in found if any(parts))
 
 
-# 3. Heuristics -------------------------------------------------------------------------------
+# 3. Providers --------------------------------------------------------------------------------
+
+
+def _layers(
+    options: Options, env: Mapping[str, str], source: _Source | None, table: _File
+) -> tuple[Layer, ...]:
+    """The places that speak of providers, the first to be heard first."""
+    names = options.__struct_fields__
+    ours = {name: env.get(f"PREFLIGHTS_{name.upper()}") or None for name in names}
+    seeds = {name: env.get(alias) or None for name, alias in SEED_NAMES.items()}
+    in_file = {name: getattr(table, name) for name in names}
+    seeds_in_file = {name: getattr(table, SEED_NAMES[name].lower()) for name in SEED_NAMES}
+    file = source.path.name if source else ""
+    found = (
+        (msgspec.structs.asdict(options), lambda name: f"--{name.replace('_', '-')}", ""),
+        (ours, lambda name: f"PREFLIGHTS_{name.upper()}", ""),
+        (seeds, lambda name: SEED_NAMES[name], ""),
+        (in_file, lambda name: name, file),
+        (seeds_in_file, lambda name: SEED_NAMES[name], file),
+    )
+    return tuple(
+        Layer(_said(values), _blamed(label, source if file else None), file)
+        for values, label, file in found
+    )
+
+
+def _said(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in values.items() if value is not None}
+
+
+def _blamed(
+    label: Callable[[str], str], source: _Source | None
+) -> Callable[[str, str], SettingsError]:
+    def wrong(name: str, found: str) -> SettingsError:
+        if source is None:
+            return SettingsError(f"{label(name)}: {found}")
+        return source.wrong((label(name),), found)
+
+    return wrong
+
+
+# 4. Heuristics -------------------------------------------------------------------------------
 
 
 def _heuristics(source: _Source, table: _ClarificationTable) -> HeuristicsConfig:
@@ -254,8 +370,12 @@ def _heuristics(source: _Source, table: _ClarificationTable) -> HeuristicsConfig
     """
     base = HeuristicsConfig()
     merged = {category.name: category for category in base.categories}
+    given_names: set[str] = set()
     for name, given in table.categories.items():
         known = base.named(name)
+        if name.casefold() in given_names:
+            raise source.wrong(("clarification", "categories", name), "has a table twice")
+        given_names.add(name.casefold())
         merged[known.name if known else name] = _category(source, name, known, given)
     order = list(merged)
     if table.only is not None:
@@ -291,7 +411,7 @@ def _category(
 ) -> Category:
     at = ("clarification", "categories", name)
     _check_text(source, at, name)
-    if name.casefold() == OTHER.casefold():
+    if name.casefold() in (OTHER.casefold(), OTHER_OPTION.casefold()):
         raise source.wrong(
             at, "the name stands for everything that has no category: choose another"
         )
@@ -304,7 +424,7 @@ def _category(
                 (*at, "keywords"),
                 f"{word!r} is not one word: expected letters and digits, or two joined by a hyphen",
             )
-    return Category(
+    made = Category(
         name=base.name,
         keywords=tuple(word.casefold() for word in keywords),
         primary=_primary(source, at, base.primary, given),
@@ -315,6 +435,19 @@ def _category(
         ),
         scope=given.scope or base.scope,
     )
+    _check_fields(source, at, made, "field" if given.secondary is None else "secondary")
+    return made
+
+
+def _check_fields(source: _Source, at: tuple[str, ...], made: Category, key: str) -> None:
+    """Every field of a patch has a name of its own, and none that of the category."""
+    _check_list(source, (*at, "secondary"), tuple(field.name for field in made.secondary))
+    names = [field.name.casefold() for field in made.fields()]
+    if "category" in names:
+        where = "field" if names[0] == "category" and made.primary else "secondary"
+        raise source.wrong((*at, where), "'Category' stands for the category itself")
+    if len(set(names)) != len(names):
+        raise source.wrong((*at, key), "two fields of the category have one name")
 
 
 def _primary(
@@ -338,18 +471,24 @@ def _primary(
     for key in ("name", "question"):
         _check_text(source, (*at, "field" if key == "name" else key), getattr(made, key))
     _check_list(source, (*at, "options"), made.options)
+    for option in made.options:
+        if is_placeholder(option):
+            raise source.wrong((*at, "options"), f"{option!r} is a placeholder: it decides nothing")
     if any(option.casefold().startswith("other") for option in made.options):
         raise source.wrong((*at, "options"), "every question gets `Other (specify)`: leave it out")
     return made
 
 
 def _check_text(source: _Source, at: tuple[str, ...], text: str) -> None:
-    if not text.strip():
-        raise source.wrong(at, "is empty")
-    if found := problem(text, TEXT_MAX):
+    if found := _line_trouble(text, TEXT_MAX):
         raise source.wrong(at, found)
-    if "\n" in text:
-        raise source.wrong(at, "has more than one line")
+
+
+def _line_trouble(text: str, limit: int) -> str | None:
+    """Why a text is no name; None where it is one."""
+    if not text.strip():
+        return "is empty"
+    return problem(text, limit) or ("has more than one line" if "\n" in text else None)
 
 
 def _check_list(source: _Source, at: tuple[str, ...], values: tuple[str, ...]) -> None:
@@ -369,17 +508,18 @@ def _check_keys(source: _Source, config: HeuristicsConfig) -> None:
     for category in config.categories:
         for field in category.fields():
             at = ("clarification", "categories", category.name)
+            key = "id" if field is category.primary else "secondary"
             if not re.fullmatch(r"[a-z][a-z0-9_]{0,59}", field.id) or field.id.endswith(COMPANION):
                 raise source.wrong(
-                    (*at, "id"),
+                    (*at, key),
                     f"found {field.id!r}, expected lower-case letters, digits and underscores",
                 )
             if field.id in seen:
-                raise source.wrong((*at, "id"), f"{field.id!r} is the key of {seen[field.id]} too")
+                raise source.wrong((*at, key), f"{field.id!r} is the key of {seen[field.id]} too")
             seen[field.id] = f"{category.name}.{field.name}"
 
 
-# 4. Places and people ------------------------------------------------------------------------
+# 5. Places and people ------------------------------------------------------------------------
 
 
 def _git_folders(cwd: Path) -> tuple[Path, Path] | None:
@@ -388,18 +528,33 @@ def _git_folders(cwd: Path) -> tuple[Path, Path] | None:
         dot = folder / ".git"
         if dot.is_dir():
             return folder, dot
-        if dot.is_file():
-            return folder, _common(folder, dot)
+        if dot.is_file() and (common := _common(folder, dot)):
+            return folder, common
     return None
 
 
-def _common(folder: Path, dot: Path) -> Path:
-    """Of a linked work tree or a submodule, whose `.git` is a file that points elsewhere."""
-    pointed = folder / dot.read_text("utf-8").removeprefix("gitdir:").strip()
+def _common(folder: Path, dot: Path) -> Path | None:
+    """Of a linked work tree or a submodule, whose `.git` is a file that points elsewhere.
+
+    None where it points nowhere: then the file is not git's.
+    """
+    key, _, path = dot.read_text("utf-8", "replace").partition(":")
+    pointed = folder / path.strip()
+    if key != "gitdir" or not path.strip() or not pointed.is_dir():
+        return None
     shared = pointed / "commondir"
     if shared.is_file():
         return (pointed / shared.read_text("utf-8").strip()).resolve()
     return pointed.resolve()
+
+
+def _named(env: Mapping[str, str], told: str | None, source: _Source | None) -> str | None:
+    """The project's name, where a variable or the file says one."""
+    if name := env.get("PREFLIGHTS_PROJECT"):
+        return name
+    if told is not None and (found := _line_trouble(told, NAME_MAX)):
+        raise _wrong(source, "project", found)
+    return told
 
 
 def _project(root: Path, git: tuple[Path, Path] | None) -> str:
@@ -431,14 +586,19 @@ def _state_folder(env: Mapping[str, str]) -> Path:
 
 def _beside(source: _Source | None, database: str | None) -> str | None:
     """A path in a settings file is relative to that file."""
-    if source is None or not database or "://" in database:
+    if source is None or database is None or "://" in database:
         return database
+    if not database.strip() or "\0" in database:
+        found = "holds a NUL character" if database.strip() else "is empty"
+        raise source.wrong(("database",), found)
     return str(source.path.parent / database)
 
 
-def _folder(source: _Source | None, key: str, folder: str) -> str:
+def _folder(source: _Source | None, key: str, told: str | None, default: str) -> str:
+    folder = default if told is None else told
     parts = PurePosixPath(folder)
-    if parts.is_absolute() or ".." in parts.parts or "\\" in folder or not folder.strip():
+    leads_out = parts.is_absolute() or ".." in parts.parts or "\\" in folder
+    if leads_out or _line_trouble(folder, TEXT_MAX):
         error = f"found {folder!r}, expected a folder inside the project, with forward slashes"
         raise _wrong(source, key, error)
     return parts.as_posix()
@@ -452,15 +612,21 @@ def _actor(
     Nobody becomes a user by saying so: that takes a terminal, or `--by` where one accepts.
     """
     text = env.get("PREFLIGHTS_ACTOR") or configured or ""
+    told = None if env.get("PREFLIGHTS_ACTOR") else source
     kind, colon, name = text.partition(":")
     kinds: dict[str, ActorKind | None] = {"user": None, "agent": "agent", "script": "script"}
     if colon and kind not in kinds:
         raise _wrong(
-            source, "actor", f"found {text!r}, expected NAME, user:NAME, agent:NAME or script:NAME"
+            told, "actor", f"found {text!r}, expected NAME, user:NAME, agent:NAME or script:NAME"
         )
-    if colon:
-        return kinds[kind], name.strip()
-    return None, text or _git_name(env, cwd) or env.get("USER", "")
+    if not colon:
+        name = text or _git_name(env, cwd) or env.get("USER", "")
+    if found := problem(name, NAME_MAX):
+        message = f"the name {found}"
+        if text:
+            raise _wrong(told, "actor", message)
+        raise SettingsError(f"git config user.name: {message}, or set PREFLIGHTS_ACTOR")
+    return kinds[kind] if colon else None, name.strip()
 
 
 def _git_name(env: Mapping[str, str], cwd: Path) -> str:

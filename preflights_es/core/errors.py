@@ -16,15 +16,31 @@ PreflightsError
 │   ├── NumberTaken         another record of this project took the number
 │   ├── CommitUnknown       the connection broke while committing: look the Input up
 │   └── StoreUnavailable    the database or its disk fails
-└── LLMError                a provider failed (seed 2, section 7.1)
+└── LLMError                a provider gave no usable response (seed 2, section 7.1)
     ├── LLMAPIError
-    ├── LLMTimeoutError
-    └── LLMRateLimitError
+    ├── LLMTimeoutError     also a TimeoutError
+    ├── LLMRateLimitError
+    ├── LLMOutputError      it answered, with what cannot be used
+    │   ├── InvalidJSONError            also a ValueError
+    │   ├── SchemaViolationError
+    │   ├── CodeInOutputError
+    │   ├── MultipleArtifactsError
+    │   ├── ExplanatoryTextError
+    │   └── LLMUnfinishedError
+    │       ├── LLMTruncatedError   cut off at a limit of tokens
+    │       └── LLMRefusedError     the model, or a filter, refused
+    ├── LLMMissingInformationError      the model says what it would have to know
+    └── LLMInvalidRequestError          the model says why it cannot answer this
 
 Refusals that concern the *meaning* of an Input are no errors: they are Decisions in the log.
 """
 
 from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from preflights_es.core.judging.verdict import Violation
 
 
 class PreflightsError(Exception):
@@ -175,3 +191,117 @@ class LLMRateLimitError(LLMError):
     """The provider refused for too many requests."""
 
     kind = "rate_limit"
+
+
+class LLMOutputError(LLMError):
+    """The provider answered, with what cannot be used: most often its contract refuses it.
+
+    `violations` are pairs of JSON Pointer and message, `excerpt` is the place in the response,
+    at most 200 characters and safe on a terminal.
+    """
+
+    kind = "output_error"
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        violations: tuple[Violation, ...] = (),
+        excerpt: str = "",
+        retry_after_ms: int | None = None,
+    ) -> None:
+        super().__init__(message, retry_after_ms=retry_after_ms)
+        self.violations = violations
+        self.excerpt = excerpt
+
+
+class LLMUnfinishedError(LLMOutputError):
+    """What was received is not the whole of a response; it is kept as far as it is short.
+
+    Root of a cut-off and of a refused response; the other fields are those of a `Completion`.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        received: str = "",
+        stop_reason: str = "",
+        model: str = "",
+        request_id: str = "",
+        input_tokens: int | None = None,
+        output_tokens: int | None = None,
+    ) -> None:
+        super().__init__(message, excerpt=received[:200])
+        self.received = received
+        self.stop_reason = stop_reason
+        self.model = model
+        self.request_id = request_id
+        self.input_tokens = input_tokens
+        self.output_tokens = output_tokens
+
+
+class LLMTruncatedError(LLMUnfinishedError):
+    """The response was cut off at a limit of tokens."""
+
+    kind = "truncated"
+
+
+class LLMRefusedError(LLMUnfinishedError):
+    """The model, or a filter around it, refused to answer."""
+
+    kind = "refused"
+
+
+class InvalidJSONError(LLMOutputError, ValueError):
+    """The response holds no JSON value, a damaged one, or one that is not strict JSON."""
+
+    kind = "invalid_json"
+
+
+class SchemaViolationError(LLMOutputError):
+    """The value does not meet the schema or the checks of its contract."""
+
+    kind = "schema_violation"
+
+
+class CodeInOutputError(LLMOutputError):
+    """A value or a key is source code, where the contract asks for a plan."""
+
+    kind = "code_in_output"
+
+
+class MultipleArtifactsError(LLMOutputError):
+    """The response holds more than one JSON value."""
+
+    kind = "multiple_artifacts"
+
+
+class ExplanatoryTextError(LLMOutputError):
+    """There is text around the value, where the contract refuses it."""
+
+    kind = "explanatory_text"
+
+
+class LLMMissingInformationError(LLMError):
+    """The model answered that it lacks information; `details` says which, in its words."""
+
+    kind = "missing_information"
+
+    def __init__(
+        self, message: str, *, details: str = "", retry_after_ms: int | None = None
+    ) -> None:
+        super().__init__(message, retry_after_ms=retry_after_ms)
+        self.details = details
+
+
+class LLMInvalidRequestError(LLMError):
+    """The model answered that the request is wrong; `details` says how, in its words."""
+
+    kind = "invalid_request"
+
+    def __init__(
+        self, message: str, *, details: str = "", retry_after_ms: int | None = None
+    ) -> None:
+        super().__init__(message, retry_after_ms=retry_after_ms)
+        self.details = details

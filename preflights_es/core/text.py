@@ -45,7 +45,7 @@ def _escape(found: re.Match[str]) -> str:
 
 
 def shown(text: str) -> str:
-    """Safe on a terminal, on one line: nothing in it moves the cursor or turns the direction."""
+    """Safe on a terminal, on one line: nothing in it moves the cursor or forces a direction."""
     return _UNSAFE.sub(_escape, text.replace("\r\n", "\n").replace("\n", "⏎ "))
 
 

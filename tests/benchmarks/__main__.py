@@ -51,8 +51,7 @@ def row(f: Figure) -> str:
     stretch = "" if f.stretch is None else f"{f.stretch:g}"
     ratio = f"{f.ratio:.2f}" if f.ratio >= 0.1 else f"{f.ratio:.4f}"
     return (
-        f"| {f.what} | {ratio} | {f.limit:.4g} | {stretch} | {f.verdict} | {f.ours} "
-        f"| {f.floor} |"
+        f"| {f.what} | {ratio} | {f.limit:.4g} | {stretch} | {f.verdict} | {f.ours} | {f.floor} |"
     )
 
 

@@ -30,10 +30,10 @@ def recorded_lines() -> list[bytes]:
             intention, key, values, revised = ANSWERS[i % len(ANSWERS)]
             handle = recorder.start(f"{intention} for customer {i}")
             for value in values:
-                handle = recorder.answer(handle, **{key: value})
-            handle = recorder.answer(handle, revise=True, **{key: revised})
+                handle = recorder.answer_all(handle, {key: value})
+            handle = recorder.answer_all(handle, {key: revised}, revise=True)
             handle = recorder.answer(handle, no_such_key="x")
-            handle = recorder.answer(handle, revise=True, **{key: values[-1]})
+            handle = recorder.answer_all(handle, {key: values[-1]}, revise=True)
             recorder.by().accept(handle.session_id)
         return recorder.lines().splitlines()
 

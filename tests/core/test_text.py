@@ -86,6 +86,19 @@ def test_what_is_shown_moves_nothing(raw: str, shown: str) -> None:
     assert text.shown(raw) == shown
 
 
+@pytest.mark.parametrize(
+    ("raw", "shown"),
+    [
+        ("two\n\tlines", "two\n\tlines"),
+        ("two\r\nlines\r\n", "two\nlines\n"),
+        ("back\rwards", "back\\x0dwards"),
+        ("\x1b[2J\n\u202e", "\\x1b[2J\n\\u202e"),
+    ],
+)
+def test_lines_are_shown_as_lines(raw: str, shown: str) -> None:
+    assert text.shown_lines(raw) == shown
+
+
 @given(ANY | NASTY)
 def test_nothing_shown_controls_the_terminal(raw: str) -> None:
     shown = text.shown(raw)

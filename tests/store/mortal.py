@@ -40,6 +40,7 @@ class Mortals:
 
     def __init__(self, module: str) -> None:
         self._moments = random.Random(module)
+        self._child: int | None = None
         self._script = subprocess.Popen(
             [sys.executable, "-m", module],
             stdin=subprocess.PIPE,
@@ -57,6 +58,8 @@ class Mortals:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        if self._child is not None:  # a test failed while one was at work
+            os.kill(self._child, signal.SIGKILL)
         self._script.communicate()
 
     def acknowledged(self, *words: str) -> list[list[str]]:
@@ -64,9 +67,11 @@ class Mortals:
         assert self._script.stdin is not None
         self._script.stdin.write(" ".join(words) + "\n")
         self._script.stdin.flush()
-        child = int(self._line())
+        self._child = int(self._line())
         lines = [self._line()]
         time.sleep(self._moments.uniform(0, LONGEST_S))
+        child, self._child = self._child, None
+        assert lines != ["dead"], "a child failed; its traceback stands on stderr"
         os.kill(child, signal.SIGKILL)
         while lines[-1] != "dead":
             lines.append(self._line())

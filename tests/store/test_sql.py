@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from preflights_es.core.errors import LogDamaged, SettingsError, StoreUnavailable
-from preflights_es.store.chain import verified
+from preflights_es.store.chain import sealed, verified
 from preflights_es.store.engines import BUSY_TIMEOUT_MS, file_of, parsed, shown_url
 from preflights_es.store.migrate import PAGE_SIZE
 from preflights_es.store.sql import SqlStore
@@ -141,6 +141,27 @@ def test_what_is_read_carries_the_payload_as_it_lies_in_the_file(
     with closing(sqlite3.connect(tmp_path / "log.db")) as other:
         found = other.execute("SELECT data, typeof(data) FROM events").fetchall()
     assert found == [('{"text":"hello"}', "text")] * 2
+
+
+def test_every_transaction_that_writes_is_immediate(store: SqlStore) -> None:
+    # A deferred one that reads and then writes fails at once when another wrote in between.
+    head = opened(store, 1)
+    more = sealed(batch(1, said("more", "b"), after=head, opens=("call",)), 1, Salt())
+    statements: list[str] = []
+    store._cursor().connection.set_trace_callback(statements.append)
+    opened(store, 2)
+    store.insert(more, open_calls=("call",), number=7)
+    assert store.claim(session_id(1), "call", "ada", 1, 2)
+    begun = [statement for statement in statements if statement.startswith("BEGIN")]
+    assert begun == ["BEGIN IMMEDIATE"] * 3
+
+
+def test_every_append_is_noted_for_the_projections(store: SqlStore, tmp_path: Path) -> None:
+    head = opened(store, 1)
+    store.append([batch(1, said("more", "b"), after=head), batch(2, said("hi", "c"), heard("hi"))])
+    with closing(sqlite3.connect(tmp_path / "log.db")) as other:
+        found = other.execute("SELECT session_id, version FROM outbox ORDER BY 1, 2").fetchall()
+    assert found == [(session_id(1), 2), (session_id(1), 3), (session_id(2), 2)]
 
 
 # 3. A disk that is full ----------------------------------------------------------------------

@@ -1,0 +1,188 @@
+"""What every provider can do, once it can answer one request."""
+
+from __future__ import annotations
+
+import base64
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Final, Self
+
+import msgspec
+
+from preflights_es.core.completions import Completion, CompletionRequested, Message
+from preflights_es.core.errors import LLMAPIError
+
+if TYPE_CHECKING:
+    from preflights_es.core.contracts import Contract
+
+DIRECT: Final = "direct"
+"""Names a call that belongs to no session."""
+
+JUDGED_AS: Final = "complete_json"
+"""Names the contract of a value that belongs to no session."""
+
+CLASSES_MAX: Final = 64  # pydantic classes whose schema is kept
+
+Said = Message | Mapping[str, str]
+"""A message, or a mapping with the keys `role` and `content`."""
+
+
+class LLMProvider(ABC):
+    """Text in, text out (seed 1).
+
+    Only `respond` is to be written; it is the port that the runner uses, and raises nothing but
+    `LLMError` for whatever the provider does. The other methods are for callers without a log.
+    """
+
+    name: str
+    """As in `--provider`."""
+    model: str = ""
+    """The one that is asked where a caller names none."""
+
+    @abstractmethod
+    async def respond(self, request: CompletionRequested) -> Completion:
+        """One response to one request.
+
+        Raises:
+            LLMError: no usable response.
+        """
+
+    async def complete(self, prompt: str) -> str:
+        """The response to a prompt, verbatim.
+
+        Raises:
+            LLMError: no usable response.
+            ValueError: the prompt is empty.
+        """
+        return text_of(await self.respond(self.asked([Message("user", prompt)])))
+
+    async def chat(self, messages: Iterable[Said]) -> str:
+        """The response to a conversation, verbatim; what was given is copied.
+
+        Raises:
+            LLMError: no usable response.
+            ValueError: nothing is said, or by nobody that is known.
+        """
+        return text_of(await self.respond(self.asked([_message(said) for said in messages])))
+
+    async def complete_json(self, prompt: str, schema: object) -> Any:
+        """The value of a response that is JSON and nothing else, checked against a schema.
+
+        Args:
+            schema: a JSON Schema, a pydantic class, or the type `dict` or `list`.
+
+        Raises:
+            InvalidJSONError: it is not JSON (also a `ValueError`).
+            SchemaViolationError: it does not meet the schema.
+            LLMError: no usable response, or there is more than the value in it.
+            ValueError: the prompt is empty, or the schema is none.
+        """
+        contract = contract_for(schema)
+        return judged(await self.complete(prompt), contract)
+
+    def asked(self, messages: Iterable[Message], attempt: int = 1) -> CompletionRequested:
+        """The request for a conversation that belongs to no session.
+
+        Raises:
+            ValueError: nothing is said.
+        """
+        return CompletionRequested(
+            call=DIRECT,
+            provider=self.name,
+            model=self.model,
+            messages=spoken(messages),
+            attempt=attempt,
+        )
+
+    async def aclose(self) -> None:  # noqa: B027  most share nothing
+        """Give back what calls share; nothing where they share nothing."""
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self.aclose()
+
+
+def spoken(messages: Iterable[Message]) -> tuple[Message, ...]:
+    """A conversation in which something is said.
+
+    Raises:
+        ValueError: nothing is.
+    """
+    said = tuple(messages)
+    for message in said:
+        if message.content:
+            return said
+    raise ValueError("the prompt is empty: expected at least one character")
+
+
+def text_of(completion: Completion) -> str:
+    """The response as text.
+
+    Raises:
+        LLMAPIError: it is not valid UTF-8.
+    """
+    if completion.text is not None:
+        return completion.text
+    raw = base64.b64decode(completion.text_base64 or "")
+    raise LLMAPIError(f"the response is not valid UTF-8: it begins with {raw[:40]!r}")
+
+
+def contract_for(schema: object) -> Contract:
+    """What `complete_json` judges by: syntax and schema, nothing else.
+
+    Raises:
+        ValueError: it is no schema.
+    """
+    from preflights_es.core.contracts import Contract
+
+    if schema is dict or schema is list:
+        schema = {"type": "object" if schema is dict else "array"}
+    if isinstance(schema, type) and hasattr(schema, "model_json_schema"):
+        return _contract_of(schema)
+    if not isinstance(schema, (dict, bool)):
+        message = f"found {schema!r}, expected a JSON Schema, a pydantic class, dict or list"
+        raise ValueError(message)
+    contract = Contract(name=JUDGED_AS, version=1, schema=schema, failure=False, code=False)
+    shape = contract.shape  # compiled here: a schema that is none costs no call
+    assert shape is not None, "compiled"
+    return contract
+
+
+def judged(text: str, contract: Contract) -> Any:
+    """The value of a response.
+
+    Raises:
+        LLMOutputError: it is none that the contract takes.
+    """
+    from preflights_es.core.contracts import Rejected, judge
+
+    verdict = judge(text, contract)
+    if isinstance(verdict, Rejected):
+        raise verdict.error()
+    return verdict.payload
+
+
+@lru_cache(CLASSES_MAX)
+def _contract_of(model: type[Any]) -> Contract:
+    from preflights_es.core.contracts import Contract
+
+    return Contract(name=JUDGED_AS, version=1, model=model, failure=False, code=False)
+
+
+def _message(said: Said) -> Message:
+    if isinstance(said, Message):
+        return said
+    try:
+        return msgspec.convert(said, Message)
+    except msgspec.ValidationError as error:
+        message = f"found a message {said!r}, expected role and content: {error}"
+        raise ValueError(message) from error

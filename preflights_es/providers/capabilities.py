@@ -1,0 +1,268 @@
+"""What each API takes: its address, its default model, and the parameters it has not given up.
+
+Sampling parameters belong to a model's family, not to a request: Anthropic removed them, OpenAI
+takes none where the model reasons. Nothing here is sent or read; the providers send what a request
+says, and a request says what `parameters_for` found.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Final, Literal, NamedTuple, Protocol
+from urllib.parse import SplitResult, urlsplit
+
+import msgspec
+
+from preflights_es.core.errors import LLMAPIError
+
+Api = Literal["chat", "responses"]
+
+REAL: Final = ("anthropic", "openai", "openrouter")
+"""The providers that ask somebody else."""
+
+ALIASES: Final = {"claude": "anthropic", "stub": "mock"}
+"""As the compiler's specification calls them."""
+
+KEY_VARIABLES: Final = {
+    name: (f"PREFLIGHTS_{name.upper()}_API_KEY", f"{name.upper()}_API_KEY") for name in REAL
+}
+"""Where a key comes from: ours, else the one that the maker's SDK knows."""
+
+# Chosen in November 2026 from the models the SDKs name: the middle of each range, which is what its
+# maker recommends for everyday work. OpenRouter's router always knows a model; the log says which.
+DEFAULT_MODELS: Final = {
+    "anthropic": "claude-sonnet-5-5",
+    "openai": "gpt-6.1-terra",
+    "openrouter": "openrouter/auto",
+}
+
+BASE_URLS: Final = {
+    "anthropic": "https://api.anthropic.com",
+    "openai": "https://api.openai.com/v1",
+    "openrouter": "https://openrouter.ai/api/v1",
+}
+"""As the SDKs want them: Anthropic's without `/v1`, OpenAI's with it."""
+
+TIMEOUT_S: Final = 120.0  # seconds for one call, all of it (seed 2, section 8.1)
+TIMEOUT_MAX_S: Final = 540.0  # seconds: a call must end before its claim does, which holds for 600
+MAX_TOKENS: Final = 16_384  # tokens; what a model thinks counts too, which 4,096 would not survive
+MAX_TOKENS_MAX: Final = 1_000_000  # tokens; no model writes more today
+CONCURRENCY: Final = 8  # calls under way at once
+
+NO_LIVE: Final = "PREFLIGHTS_NO_LIVE"
+"""Set by the session of tests: nobody but this machine is asked."""
+
+
+# 1. Sampling ---------------------------------------------------------------------------------
+
+
+class Family(NamedTuple):
+    """Models that are asked the same way."""
+
+    providers: tuple[str, ...]
+    models: re.Pattern[str]
+    """Of the name without its vendor."""
+    sampling: bool
+    """Whether `temperature` or `top_p` is taken."""
+    limit: str
+    """What Chat Completions (or Messages) call the limit of tokens."""
+    reason: str
+
+
+FAMILIES: Final = (
+    Family(
+        ("anthropic",),
+        re.compile(""),
+        False,
+        "max_tokens",
+        "Anthropic's Messages API takes neither temperature nor top_p any more",
+    ),
+    Family(
+        REAL,
+        re.compile(r"(?i)claude-"),
+        False,
+        "max_tokens",
+        "Claude takes neither temperature nor top_p any more",
+    ),
+    Family(
+        ("openai", "openrouter"),
+        re.compile(r"(?i)o\d|gpt-([5-9]|\d\d)|codex-"),
+        False,
+        "max_completion_tokens",
+        "the model reasons: OpenAI refuses temperature and top_p unless reasoning is turned off",
+    ),
+    Family(
+        ("openai", "openrouter"),
+        re.compile(""),
+        True,
+        "max_tokens",
+        "OpenAI says to alter temperature or top_p, not both: temperature is taken",
+    ),
+)
+"""First match wins."""
+
+
+class Wanted(Protocol):
+    """What the settings ask of a provider."""
+
+    @property
+    def max_tokens(self) -> int: ...
+    @property
+    def temperature(self) -> float | None: ...
+    @property
+    def top_p(self) -> float | None: ...
+    @property
+    def api(self) -> Api: ...
+    @property
+    def base_url(self) -> str: ...
+
+
+def family(provider: str, model: str) -> Family | None:
+    """How a model is asked; None for a provider that asks nobody."""
+    name = model.rpartition("/")[2]
+    return next((f for f in FAMILIES if provider in f.providers and f.models.match(name)), None)
+
+
+def parameters_for(provider: str, model: str, settings: Wanted) -> tuple[tuple[str, str], ...]:
+    """What a request to a model says and sends: pairs of name and value, in the API's names.
+
+    Empty for a provider that asks nobody.
+    """
+    found = family(provider, model)
+    if found is None:
+        return ()
+    values: dict[str, Any] = {_limit(provider, found, settings): settings.max_tokens}
+    if found.sampling:
+        values |= _sampled(settings)
+    if provider != "anthropic" and settings.api == "responses":
+        values["store"] = False  # else OpenAI keeps what was said for thirty days
+    return tuple((name, msgspec.json.encode(value).decode()) for name, value in values.items())
+
+
+def left_out(provider: str, model: str, settings: Wanted) -> tuple[tuple[str, str], ...]:
+    """What the settings ask for and no request says: pairs of name and reason."""
+    found = family(provider, model)
+    said = _both(settings)
+    if found is None:
+        return tuple((name, f"{provider} is asked without it") for name in said)
+    sent = _sampled(settings) if found.sampling else {}
+    return tuple((name, found.reason) for name in said if name not in sent)
+
+
+def _both(settings: Wanted) -> dict[str, float]:
+    given = {"temperature": settings.temperature, "top_p": settings.top_p}
+    return {name: float(value) for name, value in given.items() if value is not None}
+
+
+def _sampled(settings: Wanted) -> dict[str, float]:
+    return dict(list(_both(settings).items())[:1])
+
+
+def _limit(provider: str, found: Family, settings: Wanted) -> str:
+    """What the limit of tokens is called; servers like OpenAI's may know the older name only."""
+    if provider != "anthropic" and settings.api == "responses":
+        return "max_output_tokens"
+    if provider == "openai" and settings.base_url in ("", BASE_URLS["openai"]):
+        return "max_completion_tokens"
+    return found.limit
+
+
+# 2. From the request to the call -------------------------------------------------------------
+
+_TYPES: Final[dict[str, dict[str, type]]] = {
+    "messages": {"max_tokens": int},
+    "chat": {
+        "max_tokens": int,
+        "max_completion_tokens": int,
+        "temperature": float,
+        "top_p": float,
+    },
+    "responses": {"max_output_tokens": int, "temperature": float, "top_p": float, "store": bool},
+}
+"""For each endpoint, the parameters a request may name."""
+
+
+def arguments(endpoint: str, parameters: tuple[tuple[str, str], ...]) -> dict[str, Any]:
+    """The parameters of a request, in the types in which they are sent.
+
+    A request comes from a log that another version may have written; what cannot be sent is an
+    outcome, so that the session goes on.
+
+    Raises:
+        LLMAPIError: the endpoint takes no such parameter, or not such a value.
+    """
+    types = _TYPES[endpoint]
+    found: dict[str, Any] = {}
+    for name, value in parameters:
+        if name not in types:
+            message = f"the request names {name!r}, which this API does not take: nothing was sent"
+            raise LLMAPIError(message)
+        try:
+            found[name] = msgspec.json.decode(value, type=types[name])
+        except msgspec.MsgspecError as error:
+            message = f"the request says {name}={value!r}: {error}; nothing was sent"
+            raise LLMAPIError(message) from error
+    return found
+
+
+# 3. Addresses --------------------------------------------------------------------------------
+
+_HOST = re.compile(r"(?!.{254})([A-Za-z0-9_-]{1,63}\.)*[A-Za-z0-9_-]{1,63}")
+
+
+def checked_url(provider: str, url: str) -> str:
+    """A base URL without a slash at its end; empty gives the provider's own.
+
+    Raises:
+        ValueError: it is no address, or holds what does not belong into one, as a password.
+    """
+    text = url.strip().rstrip("/") or BASE_URLS[provider]
+    parts = _parts(text)
+    if parts is None or parts.scheme not in ("http", "https") or not _is_host(parts.hostname or ""):
+        # A broken address may hold a password, too: it is not repeated.
+        message = "expected an address such as http://localhost:11434/v1"
+        raise ValueError(message)
+    if "@" in parts.netloc or parts.query or parts.fragment:
+        message = "expected an address without a name, a password or a query: keys have variables"
+        raise ValueError(message)
+    # The SDK adds `/v1` itself, and most people copy the address with it.
+    return text.removesuffix("/v1") if provider == "anthropic" else text
+
+
+def _parts(text: str) -> SplitResult | None:
+    if not text.isascii() or not text.isprintable() or " " in text:
+        return None
+    try:
+        parts = urlsplit(text)
+        return parts if parts.port is None or parts.port else None
+    except ValueError:
+        return None
+
+
+def _is_host(host: str) -> bool:
+    if ":" in host:
+        return _ip(host) is not None
+    return _HOST.fullmatch(host) is not None
+
+
+def _ip(host: str) -> Any:
+    from ipaddress import ip_address
+
+    try:
+        return ip_address(host)
+    except ValueError:
+        return None
+
+
+def host_of(url: str) -> str:
+    """Host and port of a checked address, for messages."""
+    return urlsplit(url).netloc
+
+
+def is_local(url: str) -> bool:
+    """Whether a checked address is this machine's own."""
+    host = (urlsplit(url).hostname or "").lower()
+    address = _ip(host)
+    if address is not None:
+        return bool(address.is_loopback)
+    return host == "localhost" or host.endswith(".localhost")

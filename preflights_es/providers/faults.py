@@ -1,0 +1,329 @@
+"""What goes wrong, on purpose and reproducibly: faults around any provider and any store.
+
+A provider's fault follows from (seed, prompt, attempt), a store's from (seed, number of the
+operation). Both are drawn in domains of their own, so that faults never move a response.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, fields
+from hashlib import sha256
+from typing import Final, Literal
+
+from msgspec.structs import replace
+
+from preflights_es.core.completions import Completion, CompletionRequested, Message
+from preflights_es.core.errors import (
+    CommitUnknown,
+    LLMAPIError,
+    LLMRateLimitError,
+    LLMTimeoutError,
+    StoreUnavailable,
+)
+from preflights_es.core.ports import Batch, Head, Provider, Store, Stored
+from preflights_es.core.simulation import Draws, framed, key, prompt_of
+from preflights_es.providers.base import LLMProvider
+
+Fault = Literal["timeout", "error", "rate_limit", "malformed"]
+
+ORDER: Final[tuple[Fault, ...]] = ("timeout", "error", "rate_limit", "malformed")
+"""In which the thresholds of one draw follow each other."""
+
+PROMPTS_MAX: Final = 100_000  # prompts whose calls are counted; the oldest is forgotten first
+HINTS_MS: Final = (100, 200, 500, 1_000)  # milliseconds; what a rate limit asks to wait
+
+
+# 1. How much goes wrong ----------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class FaultConfig:
+    """Probabilities, each from 0.0 to 1.0; those of a provider add up to 1.0 at most (seed 1)."""
+
+    llm_timeout: float = 0.0
+    llm_error: float = 0.0
+    llm_malformed: float = 0.0
+    llm_rate_limit: float = 0.0
+    storage_read_error: float = 0.0
+    storage_write_error: float = 0.0
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            value: object = getattr(self, field.name)
+            if isinstance(value, bool) or not isinstance(value, (int, float)):
+                message = f"{field.name} is {value!r}, expected a probability from 0 to 1"
+                raise ValueError(message)
+            if not 0 <= value <= 1:
+                message = f"{field.name} is {value!r}, expected a probability from 0 to 1"
+                raise ValueError(message)
+        if (total := self.thresholds()[-1]) > 1:
+            message = f"the llm faults add up to {total!r}, expected at most 1"
+            raise ValueError(message)
+
+    @classmethod
+    def none(cls) -> FaultConfig:
+        """Nothing goes wrong."""
+        return cls()
+
+    @classmethod
+    def chaos(cls) -> FaultConfig:
+        """Two calls in five and one operation in twenty go wrong."""
+        return cls(
+            llm_timeout=0.1,
+            llm_error=0.1,
+            llm_malformed=0.1,
+            llm_rate_limit=0.1,
+            storage_read_error=0.05,
+            storage_write_error=0.05,
+        )
+
+    @classmethod
+    def parsed(cls, text: str) -> FaultConfig:
+        """From `none`, `chaos`, or pairs such as `timeout=0.2,storage_read_error=0.1`.
+
+        A provider's faults are known with and without `llm_`; empty is `none`.
+
+        Raises:
+            ValueError: a fault is not known, named twice, or its probability is none.
+        """
+        presets = {"": cls.none, "none": cls.none, "chaos": cls.chaos}
+        if text.strip() in presets:
+            return presets[text.strip()]()
+        known = [field.name for field in fields(cls)]
+        given: dict[str, float] = {}
+        for pair in text.split(","):
+            word, equals, number = (part.strip() for part in pair.partition("="))
+            name = word if word in known else f"llm_{word}"
+            if name not in known or not equals:
+                message = (
+                    f"found {pair.strip()!r}, expected one of {', '.join(known)}, = and 0 to 1"
+                )
+                raise ValueError(message)
+            if name in given:
+                message = f"{name} is given twice"
+                raise ValueError(message)
+            try:
+                given[name] = float(number)
+            except ValueError as error:
+                message = f"{name} is {number!r}, expected a probability from 0 to 1"
+                raise ValueError(message) from error
+        return cls(**given)
+
+    def text(self) -> str:
+        """What `parsed` reads back: the faults that can happen, in the order of the fields."""
+        pairs = ((field.name, getattr(self, field.name)) for field in fields(self))
+        return ",".join(f"{name}={float(value)!r}" for name, value in pairs if value) or "none"
+
+    def thresholds(self) -> tuple[float, ...]:
+        """Cumulative, in the order of `ORDER`; the sums are exact, so that ten tenths are one."""
+        shares = [getattr(self, f"llm_{fault}") for fault in ORDER]
+        return tuple(math.fsum(shares[: i + 1]) for i in range(len(shares)))
+
+
+# 2. A provider that fails --------------------------------------------------------------------
+
+
+class FaultyProvider(LLMProvider):
+    """Any provider, with faults around it."""
+
+    def __init__(self, provider: Provider, seed: int, faults: FaultConfig) -> None:
+        self.name = getattr(provider, "name", type(provider).__name__)
+        self.model = getattr(provider, "model", "")
+        self.faults = faults
+        self._provider = provider
+        self._key = key("fault", seed)
+        self._thresholds = faults.thresholds()
+        self._calls: dict[bytes, int] = {}
+
+    async def respond(self, request: CompletionRequested) -> Completion:
+        """What the provider answers, unless this attempt at this prompt draws a fault.
+
+        Raises:
+            LLMTimeoutError, LLMAPIError, LLMRateLimitError: as drawn.
+        """
+        draws = self._draws(request)
+        match self._drawn(draws):
+            case None:
+                return await self._provider.respond(request)
+            case "timeout":
+                raise LLMTimeoutError("simulated fault: no response within the time allowed")
+            case "error":
+                raise LLMAPIError("simulated fault: the provider's API failed")
+            case "rate_limit":
+                hint = draws.pick(HINTS_MS)
+                raise LLMRateLimitError(
+                    f"simulated fault: too many requests, try again in {hint} ms",
+                    retry_after_ms=hint,
+                )
+            case "malformed":
+                completion = await self._provider.respond(request)
+                if completion.text is None:
+                    return completion
+                return replace(completion, text=damaged(completion.text, draws))
+
+    def drawn(self, request: CompletionRequested) -> Fault | None:
+        """What would go wrong with a request; asks and counts nothing."""
+        return self._drawn(self._draws(request))
+
+    def asked(self, messages: Iterable[Message], attempt: int = 0) -> CompletionRequested:
+        """As for any provider; without an attempt, calls with the same prompt are counted."""
+        inside = self._provider
+        asked = inside.asked if isinstance(inside, LLMProvider) else super().asked
+        request = asked(messages, attempt or 1)
+        return request if attempt else replace(request, attempt=self._counted(request.messages))
+
+    async def aclose(self) -> None:
+        """As the provider inside does."""
+        if isinstance(self._provider, LLMProvider):
+            await self._provider.aclose()
+
+    def _counted(self, messages: Sequence[Message]) -> int:
+        prompt = sha256(prompt_of(messages)).digest()
+        count = self._calls.pop(prompt, 0) + 1
+        self._calls[prompt] = count
+        if len(self._calls) > PROMPTS_MAX:
+            del self._calls[next(iter(self._calls))]
+        return count
+
+    def _draws(self, request: CompletionRequested) -> Draws:
+        root = self._key.copy()
+        root.update(prompt_of(request.messages))
+        root.update(framed(str(request.attempt)))
+        return Draws(root)
+
+    def _drawn(self, draws: Draws) -> Fault | None:
+        at = draws.unit()
+        pairs = zip(ORDER, self._thresholds, strict=True)
+        return next((fault for fault, threshold in pairs if at < threshold), None)
+
+
+# 3. A response that is damaged ---------------------------------------------------------------
+
+_STRUCTURE: Final = "{[,:"
+"""No JSON text ends with one of these, nor with a backslash."""
+
+
+def damaged(text: str, draws: Draws) -> str:
+    """A response as it looks when it was cut or garbled: no JSON parser accepts it.
+
+    Whatever the text is, what is left of it ends with a character that no JSON text ends with; and
+    where it holds an object or array, its last bracket is gone, so that nobody finds it whole
+    inside. Prose gets an opening brace: it must not pass for a reply in words.
+    """
+    opened = text.lstrip().startswith(("{", "[", "```"))
+    found = [i for i in (text.find("{"), text.find("[")) if i >= 0]
+    start, whole = (min(found), text) if opened and found else (0, '{"' + text)
+    end = whole.rfind("]" if whole[start] == "[" else "}")
+    body = whole[: end if end > start else len(whole)]
+    match draws.below(3):
+        case 0:  # cut behind a piece of structure
+            at = draws.between(start + 1, len(body))
+            left = body[: max(body.rfind(piece, start, at) for piece in _STRUCTURE) + 1]
+        case 1:  # cut in the middle of an escape
+            left = body[: draws.between(start + 1, len(body))] + "\\"
+        case _:  # the last bracket opens
+            left = body + draws.pick("{[")
+    return left if left != text else left + ":"
+
+
+# 4. A store that fails -----------------------------------------------------------------------
+
+WriteFault = Literal["unavailable", "lost", "unknown"]
+WRITE_FAULTS: Final[tuple[WriteFault, ...]] = ("unavailable", "lost", "unknown")
+"""Refused before anything was written, or an unknown outcome: nothing was written, or all of it."""
+
+
+class FaultyStore:
+    """Any store, with faults around it; operations are counted from its making."""
+
+    def __init__(self, store: Store, seed: int, faults: FaultConfig) -> None:
+        self.store = store
+        self.faults = faults
+        self.operations = 0
+        """Reads and writes so far."""
+        self._key = key("store", seed)
+
+    def append(self, batches: Sequence[Batch]) -> tuple[Head, ...]:
+        """As the store does, unless this operation draws a fault.
+
+        Raises:
+            StoreUnavailable: drawn; nothing was written.
+            CommitUnknown: drawn; either nothing was written, or everything.
+        """
+        fault = self._write("append")
+        heads = self.store.append(batches)
+        _acknowledged(fault, "append")
+        return heads
+
+    def claim(self, session_id: str, call: str, owner: str, now: int, until: int) -> bool:
+        """As `append`: a claim is a write."""
+        fault = self._write("claim")
+        taken = self.store.claim(session_id, call, owner, now, until)
+        _acknowledged(fault, "claim")
+        return taken
+
+    def read(self, session_id: str, after: int = 0) -> tuple[Stored, ...]:
+        self._read("read")
+        return self.store.read(session_id, after)
+
+    def head(self, session_id: str) -> Head | None:
+        self._read("head")
+        return self.store.head(session_id)
+
+    def heads(self, project: str | None, limit: int | None = None) -> tuple[Head, ...]:
+        self._read("heads")
+        return self.store.heads(project, limit)
+
+    def matching(self, typed: str) -> tuple[str, ...]:
+        self._read("matching")
+        return self.store.matching(typed)
+
+    def session_of_input(self, input_id: str) -> str | None:
+        self._read("session_of_input")
+        return self.store.session_of_input(input_id)
+
+    def open_calls(self, project: str) -> tuple[tuple[str, str], ...]:
+        self._read("open_calls")
+        return self.store.open_calls(project)
+
+    def numbers(self, project: str) -> dict[int, str]:
+        self._read("numbers")
+        return self.store.numbers(project)
+
+    def close(self) -> None:
+        """Never fails."""
+        self.store.close()
+
+    def _draws(self) -> Draws:
+        self.operations += 1
+        root = self._key.copy()
+        root.update(framed(str(self.operations)))
+        return Draws(root)
+
+    def _read(self, operation: str) -> None:
+        if self._draws().chance(self.faults.storage_read_error):
+            raise StoreUnavailable(self._said(operation, "the log cannot be read"))
+
+    def _write(self, operation: str) -> WriteFault | None:
+        """The fault that the operation draws, where it comes after the write."""
+        draws = self._draws()
+        if not draws.chance(self.faults.storage_write_error):
+            return None
+        fault = draws.pick(WRITE_FAULTS)
+        if fault == "unavailable":
+            raise StoreUnavailable(self._said(operation, "the log cannot be written"))
+        if fault == "lost":
+            raise CommitUnknown(self._said(operation, "the connection broke while committing"))
+        return fault
+
+    def _said(self, operation: str, what: str) -> str:
+        return f"simulated fault: {what} (operation {self.operations}, {operation})"
+
+
+def _acknowledged(fault: WriteFault | None, operation: str) -> None:
+    if fault is not None:
+        raise CommitUnknown(
+            f"simulated fault: the connection broke while committing ({operation}, written)"
+        )

@@ -1,0 +1,395 @@
+"""What providers behind an HTTP API share: the client, the deadline, and the translation of errors.
+
+The makers' SDKs send the request and hold the connection. What comes back is read here and not by
+them: on some bodies they raise, others they hand on as if nothing was wrong. Whatever a server or
+the network does ends in a `Completion` or in one `LLMError`. Errors are raised outside of the
+handler of their cause: an SDK's error holds the request, and with it the key.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import re
+import ssl
+from abc import abstractmethod
+from collections.abc import Awaitable, Callable, Iterable
+from typing import Any, Final, NamedTuple, TypeVar
+
+import msgspec
+
+from preflights_es.core.completions import Completion, CompletionRequested, Message
+from preflights_es.core.errors import (
+    LLMAPIError,
+    LLMError,
+    LLMRefusedError,
+    LLMTimeoutError,
+    LLMTruncatedError,
+    SettingsError,
+)
+from preflights_es.core.keys import Secret
+from preflights_es.core.text import shortened
+from preflights_es.providers import wire
+from preflights_es.providers.base import LLMProvider
+from preflights_es.providers.capabilities import (
+    BASE_URLS,
+    CONCURRENCY,
+    DEFAULT_MODELS,
+    MAX_TOKENS,
+    NO_LIVE,
+    TIMEOUT_S,
+    Api,
+    checked_url,
+    host_of,
+    is_local,
+    parameters_for,
+)
+from preflights_es.providers.discretion import Discretion
+from preflights_es.providers.wire import Answer, Reported
+
+MESSAGE_MAX: Final = 1_000  # characters of an error's message
+RECEIVED_MAX: Final = 2_000  # characters kept of a response that cannot be used
+BEGINNING: Final = 80  # characters shown of a body that makes no sense
+_KEY = re.compile("[!-~]+")
+NO_KEY: Final = "none"
+"""What a server gets that wants no key; without one the SDKs would look for another themselves."""
+
+T = TypeVar("T")
+Call = Callable[..., Awaitable[Any]]
+
+
+class _Pool(NamedTuple):
+    """What the calls of one event loop share."""
+
+    client: Any
+    create: Call
+    slots: asyncio.Semaphore
+
+
+class RemoteProvider(LLMProvider):
+    """A provider behind an HTTP API, by way of its maker's SDK."""
+
+    def __init__(
+        self,
+        api_key: Secret | str = "",
+        *,
+        name: str = "",
+        model: str = "",
+        base_url: str = "",
+        api: Api = "chat",
+        timeout_s: float = TIMEOUT_S,
+        max_tokens: int = MAX_TOKENS,
+        temperature: float | None = None,
+        top_p: float | None = None,
+        concurrency: int = CONCURRENCY,
+        redact: Callable[[str], str] = str,
+    ) -> None:
+        """Imports nothing and connects to nothing; the first request does.
+
+        Args:
+            name: as in `--provider`, where it is not the class's own.
+            base_url: of another server; empty for the maker's.
+            timeout_s: seconds for one call, all of it.
+            concurrency: calls under way at once; further ones wait.
+            redact: takes what looks like a secret out of a message.
+
+        Raises:
+            SettingsError: the key cannot be one; or this is a session of tests, and the address
+                is not this machine's.
+            ValueError: the address is none.
+        """
+        assert concurrency >= 1, "nobody would ever be asked"
+        self.name = name or self.name
+        self.model = model or DEFAULT_MODELS[self.name]
+        self.base_url = checked_url(self.name, base_url)
+        self.api: Api = api
+        self.timeout_s = timeout_s
+        self.max_tokens = max_tokens
+        self.temperature = temperature
+        self.top_p = top_p
+        self.concurrency = concurrency
+        self._key = api_key if isinstance(api_key, Secret) else Secret(api_key)
+        self._discretion = Discretion(self._key, redact)
+        _check_key(self._key)
+        self._pools: dict[asyncio.AbstractEventLoop, _Pool] = {}
+        _refuse_in_tests(self.name, self.base_url)
+
+    # 1. What callers see ---------------------------------------------------------------------
+
+    async def respond(self, request: CompletionRequested) -> Completion:
+        """One call; a retry is the workflow's to decide, so that each is in the log.
+
+        Raises:
+            LLMTimeoutError: no whole response within the time allowed.
+            LLMRateLimitError: too many requests; with the server's hint.
+            LLMTruncatedError: the response was cut off at a limit.
+            LLMRefusedError: the model, or a filter, refused.
+            LLMAPIError: anything else that went wrong there or on the way.
+        """
+        arguments = self.arguments(request)
+        if not self._key and self.base_url == BASE_URLS[self.name]:
+            raise self.failure("it needs a key, and there is none: nothing was sent")
+        pool = self._pool()
+        async with pool.slots:
+            outcome = await self._outcome(pool.create, arguments)
+        if isinstance(outcome, LLMError):
+            raise outcome
+        return self._completion(outcome)
+
+    def asked(self, messages: Iterable[Message], attempt: int = 1) -> CompletionRequested:
+        """As for any provider, with the parameters that are wanted and that the model takes."""
+        request = super().asked(messages, attempt)
+        parameters = parameters_for(self.name, self.model, self)
+        return msgspec.structs.replace(request, parameters=parameters)
+
+    async def aclose(self) -> None:
+        """Give back what this event loop's calls share; a later request makes it anew."""
+        pool = self._pools.pop(asyncio.get_running_loop(), None)
+        if pool is not None:
+            await pool.client.close()
+
+    # 2. What each API does its own way -------------------------------------------------------
+
+    @abstractmethod
+    def arguments(self, request: CompletionRequested) -> dict[str, Any]:
+        """What is sent for a request, as the SDK names it.
+
+        Raises:
+            LLMAPIError: the request names a parameter that this API does not take.
+        """
+
+    @abstractmethod
+    def read(self, answer: Answer) -> Completion:
+        """The completion in a body.
+
+        Raises:
+            LLMError: there is none, or not a whole one.
+        """
+
+    @abstractmethod
+    def sdk(self) -> tuple[Any, type[Exception]]:
+        """The SDK's module, imported here and not before, and the root of its errors."""
+
+    @abstractmethod
+    def client(self, **options: Any) -> Any:
+        """The SDK's client."""
+
+    @abstractmethod
+    def endpoint(self, client: Any) -> Call:
+        """The SDK's function that makes a call and hands the response over unread."""
+
+    # 3. The call -----------------------------------------------------------------------------
+
+    def _pool(self) -> _Pool:
+        loop = asyncio.get_running_loop()
+        if loop not in self._pools:
+            for other in [one for one in self._pools if one.is_closed()]:
+                del self._pools[other]
+            client = self._client()
+            # The endpoint's modules are imported here, and not on the time of the first call.
+            create, slots = self.endpoint(client), asyncio.Semaphore(self.concurrency)
+            self._pools[loop] = _Pool(client, create, slots)
+        return self._pools[loop]
+
+    def _client(self) -> Any:
+        return self.client(
+            api_key=self._key.reveal() or NO_KEY,
+            base_url=self.base_url,
+            timeout=self.timeout_s,
+            max_retries=0,  # every attempt is in the log
+            http_client=self._http_client(),
+            # An idle connection would outlive the event loop of an `asyncio.run`, and beside a
+            # completion a handshake is nothing.
+            default_headers={"Connection": "close", "Accept-Encoding": "gzip"},
+        )
+
+    def _http_client(self) -> Any:
+        """The SDK's own.
+
+        Raises:
+            LLMAPIError: what the environment says of proxies or certificates cannot be used.
+        """
+        module, _ = self.sdk()
+        # A redirection would take the conversation to somebody whom nobody chose.
+        options: dict[str, Any] = {"timeout": self.timeout_s, "follow_redirects": False}
+        if is_local(self.base_url):
+            # What is said to this machine is not said to a proxy.
+            options["mounts"] = dict.fromkeys(("all://", "http://", "https://"))
+        if is_local(self.base_url) and self.base_url.startswith("http:"):
+            # Reading everybody's certificates takes 20 ms; without any, none is trusted.
+            options["verify"] = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+        try:
+            return wire.bounded(module.DefaultAsyncHttpxClient)(**options)
+        except (ImportError, ValueError, OSError) as error:
+            problem = f"{type(error).__name__}: {error}"
+        raise self.failure(f"nothing was sent; look at HTTPS_PROXY and SSL_CERT_FILE: {problem}")
+
+    async def _outcome(self, create: Call, arguments: dict[str, Any]) -> Answer | LLMError:
+        """What the server said, or what kept it from saying so."""
+        _, foreign = self.sdk()
+        try:
+            # The SDK's own timeout begins anew with every byte that comes.
+            async with asyncio.timeout(self.timeout_s):
+                raw = (await create(**arguments)).http_response
+        except TimeoutError:
+            return self._timed_out()
+        except (foreign, LLMError, OSError, EOFError) as error:
+            return self._translated(error)
+        return Answer(raw.status_code, raw.headers, raw.content)
+
+    def _translated(self, error: BaseException) -> LLMError:
+        module, _ = self.sdk()
+        cause = error if isinstance(error, LLMError) else error.__cause__
+        if isinstance(cause, LLMError):
+            return self.failure(str(cause))
+        if isinstance(error, module.APITimeoutError):
+            return self._timed_out()
+        if isinstance(error, module.APIStatusError):
+            response = error.response
+            return self._status(Answer(response.status_code, response.headers, response.content))
+        what = cause or error
+        return self.failure(f"no answer: {type(what).__name__}: {what}")
+
+    def _timed_out(self) -> LLMError:
+        return self.failure(f"no response within {self.timeout_s:g} s", LLMTimeoutError)
+
+    def _status(self, answer: Answer) -> LLMError:
+        """A status that is no success."""
+        return self._reported(answer, wire.reported_in(answer.body), str(answer.status))
+
+    def _reported(self, answer: Answer, error: Reported, what: str) -> LLMError:
+        """What the server calls an error, in our words."""
+        words = self._discretion.said(error.message, MESSAGE_MAX // 2) or "without a message"
+        text = f"{what} {error.kind}".rstrip() + f": {words}"
+        if id_ := wire.request_id(answer.headers):
+            text += f" (request {id_})"
+        if answer.status in (401, 403):
+            text += f"; the key in use is {self._key.source or 'the one it was given'}"
+        if 300 <= answer.status <= 399 or answer.status == 404:
+            text += "; is `base_url` right, and is the model known there?"
+        hint = wire.retry_after_ms(answer.headers)
+        return self.failure(text, wire.error_kind(answer.status, error), hint)
+
+    # 4. Reading ------------------------------------------------------------------------------
+
+    def _completion(self, answer: Answer) -> Completion:
+        content_type = answer.headers.get("content-type", "").strip().lower()
+        if not content_type.endswith("json"):
+            kind = content_type or "a body without a type"
+            raise self.failure(
+                f"it answered {kind} and not JSON: is `base_url` right?{self._begins(answer)}"
+            )
+        return self.read(answer)
+
+    def body(self, answer: Answer, kind: type[T]) -> tuple[T, bool]:
+        """The body in a shape, and whether it was valid UTF-8; bytes that were not are escaped.
+
+        Raises:
+            LLMError: it is no such body, or it reports an error.
+        """
+        text, valid = wire.decoded(answer.body)
+        value, problem = _loaded(text)
+        if isinstance(value, dict) and value.get("error"):
+            # How a router says, in a success, what the provider behind it did.
+            raise self._reported(answer, wire.reported(value["error"]), "an error in the response")
+        if not problem:
+            found, problem = _converted(value, kind)
+            if found is not None:
+                return found, valid
+        raise self.failure(f"the body of the response {problem}{self._begins(answer)}")
+
+    def _begins(self, answer: Answer) -> str:
+        begins = self._discretion.said(wire.decoded(answer.body)[0], BEGINNING)
+        return f"; it begins with {begins!r}" if begins else "; it is empty"
+
+    def completion(self, answer: Answer, text: str, *, valid: bool, **fields: object) -> Completion:
+        """What was received, with nothing in it that a log cannot hold.
+
+        Args:
+            valid: whether the body was valid UTF-8.
+            fields: of `Completion`, as the body has them.
+        """
+        text = self._discretion.text(text)
+        in_bytes = not valid and not wire.is_unicode(text)
+        return Completion(
+            text=None if in_bytes else text,
+            text_base64=wire.base64_of(text) if in_bytes else None,
+            model=self._discretion.word(fields.get("model")),
+            stop_reason=self._discretion.word(fields.get("stop_reason")),
+            request_id=self._discretion.word(
+                wire.request_id(answer.headers) or fields.get("request_id")
+            ),
+            input_tokens=wire.count(fields.get("input_tokens")),
+            output_tokens=wire.count(fields.get("output_tokens")),
+        )
+
+    def truncated(self, received: str, found: Completion) -> LLMError:
+        """A response that stopped at a limit."""
+        return self._unfinished(LLMTruncatedError, "was cut off", received, found)
+
+    def refused(self, received: str, found: Completion) -> LLMError:
+        """A response in which the model, or a filter, refused."""
+        return self._unfinished(LLMRefusedError, "was refused", received, found)
+
+    def _unfinished(
+        self,
+        kind: type[LLMTruncatedError | LLMRefusedError],
+        what: str,
+        received: str,
+        found: Completion,
+    ) -> LLMError:
+        kept = self._discretion.said(received, RECEIVED_MAX)
+        tokens = f"{found.input_tokens} tokens in, {found.output_tokens} out"
+        text = f"{self.name}: the response {what} ({found.stop_reason}; {tokens}): {kept}"
+        return kind(
+            shortened(text, MESSAGE_MAX),
+            received=kept,
+            stop_reason=found.stop_reason,
+            model=found.model,
+            request_id=found.request_id,
+            input_tokens=found.input_tokens,
+            output_tokens=found.output_tokens,
+        )
+
+    def failure(
+        self, text: str, kind: type[LLMError] = LLMAPIError, retry_after_ms: int | None = None
+    ) -> LLMError:
+        """An error whose message is short, on one line, and without a key; it is recorded.
+
+        Addresses stay out of it: where a company keeps its servers is nobody's business.
+        """
+        return kind(
+            self._discretion.said(f"{self.name}: {text}", MESSAGE_MAX),
+            retry_after_ms=retry_after_ms,
+        )
+
+
+def _check_key(key: Secret) -> None:
+    """A header holds nothing else, and an error about the header would hold the key."""
+    if key and not _KEY.fullmatch(key.reveal()):
+        what = key.source or "the key"
+        raise SettingsError(f"{what}: expected a key, without blanks, umlauts and line breaks")
+
+
+def _loaded(text: str) -> tuple[Any, str]:
+    """A value, or what is wrong with its text."""
+    try:
+        return json.loads(text), ""
+    except (ValueError, RecursionError) as error:
+        return None, f"is not JSON ({type(error).__name__})"
+
+
+def _converted(value: object, kind: type[T]) -> tuple[T | None, str]:
+    """A value in a shape, or what is wrong with it."""
+    try:
+        return msgspec.convert(value, kind), ""
+    except (msgspec.ValidationError, RecursionError) as error:
+        return None, f"is not what was asked for ({error})"
+
+
+def _refuse_in_tests(name: str, base_url: str) -> None:
+    """A catch against tests that ask for money; not a setting."""
+    if os.environ.get(NO_LIVE) and not is_local(base_url):  # noqa: TID251  must hold for everyone
+        message = f"{NO_LIVE} is set: {name} is not asked at {host_of(base_url)} (`pytest -m live`)"
+        raise SettingsError(message)

@@ -1,0 +1,215 @@
+"""Reading what a server sent: total, whatever it is, and bounded."""
+
+from __future__ import annotations
+
+import base64
+import json
+import math
+import re
+from collections.abc import Mapping
+from email.utils import parsedate_to_datetime
+from functools import cache
+from typing import Any, Final, NamedTuple
+
+from preflights_es.core.errors import LLMAPIError, LLMError, LLMRateLimitError, LLMTimeoutError
+
+RESPONSE_MAX: Final = 16 * 1024 * 1024  # bytes of a body; what models write is a thousandth of it
+WORD_MAX: Final = 200  # characters of a name: a model, a request id, a reason to stop
+RETRY_AFTER_MAX_MS: Final = 24 * 60 * 60 * 1_000  # milliseconds; a longer hint says nothing more
+COUNT_MAX: Final = 2**53  # of tokens; what JSON can hold everywhere
+HINTS: Final = ("retry-after-ms", "retry-after", "date")
+IDS: Final = ("request-id", "x-request-id")
+READ: Final = ("content-type", *HINTS, *IDS)
+"""The headers that somebody looks at."""
+ENCODINGS: Final = ("", "identity", "gzip")
+"""Of a body. A chunk of others, or of two at once, may unfold to any size before it is counted."""
+
+
+class Answer(NamedTuple):
+    """What a server said."""
+
+    status: int
+    headers: Mapping[str, str]
+    """The case of a name does not matter."""
+    body: bytes
+
+
+# 1. The body ---------------------------------------------------------------------------------
+
+
+@cache
+def bounded(kind: type[Any]) -> type[Any]:
+    """An SDK's own HTTP client, which reads no more of a response than the limit."""
+
+    class Bounded(kind):  # type: ignore[misc]  # the SDKs are imported when they are used
+        async def send(self, request: Any, *, stream: bool = False, **options: Any) -> Any:  # noqa: ARG002
+            response = await super().send(request, stream=True, **options)
+            try:
+                body = await _read(response)
+            finally:
+                await response.aclose()
+            headers = {name: _ascii(response.headers.get(name, "")) for name in READ}
+            # The SDKs fail on the body of an error in a character set that is none.
+            headers["content-type"] = headers["content-type"].partition(";")[0]
+            return type(response)(
+                status_code=response.status_code,
+                headers={name: value for name, value in headers.items() if value},
+                content=body,
+                request=request,
+            )
+
+    return Bounded
+
+
+def _ascii(value: str) -> str:
+    return value.encode("ascii", "replace").decode()
+
+
+async def _read(response: Any) -> bytes:
+    encoding = response.headers.get("content-encoding", "")
+    if encoding.strip().lower() not in ENCODINGS:
+        raise LLMAPIError(f"the response is encoded as {encoding!r}, which nobody asked for")
+    body = bytearray()
+    async for chunk in response.aiter_bytes():
+        body += chunk
+        if len(body) > RESPONSE_MAX:
+            raise LLMAPIError(f"the response has more than {RESPONSE_MAX:,} bytes")
+    return bytes(body)
+
+
+def decoded(body: bytes) -> tuple[str, bool]:
+    """The body as text, and whether it was valid UTF-8; bytes that were not are escaped."""
+    try:
+        return body.decode("utf-8-sig"), True
+    except UnicodeDecodeError:
+        return body.decode("utf-8-sig", "surrogateescape"), False
+
+
+_RUNS = re.compile("[\udc80-\udcff]+|[^\udc80-\udcff]+")
+
+
+def encoded(text: str) -> bytes:
+    """The bytes of a text out of a body that was no valid UTF-8, as they came."""
+    return b"".join(
+        run.encode(
+            "utf-8", "surrogateescape" if "\udc80" <= run[0] <= "\udcff" else "surrogatepass"
+        )
+        for run in _RUNS.findall(text)
+    )
+
+
+def is_unicode(text: str) -> bool:
+    """Whether a text can be written as UTF-8."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def base64_of(text: str) -> str:
+    """The bytes of a text out of a body that was no valid UTF-8, in base64."""
+    return base64.b64encode(encoded(text)).decode()
+
+
+# 2. Names and numbers ------------------------------------------------------------------------
+
+
+def word(value: object) -> str:
+    """A name a server gave, in a form a log can hold; empty where it gave none."""
+    if not isinstance(value, str):
+        return ""
+    return value[:WORD_MAX].encode("utf-8", "backslashreplace").decode()[:WORD_MAX]
+
+
+def count(value: object) -> int | None:
+    """A number of tokens; None where there is none that makes sense."""
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < COUNT_MAX:
+        return None
+    return value
+
+
+def fields(value: object) -> dict[str, Any]:
+    """An object of a body; empty where there is none."""
+    return value if isinstance(value, dict) else {}
+
+
+def request_id(headers: Mapping[str, str]) -> str:
+    """What the server calls the request; empty where it does not."""
+    return word(headers.get("request-id") or headers.get("x-request-id") or "")
+
+
+def retry_after_ms(headers: Mapping[str, str]) -> int | None:
+    """How long the server wants to be left alone; a date is measured by the server's own clock."""
+    milliseconds = _number(headers.get("retry-after-ms"))
+    if milliseconds is None:
+        seconds = _number(headers.get("retry-after"))
+        milliseconds = _until(headers) if seconds is None else seconds * 1_000
+    if milliseconds is None:
+        return None
+    return math.ceil(min(max(milliseconds, 0), RETRY_AFTER_MAX_MS))
+
+
+def _number(text: str | None) -> float | None:
+    try:
+        found = float(text or "")
+    except ValueError:
+        return None
+    return None if math.isnan(found) else found
+
+
+def _until(headers: Mapping[str, str]) -> float | None:
+    try:
+        wanted = parsedate_to_datetime(headers.get("retry-after", ""))
+        now = parsedate_to_datetime(headers.get("date", ""))
+        return (wanted - now).total_seconds() * 1_000
+    except (ValueError, TypeError, OverflowError):  # no date, or one with a zone and one without
+        return None
+
+
+# 3. Errors -----------------------------------------------------------------------------------
+
+_RATE: Final = ("rate_limit_exceeded", "rate_limit_error")
+_SLOW: Final = ("timeout_error",)
+
+
+class Reported(NamedTuple):
+    """An error as a server describes it; each part is empty where it does not."""
+
+    code: object
+    kind: str
+    message: str
+
+
+def error_kind(status: int, reported: Reported) -> type[LLMError]:
+    """The error that a status stands for, or what a body calls it; 504 is Anthropic's time-out."""
+    names = (status, reported.code, reported.kind)
+    if any(name in (429, *_RATE) for name in names):
+        return LLMRateLimitError
+    return LLMTimeoutError if any(name in (408, 504, *_SLOW) for name in names) else LLMAPIError
+
+
+def reported(error: object) -> Reported:
+    """What the `error` of a body says."""
+    if isinstance(error, str):
+        return Reported(None, "", error)
+    if not isinstance(error, dict):
+        return Reported(None, "", "")
+    message = error.get("message") or error.get("detail")
+    code = error.get("code")
+    return Reported(
+        code if isinstance(code, (int, str)) else None,
+        word(error.get("type")),
+        message if isinstance(message, str) else "",
+    )
+
+
+def reported_in(body: bytes) -> Reported:
+    """What the body of an error says; the body itself where it cannot be read."""
+    text, _ = decoded(body)
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return Reported(None, "", text)
+    found = reported(value.get("error") or value) if isinstance(value, dict) else reported(None)
+    return found if found.message else found._replace(message=text)

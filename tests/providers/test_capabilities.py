@@ -1,0 +1,229 @@
+"""What each API takes, and where it may be asked."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from preflights_es.providers import capabilities
+from preflights_es.providers.capabilities import (
+    BASE_URLS,
+    DEFAULT_MODELS,
+    REAL,
+    arguments,
+    checked_url,
+    host_of,
+    is_local,
+    left_out,
+    parameters_for,
+)
+
+
+class Wanted:
+    """Settings, as far as parameters need them."""
+
+    def __init__(self, **changes: Any) -> None:
+        self.max_tokens = 100
+        self.temperature: float | None = None
+        self.top_p: float | None = None
+        self.api: Any = "chat"
+        self.base_url = ""
+        vars(self).update(changes)
+
+
+BOTH = {"temperature": 0.0, "top_p": 0.3}
+
+
+@pytest.mark.parametrize(
+    ("provider", "model", "settings", "expected"),
+    [
+        ("anthropic", "claude-sonnet-5-5", Wanted(**BOTH), {"max_tokens": "100"}),
+        ("anthropic", "of-tomorrow", Wanted(**BOTH, api="responses"), {"max_tokens": "100"}),
+        ("openai", "gpt-6.1-terra", Wanted(**BOTH), {"max_completion_tokens": "100"}),
+        ("openai", "o3-mini", Wanted(**BOTH), {"max_completion_tokens": "100"}),
+        ("openai", "GPT-5", Wanted(**BOTH), {"max_completion_tokens": "100"}),
+        ("openai", "gpt-11", Wanted(**BOTH), {"max_completion_tokens": "100"}),
+        (
+            "openai",
+            "gpt-4.1",
+            Wanted(**BOTH),
+            {"max_completion_tokens": "100", "temperature": "0.0"},
+        ),
+        (
+            "openai",
+            "gpt-4.1",
+            Wanted(top_p=0.3),
+            {"max_completion_tokens": "100", "top_p": "0.3"},
+        ),
+        (
+            "openai",
+            "gpt-4.1",
+            Wanted(temperature=1, base_url=BASE_URLS["openai"]),
+            {"max_completion_tokens": "100", "temperature": "1.0"},
+        ),
+        (
+            "openai",
+            "llama3",
+            Wanted(**BOTH, base_url="http://localhost:11434/v1"),
+            {"max_tokens": "100", "temperature": "0.0"},
+        ),
+        (
+            "openai",
+            "openai/gpt-oss-120b",
+            Wanted(top_p=1.0, base_url="http://localhost:8000/v1"),
+            {"max_tokens": "100", "top_p": "1.0"},
+        ),
+        (
+            "openai",
+            "gpt-6.1-terra",
+            Wanted(**BOTH, base_url="https://gateway.example/v1"),
+            {"max_completion_tokens": "100"},
+        ),
+        (
+            "openai",
+            "gpt-6.1-terra",
+            Wanted(**BOTH, api="responses"),
+            {"max_output_tokens": "100", "store": "false"},
+        ),
+        ("openrouter", "openai/gpt-6-luna", Wanted(**BOTH), {"max_completion_tokens": "100"}),
+        ("openrouter", "anthropic/claude-opus-5.5", Wanted(**BOTH), {"max_tokens": "100"}),
+        (
+            "openrouter",
+            "openrouter/auto",
+            Wanted(**BOTH),
+            {"max_tokens": "100", "temperature": "0.0"},
+        ),
+        ("mock", "", Wanted(**BOTH), {}),
+        ("sim", "simllm/1", Wanted(**BOTH), {}),
+    ],
+)
+def test_a_request_names_what_the_model_takes(
+    provider: str, model: str, settings: Wanted, expected: dict[str, str]
+) -> None:
+    found = parameters_for(provider, model, settings)
+    assert dict(found) == expected
+    assert len(found) == len(expected)
+
+
+@pytest.mark.parametrize("provider", REAL)
+@pytest.mark.parametrize("api", ["chat", "responses"])
+@pytest.mark.parametrize("model", ["", "claude-opus-5", "gpt-4.1", "gpt-6-sol", "llama"])
+def test_what_a_request_names_can_be_sent(provider: str, api: str, model: str) -> None:
+    said = parameters_for(provider, model, Wanted(**BOTH, api=api))
+    sent = arguments("messages" if provider == "anthropic" else api, said)
+    assert list(sent) == [name for name, _ in said]
+    assert 100 in sent.values()
+    assert not {"temperature", "top_p"} <= set(sent)
+
+
+def test_what_is_left_out_has_a_reason() -> None:
+    reasons = dict(left_out("anthropic", "claude-sonnet-5-5", Wanted(**BOTH)))
+    assert set(reasons) == {"temperature", "top_p"}
+    assert "Messages API" in reasons["top_p"]
+    assert [name for name, _ in left_out("openai", "gpt-4.1", Wanted(**BOTH))] == ["top_p"]
+    assert [name for name, _ in left_out("openai", "gpt-6-sol", Wanted(top_p=1.0))] == ["top_p"]
+    assert [name for name, _ in left_out("mock", "", Wanted(**BOTH))] == ["temperature", "top_p"]
+    assert left_out("openai", "gpt-6-sol", Wanted()) == ()
+
+
+def test_the_sdks_know_the_default_models() -> None:
+    from anthropic.types import model_param
+    from openai.types.shared import chat_model
+
+    assert f'"{DEFAULT_MODELS["anthropic"]}"' in _source(model_param)
+    assert f'"{DEFAULT_MODELS["openai"]}"' in _source(chat_model)
+    # What stands behind the table is what has been given notice.
+    assert f'"{DEFAULT_MODELS["openai"]}"' not in _source(chat_model).partition("Deprecated")[2]
+
+
+def _source(module: Any) -> str:
+    import inspect
+
+    return inspect.getsource(module)
+
+
+def test_the_sdks_take_what_is_sent_and_nothing_that_was_given_up() -> None:
+    import inspect
+
+    from anthropic.resources.messages import AsyncMessages
+    from openai.resources.chat.completions import AsyncCompletions
+    from openai.resources.responses import AsyncResponses
+
+    resources: dict[str, Any] = {
+        "messages": AsyncMessages,
+        "chat": AsyncCompletions,
+        "responses": AsyncResponses,
+    }
+    for endpoint, resource in resources.items():
+        taken = set(inspect.signature(resource.create).parameters)
+        assert set(capabilities._TYPES[endpoint]) <= taken
+    assert not {"temperature", "top_p", "top_k"} & set(
+        inspect.signature(AsyncMessages.create).parameters
+    )
+
+
+@pytest.mark.parametrize(
+    ("provider", "url", "expected"),
+    [
+        ("anthropic", "", "https://api.anthropic.com"),
+        ("openrouter", " ", "https://openrouter.ai/api/v1"),
+        ("anthropic", "https://api.anthropic.com/v1/", "https://api.anthropic.com"),
+        ("openai", "http://localhost:11434/v1/", "http://localhost:11434/v1"),
+        ("openai", "http://[::1]:8000/v1", "http://[::1]:8000/v1"),
+        ("openai", "HTTPS://my_gateway.example/v1", "HTTPS://my_gateway.example/v1"),
+    ],
+)
+def test_an_address_is_taken(provider: str, url: str, expected: str) -> None:
+    assert checked_url(provider, url) == expected
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "localhost:11434",
+        "ftp://localhost",
+        "http://",
+        "http://a b/v1",
+        "http://a..b/v1",
+        "http://" + "a" * 64,
+        "http://" + "a." * 130 + "b",
+        "http://häuser.example",
+        "http://localhost:99999/v1",
+        "http://localhost:0/v1",
+        "http://localhost:x/v1",
+        "http://[::1/v1",
+        "http://[x]/v1",
+        "http://user:hunter2@localhost/v1",
+        "http://hunter2@localhost/v1",
+        "http://localhost/v1?key=hunter2",
+        "http://localhost/v1#hunter2",
+        "http://localhost/\nv1",
+        "http://localhost/\udcff",
+        "sk-hunter2",
+    ],
+)
+def test_what_is_no_address_is_refused_and_not_repeated(url: str) -> None:
+    with pytest.raises(ValueError, match="expected an address") as raised:
+        checked_url("openai", url)
+    assert "hunter2" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("url", "expected"),
+    [
+        ("http://127.0.0.1:8000", True),
+        ("http://127.9.9.9", True),
+        ("http://[::1]:1/v1", True),
+        ("http://LOCALHOST/v1", True),
+        ("http://api.localhost/v1", True),
+        ("http://localhost.example/v1", False),
+        ("http://127.0.0.1.nip.io", False),
+        ("http://0.0.0.0:8000", False),
+        ("http://192.168.1.1", False),
+        (BASE_URLS["openai"], False),
+    ],
+)
+def test_only_this_machine_is_local(url: str, expected: bool) -> None:
+    assert is_local(url) is expected
+    assert host_of(url) in url

@@ -1,0 +1,85 @@
+"""Real providers under the runner: what goes wrong is recorded, and the session goes on."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+
+import pytest
+
+from preflights_es.core.completions import CompletionFailed, CompletionReceived
+from preflights_es.core.events import Event
+from preflights_es.replay.replayer import Replayer
+from preflights_es.runtime.runner import Runner
+from preflights_es.store.memory import MemoryStore
+from tests import toy
+from tests.fixed import PROJECT, Clock, Ids, salt
+from tests.providers import server
+from tests.providers.asking import ENDPOINTS, KEY, provider
+from tests.providers.server import FakeAPI, Reply
+
+SESSION = "00000001-0000-7000-8000-000000000001"
+
+BAD: dict[str, tuple[Reply, str]] = {
+    "malformed": (server.body(b'{"content'), "api_error"),
+    "empty": (server.body(b""), "api_error"),
+    "html": (server.html(), "api_error"),
+    "rate limit": (server.status(429, retry_after="2"), "rate_limit"),
+    "server": (server.status(500), "api_error"),
+    "overloaded": (server.status(529), "api_error"),
+    "slow": (server.slow(server.text(), 5), "timeout"),
+    "cut": (server.broken(server.text()), "api_error"),
+    "truncated": (server.cut_off(), "truncated"),
+    "refused": (server.refused(), "refused"),
+    "filtered": (server.filtered(), "refused"),
+    "typed": (server.body(b"{}", "text/plain"), "api_error"),
+    "echo": (server.echo_key(), "api_error"),
+}
+
+
+def settled(endpoint: str, *replies: Reply) -> tuple[list[Event], MemoryStore]:
+    """The events of a session that asked once, and the log they lie in."""
+    store = MemoryStore(Clock(), salt)
+    runner = Runner(store, {"toy": toy.WORKFLOW}, Clock(), Ids())
+    step = runner.open(toy.WORKFLOW, PROJECT, toy.asked("why?"), SESSION, "first")
+    with FakeAPI() as api:
+        # An SDK's first call prepares its types, for longer than a test wants to wait below.
+        asyncio.run(provider(endpoint, api).complete("Hi"))
+        api.script(*replies)
+        asyncio.run(runner.settle(step.handle, provider(endpoint, api, timeout_s=0.8)))
+    head = store.head(SESSION)
+    assert head is not None
+    report = Replayer({"toy": toy.WORKFLOW}).replay(store.read(SESSION), head.hash)
+    assert report.status == "identical"
+    codec = runner.codec(toy.WORKFLOW)
+    return [codec.decode(one) for one in store.read(SESSION)], store
+
+
+@pytest.mark.parametrize("endpoint", ENDPOINTS)
+@pytest.mark.parametrize("bad", BAD)
+def test_a_failure_is_recorded_and_the_next_try_answers(endpoint: str, bad: str) -> None:
+    reply, kind = BAD[bad]
+    events, store = settled(endpoint, reply, server.text("because"))
+    (failed,) = (event for event in events if isinstance(event, CompletionFailed))
+    assert failed.kind == kind
+    assert failed.retry_after_ms == (2_000 if bad == "rate limit" else None)
+    assert failed.latency_ms is not None
+    (received,) = (event for event in events if isinstance(event, CompletionReceived))
+    assert (received.text, received.model) == ("because", server.MODEL)
+    assert (received.request_id, received.output_tokens) == (
+        server.REQUEST_ID,
+        server.OUTPUT_TOKENS,
+    )
+    stored = b"".join(one.data or b"" for one in store.read(SESSION))
+    assert KEY.encode() not in stored
+    assert b"127.0.0.1" not in stored or bad == "echo"  # there the server says it
+
+
+def test_a_response_that_is_no_unicode_is_recorded() -> None:
+    body = b'{"content": [{"type": "text", "text": "caf\xe9"}]}'
+    events, _ = settled("messages", server.body(body))
+    (received,) = (event for event in events if isinstance(event, CompletionReceived))
+    assert base64.b64decode(received.text_base64 or "") == b"caf\xe9"
+    events, _ = settled("chat", server.text("\ud800"))
+    (received,) = (event for event in events if isinstance(event, CompletionReceived))
+    assert base64.b64decode(received.text_base64 or "") == b"\xed\xa0\x80"

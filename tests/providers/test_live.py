@@ -1,0 +1,60 @@
+"""The same against the real APIs: `pytest -m live`, with a key in the environment for each."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from pathlib import Path
+
+import pytest
+
+from preflights_es import settings
+from preflights_es.core.completions import Completion, Message
+from preflights_es.core.errors import LLMAPIError, LLMTruncatedError
+from preflights_es.core.keys import Secret
+from preflights_es.providers.capabilities import REAL
+from preflights_es.providers.configured import chosen, provider
+from preflights_es.providers.remote import RemoteProvider
+
+pytestmark = pytest.mark.live
+
+
+def real(tmp_path: Path, **options: str) -> list[RemoteProvider]:
+    """Every provider whose key is set, and OpenAI's other API."""
+    found = []
+    for name in REAL:
+        told = settings.Options(provider=name, **options)
+        held = settings.load(tmp_path, os.environ, options=told)
+        if name in held.keys:
+            found.append(chosen(held, str))
+    assert found, "no key is set: live tests need one of the variables in docs/providers.md"
+    return found
+
+
+def answers(asked: RemoteProvider, said: str) -> Completion:
+    """What a provider answers."""
+    return asyncio.run(asked.respond(asked.asked([Message("user", said)])))
+
+
+def test_every_provider_answers_and_reports(tmp_path: Path) -> None:
+    for asked in (*real(tmp_path), *real(tmp_path, api="responses")):
+        found = answers(asked, "Reply with the single word: ready")
+        assert "ready" in (found.text or "").lower()
+        assert found.model
+        assert found.request_id
+        assert found.input_tokens
+        assert found.output_tokens
+
+
+def test_every_provider_says_that_it_was_cut_off(tmp_path: Path) -> None:
+    for asked in real(tmp_path, max_tokens="16"):
+        with pytest.raises(LLMTruncatedError):
+            answers(asked, "Write two hundred words about the sea.")
+
+
+def test_every_provider_says_which_key_is_wrong(tmp_path: Path) -> None:
+    for asked in real(tmp_path):
+        wrong = Secret("sk-this-is-no-key-0123456789", "MY_KEY")
+        with pytest.raises(LLMAPIError, match="MY_KEY") as raised:
+            answers(provider(asked.name, keys={asked.name: wrong}), "Hi")
+        assert wrong.reveal() not in str(raised.value)

@@ -1,0 +1,198 @@
+"""Which generator a prompt goes to."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from preflights_es.core.simulation import Bank, Draws, Route
+from preflights_es.providers.simulated.bank import FIVE
+from preflights_es.providers.simulated.provider import SimLLMProvider
+from preflights_es.providers.simulated.router import CACHED_MAX, unversioned
+from tests.markdown import tables
+from tests.providers.driving import Said, driven, request
+
+
+def route_of(*said: Said, bank: Bank | None = None, **fields: Any) -> str:
+    return SimLLMProvider(1, bank=bank).route(request(*said, **fields))
+
+
+# 1. The table of seed 1 ----------------------------------------------------------------------
+
+INSTRUCTIONS = [
+    ("extract entities", "extract_entities"),
+    ("Extract entities from: I met Alice", "extract_entities"),
+    ("EXTRACT THE ENTITIES", "extract_entities"),
+    ("Entities are to be extracted.", "extract_entities"),
+    ("Please do entity extraction", "extract_entities"),
+    ("extract_entities(text)", "extract_entities"),
+    ("Extracting each entity: x", "extract_entities"),
+    ("rewrite query", "rewrite_query"),
+    ("Rewrite this query", "rewrite_query"),
+    ("The query, rewritten three times", "rewrite_query"),
+    ("Rewriting queries", "rewrite_query"),
+    ("Give rewrites for the user's query.", "rewrite_query"),
+    ("detect evolution", "detect_evolution"),
+    ("Detect the evolution between these", "detect_evolution"),
+    ("Detecting how memories evolved", "detect_evolution"),
+    ("Evolution detection", "detect_evolution"),
+    ("Has it evolved? Detect it.", "detect_evolution"),
+    ("categorize", "categorize"),
+    ("Categorize: tea", "categorize"),
+    ("It should be categorized", "categorize"),
+    ("Categorise this", "categorize"),
+    ("Do a categorization", "categorize"),
+    ("hello", "generic"),
+    ("any prompt", "generic"),
+]
+
+
+@pytest.mark.parametrize(("prompt", "route"), INSTRUCTIONS)
+def test_an_instruction_names_its_route(prompt: str, route: str) -> None:
+    assert route_of(prompt) == route
+    assert route_of(("system", prompt), "hello") == route
+    assert route_of(f"{prompt}\nsome data") == route
+
+
+def test_the_table_of_the_docs_is_the_table() -> None:
+    rows = tables("docs/simulator.md")["Which prompt goes where"]
+    assert [row["route"].strip("`") for row in rows] == list(FIVE)
+    for row in rows[:-1]:
+        route = row["route"].strip("`")
+        assert FIVE[route].phrases == (row["phrase"],)
+        assert route_of(row["phrase"]) == route_of(row["keywords"]) == route
+        first, _, second = row["keywords"].partition(", ")
+        assert route_of(f"{second} and {first}") == route
+        if second:
+            assert route_of(first) == route_of(second) == "generic"
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "extractentities",
+        "extract identities",
+        "preextract entities",
+        "rewrite inquery",
+        "typewrite query",
+        "prerewrite queryable",
+        "detect revolution",
+        "detect devolution",
+        "undetected evolution",
+        "decategorized",
+        "categorizers2",
+        "écategorize",
+        "categorizeñ",
+        "categories",
+        "rewrite the question",
+        "extract",
+        "entities",
+    ],
+)
+def test_only_whole_words_count(prompt: str) -> None:
+    assert route_of(prompt) == "generic"
+
+
+def test_the_instruction_goes_before_the_data() -> None:
+    assert route_of("Categorize this\nextract entities, rewrite query") == "categorize"
+    assert route_of(("system", "Categorize"), "Extract entities from this") == "categorize"
+    assert route_of("extract entities", ("system", "Detect evolution")) == "detect_evolution"
+    assert route_of("\n\n  Rewrite query\nextract entities") == "rewrite_query"
+
+
+def test_the_data_is_asked_where_the_instruction_is_silent() -> None:
+    assert route_of("You are a memory.\nExtract entities from: x") == "extract_entities"
+    assert route_of(("system", "You are a memory."), "Rewrite this query") == "rewrite_query"
+
+
+def test_what_the_model_said_is_neither() -> None:
+    assert route_of("hello", ("assistant", "categorize?"), "yes") == "generic"
+
+
+def test_the_first_of_the_table_wins() -> None:
+    assert route_of("categorize, detect evolution, rewrite query") == "rewrite_query"
+    assert route_of("categorize and detect evolution") == "detect_evolution"
+    assert route_of("rewrite query, then extract entities") == "extract_entities"
+
+
+def test_long_instructions_are_read_though_not_remembered() -> None:
+    assert route_of("x " * CACHED_MAX + "categorize") == "categorize"
+    provider = SimLLMProvider(1)
+    for i in range(2_000):  # more than are remembered
+        assert provider.route(request(f"Categorize number {i}")) == "categorize"
+
+
+# 2. Named routes -----------------------------------------------------------------------------
+
+
+def test_a_caller_may_name_the_route() -> None:
+    named = request("extract entities", parameters=(("route", "categorize"),))
+    assert SimLLMProvider(1).route(named) == "categorize"
+    provider = SimLLMProvider(1)
+    assert driven(provider.complete("hello", route="rewrite_query")).startswith("[")
+    assert driven(provider.complete("extract entities", route="generic")).startswith("SimResponse[")
+    assert "type" in driven(provider.complete_json("hello", dict, route="detect_evolution"))
+
+
+def test_a_route_that_does_not_exist_is_refused() -> None:
+    with pytest.raises(ValueError, match="no route 'tea': expected one of extract_entities"):
+        driven(SimLLMProvider(1).complete("hello", route="tea"))
+
+
+def answer(_draws: Draws, _request: object) -> str:
+    return "{}"
+
+
+BANK: Bank = {
+    "clarify": Route(answer, ("clarify an intention",)),
+    "decide.v2": Route(answer, keywords=("decide|decision", "patch|patches")),
+    "tasks": Route(answer, ("extract entities and tasks",)),
+}
+
+
+@pytest.mark.parametrize(
+    ("fields", "route"),
+    [
+        ({"contract": "clarify.v1"}, "clarify"),
+        ({"contract": "clarify.v12"}, "clarify"),
+        ({"contract": "clarify"}, "clarify"),
+        ({"contract": "decide.v2"}, "decide.v2"),
+        ({"contract": "decide.v1"}, "categorize"),
+        ({"contract": "unknown.v1"}, "categorize"),
+        ({"prompts": (("clarify.v1", "ab" * 32),)}, "clarify"),
+        ({"contract": "decide.v2", "prompts": (("clarify.v1", "ab" * 32),)}, "decide.v2"),
+        ({"contract": "clarify.v1", "parameters": (("route", "tasks"),)}, "tasks"),
+        ({"parameters": (("temperature", "0"),)}, "categorize"),
+        ({}, "categorize"),
+    ],
+)
+def test_a_contract_or_prompt_file_names_the_route(fields: dict[str, Any], route: str) -> None:
+    assert route_of("Categorize this", bank=BANK, **fields) == route
+
+
+def test_a_bank_is_asked_before_the_table_of_seed_1() -> None:
+    assert route_of("Extract entities and tasks", bank=BANK) == "tasks"
+    assert route_of("Extract the entities", bank=BANK) == "extract_entities"
+    assert route_of("Which patch was decided?", bank=BANK) == "decide.v2"
+    assert route_of("Clarify  an\tintention", bank=BANK) == "clarify"
+
+
+def test_a_bank_may_replace_a_route_of_seed_1() -> None:
+    bank = {"categorize": Route(lambda _draws, _request: "own", ("categorize",))}
+    assert driven(SimLLMProvider(1, bank=bank).complete("Categorize this")) == "own"
+
+
+@pytest.mark.parametrize(
+    ("name", "bare"),
+    [
+        ("clarify.v1", "clarify"),
+        ("a.b.v10", "a.b"),
+        ("clarify", "clarify"),
+        ("clarify.vx", "clarify.vx"),
+        ("", ""),
+        (".v1", ""),
+    ],
+)
+def test_a_name_without_its_version(name: str, bare: str) -> None:
+    assert unversioned(name) == bare
