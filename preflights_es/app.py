@@ -5,32 +5,40 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import msgspec
 
 from preflights_es import __version__
+from preflights_es.core.completions import CompletionRequested
 from preflights_es.core.errors import (
     Conflict,
     DuplicateInput,
     LogDamaged,
     Refused,
-    SettingsError,
     StoreUnavailable,
 )
-from preflights_es.core.events import Actor
+from preflights_es.core.events import Actor, Request
+from preflights_es.core.leading import Lead
 from preflights_es.core.ports import Head, Stored
 from preflights_es.core.session import Workflow
 from preflights_es.runtime import entropy
 from preflights_es.runtime.documents import Documents
-from preflights_es.runtime.runner import Handle, Runner
+from preflights_es.runtime.redaction import redact
+from preflights_es.runtime.runner import Handle, Runner, Step
 from preflights_es.runtime.sessions import Sessions
-from preflights_es.settings import Settings
+from preflights_es.settings import Options, Settings
 from preflights_es.store import chain, jsonl
 from preflights_es.store.sql import SqlStore
 from preflights_es.workflows import clarification
 from preflights_es.workflows.clarification.events import Setup
+from preflights_es.workflows.clarification.lead import PROMPTS
 
-AVAILABLE = ("mock",)
-"""The providers that a session can be led by; the others are built, and not wired."""
+if TYPE_CHECKING:
+    from preflights_es.providers.base import LLMProvider
+
+GENERATION = "simllm/1"
+"""The model of a simulated session: the simulator's version, said without importing it."""
 
 WORKFLOWS: dict[str, Workflow[Any]] = {clarification.WORKFLOW.name: clarification.WORKFLOW}
 
@@ -50,7 +58,7 @@ class App:
     @cached_property
     def runner(self) -> Runner:
         """The loop."""
-        return Runner(self.store, WORKFLOWS, entropy.now, entropy.new_id)
+        return Runner(self.store, WORKFLOWS, entropy.now, entropy.new_id, _sleep)
 
     @cached_property
     def documents(self) -> Documents:
@@ -68,15 +76,69 @@ class App:
             self.actor,
             self.documents,
             {"adr": self.settings.decisions, "task": self.settings.tasks},
+            self.settled,
         )
 
-    def setup(self) -> Setup:
-        """What a new session records of the program."""
+    def setup(self, *, strict: bool = False) -> Setup:
+        """What a new session records of the program.
+
+        Raises:
+            SettingsError: the provider lacks something; nothing is recorded yet.
+        """
+        lead = self._lead(strict=strict)
+        if lead is not None:
+            self.provider_for(lead)
         return Setup(
             preflights=__version__,
             decider=clarification.WORKFLOW.decider,
             provider=self.settings.provider,
+            prompts=tuple(PROMPTS.items()) if lead else (),
+            lead=lead,
         )
+
+    # Providers -------------------------------------------------------------------------------
+
+    def _lead(self, *, strict: bool) -> Lead | None:
+        settings = self.settings
+        if settings.provider == "mock":
+            return None
+        if settings.provider == "sim":
+            parameters = (("seed", str(settings.seed)), ("faults", settings.faults))
+            return Lead("sim", GENERATION, parameters, strict)
+        from preflights_es.providers.capabilities import parameters_for
+
+        parameters_sent = parameters_for(settings.provider, settings.model, settings)
+        return Lead(settings.provider, settings.model, parameters_sent, strict)
+
+    def provider_for(self, lead: Lead) -> LLMProvider:
+        """Who answers a session, as its first Input says; keys and addresses are today's.
+
+        Raises:
+            SettingsError: something that the provider needs is missing.
+        """
+        if lead.provider == "sim":
+            return simulator(lead)
+        from preflights_es.providers.configured import chosen
+
+        asked = msgspec.structs.replace(self.settings, provider=lead.provider, model=lead.model)
+        if lead.provider != self.settings.provider:
+            # The address belongs to another provider: its key must not go there.
+            asked = msgspec.structs.replace(asked, base_url="", base_url_in="")
+        return chosen(asked, lambda text: redact(text).text)
+
+    def settled(self, step: Step) -> Step:
+        """The session after every completion it asks for; at once where it asks for none."""
+        request = next((c for c in step.handle.session.calls if _is_completion(c)), None)
+        if request is None:
+            return step
+        import asyncio
+
+        lead = step.handle.session.state.lead
+        return Step(asyncio.run(self._settled(step.handle, lead)), step.decisions)
+
+    async def _settled(self, handle: Handle, lead: Lead) -> Handle:
+        async with self.provider_for(lead) as provider:
+            return (await self.runner.settle(handle, provider)).handle
 
     def finish(self, handle: Handle) -> Handle:
         """Write what a session owes, then what its supersession made others owe."""
@@ -114,14 +176,20 @@ class App:
         streams = chain.sessions(jsonl.stored(lines, where))
         if not streams:
             raise LogDamaged(where, 0, "it holds no events")
-        for events in streams.values():
-            chain.verified(events)
-            self.runner.folded(self.runner.workflow(events[0].workflow), events)
+        numbers = [self._number(events) for events in streams.values()]
         fresh = [self._lacking(events) for events in streams.values()]
         return [
-            self._taken(new, events[-1])
-            for new, events in zip(fresh, streams.values(), strict=True)
+            self._taken(new, events[-1], number)
+            for new, events, number in zip(fresh, streams.values(), numbers, strict=True)
         ]
+
+    def _number(self, events: list[Stored]) -> int | None:
+        """The number that a session's record bears, once the session verifies and folds."""
+        chain.verified(events)
+        workflow = self.runner.workflow(events[0].workflow)
+        view = workflow.view(self.runner.folded(workflow, events).state)
+        number: int | None = getattr(view, "number", None)
+        return number
 
     def _lacking(self, events: list[Stored]) -> list[Stored]:
         """The tail that this log lacks.
@@ -138,10 +206,10 @@ class App:
                 )
         return events[len(here) :]
 
-    def _taken(self, new: list[Stored], last: Stored) -> tuple[Head, int]:
+    def _taken(self, new: list[Stored], last: Stored, number: int | None) -> tuple[Head, int]:
         if new:
             try:
-                self.store.insert(new)
+                self.store.insert(new, number=number)
             except DuplicateInput as error:
                 raise Refused(
                     f"an Input of session {last.session_id} stands in another session: "
@@ -153,21 +221,43 @@ class App:
         return head, len(new)
 
 
+async def _sleep(seconds: float) -> None:
+    import asyncio
+
+    await asyncio.sleep(seconds)
+
+
+def _is_completion(call: Request) -> bool:
+    return isinstance(call, CompletionRequested)
+
+
+def simulator(lead: Lead) -> LLMProvider:
+    """The simulator that led a session, with its seed and faults."""
+    from preflights_es.providers.faults import FaultConfig
+    from preflights_es.providers.simulated.provider import SimLLMProvider
+    from preflights_es.workflows.clarification.simulation import BANK
+
+    said = dict(lead.parameters)
+    return SimLLMProvider(int(said["seed"]), FaultConfig.parsed(said["faults"]), BANK)
+
+
 def actor(settings: Settings, *, terminal: bool) -> Actor:
     """Who is at work: what the settings say, else a user at a terminal, else a script."""
     return Actor(settings.actor_kind or ("user" if terminal else "script"), settings.actor_name)
 
 
-def opened(cwd: Path, *, terminal: bool, database: str | None = None) -> App:
+def opened(
+    cwd: Path, *, terminal: bool, database: str | None = None, options: Options | None = None
+) -> App:
     """The program as it stands in a folder.
+
+    Args:
+        options: what the command line says of a provider.
 
     Raises:
         SettingsError: a settings file or variable is wrong.
     """
     from preflights_es import settings
 
-    found = settings.load(cwd, database=database)
-    if found.provider not in AVAILABLE:
-        message = f"the provider {found.provider!r} is not available in this version yet"
-        raise SettingsError(f"{message}: expected {' or '.join(AVAILABLE)}")
+    found = settings.load(cwd, database=database, options=options)
     return App(found, actor(found, terminal=terminal))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from itertools import count
 from pathlib import Path
 
@@ -89,7 +89,15 @@ class Recorder:
         self.order.append(step.handle.session_id)
         return step.handle
 
-    def answer(self, handle: Handle, *, revise: bool = False, **answers: str | list[str]) -> Handle:
+    def answer(self, handle: Handle, **answers: str | list[str]) -> Handle:
+        return self.answer_all(handle, answers)
+
+    def revise(self, handle: Handle, **answers: str | list[str]) -> Handle:
+        return self.answer_all(handle, answers, revise=True)
+
+    def answer_all(
+        self, handle: Handle, answers: Mapping[str, str | list[str]], *, revise: bool = False
+    ) -> Handle:
         given = [(k, (v,) if isinstance(v, str) else tuple(v)) for k, v in answers.items()]
         return self.by().answer(handle, given, revise=revise).handle
 
@@ -154,7 +162,7 @@ def refused_answers_use_no_turn(r: Recorder) -> None:
 def a_second_answer_needs_a_revision(r: Recorder) -> None:
     handle = r.answer(r.start("Choose a database"), db_type="PostgreSQL")
     handle = r.answer(handle, db_type="MySQL")
-    handle = r.answer(handle, revise=True, db_type="MongoDB")
+    handle = r.revise(handle, db_type="MongoDB")
     r.accept(handle)
 
 
@@ -170,7 +178,7 @@ def everything_in_one_input(r: Recorder) -> None:
 
 def the_category_is_revised(r: Recorder) -> None:
     handle = r.answer(r.start("An API for partners"), api_style="REST")
-    handle = r.answer(handle, revise=True, change_category="Database")
+    handle = r.revise(handle, change_category="Database")
     handle = r.answer(handle, db_type="SQLite")
     r.accept(handle)
 
@@ -182,10 +190,10 @@ def an_explicit_category_wins_over_the_keyword(r: Recorder) -> None:
 
 def the_turns_are_used_up(r: Recorder) -> None:
     handle = r.answer(r.start("Something with an API"), api_style="gRPC")
-    handle = r.answer(handle, revise=True, change_category="Infra")
+    handle = r.revise(handle, change_category="Infra")
     handle = r.answer(handle, hosting="Serverless")
-    handle = r.answer(handle, revise=True, change_category="Database")
-    handle = r.answer(handle, revise=True, change_category="Frontend")
+    handle = r.revise(handle, change_category="Database")
+    handle = r.revise(handle, change_category="Frontend")
     r.accept(handle)
 
 
@@ -205,7 +213,7 @@ def a_script_proposes_and_a_person_confirms(r: Recorder) -> None:
 def a_proposal_is_revised_before_a_person_accepts(r: Recorder) -> None:
     handle = r.answer(r.start("Move to postgres"), db_type="PostgreSQL")
     handle = r.accept(handle, Actor("agent", "coder"))
-    handle = r.answer(handle, revise=True, db_type="MySQL")
+    handle = r.revise(handle, db_type="MySQL")
     r.accept(handle)
 
 
@@ -313,7 +321,7 @@ def secrets_never_reach_the_log(r: Recorder) -> None:
 
 
 def text_from_everywhere(r: Recorder) -> None:
-    handle = r.start("إضافة تسجيل الدخول\nwith a login\t‏and # no --- heading\n## Forged: <b>")
+    handle = r.start("إضافة تسجيل الدخول\nwith a login\t\u200fand # no --- heading\n## Forged: <b>")
     r.answer(handle, auth_strategy="Other (specify)", auth_strategy__other="数字证书 | `x` *y* 🚀")
 
 

@@ -124,6 +124,7 @@ _HOW = {
     "chosen": "one of the options offered",
     "custom": "in their own words",
     "typed": "in their own words",
+    "suggested": "read out of what was said",
 }
 _BY = {"user": "a person", "agent": "an agent", "script": "a script"}
 

@@ -21,6 +21,7 @@ class ArtifactWritten(Outcome, frozen=True):
     """The file lies where it should, or beside it."""
 
     tag: ClassVar[str] = "artifact.written.v1"
+    answers: ClassVar[type[Request]] = ArtifactDue
     path: str
     sha256: str
     """Of the bytes that were written, in hexadecimal."""

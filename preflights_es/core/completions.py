@@ -37,6 +37,7 @@ class CompletionReceived(Outcome, frozen=True):
     """The response, as it came."""
 
     tag: ClassVar[str] = "completion.received.v1"
+    answers: ClassVar[type[Request]] = CompletionRequested
     text: str | None
     """None when the bytes were not valid UTF-8: then `text_base64` holds them."""
     text_base64: str | None = None
@@ -53,6 +54,7 @@ class CompletionFailed(Outcome, frozen=True):
     """No usable response came."""
 
     tag: ClassVar[str] = "completion.failed.v1"
+    answers: ClassVar[type[Request]] = CompletionRequested
     kind: str
     """`timeout`, `rate_limit`, `api_error`, or another kind of `core.errors.LLMError`."""
     message: str

@@ -57,6 +57,8 @@ class Request(Decision, frozen=True):
 class Outcome(Input, frozen=True):
     """What came of a Request."""
 
+    answers: ClassVar[type[Request]] = Request
+    """The kind of Request that it can answer."""
     call: str
 
 
@@ -96,10 +98,10 @@ class ResponseIgnored(Decision, frozen=True):
 
 
 class InputIgnored(Decision, frozen=True):
-    """An Input came after the session was closed."""
+    """An Input came after the session was closed, or sets aside what is decided already."""
 
     tag: ClassVar[str] = "session.input_ignored.v1"
-    reason: Literal["closed"]
+    reason: Literal["closed", "not_undecided"]
 
 
 ERASED_TAG = "session.erased.v1"

@@ -76,15 +76,21 @@ def begin(workflow: Workflow[S]) -> Session[S]:
 
 def decide(workflow: Workflow[S], session: Session[S], new: Input) -> tuple[Decision, ...]:
     """The Decisions that follow from an Input; at least one, for any Input in any session."""
+    if isinstance(new, InputQuarantined) and session.undecided is None:
+        return (InputIgnored(reason="not_undecided"),)
     if isinstance(new, KERNEL_INPUTS):
         return (SessionClosed(status="abandoned"),)
-    if isinstance(new, Outcome) and all(call.call != new.call for call in session.calls):
+    if isinstance(new, Outcome) and not any(_answers(new, call) for call in session.calls):
         return (ResponseIgnored(call=new.call, reason="closed" if session.closed else "not_open"),)
     if session.closed:
         return (InputIgnored(reason="closed"),)
     decisions = workflow.decide(session.state, new)
     assert decisions, f"{workflow.name}.decide answered {new.tag} with nothing"
     return decisions
+
+
+def _answers(outcome: Outcome, call: Request) -> bool:
+    return call.call == outcome.call and isinstance(call, outcome.answers)
 
 
 def evolve(workflow: Workflow[S], session: Session[S], event: Event) -> Session[S]:
@@ -108,7 +114,7 @@ def evolve(workflow: Workflow[S], session: Session[S], event: Event) -> Session[
     if before is not None:
         state = workflow.evolve(state, before)
         if isinstance(before, Outcome):
-            calls = tuple(call for call in calls if call.call != before.call)
+            calls = tuple(call for call in calls if not _answers(before, call))
     if isinstance(event, Request):
         calls = (*calls, event)
     return Session(workflow.evolve(state, event), version, calls, None, session.closed)

@@ -318,7 +318,12 @@ class Runner:
                     f"another process is asking the provider for session {session_id[-8:]}: "
                     "try again when it is done"
                 )
-            outcome = await self._outcome(request, provider, now)
+            try:
+                outcome = await self._outcome(request, provider, now)
+            except BaseException:
+                # Interrupted: whoever resumes need not wait for a claim that nobody works on.
+                self.store.claim(session_id, request.call, self.owner, now, now)
+                raise
             step = self.submit(step.handle, outcome, self.new_id())
         return step
 

@@ -6,7 +6,7 @@ here; everything about meaning is left to `decide`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from msgspec.structs import replace
@@ -17,6 +17,7 @@ from preflights_es.core.errors import (
     AmbiguousSession,
     Conflict,
     NumberTaken,
+    PreflightsError,
     Refused,
     SessionFaulted,
     SessionMoved,
@@ -24,9 +25,10 @@ from preflights_es.core.errors import (
     UnknownSession,
 )
 from preflights_es.core.events import Actor, InputQuarantined, SessionAbandoned
+from preflights_es.core.leading import StepRetried
 from preflights_es.core.ports import Head
 from preflights_es.core.session import Workflow
-from preflights_es.core.text import ANSWER_MAX, INTENTION_MAX, KEY_MAX, NAME_MAX, problem
+from preflights_es.core.text import ANSWER_MAX, INTENTION_MAX, KEY_MAX, NAME_MAX, one_line, problem
 from preflights_es.runtime.documents import Documents
 from preflights_es.runtime.redaction import redact
 from preflights_es.runtime.runner import CONFLICTS_MAX, Handle, Proposed, Runner, Step
@@ -39,6 +41,7 @@ from preflights_es.workflows.clarification.events import (
     DecisionSuperseded,
     Given,
     IntentionDeclared,
+    Known,
     ReferenceRenumbered,
     Setup,
 )
@@ -46,6 +49,7 @@ from preflights_es.workflows.clarification.state import State, accepted
 from preflights_es.workflows.clarification.values import HeuristicsConfig, LLMContext, Mark
 
 RECENT: Final = 50  # sessions looked at before all of a project are
+KNOWN_MAX: Final = 20  # accepted decisions that a model is told of
 ANSWERS_MAX: Final = 50  # answers in one Input
 LAST = "last"
 
@@ -61,8 +65,10 @@ class Sessions:
         actor: Actor,
         documents: Documents,
         folders: Mapping[str, str],
+        settle: Callable[[Step], Step] = lambda step: step,
     ) -> None:
         """Args:
+        settle: makes the completions that a step asks for.
         folders: where an `adr` and a `task` go, relative to the project's root.
         """
         self._runner = runner
@@ -71,6 +77,7 @@ class Sessions:
         self._actor = replace(actor, name=_name(actor.name))
         self._documents = documents
         self._folders = folders
+        self._settle = settle
 
     # 1. Finding ------------------------------------------------------------------------------
 
@@ -151,10 +158,13 @@ class Sessions:
             context=context,
             mark=mark,
             supersedes=related,
+            known=self._known(setup),
             redacted=redacted,
         )
-        return self._runner.open(
-            self._workflow, self._project, first, session_id, self._runner.new_id()
+        return self._settle(
+            self._runner.open(
+                self._workflow, self._project, first, session_id, self._runner.new_id()
+            )
         )
 
     def answer(
@@ -172,7 +182,33 @@ class Sessions:
         given, redacted = _cleaned_answers(answers)
         cls = AnswersRevised if revise else AnswersGiven
         new = cls(at=self._runner.now(), actor=self._actor, answers=given, redacted=redacted)
-        return self._runner.submit(handle, new, self._runner.new_id())
+        return self._settle(self._runner.submit(handle, new, self._runner.new_id()))
+
+    def resume(self, handle: Handle) -> Step:
+        """Go on where an error, a crash or a strict session stopped.
+
+        Raises:
+            SessionFaulted: deciding the last Input still raises.
+        """
+        step = self._runner.resume(handle)
+        if step.handle.session.state.stalled and not step.handle.session.closed:
+            again = StepRetried(at=self._runner.now(), actor=self._actor)
+            step = self._runner.submit(step.handle, again, self._runner.new_id())
+        return self._settle(step)
+
+    def _known(self, setup: Setup) -> tuple[Known, ...]:
+        """The decisions that a model is told of: accepted, in force, the newest first."""
+        if setup.lead is None:
+            return ()
+        known: list[Known] = []
+        for head in self._runner.store.heads(self._project, RECENT):
+            try:
+                state: State = self._runner.load(head.session_id).session.state
+            except PreflightsError:
+                continue  # a damaged session is no reason to refuse a new one
+            if accepted(state) and state.superseded_by is None and state.patch is not None:
+                known.append(Known(one_line(state.intention), state.patch))
+        return tuple(known[:KNOWN_MAX])
 
     def _refuse_closed(self, handle: Handle) -> None:
         short = ids.short(handle.session_id)
@@ -254,7 +290,7 @@ class Sessions:
             )
 
     def _number_of(self, handle: Handle) -> int:
-        """The record's own, unless another session holds it here: the record came from elsewhere."""
+        """The record's own, unless it came from elsewhere and another session holds that here."""
         number: int | None = handle.session.state.number
         holder = self._runner.store.numbers(self._project).get(number) if number else None
         if number and holder in (None, handle.session_id):
@@ -300,10 +336,11 @@ class Sessions:
             handle = self._runner.resume(handle).handle
         except SessionFaulted as fault:
             if not force:
+                id_ = ids.short(handle.session_id)
                 raise Refused(
-                    f"session {ids.short(handle.session_id)} is faulted at event {fault.version} "
+                    f"session {id_} is faulted at event {fault.version} "
                     f"({type(fault.error).__name__}): "
-                    f"`preflights abandon {ids.short(handle.session_id)} --force` sets that Input aside"
+                    f"`preflights abandon {id_} --force` sets that Input aside"
                 ) from fault
             error = f"{type(fault.error).__name__}: {fault.error}"[:500]
             quarantined = InputQuarantined(

@@ -7,8 +7,10 @@ from functools import reduce
 from msgspec.structs import replace
 
 from preflights_es.core.artifacts import ArtifactDue, ArtifactWritten
+from preflights_es.core.completions import CompletionFailed, CompletionReceived
 from preflights_es.core.events import Decision, Input
-from preflights_es.workflows.clarification import rules
+from preflights_es.core.leading import FellBack, StepRetried
+from preflights_es.workflows.clarification import lead, rules
 from preflights_es.workflows.clarification.events import (
     AnswerAccepted,
     AnswerRefused,
@@ -27,6 +29,7 @@ from preflights_es.workflows.clarification.events import (
     IntentionDeclared,
     PatchProposed,
     QuestionAsked,
+    QuestionSuggested,
     ReferenceRenumbered,
 )
 from preflights_es.workflows.clarification.state import State, accepted, category, evolve
@@ -48,6 +51,10 @@ def decide(state: State, new: Input) -> Decisions:
             return _opened(state, new)
         case AnswersGiven() | AnswersRevised():
             return _answered(state, new)
+        case CompletionReceived() | CompletionFailed() if state.request and state.lead:
+            return _led(state, new)
+        case StepRetried() if state.stalled:
+            return _next(state)
         case DecisionAcknowledged():
             return _acknowledged(state, new)
         case DecisionSuperseded():
@@ -59,7 +66,7 @@ def decide(state: State, new: Input) -> Decisions:
         case ArtifactWritten(path=path):
             return (ArtifactFiled(path=path),)
         case _:
-            return (ChangeRefused(change="acknowledgement", reason="not_related"),)
+            return (ChangeRefused(change="input", reason="not_expected"),)
 
 
 def _after(state: State, new: Input, decisions: Decisions) -> State:
@@ -79,21 +86,45 @@ def _opened(state: State, new: IntentionDeclared) -> Decisions:
 
 def _next(state: State) -> Decisions:
     """The next question, the patch, or the end; nothing where all that is said already."""
+    if state.request is not None:
+        return ()
     found = category(state)
     turn = rules.response_in(state.heuristics, state.answers, state.turn, found)
     if turn.questions:
-        question = turn.questions[0]
-        if question == state.question:
+        if turn.questions[0] == state.question:
             return ()
-        return (QuestionAsked(question=question, turn=state.turn),)
+        return (lead.request(state, "clarify"),) if state.lead else _asked(state)
     patch = rules.patch_in(state.answers, found)
     if patch is not None:
+        if state.lead and not turn.missing_info:
+            return (lead.request(state, "decide"),)
         return (
             () if patch == state.patch else (PatchProposed(patch=patch, hint=turn.decision_hint),)
         )
     if state.stopped:
         return ()
     return (ClarificationStopped(reason="turns_used" if turn.missing_info else "nothing_to_ask"),)
+
+
+def _asked(state: State) -> Decisions:
+    """The question that is due, as it stands."""
+    turn = rules.response_in(state.heuristics, state.answers, state.turn, category(state))
+    if not turn.questions:
+        return _next(state)
+    return (QuestionAsked(question=turn.questions[0], turn=state.turn),)
+
+
+def _led(state: State, new: CompletionReceived | CompletionFailed) -> Decisions:
+    """What a model's answer comes to; the rules go on where it came to nothing."""
+    decisions = lead.answered(state, new)
+    after = _after(state, new, decisions)
+    match decisions[-1]:
+        case QuestionSuggested():
+            return decisions + _asked(after)
+        case FellBack():
+            return decisions + _next(after)
+        case _:
+            return decisions
 
 
 # 2. Answering --------------------------------------------------------------------------------
@@ -190,7 +221,7 @@ def _acknowledged(state: State, new: DecisionAcknowledged) -> Decisions:
     by_person = new.actor.kind == "user"
     if accepted(state):
         return (ChangeRefused(change="acknowledgement", reason="already_accepted"),)
-    if state.patch is None and not state.stopped:
+    if state.request is not None or (state.patch is None and not state.stopped):
         return (ChangeRefused(change="acknowledgement", reason="question_open"),)
     if new.patch != state.patch:
         return (ChangeRefused(change="acknowledgement", reason="patch_changed"),)

@@ -5,10 +5,13 @@ from __future__ import annotations
 from typing import ClassVar, Literal
 
 from preflights_es.core.artifacts import ARTIFACT_EVENTS, Related
+from preflights_es.core.completions import COMPLETION_EVENTS
 from preflights_es.core.events import Decision, Event, Input, Value
+from preflights_es.core.leading import LED_EVENTS, Lead
 from preflights_es.core.views import Question
 from preflights_es.workflows.clarification.values import (
     DecisionPatch,
+    Field,
     HeuristicsConfig,
     LLMContext,
     Mark,
@@ -25,6 +28,15 @@ class Setup(Value, frozen=True):
     provider: str = "mock"
     prompts: tuple[tuple[str, str], ...] = ()
     """Pairs of prompt name and version; none while the rules lead."""
+    lead: Lead | None = None
+    """Which model leads; None while the rules do."""
+
+
+class Known(Value, frozen=True):
+    """A decision of the project that was accepted before; all that a model sees of it."""
+
+    title: str
+    patch: DecisionPatch
 
 
 class Given(Value, frozen=True):
@@ -52,6 +64,8 @@ class IntentionDeclared(Input, frozen=True):
     """`local` or `adr`, where a person said so."""
     supersedes: Related | None = None
     """The decision that this one is to replace, as it stood when the session began."""
+    known: tuple[Known, ...] = ()
+    """Accepted decisions of the project, where a model leads."""
     redacted: tuple[str, ...] = ()
     """Kinds of secrets that were taken out before recording, one a replacement."""
 
@@ -129,6 +143,14 @@ class CategoryDetected(Decision, frozen=True):
     keyword: str
 
 
+class QuestionSuggested(Decision, frozen=True):
+    """A model chose the category and worded the question; the key is the rules'."""
+
+    tag: ClassVar[str] = "clarification.question_suggested.v1"
+    category: str
+    field: Field
+
+
 class QuestionAsked(Decision, frozen=True):
     """The one question of this turn; any earlier one is no longer open."""
 
@@ -192,7 +214,7 @@ class ChangeRefused(Decision, frozen=True):
     """An acknowledgement, a supersession or a new number does not fit the session as it stands."""
 
     tag: ClassVar[str] = "clarification.change_refused.v1"
-    change: Literal["acknowledgement", "supersession", "renumbering"]
+    change: Literal["acknowledgement", "supersession", "renumbering", "input"]
     reason: Literal[
         "question_open",
         "already_accepted",
@@ -202,6 +224,7 @@ class ChangeRefused(Decision, frozen=True):
         "not_accepted",
         "already_superseded",
         "not_related",
+        "not_expected",
     ]
 
 
@@ -229,6 +252,7 @@ EVENTS: tuple[type[Event], ...] = (
     DecisionRenumbered,
     ReferenceRenumbered,
     CategoryDetected,
+    QuestionSuggested,
     QuestionAsked,
     AnswerAccepted,
     AnswerRefused,
@@ -239,4 +263,6 @@ EVENTS: tuple[type[Event], ...] = (
     DecisionMarkedSuperseded,
     ArtifactFiled,
     *ARTIFACT_EVENTS,
+    *COMPLETION_EVENTS,
+    *LED_EVENTS,
 )

@@ -81,7 +81,7 @@ def detected(intention: str, config: HeuristicsConfig) -> Detected | None:
 
 _PLACEHOLDER = re.compile(
     r"tbd|tba|todo|n/a|to be (?:determined|decided|defined|confirmed)|placeholder|xxx+|\?+"
-    r"|[-\u2013\u2014]+"
+    r"|[-\u2013\u2014]+|redacted:[a-z]+"
 )
 _WRAPPING = " \t\n.,:;!'\"`()[]{}<>"
 

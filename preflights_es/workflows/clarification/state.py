@@ -8,7 +8,9 @@ import msgspec
 from msgspec.structs import replace
 
 from preflights_es.core.artifacts import ArtifactDue, ArtifactWritten, Related, Written
+from preflights_es.core.completions import CompletionReceived, CompletionRequested, Message
 from preflights_es.core.events import Actor, Event, Input
+from preflights_es.core.leading import FellBack, Lead, ResponseAccepted, StepStalled
 from preflights_es.core.views import Question
 from preflights_es.workflows.clarification.events import (
     AnswerAccepted,
@@ -22,14 +24,17 @@ from preflights_es.workflows.clarification.events import (
     DecisionRenumbered,
     DecisionSuperseded,
     IntentionDeclared,
+    Known,
     PatchProposed,
     QuestionAsked,
+    QuestionSuggested,
     ReferenceRenumbered,
 )
-from preflights_es.workflows.clarification.rules import Found, category_given
+from preflights_es.workflows.clarification.rules import Found, Resolved, category_given
 from preflights_es.workflows.clarification.values import (
     COMPANION,
     Answer,
+    Category,
     DecisionPatch,
     HeuristicsConfig,
     Mark,
@@ -61,6 +66,21 @@ class State(msgspec.Struct, frozen=True):
     """Of the last Input."""
     input: Input | None = None
     """The last Input; its Decisions say what of it counts."""
+    lead: Lead | None = None
+    """Who leads; None where the rules do, from the beginning or after a fallback."""
+    known: tuple[Known, ...] = ()
+    request: CompletionRequested | None = None
+    """The open step of the model."""
+    steps: int = 0
+    """Steps that a model was asked for so far."""
+    said: tuple[Message, ...] = ()
+    """Accepted replies and answers, in turn: the conversation behind the intention."""
+    framed: QuestionSuggested | None = None
+    """The model's category and question, while its category holds."""
+    fell_back: str = ""
+    """Why the rules went on in place of the model."""
+    stalled: str = ""
+    """Why a strict session waits to be asked again."""
     detected: str = ""
     """The category that a word of the intention named, as it was decided then."""
     answers: dict[str, Answer] = {}
@@ -98,9 +118,22 @@ def accepted(state: State) -> bool:
 
 def category(state: State) -> Found | None:
     """The category as the session stands, and how it became known."""
-    config = state.heuristics
+    config, framed = state.heuristics, state.framed
     by_keyword = config.named(state.detected) if state.detected else None
-    return category_given(config, state.answers, by_keyword)
+    found = category_given(config, state.answers, by_keyword)
+    if framed is None or (found and found[1].source != "detected" and not _frames(framed, found)):
+        return found
+    base = found[0] if found and _frames(framed, found) else _framed_category(config, framed)
+    resolved = found[1] if found and _frames(framed, found) else Resolved(base.name, "suggested")
+    return replace(base, primary=framed.field), resolved
+
+
+def _frames(framed: QuestionSuggested, found: Found) -> bool:
+    return framed.category == found[0].name
+
+
+def _framed_category(config: HeuristicsConfig, framed: QuestionSuggested) -> Category:
+    return config.named(framed.category) or config.other()
 
 
 def is_terminal(state: State) -> bool:
@@ -130,7 +163,14 @@ def evolve(state: State, event: Event) -> State:
         case AnswerAccepted():
             return _after_answer(state, event)
         case PatchProposed(patch=patch):
-            return replace(state, patch=patch, question=None, stopped="", acknowledgement=None)
+            return replace(
+                state,
+                patch=patch,
+                question=None,
+                stopped="",
+                acknowledgement=None,
+                provenance=_with_suggested(state, patch),
+            )
         case ClarificationStopped(reason=reason):
             return replace(state, patch=None, question=None, stopped=reason, acknowledgement=None)
         case DecisionRecorded():
@@ -140,6 +180,25 @@ def evolve(state: State, event: Event) -> State:
             return replace(state, superseded_by=by or state.superseded_by)
         case ArtifactDue():
             return replace(_after_renumbering(state), dues=state.dues + 1)
+        case _:
+            return _after_led(state, event)
+
+
+def _after_led(state: State, event: Event) -> State:
+    match event:
+        case CompletionRequested(attempt=attempt):
+            steps = state.steps + (attempt == 1)
+            return replace(state, request=event, steps=steps, stalled="")
+        case ResponseAccepted():
+            return replace(state, request=None, said=(*state.said, _reply(state)))
+        case QuestionSuggested():
+            return _after_suggestion(state, event)
+        case FellBack(reason=reason):
+            return replace(
+                state, lead=None, request=None, framed=_answered_frame(state), fell_back=reason
+            )
+        case StepStalled(reason=reason):
+            return replace(state, request=None, stalled=reason)
         case _:
             return state
 
@@ -157,6 +216,8 @@ def _after_input(state: State, new: Input) -> State:
                 actor=new.actor,
                 input=new,
                 redacted=new.redacted,
+                lead=new.setup.lead,
+                known=new.known,
             )
         case AnswersGiven() | AnswersRevised():
             redacted = (*state.redacted, *new.redacted)
@@ -182,8 +243,43 @@ def _after_answer(state: State, event: AnswerAccepted) -> State:
         answers=answers,
         provenance=_filed(state.provenance, found),
         question=None if answers_open else state.question,
+        said=(*state.said, Message("user", f"{event.field}: {event.value}")),
         turn=state.turn + answers_open,
     )
+
+
+def _after_suggestion(state: State, event: QuestionSuggested) -> State:
+    after = replace(state, framed=event)
+    found = category(after)
+    if found is None or found[1].source != "suggested":
+        return after
+    key = state.heuristics.category.id
+    suggested = Provenance(key, "Category", found[0].name, "suggested", "agent")
+    return replace(after, provenance=_filed(state.provenance, suggested))
+
+
+def _answered_frame(state: State) -> QuestionSuggested | None:
+    """The model's question, where a person has answered it: that answer counts on."""
+    framed = state.framed
+    return framed if framed is not None and framed.field.id in state.answers else None
+
+
+def _reply(state: State) -> Message:
+    text = state.input.text if isinstance(state.input, CompletionReceived) else None
+    return Message("assistant", text or "")
+
+
+def _with_suggested(state: State, patch: DecisionPatch) -> tuple[Provenance, ...]:
+    """The provenance, with values that a model read out of what was said."""
+    found = category(state)
+    fields = {field.name: field.id for field in found[0].fields()} if found else {}
+    filed = {p.field for p in state.provenance}
+    added = (
+        Provenance(fields[name], name, value, "suggested", "agent")
+        for name, value in patch.fields
+        if name in fields and name not in filed
+    )
+    return (*state.provenance, *added)
 
 
 def _after_record(state: State, event: DecisionRecorded) -> State:

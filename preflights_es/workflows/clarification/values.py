@@ -9,7 +9,8 @@ from preflights_es.core.views import Question, QuestionType
 
 Answer = str | tuple[str, ...]
 Hint = Literal["adr", "task", "unsure"]
-Source = Literal["detected", "chosen", "custom", "typed"]
+Source = Literal["detected", "chosen", "custom", "typed", "suggested"]
+"""`suggested` is a model's reading of what was said; the others are a person's or a keyword's."""
 Scope = Literal["structural", "contract", "local"]
 Mark = Literal["", "local", "adr"]
 

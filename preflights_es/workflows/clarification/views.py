@@ -63,6 +63,8 @@ def status(state: State) -> Status:
         return state.acknowledgement.status
     if state.patch is not None:
         return "ready"
+    if state.stalled:
+        return "waiting"
     return "stopped" if state.stopped else "needs_answers"
 
 
@@ -108,6 +110,10 @@ def _warnings(state: State) -> tuple[str, ...]:
         count = len(state.redacted)
         what = "1 secret was" if count == 1 else f"{count} secrets were"
         warnings.append(f"{what} taken out before recording ({kinds})")
+    if state.fell_back:
+        warnings.append(f"no usable answer from the model ({state.fell_back}): the rules went on")
+    if state.stalled:
+        warnings.append(f"no usable answer from the model ({state.stalled}): resume asks it again")
     if state.beside:
         warnings.append(f"a person edited the document: the new text lies in {state.beside}")
     return tuple(warnings)
@@ -156,5 +162,8 @@ def _fields(state: State) -> tuple[RecordField, ...]:
 
 
 def _open_questions(state: State) -> tuple[str, ...]:
-    keys = _response(state).missing_info
-    return tuple(q.question for q in dict.fromkeys(state.asked) if q.id in keys)
+    if not _response(state).missing_info:
+        return ()
+    found = category(state)
+    due = found[0].primary if found else state.heuristics.category
+    return (due.question,) if due else ()

@@ -120,8 +120,8 @@ def test_a_category_without_a_question_stops_at_once() -> None:
 )
 def test_a_second_intention_changes_nothing(given: tuple[Input, ...]) -> None:
     second = declared("Add a database for the api")
-    check(*given, when=second, then=refused("acknowledgement", "not_related"))
-    check(*given, when=given[0], then=refused("acknowledgement", "not_related"))
+    check(*given, when=second, then=refused("input", "not_expected"))
+    check(*given, when=given[0], then=refused("input", "not_expected"))
     assert folded(*given, second) == folded(*given)
 
 
@@ -807,7 +807,7 @@ def test_a_number_of_an_unrelated_record_is_refused() -> None:
 
 def test_an_input_of_another_workflow_is_refused() -> None:
     strange = CompletionReceived(at=NOON, actor=SCRIPT, call="c-1", text="{}")
-    assert decide(State(), strange) == refused("acknowledgement", "not_related")
+    assert decide(State(), strange) == refused("input", "not_expected")
 
 
 @pytest.mark.parametrize(

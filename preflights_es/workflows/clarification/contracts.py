@@ -1,0 +1,54 @@
+"""What a model must answer that leads a clarification (docs/specs/clarification.md, section 10).
+
+Imports pydantic, and so is imported only where a response is judged.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, StringConstraints
+
+from preflights_es.core.contracts import Contract
+
+Line = StringConstraints(min_length=1, max_length=200, pattern=r"^[^\x00-\x1f\x7f-\x9f]+$")
+Short = StringConstraints(min_length=1, max_length=80, pattern=r"^[^\x00-\x1f\x7f-\x9f]+$")
+Slug = StringConstraints(pattern=r"^[a-z][a-z0-9_]{1,30}$")
+
+
+class _Answer(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class OwnField(_Answer):
+    """A decision for which the category has no field."""
+
+    slug: Annotated[str, Slug]
+    field: Annotated[str, Short]
+
+
+class Clarify(_Answer):
+    """The next question."""
+
+    category: Annotated[str, Short]
+    question: Annotated[str, Line]
+    options: list[Annotated[str, Short]]
+    own: OwnField | None = None
+
+
+class PatchField(_Answer):
+    """One value, in the person's words."""
+
+    name: Annotated[str, Short]
+    value: Annotated[str, StringConstraints(min_length=1, max_length=2000)]
+
+
+class Decide(_Answer):
+    """What was decided, by the person."""
+
+    category: Annotated[str, Short]
+    fields: list[PatchField]
+
+
+CLARIFY = Contract(name="clarify", version=1, model=Clarify, unknown="drop", failure=False)
+DECIDE = Contract(name="decide", version=1, model=Decide, unknown="drop", failure=False, code=False)

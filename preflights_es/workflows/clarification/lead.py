@@ -1,0 +1,220 @@
+"""What a model is asked for, and what becomes of its answers.
+
+Keys, budget, progress, the validity of a patch and `Other (specify)` stay the rules' (docs/specs/
+clarification.md, section 10): a model chooses the category, words the question and its options, and
+reads the values out of what the person said.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any, Literal
+
+from preflights_es.core.completions import CompletionRequested, Message
+from preflights_es.core.events import Decision, Outcome
+from preflights_es.core.judging.verdict import Violation
+from preflights_es.core.leading import FellBack, StepStalled, Usable, settled
+from preflights_es.core.prompts import prompt
+from preflights_es.workflows.clarification import rules
+from preflights_es.workflows.clarification.events import PatchProposed, QuestionSuggested
+from preflights_es.workflows.clarification.state import State, category
+from preflights_es.workflows.clarification.values import (
+    OTHER,
+    Category,
+    DecisionPatch,
+    Field,
+    HeuristicsConfig,
+)
+
+PACKAGE = "preflights_es.workflows.clarification"
+PROMPTS: dict[str, str] = {"clarify": "clarify.v1", "decide": "decide.v1"}
+OWN = "custom."
+"""Before the slug, in the key of a question of the model's own."""
+OPTIONS_MAX = 6  # of one question, without `Other (specify)`
+
+Step = Literal["clarify", "decide"]
+
+
+# 1. Asking -----------------------------------------------------------------------------------
+
+
+def request(state: State, step: Step) -> CompletionRequested:
+    """The whole of what is sent for a step, derived from the log."""
+    lead = state.lead
+    assert lead is not None, "only a session that is led asks a model"
+    system = prompt(PACKAGE, PROMPTS[step])
+    last = (Message("user", _fields_to_fill(state)),) if step == "decide" else ()
+    return CompletionRequested(
+        call=f"{step}-{state.steps + 1}.1",
+        provider=lead.provider,
+        model=lead.model,
+        messages=(
+            Message("system", system.text),
+            Message("user", _surroundings(state)),
+            *state.said,
+            *last,
+        ),
+        parameters=lead.parameters,
+        contract=f"{step}.v1",
+        prompts=((system.id, system.sha256),),
+    )
+
+
+def _surroundings(state: State) -> str:
+    """The intention, what can be chosen, what is decided; nothing else of the project."""
+    config = state.heuristics
+    lines = ["Intention:", state.intention, "", "Categories and their fields:"]
+    lines += [f"* {c.name}: {_names(c)}" for c in _menu(config)]
+    lines.append(f"* {OTHER}: {config.description.name}")
+    found = category(state)
+    if found is not None and found[1].source != "suggested":
+        how = "named by the intention" if found[1].source == "detected" else "chosen by the person"
+        lines += ["", f"Category: {found[0].name} ({how})"]
+    if state.known:
+        lines += ["", "Accepted decisions:"]
+        lines += [f"* {known.title} ({_shown(known.patch)})" for known in state.known]
+    return "\n".join(lines)
+
+
+def _menu(config: HeuristicsConfig) -> list[Category]:
+    return [c for name in config.menu if (c := config.named(name)) is not None]
+
+
+def _names(of: Category) -> str:
+    return ", ".join(field.name for field in of.fields()) or "no fields"
+
+
+def _shown(patch: DecisionPatch) -> str:
+    return ", ".join((patch.category, *(f"{name}: {value}" for name, value in patch.fields)))
+
+
+def _fields_to_fill(state: State) -> str:
+    found = category(state)
+    assert found is not None, "the patch is asked for only when the category is known"
+    return f"Category: {found[0].name}\nFields: {_names(found[0])}"
+
+
+# 2. Judging ----------------------------------------------------------------------------------
+
+
+def answered(state: State, outcome: Outcome) -> tuple[Decision, ...]:
+    """What follows from an outcome, but for the step after it.
+
+    Ends with the retry, a fallback, a stall, the suggested question or the patch.
+    """
+    asked = state.request
+    assert asked is not None, "an outcome answers an open step"
+    assert state.lead is not None, "that a model was asked for"
+    # Imported where a response is judged: pydantic is not for sessions that nobody leads.
+    from preflights_es.workflows.clarification import contracts
+
+    clarifies = asked.contract.startswith("clarify.")
+    contract = contracts.CLARIFY if clarifies else contracts.DECIDE
+    check = partial(clarify_violations if clarifies else decide_violations, state)
+    verdict = settled(asked, outcome, contract, check)
+    if isinstance(verdict, Usable):
+        outcome_of = _suggested if clarifies else _patched
+        return (verdict.accepted, outcome_of(state, verdict.payload))
+    if verdict.again is not None:
+        return (*verdict.decisions, verdict.again)
+    end = StepStalled if state.lead.strict else FellBack
+    return (*verdict.decisions, end(contract=contract.id, reason=verdict.reason))
+
+
+def clarify_violations(state: State, payload: dict[str, Any]) -> tuple[Violation, ...]:
+    """What the schema of `clarify.v1` cannot say of a payload."""
+    config = state.heuristics
+    names = [*(c.name for c in config.categories), OTHER]
+    found = category(state)
+    wanted = found[0].name if found and found[1].source in ("chosen", "custom") else None
+    said = payload["category"]
+    options = [option.casefold() for option in _options(payload)]
+    own = payload.get("own")
+    violations = []
+    if said not in names:
+        violations.append(Violation("/category", f"expected one of {', '.join(names)}"))
+    elif wanted is not None and said != wanted:
+        violations.append(Violation("/category", f"expected {wanted}, which the person chose"))
+    if len(set(options)) != len(options) or len(options) == 1 or len(options) > OPTIONS_MAX:
+        expected = f"expected none, or 2 to {OPTIONS_MAX} different ones"
+        violations.append(Violation("/options", expected))
+    if any(map(rules.is_placeholder, (payload["question"], *options))):
+        violations.append(Violation("", "expected no placeholder"))
+    if own is not None and own["field"] in ("Category", *_taken(config, said)):
+        violations.append(Violation("/own/field", "expected a name that no field has"))
+    return tuple(violations)
+
+
+def _options(payload: dict[str, Any]) -> tuple[str, ...]:
+    """Without what every question gets anyway."""
+    return tuple(o for o in payload["options"] if not o.casefold().startswith("other"))
+
+
+def _taken(config: HeuristicsConfig, name: str) -> tuple[str, ...]:
+    known = config.named(name) or config.other()
+    return tuple(field.name for field in known.fields())
+
+
+def _suggested(state: State, payload: dict[str, Any]) -> QuestionSuggested:
+    config = state.heuristics
+    known = config.named(payload["category"]) or config.other()
+    own = payload.get("own")
+    base = known.primary or config.description
+    field = Field(
+        own["field"] if own else base.name,
+        f"{OWN}{own['slug']}" if own else base.id,
+        payload["question"],
+        _options(payload),
+    )
+    return QuestionSuggested(category=known.name, field=field)
+
+
+def decide_violations(state: State, payload: dict[str, Any]) -> tuple[Violation, ...]:
+    """What the schema of `decide.v1` cannot say: only what a person said becomes a value."""
+    found = category(state)
+    if found is None:
+        return (Violation("/category", "nothing is known of it"),)
+    fields = {field.name: field for field in found[0].fields()}
+    heard = set(rules.tokens(" ".join((state.intention, *_spoken(state)))))
+    violations = []
+    if payload["category"] != found[0].name:
+        violations.append(Violation("/category", f"expected {found[0].name}"))
+    names = [entry["name"] for entry in payload["fields"]]
+    if len(set(names)) != len(names):
+        violations.append(Violation("/fields", "expected each field once"))
+    for i, entry in enumerate(payload["fields"]):
+        at, value = f"/fields/{i}", entry["value"]
+        given = (
+            rules.value_of(fields[entry["name"]], state.answers)
+            if entry["name"] in fields
+            else None
+        )
+        if entry["name"] not in fields:
+            violations.append(Violation(f"{at}/name", f"expected one of {', '.join(fields)}"))
+        elif given is not None and rules.stripped(value).casefold() != given.value.casefold():
+            violations.append(Violation(f"{at}/value", f"expected {given.value!r}, as answered"))
+        elif rules.is_placeholder(value):
+            violations.append(Violation(f"{at}/value", "expected no placeholder"))
+        elif not set(rules.tokens(value)) <= heard:
+            violations.append(Violation(f"{at}/value", "expected only what the person said"))
+    return tuple(violations)
+
+
+def _spoken(state: State) -> list[str]:
+    return [message.content for message in state.said if message.role == "user"]
+
+
+def _patched(state: State, payload: dict[str, Any]) -> PatchProposed:
+    """The answers as the rules file them, and what else the model read out of them."""
+    found = category(state)
+    assert found is not None, "checked before"
+    read = {entry["name"]: rules.stripped(entry["value"]) for entry in payload["fields"]}
+    values = []
+    for field in found[0].fields():
+        given = rules.value_of(field, state.answers)
+        value = given.value if given else read.get(field.name)
+        if value:
+            values.append((field.name, value))
+    return PatchProposed(
+        patch=DecisionPatch(found[0].name, tuple(values)), hint=rules.hint(found[0])
+    )

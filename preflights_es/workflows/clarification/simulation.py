@@ -1,0 +1,98 @@
+"""What the simulator answers in place of a model that leads a clarification.
+
+It varies around the reference by seed: other wordings, other options, now and then a question of
+its own or a code fence; always within the contract, so that it finds our bugs and not its own.
+"""
+
+from __future__ import annotations
+
+import re
+
+from preflights_es.core.completions import CompletionRequested
+from preflights_es.core.json import encoded
+from preflights_es.core.simulation import Bank, Draws, Route
+from preflights_es.workflows.clarification import rules
+from preflights_es.workflows.clarification.values import OTHER, Field, HeuristicsConfig
+
+_WORDINGS = (
+    "{}",
+    "{} (the one you will live with)",
+    "Before anything else: {}",
+    "For this change: {}",
+)
+_MORE = {
+    "Authentication": ("Passkeys", "SAML", "API keys", "mTLS"),
+    "Database": ("SQLite", "DuckDB", "CockroachDB", "Redis"),
+    "Frontend": ("Solid", "htmx", "Qwik", "Lit"),
+    "Backend": ("tRPC", "JSON-RPC", "WebSockets", "SOAP"),
+    "Infra": ("Kubernetes", "Bare metal", "Edge", "PaaS"),
+}
+_OWN = (
+    ("migration_path", "Migration", "How do existing users get there?"),
+    ("failure_mode", "Failure", "What happens while it is down?"),
+    ("data_owner", "Owner", "Who owns the data?"),
+)
+_OWN_OPTIONS = ("At once", "Step by step", "Not at all", "By hand")
+_CATEGORY = re.compile(r"^\* (?P<name>[^:\n]+): ", re.MULTILINE)
+_FIXED = re.compile(r"^Category: (?P<name>.+) \((?P<how>named|chosen) by ", re.MULTILINE)
+_TASK = re.compile(r"^Category: (?P<category>.+)\nFields: (?P<fields>.*)$")
+
+
+def clarify(draws: Draws, request: CompletionRequested) -> str:
+    """A `clarify.v1` for what the request offers."""
+    text = request.messages[1].content if len(request.messages) > 1 else ""
+    listed = text.partition("Categories and their fields:\n")[2].partition("\n\n")[0]
+    names = _CATEGORY.findall(listed) or [OTHER]
+    fixed = _FIXED.findall(text.rpartition("Categories and their fields:\n")[2])
+    chosen = fixed[-1][0] if fixed and fixed[-1][0] in names else draws.pick(names)
+    config = HeuristicsConfig()
+    known = config.named(chosen) or config.other()
+    field = known.primary or config.description
+    own = None
+    question, options = field.question, _options(draws, chosen, field)
+    if draws.chance(0.15):
+        slug, name, question = draws.pick(_OWN)
+        own = {"slug": slug, "field": name}
+        options = draws.sample(_OWN_OPTIONS, 2 + draws.below(3))
+    wording = draws.pick(_WORDINGS).format(question)
+    return _written(
+        draws, {"category": chosen, "question": wording, "options": options, "own": own}
+    )
+
+
+def _options(draws: Draws, category: str, field: Field) -> list[str]:
+    pool = (*field.options, *_MORE.get(category, ()))
+    if len(pool) < 2 or draws.chance(0.1):
+        return []
+    return draws.sample(pool, 2 + draws.below(min(len(pool), 5) - 1))
+
+
+def decide(draws: Draws, request: CompletionRequested) -> str:
+    """A `decide.v1` that writes down what was answered, and at times a word of the intention."""
+    messages = [m.content for m in request.messages if m.role == "user"]
+    tasks = [found for m in messages if (found := _TASK.search(m))]
+    if not tasks:
+        return _written(draws, {"category": OTHER, "fields": []})
+    category, names = tasks[-1]["category"], tasks[-1]["fields"].split(", ")
+    values: dict[str, str] = {}
+    for message in messages[1:]:
+        name, colon, value = message.partition(": ")
+        if colon and name in names:
+            values[name] = value
+    words = rules.tokens(messages[0].partition("\n\n")[0].partition("\n")[2])
+    spare = [name for name in names if name not in values]
+    if spare and words and draws.chance(0.2):
+        values[draws.pick(spare)] = draws.pick(words)
+    fields = [{"name": name, "value": value} for name, value in values.items()]
+    return _written(draws, {"category": category, "fields": fields})
+
+
+def _written(draws: Draws, payload: dict[str, object]) -> str:
+    text = encoded(payload).decode()
+    return f"```json\n{text}\n```" if draws.chance(0.2) else text
+
+
+BANK: Bank = {
+    "clarify": Route(clarify, ("clarify an intention",), ("clarify|clarifies", "intention")),
+    "decide": Route(decide, ("decide nothing",), ("patch", "decision")),
+}

@@ -1,0 +1,380 @@
+"""A model that leads a clarification: what it contributes, and what stays the rules'."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Iterator
+from importlib.resources import files
+from typing import Any
+
+import pytest
+
+from preflights_es.app import WORKFLOWS
+from preflights_es.core import session as kernel
+from preflights_es.core.completions import Completion, CompletionRequested, Message
+from preflights_es.core.contracts import Contract
+from preflights_es.core.errors import LLMAPIError, LLMError, LLMRateLimitError, LLMTimeoutError
+from preflights_es.core.leading import (
+    INVALID,
+    FellBack,
+    Lead,
+    ResponseRejected,
+    StepRetried,
+    StepStalled,
+)
+from preflights_es.core.ports import Provider
+from preflights_es.core.prompts import prompt
+from preflights_es.providers.faults import FaultConfig
+from preflights_es.providers.simulated.provider import SimLLMProvider
+from preflights_es.replay.replayer import Replayer
+from preflights_es.runtime.runner import Handle, Runner
+from preflights_es.workflows.clarification import WORKFLOW, contracts, lead, rules
+from preflights_es.workflows.clarification.events import (
+    AnswersGiven,
+    Given,
+    IntentionDeclared,
+    Known,
+    Setup,
+)
+from preflights_es.workflows.clarification.simulation import BANK
+from preflights_es.workflows.clarification.state import State
+from preflights_es.workflows.clarification.values import (
+    OTHER_OPTION,
+    DecisionPatch,
+    HeuristicsConfig,
+)
+from tests.fixed import PROJECT, memory_runner
+from tests.workflows.clarification.cases import ADA, OAUTH, UID
+
+GOOD = {
+    "category": "Authentication",
+    "question": "How do people sign in?",
+    "options": ["Passkeys", "OAuth"],
+    "own": None,
+}
+Reply = str | LLMError | dict[str, Any]
+
+
+class Scripted:
+    """A provider that says what it was told to, in turn."""
+
+    def __init__(self, *replies: Reply) -> None:
+        self._replies: Iterator[Reply] = iter(replies)
+        self.requests: list[CompletionRequested] = []
+
+    async def respond(self, request: CompletionRequested) -> Completion:
+        self.requests.append(request)
+        reply = next(self._replies)
+        if isinstance(reply, LLMError):
+            raise reply
+        return Completion(reply if isinstance(reply, str) else json.dumps(reply))
+
+
+class Led:
+    """A session that a provider leads."""
+
+    def __init__(
+        self,
+        *replies: Reply,
+        intention: str = "Add login",
+        strict: bool = False,
+        simulator: SimLLMProvider | None = None,
+    ) -> None:
+        self.provider = Scripted(*replies)
+        self._asked: Provider = simulator or self.provider
+        self.waits: list[float] = []
+        plain = memory_runner()
+
+        async def waited(seconds: float) -> None:
+            self.waits.append(seconds)
+
+        self.runner = Runner(plain.store, WORKFLOWS, plain.now, plain.new_id, waited)
+        known = (Known("Choose a database", DecisionPatch("Database", (("Type", "MySQL"),))),)
+        first = IntentionDeclared(
+            at=self.runner.now(),
+            actor=ADA,
+            intention=intention,
+            project=PROJECT,
+            uid=UID,
+            setup=Setup("0", "c/1", "script", lead=Lead("script", "model-1", strict=strict)),
+            heuristics=HeuristicsConfig(),
+            known=known,
+        )
+        opened = self.runner.open(
+            WORKFLOW, PROJECT, first, self.runner.new_id(), self.runner.new_id()
+        )
+        self.handle: Handle = opened.handle
+        self.settle()
+
+    @property
+    def state(self) -> State:
+        state: State = self.handle.session.state
+        return state
+
+    @property
+    def status(self) -> str:
+        return kernel.status(WORKFLOW, self.handle.session)
+
+    def settle(self) -> None:
+        self.handle = asyncio.run(self.runner.settle(self.handle, self._asked)).handle
+
+    def answer(self, **answers: str) -> None:
+        for key, value in answers.items():
+            self.answer_one(key, value)
+
+    def answer_one(self, key: str, value: str) -> None:
+        given = (Given(key, (value,)),)
+        new = AnswersGiven(at=self.runner.now(), actor=ADA, answers=given)
+        self.handle = self.runner.submit(self.handle, new, self.runner.new_id()).handle
+        self.settle()
+
+    def events(self, of: type[Any]) -> list[Any]:
+        codec = self.runner.codec(WORKFLOW)
+        stored = self.runner.store.read(self.handle.session_id)
+        return [codec.decode(one) for one in stored if one.type == of.tag]
+
+    def replayed(self) -> str:
+        stored = self.runner.store.read(self.handle.session_id)
+        return Replayer(WORKFLOWS).replay(stored).status
+
+
+def decided(*fields: tuple[str, str], category: str = "Authentication") -> dict[str, Any]:
+    return {"category": category, "fields": [{"name": n, "value": v} for n, v in fields]}
+
+
+# 1. What a model contributes -----------------------------------------------------------------
+
+
+def test_the_models_wording_and_options_are_asked_under_the_rules_key() -> None:
+    led = Led(GOOD)
+    question = led.state.question
+    assert question is not None
+    assert (question.id, question.question) == ("auth_strategy", "How do people sign in?")
+    assert question.options == ("Passkeys", "OAuth", OTHER_OPTION)
+    assert led.status == "needs_answers"
+
+
+def test_the_models_category_is_its_own_suggestion() -> None:
+    led = Led({**GOOD, "category": "Infra"}, intention="Make it nice")
+    (category,) = led.state.provenance
+    assert (category.value, category.source, category.by) == ("Infra", "suggested", "agent")
+    assert led.state.question is not None
+    assert led.state.question.id == "hosting"
+
+
+def test_a_question_of_its_own_gets_a_key_and_a_field_of_its_own() -> None:
+    own = {**GOOD, "own": {"slug": "tenancy", "field": "Tenancy"}, "options": []}
+    led = Led(own, decided(("Tenancy", "one each")))
+    assert led.state.question is not None
+    assert (led.state.question.id, led.state.question.type) == ("custom.tenancy", "free_text")
+    led.answer_one("custom.tenancy", "one each")
+    assert led.state.patch == DecisionPatch("Authentication", (("Tenancy", "one each"),))
+    assert led.replayed() == "identical"
+
+
+def test_the_answer_stands_as_given_and_the_model_may_read_more_out_of_what_was_said() -> None:
+    led = Led(
+        GOOD,
+        decided(("Strategy", "OAuth"), ("Library", "Authlib")),
+        intention="Add login with Authlib",
+    )
+    led.answer(auth_strategy="oauth")
+    assert led.state.patch == DecisionPatch(
+        "Authentication", (("Strategy", "OAuth"), ("Library", "Authlib"))
+    )
+    sources = {p.field: (p.source, p.by) for p in led.state.provenance}
+    assert sources["Strategy"] == ("chosen", "user")
+    assert sources["Library"] == ("suggested", "agent")
+
+
+def test_the_conversation_is_derived_from_the_log() -> None:
+    led = Led(GOOD, decided(("Strategy", "OAuth")))
+    led.answer(auth_strategy="OAuth")
+    first, second = led.provider.requests
+    assert [m.role for m in first.messages] == ["system", "user"]
+    assert [m.role for m in second.messages] == ["system", "user", "assistant", "user", "user"]
+    assert first.messages[0].content == prompt(lead.PACKAGE, "clarify.v1").text
+    assert "Add login" in first.messages[1].content
+    assert "Choose a database (Database, Type: MySQL)" in first.messages[1].content
+    assert second.messages[2].content == json.dumps(GOOD)
+    assert second.messages[3].content == "Strategy: OAuth"
+    assert first.prompts == (("clarify.v1", prompt(lead.PACKAGE, "clarify.v1").sha256),)
+
+
+# 2. What stays the rules' --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("change", "pointer"),
+    [
+        ({"category": "Cooking"}, "/category"),
+        ({"options": ["TBD", "OAuth"]}, ""),
+        ({"options": ["One"]}, "/options"),
+        ({"options": ["a", "A"]}, "/options"),
+        ({"options": [f"option {n}" for n in range(7)]}, "/options"),
+        ({"own": {"slug": "x_y", "field": "Library"}}, "/own/field"),
+        ({"own": {"slug": "Not A Slug", "field": "X"}}, "/own/slug"),
+        ({"question": "two\nlines"}, "/question"),
+        ({"question": 7}, "/question"),
+    ],
+)
+def test_a_clarify_answer_that_breaks_a_rule_is_asked_for_again(
+    change: dict[str, Any], pointer: str
+) -> None:
+    led = Led({**GOOD, **change}, GOOD)
+    (rejected,) = led.events(ResponseRejected)
+    assert rejected.kind == "schema_violation"
+    assert [v.pointer for v in rejected.violations] == [pointer]
+    assert "did not match the schema:" in led.provider.requests[1].messages[-1].content
+    assert led.provider.requests[1].attempt == 2
+    assert led.state.question is not None
+    assert led.state.question.question == GOOD["question"]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        decided(("Strategy", "SAML")),
+        decided(("Strategy", "OAuth"), ("Library", "Auth0")),
+        decided(("Strategy", "OAuth"), ("ORM", "login")),
+        decided(("Strategy", "OAuth"), ("Strategy", "OAuth")),
+        decided(("Strategy", "OAuth"), ("Library", "TBD")),
+        decided(("Type", "OAuth"), category="Database"),
+    ],
+)
+def test_only_what_the_person_said_becomes_a_value(answer: dict[str, Any]) -> None:
+    led = Led(GOOD, answer, answer)
+    led.answer(auth_strategy="OAuth")
+    assert len(led.events(ResponseRejected)) == 2
+    assert led.state.patch == OAUTH
+    assert led.state.fell_back == "schema_violation"
+
+
+def test_a_category_that_the_person_chose_is_not_the_models_to_change() -> None:
+    led = Led(GOOD, {**GOOD, "category": "Infra"}, {**GOOD, "category": "Database"})
+    led.answer(change_category="Database")
+    assert led.state.question is not None
+    assert led.state.question.id == "db_type"
+    assert (
+        led.provider.requests[1]
+        .messages[1]
+        .content.endswith(
+            "Category: Database (chosen by the person)\n\nAccepted decisions:\n"
+            "* Choose a database (Database, Type: MySQL)"
+        )
+    )
+
+
+def test_the_option_to_specify_another_is_always_last_and_only_once() -> None:
+    led = Led({**GOOD, "options": ["OAuth", "Passkeys", "Other", "other (specify)"]})
+    assert led.state.question is not None
+    assert led.state.question.options == ("OAuth", "Passkeys", OTHER_OPTION)
+
+
+def test_the_budget_of_turns_holds_for_a_model_too() -> None:
+    led = Led(GOOD, decided(("Strategy", "OAuth")), *[{**GOOD, "category": c} for c in "xx"])
+    led.answer(auth_strategy="OAuth")
+    assert led.state.turn == 2
+    assert led.state.turn <= rules.TURNS_MAX
+
+
+# 3. When it cannot be used -------------------------------------------------------------------
+
+
+def test_invalid_json_is_asked_for_once_more_with_the_fixed_sentence() -> None:
+    led = Led("I would use OAuth.", GOOD)
+    assert led.provider.requests[1].messages[-1].content == INVALID
+    assert led.provider.requests[1].messages[-2].content == "I would use OAuth."
+    assert led.status == "needs_answers"
+
+
+@pytest.mark.parametrize(
+    ("error", "wait", "kind"),
+    [
+        (LLMTimeoutError("slow"), 1.0, "timeout"),
+        (LLMAPIError("down"), 1.0, "api_error"),
+        (LLMRateLimitError("busy", retry_after_ms=2_500), 2.5, "rate_limit"),
+        (LLMRateLimitError("busy", retry_after_ms=3_600_000), 30.0, "rate_limit"),
+    ],
+)
+def test_a_failed_call_is_made_once_more_after_a_pause_then_the_rules_go_on(
+    error: LLMError, wait: float, kind: str
+) -> None:
+    led = Led(error, error)
+    assert led.waits == [wait]
+    (fell,) = led.events(FellBack)
+    assert (fell.contract, fell.reason) == ("clarify.v1", kind)
+    assert led.state.question is not None
+    assert led.state.question.question == "Which authentication approach?"
+    assert kind in WORKFLOW.view(led.state).warnings[0]
+    led.answer(auth_strategy="OAuth")
+    assert led.state.patch == OAUTH
+    assert len(led.provider.requests) == 2
+    assert led.replayed() == "identical"
+
+
+def test_a_strict_session_waits_and_asks_again_when_it_is_retried() -> None:
+    led = Led("no", "no", GOOD, strict=True)
+    (stalled,) = led.events(StepStalled)
+    assert stalled.reason == "invalid_json"
+    assert led.status == "waiting"
+    retried = StepRetried(at=led.runner.now(), actor=ADA)
+    led.handle = led.runner.submit(led.handle, retried, led.runner.new_id()).handle
+    led.settle()
+    assert led.status == "needs_answers"
+    assert led.replayed() == "identical"
+
+
+def test_nothing_is_accepted_while_a_model_is_asked() -> None:
+    led = Led(GOOD, LLMAPIError("down"), LLMAPIError("down"), strict=True)
+    led.answer(auth_strategy="OAuth")
+    assert led.state.patch is None
+    assert led.status == "waiting"
+
+
+# 4. The simulator in its place ---------------------------------------------------------------
+
+
+@pytest.mark.parametrize("id_", sorted(lead.PROMPTS.values()))
+def test_every_prompt_file_routes_to_its_own_generator(id_: str) -> None:
+    simulator = SimLLMProvider(1, bank=BANK)
+    text = prompt(lead.PACKAGE, id_).text
+    assert (
+        simulator.route(simulator.asked([Message("system", text)])) == id_.split(".", maxsplit=1)[0]
+    )
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_any_seed_and_fault_ends_valid_or_resumable_and_replays(seed: int) -> None:
+    intention = ("Add OAuth login", "Do a thing", "Orders in postgres", "A new UI")[seed % 4]
+    faults = FaultConfig(llm_timeout=0.1, llm_error=0.1, llm_malformed=0.2, llm_rate_limit=0.1)
+    simulator = SimLLMProvider(seed, faults, BANK)
+    led = Led(intention=intention, strict=seed % 5 == 0, simulator=simulator)
+    while question := led.state.question:
+        option = question.options[0] if question.options and seed % 3 else "My own way"
+        led.answer_one(question.id, option)
+    assert led.status in ("ready", "waiting")
+    assert led.replayed() == "identical"
+    assert all(request.attempt <= 2 for request in led.events(CompletionRequested))
+    if patch := led.state.patch:
+        assert patch.fields
+        assert not any(rules.is_placeholder(value) for _, value in patch.fields)
+
+
+@pytest.mark.parametrize("contract", [contracts.CLARIFY, contracts.DECIDE], ids=lambda c: c.id)
+def test_a_schema_file_is_the_frozen_image_of_its_class(contract: Contract) -> None:
+    file = files(lead.PACKAGE) / "schemas" / f"{contract.id}.json"
+    model: Any = contract.model
+    assert json.loads(file.read_text("utf-8")) == model.model_json_schema()
+
+
+FROZEN = {
+    "clarify.v1": "7a3341af6d5125d05cee1a76acb58ebcbfbed64435a4e351e893f553b0ecffa1",
+    "decide.v1": "c2fa1db4996cea2a1211f96a7b851a1b3f90a86775bddc4be6a8a385f0f8498b",
+}
+
+
+@pytest.mark.parametrize("id_", sorted(FROZEN))
+def test_a_prompt_file_never_changes_once_a_session_may_have_used_it(id_: str) -> None:
+    assert prompt(lead.PACKAGE, id_).sha256 == FROZEN[id_]
