@@ -8,9 +8,10 @@ from __future__ import annotations
 import contextlib
 import io
 import os
+import signal
 import sys
 from collections.abc import Iterable, Sequence
-from types import TracebackType
+from types import FrameType, TracebackType
 from typing import TYPE_CHECKING
 
 import click
@@ -124,7 +125,15 @@ def preflights(ctx: click.Context, db: str | None, debug: bool) -> None:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run one command and leave with its exit code."""
     _open_streams()
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, _interrupted)
     sys.exit(run(list(sys.argv[1:] if arguments is None else arguments)))
+
+
+def _interrupted(_number: int, _frame: FrameType | None) -> None:
+    """Ctrl-C, once in words; whoever presses it again wants the end, and no traceback."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    raise KeyboardInterrupt
 
 
 def _open_streams() -> None:

@@ -15,7 +15,7 @@ from typing import Any, Final, NamedTuple
 from preflights_cli.main import run
 
 BIN: Final = Path(sys.executable).parent
-TIMEOUT_S: Final = 15  # a machine of a build is slow; nothing here waits that long
+TIMEOUT_S: Final = 60  # a machine of a build is slow; nothing here waits that long
 RAW: Final = frozenset("\x1b\x07\x08\x7f\x9b\u2028\u202e\u202d\u2066\u2069")
 """What no terminal may be sent: escape sequences, and what turns the direction."""
 

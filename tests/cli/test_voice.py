@@ -148,15 +148,22 @@ def test_every_exit_code_is_reached(house: Project) -> None:
         assert house.run(*words).code == code
 
 
-def test_control_c_without_a_terminal_ends_with_130(house: Project) -> None:
+@pytest.mark.parametrize("times", [1, 2])
+def test_control_c_without_a_terminal_ends_with_130(house: Project, times: int) -> None:
     fifo = house.folder / "answers"
     os.mkfifo(fifo)
     process = house.started("start", "Add login", "--answers-file", "answers")
-    writer = _opened_for_writing(fifo)  # only once the program reads, and waits
-    process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=TIMEOUT_S)
+    writer = _opened_for_writing(fifo)  # only once the program reads
+    time.sleep(0.5)  # and waits
+    for _ in range(times):
+        process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=TIMEOUT_S)
     os.close(writer)
-    assert (process.returncode, err.strip()) == (130, b"interrupted")
+    if times == 1:
+        assert (process.returncode, err.strip()) == (130, b"interrupted")
+    else:
+        assert process.returncode in (130, -signal.SIGINT)  # a shell says 130 for both
+    assert (out, b"Traceback" in err) == (b"", False)
     assert house.call("sessions", "--json").json["sessions"] == []
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from preflights_es import settings
 from preflights_es.app import App
 from preflights_es.core.events import Actor
-from tests.store.mortal import serve
+from tests.store.mortal import acknowledge, serve
 
 PROJECT = "crashing"
 
@@ -41,13 +41,13 @@ def run(program: App) -> None:
             f"{intention}, take {turn}", program.setup(), program.settings.heuristics
         )
         session_id = step.handle.session_id
-        print("started", session_id, flush=True)
+        acknowledge("started", session_id)
         sessions.answer(step.handle, [(key, [value])])
-        print("answered", session_id, flush=True)
+        acknowledge("answered", session_id)
         accepted = sessions.accept(session_id)
-        print("accepted", session_id, flush=True)
+        acknowledge("accepted", session_id)
         program.documents.finish(accepted.handle)
-        print("finished", session_id, flush=True)
+        acknowledge("finished", session_id)
 
 
 if __name__ == "__main__":

@@ -21,6 +21,11 @@ ROOT: Final = Path(__file__).parents[2]
 LONGEST_S: Final = 0.1  # seconds that a child may work after its first acknowledgement
 
 
+def acknowledge(*words: object) -> None:
+    """Print a line, whole or not at all: a pipe takes so few bytes at once."""
+    os.write(sys.stdout.fileno(), f"{' '.join(map(str, words))}\n".encode())
+
+
 def serve(work: Callable[[list[str]], None]) -> None:
     """For each line of stdin, let a child do the work with its words, until it is killed.
 
@@ -28,11 +33,11 @@ def serve(work: Callable[[list[str]], None]) -> None:
     """
     for line in sys.stdin:
         if (child := os.fork()) == 0:
-            print(os.getpid(), flush=True)
+            acknowledge(os.getpid())
             work(line.split())
             os._exit(1)
         os.waitpid(child, 0)
-        print("dead", flush=True)
+        acknowledge("dead")
 
 
 class Mortals:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from preflights_es.store import migrate
 from preflights_es.store.sql import SqlStore
-from tests.store.mortal import serve
+from tests.store.mortal import acknowledge, serve
 
 
 def run(folder: Path) -> None:
@@ -15,7 +15,7 @@ def run(folder: Path) -> None:
     assert migrate.script_location().is_dir(), "imported before the fork"
     for n in count():
         SqlStore(str(folder / f"{n}.db"), int, bytes).close()
-        print(n, flush=True)
+        acknowledge(n)
 
 
 if __name__ == "__main__":

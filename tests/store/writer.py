@@ -13,7 +13,7 @@ from pathlib import Path
 from preflights_es.core.ports import Batch, Head
 from preflights_es.store.sql import SqlStore
 from tests.store.given import batch, heard, said, sql
-from tests.store.mortal import serve
+from tests.store.mortal import acknowledge, serve
 
 SESSIONS = 5
 
@@ -32,7 +32,7 @@ def run(store: SqlStore, prefix: str) -> None:
             for number, input_id in zip(numbers, ids, strict=True)
         ]
         heads |= zip(numbers, store.append(batches), strict=True)
-        print(" ".join(ids), flush=True)
+        acknowledge(*ids)
 
 
 def _batch(number: int, input_id: str, head: Head | None, length: int) -> Batch:
