@@ -1,0 +1,67 @@
+"""What the rules have in common: how patterns are written, compiled and searched.
+
+Nothing here knows what a secret is.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from typing import Final, Literal, cast
+
+Kind = Literal["key", "token", "password", "email"]
+Span = tuple[int, int, Kind]
+OPAQUE: Final = "\ufdd0"  # a noncharacter of Unicode: no keyboard types it, no rule matches it
+VALUE_MAX: Final = 256  # characters of a value that are judged; more would not change the verdict
+
+
+@cache
+def compiled(pattern: str, flags: int = 0) -> re.Pattern[str]:
+    """Compiled at first use, so that importing this module costs next to nothing."""
+    return re.compile(pattern, flags)
+
+
+@cache
+def words(vocabulary: str) -> frozenset[str]:
+    return frozenset(vocabulary.split())
+
+
+def named(pattern: str, text: str) -> Iterator[Span]:
+    """Each match's named group: its name is the kind, and it alone goes."""
+    for found in compiled(pattern).finditer(text):
+        kind = cast("Kind", found.lastgroup)
+        start, end = found.span(kind)
+        yield start, end, kind
+
+
+def lower(text: str) -> str:
+    """In lower case and of the same length, so that a position holds for both."""
+    low = text.lower()
+    if len(low) == len(text):
+        return low
+    return "".join(c.lower() if len(c.lower()) == 1 else c for c in text)
+
+
+# The abbreviations of the tables.
+_SHORT: Final = {
+    # 8 letters and digits, or 16 of one sort; the same with - and _, 8 or 20
+    "«N»": "(?:(?=[A-Za-z]{0,40}[0-9])«W»{8,}|«W»{16,})",
+    "«L»": "(?:(?=[A-Za-z_-]{0,60}[0-9])«D»{8,}|«D»{20,})",
+    "«D»": "[A-Za-z0-9_-]",
+    "«W»": "[A-Za-z0-9]",
+    # for the places: other arguments, a password as argument and in quotes, the user of a URL
+    "«C»": r"\s[^\n|;]{0,160}?(?<=\s)",
+    "«P»": r"[\"']?(?P<password>«A»{3,})",
+    "«Q»": r"[\"'](?P<password>[^\"'\n\ufdd0]{1,200})",
+    "«U»": r"://[^\s/?#@:\"'<>`\ufdd0]{0,256}:(?!\d{1,5}(?:[/?#]|\s|$))",
+    "«A»": r"[^\s\"'`<>|;\ufdd0]",
+}
+
+
+@cache
+def rules(table: str) -> tuple[str, ...]:
+    """The lines of a table, their abbreviations written out."""
+    for short, long in _SHORT.items():
+        table = table.replace(short, long)
+    return tuple(line for line in table.splitlines() if line)

@@ -1,0 +1,19 @@
+"""The rules in the order in which they are tried."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Final
+
+from preflights_es.runtime.redaction.addresses import emails, escaped_emails
+from preflights_es.runtime.redaction.labels import labels
+from preflights_es.runtime.redaction.patterns import Span
+from preflights_es.runtime.redaction.places import headers, pairs, places
+from preflights_es.runtime.redaction.private_keys import private_keys
+from preflights_es.runtime.redaction.shapes import shapes, web_tokens
+
+# The order is a priority: an exact shape before a place, a place before an address.
+RULES: Final[tuple[Callable[[str], Iterator[Span]], ...]] = (
+    *(private_keys, shapes, web_tokens, places, headers, pairs, labels),
+    *(emails, escaped_emails),
+)
