@@ -21,7 +21,7 @@ from preflights_es.core.errors import (
 from preflights_es.core.events import Actor, Request
 from preflights_es.core.leading import Lead
 from preflights_es.core.ports import Head, Stored
-from preflights_es.core.session import Workflow
+from preflights_es.core.session import Session, Workflow
 from preflights_es.runtime import entropy
 from preflights_es.runtime.documents import Documents
 from preflights_es.runtime.redaction import redact
@@ -176,20 +176,17 @@ class App:
         streams = chain.sessions(jsonl.stored(lines, where))
         if not streams:
             raise LogDamaged(where, 0, "it holds no events")
-        numbers = [self._number(events) for events in streams.values()]
+        folded = [self._folded(events) for events in streams.values()]
         fresh = [self._lacking(events) for events in streams.values()]
         return [
-            self._taken(new, events[-1], number)
-            for new, events, number in zip(fresh, streams.values(), numbers, strict=True)
+            self._taken(new, events[-1], session)
+            for new, events, session in zip(fresh, streams.values(), folded, strict=True)
         ]
 
-    def _number(self, events: list[Stored]) -> int | None:
-        """The number that a session's record bears, once the session verifies and folds."""
+    def _folded(self, events: list[Stored]) -> Session[Any]:
+        """A session of a file, once it verifies."""
         chain.verified(events)
-        workflow = self.runner.workflow(events[0].workflow)
-        view = workflow.view(self.runner.folded(workflow, events).state)
-        number: int | None = getattr(view, "number", None)
-        return number
+        return self.runner.folded(self.runner.workflow(events[0].workflow), events)
 
     def _lacking(self, events: list[Stored]) -> list[Stored]:
         """The tail that this log lacks.
@@ -206,10 +203,16 @@ class App:
                 )
         return events[len(here) :]
 
-    def _taken(self, new: list[Stored], last: Stored, number: int | None) -> tuple[Head, int]:
+    def _taken(self, new: list[Stored], last: Stored, session: Session[Any]) -> tuple[Head, int]:
+        """Add the tail; of its calls only those stay open that were open here before."""
         if new:
+            workflow = self.runner.workflow(last.workflow)
+            number: int | None = getattr(workflow.view(session.state), "number", None)
+            calls = self.store.open_calls(last.project)
+            known = {call for session_id, call in calls if session_id == last.session_id}
+            still = sorted(known & {call.call for call in session.calls})
             try:
-                self.store.insert(new, number=number)
+                self.store.insert(new, number=number, open_calls=still)
             except DuplicateInput as error:
                 raise Refused(
                     f"an Input of session {last.session_id} stands in another session: "
