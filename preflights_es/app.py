@@ -204,13 +204,16 @@ class App:
         return events[len(here) :]
 
     def _taken(self, new: list[Stored], last: Stored, session: Session[Any]) -> tuple[Head, int]:
-        """Add the tail; of its calls only those stay open that were open here before."""
+        """Add the tail; its open completions can be made here, its documents only stay due.
+
+        Importing a file writes no documents: `preflights render` does, when a person asks.
+        """
         if new:
             workflow = self.runner.workflow(last.workflow)
             number: int | None = getattr(workflow.view(session.state), "number", None)
             calls = self.store.open_calls(last.project)
             known = {call for session_id, call in calls if session_id == last.session_id}
-            still = sorted(known & {call.call for call in session.calls})
+            still = sorted(c.call for c in session.calls if _is_completion(c) or c.call in known)
             try:
                 self.store.insert(new, number=number, open_calls=still)
             except DuplicateInput as error:
