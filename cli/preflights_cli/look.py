@@ -12,7 +12,7 @@ from preflights_cli.shapes import describe, session_json, status_of, tell_warnin
 from preflights_cli.table import Column, table
 from preflights_es.app import App
 from preflights_es.core import ids
-from preflights_es.core.errors import PreflightsError
+from preflights_es.core.errors import LogDamaged, PreflightsError
 from preflights_es.core.ports import Stored
 from preflights_es.core.text import one_line, shortened, shown
 from preflights_es.core.views import Question, Status
@@ -85,6 +85,8 @@ def _row(app: App, session_id: str) -> dict[str, Any]:
     try:
         handle = app.runner.load(session_id)
     except PreflightsError as error:
+        if isinstance(error, LogDamaged) and error.version == 0:
+            raise  # the database as a whole, not one session of it
         return {
             **row,
             "workflow": "",

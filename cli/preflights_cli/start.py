@@ -79,6 +79,7 @@ def start_command(
         raise click.UsageError(message)
     mark = mark_of(local=local, adr=adr)
     wanted = (answers.from_file(answers_file) if answers_file else []) + answers.keyed(answered)
+    app.sessions.check(wanted)
     app.documents.check_folders()
     finish_pending(app, voice)
     tell_name(app, voice)

@@ -118,6 +118,7 @@ def abandon_command(session: str, reason: str, force: bool, app: App, voice: Voi
     Examples:
       preflights abandon last --reason "not needed any more"
     """
+    finish_pending(app, voice)
     step = app.sessions.abandon(app.sessions.load(session), reason, force=force)
     tell_redacted(voice, "the reason", reason)
     if voice.as_json:

@@ -5,14 +5,16 @@ from __future__ import annotations
 import contextlib
 import glob
 import os
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from hashlib import sha256
+from itertools import count
 from pathlib import Path, PurePosixPath
 from typing import Final
 
 from preflights_es.core.artifacts import Written
 from preflights_es.core.errors import ArtifactOutside, StoreUnavailable
 
+_NO_FILE: Final = "no file"  # stands for a link or a folder, which no hash can equal
 NUMBER_DIGITS_MAX: Final = 6  # a longer name is a date or an id, not a record's number
 
 
@@ -84,7 +86,12 @@ def alone(root: Path) -> Iterator[None]:
 
 
 def filed(
-    target: Path, path: str, text: str, before: Written | None, former: Path | None = None
+    target: Path,
+    path: str,
+    text: str,
+    before: Written | None,
+    former: Path | None = None,
+    wrote: Collection[str] = (),
 ) -> tuple[Written, bool]:
     """Write a document; where a person has edited it, write `.new` beside it.
 
@@ -92,6 +99,7 @@ def filed(
         path: the target relative to the project's root.
         before: what this program wrote for the same session last, where it did.
         former: where that lies, when it lies elsewhere; removed unless a person edited it.
+        wrote: hashes of all that was ever written for the session; nobody edited those.
 
     Returns:
         What was written, and whether it lies beside the person's file.
@@ -101,12 +109,13 @@ def filed(
     """
     content = text.encode()
     value = hash_of(text)
-    known = {value} | ({before.sha256} if before and before.path == path else set())
+    known = {None, value, *wrote} | ({before.sha256} if before and before.path == path else set())
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        beside = found_hash(target) not in (None, *known)
+        beside = found_hash(target) not in known
         if beside:
-            target, path = target.with_name(f"{target.name}.new"), f"{path}.new"
+            name = _free_name(target, known)
+            target, path = target.with_name(name), path[: -len(target.name)] + name
         if found_hash(target) != value:
             _replace(target, content)
         if before and former and found_hash(former) == before.sha256:
@@ -114,6 +123,15 @@ def filed(
     except OSError as error:
         raise StoreUnavailable(f"{path} cannot be written: {error.strerror or error}") from error
     return Written(path, value), beside
+
+
+def _free_name(target: Path, known: Collection[str | None]) -> str:
+    """`.new` beside a person's file, or `.new2` where a person edited that as well, and so on."""
+    for n in count(1):
+        name = f"{target.name}.new{n if n > 1 else ''}"
+        if found_hash(target.with_name(name)) in (_NO_FILE, *known):
+            return name
+    raise AssertionError("numbers do not end")
 
 
 def numbered(folder: Path) -> dict[int, list[Path]]:
@@ -134,7 +152,7 @@ def hash_of(text: str) -> str:
 def found_hash(target: Path) -> str | None:
     """Of what lies there; None when nothing does, and never what a link points at."""
     if target.is_symlink() or target.is_dir():
-        return "not a file of ours"
+        return _NO_FILE
     try:
         return sha256(target.read_bytes()).hexdigest()
     except FileNotFoundError:

@@ -66,7 +66,7 @@ class AmbiguousSession(Refused):
 
     def __init__(self, typed: str, matches: tuple[str, ...]) -> None:
         some = ", ".join(matches[:4])
-        super().__init__(f"{typed!r} matches {len(matches)} sessions ({some}): type more of the id")
+        super().__init__(f"{typed!r} matches several sessions ({some}, ...): type more of the id")
         self.typed = typed
         self.matches = matches
 

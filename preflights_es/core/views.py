@@ -42,4 +42,6 @@ class View(Value, frozen=True, kw_only=True):
     """0.0 to 1.0."""
     written: Written | None = None
     """The document as it was written last."""
+    hashes: tuple[str, ...] = ()
+    """SHA-256 of every document that was written for the session, in hexadecimal."""
     warnings: tuple[str, ...] = ()

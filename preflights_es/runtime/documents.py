@@ -126,9 +126,9 @@ class Documents:
             return Rebuilt(due.path, "same")
         if not write:
             return Rebuilt(due.path, "missing" if lies is None else "differs")
-        before: Written | None = handle.workflow.view(handle.session.state).written
+        view = handle.workflow.view(handle.session.state)
         with files.alone(self.root):
-            written, beside = files.filed(target, due.path, text, before)
+            written, beside = files.filed(target, due.path, text, view.written, wrote=view.hashes)
         return Rebuilt(written.path, "beside" if beside else "written")
 
     def target(self, path: str) -> Path:
@@ -152,10 +152,9 @@ class Documents:
     def _written(self, handle: Handle, due: ArtifactDue) -> Step:
         target = self.target(due.path)
         _, text = self.text(handle.session_id, due.call)
-        before: Written | None = handle.workflow.view(handle.session.state).written
-        written, beside = files.filed(
-            target, due.path, text, before, self._former(before, due.path)
-        )
+        view = handle.workflow.view(handle.session.state)
+        former = self._former(view.written, due.path)
+        written, beside = files.filed(target, due.path, text, view.written, former, view.hashes)
         outcome = ArtifactWritten(
             at=self._runner.now(),
             actor=PROGRAM,

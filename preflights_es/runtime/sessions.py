@@ -167,6 +167,14 @@ class Sessions:
             )
         )
 
+    def check(self, answers: Iterable[tuple[str, Sequence[str]]]) -> None:
+        """Refuse answers that cannot be recorded, before a session is opened for them.
+
+        Raises:
+            Refused: a text is too long, or holds what no text holds.
+        """
+        _cleaned_answers(answers)
+
     def answer(
         self, handle: Handle, answers: Iterable[tuple[str, Sequence[str]]], *, revise: bool = False
     ) -> Step:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
+from urllib.parse import quote
 
 from sqlalchemy import create_engine, event
 from sqlalchemy.engine import URL, Engine, make_url
@@ -64,7 +66,9 @@ def file_of(url: URL) -> Path | None:
 def engine(url: URL) -> Engine:
     """An engine whose transactions begin as the log needs them."""
     try:
-        made = create_engine(url, poolclass=NullPool, connect_args={"isolation_level": None})
+        made = create_engine(
+            _readable(url), poolclass=NullPool, connect_args={"isolation_level": None}
+        )
     except (NoSuchModuleError, ImportError) as error:
         raise SettingsError(f"the database driver is missing: {error}") from error
 
@@ -82,6 +86,18 @@ def engine(url: URL) -> Engine:
         connection.exec_driver_sql("BEGIN IMMEDIATE")
 
     return made
+
+
+def _readable(url: URL) -> URL:
+    """A log that nobody can write is opened as such: SQLite would else want to lock it."""
+    path = file_of(url)
+    if path is None or not os.path.isfile(path) or os.access(path.parent, os.W_OK):
+        return url
+    query = {"mode": "ro", "uri": "true"}
+    journal = path.with_name(f"{path.name}-wal")
+    if not journal.exists() or journal.stat().st_size == 0:
+        query["immutable"] = "1"
+    return URL.create("sqlite", database=f"file:{quote(str(path))}", query=query)
 
 
 @contextlib.contextmanager

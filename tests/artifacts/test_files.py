@@ -55,12 +55,17 @@ def files_below(folder: Path) -> dict[str, str]:
 
 
 def write(
-    root: Path, text: str, before: Written | None = None, path: str = PATH, former: str = ""
+    root: Path,
+    text: str,
+    before: Written | None = None,
+    path: str = PATH,
+    former: str = "",
+    *,
+    wrote: tuple[str, ...] = (),
 ) -> tuple[Written, bool]:
     target = checked_path(root, FOLDERS, path)
-    return filed(
-        target, path, text, before, checked_path(root, FOLDERS, former) if former else None
-    )
+    moved = checked_path(root, FOLDERS, former) if former else None
+    return filed(target, path, text, before, moved, [hash_of(earlier) for earlier in wrote])
 
 
 # 1. Writing ----------------------------------------------------------------------------------
@@ -163,8 +168,32 @@ def test_the_text_beside_is_brought_up_to_date(root: Path) -> None:
     first, _ = write(root, "one")
     (root / PATH).write_text("edited")
     write(root, "two", first)
-    write(root, "three", first)
+    write(root, "three", first, wrote=("one", "two"))
     assert files_below(root) == {PATH: "edited", f"{PATH}.new": "three"}
+
+
+def test_edits_of_the_text_beside_are_kept_too(root: Path) -> None:
+    first, _ = write(root, "one")
+    (root / PATH).write_text("edited")
+    write(root, "two", first)
+    (root / f"{PATH}.new").write_text("edited as well")
+    written, beside = write(root, "three", first, wrote=("one", "two"))
+    assert (written.path, beside) == (f"{PATH}.new2", True)
+    assert files_below(root) == {
+        PATH: "edited",
+        f"{PATH}.new": "edited as well",
+        f"{PATH}.new2": "three",
+    }
+
+
+def test_the_text_beside_may_be_put_in_place(root: Path) -> None:
+    first, _ = write(root, "one")
+    (root / PATH).write_text("edited")
+    write(root, "two", first)
+    (root / f"{PATH}.new").replace(root / PATH)
+    _, beside = write(root, "three", first, wrote=("one", "two"))
+    assert not beside
+    assert files_below(root) == {PATH: "three"}
 
 
 # 3. A new name -------------------------------------------------------------------------------
@@ -303,7 +332,8 @@ def test_a_link_in_the_place_of_a_document_is_never_followed(
     to = outside / ("missing.md" if dangling else "precious.md")
     (root / PATH).symlink_to(to)
     for text in ("one", "precious"):
-        written, beside = write(root, text, Written(PATH, hash_of("precious")))
+        before = Written(PATH, hash_of("precious"))
+        written, beside = write(root, text, before, wrote=("one",))
         assert beside
         assert written.path == f"{PATH}.new"
         assert (root / f"{PATH}.new").read_text() == text

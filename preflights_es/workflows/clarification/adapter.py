@@ -31,7 +31,7 @@ class MockLLMAdapter:
     ) -> LLMResponse:
         """At most one question, what is missing, a hint and the progress."""
         state = session_state or SessionSnapshot()
-        return rules.response(intention, heuristics_config, state.answers or {}, state.turn)
+        return rules.response(intention, heuristics_config, state.answers or {}, state.turn or 1)
 
     def extract_decision_patch(
         self,

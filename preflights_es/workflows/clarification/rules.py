@@ -80,8 +80,8 @@ def detected(intention: str, config: HeuristicsConfig) -> Detected | None:
 # 2. Answers (sections 4.3 and 5.2) -----------------------------------------------------------
 
 _PLACEHOLDER = re.compile(
-    r"tbd|tba|todo|n/a|to be (?:determined|decided|defined|confirmed)|placeholder|xxx+|\?+"
-    r"|[-\u2013\u2014]+|redacted:[a-z]+"
+    r"tbd|tba|tbc|to-?do|n/a|to be (?:determined|decided|defined|confirmed)|placeholder|xxx+"
+    r"|[?\u2013\u2014-]+|redacted:[a-z]+"
 )
 _WRAPPING = " \t\n.,:;!'\"`()[]{}<>"
 

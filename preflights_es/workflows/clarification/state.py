@@ -104,6 +104,8 @@ class State(msgspec.Struct, frozen=True):
     redacted: tuple[str, ...] = ()
     beside: str = ""
     """Path of a `.new` file that waits beside one which a person edited."""
+    hashes: tuple[str, ...] = ()
+    """Of every document that was written."""
 
 
 def snapshot(state: State) -> SessionSnapshot:
@@ -223,10 +225,14 @@ def _after_input(state: State, new: Input) -> State:
             redacted = (*state.redacted, *new.redacted)
             return replace(state, actor=new.actor, input=new, redacted=redacted)
         case ArtifactWritten(beside=True):
-            return replace(state, actor=new.actor, input=new, beside=new.path)
+            hashes = (*state.hashes, new.sha256)
+            return replace(state, actor=new.actor, input=new, beside=new.path, hashes=hashes)
         case ArtifactWritten():
             written = Written(new.path, new.sha256)
-            return replace(state, actor=new.actor, input=new, written=written, beside="")
+            hashes = (*state.hashes, new.sha256)
+            return replace(
+                state, actor=new.actor, input=new, written=written, beside="", hashes=hashes
+            )
         case _:
             return replace(state, actor=new.actor, input=new)
 
@@ -238,14 +244,25 @@ def _after_answer(state: State, event: AnswerAccepted) -> State:
         answers[event.key + COMPANION] = event.other
     found = Provenance(event.key, event.field, event.value, event.source, state.actor.kind)
     answers_open = state.question is not None and state.question.id == event.key
+    provenance = _filed(state.provenance, found)
+    if event.key == state.heuristics.category.id and _is_another(state, answers):
+        # They answer none of the new category's questions; the log has them.
+        answers = {k: v for k, v in answers.items() if k.removesuffix(COMPANION) == event.key}
+        provenance = (found,)
     return replace(
         state,
         answers=answers,
-        provenance=_filed(state.provenance, found),
+        provenance=provenance,
         question=None if answers_open else state.question,
         said=(*state.said, Message("user", f"{event.field}: {event.value}")),
         turn=state.turn + answers_open,
     )
+
+
+def _is_another(state: State, answers: dict[str, Answer]) -> bool:
+    """Whether the answers name another category than the session has."""
+    was, now = category(state), category(replace(state, answers=answers))
+    return was is None or now is None or was[0].name != now[0].name
 
 
 def _after_suggestion(state: State, event: QuestionSuggested) -> State:

@@ -82,10 +82,11 @@ def view(state: State) -> ClarificationView:
         progress=response.progress if is_open or response.missing_info else 1.0,
         patch=state.patch,
         provenance=_counting(state),
-        kind=rules.kind(state.heuristics, state.patch, state.mark),
+        kind=_kind(state),
         number=state.number,
         turn=state.turn,
         written=state.written,
+        hashes=state.hashes,
         warnings=_warnings(state),
     )
 
@@ -97,6 +98,15 @@ def _counting(state: State) -> tuple[Provenance, ...]:
     keys = (state.heuristics.category.id, *(field.id for field in fields))
     by_key = {p.key: p for p in state.provenance}
     return tuple(by_key[key] for key in keys if key in by_key)
+
+
+def _kind(state: State) -> rules.Kind:
+    """What accepting leads to, or would once the open question is answered."""
+    found = category(state)
+    patch = state.patch
+    if patch is None and found is not None and not state.stopped:
+        patch = DecisionPatch(found[0].name)
+    return rules.kind(state.heuristics, patch, state.mark)
 
 
 def _response(state: State) -> LLMResponse:

@@ -22,6 +22,7 @@ from preflights_es.workflows.clarification.events import (
     DecisionMarkedSuperseded,
     DecisionRecorded,
     PatchProposed,
+    QuestionAsked,
     RefusalReason,
 )
 from preflights_es.workflows.clarification.state import State, is_terminal
@@ -487,13 +488,13 @@ def test_a_new_category_drops_the_answers_of_the_former_one() -> None:
     )
 
 
-def test_a_return_to_the_former_category_finds_its_answers_again() -> None:
-    check(
-        *READY,
-        revised(change_category="Database"),
-        when=revised(change_category="Authentication"),
-        then=(category("Authentication"), PatchProposed(patch=OAUTH, hint="adr")),
-    )
+def test_a_return_to_the_former_category_asks_again() -> None:
+    given = (*READY, revised(change_category="Database"))
+    back = revised(change_category="Authentication")
+    asked = decide(after(*given), back)
+    assert asked[0] == category("Authentication")
+    assert [type(decision) for decision in asked[1:]] == [QuestionAsked]
+    assert after(*given, back).patch is None
 
 
 TURNS_USED = (

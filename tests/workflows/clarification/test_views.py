@@ -133,7 +133,7 @@ def test_a_view_says_all_of_an_open_session() -> None:
         provenance=(
             Provenance("change_category", "Category", "Authentication", "detected", "user"),
         ),
-        kind="task",
+        kind="adr",
         number=None,
         turn=1,
     )
@@ -289,6 +289,7 @@ def test_fields_of_one_name_in_two_categories_are_told_apart() -> None:
         revised(change_category="Frontend"),
         answered(frontend_framework="React"),
         revised(change_category="Backend"),
+        answered(AGENT, api_style="REST", backend_framework="Django"),
     )
     framework = views.record(state).fields[1]
     assert framework == RecordField("Framework", "Django", "typed", "agent")
