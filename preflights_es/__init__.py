@@ -11,15 +11,24 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from preflights_es.core.contracts import Contract, OutputValidator, judge
     from preflights_es.core.errors import (
+        CodeInOutputError,
+        ExplanatoryTextError,
+        InvalidJSONError,
         LLMAPIError,
         LLMError,
+        LLMInvalidRequestError,
+        LLMMissingInformationError,
+        LLMOutputError,
         LLMRateLimitError,
         LLMTimeoutError,
         LogDamaged,
         LogFromFuture,
+        MultipleArtifactsError,
         PreflightsError,
         Refused,
+        SchemaViolationError,
         SessionFaulted,
         SettingsError,
     )
@@ -39,6 +48,17 @@ if TYPE_CHECKING:
     )
 
 _HOME = {
+    "Contract": "core.contracts",
+    "OutputValidator": "core.contracts",
+    "judge": "core.contracts",
+    "CodeInOutputError": "core.errors",
+    "ExplanatoryTextError": "core.errors",
+    "InvalidJSONError": "core.errors",
+    "LLMInvalidRequestError": "core.errors",
+    "LLMMissingInformationError": "core.errors",
+    "LLMOutputError": "core.errors",
+    "MultipleArtifactsError": "core.errors",
+    "SchemaViolationError": "core.errors",
     "LLMAPIError": "core.errors",
     "LLMError": "core.errors",
     "LLMRateLimitError": "core.errors",
@@ -65,12 +85,19 @@ _HOME = {
 }
 
 __all__ = [
+    "CodeInOutputError",
+    "Contract",
     "DecisionPatch",
+    "ExplanatoryTextError",
     "FaultConfig",
     "HeuristicsConfig",
+    "InvalidJSONError",
     "LLMAPIError",
     "LLMContext",
     "LLMError",
+    "LLMInvalidRequestError",
+    "LLMMissingInformationError",
+    "LLMOutputError",
     "LLMProvider",
     "LLMRateLimitError",
     "LLMResponse",
@@ -78,16 +105,20 @@ __all__ = [
     "LogDamaged",
     "LogFromFuture",
     "MockLLMAdapter",
+    "MultipleArtifactsError",
+    "OutputValidator",
     "PreflightsError",
     "Question",
     "Refused",
     "Replay",
     "Replayer",
+    "SchemaViolationError",
     "SessionFaulted",
     "SessionSnapshot",
     "SettingsError",
     "SimLLMProvider",
     "__version__",
+    "judge",
     "redact",
 ]
 

@@ -1,0 +1,1 @@
+"""What `core.contracts` is made of: extraction, schema, code detection, one thought a module."""
