@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import sys
 from codecs import BOM_UTF8
@@ -10,8 +11,8 @@ from typing import Any, Final
 
 import click
 
-from preflights_es.core import json
 from preflights_es.core.errors import Refused
+from preflights_es.core.json import decoded
 from preflights_es.core.views import Question
 
 Answers = list[tuple[str, tuple[str, ...]]]
@@ -81,7 +82,9 @@ def from_file(name: str) -> Answers:
     if len(raw) > FILE_MAX:
         raise Refused(f"{where} has more than {FILE_MAX:,} bytes: no answers are that long")
     try:
-        data = json.decoded(raw.removeprefix(BOM_UTF8))
+        plain = raw.removeprefix(BOM_UTF8)
+        decoded(plain)  # strict: no NaN, no lone surrogate
+        data = json.loads(plain, object_pairs_hook=_gathered)
     except ValueError as error:
         raise Refused(f"{where} is not JSON: {error}") from error
     except RecursionError as error:
@@ -94,6 +97,19 @@ def from_file(name: str) -> Answers:
 def _read(name: str) -> bytes:
     with Path(name).open("rb") as file:
         return file.read(FILE_MAX + 1)
+
+
+def _gathered(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object in which a key that stands twice has both values, as on the command line."""
+    found: dict[str, Any] = {}
+    for key, value in pairs:
+        both = [*_listed(found[key]), *_listed(value)] if key in found else value
+        found[key] = both
+    return found
+
+
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]
 
 
 def _values(where: str, key: str, value: Any) -> tuple[str, ...]:

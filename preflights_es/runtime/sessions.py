@@ -6,6 +6,8 @@ here; everything about meaning is left to `decide`.
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
@@ -30,7 +32,7 @@ from preflights_es.core.ports import Head
 from preflights_es.core.session import Workflow
 from preflights_es.core.text import ANSWER_MAX, INTENTION_MAX, KEY_MAX, NAME_MAX, one_line, problem
 from preflights_es.runtime.documents import Documents
-from preflights_es.runtime.redaction import redact
+from preflights_es.runtime.redaction import Redacted, redact
 from preflights_es.runtime.runner import CONFLICTS_MAX, Handle, Proposed, Runner, Step
 from preflights_es.workflows.clarification.decide import kind_of
 from preflights_es.workflows.clarification.events import (
@@ -50,6 +52,7 @@ from preflights_es.workflows.clarification.values import HeuristicsConfig, LLMCo
 
 RECENT: Final = 50  # sessions looked at before all of a project are
 KNOWN_MAX: Final = 20  # accepted decisions that a model is told of
+_WITHOUT_WIDTH: Final = re.compile("[\u00ad\u200b-\u200d\u2060\ufeff]")
 ANSWERS_MAX: Final = 50  # answers in one Input
 LAST = "last"
 
@@ -386,8 +389,17 @@ def _clean(what: str, text: str, limit: int) -> tuple[str, tuple[str, ...]]:
     """
     if found := problem(text, limit):
         raise Refused(f"{what} {found}")
-    redacted = redact(text.replace("\r\n", "\n").replace("\r", "\n"))
+    redacted = _redacted(text.replace("\r\n", "\n").replace("\r", "\n"))
     return redacted.text, redacted.kinds
+
+
+def _redacted(text: str) -> Redacted:
+    """Also what hides behind characters without width, or in another form of the same letters."""
+    found = redact(text)
+    plain = _WITHOUT_WIDTH.sub("", unicodedata.normalize("NFKC", text))
+    if plain != text and len((seen := redact(plain)).kinds) > len(found.kinds):
+        return seen
+    return found
 
 
 def _cleaned_answers(

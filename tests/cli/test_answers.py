@@ -283,3 +283,16 @@ def test_the_answers_of_a_script_are_the_scripts(house: Project) -> None:
     assert {p["by"] for p in done.json["provenance"]} == {"agent"}
     actors = [e["data"]["actor"] for e in house.events(done.json["session_id"]) if e["input_id"]]
     assert actors == [{"kind": "agent", "name": "claude"}] * 2
+
+
+def test_a_key_that_stands_twice_in_a_file_has_two_values(house: Project) -> None:
+    text = b'{"auth_strategy": "OAuth", "auth_strategy": "Magic Link"}'
+    done = house.call("start", "Add login", "--answers-file", "-", "--json", stdin=text)
+    assert done.code == 1
+    assert [r["reason"] for r in done.json["refused"]] == ["several_values"]
+
+
+@pytest.mark.parametrize("secret", ["ada\uff20example.com", "s\u200bk-ant-api03-" + "a1B2" * 10])
+def test_a_secret_that_hides_is_found(house: Project, secret: str) -> None:
+    started = house.call("start", f"Add login, ask {secret}", "--json").json
+    assert "[redacted:" in started["intention"]
