@@ -6,6 +6,7 @@ exist yet are written. Time, ids and salts are counted, so that a recording is r
 
 from __future__ import annotations
 
+import asyncio
 import sys
 import tempfile
 from collections.abc import Callable, Mapping
@@ -18,6 +19,9 @@ from preflights_es.core import ids
 from preflights_es.core.artifacts import ArtifactDue, ArtifactWritten, Related
 from preflights_es.core.errors import SessionFaulted
 from preflights_es.core.events import Actor, Decision, Input
+from preflights_es.core.leading import Lead
+from preflights_es.providers.faults import FaultConfig
+from preflights_es.providers.simulated.provider import SimLLMProvider
 from preflights_es.runtime.documents import Documents
 from preflights_es.runtime.runner import PROGRAM, Handle, Runner
 from preflights_es.runtime.sessions import Sessions
@@ -29,6 +33,7 @@ from preflights_es.workflows.clarification.events import (
     DecisionSuperseded,
     Setup,
 )
+from preflights_es.workflows.clarification.simulation import BANK
 from preflights_es.workflows.clarification.state import State
 from preflights_es.workflows.clarification.values import (
     Category,
@@ -62,6 +67,7 @@ class Recorder:
         )
         self.documents = Documents(self.runner, root, ("docs/decisions", "docs/tasks"))
         self.order: list[str] = []
+        self.asked = SimLLMProvider(0, bank=BANK)
 
     def by(self, actor: Actor = ADA) -> Sessions:
         """The project as one actor meets it."""
@@ -88,6 +94,21 @@ class Recorder:
         )
         self.order.append(step.handle.session_id)
         return step.handle
+
+    def led(
+        self, intention: str, seed: int, faults: str = "none", *, strict: bool = False
+    ) -> Handle:
+        """A session that the simulator leads, as far as its first question."""
+        lead = Lead("sim", "simllm/1", (("seed", str(seed)), ("faults", faults)), strict)
+        self.asked = SimLLMProvider(seed, FaultConfig.parsed(faults), BANK)
+        setup = Setup("0.1.0", WORKFLOW.decider, "sim", lead=lead)
+        step = self.by().open(intention, setup, HeuristicsConfig())
+        self.order.append(step.handle.session_id)
+        return self.settled(step.handle)
+
+    def settled(self, handle: Handle) -> Handle:
+        """After every completion that the session asks for."""
+        return asyncio.run(self.runner.settle(handle, self.asked)).handle
 
     def answer(self, handle: Handle, **answers: str | list[str]) -> Handle:
         return self.answer_all(handle, answers)
@@ -325,6 +346,32 @@ def text_from_everywhere(r: Recorder) -> None:
     r.answer(handle, auth_strategy="Other (specify)", auth_strategy__other="数字证书 | `x` *y* 🚀")
 
 
+def a_model_leads(r: Recorder) -> None:
+    handle = r.led("Keep orders safe", 3)
+    question = handle.session.state.question
+    r.accept(r.settled(r.answer_all(handle, {question.id: question.options[0]})))
+
+
+def a_model_words_the_question_and_reads_a_second_field(r: Recorder) -> None:
+    handle = r.led("Keep orders in postgres with Prisma", 2)
+    question = handle.session.state.question
+    r.settled(r.answer_all(handle, {question.id: "My own way"}))
+
+
+def a_model_is_asked_once_more(r: Recorder) -> None:
+    for seed in range(4):
+        r.led("Add login", seed, "malformed=0.5,timeout=0.2")
+
+
+def a_model_fails_and_the_rules_go_on(r: Recorder) -> None:
+    r.accept(r.answer(r.led("Add login", 1, "error=1"), auth_strategy="OAuth"))
+
+
+def a_strict_session_is_retried(r: Recorder) -> None:
+    handle = r.led("Add login", 1, "rate_limit=1", strict=True)
+    r.settled(r.by().resume(handle).handle)
+
+
 GOLDENS: tuple[Callable[[Recorder], None], ...] = (
     keyword_skips_the_generic_question,
     two_phases_without_a_keyword,
@@ -353,6 +400,11 @@ GOLDENS: tuple[Callable[[Recorder], None], ...] = (
     a_team_has_its_own_tables,
     secrets_never_reach_the_log,
     text_from_everywhere,
+    a_model_leads,
+    a_model_words_the_question_and_reads_a_second_field,
+    a_model_is_asked_once_more,
+    a_model_fails_and_the_rules_go_on,
+    a_strict_session_is_retried,
 )
 
 
