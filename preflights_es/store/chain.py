@@ -16,6 +16,8 @@ from functools import lru_cache
 from hashlib import sha256
 from typing import Final
 
+import msgspec
+
 from preflights_es.core.errors import LogDamaged
 from preflights_es.core.events import ERASED_TAG
 from preflights_es.core.ports import Batch, Stored
@@ -98,26 +100,8 @@ def sealed(batch: Batch, now: int, salt: Callable[[], bytes]) -> tuple[Stored, .
             b"",
         )
         previous = link(previous, prefix, event)
-        events.append(_hashed(event, previous))
+        events.append(msgspec.structs.replace(event, hash=previous))
     return tuple(events)
-
-
-def _hashed(event: Stored, value: bytes) -> Stored:
-    return Stored(
-        event.session_id,
-        event.project,
-        event.workflow,
-        event.version,
-        event.type,
-        event.recorded_at,
-        event.input_id,
-        event.actor_kind,
-        event.decider,
-        event.data,
-        event.salt,
-        event.digest,
-        value,
-    )
 
 
 def verified(events: Sequence[Stored], head: bytes | None = None) -> Sequence[Stored]:

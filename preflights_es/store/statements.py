@@ -25,7 +25,8 @@ class Statement:
 
     def bound(self, values: Mapping[str, Any]) -> Any:
         """The parameters in the form that the driver takes."""
-        values = {**self.fixed, **values}
+        if self.fixed:
+            values = {**self.fixed, **values}
         return [values[name] for name in self.names] if self.names is not None else values
 
 
