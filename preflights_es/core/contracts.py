@@ -110,7 +110,7 @@ def _judged(raw: str, contract: Contract, shape: Shape) -> Accepted | Rejected:
 
 
 def _failure(value: dict[str, Any]) -> Rejected | None:
-    """A model's own word that it cannot answer (RESOLUTIONS, seed 2, 6)."""
+    """A model's own word that it cannot answer (docs/contracts.md)."""
     error = value.get("error")
     if not isinstance(error, str) or (kind := _FAILURES.get(error.strip().lower())) is None:
         return None

@@ -9,7 +9,7 @@ import msgspec
 
 from preflights_es.core.judging.verdict import Path
 
-DEPTH_MAX: Final = 200  # levels of arrays and objects (RESOLUTIONS, seed 2, 2)
+DEPTH_MAX: Final = 200  # levels of arrays and objects (docs/contracts.md)
 TOO_DEEP: Final = f"it is nested deeper than {DEPTH_MAX} levels"
 TOO_LARGE: Final = "a number is too large to be one"
 _INFINITE: Final = (float("inf"), float("-inf"))
