@@ -121,4 +121,4 @@ def _ours(error: BaseException) -> PreflightsError:
         return LogDamaged("the database file", 0, f"{error}: restore it from a copy")
     if "no such table" in str(error) or "no such column" in str(error):
         return LogDamaged("the database", 0, f"{error}: it is not a log of preflights")
-    return StoreUnavailable(f"the log cannot be used: {error}")
+    return StoreUnavailable(f"the log cannot be used: {error}: mend its disk or rights, then again")

@@ -191,7 +191,10 @@ def test_a_read_only_log_can_be_read_and_not_written(house: Project) -> None:
     assert house.call("replay", "last", "--db", url).code == 0
     done = house.call("answer", "last", "OAuth", "--db", url)
     assert done.code == 5
-    assert done.err == "preflights: the log cannot be used: attempt to write a readonly database\n"
+    assert done.err == (
+        "preflights: the log cannot be used: attempt to write a readonly database: "
+        "mend its disk or rights, then again\n"
+    )
     assert house.show()["version"] == 3
 
 
