@@ -307,8 +307,9 @@ def line_of(text: str, path: tuple[str, ...]) -> int:
             here = (*table, *_keys(stripped.partition("=")[0]))
         else:
             continue
-        depth = len(here)
-        if depth > best_depth and here == path[:depth]:
+        # A table below the key, such as [a.b.c] for a.b, is where the key begins.
+        depth = min(len(here), len(path))
+        if depth > best_depth and here[:depth] == path[:depth]:
             best, best_depth = number, depth
     return best
 

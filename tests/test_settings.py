@@ -376,6 +376,12 @@ def test_a_line_is_found_by_its_key_or_by_the_table_above() -> None:
     assert line_of(text, ("nothing",)) == 0
 
 
+def test_a_table_that_is_unknown_is_named_where_it_begins(project: Path) -> None:
+    text = '[project]\nname = "shop"\n\n[tool.preflights.categories.Database]\noptions = ["x"]\n'
+    found = refused(project, text, "pyproject.toml")
+    assert found.startswith("pyproject.toml, line 4: tool.preflights.categories: unknown key")
+
+
 # 4. Heuristics -------------------------------------------------------------------------------
 
 
