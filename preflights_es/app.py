@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import cached_property
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,10 +20,11 @@ from preflights_es.core.errors import (
     StoreUnavailable,
 )
 from preflights_es.core.events import Actor, Request
-from preflights_es.core.leading import Lead
+from preflights_es.core.leading import Lead, Setup
 from preflights_es.core.ports import Head, Stored
 from preflights_es.core.session import Session, Workflow
 from preflights_es.runtime import entropy
+from preflights_es.runtime.clarifications import Clarifications
 from preflights_es.runtime.documents import Documents
 from preflights_es.runtime.redaction import redact
 from preflights_es.runtime.runner import Handle, Runner, Step
@@ -31,11 +33,13 @@ from preflights_es.settings import Options, Settings
 from preflights_es.store import chain, jsonl
 from preflights_es.store.sql import SqlStore
 from preflights_es.workflows import clarification
-from preflights_es.workflows.clarification.events import Setup
-from preflights_es.workflows.clarification.lead import PROMPTS
 
 if TYPE_CHECKING:
+    from preflights_es.core.simulation import Bank, Reference, References, Route
     from preflights_es.providers.base import LLMProvider
+
+CODE = ("mock", "sim")
+"""Providers that are code of ours: what they answer is computed, and can be computed again."""
 
 GENERATION = "simllm/1"
 """The model of a simulated session: the simulator's version, said without importing it."""
@@ -68,10 +72,14 @@ class App:
 
     @cached_property
     def sessions(self) -> Sessions:
+        """The sessions of this project, whatever their workflow."""
+        return Sessions(self.runner, self.settings.project, self.actor, self.settled)
+
+    @cached_property
+    def clarifications(self) -> Clarifications:
         """The clarifications of this project."""
-        return Sessions(
+        return Clarifications(
             self.runner,
-            clarification.WORKFLOW,
             self.settings.project,
             self.actor,
             self.documents,
@@ -79,29 +87,38 @@ class App:
             self.settled,
         )
 
-    def setup(self, *, strict: bool = False) -> Setup:
+    def setup(self, workflow: Workflow[Any], *, strict: bool = False) -> Setup:
         """What a new session records of the program.
 
         Raises:
             SettingsError: the provider lacks something; nothing is recorded yet.
         """
-        lead = self._lead(strict=strict)
-        if lead is not None:
-            self.provider_for(lead)
+        lead = self.lead(workflow, strict=strict)
         return Setup(
             preflights=__version__,
-            decider=clarification.WORKFLOW.decider,
+            decider=workflow.decider,
             provider=self.settings.provider,
-            prompts=tuple(PROMPTS.items()) if lead else (),
+            prompts=workflow.prompts if lead else (),
             lead=lead,
         )
 
     # Providers -------------------------------------------------------------------------------
 
-    def _lead(self, *, strict: bool) -> Lead | None:
+    def lead(self, workflow: Workflow[Any], *, strict: bool = False) -> Lead | None:
+        """Who leads a session as the settings say; None for the rules.
+
+        Raises:
+            SettingsError: the provider lacks something.
+        """
+        lead = self._lead(workflow, strict=strict)
+        if lead is not None:
+            self.provider_for(lead)
+        return lead
+
+    def _lead(self, workflow: Workflow[Any], *, strict: bool) -> Lead | None:
         settings = self.settings
         if settings.provider == "mock":
-            return None
+            return Lead("mock", workflow.decider, (), strict) if workflow.always_led else None
         if settings.provider == "sim":
             parameters = (("seed", str(settings.seed)), ("faults", settings.faults))
             return Lead("sim", GENERATION, parameters, strict)
@@ -116,8 +133,8 @@ class App:
         Raises:
             SettingsError: something that the provider needs is missing.
         """
-        if lead.provider == "sim":
-            return simulator(lead)
+        if lead.provider in CODE:
+            return simulated(lead)
         from preflights_es.providers.configured import chosen
 
         asked = msgspec.structs.replace(self.settings, provider=lead.provider, model=lead.model)
@@ -133,7 +150,9 @@ class App:
             return step
         import asyncio
 
-        lead = step.handle.session.state.lead
+        handle = step.handle
+        lead = handle.workflow.lead(handle.session.state)
+        assert lead is not None, "only a session that is led asks a model"
         return Step(asyncio.run(self._settled(step.handle, lead)), step.decisions)
 
     async def _settled(self, handle: Handle, lead: Lead) -> Handle:
@@ -237,14 +256,43 @@ def _is_completion(call: Request) -> bool:
     return isinstance(call, CompletionRequested)
 
 
-def simulator(lead: Lead) -> LLMProvider:
-    """The simulator that led a session, with its seed and faults."""
+def simulated(lead: Lead) -> LLMProvider:
+    """The simulator that led a session, with its seed and faults; or the reference, as a provider.
+
+    Raises:
+        LogDamaged: the parameters are none of the simulator's.
+    """
+    if lead.provider == "mock":
+        from preflights_es.providers.reference import ReferenceProvider
+
+        return ReferenceProvider(references())
     from preflights_es.providers.faults import FaultConfig
     from preflights_es.providers.simulated.provider import SimLLMProvider
-    from preflights_es.workflows.clarification.simulation import BANK
 
     said = dict(lead.parameters)
-    return SimLLMProvider(int(said["seed"]), FaultConfig.parsed(said["faults"]), BANK)
+    return SimLLMProvider(int(said["seed"]), FaultConfig.parsed(said["faults"]), bank())
+
+
+def bank() -> Bank:
+    """What the simulator answers, for every workflow."""
+    routes: dict[str, Route] = {}
+    for simulation in _simulations():
+        routes.update(simulation.BANK)
+    return routes
+
+
+def references() -> References:
+    """What the rules answer, for every workflow whose steps always ask a provider."""
+    found: dict[str, Reference] = {}
+    for simulation in _simulations():
+        found.update(getattr(simulation, "REFERENCES", {}))
+    return found
+
+
+def _simulations() -> Iterator[Any]:
+    """The room of that name in every workflow."""
+    for name in WORKFLOWS:
+        yield import_module(f"preflights_es.workflows.{name}.simulation")
 
 
 def actor(settings: Settings, *, terminal: bool) -> Actor:

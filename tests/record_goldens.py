@@ -19,20 +19,17 @@ from preflights_es.core import ids
 from preflights_es.core.artifacts import ArtifactDue, ArtifactWritten, Related
 from preflights_es.core.errors import SessionFaulted
 from preflights_es.core.events import Actor, Decision, Input
-from preflights_es.core.leading import Lead
+from preflights_es.core.leading import Lead, Setup
 from preflights_es.providers.faults import FaultConfig
 from preflights_es.providers.simulated.provider import SimLLMProvider
+from preflights_es.runtime.clarifications import Clarifications
 from preflights_es.runtime.documents import Documents
-from preflights_es.runtime.runner import PROGRAM, Handle, Runner
-from preflights_es.runtime.sessions import Sessions
+from preflights_es.runtime.performer import PROGRAM
+from preflights_es.runtime.runner import Handle, Runner
 from preflights_es.store import jsonl
 from preflights_es.store.memory import MemoryStore
 from preflights_es.workflows.clarification import WORKFLOW
-from preflights_es.workflows.clarification.events import (
-    DecisionAcknowledged,
-    DecisionSuperseded,
-    Setup,
-)
+from preflights_es.workflows.clarification.events import DecisionAcknowledged, DecisionSuperseded
 from preflights_es.workflows.clarification.simulation import BANK
 from preflights_es.workflows.clarification.state import State
 from preflights_es.workflows.clarification.values import (
@@ -69,10 +66,10 @@ class Recorder:
         self.order: list[str] = []
         self.asked = SimLLMProvider(0, bank=BANK)
 
-    def by(self, actor: Actor = ADA) -> Sessions:
+    def by(self, actor: Actor = ADA) -> Clarifications:
         """The project as one actor meets it."""
         folders = {"adr": "docs/decisions", "task": "docs/tasks"}
-        return Sessions(self.runner, WORKFLOW, "golden", actor, self.documents, folders)
+        return Clarifications(self.runner, "golden", actor, self.documents, folders)
 
     def start(
         self,

@@ -17,6 +17,7 @@ from hypothesis.strategies import SearchStrategy
 
 from preflights_es.app import WORKFLOWS
 from preflights_es.core.artifacts import ArtifactDue, ArtifactWritten, Related
+from preflights_es.core.asking import Given
 from preflights_es.core.completions import CompletionFailed, CompletionReceived
 from preflights_es.core.events import (
     SESSION_EVENTS,
@@ -26,6 +27,7 @@ from preflights_es.core.events import (
     InputQuarantined,
     SessionAbandoned,
 )
+from preflights_es.core.leading import Setup
 from preflights_es.core.session import Session, Workflow
 from preflights_es.workflows.clarification.events import (
     AnswersGiven,
@@ -33,10 +35,8 @@ from preflights_es.workflows.clarification.events import (
     DecisionAcknowledged,
     DecisionRenumbered,
     DecisionSuperseded,
-    Given,
     IntentionDeclared,
     ReferenceRenumbered,
-    Setup,
 )
 from preflights_es.workflows.clarification.state import State, accepted
 from preflights_es.workflows.clarification.values import (

@@ -9,6 +9,7 @@ import click
 from msgspec.structs import replace
 
 from preflights_cli import answers
+from preflights_cli.clarified import values, view_of
 from preflights_cli.common import Voice, filed
 from preflights_cli.main import EXIT_INTERRUPTED, EXIT_WAITING
 from preflights_cli.shapes import (
@@ -19,8 +20,6 @@ from preflights_cli.shapes import (
     open_questions,
     say_refusals,
     status_of,
-    values,
-    view_of,
 )
 from preflights_es.app import App
 from preflights_es.core.errors import Refused
@@ -56,7 +55,7 @@ def run(
 def _conversed(app: App, voice: Voice, step: Step) -> Handle:
     """The session with no question open; each answer is recorded before the next is asked."""
     handle = step.handle
-    say_refusals(step.decisions)
+    say_refusals(step.handle, step.decisions)
     _say_new_warnings(voice, (), handle)
     _say_detected(voice, handle)
     while questions := open_questions(handle):
@@ -73,7 +72,7 @@ def _taken(
     except Refused as refused:
         click.echo(f"Not taken: {shown(str(refused))}", err=True)
         return app.runner.load(before.session_id)  # another process may have ended it
-    say_refusals(step.decisions)
+    say_refusals(step.handle, step.decisions)
     _say_new_warnings(voice, view_of(before).warnings, step.handle)
     return step.handle
 
@@ -153,8 +152,8 @@ def _ended(app: App, voice: Voice, handle: Handle, *, accepting: bool, by: str |
         _say_proposal(voice, handle)
         key = "a" if accepting else _key()
         if key == "a":
-            step = app.sessions.accept(handle.session_id, by=by, expect=handle.version)
-            say_refusals(step.decisions)
+            step = app.clarifications.accept(handle.session_id, by=by, expect=handle.version)
+            say_refusals(step.handle, step.decisions)
             handle = filed(app, voice, step.handle)
             describe(voice, handle)
             return exit_code(handle, step.decisions)

@@ -68,7 +68,9 @@ def renumber_command(check: bool, app: App, voice: Voice) -> int:
     """
     finish_pending(app, voice)
     app.documents.check_folders()
-    moves = mended(app.runner, app.sessions, app.documents, app.settings.decisions, write=not check)
+    moves = mended(
+        app.runner, app.clarifications, app.documents, app.settings.decisions, write=not check
+    )
     voice.json(
         {
             "format": "renumber/1",

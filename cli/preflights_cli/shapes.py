@@ -1,8 +1,13 @@
-"""The JSON of sessions (docs/api.md), and the words for the same things."""
+"""Any session as JSON (docs/api.md), and the words for the same things.
+
+What a workflow has of its own stands in a module that is named in `_SHOWN`.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any, Final, Protocol, cast
 
 import click
 import msgspec
@@ -10,54 +15,40 @@ import msgspec
 from preflights_cli.common import Voice
 from preflights_cli.main import EXIT_REFUSED, EXIT_WAITING, EXIT_WORLD
 from preflights_es.core import session as kernel
+from preflights_es.core.asking import AnswerRefusal, Refusal
 from preflights_es.core.events import Decision
-from preflights_es.core.ids import SHORT, short
-from preflights_es.core.text import one_line, shown
-from preflights_es.core.views import Question
+from preflights_es.core.ids import short
+from preflights_es.core.text import shown
+from preflights_es.core.views import Question, View
 from preflights_es.runtime.runner import Handle
-from preflights_es.workflows.clarification.events import AnswerRefused, ChangeRefused
-from preflights_es.workflows.clarification.values import OTHER_OPTION, Provenance
-from preflights_es.workflows.clarification.views import ClarificationView
 
-FORMAT = "session/1"
+_SHOWN: Final = {"clarification": "clarified", "extraction": "noted"}
+"""By workflow: the module that shows it."""
 
-_REFUSED = {
-    "unknown_question": "is no question of this session",
-    "already_answered": "is answered already: change it with `preflights revise`",
-    "blank": "was given no value",
-    "placeholder": "was given a placeholder, which decides nothing",
-    "several_values": "takes one value: put quotes around words that belong together",
-    "other_needs_text": f"was answered {OTHER_OPTION!r} without the text",
-    "no_choice": "has no such option",
-    "closed": "cannot be answered any more: the decision is accepted",
-}
-_CHANGE = {
-    "question_open": "a question is still open",
-    "already_accepted": "it is accepted already",
-    "already_proposed": "it is proposed already: a person has to accept it (--by NAME)",
-    "patch_changed": "the session moved on since the patch was shown",
-    "number_missing": "the record has no number",
-    "not_accepted": "it is not accepted",
-    "already_superseded": "it was superseded before",
-    "not_related": "it has nothing to do with this session",
-    "not_expected": "nothing of the kind is expected here",
-}
 OFFERED = ("ready", "stopped", "proposed")
 """Statuses in which somebody can accept."""
 
-_SOURCES = {
-    "detected": "named by the intention",
-    "chosen": "chosen",
-    "custom": "in own words",
-    "typed": "in own words",
-    "suggested": "read by the model",
-}
+
+class Shown(Protocol):
+    """What such a module has."""
+
+    json: Callable[[Handle], dict[str, Any]]
+    """The fields that are the workflow's own, `format` among them."""
+    describe: Callable[[Voice, Handle, str], None]
+    """The session in a few lines; the last argument is its status."""
+    hint: Callable[[Handle, str], str]
+    """What may come next in a status; empty where every workflow does the same."""
+    refusal: Callable[[Decision], str]
+    """Why something was not done."""
 
 
-def view_of(handle: Handle) -> ClarificationView:
+def _shown(handle: Handle) -> Shown:
+    return cast("Shown", import_module(f"preflights_cli.{_SHOWN[handle.workflow.name]}"))
+
+
+def view_of(handle: Handle) -> View:
     """What can be shown of a session."""
-    view = handle.workflow.view(handle.session.state)
-    assert isinstance(view, ClarificationView), "the only workflow of this version"
+    view: View = handle.workflow.view(handle.session.state)
     return view
 
 
@@ -67,37 +58,25 @@ def status_of(handle: Handle) -> str:
 
 
 def session_json(handle: Handle, decisions: tuple[Decision, ...] = ()) -> dict[str, Any]:
-    """The shape `session/1`."""
-    view, state = view_of(handle), handle.session.state
-    status = status_of(handle)
-    return {
-        "format": FORMAT,
+    """A session: what every one has, and what its workflow has of its own."""
+    shape = {
+        "format": "",
         "session_id": handle.session_id,
         "workflow": handle.workflow.name,
         "project": handle.project,
         "version": handle.version,
-        "status": status,
-        "intention": view.intention,
+        "status": status_of(handle),
         "questions": msgspec.to_builtins(open_questions(handle)),
-        "missing_info": list(view.missing_info),
-        "decision_hint": view.decision_hint,
-        "progress": view.progress,
-        "patch": msgspec.to_builtins(view.patch),
-        "provenance": msgspec.to_builtins(view.provenance),
-        "kind": view.kind,
-        "uid": view.uid,
-        "number": view.number,
-        "turn": view.turn,
-        "supersedes": msgspec.to_builtins(state.supersedes),
-        "superseded_by": msgspec.to_builtins(state.superseded_by),
-        "artifacts": [view.written.path] if view.written else [],
-        "refused": [
-            {"key": d.key, "reason": d.reason, "message": refusal(d)}
-            for d in decisions
-            if isinstance(d, AnswerRefused)
-        ],
-        "warnings": list(view.warnings),
     }
+    shown_by = _shown(handle)
+    shape |= shown_by.json(handle)
+    shape["refused"] = [
+        {"key": d.key, "reason": d.reason, "message": shown_by.refusal(d)}
+        for d in decisions
+        if isinstance(d, AnswerRefusal)
+    ]
+    shape["warnings"] = list(view_of(handle).warnings)
+    return shape
 
 
 def open_questions(handle: Handle) -> tuple[Question, ...]:
@@ -105,17 +84,9 @@ def open_questions(handle: Handle) -> tuple[Question, ...]:
     return () if handle.session.closed else view_of(handle).questions
 
 
-def refusal(refused: AnswerRefused) -> str:
-    """Why an answer does not count, in words that say what to do."""
-    text = f"{refused.key!r} {_REFUSED[refused.reason]}" if refused.key else "no answer was given"
-    if refused.expected:
-        text += f": it takes {', '.join(refused.expected)}"
-    return text
-
-
 def is_refusal(decision: Decision) -> bool:
     """Whether something that was asked for was not done."""
-    return isinstance(decision, AnswerRefused | ChangeRefused)
+    return isinstance(decision, Refusal)
 
 
 def exit_code(handle: Handle, decisions: tuple[Decision, ...] = ()) -> int:
@@ -127,13 +98,12 @@ def exit_code(handle: Handle, decisions: tuple[Decision, ...] = ()) -> int:
     return EXIT_WAITING if status_of(handle) in ("needs_answers", "ready") else 0
 
 
-def say_refusals(decisions: tuple[Decision, ...]) -> None:
+def say_refusals(handle: Handle, decisions: tuple[Decision, ...]) -> None:
     """What was recorded and does not count, on stderr."""
     for decision in decisions:
-        if isinstance(decision, AnswerRefused):
-            click.echo(f"Not taken: {shown(refusal(decision))}", err=True)
-        elif isinstance(decision, ChangeRefused):
-            click.echo(f"Not done: {_CHANGE[decision.reason]}", err=True)
+        if isinstance(decision, Refusal):
+            what = "taken" if isinstance(decision, AnswerRefusal) else "done"
+            click.echo(f"Not {what}: {shown(_shown(handle).refusal(decision))}", err=True)
 
 
 def tell_warnings(voice: Voice, handle: Handle) -> None:
@@ -144,7 +114,7 @@ def tell_warnings(voice: Voice, handle: Handle) -> None:
 
 def said(voice: Voice, handle: Handle, decisions: tuple[Decision, ...] = ()) -> int:
     """Say how a session stands after a step; the exit code."""
-    say_refusals(decisions)
+    say_refusals(handle, decisions)
     tell_warnings(voice, handle)
     voice.json(session_json(handle, decisions))
     if not voice.as_json:
@@ -153,34 +123,13 @@ def said(voice: Voice, handle: Handle, decisions: tuple[Decision, ...] = ()) -> 
 
 
 def describe(voice: Voice, handle: Handle) -> None:
-    """A session in a few lines."""
-    view, status, id_ = view_of(handle), status_of(handle), short(handle.session_id)
-    voice.say(f"{voice.bold(shown(one_line(view.intention)))}")
-    voice.say(f"  session {id_}, {status.replace('_', ' ')}, {round(view.progress * 100)} %")
-    for line in values(view.provenance):
-        voice.say(f"  {line}")
-    if view.written:
-        voice.say(f"  written to {shown(view.written.path)}")
-    if by := handle.session.state.superseded_by:
-        voice.say(f"  superseded by {by.uid[-SHORT:]}: {shown(one_line(by.title))}")
+    """A session in a few lines, and what may come next."""
+    shown_by, status = _shown(handle), status_of(handle)
+    shown_by.describe(voice, handle, status)
     if status == "needs_answers":
         voice.say()
         ask(voice, open_questions(handle)[0])
-    voice.hint(_next(handle, status))
-
-
-def values(provenance: tuple[Provenance, ...]) -> list[str]:
-    """One line a value, with how it came about."""
-    width = max((len(shown(p.field)) for p in provenance), default=0)
-    return [
-        f"{shown(p.field):<{width}}  {shown(one_line(p.value))}  ({_SOURCES[p.source]}"
-        f"{'' if p.source == 'detected' else f', by {_by(p)}'})"
-        for p in provenance
-    ]
-
-
-def _by(provenance: Provenance) -> str:
-    return {"user": "a person", "agent": "an agent", "script": "a script"}[provenance.by]
+    voice.hint(shown_by.hint(handle, status) or _next(handle, status))
 
 
 def ask(voice: Voice, question: Question) -> None:
@@ -194,10 +143,7 @@ def _next(handle: Handle, status: str) -> str:
     id_ = short(handle.session_id)
     return {
         "needs_answers": f"Answer with: preflights answer {id_} VALUE",
-        "ready": f"Accept with: preflights accept {id_}",
-        "stopped": f"Nothing was decided. File it as a task with: preflights accept {id_}",
-        "proposed": f"A person confirms it with: preflights accept {id_} --by NAME",
-        "accepted": f"Brief an agent with: preflights prompt {id_}",
+        "waiting": f"Ask the model again with: preflights resume {id_}",
         "faulted": f"See why with: preflights replay {id_}",
         "abandoned": "It is closed.",
     }.get(status, f"Look at it with: preflights show {id_}")

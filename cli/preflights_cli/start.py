@@ -19,6 +19,7 @@ from preflights_cli.common import (
 from preflights_cli.shapes import is_refusal, said
 from preflights_es.app import App
 from preflights_es.runtime.runner import Step
+from preflights_es.workflows.clarification import WORKFLOW as CLARIFICATION
 from preflights_es.workflows.clarification.values import Mark
 
 
@@ -83,9 +84,9 @@ def start_command(
     app.documents.check_folders()
     finish_pending(app, voice)
     tell_name(app, voice)
-    step = app.sessions.open(
+    step = app.clarifications.open(
         intention[0],
-        app.setup(strict=strict),
+        app.setup(CLARIFICATION, strict=strict),
         app.settings.heuristics,
         mark=mark,
         supersedes=supersedes,
@@ -99,7 +100,7 @@ def start_command(
         and not step.handle.session.state.question
         and not any(map(is_refusal, step.decisions))
     ):
-        step = app.sessions.accept(step.handle.session_id, by=by)
+        step = app.clarifications.accept(step.handle.session_id, by=by)
         step = Step(filed(app, voice, step.handle), step.decisions)
     return said(voice, step.handle, step.decisions)
 

@@ -14,7 +14,7 @@ from preflights_cli.common import (
     tell_name,
     tell_redacted,
 )
-from preflights_cli.shapes import said
+from preflights_cli.shapes import said, view_of
 from preflights_cli.start import mark_of
 from preflights_es.app import App
 from preflights_es.core.errors import SessionMoved
@@ -58,7 +58,7 @@ def revise_command(session: str, answer: tuple[str, ...], app: App, voice: Voice
 def _answered(app: App, voice: Voice, session: str, texts: tuple[str, ...], *, revise: bool) -> int:
     finish_pending(app, voice)
     handle = _current(app, session)
-    given = answers.for_question(texts, handle.session.state.question)
+    given = answers.for_question(texts, next(iter(view_of(handle).questions), None))
     step = app.sessions.answer(handle, given, revise=revise)
     return said(voice, step.handle, step.decisions)
 
@@ -102,7 +102,7 @@ def accept_command(
         raise SessionMoved(handle.session_id, expect, handle.version)
     if by is None:
         tell_name(app, voice)
-    step = app.sessions.accept(handle.session_id, by=by, mark=mark, expect=handle.version)
+    step = app.clarifications.accept(handle.session_id, by=by, mark=mark, expect=handle.version)
     return said(voice, filed(app, voice, step.handle), step.decisions)
 
 

@@ -52,10 +52,42 @@ class Lead(Value, frozen=True):
 # 1. What is recorded -------------------------------------------------------------------------
 
 
+class Setup(Value, frozen=True):
+    """What a replay needs besides the answers: code, provider and prompts of the session.
+
+    An Input that opens a session which can be led has it as its field `setup`.
+    """
+
+    preflights: str
+    """Version of the program that opened the session."""
+    decider: str
+    provider: str = "mock"
+    prompts: tuple[tuple[str, str], ...] = ()
+    """Pairs of prompt name and version; none while the rules lead."""
+    lead: Lead | None = None
+    """Which model leads; None while the rules do."""
+
+
 class StepRetried(Input, frozen=True):
     """Somebody asks a step again that a strict session left open."""
 
     tag: ClassVar[str] = "led.step_retried.v1"
+
+
+class LeadChanged(Input, frozen=True):
+    """From here on somebody else leads: another model, other prompts, or the rules."""
+
+    tag: ClassVar[str] = "led.lead_changed.v1"
+    lead: Lead | None
+    """None for the rules."""
+    prompts: tuple[tuple[str, str], ...] = ()
+    """Pairs of prompt name and version."""
+
+
+class LeadTaken(Decision, frozen=True):
+    """The change of lead counts."""
+
+    tag: ClassVar[str] = "led.lead_taken.v1"
 
 
 class ResponseAccepted(Decision, frozen=True):
@@ -102,6 +134,8 @@ class StepStalled(Decision, frozen=True):
 
 LED_EVENTS: tuple[type[Event], ...] = (
     StepRetried,
+    LeadChanged,
+    LeadTaken,
     ResponseAccepted,
     ResponseRejected,
     FellBack,

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
 from functools import lru_cache
 from hashlib import sha256
 from importlib.resources import files
+from typing import Final
 
 import msgspec
+
+_ID: Final = re.compile(r"[a-z][a-z_]*\.v[1-9][0-9]{0,3}")
 
 
 class Prompt(msgspec.Struct, frozen=True):
@@ -26,5 +31,29 @@ def prompt(package: str, id_: str) -> Prompt:
     Raises:
         FileNotFoundError: there is no such version.
     """
+    if not _ID.fullmatch(id_):
+        raise FileNotFoundError(id_)
     data = (files(package) / "prompts" / f"{id_}.md").read_bytes()
     return Prompt(id_, data.decode(), sha256(data).hexdigest())
+
+
+def wanted(package: str, name: str, pairs: Iterable[tuple[str, str]], default: str) -> Prompt:
+    """The version of a prompt that a session uses.
+
+    A version that is not known here gives way to the default: deciding never fails for it, and a
+    replay shows the difference.
+
+    Args:
+        pairs: of prompt name and version, as the session records them.
+    """
+    try:
+        return prompt(package, dict(pairs).get(name, default))
+    except FileNotFoundError:
+        return prompt(package, default)
+
+
+def versions(package: str, name: str) -> tuple[str, ...]:
+    """Every version of a prompt that exists, the oldest first."""
+    found = (entry.name.removesuffix(".md") for entry in (files(package) / "prompts").iterdir())
+    ours = [id_ for id_ in found if _ID.fullmatch(id_) and id_.rpartition(".v")[0] == name]
+    return tuple(sorted(ours, key=lambda id_: int(id_.rpartition(".v")[2])))

@@ -12,6 +12,7 @@ from typing import Any, Generic, TypeVar
 import msgspec
 
 from preflights_es.core.artifacts import Record
+from preflights_es.core.asking import Answers
 from preflights_es.core.completions import CompletionRequested
 from preflights_es.core.events import (
     Decision,
@@ -25,11 +26,17 @@ from preflights_es.core.events import (
     SessionAbandoned,
     SessionClosed,
 )
+from preflights_es.core.leading import Lead
 from preflights_es.core.views import View
 
 S = TypeVar("S")
 Upcaster = tuple[str, Callable[[dict[str, Any]], dict[str, Any]]]
 """The tag of the newer version, and the function from an old payload to a new one."""
+
+
+def _nobody(_state: object) -> None:
+    return None
+
 
 KERNEL_INPUTS = (SessionAbandoned, InputQuarantined)
 IGNORED = (ResponseIgnored, InputIgnored)
@@ -50,8 +57,18 @@ class Workflow(msgspec.Struct, Generic[S], frozen=True, kw_only=True):
     """Never fails."""
     is_terminal: Callable[[S], bool]
     view: Callable[[S], View]
-    record: Callable[[S], Record]
-    """What a document about the session may say, in any state."""
+    record: Callable[[S], Record] | None = None
+    """What a document about the session may say, in any state; None where none is written."""
+    answers: type[Answers] | None = None
+    """What answers a question; None where nothing is asked."""
+    revisions: type[Answers] | None = None
+    """What changes an answer; None where none can be changed."""
+    lead: Callable[[S], Lead | None] = _nobody
+    """Who leads a session, as it stands; None for the rules."""
+    prompts: tuple[tuple[str, str], ...] = ()
+    """Pairs of prompt name and the version that a new session uses."""
+    always_led: bool = False
+    """The reference, too, answers as a provider: no step is decided without a response."""
     upcasters: dict[str, Upcaster] = {}
 
 

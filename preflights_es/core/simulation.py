@@ -177,3 +177,10 @@ Bank = Mapping[str, Route]
 A request whose contract or prompt file bears the name of a route, with or without its version, goes
 there whatever it says.
 """
+
+
+Reference = Callable[[CompletionRequested], str]
+"""Writes what the rules answer to a request; pure, and total over whatever it holds."""
+
+References = Mapping[str, Reference]
+"""By the contract's name, without its version."""

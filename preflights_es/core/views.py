@@ -45,3 +45,5 @@ class View(Value, frozen=True, kw_only=True):
     hashes: tuple[str, ...] = ()
     """SHA-256 of every document that was written for the session, in hexadecimal."""
     warnings: tuple[str, ...] = ()
+    ended: str = ""
+    """Why nothing can be answered any more, and what to do instead; empty while it can."""

@@ -18,7 +18,8 @@ from preflights_es.core.errors import (
     UnknownSession,
 )
 from preflights_es.core.ports import Stored
-from preflights_es.runtime.runner import PROGRAM, Handle, Runner, Step
+from preflights_es.runtime.performer import PROGRAM
+from preflights_es.runtime.runner import Handle, Runner, Step
 from preflights_es.store.chain import verified
 
 
@@ -101,11 +102,21 @@ class Documents:
                 f"session {session_id[-8:]} has no document: it is written when the decision is "
                 f"accepted (`preflights accept {session_id[-8:]}`)"
             )
+        assert workflow.record is not None, "whoever asks for a document has something to say"
         record = workflow.record(runner.folded(workflow, stored[:upto]).state)
         return due, render.document(due.template, replace(record, session_id=session_id))
 
     def brief(self, handle: Handle) -> str:
-        """What a coding agent has to know, as the session stands."""
+        """What a coding agent has to know, as the session stands.
+
+        Raises:
+            Refused: sessions of this workflow brief nobody.
+        """
+        if handle.workflow.record is None:
+            raise Refused(
+                f"session {handle.session_id[-8:]} is of the workflow {handle.workflow.name}, "
+                "which briefs no agent: name a clarification"
+            )
         record = handle.workflow.record(handle.session.state)
         return render.brief(replace(record, session_id=handle.session_id))
 

@@ -9,9 +9,9 @@ import msgspec
 
 from preflights_es.artifacts import files
 from preflights_es.core.errors import PreflightsError, StoreUnavailable
+from preflights_es.runtime.clarifications import Clarifications
 from preflights_es.runtime.documents import Documents
 from preflights_es.runtime.runner import Handle, Runner
-from preflights_es.runtime.sessions import Sessions
 from preflights_es.workflows.clarification.state import State
 
 FRONT_MATTER_MAX = 4_096  # characters read of a file to find its uid
@@ -35,7 +35,7 @@ class _Entry(msgspec.Struct, frozen=True):
 
 
 def mended(
-    runner: Runner, sessions: Sessions, documents: Documents, folder: str, *, write: bool
+    runner: Runner, sessions: Clarifications, documents: Documents, folder: str, *, write: bool
 ) -> list[Move]:
     """Give every record but the oldest of its number the next free one.
 
@@ -78,7 +78,7 @@ def _value(front: str, key: str) -> str:
 
 def _moved(
     runner: Runner,
-    sessions: Sessions,
+    sessions: Clarifications,
     documents: Documents,
     folder: str,
     entry: _Entry,
@@ -106,7 +106,7 @@ def _moved(
     return move
 
 
-def _ours(sessions: Sessions, entry: _Entry, path: str) -> Handle | None:
+def _ours(sessions: Clarifications, entry: _Entry, path: str) -> Handle | None:
     """The session behind a record, where this log holds it and wrote that file."""
     if not entry.uid:
         return None

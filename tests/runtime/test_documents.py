@@ -18,13 +18,12 @@ from preflights_es.core.errors import (
     UnknownSession,
 )
 from preflights_es.core.events import Actor, ResponseIgnored, SessionAbandoned
+from preflights_es.core.leading import Setup
 from preflights_es.replay.replayer import Replayer
+from preflights_es.runtime.clarifications import Clarifications
 from preflights_es.runtime.documents import Documents, Rebuilt
 from preflights_es.runtime.runner import Handle, Runner
-from preflights_es.runtime.sessions import Sessions
 from preflights_es.store.memory import MemoryStore
-from preflights_es.workflows import clarification
-from preflights_es.workflows.clarification.events import Setup
 from preflights_es.workflows.clarification.state import State
 from preflights_es.workflows.clarification.values import HeuristicsConfig
 from tests import toy
@@ -48,13 +47,11 @@ class House:
         """Another process over the same log."""
         return Runner(self.store, self.workflows, Clock(), self.new_id)
 
-    def by(self, kind: str = "user") -> Sessions:
+    def by(self, kind: str = "user") -> Clarifications:
         """The clarifications as a person or a script meets them."""
         actor = Actor("user", "Ada") if kind == "user" else Actor("script")
         folders = {"adr": FOLDERS[0], "task": FOLDERS[1]}
-        return Sessions(
-            self.runner, clarification.WORKFLOW, PROJECT, actor, self.documents, folders
-        )
+        return Clarifications(self.runner, PROJECT, actor, self.documents, folders)
 
     def answered(self, intention: str = "Add login", supersedes: str | None = None) -> str:
         """A session that is ready to be accepted."""

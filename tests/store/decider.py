@@ -11,6 +11,7 @@ from pathlib import Path
 from preflights_es import settings
 from preflights_es.app import App
 from preflights_es.core.events import Actor
+from preflights_es.workflows.clarification import WORKFLOW
 from tests.store.mortal import acknowledge, serve
 
 PROJECT = "crashing"
@@ -36,9 +37,9 @@ def run(program: App) -> None:
             if turn % 2
             else ("Improve the ui of the shop", "frontend_framework", "Vue")
         )
-        sessions = program.sessions
+        sessions = program.clarifications
         step = sessions.open(
-            f"{intention}, take {turn}", program.setup(), program.settings.heuristics
+            f"{intention}, take {turn}", program.setup(WORKFLOW), program.settings.heuristics
         )
         session_id = step.handle.session_id
         acknowledge("started", session_id)

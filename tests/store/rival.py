@@ -26,7 +26,7 @@ def answer(program: App, session_id: str, key: str, value: str) -> list[str]:
 
 def accept(program: App, session_id: str) -> list[str]:
     """Acknowledge, and write the document."""
-    step = program.sessions.accept(session_id)
+    step = program.clarifications.accept(session_id)
     program.documents.finish(step.handle)
     return [type(decision).__name__ for decision in step.decisions]
 

@@ -16,6 +16,7 @@ from preflights_es.app import WORKFLOWS, App
 from preflights_es.core.ports import Stored
 from preflights_es.replay.replayer import Replayer
 from preflights_es.store.chain import verified
+from preflights_es.workflows.clarification import WORKFLOW
 from tests.store import decider
 from tests.store.mortal import ROOT
 
@@ -76,7 +77,9 @@ def program(folder: Path) -> Iterator[App]:
 
 
 def begun(program: App, intention: str = "Add a login") -> str:
-    step = program.sessions.open(intention, program.setup(), program.settings.heuristics)
+    step = program.clarifications.open(
+        intention, program.setup(WORKFLOW), program.settings.heuristics
+    )
     return step.handle.session_id
 
 
@@ -153,7 +156,7 @@ def test_documents_that_all_finish_at_once_are_written_whole(
 ) -> None:
     sessions = [answered(program, f"Add a login for crowd {n}") for n in range(3)]
     for session_id in sessions:
-        program.sessions.accept(session_id)
+        program.clarifications.accept(session_id)
     found = rivals.told(*["finish"] * RIVALS)
     assert "StoreUnavailable" not in {word for words in found for word in words}
     for session_id in sessions:

@@ -7,9 +7,10 @@ from functools import reduce
 from msgspec.structs import replace
 
 from preflights_es.core.artifacts import ArtifactDue, ArtifactWritten
+from preflights_es.core.asking import Given
 from preflights_es.core.completions import CompletionFailed, CompletionReceived
 from preflights_es.core.events import Decision, Input
-from preflights_es.core.leading import FellBack, StepRetried
+from preflights_es.core.leading import FellBack, LeadChanged, LeadTaken, StepRetried
 from preflights_es.workflows.clarification import lead, rules
 from preflights_es.workflows.clarification.events import (
     AnswerAccepted,
@@ -25,7 +26,6 @@ from preflights_es.workflows.clarification.events import (
     DecisionRecorded,
     DecisionRenumbered,
     DecisionSuperseded,
-    Given,
     IntentionDeclared,
     PatchProposed,
     QuestionAsked,
@@ -55,6 +55,9 @@ def decide(state: State, new: Input) -> Decisions:
             return _led(state, new)
         case StepRetried() if state.stalled:
             return _next(state)
+        case LeadChanged() if state.input and not (state.request or accepted(state)):
+            taken = (LeadTaken(),)
+            return taken + _next(_after(state, new, taken))
         case DecisionAcknowledged():
             return _acknowledged(state, new)
         case DecisionSuperseded():

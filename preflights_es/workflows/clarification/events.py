@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import ClassVar, Literal
 
 from preflights_es.core.artifacts import ARTIFACT_EVENTS, Related
+from preflights_es.core.asking import AnswerRefusal, Answers, Refusal
 from preflights_es.core.completions import COMPLETION_EVENTS
 from preflights_es.core.events import Decision, Event, Input, Value
-from preflights_es.core.leading import LED_EVENTS, Lead
+from preflights_es.core.leading import LED_EVENTS, Setup
 from preflights_es.core.views import Question
 from preflights_es.workflows.clarification.values import (
     DecisionPatch,
@@ -19,31 +20,11 @@ from preflights_es.workflows.clarification.values import (
 )
 
 
-class Setup(Value, frozen=True):
-    """What a replay needs besides the answers: code, provider and prompts of the session."""
-
-    preflights: str
-    """Version of the program that opened the session."""
-    decider: str
-    provider: str = "mock"
-    prompts: tuple[tuple[str, str], ...] = ()
-    """Pairs of prompt name and version; none while the rules lead."""
-    lead: Lead | None = None
-    """Which model leads; None while the rules do."""
-
-
 class Known(Value, frozen=True):
     """A decision of the project that was accepted before; all that a model sees of it."""
 
     title: str
     patch: DecisionPatch
-
-
-class Given(Value, frozen=True):
-    """One answer as it was given."""
-
-    key: str
-    values: tuple[str, ...]
 
 
 # 1. Inputs -----------------------------------------------------------------------------------
@@ -70,20 +51,16 @@ class IntentionDeclared(Input, frozen=True):
     """Kinds of secrets that were taken out before recording, one a replacement."""
 
 
-class AnswersGiven(Input, frozen=True):
+class AnswersGiven(Answers, frozen=True):
     """Answers to what was asked, or to what was not asked but is known."""
 
     tag: ClassVar[str] = "clarification.answers_given.v1"
-    answers: tuple[Given, ...]
-    redacted: tuple[str, ...] = ()
 
 
-class AnswersRevised(Input, frozen=True):
+class AnswersRevised(Answers, frozen=True):
     """Answers that replace earlier ones; those stay in the log."""
 
     tag: ClassVar[str] = "clarification.answers_revised.v1"
-    answers: tuple[Given, ...]
-    redacted: tuple[str, ...] = ()
 
 
 class DecisionAcknowledged(Input, frozen=True):
@@ -122,17 +99,6 @@ class ReferenceRenumbered(Input, frozen=True):
 
 
 # 2. Decisions --------------------------------------------------------------------------------
-
-RefusalReason = Literal[
-    "unknown_question",
-    "already_answered",
-    "blank",
-    "placeholder",
-    "several_values",
-    "other_needs_text",
-    "no_choice",
-    "closed",
-]
 
 
 class CategoryDetected(Decision, frozen=True):
@@ -175,14 +141,10 @@ class AnswerAccepted(Decision, frozen=True):
     """The text of `Other (specify)`, where that was chosen."""
 
 
-class AnswerRefused(Decision, frozen=True):
+class AnswerRefused(AnswerRefusal, frozen=True):
     """An answer does not count; the question stays as it was."""
 
     tag: ClassVar[str] = "clarification.answer_refused.v1"
-    key: str
-    reason: RefusalReason
-    expected: tuple[str, ...] = ()
-    """Keys that would be taken, where the key was the trouble."""
 
 
 class PatchProposed(Decision, frozen=True):
@@ -210,7 +172,7 @@ class DecisionRecorded(Decision, frozen=True):
     number: int | None
 
 
-class ChangeRefused(Decision, frozen=True):
+class ChangeRefused(Refusal, frozen=True):
     """An acknowledgement, a supersession or a new number does not fit the session as it stands."""
 
     tag: ClassVar[str] = "clarification.change_refused.v1"

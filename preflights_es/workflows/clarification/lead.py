@@ -14,7 +14,7 @@ from preflights_es.core.completions import CompletionRequested, Message
 from preflights_es.core.events import Decision, Outcome
 from preflights_es.core.judging.verdict import Violation
 from preflights_es.core.leading import FellBack, StepStalled, Usable, settled
-from preflights_es.core.prompts import prompt
+from preflights_es.core.prompts import wanted
 from preflights_es.workflows.clarification import rules
 from preflights_es.workflows.clarification.events import PatchProposed, QuestionSuggested
 from preflights_es.workflows.clarification.state import State, category
@@ -42,7 +42,7 @@ def request(state: State, step: Step) -> CompletionRequested:
     """The whole of what is sent for a step, derived from the log."""
     lead = state.lead
     assert lead is not None, "only a session that is led asks a model"
-    system = prompt(PACKAGE, PROMPTS[step])
+    system = wanted(PACKAGE, step, state.prompts, PROMPTS[step])
     last = (Message("user", _fields_to_fill(state)),) if step == "decide" else ()
     return CompletionRequested(
         call=f"{step}-{state.steps + 1}.1",

@@ -10,7 +10,14 @@ from msgspec.structs import replace
 from preflights_es.core.artifacts import ArtifactDue, ArtifactWritten, Related, Written
 from preflights_es.core.completions import CompletionReceived, CompletionRequested, Message
 from preflights_es.core.events import Actor, Event, Input
-from preflights_es.core.leading import FellBack, Lead, ResponseAccepted, StepStalled
+from preflights_es.core.leading import (
+    FellBack,
+    Lead,
+    LeadChanged,
+    LeadTaken,
+    ResponseAccepted,
+    StepStalled,
+)
 from preflights_es.core.views import Question
 from preflights_es.workflows.clarification.events import (
     AnswerAccepted,
@@ -68,6 +75,8 @@ class State(msgspec.Struct, frozen=True):
     """The last Input; its Decisions say what of it counts."""
     lead: Lead | None = None
     """Who leads; None where the rules do, from the beginning or after a fallback."""
+    prompts: tuple[tuple[str, str], ...] = ()
+    """Pairs of prompt name and version, as recorded."""
     known: tuple[Known, ...] = ()
     request: CompletionRequested | None = None
     """The open step of the model."""
@@ -199,6 +208,9 @@ def _after_led(state: State, event: Event) -> State:
             return replace(
                 state, lead=None, request=None, framed=_answered_frame(state), fell_back=reason
             )
+        case LeadTaken() if isinstance(state.input, LeadChanged):
+            new = state.input
+            return replace(state, lead=new.lead, prompts=new.prompts, fell_back="", stalled="")
         case StepStalled(reason=reason):
             return replace(state, request=None, stalled=reason)
         case _:
@@ -219,6 +231,7 @@ def _after_input(state: State, new: Input) -> State:
                 input=new,
                 redacted=new.redacted,
                 lead=new.setup.lead,
+                prompts=new.setup.prompts,
                 known=new.known,
             )
         case AnswersGiven() | AnswersRevised():

@@ -88,6 +88,16 @@ def view(state: State) -> ClarificationView:
         written=state.written,
         hashes=state.hashes,
         warnings=_warnings(state),
+        ended=_ended(state),
+    )
+
+
+def _ended(state: State) -> str:
+    if not accepted(state):
+        return ""
+    return (
+        "is accepted and takes no answers any more: supersede it with "
+        f"`preflights start INTENTION --supersedes {state.uid}`"
     )
 
 

@@ -6,7 +6,9 @@ from typing import Any, Final
 
 from preflights_es.core import session as kernel
 from preflights_es.core.artifacts import ArtifactDue, ArtifactWritten, Related
+from preflights_es.core.asking import Given
 from preflights_es.core.events import Actor, Decision, Event, Input
+from preflights_es.core.leading import Setup
 from preflights_es.core.session import Session
 from preflights_es.workflows.clarification import WORKFLOW
 from preflights_es.workflows.clarification.events import (
@@ -15,11 +17,9 @@ from preflights_es.workflows.clarification.events import (
     DecisionAcknowledged,
     DecisionRenumbered,
     DecisionSuperseded,
-    Given,
     IntentionDeclared,
     QuestionAsked,
     ReferenceRenumbered,
-    Setup,
 )
 from preflights_es.workflows.clarification.state import State
 from preflights_es.workflows.clarification.values import DecisionPatch, HeuristicsConfig, Mark

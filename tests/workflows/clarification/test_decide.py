@@ -8,6 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from preflights_es.core import session as kernel
+from preflights_es.core.asking import RefusalReason
 from preflights_es.core.completions import CompletionReceived
 from preflights_es.core.events import Actor, Decision, Input, ResponseIgnored
 from preflights_es.workflows.clarification import WORKFLOW
@@ -23,7 +24,6 @@ from preflights_es.workflows.clarification.events import (
     DecisionRecorded,
     PatchProposed,
     QuestionAsked,
-    RefusalReason,
 )
 from preflights_es.workflows.clarification.state import State, is_terminal
 from preflights_es.workflows.clarification.values import (

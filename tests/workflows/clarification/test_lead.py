@@ -12,6 +12,7 @@ import pytest
 
 from preflights_es.app import WORKFLOWS
 from preflights_es.core import session as kernel
+from preflights_es.core.asking import Given
 from preflights_es.core.completions import Completion, CompletionRequested, Message
 from preflights_es.core.contracts import Contract
 from preflights_es.core.errors import LLMAPIError, LLMError, LLMRateLimitError, LLMTimeoutError
@@ -20,6 +21,7 @@ from preflights_es.core.leading import (
     FellBack,
     Lead,
     ResponseRejected,
+    Setup,
     StepRetried,
     StepStalled,
 )
@@ -30,13 +32,7 @@ from preflights_es.providers.simulated.provider import SimLLMProvider
 from preflights_es.replay.replayer import Replayer
 from preflights_es.runtime.runner import Handle, Runner
 from preflights_es.workflows.clarification import WORKFLOW, contracts, lead, rules
-from preflights_es.workflows.clarification.events import (
-    AnswersGiven,
-    Given,
-    IntentionDeclared,
-    Known,
-    Setup,
-)
+from preflights_es.workflows.clarification.events import AnswersGiven, IntentionDeclared, Known
 from preflights_es.workflows.clarification.simulation import BANK
 from preflights_es.workflows.clarification.state import State
 from preflights_es.workflows.clarification.values import (

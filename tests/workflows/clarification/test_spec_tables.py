@@ -9,9 +9,10 @@ from unicodedata import name
 import pytest
 
 from preflights_es.core import text
+from preflights_es.core.asking import RefusalReason
 from preflights_es.core.events import Decision, Input
 from preflights_es.core.views import QuestionType, Status
-from preflights_es.runtime import sessions
+from preflights_es.runtime import texts
 from preflights_es.workflows.clarification import events, rules, values
 from preflights_es.workflows.clarification.values import Category, DecisionPatch, HeuristicsConfig
 from tests import markdown
@@ -59,7 +60,7 @@ def test_the_limits_are_those_of_the_code() -> None:
         "INTENTION_MAX": text.INTENTION_MAX,
         "ANSWER_MAX": text.ANSWER_MAX,
         "KEY_MAX": text.KEY_MAX,
-        "ANSWERS_MAX": sessions.ANSWERS_MAX,
+        "ANSWERS_MAX": texts.ANSWERS_MAX,
     }
     found = {row["Constant"].strip("`"): int(row["Value"]) for row in rows("2.1 Limits")}
     assert found == constants
@@ -190,7 +191,7 @@ def test_the_sources_are_those_of_the_code() -> None:
 
 
 def test_the_refusals_are_those_of_the_event() -> None:
-    assert column("5.7 Refusals", "Reason") == get_args(events.RefusalReason)
+    assert column("5.7 Refusals", "Reason") == get_args(RefusalReason)
 
 
 # Section 6 -----------------------------------------------------------------------------------

@@ -1,0 +1,49 @@
+"""Questions to a person and what comes back: the same in every workflow that asks.
+
+Each workflow has its own events, with its own tags, made from these.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from preflights_es.core.events import Decision, Input, Value
+
+RefusalReason = Literal[
+    "unknown_question",
+    "already_answered",
+    "blank",
+    "placeholder",
+    "several_values",
+    "other_needs_text",
+    "no_choice",
+    "closed",
+]
+
+
+class Given(Value, frozen=True):
+    """One answer as it was given."""
+
+    key: str
+    values: tuple[str, ...]
+
+
+class Answers(Input, frozen=True):
+    """Root of the Inputs that answer questions."""
+
+    answers: tuple[Given, ...]
+    redacted: tuple[str, ...] = ()
+    """Kinds of secrets that were taken out before recording, one a replacement."""
+
+
+class Refusal(Decision, frozen=True):
+    """Root of the Decisions by which something that was asked for is not done."""
+
+
+class AnswerRefusal(Refusal, frozen=True):
+    """Root of the Decisions by which an answer does not count; the question stays as it was."""
+
+    key: str
+    reason: RefusalReason
+    expected: tuple[str, ...] = ()
+    """Keys that would be taken, where the key was the trouble."""

@@ -1,0 +1,233 @@
+"""What people do with a clarification, besides what they do with any session."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from preflights_es.core import ids
+from preflights_es.core.artifacts import Related
+from preflights_es.core.errors import (
+    Conflict,
+    NumberTaken,
+    PreflightsError,
+    Refused,
+    SessionMoved,
+    StoreUnavailable,
+)
+from preflights_es.core.events import Actor
+from preflights_es.core.leading import Setup
+from preflights_es.core.text import INTENTION_MAX, one_line
+from preflights_es.runtime.documents import Documents
+from preflights_es.runtime.runner import CONFLICTS_MAX, Handle, Proposed, Runner, Step
+from preflights_es.runtime.sessions import RECENT, Sessions
+from preflights_es.runtime.texts import cleaned, name_cleaned
+from preflights_es.workflows import clarification
+from preflights_es.workflows.clarification.decide import kind_of
+from preflights_es.workflows.clarification.events import (
+    DecisionAcknowledged,
+    DecisionRenumbered,
+    DecisionSuperseded,
+    IntentionDeclared,
+    Known,
+    ReferenceRenumbered,
+)
+from preflights_es.workflows.clarification.state import State, accepted
+from preflights_es.workflows.clarification.values import HeuristicsConfig, LLMContext, Mark
+
+KNOWN_MAX: Final = 20  # accepted decisions that a model is told of
+
+
+class Clarifications(Sessions):
+    """The clarifications of one project, as one actor meets them."""
+
+    def __init__(
+        self,
+        runner: Runner,
+        project: str,
+        actor: Actor,
+        documents: Documents,
+        folders: Mapping[str, str],
+        settle: Callable[[Step], Step] = lambda step: step,
+    ) -> None:
+        """Args:
+        folders: where an `adr` and a `task` go, relative to the project's root.
+        """
+        super().__init__(runner, project, actor, settle)
+        self._documents = documents
+        self._folders = folders
+
+    # 1. Opening -------------------------------------------------------------------------------
+
+    def open(
+        self,
+        intention: str,
+        setup: Setup,
+        heuristics: HeuristicsConfig,
+        *,
+        context: LLMContext | None = None,
+        mark: Mark = "",
+        supersedes: str | None = None,
+    ) -> Step:
+        """Begin a session.
+
+        Raises:
+            Refused: the intention cannot be recorded, or what it supersedes cannot be superseded.
+        """
+        text, redacted = cleaned("the intention", intention.strip(), INTENTION_MAX)
+        if not text.strip():
+            raise Refused("the intention is empty: say in a sentence what you want to build")
+        related = self._supersedable(supersedes)[1] if supersedes else None
+        session_id = self._runner.new_id()
+        first = IntentionDeclared(
+            at=self._runner.now(),
+            actor=self._actor,
+            intention=text,
+            project=self._project,
+            uid=ids.decision_uid(session_id),
+            setup=setup,
+            heuristics=heuristics,
+            context=context,
+            mark=mark,
+            supersedes=related,
+            known=self._known(setup),
+            redacted=redacted,
+        )
+        return self._settle(
+            self._runner.open(
+                clarification.WORKFLOW, self._project, first, session_id, self._runner.new_id()
+            )
+        )
+
+    def _known(self, setup: Setup) -> tuple[Known, ...]:
+        """The decisions that a model is told of: accepted, in force, the newest first."""
+        if setup.lead is None:
+            return ()
+        known: list[Known] = []
+        for head in self._runner.store.heads(self._project, RECENT):
+            if head.workflow != clarification.WORKFLOW.name:
+                continue
+            try:
+                state: State = self._runner.load(head.session_id).session.state
+            except PreflightsError:
+                continue  # a damaged session is no reason to refuse a new one
+            if accepted(state) and state.superseded_by is None and state.patch is not None:
+                known.append(Known(one_line(state.intention), state.patch))
+        return tuple(known[:KNOWN_MAX])
+
+    def refuse_other(self, handle: Handle) -> None:
+        """Raises:
+        Refused: the session is of another workflow.
+        """
+        if handle.workflow.name != clarification.WORKFLOW.name:
+            raise Refused(
+                f"session {ids.short(handle.session_id)} is no clarification but of the workflow "
+                f"{handle.workflow.name}: there is nothing to accept"
+            )
+
+    # 2. Ending -------------------------------------------------------------------------------
+
+    def accept(
+        self,
+        session_id: str,
+        *,
+        by: str | None = None,
+        mark: Mark = "",
+        expect: int | None = None,
+    ) -> Step:
+        """Acknowledge what is proposed; a decision when a person does it, a proposal otherwise.
+
+        Args:
+            by: the person's name, where no terminal shows that there is one.
+            expect: the version at which it was shown.
+
+        Raises:
+            SessionMoved: the session is at another version.
+            Refused: it is closed, of another project, or what it supersedes cannot be superseded
+                any more.
+        """
+        actor = Actor("user", name_cleaned(by)) if by is not None else self._actor
+        for _ in range(CONFLICTS_MAX):
+            handle = self._runner.resume(self._runner.load(session_id)).handle
+            if expect is not None and handle.version != expect:
+                raise SessionMoved(session_id, expect, handle.version)
+            self.refuse_other(handle)
+            self.refuse_elsewhere(handle)
+            self._refuse_ended(handle)
+            proposed = self._acknowledgements(handle, actor, mark)
+            try:
+                return self._runner.submit_all(proposed)[0]
+            except (Conflict, NumberTaken):
+                continue
+        raise StoreUnavailable(f"the log is too busy: {CONFLICTS_MAX} tries to append failed")
+
+    def _acknowledgements(self, handle: Handle, actor: Actor, mark: Mark) -> list[Proposed]:
+        state: State = handle.session.state
+        kind = kind_of(state, mark)
+        is_due = state.patch is not None or bool(state.stopped)
+        needs_number = is_due and kind == "adr"
+        number = self._number_of(handle) if needs_number else None
+        acknowledged = DecisionAcknowledged(
+            at=self._runner.now(),
+            actor=actor,
+            patch=state.patch,
+            folder=self._folders[kind],
+            number=number,
+            mark=mark,
+        )
+        first = Proposed(handle, acknowledged, self._runner.new_id(), number)
+        if state.supersedes is None or actor.kind != "user" or not is_due:
+            return [first]
+        former, _ = self._supersedable(state.supersedes.uid)
+        by = Related(state.uid, state.intention, number, handle.session_id)
+        superseded = DecisionSuperseded(at=self._runner.now(), actor=actor, by=by)
+        return [first, Proposed(former, superseded, self._runner.new_id())]
+
+    def _number_of(self, handle: Handle) -> int:
+        """The record's own, unless it came from elsewhere and another session holds that here."""
+        number: int | None = handle.session.state.number
+        holder = self._runner.store.numbers(self._project).get(number) if number else None
+        if number and holder in (None, handle.session_id):
+            return number
+        return self.next_number()
+
+    def _supersedable(self, typed: str) -> tuple[Handle, Related]:
+        """The decision that is to be replaced.
+
+        Raises:
+            Refused: it is no accepted decision of this project, or was replaced already.
+        """
+        handle = self._runner.resume(self.load(typed)).handle
+        self.refuse_other(handle)
+        state: State = handle.session.state
+        if handle.project != self._project:
+            raise Refused(f"{typed!r} is a decision of the project {handle.project!r}, not of this")
+        if not accepted(state) or handle.session.closed:
+            raise Refused(f"{typed!r} is no accepted decision: only those can be superseded")
+        if state.superseded_by is not None:
+            raise Refused(
+                f"{typed!r} was superseded by {state.superseded_by.uid} already: supersede that one"
+            )
+        return handle, Related(state.uid, state.intention, state.number, handle.session_id)
+
+    def next_number(self) -> int:
+        """The first above all that the log has given out and that files bear."""
+        given = {*self._runner.store.numbers(self._project), *self._documents.numbers_used()}
+        return max(given, default=0) + 1
+
+    # 3. Numbers ------------------------------------------------------------------------------
+
+    def renumber(self, handle: Handle, number: int) -> Step:
+        """Give a record a new number.
+
+        Raises:
+            NumberTaken: another session holds it.
+        """
+        new = DecisionRenumbered(at=self._runner.now(), actor=self._actor, number=number)
+        proposed = Proposed(handle, new, self._runner.new_id(), number)
+        return self._runner.submit_all([proposed])[0]
+
+    def renumber_reference(self, handle: Handle, uid: str, number: int) -> Step:
+        """Tell a record that one it is related to has a new number."""
+        new = ReferenceRenumbered(at=self._runner.now(), actor=self._actor, uid=uid, number=number)
+        return self._runner.submit(handle, new, self._runner.new_id())
