@@ -19,6 +19,6 @@ WORKFLOW: Workflow[State] = Workflow(
     record=record,
     answers=AnswersGiven,
     revisions=AnswersRevised,
-    lead=lambda state: state.lead,
+    lead=lambda state: state.led.lead,
     prompts=tuple(PROMPTS.items()),
 )

@@ -51,21 +51,19 @@ def decide(state: State, new: Input) -> Decisions:
             return _opened(state, new)
         case AnswersGiven() | AnswersRevised():
             return _answered(state, new)
-        case CompletionReceived() | CompletionFailed() if state.request and state.lead:
+        case CompletionReceived() | CompletionFailed() if state.led.request and state.led.lead:
             return _led(state, new)
-        case StepRetried() if state.stalled:
+        case StepRetried() if state.led.stalled:
             return _next(state)
-        case LeadChanged() if state.input and not (state.request or accepted(state)):
+        case LeadChanged() if state.input and not (state.led.request or accepted(state)):
             taken = (LeadTaken(),)
             return taken + _next(_after(state, new, taken))
         case DecisionAcknowledged():
             return _acknowledged(state, new)
         case DecisionSuperseded():
             return _superseded(state, new)
-        case DecisionRenumbered():
+        case DecisionRenumbered() | ReferenceRenumbered():
             return _renumbered(state, new)
-        case ReferenceRenumbered():
-            return _reference_renumbered(state, new)
         case ArtifactWritten(path=path):
             return (ArtifactFiled(path=path),)
         case _:
@@ -89,17 +87,17 @@ def _opened(state: State, new: IntentionDeclared) -> Decisions:
 
 def _next(state: State) -> Decisions:
     """The next question, the patch, or the end; nothing where all that is said already."""
-    if state.request is not None:
+    if state.led.request is not None:
         return ()
     found = category(state)
     turn = rules.response_in(state.heuristics, state.answers, state.turn, found)
     if turn.questions:
         if turn.questions[0] == state.question:
             return ()
-        return (lead.request(state, "clarify"),) if state.lead else _asked(state)
+        return (lead.request(state, "clarify"),) if state.led.lead else _asked(state)
     patch = rules.patch_in(state.answers, found)
     if patch is not None:
-        if state.lead and not turn.missing_info:
+        if state.led.lead and not turn.missing_info:
             return (lead.request(state, "decide"),)
         return (
             () if patch == state.patch else (PatchProposed(patch=patch, hint=turn.decision_hint),)
@@ -224,7 +222,7 @@ def _acknowledged(state: State, new: DecisionAcknowledged) -> Decisions:
     by_person = new.actor.kind == "user"
     if accepted(state):
         return (ChangeRefused(change="acknowledgement", reason="already_accepted"),)
-    if state.request is not None or (state.patch is None and not state.stopped):
+    if state.led.request is not None or (state.patch is None and not state.stopped):
         return (ChangeRefused(change="acknowledgement", reason="question_open"),)
     if new.patch != state.patch:
         return (ChangeRefused(change="acknowledgement", reason="patch_changed"),)
@@ -261,7 +259,9 @@ def _superseded(state: State, new: DecisionSuperseded) -> Decisions:
     return (marked, _due(_after(state, new, (marked,))))
 
 
-def _renumbered(state: State, new: DecisionRenumbered) -> Decisions:
+def _renumbered(state: State, new: DecisionRenumbered | ReferenceRenumbered) -> Decisions:
+    if isinstance(new, ReferenceRenumbered):
+        return _reference_renumbered(state, new)
     if state.acknowledgement is None or state.acknowledgement.kind != "adr":
         return (ChangeRefused(change="renumbering", reason="not_accepted"),)
     return (_due(replace(state, number=new.number)),)

@@ -13,8 +13,7 @@ from typing import Any, Literal
 from preflights_es.core.completions import CompletionRequested, Message
 from preflights_es.core.events import Decision, Outcome
 from preflights_es.core.judging.verdict import Violation
-from preflights_es.core.leading import FellBack, StepStalled, Usable, settled
-from preflights_es.core.prompts import wanted
+from preflights_es.core.steps import Usable, concluded, requested
 from preflights_es.workflows.clarification import rules
 from preflights_es.workflows.clarification.events import PatchProposed, QuestionSuggested
 from preflights_es.workflows.clarification.state import State, category
@@ -40,24 +39,9 @@ Step = Literal["clarify", "decide"]
 
 def request(state: State, step: Step) -> CompletionRequested:
     """The whole of what is sent for a step, derived from the log."""
-    lead = state.lead
-    assert lead is not None, "only a session that is led asks a model"
-    system = wanted(PACKAGE, step, state.prompts, PROMPTS[step])
     last = (Message("user", _fields_to_fill(state)),) if step == "decide" else ()
-    return CompletionRequested(
-        call=f"{step}-{state.steps + 1}.1",
-        provider=lead.provider,
-        model=lead.model,
-        messages=(
-            Message("system", system.text),
-            Message("user", _surroundings(state)),
-            *state.said,
-            *last,
-        ),
-        parameters=lead.parameters,
-        contract=f"{step}.v1",
-        prompts=((system.id, system.sha256),),
-    )
+    said = (Message("user", _surroundings(state)), *state.led.said, *last)
+    return requested(state.led, step, f"{step}.v1", (PACKAGE, step, PROMPTS[step]), said)
 
 
 def _surroundings(state: State) -> str:
@@ -102,23 +86,19 @@ def answered(state: State, outcome: Outcome) -> tuple[Decision, ...]:
 
     Ends with the retry, a fallback, a stall, the suggested question or the patch.
     """
-    asked = state.request
+    asked = state.led.request
     assert asked is not None, "an outcome answers an open step"
-    assert state.lead is not None, "that a model was asked for"
     # Imported where a response is judged: pydantic is not for sessions that nobody leads.
     from preflights_es.workflows.clarification import contracts
 
     clarifies = asked.contract.startswith("clarify.")
     contract = contracts.CLARIFY if clarifies else contracts.DECIDE
     check = partial(clarify_violations if clarifies else decide_violations, state)
-    verdict = settled(asked, outcome, contract, check)
-    if isinstance(verdict, Usable):
-        outcome_of = _suggested if clarifies else _patched
-        return (verdict.accepted, outcome_of(state, verdict.payload))
-    if verdict.again is not None:
-        return (*verdict.decisions, verdict.again)
-    end = StepStalled if state.lead.strict else FellBack
-    return (*verdict.decisions, end(contract=contract.id, reason=verdict.reason))
+    verdict = concluded(state.led, outcome, contract, check)
+    if not isinstance(verdict, Usable):
+        return verdict
+    outcome_of = _suggested if clarifies else _patched
+    return (verdict.accepted, outcome_of(state, verdict.payload))
 
 
 def clarify_violations(state: State, payload: dict[str, Any]) -> tuple[Violation, ...]:
@@ -201,7 +181,7 @@ def decide_violations(state: State, payload: dict[str, Any]) -> tuple[Violation,
 
 
 def _spoken(state: State) -> list[str]:
-    return [message.content for message in state.said if message.role == "user"]
+    return [message.content for message in state.led.said if message.role == "user"]
 
 
 def _patched(state: State, payload: dict[str, Any]) -> PatchProposed:

@@ -7,17 +7,11 @@ from typing import Literal
 import msgspec
 from msgspec.structs import replace
 
+from preflights_es.core import steps
 from preflights_es.core.artifacts import ArtifactDue, ArtifactWritten, Related, Written
-from preflights_es.core.completions import CompletionReceived, CompletionRequested, Message
 from preflights_es.core.events import Actor, Event, Input
-from preflights_es.core.leading import (
-    FellBack,
-    Lead,
-    LeadChanged,
-    LeadTaken,
-    ResponseAccepted,
-    StepStalled,
-)
+from preflights_es.core.leading import FellBack
+from preflights_es.core.steps import Led
 from preflights_es.core.views import Question
 from preflights_es.workflows.clarification.events import (
     AnswerAccepted,
@@ -73,23 +67,11 @@ class State(msgspec.Struct, frozen=True):
     """Of the last Input."""
     input: Input | None = None
     """The last Input; its Decisions say what of it counts."""
-    lead: Lead | None = None
-    """Who leads; None where the rules do, from the beginning or after a fallback."""
-    prompts: tuple[tuple[str, str], ...] = ()
-    """Pairs of prompt name and version, as recorded."""
+    led: Led = Led()
+    """Who leads, and the conversation with whom."""
     known: tuple[Known, ...] = ()
-    request: CompletionRequested | None = None
-    """The open step of the model."""
-    steps: int = 0
-    """Steps that a model was asked for so far."""
-    said: tuple[Message, ...] = ()
-    """Accepted replies and answers, in turn: the conversation behind the intention."""
     framed: QuestionSuggested | None = None
     """The model's category and question, while its category holds."""
-    fell_back: str = ""
-    """Why the rules went on in place of the model."""
-    stalled: str = ""
-    """Why a strict session waits to be asked again."""
     detected: str = ""
     """The category that a word of the intention named, as it was decided then."""
     answers: dict[str, Answer] = {}
@@ -196,25 +178,14 @@ def evolve(state: State, event: Event) -> State:
 
 
 def _after_led(state: State, event: Event) -> State:
+    led = steps.after(state.led, state.input, event)
     match event:
-        case CompletionRequested(attempt=attempt):
-            steps = state.steps + (attempt == 1)
-            return replace(state, request=event, steps=steps, stalled="")
-        case ResponseAccepted():
-            return replace(state, request=None, said=(*state.said, _reply(state)))
         case QuestionSuggested():
             return _after_suggestion(state, event)
-        case FellBack(reason=reason):
-            return replace(
-                state, lead=None, request=None, framed=_answered_frame(state), fell_back=reason
-            )
-        case LeadTaken() if isinstance(state.input, LeadChanged):
-            new = state.input
-            return replace(state, lead=new.lead, prompts=new.prompts, fell_back="", stalled="")
-        case StepStalled(reason=reason):
-            return replace(state, request=None, stalled=reason)
+        case FellBack():
+            return replace(state, led=led, framed=_answered_frame(state))
         case _:
-            return state
+            return state if led is state.led else replace(state, led=led)
 
 
 def _after_input(state: State, new: Input) -> State:
@@ -230,8 +201,7 @@ def _after_input(state: State, new: Input) -> State:
                 actor=new.actor,
                 input=new,
                 redacted=new.redacted,
-                lead=new.setup.lead,
-                prompts=new.setup.prompts,
+                led=steps.opened(new.setup),
                 known=new.known,
             )
         case AnswersGiven() | AnswersRevised():
@@ -267,7 +237,7 @@ def _after_answer(state: State, event: AnswerAccepted) -> State:
         answers=answers,
         provenance=provenance,
         question=None if answers_open else state.question,
-        said=(*state.said, Message("user", f"{event.field}: {event.value}")),
+        led=steps.heard(state.led, f"{event.field}: {event.value}"),
         turn=state.turn + answers_open,
     )
 
@@ -292,11 +262,6 @@ def _answered_frame(state: State) -> QuestionSuggested | None:
     """The model's question, where a person has answered it: that answer counts on."""
     framed = state.framed
     return framed if framed is not None and framed.field.id in state.answers else None
-
-
-def _reply(state: State) -> Message:
-    text = state.input.text if isinstance(state.input, CompletionReceived) else None
-    return Message("assistant", text or "")
 
 
 def _with_suggested(state: State, patch: DecisionPatch) -> tuple[Provenance, ...]:

@@ -63,7 +63,7 @@ def status(state: State) -> Status:
         return state.acknowledgement.status
     if state.patch is not None:
         return "ready"
-    if state.stalled:
+    if state.led.stalled or state.led.request is not None:
         return "waiting"
     return "stopped" if state.stopped else "needs_answers"
 
@@ -130,10 +130,14 @@ def _warnings(state: State) -> tuple[str, ...]:
         count = len(state.redacted)
         what = "1 secret was" if count == 1 else f"{count} secrets were"
         warnings.append(f"{what} taken out before recording ({kinds})")
-    if state.fell_back:
-        warnings.append(f"no usable answer from the model ({state.fell_back}): the rules went on")
-    if state.stalled:
-        warnings.append(f"no usable answer from the model ({state.stalled}): resume asks it again")
+    if state.led.fell_back:
+        warnings.append(
+            f"no usable answer from the model ({state.led.fell_back}): the rules went on"
+        )
+    if state.led.stalled:
+        warnings.append(
+            f"no usable answer from the model ({state.led.stalled}): resume asks it again"
+        )
     if state.beside:
         warnings.append(f"a person edited the document: the new text lies in {state.beside}")
     return tuple(warnings)

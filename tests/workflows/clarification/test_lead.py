@@ -17,7 +17,6 @@ from preflights_es.core.completions import Completion, CompletionRequested, Mess
 from preflights_es.core.contracts import Contract
 from preflights_es.core.errors import LLMAPIError, LLMError, LLMRateLimitError, LLMTimeoutError
 from preflights_es.core.leading import (
-    INVALID,
     FellBack,
     Lead,
     ResponseRejected,
@@ -27,6 +26,7 @@ from preflights_es.core.leading import (
 )
 from preflights_es.core.ports import Provider
 from preflights_es.core.prompts import prompt
+from preflights_es.core.steps import INVALID
 from preflights_es.providers.faults import FaultConfig
 from preflights_es.providers.simulated.provider import SimLLMProvider
 from preflights_es.replay.replayer import Replayer
@@ -244,7 +244,7 @@ def test_only_what_the_person_said_becomes_a_value(answer: dict[str, Any]) -> No
     led.answer(auth_strategy="OAuth")
     assert len(led.events(ResponseRejected)) == 2
     assert led.state.patch == OAUTH
-    assert led.state.fell_back == "schema_violation"
+    assert led.state.led.fell_back == "schema_violation"
 
 
 def test_a_category_that_the_person_chose_is_not_the_models_to_change() -> None:
