@@ -26,17 +26,19 @@ from preflights_es.core.session import Session, Workflow
 from preflights_es.runtime import entropy
 from preflights_es.runtime.clarifications import Clarifications
 from preflights_es.runtime.documents import Documents
+from preflights_es.runtime.notes import Notes
 from preflights_es.runtime.redaction import redact
 from preflights_es.runtime.runner import Handle, Runner, Step
 from preflights_es.runtime.sessions import Sessions
 from preflights_es.settings import Options, Settings
 from preflights_es.store import chain, jsonl
 from preflights_es.store.sql import SqlStore
-from preflights_es.workflows import clarification
+from preflights_es.workflows import clarification, extraction
 
 if TYPE_CHECKING:
     from preflights_es.core.simulation import Bank, Reference, References, Route
     from preflights_es.providers.base import LLMProvider
+    from preflights_es.replay.reasking import Code
 
 CODE = ("mock", "sim")
 """Providers that are code of ours: what they answer is computed, and can be computed again."""
@@ -44,7 +46,9 @@ CODE = ("mock", "sim")
 GENERATION = "simllm/1"
 """The model of a simulated session: the simulator's version, said without importing it."""
 
-WORKFLOWS: dict[str, Workflow[Any]] = {clarification.WORKFLOW.name: clarification.WORKFLOW}
+WORKFLOWS: dict[str, Workflow[Any]] = {
+    workflow.name: workflow for workflow in (clarification.WORKFLOW, extraction.WORKFLOW)
+}
 
 
 class App:
@@ -86,6 +90,11 @@ class App:
             {"adr": self.settings.decisions, "task": self.settings.tasks},
             self.settled,
         )
+
+    @cached_property
+    def notes(self) -> Notes:
+        """The notes of this project."""
+        return Notes(self.runner, self.settings.project, self.actor, self.settled)
 
     def setup(self, workflow: Workflow[Any], *, strict: bool = False) -> Setup:
         """What a new session records of the program.
@@ -301,17 +310,37 @@ def actor(settings: Settings, *, terminal: bool) -> Actor:
 
 
 def opened(
-    cwd: Path, *, terminal: bool, database: str | None = None, options: Options | None = None
+    cwd: Path,
+    *,
+    terminal: bool,
+    database: str | None = None,
+    options: Options | None = None,
+    language: str | None = None,
 ) -> App:
     """The program as it stands in a folder.
 
     Args:
         options: what the command line says of a provider.
+        language: what it says of the language of notes.
 
     Raises:
         SettingsError: a settings file or variable is wrong.
     """
     from preflights_es import settings
 
-    found = settings.load(cwd, database=database, options=options)
+    found = settings.load(cwd, database=database, options=options, language=language)
     return App(found, actor(found, terminal=terminal))
+
+
+# Replay --------------------------------------------------------------------------------------
+
+
+def own_code() -> Code:
+    """The providers that are code of ours, for a replay to ask again."""
+    from preflights_es.replay.reasking import Code
+
+    return Code(_generation, simulated)
+
+
+def _generation(provider: str, workflow: Workflow[Any]) -> str | None:
+    return {"sim": GENERATION, "mock": workflow.decider}.get(provider)

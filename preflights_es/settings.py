@@ -13,14 +13,14 @@ import sys
 from collections.abc import Callable, Mapping
 from hashlib import sha256
 from pathlib import Path, PurePosixPath
-from typing import Any, Final
+from typing import Any, Final, cast, get_args
 
 import msgspec
 
 from preflights_es.core.errors import SettingsError
 from preflights_es.core.events import ActorKind
 from preflights_es.core.keys import Secret
-from preflights_es.core.text import NAME_MAX, problem
+from preflights_es.core.text import NAME_MAX, problem, shortened
 from preflights_es.provider_settings import SEED_NAMES, Layer, asked_whom, keys_of
 from preflights_es.providers.capabilities import KEY_VARIABLES, MAX_TOKENS, TIMEOUT_S, Api
 from preflights_es.workflows.clarification.rules import is_placeholder
@@ -33,6 +33,7 @@ from preflights_es.workflows.clarification.values import (
     HeuristicsConfig,
     Scope,
 )
+from preflights_es.workflows.extraction.values import Language
 
 FILE: Final = "preflights.toml"
 PYPROJECT: Final = "pyproject.toml"
@@ -77,6 +78,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """Of whoever is at work; empty when nobody said."""
     actor_kind: ActorKind | None
     """Where it is an agent's or a script's; None lets the terminal decide."""
+    language: Language = "en"
+    """Of the sentences that a person reads of a note."""
     heuristics: HeuristicsConfig
     source: str
     """The file that was read; empty without one."""
@@ -128,6 +131,7 @@ class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     database: str | None = None
     decisions: str | None = None
     tasks: str | None = None
+    language: str | None = None
     actor: str | None = None
     provider: str | None = None
     model: str | None = None
@@ -169,6 +173,7 @@ def load(
     environment: Mapping[str, str] | None = None,
     database: str | None = None,
     options: Options | None = None,
+    language: str | None = None,
 ) -> Settings:
     """The settings that hold in a folder.
 
@@ -176,6 +181,7 @@ def load(
         environment: instead of the process's own.
         database: what `--db` said.
         options: what the command line said of a provider.
+        language: what `--language` said.
 
     Raises:
         SettingsError: names the key, its line and what was expected.
@@ -205,9 +211,27 @@ def load(
         actor_kind=kind,
         heuristics=_heuristics(source, table.clarification) if source else HeuristicsConfig(),
         source=str(source.path) if source else "",
+        language=_language(language, env, source, table.language),
         keys=keys_of(env),
         **asked_whom(_layers(options or Options(), env, source, table)),
     )
+
+
+def _language(
+    asked: str | None, env: Mapping[str, str], source: _Source | None, in_file: str | None
+) -> Language:
+    """What is asked for, configured, or what the locale speaks; English where it is another."""
+    said = asked or env.get("PREFLIGHTS_LANGUAGE") or in_file
+    if said is None:
+        locales = (env.get(name) for name in ("LC_ALL", "LC_MESSAGES", "LANG"))
+        return "de" if next(filter(None, locales), "").lower().startswith("de") else "en"
+    for language in get_args(Language):
+        if said.strip().lower() == language:
+            return cast("Language", language)
+    found = f"found {shortened(said, 100)!r}, expected {' or '.join(get_args(Language))}"
+    if asked:
+        raise SettingsError(f"--language: {found}")
+    raise _wrong(source if said == in_file else None, "language", found)
 
 
 def _wrong(source: _Source | None, key: str, found: str) -> SettingsError:

@@ -124,6 +124,10 @@ by_option = click.option(
 )
 
 
+language_option = click.option(
+    "--language", metavar="LANGUAGE", help="de or en: of the sentences; the locale's by default."
+)
+
 PROVIDER_OPTIONS = ("provider", "model", "base_url", "seed", "faults")
 
 
@@ -163,17 +167,21 @@ def common(command: Callable[P, R]) -> Callable[..., R]:
         options.pop("debug")
         database = options.pop("db") or (ctx.obj or {}).get("db")
         asked = Options(**{n: options.pop(n) for n in PROVIDER_OPTIONS if n in options})
-        with opened(voice, database, asked) as app:
+        with opened(voice, database, asked, options.pop("language", None)) as app:
             return command(*args, app=app, voice=voice, **options)  # type: ignore[arg-type]
 
     return wrapped
 
 
 @contextlib.contextmanager
-def opened(voice: Voice, database: str | None, asked: Options) -> Iterator[App]:
+def opened(
+    voice: Voice, database: str | None, asked: Options, language: str | None = None
+) -> Iterator[App]:
     """The program in the current folder, given back at the end."""
     terminal = is_terminal() and not voice.as_json
-    app = composition.opened(_folder(), terminal=terminal, database=database, options=asked)
+    app = composition.opened(
+        _folder(), terminal=terminal, database=database, options=asked, language=language
+    )
     voice.detail(f"project {app.settings.project}, log {app.settings.database}")
     if app.settings.source:
         voice.detail(f"settings from {app.settings.source}")

@@ -8,8 +8,7 @@ from typing import Final
 import click
 from msgspec.structs import replace
 
-from preflights_cli import answers
-from preflights_cli.clarified import values, view_of
+from preflights_cli import answers, clarified
 from preflights_cli.common import Voice, filed
 from preflights_cli.main import EXIT_INTERRUPTED, EXIT_WAITING
 from preflights_cli.shapes import (
@@ -20,6 +19,7 @@ from preflights_cli.shapes import (
     open_questions,
     say_refusals,
     status_of,
+    view_of,
 )
 from preflights_es.app import App
 from preflights_es.core.errors import Refused
@@ -40,13 +40,33 @@ class Left(Exception):
 def run(
     app: App, voice: Voice, step: Step, *, accepting: bool = False, by: str | None = None
 ) -> int:
+    """Ask until nothing is open, and end as sessions of the workflow do."""
+    if step.handle.workflow.record is None:
+        return _asked(app, voice, step)
+    return _decided(app, voice, step, accepting=accepting, by=by)
+
+
+def _decided(app: App, voice: Voice, step: Step, *, accepting: bool, by: str | None) -> int:
     """Ask until nothing is open, show what would be decided, and take the person's word."""
     try:
+        _say_detected(voice, step.handle)
         return _ended(app, voice, _conversed(app, voice, step), accepting=accepting, by=by)
     except (Left, KeyboardInterrupt) as left:
         id_ = short(step.handle.session_id)
         click.echo(f"\nSaved. Go on with: preflights resume {id_}", err=True)
         return EXIT_WAITING if isinstance(left, Left) else EXIT_INTERRUPTED
+
+
+def _asked(app: App, voice: Voice, step: Step) -> int:
+    """Ask until nothing is open, and show what came of it: for sessions that nobody accepts."""
+    try:
+        handle = _conversed(app, voice, step)
+    except (Left, KeyboardInterrupt) as left:
+        id_ = short(step.handle.session_id)
+        click.echo(f"\nSaved. Go on with: preflights resume {id_}", err=True)
+        return EXIT_WAITING if isinstance(left, Left) else EXIT_INTERRUPTED
+    describe(voice, handle)
+    return exit_code(handle)
 
 
 # 1. Questions --------------------------------------------------------------------------------
@@ -57,7 +77,6 @@ def _conversed(app: App, voice: Voice, step: Step) -> Handle:
     handle = step.handle
     say_refusals(step.handle, step.decisions)
     _say_new_warnings(voice, (), handle)
-    _say_detected(voice, handle)
     while questions := open_questions(handle):
         handle = _taken(app, voice, handle, _answered(voice, questions[0]), revise=False)
     return handle
@@ -78,7 +97,7 @@ def _taken(
 
 
 def _say_detected(voice: Voice, handle: Handle) -> None:
-    view = view_of(handle)
+    view = clarified.view_of(handle)
     if view.provenance and view.turn == 1 and view.provenance[0].source == "detected":
         voice.hint(f"This is about {shown(view.provenance[0].value)}, as the intention says.")
 
@@ -165,14 +184,14 @@ def _ended(app: App, voice: Voice, handle: Handle, *, accepting: bool, by: str |
 
 
 def _say_proposal(voice: Voice, handle: Handle) -> None:
-    view = view_of(handle)
+    view = clarified.view_of(handle)
     voice.say()
     if view.patch is None:
         voice.say("Nothing was decided; accepting files a task without a decision.")
     else:
         what = "an architecture decision record" if view.kind == "adr" else "a task"
         voice.say(f"This becomes {what}:")
-        for line in values(view.provenance):
+        for line in clarified.values(view.provenance):
             voice.say(f"  {line}")
 
 
@@ -225,7 +244,7 @@ def _answerable(handle: Handle) -> list[tuple[str, Question]]:
     fields = {field.id: field for category in config.categories for field in category.fields()}
     fields[config.description.id] = config.description
     again = [("Category", config.category_question())]
-    for provenance in view_of(handle).provenance:
+    for provenance in clarified.view_of(handle).provenance:
         if field := fields.get(provenance.key):
             asked = field.asked()
             question = replace(asked, question=asked.question or f"{field.name}?")

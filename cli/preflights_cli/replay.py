@@ -13,7 +13,7 @@ import msgspec
 from preflights_cli.common import Voice, common
 from preflights_cli.main import EXIT_REFUSED
 from preflights_cli.transfer import lines_of, name_of
-from preflights_es.app import WORKFLOWS, App
+from preflights_es.app import WORKFLOWS, App, own_code
 from preflights_es.core.errors import LogDamaged
 from preflights_es.core.ids import short
 from preflights_es.core.json import encoded
@@ -43,7 +43,7 @@ def replay_command(session: tuple[str, ...], everything: bool, app: App, voice: 
       preflights replay 3f9a12c4 --all --json
     """
     streams = [stream for typed in session for stream in _streams(app, typed)]
-    replayer = Replayer(WORKFLOWS)
+    replayer = Replayer(WORKFLOWS, own_code())
     results: list[Replay] = []
     with click.progressbar(
         streams,
@@ -93,6 +93,7 @@ def _say(voice: Voice, result: Replay, *, everything: bool) -> None:
         voice.say(f"{id_} identical: {result.events} events, trace {result.trace}")
         if result.undecided:
             voice.hint(f"Its last Input is undecided: preflights resume {id_} decides it.")
+        _say_generation(voice, result)
         return
     if result.fault is not None:
         fault = result.fault
@@ -109,11 +110,21 @@ def _say(voice: Voice, result: Replay, *, everything: bool) -> None:
         voice.hint(f"{rest} more with --all.")
 
 
+def _say_generation(voice: Voice, result: Replay) -> None:
+    if result.generation:
+        voice.hint(
+            f"{shown(result.generation)} answered, which is not today's: "
+            "its responses were not computed again."
+        )
+
+
 def _say_divergence(voice: Voice, id_: str, divergence: Divergence) -> None:
     where = divergence.pointer or "the whole event"
     voice.say(
         f"{id_} differs at version {divergence.version}, {shown(divergence.type)}, {shown(where)}"
     )
+    if divergence.cause:
+        voice.say(f"  cause:    {shown(divergence.cause)}")
     voice.say(f"  recorded: {_value(divergence.recorded)}")
     voice.say(f"  computed: {_value(divergence.computed)}")
 

@@ -95,7 +95,8 @@ def exit_code(handle: Handle, decisions: tuple[Decision, ...] = ()) -> int:
         return EXIT_REFUSED
     if status_of(handle) == "waiting":
         return EXIT_WORLD
-    return EXIT_WAITING if status_of(handle) in ("needs_answers", "ready") else 0
+    waits = view_of(handle).waits and not handle.session.closed
+    return EXIT_WAITING if waits or status_of(handle) in ("needs_answers", "ready") else 0
 
 
 def say_refusals(handle: Handle, decisions: tuple[Decision, ...]) -> None:

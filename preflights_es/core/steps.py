@@ -42,10 +42,10 @@ CALLS_MAX: Final = 2  # calls of one step: one try, one retry
 BACKOFF_MS: Final = 1_000  # before a retry, where the provider gives no hint
 WAIT_MAX_MS: Final = 30_000  # of a provider's hint; nobody waits longer for one question
 
-INVALID: Final = "Your previous response was invalid JSON. Please respond ONLY with valid JSON."
-MISMATCH: Final = (
-    "Your previous response did not match the schema: {}. Please respond ONLY with valid JSON."
-)
+RETRY: Final = "Your previous response "
+"""How every retry's sentence begins."""
+INVALID: Final = f"{RETRY}was invalid JSON. Please respond ONLY with valid JSON."
+MISMATCH: Final = RETRY + "did not match the schema: {}. Please respond ONLY with valid JSON."
 MISMATCH_MAX: Final = 1_500  # characters of the violations in a retry
 
 Check = Callable[[Any], tuple[Violation, ...]]

@@ -45,5 +45,7 @@ class View(Value, frozen=True, kw_only=True):
     hashes: tuple[str, ...] = ()
     """SHA-256 of every document that was written for the session, in hexadecimal."""
     warnings: tuple[str, ...] = ()
+    waits: bool = False
+    """Whether a person has to do something that is no answer."""
     ended: str = ""
     """Why nothing can be answered any more, and what to do instead; empty while it can."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from datetime import UTC, datetime
 
 from preflights_es.core import ids
 from preflights_es.store.chain import SALT_BYTES
@@ -12,6 +13,12 @@ from preflights_es.store.chain import SALT_BYTES
 def now() -> int:
     """Microseconds since 1970 UTC."""
     return time.time_ns() // 1_000
+
+
+def local(microseconds: int) -> tuple[str, str]:
+    """A time as the clock on the wall says it: ISO 8601 to the minute, and the zone's name."""
+    moment = datetime.fromtimestamp(microseconds / 1e6, UTC).astimezone()
+    return moment.isoformat(timespec="minutes"), os.environ.get("TZ", "") or str(moment.tzinfo)
 
 
 def new_id() -> str:

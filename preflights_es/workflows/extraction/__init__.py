@@ -1,0 +1,23 @@
+"""A note becomes tasks, events and ideas, with at most one question (seed 3)."""
+
+from preflights_es.core.session import Workflow
+from preflights_es.workflows.extraction.decide import decide
+from preflights_es.workflows.extraction.events import EVENTS, AnswersGiven
+from preflights_es.workflows.extraction.lead import PROMPTS
+from preflights_es.workflows.extraction.state import State, evolve, is_terminal
+from preflights_es.workflows.extraction.views import view
+
+WORKFLOW: Workflow[State] = Workflow(
+    name="extraction",
+    decider="extraction/1",
+    events=EVENTS,
+    initial=State(),
+    decide=decide,
+    evolve=evolve,
+    is_terminal=is_terminal,
+    view=view,
+    answers=AnswersGiven,
+    lead=lambda state: state.led.lead,
+    prompts=tuple(PROMPTS.items()),
+    always_led=True,
+)

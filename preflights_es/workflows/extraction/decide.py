@@ -1,0 +1,129 @@
+"""What follows from an Input: the branches are here, the rules in `rules.py`."""
+
+from __future__ import annotations
+
+from functools import reduce
+
+from preflights_es.core.completions import CompletionFailed, CompletionReceived
+from preflights_es.core.events import Decision, Input
+from preflights_es.core.leading import FellBack, LeadChanged, LeadTaken, StepRetried
+from preflights_es.workflows.extraction import lead, rules
+from preflights_es.workflows.extraction.events import (
+    AnswerAccepted,
+    AnswerRefused,
+    AnswersGiven,
+    ChangeRefused,
+    ItemAdded,
+    ItemChanged,
+    ItemFiled,
+    NoteTaken,
+    TaskClosed,
+    TaskEdited,
+)
+from preflights_es.workflows.extraction.state import State, evolve, note_status
+from preflights_es.workflows.extraction.values import ITEMS_MAX, Item
+
+Decisions = tuple[Decision, ...]
+
+
+def decide(state: State, new: Input) -> Decisions:
+    """Total and never empty: what does not fit is answered by a refusal."""
+    match new:
+        case NoteTaken() if state.input is None:
+            return _asked(_after(state, new, ()))
+        case CompletionReceived() | CompletionFailed() if state.led.request and state.led.lead:
+            return lead.answered(state, new)
+        case AnswersGiven():
+            return _answered(state, new)
+        case StepRetried() if state.led.stalled:
+            return _asked(state)
+        case LeadChanged() if state.note and not state.led.request:
+            return _taken_over(state, new)
+        case ItemAdded():
+            return (_filed(state, new),)
+        case TaskClosed() | TaskEdited():
+            return (_changed(state, new),)
+        case _:
+            return (ChangeRefused(reason="not_expected"),)
+
+
+def _after(state: State, new: Input, decisions: Decisions) -> State:
+    return reduce(evolve, decisions, evolve(state, new))
+
+
+# 1. The model --------------------------------------------------------------------------------
+
+
+def _asked(state: State) -> Decisions:
+    """The model's next step; where nobody leads, the note is left to a person."""
+    if state.led.lead is None:
+        return (FellBack(contract=lead.CONTRACT, reason="no_lead"),)
+    return (lead.request(state),)
+
+
+def _taken_over(state: State, new: LeadChanged) -> Decisions:
+    """A new lead gets what the former one left open or could not do."""
+    taken = (LeadTaken(),)
+    is_open = bool(state.led.stalled) or note_status(state) == "unprocessed"
+    return taken + (_asked(_after(state, new, taken)) if is_open else ())
+
+
+# 2. The question -----------------------------------------------------------------------------
+
+
+def _answered(state: State, new: AnswersGiven) -> Decisions:
+    """One verdict a key; an answer that counts goes to the model."""
+    decisions: list[Decision] = []
+    after = evolve(state, new)
+    for given in new.answers:
+        verdict = _verdict(after, given.key, given.values)
+        decisions.append(verdict)
+        after = evolve(after, verdict)
+    if after.question is None and state.question is not None:
+        decisions += _asked(after)
+    return tuple(decisions) or (AnswerRefused(key="", reason="blank"),)
+
+
+def _verdict(state: State, key: str, values: tuple[str, ...]) -> AnswerAccepted | AnswerRefused:
+    question = state.question
+    if question is None:
+        return AnswerRefused(
+            key=key, reason="already_answered" if state.asked else "unknown_question"
+        )
+    if key != question.id:
+        return AnswerRefused(key=key, reason="unknown_question", expected=(question.id,))
+    if len(values) > 1:
+        return AnswerRefused(key=key, reason="several_values")
+    answer = "".join(values).strip()
+    if not answer:
+        return AnswerRefused(key=key, reason="blank")
+    return AnswerAccepted(key=key, answer=answer)
+
+
+# 3. By hand ----------------------------------------------------------------------------------
+
+
+def _filed(state: State, new: ItemAdded) -> Decision:
+    if len(state.items) >= 2 * ITEMS_MAX:
+        return ChangeRefused(reason="too_many")
+    blank = Item(number=state.numbers + 1, type=new.type, title="", source="added")
+    made = rules.edited(blank, (("title", new.title), *new.fields))
+    return ItemFiled(item=made) if isinstance(made, Item) else ChangeRefused(**made)
+
+
+def _changed(state: State, new: TaskClosed | TaskEdited) -> Decision:
+    item = next((i for i in state.items if i.number == new.number), None)
+    if item is None:
+        return ChangeRefused(reason="unknown_item")
+    if item.type != "task":
+        return ChangeRefused(reason="not_a_task")
+    if item.status != "open":
+        return ChangeRefused(reason="closed")
+    made = (
+        rules.closed(item, new.status)
+        if isinstance(new, TaskClosed)
+        else rules.edited(item, new.fields)
+    )
+    if not isinstance(made, Item):
+        return ChangeRefused(**made)
+    return ChangeRefused(reason="nothing_changed") if made == item else ItemChanged(item=made)

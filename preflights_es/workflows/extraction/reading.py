@@ -1,0 +1,281 @@
+"""The reference: what simple notes hold, in German and English (docs/specs/extraction.md, 5).
+
+It splits, recognises times, durations and words, and copies; it never invents a date, a person or
+an importance, and what it does not understand stays in the title.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Final
+
+from preflights_es.core.text import one_line, shortened
+from preflights_es.workflows.extraction import clock
+from preflights_es.workflows.extraction.sentences import QUOTED, WHEN_MANY, WHEN_ONE
+from preflights_es.workflows.extraction.values import (
+    CONTENT_MAX,
+    ITEMS_MAX,
+    QUESTION_MAX,
+    TITLE_MAX,
+    Language,
+)
+
+Payload = dict[str, Any]
+
+# 1. Words ------------------------------------------------------------------------------------
+
+EVENT_WORDS: Final = frozenset(
+    """
+    meeting termin call telefonat besprechung appointment konferenz conference interview workshop
+    lunch dinner brunch arzt ärztin zahnarzt zahnärztin doctor dentist friseur hairdresser party
+    konzert concert standup sync webinar training vorlesung lecture flug flight mittagessen
+    abendessen feier
+    """.split()  # noqa: SIM905  one word a comma would fill the screen
+)
+EVENT_ENDINGS: Final = (
+    "termin",
+    "besprechung",
+    "meeting",
+    "arzt",
+    "gespräch",
+    "konferenz",
+    "feier",
+)
+"""Of German compounds: a Teambesprechung is a Besprechung."""
+TASK_WORDS: Final = frozenset(
+    """
+    ask book buy cancel check clean draft email file find finish fix get make move order organise
+    organize pay plan prepare print read remind repair reply review schedule send submit tell
+    update write
+    """.split()  # noqa: SIM905
+)
+"""English verbs that open a task; a German one ends in its infinitive."""
+URGENT: Final = (
+    "dringend",
+    "wichtig",
+    "eilig",
+    "sofort",
+    "urgent",
+    "urgently",
+    "important",
+    "asap",
+)
+UNIMPORTANT: Final = (
+    "nicht dringend",
+    "nicht wichtig",
+    "nicht eilig",
+    "unwichtig",
+    "irgendwann",
+    "wenn zeit ist",
+    "not urgent",
+    "not important",
+    "no rush",
+    "low priority",
+    "someday",
+)
+_ABBREVIATIONS: Final = frozenset(
+    [
+        "dr",
+        "prof",
+        "hr",
+        "fr",
+        "nr",
+        "st",
+        "ca",
+        "bzw",
+        "usw",
+        "etc",
+        "evtl",
+        "ggf",
+        "mr",
+        "mrs",
+        "ms",
+        "vs",
+    ]
+)
+_IDEA: Final = re.compile(r"^(?:idee|idea|einfall|gedanke|thought)\s*[:\-–—]\s*", re.IGNORECASE)
+_MUSING: Final = re.compile(
+    r"^(?:vielleicht|maybe|perhaps|was wäre,? wenn|what if|how about|man könnte|könnte man"
+    r"|wir könnten|we could)\b",
+    re.IGNORECASE,
+)
+
+
+def _phrases(words: tuple[str, ...]) -> re.Pattern[str]:
+    return re.compile(
+        r"(?<!\w)(?:" + "|".join(map(re.escape, words)) + r")(?!\w)[:!]*", re.IGNORECASE
+    )
+
+
+_LOW: Final = _phrases(UNIMPORTANT)
+_HIGH: Final = re.compile(_phrases(URGENT).pattern + r"|!{2,}", re.IGNORECASE)
+
+# 2. Parts ------------------------------------------------------------------------------------
+
+_BREAK: Final = re.compile(
+    r"\n+|[;•]|,(?!\d)|(?<!\d),"
+    r"|\s(?:und dann|danach|anschließend|außerdem|and then|then|afterwards)\s",
+    re.IGNORECASE,
+)
+_SENTENCE: Final = re.compile(r"(?P<word>[^\W\d_]{2,})[.!?]+\s+(?=[A-ZÄÖÜ„“\"])")
+_BULLET: Final = re.compile(r"^\s*(?:[-*–—·]\s+|\d{1,2}[.)]\s+|\[[ x]?\]\s*)+")
+_EMPTY: Final = re.compile(r"\(\W*\)")
+_EDGES: Final = " \t,;:.–—-"
+
+
+def parts(note: str) -> list[str]:
+    """What a note lists, each on one line, without bullets and blanks."""
+    found: list[str] = []
+    for piece in _BREAK.split(note):
+        begin = 0
+        for end in _SENTENCE.finditer(piece):
+            if end["word"].lower() not in _ABBREVIATIONS:
+                found.append(piece[begin : end.end()])
+                begin = end.end()
+        found.append(piece[begin:])
+    lines = (one_line(_BULLET.sub("", part)).strip(_EDGES) for part in found)
+    listed: list[str] = []
+    for line in lines:
+        if not any(c.isalnum() for c in line):
+            continue
+        if listed and _is_detail(line):
+            listed[-1] += f", {line}"
+        else:
+            listed.append(line)
+    return listed
+
+
+def _is_detail(line: str) -> bool:
+    """Whether it says when, how long or how urgent something else is: "Meeting, 14 Uhr"."""
+    when, takes = clock.moment(line), clock.duration(line)
+    for begin, end in sorted((found.at for found in (when, takes) if found), reverse=True):
+        line = line[:begin] + line[end:]
+    return not any(c.isalnum() for c in _HIGH.sub("", _LOW.sub("", line)))
+
+
+# 3. Items ------------------------------------------------------------------------------------
+
+
+def extracted(note: str, language: Language, answer: str = "") -> Payload:
+    """An `extraction.v1` of a note, and of the answer to its question where there is one."""
+    pieces = parts(note)
+    items = [_item(part) for part in pieces[:ITEMS_MAX]]
+    if len(pieces) > ITEMS_MAX:  # nothing is lost: the last item holds the rest
+        items[-1] = _kept(", ".join(pieces[ITEMS_MAX - 1 :]))
+    untimed = [item for item in items if item["type"] == "event" and "start_time" not in item]
+    if not untimed:
+        return {"items": items}
+    if answer:
+        _timed(untimed, answer)
+        return {"items": items}
+    titles = ", ".join(QUOTED[language].format(item["title"]) for item in untimed)
+    sentence = (WHEN_ONE if len(untimed) == 1 else WHEN_MANY)[language]
+    room = QUESTION_MAX - len(sentence)
+    question = {"question": sentence.format(shortened(titles, room)), "field": "start_time"}
+    return {"items": items, "question": question}
+
+
+def _item(part: str) -> Payload:
+    if len(part) > TITLE_MAX:
+        return _kept(part)
+    if marked := _IDEA.match(part):
+        return _made("idea", part[marked.end() :].strip(_EDGES) or part, 0.9)
+    if _MUSING.match(part):
+        return _made("idea", part, 0.7)
+    when, takes = clock.moment(part), clock.duration(part)
+    if when is not None and not when.deadline:
+        return _event(part, when, takes)
+    if _is_event(part):
+        return _made("event", _without(part), 0.4)
+    return _task(part, takes)
+
+
+def _event(part: str, when: clock.Moment, takes: clock.Duration | None) -> Payload:
+    item = _made("event", _without(part, when.at, takes.at if takes else None), 0.9)
+    item["start_time"] = when.start
+    end = when.end or (clock.later(when.start, takes.high) if takes else "")
+    if end:
+        item["end_time"] = end
+    return item
+
+
+def _task(part: str, takes: clock.Duration | None) -> Payload:
+    title = _without(part, takes.at if takes else None)
+    item = _made("task", title, 0.8 if " " in title else 0.6)
+    if takes is not None:
+        item |= {"duration_min": takes.low, "duration_max": takes.high}
+    if _LOW.search(part):
+        item["importance"] = "low"
+    elif _HIGH.search(part):
+        item["importance"] = "high"
+    return item
+
+
+def _kept(text: str) -> Payload:
+    """What is too long for a title, whole."""
+    return {
+        **_made("idea", shortened(text, TITLE_MAX), 0.3),
+        "content": shortened(text, CONTENT_MAX),
+    }
+
+
+def _made(type_: str, title: str, confidence: float) -> Payload:
+    return {"type": type_, "title": title, "confidence": confidence}
+
+
+def _is_event(part: str) -> bool:
+    """Whether it names an appointment, and no task around one."""
+    words = [word.strip(".,:!?()").lower() for word in _without(part).replace("-", " ").split()]
+    if not words or words[0] in TASK_WORDS or (len(words) > 1 and _is_infinitive(words[-1], part)):
+        return False
+    if words[0] == "call" and len(words) > 1:
+        return words[1] in ("with", "mit")
+    return any(word in EVENT_WORDS or word.endswith(EVENT_ENDINGS) for word in words)
+
+
+def _is_infinitive(word: str, part: str) -> bool:
+    """A German verb at the end, which is not written with a capital: "Meeting vorbereiten"."""
+    is_small = part.rstrip(_EDGES + "!").endswith(word)
+    return is_small and len(word) > 4 and word.endswith(("en", "ern", "eln"))
+
+
+def _without(part: str, *places: tuple[int, int] | None) -> str:
+    """The part without what has properties of its own; itself where nothing would be left."""
+    for begin, end in sorted(filter(None, places), reverse=True):
+        part_left = f"{part[:begin]} {part[end:]}"
+        part = part_left if any(c.isalnum() for c in part_left) else part
+    bare = _HIGH.sub(" ", _LOW.sub(" ", part))
+    text = one_line(_EMPTY.sub(" ", bare)).strip(_EDGES + "!")
+    return text if any(c.isalnum() for c in text) else one_line(part).strip(_EDGES)
+
+
+# 4. The answer -------------------------------------------------------------------------------
+
+
+def _timed(events: list[Payload], answer: str) -> None:
+    """Give events their times; what the answer leaves without one becomes a task, in place."""
+    said = parts(answer) or [answer]
+    for i, item in enumerate(events):
+        named = [s for s in said if _names(s, item["title"])]
+        whole = said if len(events) == 1 else []
+        in_turn = said[i : i + 1] if len(said) == len(events) else []
+        when = next((w for s in (*named, *in_turn, *whole) if (w := _when(s)) is not None), None)
+        if when is None:
+            item["type"] = "task"
+            if len(events) == 1:
+                item["title"] = shortened(f"{item['title']} ({one_line(answer)})", TITLE_MAX)
+            continue
+        item["start_time"], item["confidence"] = when[0], 0.9
+        if when[1]:
+            item["end_time"] = when[1]
+
+
+def _names(text: str, title: str) -> bool:
+    return re.search(rf"(?<!\w){re.escape(title)}(?!\w)", text, re.IGNORECASE) is not None
+
+
+def _when(text: str) -> tuple[str, str] | None:
+    if found := clock.moment(text):
+        return found.start, found.end
+    hour = clock.bare_hour(text)
+    return (hour, "") if hour else None

@@ -1,0 +1,54 @@
+"""What a note becomes: tasks, events and ideas (docs/specs/extraction.md)."""
+
+from __future__ import annotations
+
+from typing import Final, Literal
+
+from preflights_es.core.events import Value
+
+ItemType = Literal["task", "event", "idea"]
+Importance = Literal["low", "normal", "high"]
+Energy = Literal["deep_work", "admin", "creative"]
+ItemStatus = Literal["open", "done", "cancelled"]
+NoteStatus = Literal["pending", "processed", "unprocessed"]
+Language = Literal["en", "de"]
+
+TITLE_MAX: Final = 200  # characters (seed 3)
+CONTENT_MAX: Final = 4_000  # characters; as long as a note
+DURATION_MAX: Final = 480  # minutes: a working day
+ITEMS_MAX: Final = 50  # of one note
+QUESTION_MAX: Final = 200  # characters
+
+
+class Item(Value, frozen=True, kw_only=True, omit_defaults=True):
+    """One thing that a note holds; what nobody said is absent."""
+
+    number: int
+    """1 and up, within its session; never given to another item."""
+    type: ItemType
+    title: str
+    source: Literal["extracted", "added"]
+    """Read out of the note by whoever leads, or filed by hand."""
+    status: ItemStatus = "open"
+    confidence: float | None = None
+    """0 to 1, as the model says; None for what was filed by hand."""
+    duration_min: int | None = None
+    """Minutes."""
+    duration_max: int | None = None
+    importance: Importance | None = None
+    start_time: str | None = None
+    """HH:MM, 24 hours."""
+    end_time: str | None = None
+    content: str | None = None
+    due: str | None = None
+    """A date, YYYY-MM-DD; only a person gives one."""
+    energy: Energy | None = None
+    """Only a person gives it."""
+
+
+FIELDS: Final[dict[ItemType, tuple[str, ...]]] = {
+    "task": ("duration_min", "duration_max", "importance", "due", "energy"),
+    "event": ("start_time", "end_time"),
+    "idea": ("content",),
+}
+"""What an item of each type can have besides its title."""

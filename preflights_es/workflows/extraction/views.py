@@ -1,0 +1,73 @@
+"""What can be shown of an extraction; all of it derived, none of it stored."""
+
+from __future__ import annotations
+
+from preflights_es.core.views import Status, View
+from preflights_es.workflows.extraction.sentences import UNPROCESSED
+from preflights_es.workflows.extraction.state import State, note_status
+from preflights_es.workflows.extraction.values import Item, Language, NoteStatus
+
+
+class NoteView(View, frozen=True, kw_only=True):
+    """The fields of `preflights note --json` (docs/api.md)."""
+
+    note: str
+    note_status: NoteStatus
+    language: Language
+    taken: int
+    """When the session began, in microseconds since 1970 UTC."""
+    items: tuple[Item, ...]
+    calls: int
+    """Of the provider, retries among them."""
+
+
+def view(state: State) -> NoteView:
+    """All that `show` says."""
+    title = state.items[0].title if state.items else ""
+    return NoteView(
+        status=_status(state),
+        intention=state.note or title,
+        questions=(state.question,) if state.question is not None else (),
+        progress=_progress(state),
+        warnings=_warnings(state),
+        waits=note_status(state) == "unprocessed",
+        note=state.note,
+        note_status=note_status(state),
+        language=state.language,
+        taken=state.taken,
+        items=state.items,
+        calls=state.led.calls,
+    )
+
+
+def _status(state: State) -> Status:
+    if state.led.request is not None or state.led.stalled:
+        return "waiting"
+    if state.question is not None:
+        return "needs_answers"
+    return "stopped" if note_status(state) == "unprocessed" else "done"
+
+
+def _progress(state: State) -> float:
+    """0.0 before the note is read, 0.5 until its question is settled, 1.0 when it is processed."""
+    if note_status(state) == "processed":
+        return 1.0
+    return 0.5 if state.asked else 0.0
+
+
+def _warnings(state: State) -> tuple[str, ...]:
+    warnings: list[str] = []
+    if state.redacted:
+        kinds = ", ".join(dict.fromkeys(state.redacted))
+        count = len(state.redacted)
+        what = "1 secret was" if count == 1 else f"{count} secrets were"
+        warnings.append(f"{what} taken out before recording ({kinds})")
+    if note_status(state) == "unprocessed":
+        warnings.append(f"{UNPROCESSED[state.language]} ({state.led.fell_back})")
+    elif state.led.fell_back:
+        warnings.append(f"no usable answer from the model ({state.led.fell_back}): filed by hand")
+    if state.led.stalled:
+        warnings.append(
+            f"no usable answer from the model ({state.led.stalled}): resume asks it again"
+        )
+    return tuple(warnings)
