@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
@@ -17,6 +17,7 @@ from preflights_es.core.errors import (
     DuplicateInput,
     LogDamaged,
     Refused,
+    SettingsError,
     StoreUnavailable,
 )
 from preflights_es.core.events import Actor, Request
@@ -38,7 +39,11 @@ from preflights_es.workflows import clarification, extraction
 if TYPE_CHECKING:
     from preflights_es.core.simulation import Bank, Reference, References, Route
     from preflights_es.providers.base import LLMProvider
+    from preflights_es.replay.child import Child
+    from preflights_es.replay.otherwise import Otherwise
     from preflights_es.replay.reasking import Code
+    from preflights_es.replay.recording import Recording
+    from preflights_es.replay.rerun import Rerun
 
 CODE = ("mock", "sim")
 """Providers that are code of ours: what they answer is computed, and can be computed again."""
@@ -54,9 +59,13 @@ WORKFLOWS: dict[str, Workflow[Any]] = {
 class App:
     """Everything one command needs, made when it is first used."""
 
-    def __init__(self, settings: Settings, actor: Actor) -> None:
+    def __init__(self, settings: Settings, actor: Actor, *, names_lead: bool = False) -> None:
+        """Args:
+        names_lead: the command says itself who leads, not only the settings.
+        """
         self.settings = settings
         self.actor = actor
+        self.names_lead = names_lead
 
     @cached_property
     def store(self) -> SqlStore:
@@ -110,6 +119,18 @@ class App:
             prompts=workflow.prompts if lead else (),
             lead=lead,
         )
+
+    def led_anew(self, handle: Handle) -> Step:
+        """A session under the lead that this command names, as strict as it was.
+
+        Raises:
+            SettingsError: the provider lacks something; nothing is recorded.
+            Refused: the session takes nothing any more, or a model is being asked.
+        """
+        workflow = handle.workflow
+        former = workflow.lead(handle.session.state)
+        lead = self.lead(workflow, strict=former is not None and former.strict)
+        return self.sessions.led_by(handle, lead, workflow.prompts if lead else ())
 
     # Providers -------------------------------------------------------------------------------
 
@@ -329,7 +350,8 @@ def opened(
     from preflights_es import settings
 
     found = settings.load(cwd, database=database, options=options, language=language)
-    return App(found, actor(found, terminal=terminal))
+    named = options is not None and options != Options()
+    return App(found, actor(found, terminal=terminal), names_lead=named)
 
 
 # Replay --------------------------------------------------------------------------------------
@@ -344,3 +366,121 @@ def own_code() -> Code:
 
 def _generation(provider: str, workflow: Workflow[Any]) -> str | None:
     return {"sim": GENERATION, "mock": workflow.decider}.get(provider)
+
+
+def simulating(
+    seed: int | None = None, faults: str | None = None
+) -> Callable[[Lead | None], Lead | None]:
+    """Who leads a session that is run again against the simulator, given who led.
+
+    Whoever is code of ours leads again, unless a seed or faults are given; the rules, too.
+
+    Raises:
+        SettingsError: the faults are none of the simulator's.
+    """
+    from preflights_es.providers.faults import FaultConfig
+
+    try:
+        wanted = None if faults is None else FaultConfig.parsed(faults)
+    except ValueError as error:
+        raise SettingsError(f"--faults: {error}") from None
+
+    def lead(before: Lead | None) -> Lead | None:
+        if seed is None and wanted is None and (before is None or before.provider in CODE):
+            return before
+        said = dict(before.parameters) if before and before.provider == "sim" else {}
+        failing = said.get("faults", "none")
+        if wanted is not None and FaultConfig.parsed(failing) != wanted:
+            failing = wanted.text()
+        numbered = said.get("seed", "0") if seed is None else str(seed)
+        strict = before is not None and before.strict
+        return Lead("sim", GENERATION, (("seed", numbered), ("faults", failing)), strict)
+
+    return lead
+
+
+def led_otherwise(
+    cwd: Path, workflow: Workflow[Any], options: Options
+) -> Callable[[Lead | None], Lead | None]:
+    """Who leads in place of whoever led, as the command line says; the rest is today's settings."""
+
+    def lead(before: Lead | None) -> Lead | None:
+        provider = options.provider or (before.provider if before else None)
+        if provider is None:
+            raise SettingsError("the rules lead: name a --provider")
+        if options.model is not None and provider in CODE:
+            raise SettingsError(f"--model: {provider} leads, which asks no model")
+        if provider != "sim" and (options.seed or options.faults) is not None:
+            raise SettingsError(
+                f"--seed and --faults are the simulator's, and {provider} leads: add --provider sim"
+            )
+        same = before is not None and before.provider == provider == "sim"
+        said = dict(before.parameters) if before and same else {}
+        asked = msgspec.structs.replace(
+            options,
+            provider=provider,
+            seed=options.seed or said.get("seed"),
+            faults=options.faults or said.get("faults"),
+        )
+        program = opened(cwd, terminal=False, options=asked)
+        return program._lead(workflow, strict=before is not None and before.strict)
+
+    return lead
+
+
+def prompts_named(
+    workflow: Workflow[Any], pairs: Iterable[tuple[str, str]]
+) -> tuple[tuple[str, str], ...]:
+    """Prompts of a workflow by name and version, which may be written `v2` or whole.
+
+    Raises:
+        SettingsError: there is no such prompt, or no such version; names those that exist.
+    """
+    from preflights_es.core.prompts import versions
+
+    known = dict(workflow.prompts)
+    found: dict[str, str] = {}
+    for name, version in pairs:
+        if name not in known:
+            expected = f"expected one of {', '.join(known)}" if known else "it has none"
+            raise SettingsError(f"no prompt {name!r} in the workflow {workflow.name}: {expected}")
+        exist = versions(f"preflights_es.workflows.{workflow.name}", name)
+        whole = version if version in exist else f"{name}.{version}"
+        if whole not in exist:
+            raise SettingsError(
+                f"no version {version!r} of the prompt {name}: expected one of {', '.join(exist)}"
+            )
+        found[name] = whole
+    return tuple(found.items())
+
+
+def what_if(
+    app: App, recording: Recording, otherwise: Otherwise, *, live: bool
+) -> tuple[Rerun, Child]:
+    """A child of a session that goes on otherwise.
+
+    Args:
+        live: whether a model may be asked, which costs money.
+
+    Raises:
+        SettingsError: the change does not fit the session, or a model may not be asked.
+    """
+    import asyncio
+    from contextlib import AsyncExitStack
+
+    from preflights_es.replay.whatif import what_if as run
+
+    async def played() -> tuple[Rerun, Child]:
+        made: dict[tuple[str, str], LLMProvider] = {}
+        async with AsyncExitStack() as stack:
+
+            def asked(request: CompletionRequested) -> LLMProvider:
+                key = (request.provider, request.model)
+                if key not in made:
+                    made[key] = app.provider_for(Lead(*key, request.parameters))
+                    stack.push_async_callback(made[key].aclose)
+                return made[key]
+
+            return await run(recording, otherwise, own_code(), asked if live else None)
+
+    return asyncio.run(played())

@@ -12,6 +12,7 @@ from preflights_cli.shapes import describe, session_json, status_of, tell_warnin
 from preflights_cli.table import Column, table
 from preflights_es.app import App
 from preflights_es.core import ids
+from preflights_es.core.completions import Message
 from preflights_es.core.errors import LogDamaged, PreflightsError
 from preflights_es.core.ports import Stored
 from preflights_es.core.text import one_line, shortened, shown
@@ -204,6 +205,9 @@ def _short(value: object) -> str:
         return repr(shortened(one_line(value), WHAT_MAX))
     if isinstance(value, Question):
         return value.id
+    if isinstance(value, tuple) and value and isinstance(value[0], Message):
+        before = f"{len(value) - 1} before, " if len(value) > 1 else ""
+        return f"[{before}{_short(value[-1].content)}]"
     if isinstance(value, tuple):
         return "[" + ", ".join(_short(v) for v in value) + "]"
     names = getattr(value, "__struct_fields__", None)

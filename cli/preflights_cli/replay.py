@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import click
 import msgspec
 
-from preflights_cli.common import Voice, common
+from preflights_cli.common import Voice, common, given
 from preflights_cli.main import EXIT_REFUSED
 from preflights_cli.transfer import lines_of, name_of
 from preflights_es.app import WORKFLOWS, App, own_code
@@ -25,40 +25,132 @@ from preflights_es.runtime.sessions import LAST
 from preflights_es.store import chain, jsonl
 
 BAR_FROM = 50  # sessions: fewer are done before a bar is drawn
+VALUE_MAX = 400  # characters of a value that differs
+
+
+Stream = tuple[Sequence[Stored], bytes | None]
+"""A session's events, and the hash of its head where there is one to compare with."""
 
 
 @click.command()
 @click.argument("session", nargs=-1, required=True, metavar="SESSION|FILE.jsonl...")
 @click.option("--all", "everything", is_flag=True, help="Every difference, not only the first.")
+@click.option("--drift", is_flag=True, help="Run on with the recorded responses.")
+@click.option("--simulate", is_flag=True, help="Run again against the simulator.")
+@click.option("--provider", "provider_", metavar="NAME", help="What if this one led?")
+@click.option("--model", "model_", metavar="MODEL", help="What if this model were asked?")
+@click.option("--prompt", "prompts", multiple=True, metavar="NAME=VERSION", help="Of a prompt.")
+@click.option("--seed", "seed_", type=int, metavar="N", help="Of the simulator.")
+@click.option("--faults", "faults_", metavar="FAULTS", help="Of the simulator: timeout=0.2")
+@click.option("--answer", "answered", multiple=True, metavar="KEY=VALUE", help="Another answer.")
+@click.option("--fault", "failing", multiple=True, metavar="STEP=KIND", help="A call that fails.")
+@click.option("--from", "start", metavar="STEP", help="Where it goes on otherwise.")
+@click.option("--live", is_flag=True, help="A model may be asked, which costs money.")
+@click.option(
+    "--out", metavar="FILE.jsonl", callback=given, help="Keep what was run, in a new file."
+)
 @common
-def replay_command(session: tuple[str, ...], everything: bool, app: App, voice: Voice) -> int:
+def replay_command(
+    session: tuple[str, ...], everything: bool, app: App, voice: Voice, **asked: Any
+) -> int:
     """Re-run recorded sessions and compare every decision; no provider is asked.
 
-    A file is one that `export` wrote; - is stdin.
+    A file is one that `export` wrote; - is stdin. With --drift, --simulate, or something that is to
+    be otherwise, the session runs again beside the log; nothing of it is recorded.
 
     \b
     Examples:
       preflights replay last
       preflights replay replays/clarification/*.jsonl
-      preflights replay 3f9a12c4 --all --json
+      preflights replay last --drift
+      preflights replay last --simulate --seed 7
+      preflights replay last --provider sim --from clarify-1
     """
+    wanted = Asked(**asked)
+    mode = wanted.mode()
     streams = [stream for typed in session for stream in _streams(app, typed)]
+    if mode == "strict":
+        return _strict(streams, voice, everything=everything)
+    from preflights_cli import rerun
+
+    return rerun.run(app, voice, streams, wanted, everything=everything)
+
+
+class Asked(msgspec.Struct, frozen=True, kw_only=True):
+    """What the options say, as it was typed."""
+
+    drift: bool
+    simulate: bool
+    provider_: str | None
+    model_: str | None
+    prompts: tuple[str, ...]
+    seed_: int | None
+    faults_: str | None
+    answered: tuple[str, ...]
+    failing: tuple[str, ...]
+    start: str | None
+    live: bool
+    out: str | None
+
+    def mode(self) -> str:
+        """`strict`, `drift`, `simulate` or `whatif`.
+
+        Raises:
+            UsageError: the options contradict each other.
+        """
+        simulators = _given(("--seed", self.seed_), ("--faults", self.faults_))
+        others = _given(
+            ("--provider", self.provider_),
+            ("--model", self.model_),
+            ("--prompt", self.prompts),
+            ("--answer", self.answered),
+            ("--fault", self.failing),
+        )
+        around = _given(("--from", self.start), ("--live", self.live))
+        if self.drift and self.simulate:
+            _refuse("--drift runs on with the recorded responses, --simulate with others: give one")
+        if self.drift and (found := [*simulators, *others, *around]):
+            _refuse(f"--drift changes nothing of a session: leave {found[0]} out")
+        if self.simulate and (found := [*others, *around]):
+            _refuse(f"--simulate takes --seed and --faults alone: leave {found[0]} out, or it")
+        if self.drift or self.simulate:
+            return "drift" if self.drift else "simulate"
+        if simulators or others:
+            return "whatif"
+        if around:
+            _refuse(
+                f"{around[0]} says nothing of what is to be otherwise: give an option that does"
+            )
+        if self.out is not None:
+            _refuse("--out keeps what was run again: a strict replay runs nothing")
+        return "strict"
+
+
+def _given(*options: tuple[str, Any]) -> list[str]:
+    return [name for name, value in options if value not in (None, (), False)]
+
+
+def _refuse(message: str) -> NoReturn:
+    raise click.UsageError(message)
+
+
+def bar_over(streams: Sequence[Stream], voice: Voice) -> Any:
+    """A bar on stderr, where that is a terminal and there is time to look at it."""
+    hidden = not sys.stderr.isatty() or voice.quiet or len(streams) < BAR_FROM
+    return click.progressbar(streams, label="Replaying", file=sys.stderr, hidden=hidden)
+
+
+def _strict(streams: Sequence[Stream], voice: Voice, *, everything: bool) -> int:
     replayer = Replayer(WORKFLOWS, own_code())
-    results: list[Replay] = []
-    with click.progressbar(
-        streams,
-        label="Replaying",
-        file=sys.stderr,
-        hidden=not sys.stderr.isatty() or voice.quiet or len(streams) < BAR_FROM,
-    ) as bar:
-        results.extend(replayer.replay(stored, head) for stored, head in bar)
+    with bar_over(streams, voice) as bar:
+        results = [replayer.replay(stored, head) for stored, head in bar]
     voice.json({"format": "replay/1", "sessions": [_json(r, everything) for r in results]})
     for result in results:
         _say(voice, result, everything=everything)
     return 0 if all(r.status == "identical" for r in results) else EXIT_REFUSED
 
 
-def _streams(app: App, typed: str) -> Iterator[tuple[list[Stored] | tuple[Stored, ...], Any]]:
+def _streams(app: App, typed: str) -> Iterator[Stream]:
     """The sessions of a file, or the one session of the log that was named."""
     if typed == "-" or typed.endswith(".jsonl") or _is_file(typed):
         streams = chain.sessions(jsonl.stored(lines_of(typed), name_of(typed)))
@@ -104,7 +196,7 @@ def _say(voice: Voice, result: Replay, *, everything: bool) -> None:
         )
     shown_ones = result.divergences if everything else result.divergences[:1]
     for divergence in shown_ones:
-        _say_divergence(voice, id_, divergence)
+        say_divergence(voice, id_, divergence)
     if len(result.divergences) > len(shown_ones):
         rest = len(result.divergences) - len(shown_ones)
         voice.hint(f"{rest} more with --all.")
@@ -118,17 +210,19 @@ def _say_generation(voice: Voice, result: Replay) -> None:
         )
 
 
-def _say_divergence(voice: Voice, id_: str, divergence: Divergence) -> None:
+def say_divergence(voice: Voice, id_: str, divergence: Divergence) -> None:
+    """Where it is, why, and both values."""
     where = divergence.pointer or "the whole event"
     voice.say(
         f"{id_} differs at version {divergence.version}, {shown(divergence.type)}, {shown(where)}"
     )
     if divergence.cause:
         voice.say(f"  cause:    {shown(divergence.cause)}")
-    voice.say(f"  recorded: {_value(divergence.recorded)}")
-    voice.say(f"  computed: {_value(divergence.computed)}")
+    voice.say(f"  recorded: {value(divergence.recorded)}")
+    voice.say(f"  computed: {value(divergence.computed)}")
 
 
-def _value(value: Any) -> str:
-    text = value if value == ABSENT_TEXT else encoded(value).decode()
-    return shortened(shown(text), 400)
+def value(found: Any) -> str:
+    """A JSON value on one line, for people."""
+    text = found if found == ABSENT_TEXT else encoded(found).decode()
+    return shortened(shown(text), VALUE_MAX)

@@ -8,7 +8,6 @@ from preflights_cli import answers, dialogue
 from preflights_cli.common import (
     Voice,
     by_option,
-    common,
     filed,
     finish_pending,
     given,
@@ -108,19 +107,21 @@ def start_command(
 @click.command()
 @click.argument("session", default="last")
 @click.option("--no-input", is_flag=True, help="Only say how it stands.")
-@common
+@led
 def resume_command(session: str, no_input: bool, app: App, voice: Voice) -> int:
     """Go on with a session: at a terminal the conversation, else how it stands.
 
-    Decides what an earlier error left undecided, once the error is mended.
+    Decides what an earlier error left undecided, once the error is mended. With --provider or
+    another option of a model, that model leads from here on (mock: the rules).
 
     \b
     Examples:
       preflights resume
-      preflights resume 3f9a12c4 --json
+      preflights resume 3f9a12c4 --provider openai --model gpt-5.1-mini
     """
     finish_pending(app, voice)
-    step = app.sessions.resume(app.sessions.load(session))
+    handle = app.sessions.load(session)
+    step = app.led_anew(handle) if app.names_lead else app.sessions.resume(handle)
     step = Step(filed(app, voice, step.handle), step.decisions)
     if is_terminal() and not (voice.as_json or no_input):
         return dialogue.run(app, voice, step)

@@ -137,7 +137,7 @@ class Sessions:
     def led_by(
         self, handle: Handle, lead: Lead | None, prompts: Sequence[tuple[str, str]] = ()
     ) -> Step:
-        """Go on under another lead.
+        """Go on under another lead: a model, or the rules where it is None.
 
         Raises:
             Refused: the session takes nothing any more, or a model is being asked.

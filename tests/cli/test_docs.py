@@ -306,6 +306,23 @@ def test_the_fields_of_a_session_are_those_that_are_documented(shop: Project) ->
     check("db-upgrade/1", shop.call("db", "upgrade", "--json").json)
 
 
+def test_the_fields_of_a_note_are_those_that_are_documented(shop: Project) -> None:
+    asking = shop.call("note", "Arzt, urgent: 30 min mow the lawn", "--json").json
+    refused = shop.call("answer", "last", " ", "--json").json
+    task = ("--minutes", "5", "--due", "2027-01-31", "--energy", "admin")
+    filed = [
+        shop.call("note", "add", *words, "--note", "last", "--json").json
+        for words in (
+            ("task", "Mow", *task),
+            ("event", "Tea", "--start", "9:00", "--end", "10:00"),
+            ("idea", "A book", "--content", "About logs"),
+        )
+    ]
+    check("note/1", asking, refused, *filed)
+    check("notes/1", shop.call("notes", "--json").json)
+    check("items/1", shop.call("tasks", "--json").json, opaque="items")
+
+
 def test_the_fields_of_a_replay_are_those_that_are_documented(shop: Project) -> None:
     shop.started_session()
     folder = Path(__file__).parent
@@ -349,20 +366,21 @@ def sections(page: str) -> dict[str, str]:
 
 
 def options_of(command: click.Command) -> set[str]:
-    """Its options, by all of their names."""
+    """Its options and those of its commands, by all of their names."""
+    inner = command.commands.values() if isinstance(command, click.Group) else ()
     return {
         name
         for parameter in command.params
         if isinstance(parameter, click.Option)
         for name in parameter.opts
-    }
+    }.union(*map(options_of, inner))
 
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_option_of_a_command_is_documented(name: str) -> None:
     text = sections("docs/cli.md")
-    table = text[name].rpartition("| option |")[2] if "| option |" in text[name] else ""
-    own = {word for word in re.findall(r"`(--?[a-z-]+)`", table) if word != "-"}
+    rows = "".join(re.findall(r"^\| `--?[a-z].*? \|", text[name], re.MULTILINE))
+    own = set(re.findall(r"`(--?[a-z][a-z-]*)`", rows))
     common = set(
         re.findall(r"^\| `(--?[a-z]+)`(?:, `(--[a-z]+)`)?", text["In general"], re.MULTILINE)
     )

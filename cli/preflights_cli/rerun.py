@@ -1,0 +1,203 @@
+"""`replay` when a session runs again: drift, simulation, what-if."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, cast
+
+import click
+import msgspec
+
+from preflights_cli.answers import keyed
+from preflights_cli.common import Voice
+from preflights_cli.main import EXIT_REFUSED
+from preflights_cli.replay import Asked, Stream, bar_over, say_divergence, value
+from preflights_es import app as composition
+from preflights_es.app import WORKFLOWS, App
+from preflights_es.core.errors import Refused, StoreUnavailable
+from preflights_es.core.ids import short
+from preflights_es.core.text import shown
+from preflights_es.replay.answering import KINDS, Kind
+from preflights_es.replay.child import Child
+from preflights_es.replay.drift import drift
+from preflights_es.replay.otherwise import Otherwise
+from preflights_es.replay.recording import Recording, recording
+from preflights_es.replay.rerun import Rerun
+from preflights_es.replay.sealing import sealed_as
+from preflights_es.replay.simulate import simulate
+from preflights_es.runtime import entropy
+from preflights_es.runtime.texts import cleaned_answers
+from preflights_es.settings import Options
+from preflights_es.store import jsonl
+
+Found = tuple[Rerun, Child]
+
+TITLES = {"drift": "drift", "simulate": "simulated", "whatif": "what if"}
+
+
+def run(
+    app: App, voice: Voice, streams: Sequence[Stream], asked: Asked, *, everything: bool
+) -> int:
+    """Every session again, and what came of it."""
+    mode = asked.mode()
+    if mode == "whatif" and len(streams) != 1:
+        message = f"a what-if is about one session, found {len(streams)}"
+        raise click.UsageError(message)
+    if asked.out is not None and Path(asked.out).exists():
+        raise Refused(f"{asked.out} exists: name a new file")
+    with bar_over(streams, voice) as bar:
+        found = [_run(app, mode, recording(WORKFLOWS, *stream), asked) for stream in bar]
+    results = [result for result, _ in found]
+    kept = _keep(asked.out, [child for _, child in found]) if asked.out is not None else {}
+    shapes = [_json(result, kept, everything=everything) for result in results]
+    voice.json({"format": "rerun/1", "sessions": shapes})
+    for result in results:
+        _say(voice, result, everything=everything)
+    if asked.out is not None:
+        for result in results:
+            voice.say(shown(f"Kept as session {short(kept[result.session_id])} in {asked.out}."))
+    return 0 if all(map(is_well, results)) else EXIT_REFUSED
+
+
+def is_well(result: Rerun) -> bool:
+    """Whether it came out as it should: a what-if when it ran to its end, the others identical."""
+    if result.otherwise or result.mode == "whatif":
+        return result.status in ("identical", "different")
+    return result.status == "identical"
+
+
+def _run(app: App, mode: str, recorded: Recording, asked: Asked) -> Found:
+    if mode == "drift":
+        return asyncio.run(drift(recorded))
+    if mode == "simulate":
+        simulating = composition.simulating(asked.seed_, asked.faults_)
+        return asyncio.run(simulate(recorded, composition.own_code(), simulating))
+    return composition.what_if(app, recorded, _otherwise(recorded, asked), live=asked.live)
+
+
+# 1. What is to be otherwise ------------------------------------------------------------------
+
+
+def _otherwise(recorded: Recording, asked: Asked) -> Otherwise:
+    workflow = recorded.workflow
+    options = Options(
+        provider=asked.provider_,
+        model=asked.model_,
+        seed=None if asked.seed_ is None else str(asked.seed_),
+        faults=asked.faults_,
+    )
+    answers, redacted = cleaned_answers(keyed(asked.answered))
+    return Otherwise(
+        lead=(
+            composition.led_otherwise(Path.cwd(), workflow, options)
+            if options != Options()
+            else None
+        ),
+        prompts=composition.prompts_named(workflow, map(_pair("--prompt"), asked.prompts)),
+        answers=answers,
+        redacted=redacted,
+        faults=tuple(map(_fault, asked.failing)),
+        start=asked.start or "",
+    )
+
+
+def _pair(option: str) -> Any:
+    example = {"--prompt": "clarify=v2", "--fault": "clarify-1=timeout"}[option]
+
+    def pair(text: str) -> tuple[str, str]:
+        name, equals, given = text.rpartition("=")
+        if not (name and equals and given):
+            message = f"{option}: found {text!r}, expected a pair such as {example}"
+            raise click.UsageError(message)
+        return name, given
+
+    return pair
+
+
+def _fault(text: str) -> tuple[str, Kind]:
+    step, kind = _pair("--fault")(text)
+    if kind not in KINDS:
+        message = f"--fault: found {kind!r}, expected {', '.join(KINDS)}"
+        raise click.UsageError(message)
+    return step, cast("Kind", kind)
+
+
+# 2. Keeping it -------------------------------------------------------------------------------
+
+
+def _keep(out: str, children: Sequence[Child]) -> dict[str, str]:
+    """Write children as sessions of their own; their ids by the recorded session's."""
+    ids = {child.recording.session_id: child.new_id() for child in children}
+    content = b"".join(
+        jsonl.lines(sealed_as(ids[c.recording.session_id], c.stored, entropy.salt))
+        for c in children
+    )
+    try:
+        _write_new(Path(out), content)
+    except FileExistsError as error:
+        raise Refused(f"{out} exists: name a new file") from error
+    except OSError as error:
+        raise StoreUnavailable(f"{out} cannot be written: {error.strerror}") from error
+    return ids
+
+
+def _write_new(path: Path, content: bytes) -> None:
+    """All of it under its name, or nothing; what is there already stays."""
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        os.link(name, path)  # unlike a renaming, it replaces nothing
+    finally:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(name)
+
+
+# 3. Saying it --------------------------------------------------------------------------------
+
+
+def _json(result: Rerun, kept: dict[str, str], *, everything: bool) -> dict[str, Any]:
+    shape: dict[str, Any] = msgspec.to_builtins(result)
+    if not everything:
+        shape["divergences"] = shape["divergences"][:1]
+    shape["child_session_id"] = kept.get(result.session_id)
+    return shape
+
+
+def _say(voice: Voice, result: Rerun, *, everything: bool) -> None:
+    id_ = short(result.session_id)
+    title = ", ".join((TITLES[result.mode], *map(shown, result.otherwise)))
+    ran = f"{result.child_events} events, {result.kept} of them recorded"
+    if result.mode == "drift":
+        ran = f"{result.exact} of {result.exact + len(result.matches)} responses by digest"
+    voice.say(f"{id_} {title}: {result.status}: {ran}, trace {result.child_trace}")
+    for match in result.matches:
+        causes = ", ".join(match.causes)
+        voice.say(shown(f"  {match.call} had the response of {match.recorded}: {causes}"))
+    if result.stopped:
+        voice.say(shown(f"  it ends there: {result.stopped}"))
+    if result.fault is not None:
+        fault = result.fault
+        voice.say(
+            f"  raises in today's code at version {fault.version}: {fault.error}: "
+            f"{shown(fault.message)} ({fault.file}, line {fault.line})"
+        )
+    for left in result.left:
+        which = f"the Input at version {left.version}" if left.version else "an answer"
+        voice.say(shown(f"  {which} ({left.type}) does not count: {left.reason}"))
+    if result.asks:
+        voice.say(shown(f"  it waits for an answer to {', '.join(result.asks)}"))
+    for change in result.changes:
+        voice.say(f"  {shown(change.pointer)}: {value(change.recorded)} -> {value(change.child)}")
+    if not result.otherwise or everything:
+        for divergence in result.divergences if everything else result.divergences[:1]:
+            say_divergence(voice, id_, divergence)
+        if result.differences > 1 and not everything:
+            voice.hint(f"{result.differences - 1} more with --all.")
