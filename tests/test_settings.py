@@ -12,7 +12,9 @@ from preflights_es.app import actor as actor_of
 from preflights_es.core.errors import SettingsError
 from preflights_es.core.events import Actor
 from preflights_es.core.text import NAME_MAX
-from preflights_es.settings import LIST_MAX, TEXT_MAX, Settings, line_of, load
+from preflights_es.heuristics_settings import LIST_MAX
+from preflights_es.settings import Settings, load
+from preflights_es.settings_file import TEXT_MAX, line_of
 from preflights_es.store.engines import file_of, parsed
 from preflights_es.workflows.clarification import rules
 from preflights_es.workflows.clarification.values import Field, HeuristicsConfig

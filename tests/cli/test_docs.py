@@ -34,7 +34,7 @@ import pytest
 
 import preflights_es
 from preflights_cli.main import COMMANDS, preflights
-from preflights_es import settings
+from preflights_es import settings, settings_file
 from tests.cli.program import Project, Result
 from tests.cli.terminal import ANSWER, KEY, terminal
 from tests.markdown import ROOT, tables, ticked
@@ -397,13 +397,13 @@ def test_every_setting_is_documented_and_every_documented_one_exists() -> None:
     providers = set(getattr(getattr(settings, "Options", object), "__struct_fields__", ()))
     keys = {
         key
-        for key in settings._File.__struct_fields__
+        for key in settings_file.File.__struct_fields__
         if key not in providers and not key.startswith("llm_")
     }
     assert found[0] == (keys - {"clarification"}) | {"provider"}
-    assert found[1] == set(settings._ClarificationTable.__struct_fields__)
-    assert found[2] == set(settings._CategoryTable.__struct_fields__)
-    assert found[3] == set(settings._SecondaryTable.__struct_fields__)
+    assert found[1] == set(settings_file.ClarificationTable.__struct_fields__)
+    assert found[2] == set(settings_file.CategoryTable.__struct_fields__)
+    assert found[3] == set(settings_file.SecondaryTable.__struct_fields__)
 
 
 def tables_of_keys(number: int) -> set[str]:
@@ -418,7 +418,7 @@ def tables_of_keys(number: int) -> set[str]:
 
 def test_every_variable_that_is_read_is_documented() -> None:
     text = sections("docs/configuration.md")["Environment"]
-    source = (ROOT / "preflights_es" / "settings.py").read_text()
+    source = "".join(path.read_text() for path in (ROOT / "preflights_es").glob("settings*.py"))
     for name in re.findall(r'"(PREFLIGHTS_[A-Z_]+)"', source):
         assert f"`{name}`" in text
     for name in re.findall(r"`(PREFLIGHTS_[A-Z_]+)`", text):

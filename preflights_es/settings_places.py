@@ -1,0 +1,139 @@
+"""Where the project is, where its log lies, and who is at work."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from hashlib import sha256
+from pathlib import Path, PurePosixPath
+
+from preflights_es.core.errors import SettingsError
+from preflights_es.core.events import ActorKind
+from preflights_es.core.text import NAME_MAX, problem
+from preflights_es.settings_file import TEXT_MAX, Source, line_trouble, wrong_setting
+
+
+def git_folders(cwd: Path) -> tuple[Path, Path] | None:
+    """The top of the work tree, and git's common directory; None outside of git."""
+    for folder in (cwd, *cwd.parents):
+        dot = folder / ".git"
+        if dot.is_dir():
+            return folder, dot
+        if dot.is_file() and (common := _common(folder, dot)):
+            return folder, common
+    return None
+
+
+def _common(folder: Path, dot: Path) -> Path | None:
+    """Of a linked work tree or a submodule, whose `.git` is a file that points elsewhere.
+
+    None where it points nowhere: then the file is not git's.
+    """
+    key, _, path = dot.read_text("utf-8", "replace").partition(":")
+    pointed = folder / path.strip()
+    if key != "gitdir" or not path.strip() or not pointed.is_dir():
+        return None
+    shared = pointed / "commondir"
+    if shared.is_file():
+        return (pointed / shared.read_text("utf-8").strip()).resolve()
+    return pointed.resolve()
+
+
+def project_named(env: Mapping[str, str], told: str | None, source: Source | None) -> str | None:
+    """The project's name, where a variable or the file says one."""
+    if name := env.get("PREFLIGHTS_PROJECT"):
+        return name
+    if told is not None and (found := line_trouble(told, NAME_MAX)):
+        raise wrong_setting(source, "project", found)
+    return told
+
+
+def project_of(root: Path, git: tuple[Path, Path] | None) -> str:
+    """The name that all work trees of a repository share.
+
+    Folders outside of git share one log, so that theirs needs more than a name.
+    """
+    if git is None:
+        top = root.resolve()
+        return f"{top.name or 'root'}-{sha256(str(top).encode()).hexdigest()[:6]}"
+    common = git[1].resolve()
+    return (common.parent.name if common.name == ".git" else root.resolve().name) or "root"
+
+
+def log_folder(git: tuple[Path, Path] | None, env: Mapping[str, str]) -> Path:
+    if git is not None:
+        return git[1] / "preflights"
+    return _state_folder(env) / "preflights"
+
+
+def _state_folder(env: Mapping[str, str]) -> Path:
+    home = Path(env.get("HOME") or env.get("USERPROFILE") or Path.home())
+    if sys.platform == "win32":
+        return Path(env.get("LOCALAPPDATA") or home / "AppData" / "Local")
+    if sys.platform == "darwin":
+        return home / "Library" / "Application Support"
+    return Path(env.get("XDG_STATE_HOME") or home / ".local" / "state")
+
+
+def beside(source: Source | None, database: str | None) -> str | None:
+    """A path in a settings file is relative to that file."""
+    if source is None or database is None or "://" in database:
+        return database
+    if not database.strip() or "\0" in database:
+        found = "holds a NUL character" if database.strip() else "is empty"
+        raise source.wrong(("database",), found)
+    return str(source.path.parent / database)
+
+
+def folder(source: Source | None, key: str, told: str | None, default: str) -> str:
+    folder = default if told is None else told
+    parts = PurePosixPath(folder)
+    leads_out = parts.is_absolute() or ".." in parts.parts or "\\" in folder
+    if leads_out or line_trouble(folder, TEXT_MAX):
+        error = f"found {folder!r}, expected a folder inside the project, with forward slashes"
+        raise wrong_setting(source, key, error)
+    return parts.as_posix()
+
+
+def actor_of(
+    env: Mapping[str, str], configured: str | None, source: Source | None, cwd: Path
+) -> tuple[ActorKind | None, str]:
+    """`PREFLIGHTS_ACTOR=kind:name`, or a name from the file or from git.
+
+    Nobody becomes a user by saying so: that takes a terminal, or `--by` where one accepts.
+    """
+    text = env.get("PREFLIGHTS_ACTOR") or configured or ""
+    told = None if env.get("PREFLIGHTS_ACTOR") else source
+    kind, colon, name = text.partition(":")
+    kinds: dict[str, ActorKind | None] = {"user": None, "agent": "agent", "script": "script"}
+    if colon and kind not in kinds:
+        raise wrong_setting(
+            told, "actor", f"found {text!r}, expected NAME, user:NAME, agent:NAME or script:NAME"
+        )
+    if not colon:
+        name = text or _git_name(env, cwd) or env.get("USER", "")
+    if found := problem(name, NAME_MAX):
+        message = f"the name {found}"
+        if text:
+            raise wrong_setting(told, "actor", message)
+        raise SettingsError(f"git config user.name: {message}, or set PREFLIGHTS_ACTOR")
+    return kinds[kind] if colon else None, name.strip()
+
+
+def _git_name(env: Mapping[str, str], cwd: Path) -> str:
+    """As git knows the person; git itself is asked, since its configuration has many sources."""
+    if name := env.get("GIT_AUTHOR_NAME"):
+        return name
+    import subprocess
+
+    try:
+        found = subprocess.run(
+            ["git", "config", "user.name"],  # noqa: S607  whichever git the person uses
+            cwd=cwd,
+            capture_output=True,
+            timeout=5,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return found.stdout.decode("utf-8", "replace").strip()
