@@ -1,0 +1,149 @@
+"""Sessions of every workflow, led by the simulator over a store in memory, from seed and faults.
+
+Run as a program it prints the traces of a few, one a line: the same lines wherever it runs.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import Any, Final, NamedTuple
+
+from preflights_es.app import WORKFLOWS, simulated
+from preflights_es.core import session as kernel
+from preflights_es.core.asking import Given
+from preflights_es.core.events import Actor, Event, Input
+from preflights_es.core.leading import Lead, Setup, StepRetried
+from preflights_es.core.simulation import GENERATION
+from preflights_es.replay.replayer import Replay, Replayer
+from preflights_es.runtime.runner import Handle, Runner
+from preflights_es.store.memory import MemoryStore
+from preflights_es.workflows.clarification.events import IntentionDeclared
+from preflights_es.workflows.clarification.values import HeuristicsConfig
+from preflights_es.workflows.extraction.events import NoteTaken
+from tests.fixed import NOON, PROJECT, Clock, Ids, salt
+
+ADA: Final = Actor("user", "Ada")
+TURNS_MAX: Final = 12  # answers, and retries of a strict session, after which a test gives up
+
+TEXTS: Final = {
+    "clarification": ("Add login", "Keep orders in a database", "Improve things", "Deploy it"),
+    "extraction": ("Email an Chef, Meeting 14 Uhr", "Arzt", "urgent: taxes; Idee: Podcast", "x"),
+}
+ANSWERS: Final = ("1", "OAuth", "14 Uhr", "My own way")
+
+
+class Case(NamedTuple):
+    """All that a session follows from."""
+
+    workflow: str
+    text: str
+    seed: int = 0
+    faults: str = "none"
+    strict: bool = False
+
+
+def opening(case: Case) -> Input:
+    """The first Input of a session that the simulator leads."""
+    workflow = WORKFLOWS[case.workflow]
+    parameters = (("seed", str(case.seed)), ("faults", case.faults))
+    lead = Lead("sim", GENERATION, parameters, case.strict)
+    setup = Setup("0", workflow.decider, "sim", workflow.prompts, lead)
+    if case.workflow == "clarification":
+        return IntentionDeclared(
+            at=NOON,
+            actor=ADA,
+            intention=case.text,
+            project=PROJECT,
+            uid="0123456789ab",
+            setup=setup,
+            heuristics=HeuristicsConfig(),
+        )
+    return NoteTaken(
+        at=NOON,
+        actor=ADA,
+        note=case.text,
+        project=PROJECT,
+        setup=setup,
+        language="de",
+        noted_at="2026-11-22T12:00+01:00",
+        time_zone="CET",
+    )
+
+
+class Session:
+    """A session that is led to its end, or as far as it goes."""
+
+    def __init__(self, case: Case) -> None:
+        self.case = case
+        self.workflow = WORKFLOWS[case.workflow]
+        clock = Clock()
+        self.runner = Runner(MemoryStore(clock, salt), WORKFLOWS, clock, Ids())
+        new_id = self.runner.new_id
+        step = self.runner.open(self.workflow, PROJECT, opening(case), new_id(), new_id())
+        self.handle: Handle = step.handle
+        lead = self.workflow.lead(self.handle.session.state)
+        assert lead is not None, "the opening names one"
+        self.lead = lead
+
+    async def led(self) -> Session:
+        """Answer whatever is asked, and retry what stalls, a few times."""
+        async with simulated(self.lead) as provider:
+            self.handle = (await self.runner.settle(self.handle, provider)).handle
+            for turn in range(TURNS_MAX):
+                new = self._next(turn)
+                if new is None:
+                    break
+                self.handle = self.runner.submit(self.handle, new, self.runner.new_id()).handle
+                self.handle = (await self.runner.settle(self.handle, provider)).handle
+        return self
+
+    def _next(self, turn: int) -> Input | None:
+        view = self.workflow.view(self.handle.session.state)
+        if self.status == "waiting":
+            return StepRetried(at=NOON, actor=ADA)
+        if not view.questions or self.workflow.answers is None:
+            return None
+        question = view.questions[0]
+        value = question.options[0] if question.options else ANSWERS[turn % len(ANSWERS)]
+        given = (Given(question.id, (value,)),)
+        return self.workflow.answers(at=NOON, actor=ADA, answers=given)
+
+    @property
+    def status(self) -> str:
+        return kernel.status(self.workflow, self.handle.session)
+
+    @property
+    def events(self) -> Sequence[Event]:
+        codec = self.runner.codec(self.workflow)
+        return [codec.decode(one) for one in self.runner.store.read(self.handle.session_id)]
+
+    def replayed(self) -> Replay:
+        return Replayer(WORKFLOWS).replay(self.runner.store.read(self.handle.session_id))
+
+
+def alone(case: Case) -> Session:
+    """One session in an event loop of its own."""
+    return asyncio.run(Session(case).led())
+
+
+def together(cases: Sequence[Case]) -> list[Session]:
+    """All of them at once in one event loop."""
+
+    async def run() -> list[Any]:
+        return await asyncio.gather(*(Session(case).led() for case in cases))
+
+    return asyncio.run(run())
+
+
+SOME: Final = tuple(
+    Case(name, text, seed, faults)
+    for name, texts in TEXTS.items()
+    for text in texts
+    for seed, faults in ((0, "none"), (7, "timeout=0.3,malformed=0.3"), (-7, "rate_limit=0.5"))
+)
+
+
+if __name__ == "__main__":
+    for case in SOME:
+        print(case.workflow, case.seed, alone(case).replayed().trace)
