@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal
+from collections.abc import Callable
+from typing import Any, ClassVar, Final, Literal
 
 from preflights_es.core.events import Event, Outcome, Request, Value
 
@@ -53,13 +54,21 @@ class CompletionReceived(Outcome, frozen=True):
 class CompletionFailed(Outcome, frozen=True):
     """No usable response came."""
 
-    tag: ClassVar[str] = "completion.failed.v1"
+    tag: ClassVar[str] = "completion.failed.v2"
     answers: ClassVar[type[Request]] = CompletionRequested
     kind: str
     """`timeout`, `rate_limit`, `api_error`, or another kind of `core.errors.LLMError`."""
     message: str
     retry_after_ms: int | None = None
     latency_ms: int | None = None
+    received: str = ""
+    """What came of a response that was cut off or refused, as far as the provider keeps it."""
+    model: str = ""
+    """This and the next four as in `CompletionReceived`, where there was a response."""
+    stop_reason: str = ""
+    request_id: str = ""
+    input_tokens: int | None = None
+    output_tokens: int | None = None
 
 
 class Completion(Value, frozen=True):
@@ -79,3 +88,28 @@ COMPLETION_EVENTS: tuple[type[Event], ...] = (
     CompletionReceived,
     CompletionFailed,
 )
+
+
+# Tags of the past ----------------------------------------------------------------------------
+
+_SINCE_V2: Final[dict[str, Any]] = {
+    "received": "",
+    "model": "",
+    "stop_reason": "",
+    "request_id": "",
+    "input_tokens": None,
+    "output_tokens": None,
+}
+
+
+def failed_v2(old: dict[str, Any]) -> dict[str, Any]:
+    """A failure of the time when nobody kept what had come and what it cost."""
+    if found := _SINCE_V2.keys() & old.keys():
+        raise ValueError(f"fields that came later: {sorted(found)}")
+    return {**old, **_SINCE_V2}
+
+
+COMPLETION_UPCASTERS: dict[str, tuple[str, Callable[[dict[str, Any]], dict[str, Any]]]] = {
+    "completion.failed.v1": (CompletionFailed.tag, failed_v2),
+}
+"""By old tag: the newer tag, and the function from an old payload to a new one."""

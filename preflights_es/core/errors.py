@@ -19,6 +19,7 @@ PreflightsError
 └── LLMError                a provider gave no usable response (seed 2, section 7.1)
     ├── LLMAPIError
     ├── LLMTimeoutError     also a TimeoutError
+    │   └── LLMLostError        whoever made the call never reported back
     ├── LLMRateLimitError
     ├── LLMOutputError      it answered, with what cannot be used
     │   ├── InvalidJSONError            also a ValueError
@@ -185,6 +186,12 @@ class LLMTimeoutError(LLMError, TimeoutError):
     """No response within the time allowed."""
 
     kind = "timeout"
+
+
+class LLMLostError(LLMTimeoutError):
+    """The process that made the call never reported back: it may have been answered, and paid."""
+
+    kind = "lost"
 
 
 class LLMRateLimitError(LLMError):

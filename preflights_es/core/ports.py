@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Literal, Protocol
 
 import msgspec
 
@@ -71,6 +71,14 @@ class Head(msgspec.Struct, frozen=True):
     hash: bytes
 
 
+Claim = Literal["taken", "overdue", "held", "not_open"]
+"""What came of claiming a call.
+
+`taken`: it is the owner's, and nobody else has begun it. `overdue`: it is the owner's now, and
+whoever had it did not answer in time: it may have been made. `held`: another owner makes it.
+"""
+
+
 class Store(Protocol):
     """Streams of opaque events, one a session; knows no workflow."""
 
@@ -103,8 +111,11 @@ class Store(Protocol):
     def open_calls(self, project: str) -> tuple[tuple[str, str], ...]:
         """Pairs of session id and call, for every call of the project that is open."""
 
-    def claim(self, session_id: str, call: str, owner: str, now: int, until: int) -> bool:
+    def claim(self, session_id: str, call: str, owner: str, now: int, until: int) -> Claim:
         """Take an open call unless another owner's claim holds; times in microseconds."""
+
+    def give_back(self, session_id: str, call: str, owner: str) -> None:
+        """Undo the owner's claim: nobody began the call. Nothing where it is another's."""
 
     def numbers(self, project: str) -> dict[int, str]:
         """The numbers the project has given out, with the session that holds each."""

@@ -44,7 +44,7 @@ BASE_URLS: Final = {
 """As the SDKs want them: Anthropic's without `/v1`, OpenAI's with it."""
 
 TIMEOUT_S: Final = 120.0  # seconds for one call, all of it (seed 2, section 8.1)
-TIMEOUT_MAX_S: Final = 540.0  # seconds: a call must end before its claim does, which holds for 600
+TIMEOUT_MAX_S: Final = 540.0  # seconds: a call must end before its claim does (at most 600)
 MAX_TOKENS: Final = 16_384  # tokens; what a model thinks counts too, which 4,096 would not survive
 MAX_TOKENS_MAX: Final = 1_000_000  # tokens; no model writes more today
 CONCURRENCY: Final = 8  # calls under way at once

@@ -22,7 +22,7 @@ from preflights_es.core.errors import (
     LLMTimeoutError,
     StoreUnavailable,
 )
-from preflights_es.core.ports import Batch, Head, Provider, Store, Stored
+from preflights_es.core.ports import Batch, Claim, Head, Provider, Store, Stored
 from preflights_es.core.simulation import Draws, framed, key, prompt_of
 from preflights_es.providers.base import LLMProvider
 
@@ -257,12 +257,18 @@ class FaultyStore:
         _acknowledged(fault, "append")
         return heads
 
-    def claim(self, session_id: str, call: str, owner: str, now: int, until: int) -> bool:
+    def claim(self, session_id: str, call: str, owner: str, now: int, until: int) -> Claim:
         """As `append`: a claim is a write."""
         fault = self._write("claim")
         taken = self.store.claim(session_id, call, owner, now, until)
         _acknowledged(fault, "claim")
         return taken
+
+    def give_back(self, session_id: str, call: str, owner: str) -> None:
+        """As `append`: it is a write."""
+        fault = self._write("give_back")
+        self.store.give_back(session_id, call, owner)
+        _acknowledged(fault, "give_back")
 
     def read(self, session_id: str, after: int = 0) -> tuple[Stored, ...]:
         self._read("read")

@@ -2,24 +2,21 @@
 
 An Input and the Decisions that follow from it are one transaction, made after the new events were
 folded. Where deciding raises, the Input is appended alone: the bug is in the log, and the session
-goes on after the fix. The only `await` on a provider stands in `settle`.
+goes on after the fix. What a session asks of a provider is the performer's to get.
 """
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Final
 
 import msgspec
 
 from preflights_es.core import session as kernel
-from preflights_es.core.completions import CompletionFailed, CompletionReceived, CompletionRequested
 from preflights_es.core.errors import (
     CommitUnknown,
     Conflict,
     DuplicateInput,
-    LLMError,
     LogDamaged,
     LogFromFuture,
     Refused,
@@ -27,25 +24,15 @@ from preflights_es.core.errors import (
     StoreUnavailable,
     UnknownSession,
 )
-from preflights_es.core.events import (
-    Actor,
-    Decision,
-    Event,
-    Input,
-    InputQuarantined,
-    Outcome,
-    Request,
-)
+from preflights_es.core.events import Decision, Event, Input, InputQuarantined, Outcome, Request
 from preflights_es.core.ports import Batch, Head, Provider, Store, Stored
 from preflights_es.core.session import Session, Workflow
-from preflights_es.runtime.redaction import redact
+from preflights_es.runtime.grammar import misplaced
+from preflights_es.runtime.performer import Performed, Performer, open_completion
 from preflights_es.store.chain import verified
 from preflights_es.store.codec import Codec
 
 CONFLICTS_MAX: Final = 100  # tries to append before the store is said to be unusable
-CLAIM_US: Final = 10 * 60 * 1_000_000  # microseconds a performer may take for one call
-
-PROGRAM = Actor("script")
 
 
 class Handle(msgspec.Struct, frozen=True):
@@ -94,9 +81,9 @@ class Runner:
         self.workflows = workflows
         self.now = now
         self.new_id = new_id
-        self._sleep = sleep
         self.owner = new_id()
         """Names this process in claims."""
+        self._performer = Performer(store, self.owner, now, new_id, sleep)
         self._codecs: dict[str, Codec] = {}
 
     # 1. Reading ------------------------------------------------------------------------------
@@ -153,7 +140,7 @@ class Runner:
         session = kernel.begin(workflow)
         for one in stored:
             event = codec.decode(one)
-            if found := _misplaced(session, event, one):
+            if found := misplaced(session, event, one):
                 raise LogDamaged(f"session {one.session_id}", one.version, found)
             try:
                 session = kernel.evolve(workflow, session, event)
@@ -304,98 +291,34 @@ class Runner:
     async def settle(self, handle: Handle, provider: Provider) -> Step:
         """Make every completion that is asked for, until the session waits for a person.
 
-        The call is claimed first, so that two processes make it once.
+        Each is claimed first, so that two processes make it once.
 
         Raises:
             Refused: another process is making the call.
         """
-        step = Step(handle, ())
-        while request := _open_completion(step.handle):
-            now = self.now()
-            session_id = step.handle.session_id
-            if not self.store.claim(session_id, request.call, self.owner, now, now + CLAIM_US):
-                raise Refused(
-                    f"another process is asking the provider for session {session_id[-8:]}: "
-                    "try again when it is done"
-                )
-            try:
-                outcome = await self._outcome(request, provider, now)
-            except BaseException:
-                # Interrupted: whoever resumes need not wait for a claim that nobody works on.
-                self.store.claim(session_id, request.call, self.owner, now, now)
-                raise
-            step = self.submit(step.handle, outcome, self.new_id())
+        # An Outcome that is recorded and could not be decided is not asked for again.
+        step = self.resume(handle)
+        for made in self._performer.unrecorded(handle.session_id):
+            step = self._recorded(step.handle, made)
+        while request := open_completion(step.handle.session):
+            new = await self._performer.performed(handle.session_id, request, provider)
+            step = self._recorded(step.handle, new) if new else self._moved(step.handle, request)
         return step
 
-    async def _outcome(
-        self, request: CompletionRequested, provider: Provider, began: int
-    ) -> Outcome:
-        if request.wait_ms and self._sleep is not None:
-            await self._sleep(request.wait_ms / 1_000)
-        try:
-            got = await provider.respond(request)
-        except LLMError as error:
-            return CompletionFailed(
-                at=self.now(),
-                actor=PROGRAM,
-                call=request.call,
-                kind=error.kind,
-                message=redact(_plain(str(error))).text,
-                retry_after_ms=error.retry_after_ms,
-                latency_ms=(self.now() - began) // 1_000,
+    def _recorded(self, handle: Handle, made: Performed) -> Step:
+        step = self.submit(handle, made.outcome, made.input_id)
+        self._performer.recorded(handle.session_id, made.outcome.call)
+        return step
+
+    def _moved(self, handle: Handle, request: Request) -> Step:
+        """The session as whoever answered its call left it."""
+        found = self.load(handle.session_id)
+        if found.version == handle.version:
+            where = f"session {handle.session_id[-8:]}"
+            raise StoreUnavailable(
+                f"{where} waits for {request.call!r}, which no row of claims has"
             )
-        text, raw = _valid(got.text)
-        return CompletionReceived(
-            at=self.now(),
-            actor=PROGRAM,
-            call=request.call,
-            text=text,
-            text_base64=got.text_base64 or raw,
-            model=_plain(got.model),
-            stop_reason=_plain(got.stop_reason),
-            request_id=_plain(got.request_id),
-            input_tokens=got.input_tokens,
-            output_tokens=got.output_tokens,
-            latency_ms=(self.now() - began) // 1_000,
-        )
-
-
-def _valid(text: str | None) -> tuple[str | None, str | None]:
-    """The text, or its bytes in base64 where a lone surrogate keeps it from being UTF-8."""
-    if text is None:
-        return None, None
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        raw = text.encode("utf-8", "surrogatepass")
-        return None, base64.b64encode(raw).decode()
-    return text, None
-
-
-def _plain(text: str) -> str:
-    """The text with lone surrogates spelled out: what was paid for must not be lost for a name."""
-    return text.encode("utf-8", "backslashreplace").decode()
-
-
-def _misplaced(session: Session[Any], event: Event, one: Stored) -> str | None:
-    """Why an event cannot stand here: log := (Input Decision+)*, and the envelope says which."""
-    if isinstance(event, Input):
-        if one.input_id is None:
-            return "an Input without an id"
-        if one.actor_kind != event.actor.kind:
-            return "its envelope names another actor than its payload"
-        if session.undecided is not None and not isinstance(event, InputQuarantined):
-            return "an Input after one that is undecided"
-    elif one.input_id is not None:
-        return "a Decision with the id of an Input"
-    elif session.version == 0:
-        return "a Decision that follows from no Input"
-    return None
-
-
-def _open_completion(handle: Handle) -> CompletionRequested | None:
-    calls: tuple[Request, ...] = handle.session.calls
-    return next((call for call in calls if isinstance(call, CompletionRequested)), None)
+        return Step(self.resume(found).handle, ())
 
 
 def _folded(handle: Handle, events: Sequence[Event]) -> Session[Any]:

@@ -9,7 +9,7 @@ import msgspec
 
 from preflights_es.core import json
 from preflights_es.core.artifacts import ARTIFACT_EVENTS
-from preflights_es.core.completions import COMPLETION_EVENTS
+from preflights_es.core.completions import COMPLETION_EVENTS, COMPLETION_UPCASTERS
 from preflights_es.core.errors import LogDamaged, LogFromFuture
 from preflights_es.core.events import SESSION_EVENTS, Event, Input
 from preflights_es.core.ports import Draft, Stored
@@ -26,7 +26,7 @@ class Codec:
         self.workflow = workflow
         kernel = (*SESSION_EVENTS, *COMPLETION_EVENTS, *ARTIFACT_EVENTS)
         self._decoders = _decoders((*kernel, *workflow.events))
-        self._upcasters: dict[str, Upcaster] = workflow.upcasters
+        self._upcasters: dict[str, Upcaster] = {**workflow.upcasters, **COMPLETION_UPCASTERS}
 
     def draft(self, event: Event, input_id: str | None = None) -> Draft:
         """An event ready to be appended; an Input needs its id."""

@@ -8,8 +8,9 @@ from typing import Final
 
 from preflights_es.core.errors import Conflict, DuplicateInput, NumberTaken
 from preflights_es.core.ids import TYPED_MIN
-from preflights_es.core.ports import Batch, Head, Stored
+from preflights_es.core.ports import Batch, Claim, Head, Stored
 from preflights_es.store.chain import follows, sealed
+from preflights_es.store.claims import UNCLAIMED, claimed
 
 MATCHES_MAX: Final = 5  # ids shown when what was typed is ambiguous
 
@@ -51,7 +52,7 @@ class MemoryStore:
         if batch.number is not None:
             self._numbers[batch.project, batch.number] = batch.session_id
         for call in batch.opens:
-            self._open[batch.session_id, call] = ("", 0)
+            self._open[batch.session_id, call] = UNCLAIMED
         for call in batch.closes:
             self._open.pop((batch.session_id, call), None)
         return self._extend(events)
@@ -86,7 +87,7 @@ class MemoryStore:
                 del self._open[key]
             for call in open_calls:
                 key = (first.session_id, call)
-                self._open[key] = known.get(key, ("", 0))
+                self._open[key] = known.get(key, UNCLAIMED)
         self._extend(events)
 
     def _take_inputs(self, taking: set[str], ids: Iterable[str | None]) -> None:
@@ -134,12 +135,18 @@ class MemoryStore:
         found = (key for key in self._open if self._streams[key[0]][0].project == project)
         return tuple(sorted(found))
 
-    def claim(self, session_id: str, call: str, owner: str, now: int, until: int) -> bool:
+    def claim(self, session_id: str, call: str, owner: str, now: int, until: int) -> Claim:
         held = self._open.get((session_id, call))
-        if held is None or (held[0] not in ("", owner) and held[1] > now):
-            return False
-        self._open[session_id, call] = (owner, until)
-        return True
+        if held is None:
+            return "not_open"
+        found = claimed(*held, owner, now)
+        if found != "held":
+            self._open[session_id, call] = (owner, until)
+        return found
+
+    def give_back(self, session_id: str, call: str, owner: str) -> None:
+        if self._open.get((session_id, call), UNCLAIMED)[0] == owner:
+            self._open[session_id, call] = UNCLAIMED
 
     def numbers(self, project: str) -> dict[int, str]:
         return {number: s for (p, number), s in self._numbers.items() if p == project}

@@ -20,9 +20,10 @@ from preflights_es.core.errors import (
     NumberTaken,
 )
 from preflights_es.core.ids import TYPED_MIN
-from preflights_es.core.ports import Batch, Head, Stored
+from preflights_es.core.ports import Batch, Claim, Head, Stored
 from preflights_es.store import tables
 from preflights_es.store.chain import follows, sealed
+from preflights_es.store.claims import UNCLAIMED, claimed
 from preflights_es.store.engines import engine, file_of, parsed, shown_url, translated
 from preflights_es.store.statements import Statement, statements
 
@@ -184,8 +185,8 @@ class SqlStore:
             session_id=head.session_id,
             call=call,
             project=head.project,
-            owner="",
-            until=0,
+            owner=UNCLAIMED[0],
+            until=UNCLAIMED[1],
         )
 
     def _insert_events(self, cursor: Any, stored: Sequence[Stored]) -> None:
@@ -263,18 +264,44 @@ class SqlStore:
         for call in sorted(calls - known):
             self._open_call(cursor, head, call)
 
-    def claim(self, session_id: str, call: str, owner: str, now: int, until: int) -> bool:
+    def claim(self, session_id: str, call: str, owner: str, now: int, until: int) -> Claim:
         with self._transaction() as cursor:
-            self._run(
-                cursor,
-                "claim",
-                in_session=session_id,
-                of_call=call,
-                to_owner=owner,
-                moment=now,
-                to_until=until,
-            )
-            return bool(cursor.rowcount == 1)
+            self._run(cursor, "claimed", in_session=session_id, of_call=call)
+            row = cursor.fetchone()
+            if row is None:
+                return "not_open"
+            found = claimed(row[0], row[1], owner, now)
+            if found == "held" or self._move_claim(cursor, session_id, call, row, (owner, until)):
+                return found
+            return "held"
+
+    def give_back(self, session_id: str, call: str, owner: str) -> None:
+        with self._transaction() as cursor:
+            self._run(cursor, "claimed", in_session=session_id, of_call=call)
+            row = cursor.fetchone()
+            if row is not None and row[0] == owner:
+                self._move_claim(cursor, session_id, call, row, UNCLAIMED)
+
+    def _move_claim(
+        self,
+        cursor: Any,
+        session_id: str,
+        call: str,
+        before: tuple[str, int],
+        after: tuple[str, int],
+    ) -> bool:
+        """Whether it was still as it was read; in SQLite it is, whose one writer this is."""
+        self._run(
+            cursor,
+            "move_claim",
+            in_session=session_id,
+            of_call=call,
+            of_owner=before[0],
+            was_until=before[1],
+            to_owner=after[0],
+            to_until=after[1],
+        )
+        return bool(cursor.rowcount == 1)
 
     @contextlib.contextmanager
     def _transaction(self) -> Iterator[Any]:

@@ -51,15 +51,15 @@ def statements() -> dict[str, ClauseElement]:
         "delete_claim": delete(tables.claims).where(
             _c.session_id == ours, _c.call == bindparam("of_call")
         ),
-        "claim": update(tables.claims)
+        "claimed": select(_c.owner, _c.until).where(
+            _c.session_id == ours, _c.call == bindparam("of_call")
+        ),
+        "move_claim": update(tables.claims)
         .where(
             _c.session_id == ours,
             _c.call == bindparam("of_call"),
-            or_(
-                _c.owner == "",
-                _c.owner == bindparam("to_owner"),
-                _c.until <= bindparam("moment"),
-            ),
+            _c.owner == bindparam("of_owner"),
+            _c.until == bindparam("was_until"),
         )
         .values(owner=bindparam("to_owner"), until=bindparam("to_until")),
         "open_calls": select(_c.session_id, _c.call)

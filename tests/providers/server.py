@@ -16,6 +16,7 @@ are the base URLs the SDKs want.
 from __future__ import annotations
 
 import json
+import select
 import socket
 import threading
 import time
@@ -32,6 +33,7 @@ RESPONSES: Final = "/v1/responses"
 MODEL: Final = "a-model-2026-11-01"
 """As the server reports it, whatever was asked for."""
 REQUEST_ID: Final = "req_0123"
+LOOK_S: Final = 0.02  # seconds between two looks at whether a client is still there
 INPUT_TOKENS: Final = 12
 OUTPUT_TOKENS: Final = 7
 
@@ -244,7 +246,7 @@ class FakeAPI:
         self.requests: list[Request] = []
         """In the order in which they came."""
         self.most_at_once = 0
-        """The largest number of requests that were under way together."""
+        """The largest number of requests that were under way together; who hung up is not."""
         self._replies: list[Reply] = [text()]
         self._under_way = 0
         self._lock = threading.Lock()
@@ -302,9 +304,12 @@ class FakeAPI:
         with self._lock:
             self._under_way -= 1
 
-    def wait(self, seconds: float) -> None:
-        """Wait, but not after the server closes."""
-        self._closing.wait(seconds)
+    def wait(self, seconds: float, in_vain: Callable[[], bool] = bool) -> None:
+        """Wait, but not after the server closes, nor when it is in vain."""
+        end = time.monotonic() + seconds
+        while (left := end - time.monotonic()) > 0 and not in_vain():
+            if self._closing.wait(min(left, LOOK_S)):
+                return
 
 
 class _Server(ThreadingHTTPServer):
@@ -328,10 +333,18 @@ class _Handler(BaseHTTPRequestHandler):
         reply = self.server.api.take(request)
         try:
             sent = reply(request)
-            self.server.api.wait(sent.delay_s)
+            self.server.api.wait(sent.delay_s, self._hung_up)
         finally:
             self.server.api.done()
         self._send(sent)
+
+    def _hung_up(self) -> bool:
+        """Whether the client, which has nothing more to say, closed the connection."""
+        readable, _, _ = select.select([self.connection], [], [], 0)
+        try:
+            return bool(readable) and not self.connection.recv(1, socket.MSG_PEEK)
+        except ConnectionError:
+            return True
 
     def _send(self, sent: Sent) -> None:
         self.send_response(sent.status)

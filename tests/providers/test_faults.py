@@ -445,7 +445,10 @@ def test_a_calm_store_keeps_every_promise() -> None:
     assert calm.matching(session_id(1)[:8]) == (session_id(1),)
     assert calm.session_of_input("a") == session_id(1)
     assert calm.open_calls(PROJECT) == ((session_id(1), "call-1"),)
-    assert calm.claim(session_id(1), "call-1", "ada", 1, 2)
+    assert calm.claim(session_id(1), "call-1", "ada", 1, 9) == "taken"
+    assert calm.claim(session_id(1), "call-1", "bob", 2, 9) == "held"
+    calm.give_back(session_id(1), "call-1", "ada")
+    assert calm.claim(session_id(1), "call-1", "bob", 2, 9) == "taken"
     assert calm.numbers(PROJECT) == {}
     with pytest.raises(Conflict):
         calm.append([batch(1, said("again", "b"))])
@@ -492,7 +495,9 @@ def test_a_claim_is_a_write() -> None:
     for i in range(50):
         with pytest.raises(StoreError):
             faulty.claim(session_id(1), f"call-{i}", "ada", 1, 9)
-        taken[not inner.claim(session_id(1), f"call-{i}", "bob", 2, 9)] += 1
+        with pytest.raises(StoreError):
+            faulty.give_back(session_id(1), f"call-{i}", "cyd")
+        taken[inner.claim(session_id(1), f"call-{i}", "bob", 2, 9) == "held"] += 1
     assert taken[True] > 5
     assert taken[False] > 5
 

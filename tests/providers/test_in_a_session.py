@@ -37,6 +37,10 @@ BAD: dict[str, tuple[Reply, str]] = {
 }
 
 
+PAID = ("truncated", "refused")
+"""Kinds of failure in which a response came, and was paid."""
+
+
 def settled(endpoint: str, *replies: Reply) -> tuple[list[Event], MemoryStore]:
     """The events of a session that asked once, and the log they lie in."""
     store = MemoryStore(Clock(), salt)
@@ -64,6 +68,12 @@ def test_a_failure_is_recorded_and_the_next_try_answers(endpoint: str, bad: str)
     assert failed.kind == kind
     assert failed.retry_after_ms == (2_000 if bad == "rate limit" else None)
     assert failed.latency_ms is not None
+    paid = (server.INPUT_TOKENS, server.OUTPUT_TOKENS) if kind in PAID else (None, None)
+    assert (failed.input_tokens, failed.output_tokens) == paid
+    assert bool(failed.stop_reason) == (kind in PAID)
+    assert bool(failed.received) == (bad in PAID)  # what a filter stops is often empty
+    assert failed.model == (server.MODEL if kind in PAID else "")
+    assert failed.request_id == (server.REQUEST_ID if kind in PAID else "")
     (received,) = (event for event in events if isinstance(event, CompletionReceived))
     assert (received.text, received.model) == ("because", server.MODEL)
     assert (received.request_id, received.output_tokens) == (

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from preflights_es.app import WORKFLOWS
+from preflights_es.app import WORKFLOWS, own_code
 from preflights_es.core.artifacts import ARTIFACT_EVENTS
 from preflights_es.core.completions import COMPLETION_EVENTS
 from preflights_es.core.events import SESSION_EVENTS
@@ -15,6 +15,7 @@ from preflights_es.core.leading import LED_EVENTS
 from preflights_es.core.ports import Stored
 from preflights_es.replay.replayer import Replayer
 from preflights_es.store import chain, jsonl
+from preflights_es.store.codec import Codec
 from preflights_es.workflows.clarification.events import QuestionSuggested
 from tests.record_goldens import GOLDENS, Recorder, recorded
 
@@ -31,7 +32,7 @@ def _streams(path: Path) -> list[list[Stored]]:
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_a_golden_session_replays_without_a_difference(path: Path) -> None:
     for stream in _streams(path):
-        result = Replayer(WORKFLOWS).replay(stream)
+        result = Replayer(WORKFLOWS, own_code()).replay(stream)
         assert (result.status, result.divergences, result.fault) == ("identical", (), None)
 
 
@@ -47,12 +48,17 @@ def test_recording_a_golden_again_comes_to_the_same_decisions(
 
 
 def _decision(one: Stored) -> tuple[str, bytes | None]:
-    """Type and payload; of an Input only the type, since it may have gained a field."""
-    return one.type, None if one.input_id else one.data
+    """Today's type and payload; of an Input only the type, since it may have gained a field."""
+    type_, data = _today(one)
+    return type_, None if one.input_id else data
+
+
+def _today(one: Stored) -> tuple[str, bytes]:
+    return Codec(WORKFLOWS[one.workflow]).upcast(one)
 
 
 def test_the_goldens_meet_every_event_of_the_workflow_and_the_kernel() -> None:
-    met = {one.type for path in FILES for stream in _streams(path) for one in stream}
+    met = {_today(one)[0] for path in FILES for stream in _streams(path) for one in stream}
     known = {
         cls.tag for cls in (*WORKFLOWS["clarification"].events, *SESSION_EVENTS, *ARTIFACT_EVENTS)
     }

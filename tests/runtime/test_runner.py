@@ -45,19 +45,22 @@ from preflights_es.core.events import (
     SessionAbandoned,
     SessionClosed,
 )
-from preflights_es.core.ports import Batch, Draft, Head, Store, Stored
+from preflights_es.core.ports import Batch, Claim, Draft, Head, Store, Stored
 from preflights_es.core.session import Workflow
 from preflights_es.replay.replayer import Replayer
-from preflights_es.runtime.runner import CLAIM_US, CONFLICTS_MAX, Handle, Proposed, Runner, Step
+from preflights_es.runtime.performer import CALL_MS, MARGIN_MS
+from preflights_es.runtime.runner import CONFLICTS_MAX, Handle, Proposed, Runner, Step
 from preflights_es.store.chain import sealed, verified
 from preflights_es.store.codec import Codec
 from preflights_es.store.memory import MemoryStore
 from preflights_es.store.sql import SqlStore
 from tests import toy
 from tests.fixed import PROJECT, Clock, Ids, salt
+from tests.runtime.performing import Hands, Scripted
 
 SESSION = "00000001-0000-7000-8000-000000000001"
 OTHER = "00000002-0000-7000-8000-000000000002"
+CLAIM_US = (CALL_MS + MARGIN_MS) * 1_000
 
 
 def runner(
@@ -114,8 +117,11 @@ class Counting:
     def open_calls(self, project: str) -> tuple[tuple[str, str], ...]:
         return self.inner.open_calls(project)
 
-    def claim(self, session_id: str, call: str, owner: str, now: int, until: int) -> bool:
+    def claim(self, session_id: str, call: str, owner: str, now: int, until: int) -> Claim:
         return self.inner.claim(session_id, call, owner, now, until)
+
+    def give_back(self, session_id: str, call: str, owner: str) -> None:
+        self.inner.give_back(session_id, call, owner)
 
     def numbers(self, project: str) -> dict[int, str]:
         return self.inner.numbers(project)
@@ -608,21 +614,6 @@ def test_events_without_a_head_of_theirs_are_damaged(tmp_path: Path) -> None:
 # 7. Performing -------------------------------------------------------------------------------
 
 
-class Scripted:
-    """A provider that gives what it was told to give, and keeps what it was asked."""
-
-    def __init__(self, *answers: str | Completion | LLMError) -> None:
-        self._answers = list(answers)
-        self.asked: list[CompletionRequested] = []
-
-    async def respond(self, request: CompletionRequested) -> Completion:
-        self.asked.append(request)
-        answer = self._answers.pop(0)
-        if isinstance(answer, LLMError):
-            raise answer
-        return Completion(answer) if isinstance(answer, str) else answer
-
-
 def settled(run: Runner, provider: Scripted, handle: Handle | None = None) -> Step:
     return asyncio.run(run.settle(handle or run.load(SESSION), provider))
 
@@ -764,20 +755,12 @@ def test_an_error_that_is_no_providers_leaves_the_call_open(store: MemoryStore) 
     with pytest.raises(ZeroDivisionError):
         settled(run, Buggy())
     assert store.open_calls(PROJECT) == ((SESSION, "completion-1"),)
-    assert settled(run, Scripted("because")).handle.session.state.answers == ("because",)
+    again = Scripted("because")
+    assert settled(run, again).handle.session.state.answers == ("because",)
+    assert [request.attempt for request in again.asked] == [2]
 
 
 # 8. One performer ----------------------------------------------------------------------------
-
-
-class Hands:
-    """A clock that stands still until it is moved."""
-
-    def __init__(self) -> None:
-        self.at = 1_000_000
-
-    def __call__(self) -> int:
-        return self.at
 
 
 @pytest.fixture
@@ -814,21 +797,24 @@ def test_a_call_that_another_process_makes_is_not_made_twice(
     assert "another process is asking" in refusals[0]
 
 
-def test_a_claim_that_expired_is_taken_over_and_the_late_response_is_ignored(
+def test_a_call_whose_claim_is_overdue_counts_and_the_late_response_is_ignored(
     store: MemoryStore, hands: Hands
 ) -> None:
     ada, bob = two_runners(store, hands)
     begun(ada, toy.asked("why?"))
+    his = Scripted("his")
 
     class Late(Scripted):
         async def respond(self, request: CompletionRequested) -> Completion:
             hands.at += CLAIM_US
-            await bob.settle(bob.load(SESSION), Scripted("his"))
+            await bob.settle(bob.load(SESSION), his)
             return await super().respond(request)
 
     step = settled(ada, Late("hers"))
     assert step.decisions == (ResponseIgnored(call="completion-1", reason="not_open"),)
     assert step.handle.session.state.answers == ("his",)
+    assert [request.attempt for request in his.asked] == [2]
+    assert last(store, CompletionFailed).kind == "lost"
     assert tags(store).count("completion.received.v1") == 2
     assert last(store, CompletionReceived).text == "hers"
     assert replayed(store) == "identical"
@@ -837,7 +823,8 @@ def test_a_claim_that_expired_is_taken_over_and_the_late_response_is_ignored(
 def test_a_process_may_renew_its_own_claim(store: MemoryStore, hands: Hands) -> None:
     ada, _ = two_runners(store, hands)
     begun(ada, toy.asked("why?"))
-    assert store.claim(SESSION, "completion-1", ada.owner, hands(), hands() + CLAIM_US)
+    claim = (SESSION, "completion-1", ada.owner)
+    assert store.claim(*claim, hands(), hands() + CLAIM_US) == "taken"
     assert settled(ada, Scripted("hers")).handle.session.state.answers == ("hers",)
 
 

@@ -337,37 +337,76 @@ def test_a_refused_append_closes_no_call(store: AnyStore) -> None:
     assert (session_id(1), "artifact-1") in store.open_calls(PROJECT)
 
 
-def test_a_claim_keeps_others_away_until_it_expires(store: AnyStore) -> None:
+def test_a_claim_keeps_others_away_until_it_is_overdue(store: AnyStore) -> None:
     _with_calls(store)
     claim = (session_id(1), "completion-1")
-    assert store.claim(*claim, "ada", now=100, until=200)
-    assert not store.claim(*claim, "bob", now=150, until=250)
-    assert not store.claim(*claim, "bob", now=199, until=299)
-    assert store.claim(*claim, "bob", now=200, until=300)
-    assert not store.claim(*claim, "ada", now=250, until=350)
+    assert store.claim(*claim, "ada", now=100, until=200) == "taken"
+    assert store.claim(*claim, "bob", now=150, until=250) == "held"
+    assert store.claim(*claim, "bob", now=199, until=299) == "held"
+    assert store.claim(*claim, "bob", now=200, until=300) == "overdue"
+    assert store.claim(*claim, "ada", now=250, until=350) == "held"
+    assert store.claim(*claim, "bob", now=250, until=350) == "taken"
 
 
 def test_whoever_holds_a_claim_may_renew_it(store: AnyStore) -> None:
     _with_calls(store)
     claim = (session_id(1), "completion-1")
-    assert store.claim(*claim, "ada", now=100, until=200)
-    assert store.claim(*claim, "ada", now=150, until=400)
-    assert not store.claim(*claim, "bob", now=300, until=500)
+    assert store.claim(*claim, "ada", now=100, until=200) == "taken"
+    assert store.claim(*claim, "ada", now=150, until=400) == "taken"
+    assert store.claim(*claim, "bob", now=300, until=500) == "held"
+
+
+def test_ones_own_claim_is_overdue_as_well(store: AnyStore) -> None:
+    _with_calls(store)
+    claim = (session_id(1), "completion-1")
+    assert store.claim(*claim, "ada", now=100, until=200) == "taken"
+    assert store.claim(*claim, "ada", now=200, until=300) == "overdue"
+    assert store.claim(*claim, "bob", now=299, until=400) == "held"
+
+
+def test_a_claim_that_ends_at_once_is_overdue_for_whoever_comes_next(store: AnyStore) -> None:
+    _with_calls(store)
+    claim = (session_id(1), "completion-1")
+    assert store.claim(*claim, "ada", now=100, until=200) == "taken"
+    assert store.claim(*claim, "ada", now=150, until=150) == "taken"
+    assert store.claim(*claim, "bob", now=150, until=250) == "overdue"
+
+
+def test_a_claim_that_was_given_back_leaves_no_trace(store: AnyStore) -> None:
+    _with_calls(store)
+    claim = (session_id(1), "completion-1")
+    assert store.claim(*claim, "ada", now=100, until=200) == "taken"
+    store.give_back(*claim, "ada")
+    assert store.claim(*claim, "bob", now=101, until=201) == "taken"
+
+
+def test_nobody_gives_back_what_another_claims(store: AnyStore) -> None:
+    head = _with_calls(store)
+    claim = (session_id(1), "completion-1")
+    store.give_back(*claim, "ada")
+    assert store.claim(*claim, "bob", now=100, until=200) == "taken"
+    store.give_back(*claim, "ada")
+    store.give_back(session_id(9), "completion-1", "bob")
+    assert store.claim(*claim, "cyd", now=150, until=250) == "held"
+    assert store.claim(*claim, "cyd", now=200, until=300) == "overdue"
+    store.append([batch(1, said("done", "c"), after=head, closes=("completion-1",))])
+    store.give_back(*claim, "cyd")
+    assert (session_id(1), "completion-1") not in store.open_calls(PROJECT)
 
 
 def test_claims_of_different_calls_do_not_touch_each_other(store: AnyStore) -> None:
     _with_calls(store)
-    assert store.claim(session_id(1), "completion-1", "ada", now=100, until=200)
-    assert store.claim(session_id(1), "artifact-1", "bob", now=100, until=200)
-    assert store.claim(session_id(2), "artifact-1", "cyd", now=100, until=200)
+    assert store.claim(session_id(1), "completion-1", "ada", now=100, until=200) == "taken"
+    assert store.claim(session_id(1), "artifact-1", "bob", now=100, until=200) == "taken"
+    assert store.claim(session_id(2), "artifact-1", "cyd", now=100, until=200) == "taken"
 
 
 def test_a_call_that_is_not_open_cannot_be_claimed(store: AnyStore) -> None:
     head = _with_calls(store)
-    assert not store.claim(session_id(1), "completion-9", "ada", now=100, until=200)
-    assert not store.claim(session_id(9), "completion-1", "ada", now=100, until=200)
+    assert store.claim(session_id(1), "completion-9", "ada", now=100, until=200) == "not_open"
+    assert store.claim(session_id(9), "completion-1", "ada", now=100, until=200) == "not_open"
     store.append([batch(1, said("done", "c"), after=head, closes=("completion-1",))])
-    assert not store.claim(session_id(1), "completion-1", "ada", now=100, until=200)
+    assert store.claim(session_id(1), "completion-1", "ada", now=100, until=200) == "not_open"
 
 
 def test_a_claim_is_no_event_and_moves_no_head(store: AnyStore) -> None:
@@ -508,15 +547,15 @@ def test_calls_of_a_session_that_was_taken_over_can_be_claimed(
         (session_id(1), "artifact-1"),
         (session_id(1), "artifact-2"),
     )
-    assert other.claim(session_id(1), "artifact-1", "ada", now=100, until=200)
-    assert other.claim(session_id(1), "artifact-2", "ada", now=100, until=200)
+    assert other.claim(session_id(1), "artifact-1", "ada", now=100, until=200) == "taken"
+    assert other.claim(session_id(1), "artifact-2", "ada", now=100, until=200) == "taken"
     store.append([batch(1, said("more", "b"), heard("more"), after=head)])
     other.insert(store.read(session_id(1), after=2), open_calls=("artifact-2", "artifact-3"))
     assert other.open_calls(PROJECT) == (
         (session_id(1), "artifact-2"),
         (session_id(1), "artifact-3"),
     )
-    assert not other.claim(session_id(1), "artifact-2", "bob", now=150, until=250)
+    assert other.claim(session_id(1), "artifact-2", "bob", now=150, until=250) == "held"
 
 
 def test_taking_over_a_tail_without_a_word_of_calls_leaves_them(

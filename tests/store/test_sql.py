@@ -151,7 +151,7 @@ def test_every_transaction_that_writes_is_immediate(store: SqlStore) -> None:
     store._cursor().connection.set_trace_callback(statements.append)
     opened(store, 2)
     store.insert(more, open_calls=("call",), number=7)
-    assert store.claim(session_id(1), "call", "ada", 1, 2)
+    assert store.claim(session_id(1), "call", "ada", 1, 2) == "taken"
     begun = [statement for statement in statements if statement.startswith("BEGIN")]
     assert begun == ["BEGIN IMMEDIATE"] * 3
 

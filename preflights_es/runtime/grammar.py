@@ -1,0 +1,25 @@
+"""Where in a log an event may stand: `log := (Input Decision+)*`, and its envelope says which."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from preflights_es.core.events import Event, Input, InputQuarantined
+from preflights_es.core.ports import Stored
+from preflights_es.core.session import Session
+
+
+def misplaced(session: Session[Any], event: Event, one: Stored) -> str | None:
+    """Why an event cannot stand behind what a session holds; None where it can."""
+    if isinstance(event, Input):
+        if one.input_id is None:
+            return "an Input without an id"
+        if one.actor_kind != event.actor.kind:
+            return "its envelope names another actor than its payload"
+        if session.undecided is not None and not isinstance(event, InputQuarantined):
+            return "an Input after one that is undecided"
+    elif one.input_id is not None:
+        return "a Decision with the id of an Input"
+    elif session.version == 0:
+        return "a Decision that follows from no Input"
+    return None

@@ -1,0 +1,214 @@
+"""Performing a call: claim it, ask the provider, make the Outcome.
+
+The only `await` on a provider stands here. A call that was begun counts, whatever becomes of the
+process that began it: it may have been paid (docs/decisions/0005).
+"""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+from collections.abc import Awaitable, Callable
+from typing import Any, Final
+
+import msgspec
+
+from preflights_es.core.completions import CompletionFailed, CompletionReceived, CompletionRequested
+from preflights_es.core.errors import (
+    LLMError,
+    LLMLostError,
+    LLMUnfinishedError,
+    Refused,
+    StoreError,
+)
+from preflights_es.core.events import Actor, Outcome
+from preflights_es.core.ports import Claim, Provider, Store
+from preflights_es.core.session import Session
+from preflights_es.runtime.redaction import redact
+
+CALL_MS: Final = 60_000  # what a call may take where the provider does not tell its `timeout_s`
+MARGIN_MS: Final = 15_000  # beyond the call: a recording may wait as long for the log (log.md, 10)
+CLAIM_MAX_MS: Final = 600_000  # of a claim, whatever a provider tells
+
+PROGRAM: Final = Actor("script")
+LOST: Final = "the process that made this call never reported back"
+
+
+class Performed(msgspec.Struct, frozen=True):
+    """An Outcome and the id under which it is recorded, however often that is tried."""
+
+    outcome: Outcome
+    input_id: str
+
+
+class Performer:
+    """Makes the calls of one process, each at most once."""
+
+    def __init__(
+        self,
+        store: Store,
+        owner: str,
+        now: Callable[[], int],
+        new_id: Callable[[], str],
+        sleep: Callable[[float], Awaitable[None]] | None,
+    ) -> None:
+        self._store = store
+        self._owner = owner
+        self._now = now
+        self._new_id = new_id
+        self._sleep = sleep
+        self._calls: dict[tuple[str, str], Performed | None] = {}
+        """By session and call: None while one is under way, then what is not recorded yet."""
+
+    async def performed(
+        self, session_id: str, request: CompletionRequested, provider: Provider
+    ) -> Performed | None:
+        """What came of a call, for `recorded` to be told of; None where it is not open any more.
+
+        Raises:
+            Refused: somebody else is making the call.
+        """
+        key = (session_id, request.call)
+        if key in self._calls:  # by another task of this process, whose owner is the same
+            raise _refused(session_id)
+        self._calls[key] = None
+        try:
+            outcome = await self._outcome(session_id, request, provider)
+        except BaseException:
+            del self._calls[key]
+            raise
+        if outcome is None:
+            del self._calls[key]
+            return None
+        made = self._calls[key] = Performed(outcome, self._new_id())
+        return made
+
+    def unrecorded(self, session_id: str) -> list[Performed]:
+        """What came of a session's calls and is not in the log, because the log failed."""
+        found = (made for (of, _), made in self._calls.items() if of == session_id)
+        return [made for made in found if made is not None]
+
+    def recorded(self, session_id: str, call: str) -> None:
+        """What came of a call is in the log, and is kept no more."""
+        del self._calls[session_id, call]
+
+    async def _outcome(
+        self, session_id: str, request: CompletionRequested, provider: Provider
+    ) -> Outcome | None:
+        until_ms = claim_ms(request, provider)
+        claim = self._claim(session_id, request.call, until_ms)
+        if claim == "taken" and request.wait_ms and self._sleep is not None:
+            try:
+                await self._sleep(request.wait_ms / 1_000)
+            except BaseException:
+                # Nobody was asked yet: the call is as it was before.
+                with contextlib.suppress(StoreError):
+                    self._store.give_back(session_id, request.call, self._owner)
+                raise
+            # Once more: on a machine that slept meanwhile, somebody else may have it.
+            claim = self._claim(session_id, request.call, until_ms)
+        match claim:
+            case "taken":
+                return await self._asked(session_id, request, provider)
+            case "overdue":
+                return self._failed(request, LLMLostError(LOST), None)
+            case "held":
+                raise _refused(session_id)
+            case "not_open":
+                return None
+
+    async def _asked(
+        self, session_id: str, request: CompletionRequested, provider: Provider
+    ) -> Outcome:
+        began = self._now()
+        try:
+            got = await provider.respond(request)
+        except LLMError as error:
+            return self._failed(request, error, (self._now() - began) // 1_000)
+        except BaseException:
+            # The call may have been paid: it counts, and whoever resumes need not wait for that.
+            with contextlib.suppress(StoreError):
+                self._claim(session_id, request.call, 0)
+            raise
+        text, raw = _valid(got.text)
+        return CompletionReceived(
+            at=self._now(),
+            actor=PROGRAM,
+            call=request.call,
+            text=text,
+            text_base64=got.text_base64 or raw,
+            model=_plain(got.model),
+            stop_reason=_plain(got.stop_reason),
+            request_id=_plain(got.request_id),
+            input_tokens=got.input_tokens,
+            output_tokens=got.output_tokens,
+            latency_ms=(self._now() - began) // 1_000,
+        )
+
+    def _failed(
+        self, request: CompletionRequested, error: LLMError, latency_ms: int | None
+    ) -> CompletionFailed:
+        failed = CompletionFailed(
+            at=self._now(),
+            actor=PROGRAM,
+            call=request.call,
+            kind=error.kind,
+            message=redact(_plain(str(error))).text,
+            retry_after_ms=error.retry_after_ms,
+            latency_ms=latency_ms,
+        )
+        if not isinstance(error, LLMUnfinishedError):
+            return failed
+        return msgspec.structs.replace(
+            failed,
+            received=redact(_plain(error.received)).text,
+            model=_plain(error.model),
+            stop_reason=_plain(error.stop_reason),
+            request_id=_plain(error.request_id),
+            input_tokens=error.input_tokens,
+            output_tokens=error.output_tokens,
+        )
+
+    def _claim(self, session_id: str, call: str, for_ms: int) -> Claim:
+        now = self._now()
+        return self._store.claim(session_id, call, self._owner, now, now + for_ms * 1_000)
+
+
+def open_completion(session: Session[Any]) -> CompletionRequested | None:
+    """The call that a session waits for; the oldest where there are several."""
+    return next((call for call in session.calls if isinstance(call, CompletionRequested)), None)
+
+
+def claim_ms(request: CompletionRequested, provider: Provider) -> int:
+    """How long a call may take before its performer is taken for dead, in milliseconds.
+
+    Source: docs/decisions/0005.
+    """
+    # No part of the port: whoever writes a provider for a test need not think of it.
+    told: float | None = getattr(provider, "timeout_s", None)
+    call_ms = CALL_MS if told is None else int(told * 1_000)
+    return min(request.wait_ms + call_ms + MARGIN_MS, CLAIM_MAX_MS)
+
+
+def _refused(session_id: str) -> Refused:
+    return Refused(
+        f"another process is asking the provider for session {session_id[-8:]}: "
+        "try again when it is done"
+    )
+
+
+def _valid(text: str | None) -> tuple[str | None, str | None]:
+    """The text, or its bytes in base64 where a lone surrogate keeps it from being UTF-8."""
+    if text is None:
+        return None, None
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raw = text.encode("utf-8", "surrogatepass")
+        return None, base64.b64encode(raw).decode()
+    return text, None
+
+
+def _plain(text: str) -> str:
+    """The text with lone surrogates spelled out: what was paid for must not be lost for a name."""
+    return text.encode("utf-8", "backslashreplace").decode()

@@ -1,0 +1,80 @@
+"""The program itself, which somebody stops or kills while it asks, and resumes."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.program import TIMEOUT_S, Project
+from tests.providers import server
+from tests.providers.server import FakeAPI, wait_until
+
+FOREVER_S = 60  # seconds that a call takes which nobody waits for
+START_S = 30.0  # seconds until a program asks, on a machine that is busy
+
+
+@pytest.fixture
+def api() -> Iterator[FakeAPI]:
+    with FakeAPI() as made:
+        yield made
+
+
+@pytest.fixture
+def house(tmp_path: Path) -> Project:
+    made = Project(tmp_path / "house", tmp_path)
+    made.folder.mkdir()
+    made.git("init", "--quiet", "--template=")
+    return made
+
+
+def surroundings(api: FakeAPI) -> dict[str, str]:
+    return {"PREFLIGHTS_PROVIDER": "openai", "PREFLIGHTS_BASE_URL": api.openai}
+
+
+def asking(house: Project, api: FakeAPI) -> subprocess.Popen[bytes]:
+    """The program, while it waits for a response that does not come."""
+    api.script(server.slow(server.text(), FOREVER_S), server.text("I'd rather not."))
+    process = house.started("start", "Add login", env=surroundings(api))
+    wait_until(lambda: len(api.requests) == 1, START_S)
+    return process
+
+
+def failures(house: Project) -> list[Any]:
+    """The kinds of failures that are recorded."""
+    events = house.events()
+    return [e["data"]["kind"] for e in events if e["type"] == "completion.failed.v2"]
+
+
+def test_a_call_that_control_c_stops_counts_and_the_next_command_makes_the_second(
+    house: Project, api: FakeAPI
+) -> None:
+    process = asking(house, api)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=TIMEOUT_S)
+    assert (process.returncode, err.strip()) == (130, b"interrupted")
+    assert failures(house) == []
+    resumed = house.run("resume", "last", env=surroundings(api))
+    assert "Traceback" not in resumed.err
+    assert (len(api.requests), api.most_at_once) == (2, 1)
+    assert failures(house) == ["lost"]
+    # The second answered with no JSON, and the rules went on.
+    assert house.show()["status"] == "needs_answers"
+    assert house.call("replay", "last").code == 0
+
+
+def test_a_call_whose_program_was_killed_is_not_made_again_while_it_may_be_answered(
+    house: Project, api: FakeAPI
+) -> None:
+    process = asking(house, api)
+    process.kill()
+    process.communicate(timeout=TIMEOUT_S)
+    resumed = house.run("resume", "last", env=surroundings(api))
+    assert resumed.code == 1
+    assert "another process is asking the provider" in resumed.err
+    assert len(api.requests) == 1
+    assert house.show()["status"] == "waiting"
