@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 import preflights_es
 from preflights_es.core.contracts import Accepted, Contract, OutputValidator, Rejected, judge
 from preflights_es.core.errors import LLMError
+from tests.core.judging_large import LARGE
 
 SCHEMA: dict[str, Any] = {
     "type": "object",
@@ -162,26 +163,39 @@ def test_a_violation_names_its_place() -> None:
     assert found.error().kind == "schema_violation"
 
 
+@pytest.mark.parametrize(
+    ("value", "pointer"),
+    [
+        ({"a": {"b/c": "import os, sys"}}, "/a/b~1c"),
+        ({"a": [{"b": "words"}, {"def f(x): return x": 1}]}, "/a/1/def f(x): return x"),
+        ({"a": ["words", "rm -rf build/"]}, "/a/1"),
+        ({"a": ["one\rtwo\rthree", "words", "x", "rm -rf build/", "y"]}, "/a/3"),
+        ({"a": "words", "l": [["def", "f", "(", "x", ")", ":"]]}, "/l/0"),
+        ("rm -rf build/", ""),
+    ],
+)
+def test_code_is_named_where_it_stands(value: Any, pointer: str) -> None:
+    found = judge(json.dumps(value), Contract(name="any", version=1))
+    assert isinstance(found, Rejected)
+    assert [v.pointer for v in found.violations] == [pointer]
+
+
+def test_the_excerpt_of_code_begins_with_it() -> None:
+    value = {f"k{i}": "words" for i in range(50)} | {"a": "rm -rf build/"}
+    found = judge(json.dumps(value), Contract(name="any", version=1))
+    assert isinstance(found, Rejected)
+    assert found.excerpt == "rm -rf build/"
+
+
 def test_an_invalid_schema_is_the_callers_mistake() -> None:
     with pytest.raises(ValueError, match="schema"):
         OutputValidator().validate("{}", {"type": "nonsense"})
 
 
-@pytest.mark.parametrize(
-    "raw",
-    [
-        '{"a":"' + "x" * 5_000_000 + '"}',
-        "[" * 5_000_000,
-        '"' * 5_000_000,
-        "```" * 1_600_000,
-        '{"a":"' + "def f(x): " * 500_000 + '"}',
-        '{"a":"x"} ' * 500_000,
-    ],
-    ids=["value", "brackets", "quotes", "fences", "code", "values"],
-)
-def test_five_megabytes_of_anything_are_judged(raw: str) -> None:
-    assert isinstance(judge(raw, NOTES), Accepted | Rejected)
-    assert verdict(raw) is not None
+@pytest.mark.parametrize("name", LARGE)
+def test_five_megabytes_of_anything_are_judged(name: str) -> None:
+    every_stage = Contract(name="object", version=1, schema={"type": "object"})
+    assert isinstance(judge(LARGE[name](5_000_000), every_stage), Accepted | Rejected)
 
 
 @given(st.text(st.characters(exclude_categories=()), max_size=200))

@@ -20,8 +20,10 @@ class Leaves(msgspec.Struct, frozen=True):
 
     texts: list[str]
     """The texts that are members of objects."""
-    lists: list[tuple[list[Any], list[str]]]
-    """Pairs of an array and the texts in it, for arrays with any; a lone text counts as one."""
+    lists: list[list[Any]]
+    """The arrays that have texts; a value that is nothing but a text counts as one of these."""
+    words: list[list[str]]
+    """The texts of each of these arrays."""
     keys: dict[str, Any]
     """Every key once; the values say nothing."""
     flaw: str
@@ -31,7 +33,8 @@ class Leaves(msgspec.Struct, frozen=True):
 def leaves(value: Any) -> Leaves:
     """Walk a value that a JSON parser made, level by level; linear in its size."""
     texts: list[str] = []
-    lists: list[tuple[list[Any], list[str]]] = []
+    lists: list[list[Any]] = []
+    words: list[list[str]] = []
     keys: dict[str, Any] = {}
     flaw = ""
     level: list[Any] = [[value]]
@@ -40,23 +43,24 @@ def leaves(value: Any) -> Leaves:
         for holder in level:
             if type(holder) is dict:
                 keys.update(holder)
-                items, words = holder.values(), texts
+                items, found = holder.values(), texts
             else:
-                items, words = holder, []
+                items, found = holder, []
             for item in items:
                 kind = type(item)
                 if kind is str:
-                    words.append(item)
+                    found.append(item)
                 elif kind is dict or kind is list:
                     below.append(item)
                 elif kind is float and item in _INFINITE:
                     flaw = TOO_LARGE
-            if words and words is not texts:
-                lists.append((holder, words))
+            if found and found is not texts:
+                lists.append(holder)
+                words.append(found)
         level = below
         if not level:
-            return Leaves(texts, lists, keys, flaw)
-    return Leaves(texts, lists, keys, TOO_DEEP)
+            return Leaves(texts, lists, words, keys, flaw)
+    return Leaves(texts, lists, words, keys, TOO_DEEP)
 
 
 def path_of_text(value: Any, text: str) -> Path:

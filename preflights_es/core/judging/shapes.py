@@ -43,10 +43,6 @@ class Shape:
         return drop_unknown(self.schema, value)
 
 
-ANYTHING: Final[Schema] = True
-"""The schema that every value meets."""
-
-
 def shape(schema: object, model: type[BaseModel] | None = None) -> Shape:
     """The compiled form of a schema, made once for equal schemas.
 

@@ -40,27 +40,32 @@ ANY: Final = Language(
         ),
     ),
     at_line=(
-        *words("try finally else do", r"\w++\s*+\{"),
-        *words("if for while switch match loop unsafe", r"\w++ [^\n{};]{1,160}\{<end>"),
+        *words("try finally else do", r"\w++\s*+\{", "{"),
+        *words("if for while switch match loop unsafe", r"\w++ [^\n{};]{1,160}\{<end>", "{"),
         *words("this", r"this\.\w{1,80}+~[-+*/]?=(?!=)"),
-        *words("for", r"for~\([^;{}]{0,120};[^;{}]{0,120};"),
+        *words("for", r"for~\([^;{}]{0,120};[^;{}]{0,120};", "(", ";"),
         *words(
             "if while",
             r"\w++~\([^\n{}]{1,160}\)\s*+(?:return|throw|break|continue)\b[^\n;]{0,160};",
+            ";",
+            "(",
         ),
         *words(
             "if while for",
             r"\w++~\([^\n{}]{1,160}\)~"
             r"[\w$.]{1,80}+(?:\+\+|--|~[-+*/]?=(?!=)|\()[^\n;]{0,160};",
+            "(",
+            ";",
         ),
-        *words("return throw yield", rf"\w++ new [A-Z]\w*+{GENERIC}~[({{\[]"),
+        *words("return throw yield", rf"\w++ new [A-Z]\w*+{GENERIC}~[({{\[]", "new"),
         *words(
             "return",
             r"return (?:-?\d[\w.]*+|[\w$.]++<call>|[\w$]++~[-+*/%<>=&|]{1,3}~[^\n;]{1,80}"
             r"|null|true|false|this|self|None)~;<end>",
+            ";",
         ),
-        *words("return", r"return (?:await )?+(?:self|this)\.\w"),
-        *words("return", r"return (?:await )?+\w++(?:\.\w++)++<call><end>"),
+        *words("return", r"return (?:await )?+(?:self|this)\.\w", "self.|this."),
+        *words("return", r"return (?:await )?+\w++(?:\.\w++)++<call><end>", "("),
     ),
     in_line=(
         (
@@ -71,6 +76,8 @@ ANY: Final = Language(
             ),
         ),
         (";", rule(r"[\w$]++(?:(?:\.|->|::)[\w$]++)*+<call>;<end>", ");")),
+        # "C++;" ends a line of prose.
+        (";", rule(r"(?![cg]\+)[a-z_][\w.]{0,80}+(?:\+\+|--);<end>", "++;|--;")),
     ),
     at_sign=(
         ("}", rule(r"\}~\)?;<end>")),
@@ -115,8 +122,13 @@ JAVASCRIPT: Final = Language(
         (
             CALL,
             rule(
-                r"document\.(?:getElement|querySelector|createElement|addEvent)\w*+\(", "document."
+                r"document\.(?:getElement|querySelector|createElement|addEvent|write)\w*+\(",
+                "document.",
             ),
+        ),
+        (
+            "window.",
+            rule(r"window\.(?:location|onload|open|addEventListener)(?:\.\w++)?+~(?:\(|=)"),
         ),
         (CALL, rule(r"JSON\.(?:stringify|parse)\(\w", "JSON.")),
         ("$", rule(r"\$\([\"']")),
@@ -139,11 +151,12 @@ JAVASCRIPT: Final = Language(
         *words(
             "const let var",
             rf"\w++ (?:mut )?<name>(?:~:[^=;\n]{{1,80}})?+\s*+{ASSIGN}(?![^\n]{{1,40}}[ \t]be[ \t])",
+            "=",
         ),
-        *words("const let var", rf"\w++~[\[{{][^\n=]{{0,160}}[\]}}]~{ASSIGN}"),
+        *words("const let var", rf"\w++~[\[{{][^\n=]{{0,160}}[\]}}]~{ASSIGN}", "="),
         *words("module", r"module\.exports(?:\.\w+)?~="),
-        *words("let var", r"\w++ <name>~:~[\w<>\[\]|, ]{1,80};"),
+        *words("let var", r"\w++ <name>~:~[\w<>\[\]|, ]{1,80};", ";"),
         *words("require", r"require\(~[\"'`]"),
-        *words("type", rf"type [A-Z]\w*+{GENERIC}~=~(?:[^\n]{{1,160}};<end>|[{{'\"(\[|])"),
+        *words("type", rf"type [A-Z]\w*+{GENERIC}~=~(?:[^\n]{{1,160}};<end>|[{{'\"(\[|])", "="),
     ),
 )

@@ -28,10 +28,12 @@ JAVA: Final = Language(
             "public private protected internal",
             rf"{_MODIFIERS} (?:<[^<>\n]{{1,40}}> )?+(?:{_JAVA_TYPE} )?+\w{{1,80}}+<args>\s*+"
             r"(?:throws [\w., ]{1,80})?[{;:]",
+            "(",
         ),
         *words(
             "public private protected internal",
             rf"{_MODIFIERS} {_JAVA_TYPE} <name>~(?:=[^\n;]{{1,160}})?;<end>",
+            ";",
         ),
         *words("import", r"import (?:static )?[\w.]++(?:\.\*)?;<end>"),
         *words("package", r"package [\w.]++;<end>"),
@@ -40,6 +42,8 @@ JAVA: Final = Language(
             "final String int long double boolean List Map",
             r"(?:final )?(?:String|int|long|double|boolean|List<[\w, ]+>|Map<[\w, ]+>)(?:\[\])? "
             r"<name>~=~[^\n;]{1,160};",
+            "=",
+            ";",
         ),
     ),
 )
@@ -72,17 +76,17 @@ RUST: Final = Language(
         (CALL, rule(r"Ok\(\(\)\)", "Ok(())")),
     ),
     at_line=(
-        *words("let", r"let mut \w"),
-        *words("if while", r"(?:if|while) let [\w:]++(?:\(|~=)"),
-        *words("use pub", r"(?:pub )?use \w++(?:::[\w{}*, \n]{1,200})++;"),
-        *words("use pub", r"(?:pub )?use (?:std|crate|super|self|tokio|serde)::\w"),
-        *words("mod pub", r"(?:pub )?mod \w++;"),
+        *words("let", r"let mut \w", "mut"),
+        *words("if while", r"(?:if|while) let [\w:]++(?:\(|~=)", "(|="),
+        *words("use pub", r"(?:pub )?use \w++(?:::[\w{}*, \n]{1,200})++;", "::"),
+        *words("use pub", r"(?:pub )?use (?:std|crate|super|self|tokio|serde)::\w", "::"),
+        *words("mod pub", r"(?:pub )?mod \w++;", ";"),
         *words(
             "pub",
             r"pub(?:\(crate\))? (?:struct|enum|trait|mod|const|static|type|unsafe|async) \w++"
             rf"{GENERIC}~[;({{:=]",
         ),
-        *words("impl", rf"impl{GENERIC} [\w:<>, ]{{1,100}}\{{"),
+        *words("impl", rf"impl{GENERIC} [\w:<>, ]{{1,100}}\{{", "{"),
     ),
 )
 
@@ -101,16 +105,16 @@ GO: Final = Language(
         ("[", rule(r"map\[\w++\][\w*\[]", "map[")),
     ),
     at_line=(
-        *words("var", r"var \w++ [\w\[\]*.]++~=(?!=)"),
+        *words("var", r"var \w++ [\w\[\]*.]++~=(?!=)", "="),
         *words(
             "var",
             r"var \w++ (?:int|string|bool|error|byte|rune|float64|\[\]\w++|map\["
             r"|\*?[a-z]\w*+\.[A-Z]\w*+)[\w\[\]]*+<end>",
         ),
         *words("package", r"package (?:main<end>|[a-z]\w*+\s*+\n(?:import|func|type|const|var)\b)"),
-        *words("import", r"import \(\s*+[\"\w]"),
-        *words("defer go", r"\w++ <dotted>\("),
-        *words("go", r"go func\("),
+        *words("import", r"import \(\s*+[\"\w]", "("),
+        *words("defer go", r"\w++ <dotted>\(", "("),
+        *words("go", r"go func\(", "("),
     ),
 )
 
@@ -139,16 +143,20 @@ C: Final = Language(
             _C_HEADS,
             rf"(?:(?:const|static|unsigned|struct) ){{0,4}}+(?:{_C_TYPE}|auto|[A-Z]\w*+|std::[\w:<>, ]{{1,80}}+)"
             r"(?: |~\*~)[\w*]{1,80}+(?:\[\w*\])*+~=(?!=)~[^\s=]",
+            "=",
         ),
         *words(
             _C_HEADS,
             r"(?:(?:const|static|unsigned) ){0,4}+"
             r"(?:int|char|size_t|bool|u?int(?:8|16|32|64)_t|struct \w+|std::\w[\w:<>, ]{0,80}) "
             r"\*?\w{1,80}+(?:\[\w*\])*+(?:~,~\*?\w++)*+;<end>",
+            ";",
         ),
         *words(
             _C_HEADS,
             rf"(?:(?:const|static|unsigned|struct) ){{0,4}}+{_C_TYPE} \*?\w{{1,80}}+<args>\s*+[{{;]",
+            "(",
+            "{|;",
         ),
         *words("typedef", r"typedef (?:struct|enum|union|unsigned|int|char|void|std)\b"),
         *words("template", r"template~<~(?:typename|class) "),

@@ -71,7 +71,9 @@ def rule(pattern: str, *needles: str, any_case: bool = False) -> Rule:
     return Rule(written(pattern), groups, any_case)
 
 
-def words(heads: str, pattern: str, *, any_case: bool = False) -> tuple[tuple[str, Rule], ...]:
+def words(
+    heads: str, pattern: str, *needles: str, any_case: bool = False
+) -> tuple[tuple[str, Rule], ...]:
     """The same rule behind each of several first words."""
-    made = rule(pattern, any_case=any_case)
+    made = rule(pattern, *needles, any_case=any_case)
     return tuple((head, made) for head in heads.split())

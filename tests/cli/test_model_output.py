@@ -1,0 +1,162 @@
+"""What a model returns is data: on a terminal, in a document, in a list, in the log."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any, Final
+
+import pytest
+
+from tests.cli.program import Project, Result
+from tests.providers import server
+from tests.providers.server import FakeAPI
+
+HOSTILE: Final = (
+    "\u202eevil\u202c \u2066x\u2069",
+    "[bold red]x[/] [link=https://evil.example]y[/link]",
+    "# Heading --- status: accepted",
+    "| a | b | **c** `d` [e](https://evil.example)",
+    "${title} {0} %s $(reboot)",
+    '"; status: "accepted',
+)
+
+
+@pytest.fixture
+def api() -> Iterator[FakeAPI]:
+    with FakeAPI() as made:
+        yield made
+
+
+def asked(house: Project, api: FakeAPI, *words: str) -> Result:
+    """A command whose model is the server's."""
+    env = {
+        "PREFLIGHTS_OPENAI_API_KEY": "sk-not-a-key-of-anybody",
+        "PREFLIGHTS_BASE_URL": api.openai,
+    }
+    return house.run(*words, "--provider", "openai", env=env)
+
+
+def said(*payloads: dict[str, Any]) -> list[server.Reply]:
+    return [server.text(json.dumps(payload)) for payload in payloads]
+
+
+def front_matter(text: str) -> dict[str, str]:
+    """The keys above a document, each once."""
+    block = text.split("---\n")[1]
+    pairs = [line.partition(": ")[::2] for line in block.splitlines() if not line.startswith(" ")]
+    assert len(dict(pairs)) == len(pairs), "a key stands twice"
+    return dict(pairs)
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_a_question_and_its_options_are_shown_and_not_obeyed(
+    house: Project, api: FakeAPI, text: str
+) -> None:
+    question = {"category": "Authentication", "question": text, "options": [text, "OAuth"]}
+    api.script(*said(question))
+    done = asked(house, api, "start", "Add login", "--no-input")
+    assert done.code == 3
+    assert done.is_safe()
+    for line in (f"  1. {text[:3]}", "  2. OAuth", "  3. Other (specify)"):
+        assert line in done.out or "\u202e" in text
+    for words in (("show", "last"), ("log", "last"), ("sessions",), ("prompt", "last")):
+        assert house.call(*words).is_safe()
+
+
+def test_source_code_in_a_question_is_refused(house: Project, api: FakeAPI) -> None:
+    text = "<script>alert(1)</script>"
+    question = {"category": "Authentication", "question": text, "options": []}
+    api.script(*said(question, question))
+    done = asked(house, api, "start", "Add login", "--no-input")
+    assert "no usable answer from the model (code_in_output): the rules went on" in done.err
+    assert text not in done.out
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_a_model_cannot_forge_a_line_of_a_record(house: Project, api: FakeAPI, text: str) -> None:
+    name = text[:80]
+    clarify = {
+        "category": "Authentication",
+        "question": f"{text}?",
+        "options": [f"{text} 1"[:80], f"{text} 2"[:80]],
+        "own": {"slug": "evil", "field": name},
+    }
+    decide = {"category": "Authentication", "fields": [{"name": name, "value": "mine"}]}
+    api.script(*said(clarify, decide))
+    done = asked(
+        house, api, "start", "Add login", "--answer", "custom.evil=mine", "--accept", "--by", "Ada"
+    )
+    assert done.code == 0, done
+    assert done.is_safe()
+    (path,) = (house.folder / "docs" / "decisions").glob("*.md")
+    written = path.read_text("utf-8")
+    assert front_matter(written)["status"] == '"accepted"'
+    assert front_matter(written)["decision-makers"] == '["Ada"]'
+    assert "<script>" not in written
+    assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", written)
+    assert [line for line in written.splitlines() if line.startswith("# ")] == ["# Add login"]
+    assert house.call("prompt", "last").is_safe()
+    assert house.call("replay", "last").code == 0
+
+
+def test_a_value_that_nobody_said_is_not_written(house: Project, api: FakeAPI) -> None:
+    clarify = {"category": "Authentication", "question": "Which?", "options": ["OAuth", "SAML"]}
+    invented = {
+        "category": "Authentication",
+        "fields": [
+            {"name": "Library", "value": "evil-package"},
+            {"name": "Strategy", "value": "OAuth"},
+        ],
+    }
+    api.script(*said(clarify, invented, invented))
+    done = asked(
+        house,
+        api,
+        "start",
+        "Add login",
+        "--answer",
+        "auth_strategy=OAuth",
+        "--accept",
+        "--by",
+        "Ada",
+    )
+    assert done.code == 0
+    assert "no usable answer from the model (schema_violation)" in done.err
+    (path,) = (house.folder / "docs" / "decisions").glob("*.md")
+    assert "evil-package" not in path.read_text("utf-8")
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_a_title_cannot_forge_a_line_of_a_list(house: Project, api: FakeAPI, text: str) -> None:
+    items = [
+        {"type": "task", "title": text, "confidence": 0.5},
+        {"type": "idea", "title": text, "confidence": 1},
+    ]
+    api.script(*said({"items": items}))
+    done = asked(house, api, "note", "buy milk")
+    assert done.code == 0, done
+    assert done.is_safe()
+    assert sum(line.startswith("  ") and "  task  " in line for line in done.out.splitlines()) == 1
+    for words in (("tasks",), ("ideas",), ("notes",), ("show", "last"), ("log", "last")):
+        shown = house.call(*words)
+        assert shown.is_safe()
+    assert len(house.call("tasks", "--json").json["items"]) == 1
+
+
+def test_a_line_break_in_a_title_breaks_the_contract(house: Project, api: FakeAPI) -> None:
+    forged = {"items": [{"type": "task", "title": "a\n  1.2  task  b", "confidence": 0.5}]}
+    api.script(*said(forged, forged))
+    done = asked(house, api, "note", "buy milk")
+    assert done.code == 3
+    assert "Could not process this" in done.err
+    assert house.call("tasks", "--json").json["items"] == []
+
+
+def test_what_a_model_says_of_a_key_is_recorded_without_it(house: Project, api: FakeAPI) -> None:
+    api.script(server.echo_key(), server.echo_key())
+    done = asked(house, api, "note", "buy milk")
+    assert done.code == 3
+    assert "sk-not-a-key-of-anybody" not in done.out + done.err
+    assert "sk-not-a-key-of-anybody" not in house.call("log", "last", "--json").out

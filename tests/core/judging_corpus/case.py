@@ -1,0 +1,43 @@
+"""One raw response and its verdicts."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Final, NamedTuple
+
+OK: Final = {"a": "x"}
+"""The payload of most responses that are accepted."""
+INVALID: Final = "invalid_json"
+PROSE: Final = "explanatory_text"
+SEVERAL: Final = "multiple_artifacts"
+SCHEMA: Final = "schema_violation"
+CODE: Final = "code_in_output"
+MISSING: Final = "missing_information"
+REFUSED: Final = "invalid_request"
+
+
+class Case(NamedTuple):
+    """A raw response; a verdict is a payload, or the kind of the rejection."""
+
+    name: str
+    raw: str
+    compiler: Any
+    """By a contract that has all stages."""
+    extraction: Any = None
+    """By one that drops prose and unknown properties and knows no failure object and no code; None
+    where it says the same."""
+
+    @property
+    def verdicts(self) -> tuple[Any, Any]:
+        """By both contracts."""
+        return self.compiler, self.compiler if self.extraction is None else self.extraction
+
+
+def said(name: str, text: str) -> Case:
+    """A text as a value, which is accepted by both."""
+    return Case(name, json.dumps({"a": text}), {"a": text})
+
+
+def code(name: str, text: str) -> Case:
+    """Source code as a value, for which only a contract with that stage looks."""
+    return Case(name, json.dumps({"a": text}), CODE, {"a": text})
