@@ -15,6 +15,7 @@ from preflights_es.core.asking import Given
 from preflights_es.core.events import Actor, Event, Input
 from preflights_es.core.leading import Lead, Setup, StepRetried
 from preflights_es.core.simulation import GENERATION
+from preflights_es.providers.base import LLMProvider
 from preflights_es.replay.replayer import Replay, Replayer
 from preflights_es.runtime.runner import Handle, Runner
 from preflights_es.store.memory import MemoryStore
@@ -43,12 +44,16 @@ class Case(NamedTuple):
     strict: bool = False
 
 
-def opening(case: Case) -> Input:
-    """The first Input of a session that the simulator leads."""
-    workflow = WORKFLOWS[case.workflow]
+def simulator(case: Case) -> Lead:
+    """The simulator, with the seed and the faults of a case."""
     parameters = (("seed", str(case.seed)), ("faults", case.faults))
-    lead = Lead("sim", GENERATION, parameters, case.strict)
-    setup = Setup("0", workflow.decider, "sim", workflow.prompts, lead)
+    return Lead("sim", GENERATION, parameters, case.strict)
+
+
+def opening(case: Case, lead: Lead) -> Input:
+    """The first Input of a session that somebody leads."""
+    workflow = WORKFLOWS[case.workflow]
+    setup = Setup("0", workflow.decider, lead.provider, workflow.prompts, lead)
     if case.workflow == "clarification":
         return IntentionDeclared(
             at=NOON,
@@ -74,21 +79,20 @@ def opening(case: Case) -> Input:
 class Session:
     """A session that is led to its end, or as far as it goes."""
 
-    def __init__(self, case: Case) -> None:
+    def __init__(self, case: Case, lead: Lead | None = None) -> None:
         self.case = case
         self.workflow = WORKFLOWS[case.workflow]
         clock = Clock()
         self.runner = Runner(MemoryStore(clock, salt), WORKFLOWS, clock, Ids())
         new_id = self.runner.new_id
-        step = self.runner.open(self.workflow, PROJECT, opening(case), new_id(), new_id())
+        self.lead = lead or simulator(case)
+        first = opening(case, self.lead)
+        step = self.runner.open(self.workflow, PROJECT, first, new_id(), new_id())
         self.handle: Handle = step.handle
-        lead = self.workflow.lead(self.handle.session.state)
-        assert lead is not None, "the opening names one"
-        self.lead = lead
 
-    async def led(self) -> Session:
+    async def led(self, by: LLMProvider | None = None) -> Session:
         """Answer whatever is asked, and retry what stalls, a few times."""
-        async with simulated(self.lead) as provider:
+        async with by or simulated(self.lead) as provider:
             self.handle = (await self.runner.settle(self.handle, provider)).handle
             for turn in range(TURNS_MAX):
                 new = self._next(turn)

@@ -12,9 +12,12 @@ from preflights_es import settings
 from preflights_es.core.completions import Completion, Message
 from preflights_es.core.errors import LLMAPIError, LLMTruncatedError
 from preflights_es.core.keys import Secret
+from preflights_es.core.leading import FellBack, Lead
 from preflights_es.providers.capabilities import REAL
 from preflights_es.providers.configured import chosen, provider
 from preflights_es.providers.remote import RemoteProvider
+from tests import led
+from tests.led import Case
 
 pytestmark = pytest.mark.live
 
@@ -44,6 +47,17 @@ def test_every_provider_answers_and_reports(tmp_path: Path) -> None:
         assert found.request_id
         assert found.input_tokens
         assert found.output_tokens
+
+
+def test_every_provider_leads_every_workflow_without_a_fallback(tmp_path: Path) -> None:
+    for name, texts in led.TEXTS.items():
+        for asked in real(tmp_path):
+            case = Case(name, texts[0])
+            session = led.Session(case, Lead(asked.name, asked.model))
+            asyncio.run(session.led(asked))
+            assert session.status in {"ready", "done"}
+            assert not any(isinstance(event, FellBack) for event in session.events)
+            assert session.replayed().status == "identical"
 
 
 def test_every_provider_says_that_it_was_cut_off(tmp_path: Path) -> None:
