@@ -49,3 +49,11 @@ class View(Value, frozen=True, kw_only=True):
     """Whether a person has to do something that is no answer."""
     ended: str = ""
     """Why nothing can be answered any more, and what to do instead; empty while it can."""
+
+
+def taken_out(kinds: tuple[str, ...]) -> tuple[str, ...]:
+    """The warning about secrets that were not recorded; nothing where there were none."""
+    if not kinds:
+        return ()
+    what = "1 secret was" if len(kinds) == 1 else f"{len(kinds)} secrets were"
+    return (f"{what} taken out before recording ({', '.join(dict.fromkeys(kinds))})",)

@@ -9,7 +9,7 @@ from functools import reduce
 from preflights_es.core.artifacts import Record, RecordField
 from preflights_es.core.events import Event
 from preflights_es.core.text import one_line
-from preflights_es.core.views import Status, View
+from preflights_es.core.views import Status, View, taken_out
 from preflights_es.workflows.clarification import rules
 from preflights_es.workflows.clarification.state import State, accepted, category, evolve
 from preflights_es.workflows.clarification.values import (
@@ -124,12 +124,7 @@ def _response(state: State) -> LLMResponse:
 
 
 def _warnings(state: State) -> tuple[str, ...]:
-    warnings: list[str] = []
-    if state.redacted:
-        kinds = ", ".join(dict.fromkeys(state.redacted))
-        count = len(state.redacted)
-        what = "1 secret was" if count == 1 else f"{count} secrets were"
-        warnings.append(f"{what} taken out before recording ({kinds})")
+    warnings = [*taken_out(state.redacted)]
     if state.led.fell_back:
         warnings.append(
             f"no usable answer from the model ({state.led.fell_back}): the rules went on"

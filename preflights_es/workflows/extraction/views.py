@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from preflights_es.core.views import Status, View
+from preflights_es.core.views import Status, View, taken_out
 from preflights_es.workflows.extraction.sentences import UNPROCESSED
 from preflights_es.workflows.extraction.state import State, note_status
 from preflights_es.workflows.extraction.values import Item, Language, NoteStatus
@@ -56,12 +56,7 @@ def _progress(state: State) -> float:
 
 
 def _warnings(state: State) -> tuple[str, ...]:
-    warnings: list[str] = []
-    if state.redacted:
-        kinds = ", ".join(dict.fromkeys(state.redacted))
-        count = len(state.redacted)
-        what = "1 secret was" if count == 1 else f"{count} secrets were"
-        warnings.append(f"{what} taken out before recording ({kinds})")
+    warnings = [*taken_out(state.redacted)]
     if note_status(state) == "unprocessed":
         warnings.append(f"{UNPROCESSED[state.language]} ({state.led.fell_back})")
     elif state.led.fell_back:
