@@ -28,6 +28,7 @@ from preflights_es.runtime import entropy
 from preflights_es.runtime.clarifications import Clarifications
 from preflights_es.runtime.documents import Documents
 from preflights_es.runtime.notes import Notes
+from preflights_es.runtime.once import Once
 from preflights_es.runtime.redaction import redact
 from preflights_es.runtime.runner import Handle, Runner, Step
 from preflights_es.runtime.sessions import Sessions
@@ -59,13 +60,17 @@ WORKFLOWS: dict[str, Workflow[Any]] = {
 class App:
     """Everything one command needs, made when it is first used."""
 
-    def __init__(self, settings: Settings, actor: Actor, *, names_lead: bool = False) -> None:
+    def __init__(
+        self, settings: Settings, actor: Actor, *, names_lead: bool = False, key: str = ""
+    ) -> None:
         """Args:
         names_lead: the command says itself who leads, not only the settings.
+        key: makes what the command records happen once, however often it runs.
         """
         self.settings = settings
         self.actor = actor
         self.names_lead = names_lead
+        self._key = key
 
     @cached_property
     def store(self) -> SqlStore:
@@ -78,6 +83,11 @@ class App:
         return Runner(self.store, WORKFLOWS, entropy.now, entropy.new_id, _sleep)
 
     @cached_property
+    def _once(self) -> Once:
+        """What the command recorded when it ran before, under its key."""
+        return Once(self.runner, self.settings.project, self._key)
+
+    @cached_property
     def documents(self) -> Documents:
         """The performer of files."""
         folders = (self.settings.decisions, self.settings.tasks)
@@ -86,7 +96,7 @@ class App:
     @cached_property
     def sessions(self) -> Sessions:
         """The sessions of this project, whatever their workflow."""
-        return Sessions(self.runner, self.settings.project, self.actor, self.settled)
+        return Sessions(self.runner, self.settings.project, self.actor, self.settled, self._once)
 
     @cached_property
     def clarifications(self) -> Clarifications:
@@ -98,12 +108,13 @@ class App:
             self.documents,
             {"adr": self.settings.decisions, "task": self.settings.tasks},
             self.settled,
+            self._once,
         )
 
     @cached_property
     def notes(self) -> Notes:
         """The notes of this project."""
-        return Notes(self.runner, self.settings.project, self.actor, self.settled)
+        return Notes(self.runner, self.settings.project, self.actor, self.settled, self._once)
 
     def setup(self, workflow: Workflow[Any], *, strict: bool = False) -> Setup:
         """What a new session records of the program.
@@ -337,12 +348,14 @@ def opened(
     database: str | None = None,
     options: Options | None = None,
     language: str | None = None,
+    key: str = "",
 ) -> App:
     """The program as it stands in a folder.
 
     Args:
         options: what the command line says of a provider.
         language: what it says of the language of notes.
+        key: what makes it happen once.
 
     Raises:
         SettingsError: a settings file or variable is wrong.
@@ -351,7 +364,7 @@ def opened(
 
     found = settings.load(cwd, database=database, options=options, language=language)
     named = options is not None and options != Options()
-    return App(found, actor(found, terminal=terminal), names_lead=named)
+    return App(found, actor(found, terminal=terminal), names_lead=named, key=key)
 
 
 # Replay --------------------------------------------------------------------------------------

@@ -131,6 +131,12 @@ language_option = click.option(
 PROVIDER_OPTIONS = ("provider", "model", "base_url", "seed", "faults")
 
 
+key_option = click.option(
+    "--key", metavar="KEY", callback=given, help="Do it once, however often it runs under the key."
+)
+"""For commands that record something on behalf of a script that may be run again."""
+
+
 def led(command: Callable[P, R]) -> Callable[..., R]:
     """As `common`, with the options that choose who leads a new session."""
     for option in (
@@ -167,7 +173,8 @@ def common(command: Callable[P, R]) -> Callable[..., R]:
         options.pop("debug")
         database = options.pop("db") or (ctx.obj or {}).get("db")
         asked = Options(**{n: options.pop(n) for n in PROVIDER_OPTIONS if n in options})
-        with opened(voice, database, asked, options.pop("language", None)) as app:
+        language, key = options.pop("language", None), options.pop("key", None)
+        with opened(voice, database, asked, language, key or "") as app:
             return command(*args, app=app, voice=voice, **options)  # type: ignore[arg-type]
 
     return wrapped
@@ -175,12 +182,17 @@ def common(command: Callable[P, R]) -> Callable[..., R]:
 
 @contextlib.contextmanager
 def opened(
-    voice: Voice, database: str | None, asked: Options, language: str | None = None
+    voice: Voice, database: str | None, asked: Options, language: str | None = None, key: str = ""
 ) -> Iterator[App]:
     """The program in the current folder, given back at the end."""
     terminal = is_terminal() and not voice.as_json
     app = composition.opened(
-        _folder(), terminal=terminal, database=database, options=asked, language=language
+        _folder(),
+        terminal=terminal,
+        database=database,
+        options=asked,
+        language=language,
+        key=key,
     )
     voice.detail(f"project {app.settings.project}, log {app.settings.database}")
     if app.settings.source:

@@ -16,11 +16,12 @@ from preflights_cli.common import (
     finish_pending,
     given,
     is_terminal,
+    key_option,
     language_option,
     led,
     tell_name,
 )
-from preflights_cli.noted import item_json, said, view_of
+from preflights_cli.noted import item_json, refusal, said, view_of
 from preflights_cli.shapes import said as session_said
 from preflights_cli.shapes import status_of
 from preflights_cli.table import Column, table
@@ -83,6 +84,7 @@ def note_command() -> None:
 @click.option("--no-input", is_flag=True, help="Stop at the question, exit code 3.")
 @click.option("--strict", is_flag=True, help="Wait instead of leaving the note unprocessed.")
 @language_option
+@key_option
 @led
 def take_command(
     text: tuple[str, ...],
@@ -165,6 +167,7 @@ def _read(file: str | None) -> str:
 @click.option("--end", metavar="HH:MM", help="Of an event.")
 @click.option("--content", metavar="TEXT", help="Of an idea.")
 @language_option
+@key_option
 @common
 def add_command(
     type_: str,
@@ -188,6 +191,8 @@ def add_command(
     to = app.sessions.load(session) if session else None
     fields = _fields(minutes, said_of)
     item_type = cast("ItemType", type_)
+    if to is None and (wrong := app.notes.unfit(item_type, title, fields)):
+        raise Refused(refusal(wrong))  # a session that would hold nothing is not opened
     step = app.notes.add(item_type, title, fields, app.settings.language, to)
     return session_said(voice, step.handle, step.decisions)
 
@@ -218,6 +223,7 @@ def task_command() -> None:
 
 @task_command.command("done", short_help="It is done.")
 @click.argument("task")
+@key_option
 @common
 def done_command(task: str, app: App, voice: Voice) -> int:
     """Say that a task is done.
@@ -233,6 +239,7 @@ def done_command(task: str, app: App, voice: Voice) -> int:
 
 @task_command.command("cancel", short_help="It will not be done.")
 @click.argument("task")
+@key_option
 @common
 def cancel_command(task: str, app: App, voice: Voice) -> int:
     """Say that a task will not be done.
@@ -253,6 +260,7 @@ def cancel_command(task: str, app: App, voice: Voice) -> int:
 @click.option("--importance", metavar="IMPORTANCE", help="low, normal or high; empty for none.")
 @click.option("--due", metavar="DATE", help="Such as 2027-01-31; empty for none.")
 @click.option("--energy", metavar="ENERGY", help="deep_work, admin or creative; empty for none.")
+@key_option
 @common
 def edit_command(
     task: str, minutes: str | None, app: App, voice: Voice, **said_of: str | None

@@ -12,6 +12,7 @@ from preflights_cli.common import (
     finish_pending,
     given,
     is_terminal,
+    key_option,
     led,
     tell_name,
 )
@@ -48,6 +49,7 @@ def mark_of(*, local: bool, adr: bool) -> Mark:
     "--supersedes", metavar="UID", callback=given, help="The decision that this one replaces."
 )
 @click.option("--strict", is_flag=True, help="Wait instead of going on without the model.")
+@key_option
 @led
 def start_command(
     strict: bool,

@@ -11,6 +11,7 @@ from preflights_cli.common import (
     common,
     filed,
     finish_pending,
+    key_option,
     tell_name,
     tell_redacted,
 )
@@ -25,6 +26,7 @@ from preflights_es.runtime.runner import Handle
 @click.command()
 @click.argument("session")
 @click.argument("answer", nargs=-1, required=True, metavar="[KEY=]VALUE...")
+@key_option
 @common
 def answer_command(session: str, answer: tuple[str, ...], app: App, voice: Voice) -> int:
     """Answer the open question; a number stands for its option.
@@ -42,6 +44,7 @@ def answer_command(session: str, answer: tuple[str, ...], app: App, voice: Voice
 @click.command()
 @click.argument("session")
 @click.argument("answer", nargs=-1, required=True, metavar="KEY=VALUE...")
+@key_option
 @common
 def revise_command(session: str, answer: tuple[str, ...], app: App, voice: Voice) -> int:
     """Change an answer before the decision is accepted; the old one stays in the log.
@@ -58,6 +61,8 @@ def revise_command(session: str, answer: tuple[str, ...], app: App, voice: Voice
 def _answered(app: App, voice: Voice, session: str, texts: tuple[str, ...], *, revise: bool) -> int:
     finish_pending(app, voice)
     handle = _current(app, session)
+    if app.sessions.was_answered() and not view_of(handle).questions:
+        return said(voice, handle, ())  # what had no key answered a question that is closed now
     given = answers.for_question(texts, next(iter(view_of(handle).questions), None))
     step = app.sessions.answer(handle, given, revise=revise)
     return said(voice, step.handle, step.decisions)
@@ -74,6 +79,7 @@ def _current(app: App, session: str) -> Handle:
 @click.option("--expect", type=int, metavar="VERSION", help="Refuse if the session moved on.")
 @click.option("--local", is_flag=True, help="The change is local: a backend task, no record.")
 @click.option("--adr", is_flag=True, help="File it as a record, whatever the category.")
+@key_option
 @common
 def accept_command(
     session: str,
@@ -110,6 +116,7 @@ def accept_command(
 @click.argument("session")
 @click.option("--reason", default="", metavar="TEXT", help="Why; it is recorded.")
 @click.option("--force", is_flag=True, help="Also a session whose last Input cannot be decided.")
+@key_option
 @common
 def abandon_command(session: str, reason: str, force: bool, app: App, voice: Voice) -> int:
     """Give a session up; it stays in the log.

@@ -19,6 +19,7 @@ from preflights_es.core.events import Actor
 from preflights_es.core.leading import Setup
 from preflights_es.core.text import INTENTION_MAX, one_line
 from preflights_es.runtime.documents import Documents
+from preflights_es.runtime.once import Once
 from preflights_es.runtime.runner import CONFLICTS_MAX, Handle, Proposed, Runner, Step
 from preflights_es.runtime.sessions import RECENT, Sessions
 from preflights_es.runtime.texts import cleaned, name_cleaned
@@ -49,11 +50,12 @@ class Clarifications(Sessions):
         documents: Documents,
         folders: Mapping[str, str],
         settle: Callable[[Step], Step] = lambda step: step,
+        once: Once | None = None,
     ) -> None:
         """Args:
         folders: where an `adr` and a `task` go, relative to the project's root.
         """
-        super().__init__(runner, project, actor, settle)
+        super().__init__(runner, project, actor, settle, once)
         self._documents = documents
         self._folders = folders
 
@@ -77,6 +79,8 @@ class Clarifications(Sessions):
         text, redacted = cleaned("the intention", intention.strip(), INTENTION_MAX)
         if not text.strip():
             raise Refused("the intention is empty: say in a sentence what you want to build")
+        if step := self._once.before(IntentionDeclared, intention=text):
+            return self._settle(step)
         related = self._supersedable(supersedes)[1] if supersedes else None
         session_id = self._runner.new_id()
         first = IntentionDeclared(
@@ -95,7 +99,7 @@ class Clarifications(Sessions):
         )
         return self._settle(
             self._runner.open(
-                clarification.WORKFLOW, self._project, first, session_id, self._runner.new_id()
+                clarification.WORKFLOW, self._project, first, session_id, self._once.input_id()
             )
         )
 
@@ -146,7 +150,10 @@ class Clarifications(Sessions):
             Refused: it is closed, of another project, or what it supersedes cannot be superseded
                 any more.
         """
+        if step := self._once.before(DecisionAcknowledged):
+            return step
         actor = Actor("user", name_cleaned(by)) if by is not None else self._actor
+        input_id = self._once.input_id()
         for _ in range(CONFLICTS_MAX):
             handle = self._runner.resume(self._runner.load(session_id)).handle
             if expect is not None and handle.version != expect:
@@ -154,14 +161,16 @@ class Clarifications(Sessions):
             self.refuse_other(handle)
             self.refuse_elsewhere(handle)
             self._refuse_ended(handle)
-            proposed = self._acknowledgements(handle, actor, mark)
+            proposed = self._acknowledgements(handle, input_id, actor, mark)
             try:
                 return self._runner.submit_all(proposed)[0]
             except (Conflict, NumberTaken):
                 continue
         raise StoreUnavailable(f"the log is too busy: {CONFLICTS_MAX} tries to append failed")
 
-    def _acknowledgements(self, handle: Handle, actor: Actor, mark: Mark) -> list[Proposed]:
+    def _acknowledgements(
+        self, handle: Handle, input_id: str, actor: Actor, mark: Mark
+    ) -> list[Proposed]:
         state: State = handle.session.state
         kind = kind_of(state, mark)
         is_due = state.patch is not None or bool(state.stopped)
@@ -175,7 +184,7 @@ class Clarifications(Sessions):
             number=number,
             mark=mark,
         )
-        first = Proposed(handle, acknowledged, self._runner.new_id(), number)
+        first = Proposed(handle, acknowledged, input_id, number)
         if state.supersedes is None or actor.kind != "user" or not is_due:
             return [first]
         former, _ = self._supersedable(state.supersedes.uid)

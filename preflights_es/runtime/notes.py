@@ -11,12 +11,13 @@ from preflights_es.core import ids
 from preflights_es.core.errors import PreflightsError, Refused
 from preflights_es.core.events import Input
 from preflights_es.core.leading import Setup
-from preflights_es.core.text import ANSWER_MAX
+from preflights_es.core.text import ANSWER_MAX, NAME_MAX, one_line, problem
 from preflights_es.runtime.runner import Handle, Step
 from preflights_es.runtime.sessions import Sessions
 from preflights_es.runtime.texts import cleaned
 from preflights_es.workflows import extraction
 from preflights_es.workflows.extraction.events import (
+    ChangeRefused,
     ItemAdded,
     NoteTaken,
     TaskClosed,
@@ -67,6 +68,8 @@ class Notes(Sessions):
         text, redacted = cleaned("the note", note.strip(), NOTE_MAX)
         if not text.strip():
             raise Refused("the note is empty: write down what is on your mind")
+        if step := self._once.before(NoteTaken, note=text):
+            return self._settle(step)
         first = NoteTaken(
             at=self._runner.now(),
             actor=self._actor,
@@ -75,7 +78,7 @@ class Notes(Sessions):
             setup=setup,
             language=language,
             noted_at=noted_at,
-            time_zone=time_zone,
+            time_zone=_zone(time_zone),
             redacted=redacted,
         )
         return self._opened(first)
@@ -94,6 +97,8 @@ class Notes(Sessions):
         """
         text, kinds = cleaned("the title", title, ANSWER_MAX)
         given, more = _cleaned(fields)
+        if step := self._once.before(ItemAdded, type=type_, title=text, fields=given):
+            return step
         new = ItemAdded(
             at=self._runner.now(),
             actor=self._actor,
@@ -105,8 +110,14 @@ class Notes(Sessions):
         )
         return self._opened(new) if to is None else self._submitted(to, new)
 
+    def unfit(self, type_: ItemType, title: str, fields: Fields) -> ChangeRefused | None:
+        """Why an item cannot begin a session; None where it can."""
+        new = ItemAdded(at=0, actor=self._actor, type=type_, title=title, fields=tuple(fields))
+        verdict = extraction.WORKFLOW.decide(extraction.WORKFLOW.initial, new)[0]
+        return verdict if isinstance(verdict, ChangeRefused) else None
+
     def _opened(self, first: Input) -> Step:
-        session_id, input_id = self._runner.new_id(), self._runner.new_id()
+        session_id, input_id = self._runner.new_id(), self._once.input_id()
         return self._settle(
             self._runner.open(extraction.WORKFLOW, self._project, first, session_id, input_id)
         )
@@ -116,6 +127,8 @@ class Notes(Sessions):
     def closed(self, listed: Listed, status: Literal["done", "cancelled"]) -> Step:
         """A task is done, or will not be."""
         now, number = self._runner.now(), listed.item.number
+        if step := self._once.before(TaskClosed, number=number, status=status):
+            return step
         return self._submitted(
             listed.handle, TaskClosed(at=now, actor=self._actor, number=number, status=status)
         )
@@ -123,6 +136,8 @@ class Notes(Sessions):
     def edited(self, listed: Listed, fields: Fields) -> Step:
         """Change what a task says; an empty value takes a field away."""
         given, redacted = _cleaned(fields)
+        if step := self._once.before(TaskEdited, number=listed.item.number, fields=given):
+            return step
         new = TaskEdited(
             at=self._runner.now(),
             actor=self._actor,
@@ -136,7 +151,7 @@ class Notes(Sessions):
         self.refuse_other(handle)
         self.refuse_elsewhere(handle)
         self._refuse_ended(handle)
-        return self._runner.submit(self._runner.resume(handle).handle, new, self._runner.new_id())
+        return self._runner.submit(self._runner.resume(handle).handle, new, self._once.input_id())
 
     def refuse_other(self, handle: Handle) -> None:
         """Raises:
@@ -184,6 +199,11 @@ class Notes(Sessions):
                 continue
             if not handle.session.closed:
                 yield handle
+
+
+def _zone(name: str) -> str:
+    """The name, unless it is none: a variable may hold anything, and no note fails for it."""
+    return "" if problem(name, NAME_MAX) or name != one_line(name) else name
 
 
 def _cleaned(fields: Fields) -> tuple[tuple[tuple[str, str], ...], tuple[str, ...]]:

@@ -8,6 +8,7 @@ goes on after the fix. What a session asks of a provider is the performer's to g
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from itertools import takewhile
 from typing import Any, Final
 
 import msgspec
@@ -246,18 +247,25 @@ class Runner:
 
     def _found(self, proposed: Proposed) -> Step:
         """What followed from an Input that is recorded already."""
-        handle = self.load(proposed.handle.session_id)
-        stored = self.store.read(handle.session_id)
-        at = next((e.version for e in stored if e.input_id == proposed.input_id), None)
-        if at is None:
+        found = self.recorded(proposed.input_id)
+        is_new = proposed.handle.version == 0  # two processes opened it at once, under one key
+        if found is None or not (is_new or _is_same(found[1].handle, proposed.handle)):
             raise DuplicateInput(proposed.input_id)
-        decisions: list[Decision] = []
-        for one in stored[at:]:
-            event = self.codec(handle.workflow).decode(one)
-            if not isinstance(event, Decision):
-                break
-            decisions.append(event)
-        return Step(handle, tuple(decisions))
+        return found[1]
+
+    def recorded(self, input_id: str) -> tuple[Input, Step] | None:
+        """An Input by its id, and what followed from it; None where no log has it."""
+        session_id = self.store.session_of_input(input_id)
+        if session_id is None:
+            return None
+        handle = self.load(session_id)
+        codec = self.codec(handle.workflow)
+        stored = iter(self.store.read(session_id))
+        new = codec.decode(next(one for one in stored if one.input_id == input_id))
+        assert isinstance(new, Input), "only Inputs have an id"
+        events = map(codec.decode, stored)
+        decisions = tuple(takewhile(lambda event: isinstance(event, Decision), events))
+        return new, Step(handle, decisions)  # type: ignore[arg-type]  # takewhile narrows nothing
 
     # 3. Resuming -----------------------------------------------------------------------------
 
@@ -319,6 +327,10 @@ class Runner:
                 f"{where} waits for {request.call!r}, which no row of claims has"
             )
         return Step(self.resume(found).handle, ())
+
+
+def _is_same(one: Handle, other: Handle) -> bool:
+    return one.session_id == other.session_id
 
 
 def _folded(handle: Handle, events: Sequence[Event]) -> Session[Any]:

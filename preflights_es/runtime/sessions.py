@@ -13,12 +13,14 @@ from msgspec.structs import replace
 
 from preflights_es.core import ids
 from preflights_es.core import session as kernel
+from preflights_es.core.asking import Answers
 from preflights_es.core.completions import CompletionRequested
 from preflights_es.core.errors import AmbiguousSession, Refused, SessionFaulted, UnknownSession
 from preflights_es.core.events import Actor, InputQuarantined, SessionAbandoned
 from preflights_es.core.leading import Lead, LeadChanged, StepRetried
 from preflights_es.core.ports import Head
 from preflights_es.core.text import ANSWER_MAX
+from preflights_es.runtime.once import Once
 from preflights_es.runtime.redaction import redact
 from preflights_es.runtime.runner import Handle, Runner, Step
 from preflights_es.runtime.texts import cleaned, cleaned_answers, name_cleaned
@@ -36,14 +38,17 @@ class Sessions:
         project: str,
         actor: Actor,
         settle: Callable[[Step], Step] = lambda step: step,
+        once: Once | None = None,
     ) -> None:
         """Args:
         settle: makes the completions that a step asks for.
+        once: knows what the command recorded when it ran before.
         """
         self._runner = runner
         self._project = project
         self._actor = replace(actor, name=name_cleaned(actor.name))
         self._settle = settle
+        self._once = once or Once(runner, project)
 
     # 1. Finding ------------------------------------------------------------------------------
 
@@ -112,15 +117,21 @@ class Sessions:
         Raises:
             Refused: the session takes no answers any more, or a text cannot be recorded.
         """
-        self._refuse_ended(handle)
         workflow = handle.workflow
         cls = workflow.revisions if revise else workflow.answers
         if cls is None:
             what = "no answer can be changed" if revise else "nothing is asked"
             raise Refused(f"in a session of the workflow {workflow.name} {what}")
         given, redacted = cleaned_answers(answers)
+        if step := self._once.before(cls, answers=given):
+            return self._settle(step)
+        self._refuse_ended(handle)
         new = cls(at=self._runner.now(), actor=self._actor, answers=given, redacted=redacted)
-        return self._settle(self._runner.submit(handle, new, self._runner.new_id()))
+        return self._settle(self._runner.submit(handle, new, self._once.input_id()))
+
+    def was_answered(self) -> bool:
+        """Whether this command has given its answers before, under its key."""
+        return self._once.next_is(Answers)
 
     def resume(self, handle: Handle) -> Step:
         """Go on where an error, a crash or a strict session stopped.
@@ -182,8 +193,10 @@ class Sessions:
         Raises:
             Refused: it is closed, accepted, or faulted without `force`.
         """
-        self._refuse_ended(handle)
         text, _ = cleaned("the reason", reason, ANSWER_MAX)
+        if step := self._once.before(SessionAbandoned, reason=text):
+            return step
+        self._refuse_ended(handle)
         now, actor = self._runner.now(), self._actor
         try:
             handle = self._runner.resume(handle).handle
@@ -202,7 +215,7 @@ class Sessions:
             return self._runner.submit(handle, quarantined, self._runner.new_id())
         self._refuse_ended(handle)
         return self._runner.submit(
-            handle, SessionAbandoned(at=now, actor=actor, reason=text), self._runner.new_id()
+            handle, SessionAbandoned(at=now, actor=actor, reason=text), self._once.input_id()
         )
 
 
