@@ -19,10 +19,14 @@ if TYPE_CHECKING:
         LLMAPIError,
         LLMError,
         LLMInvalidRequestError,
+        LLMLostError,
         LLMMissingInformationError,
         LLMOutputError,
         LLMRateLimitError,
+        LLMRefusedError,
         LLMTimeoutError,
+        LLMTruncatedError,
+        LLMUnfinishedError,
         LogDamaged,
         LogFromFuture,
         MultipleArtifactsError,
@@ -33,8 +37,10 @@ if TYPE_CHECKING:
         SettingsError,
     )
     from preflights_es.core.views import Question
+    from preflights_es.providers.anthropic import AnthropicProvider
     from preflights_es.providers.base import LLMProvider
-    from preflights_es.providers.faults import FaultConfig
+    from preflights_es.providers.faults import FaultConfig, FaultyProvider, FaultyStore
+    from preflights_es.providers.openai import OpenAIProvider
     from preflights_es.providers.simulated.provider import SimLLMProvider
     from preflights_es.replay.replayer import Replay, Replayer
     from preflights_es.runtime.redaction import redact
@@ -48,6 +54,14 @@ if TYPE_CHECKING:
     )
 
 _HOME = {
+    "LLMLostError": "core.errors",
+    "LLMRefusedError": "core.errors",
+    "LLMTruncatedError": "core.errors",
+    "LLMUnfinishedError": "core.errors",
+    "FaultyStore": "providers.faults",
+    "FaultyProvider": "providers.faults",
+    "OpenAIProvider": "providers.openai",
+    "AnthropicProvider": "providers.anthropic",
     "Contract": "core.contracts",
     "OutputValidator": "core.contracts",
     "judge": "core.contracts",
@@ -85,27 +99,35 @@ _HOME = {
 }
 
 __all__ = [
+    "AnthropicProvider",
     "CodeInOutputError",
     "Contract",
     "DecisionPatch",
     "ExplanatoryTextError",
     "FaultConfig",
+    "FaultyProvider",
+    "FaultyStore",
     "HeuristicsConfig",
     "InvalidJSONError",
     "LLMAPIError",
     "LLMContext",
     "LLMError",
     "LLMInvalidRequestError",
+    "LLMLostError",
     "LLMMissingInformationError",
     "LLMOutputError",
     "LLMProvider",
     "LLMRateLimitError",
+    "LLMRefusedError",
     "LLMResponse",
     "LLMTimeoutError",
+    "LLMTruncatedError",
+    "LLMUnfinishedError",
     "LogDamaged",
     "LogFromFuture",
     "MockLLMAdapter",
     "MultipleArtifactsError",
+    "OpenAIProvider",
     "OutputValidator",
     "PreflightsError",
     "Question",
