@@ -7,6 +7,7 @@ answer the open question or acknowledge what is shown. A workflow without moves 
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any, Final
@@ -18,7 +19,11 @@ from hypothesis.strategies import SearchStrategy
 from preflights_es.app import WORKFLOWS
 from preflights_es.core.artifacts import ArtifactDue, ArtifactWritten, Related
 from preflights_es.core.asking import Given
-from preflights_es.core.completions import CompletionFailed, CompletionReceived
+from preflights_es.core.completions import (
+    CompletionFailed,
+    CompletionReceived,
+    CompletionRequested,
+)
 from preflights_es.core.events import (
     SESSION_EVENTS,
     Actor,
@@ -27,7 +32,7 @@ from preflights_es.core.events import (
     InputQuarantined,
     SessionAbandoned,
 )
-from preflights_es.core.leading import Setup
+from preflights_es.core.leading import Lead, LeadChanged, Setup, StepRetried
 from preflights_es.core.session import Session, Workflow
 from preflights_es.workflows.clarification.events import (
     AnswersGiven,
@@ -48,6 +53,14 @@ from preflights_es.workflows.clarification.values import (
     HeuristicsConfig,
     Mark,
 )
+from preflights_es.workflows.extraction import events as extraction_events
+from preflights_es.workflows.extraction.events import (
+    ItemAdded,
+    NoteTaken,
+    TaskClosed,
+    TaskEdited,
+)
+from preflights_es.workflows.extraction.simulation import extraction
 from tests import toy
 from tests.fixed import NOON, PROJECT
 
@@ -83,6 +96,7 @@ def _field(name: str, annotation: Any, text: SearchStrategy[str]) -> SearchStrat
 
 _PLAIN: Final[dict[type[msgspec.inspect.Type], SearchStrategy[Any]]] = {
     msgspec.inspect.IntType: NUMBERS,
+    msgspec.inspect.FloatType: st.floats(allow_nan=False, allow_infinity=False),
     msgspec.inspect.BoolType: st.booleans(),
     msgspec.inspect.NoneType: st.none(),
 }
@@ -356,9 +370,150 @@ def _of_what_is_shown(actor: Actor, number: int | None, mark: Mark) -> Move:
     )
 
 
-# 4. By workflow ------------------------------------------------------------------------------
+# 4. Extraction -------------------------------------------------------------------------------
+
+NOTES: Final = st.one_of(
+    st.lists(
+        st.sampled_from(
+            (
+                *("milk", "Zahnarzt", "Meeting", "call", "Bob", "Idee:", "maybe", "dinner", "um"),
+                *(
+                    "14 Uhr",
+                    "2:30 pm",
+                    "noon",
+                    "bis",
+                    "9-10 Uhr",
+                    "14:3\uff13",
+                    "8 am",
+                    "at 7",
+                    "30",
+                ),
+                *("30 min", "1,5 h", "halbe Stunde", "an hour", "in", "-", "3 x", "abends", "1h30"),
+                *("wichtig", "not", "urgent", "asap", "!!", "irgendwann", "(", ")", "nicht so"),
+                *(",", ";", "\n", "\n- ", "1. ", "2. ", ". ", "und dann", "[ ] ", "•", "14,50"),
+                *("fu\u0308r", "\u017ftunde", "m\u0131dnight", "\u202e", "🎉", "数据", "x" * 210),
+            )
+        ),
+        max_size=12,
+    ).map(" ".join),
+    TEXT,
+)
+"""What somebody may note, and what nobody would."""
+
+_FILED: Final = st.lists(
+    st.tuples(
+        st.sampled_from(("title", "duration_min", "duration_max", "importance", "due", "energy")),
+        st.sampled_from(("", "30", "481", "low", "2027-01-31", "admin", "a title", "2027-02-30")),
+    ),
+    max_size=2,
+).map(tuple)
+_NUMBERS: Final = st.integers(0, 4)
+
+
+def extraction_opening(_: Workflow[Any]) -> SearchStrategy[Move]:
+    """A note that a model leads, strict or not; sometimes that nobody does."""
+    leads = st.builds(Lead, st.just("script"), st.just("model-1"), strict=st.booleans())
+    return st.builds(
+        NoteTaken,
+        at=TIMES,
+        actor=ACTORS,
+        note=NOTES,
+        project=st.just(PROJECT),
+        setup=st.builds(
+            Setup,
+            st.just("0.1.0"),
+            st.just("extraction/1"),
+            lead=weighted((9, leads), (1, st.none())),
+        ),
+        language=st.sampled_from(("en", "de")),
+        noted_at=st.just("2026-11-22T09:30+01:00"),
+        time_zone=st.just("Europe/Berlin"),
+    ).map(_always)
+
+
+def extraction_moves(_: Workflow[Any]) -> SearchStrategy[Move]:
+    """What a model says, what a person answers, and what is done by hand."""
+    added = st.builds(
+        ItemAdded,
+        at=TIMES,
+        actor=ACTORS,
+        type=st.sampled_from(("task", "event", "idea")),
+        title=NOTES,
+        fields=_FILED,
+    )
+    changes = of_type(TaskClosed) | st.builds(
+        TaskEdited, at=TIMES, actor=ACTORS, number=_NUMBERS, fields=_FILED
+    )
+    again = st.builds(StepRetried, at=TIMES, actor=ACTORS)
+    leads = st.builds(Lead, st.just("script"), st.just("model-2"))
+    changed = st.builds(LeadChanged, at=TIMES, actor=ACTORS, lead=leads | st.none())
+    return weighted(
+        (6, st.builds(_onward, ACTORS, NOTES, st.booleans(), changes)),
+        (2, st.builds(_garbled, st.sampled_from(("", "{}", "no JSON", '{"items": [{}]}')))),
+        (1, st.builds(_answering, ACTORS, NOTES)),
+        (2, added.map(_always)),
+        (1, changes.map(_always)),
+        (1, (again | changed).map(_always)),
+    )
+
+
+def _onward(actor: Actor, text: str, asks: bool, change: TaskClosed | TaskEdited) -> Move:
+    """A reply where a model is asked, an answer where a person is, else a task is changed."""
+
+    def move(session: Session[Any]) -> Input:
+        if session.calls:
+            return _replied(asks)(session)
+        if session.state.question is not None:
+            return _answering(actor, text)(session)
+        tasks = [item.number for item in session.state.items if item.type == "task"]
+        return msgspec.structs.replace(change, number=tasks[0]) if tasks else change
+
+    return move
+
+
+def _garbled(text: str) -> Move:
+    def move(session: Session[Any]) -> Input:
+        call = session.calls[0].call if session.calls else "extract-1.1"
+        return CompletionReceived(at=NOON, actor=Actor("script"), call=call, text=text)
+
+    return move
+
+
+def _replied(asks: bool) -> Move:
+    """What the rules read, as the model's reply to the open call, and sometimes one more thing."""
+
+    def move(session: Session[Any]) -> Input:
+        request = session.calls[0]
+        if not isinstance(request, CompletionRequested):
+            return StepRetried(at=NOON, actor=Actor("script"))
+        payload = json.loads(extraction(request))
+        if asks:
+            payload["question"] = {"question": "What else?"}
+            payload["items"].append({"type": "task", "title": "Email", "confidence": 0.5})
+        text = json.dumps(payload)
+        return CompletionReceived(at=NOON, actor=Actor("script"), call=request.call, text=text)
+
+    return move
+
+
+def _answering(actor: Actor, text: str) -> Move:
+    def move(session: Session[Any]) -> Input:
+        question = session.state.question
+        key = question.id if question else "start_time"
+        return extraction_events.AnswersGiven(at=NOON, actor=actor, answers=(Given(key, (text,)),))
+
+    return move
+
+
+# 5. By workflow ------------------------------------------------------------------------------
 
 Moves = Callable[[Workflow[Any]], SearchStrategy[Move]]
 
-OPENINGS: Final[dict[str, Moves]] = {"clarification": clarification_opening}
-MOVES: Final[dict[str, Moves]] = {"clarification": clarification_moves}
+OPENINGS: Final[dict[str, Moves]] = {
+    "clarification": clarification_opening,
+    "extraction": extraction_opening,
+}
+MOVES: Final[dict[str, Moves]] = {
+    "clarification": clarification_moves,
+    "extraction": extraction_moves,
+}

@@ -718,3 +718,47 @@ def test_a_name_is_asked_of_git_where_nobody_said_one(repository: Path) -> None:
     assert load(repository, {"USER": "grace"}).actor_name == "Grace Hopper"
     assert load(repository, {"GIT_AUTHOR_NAME": "Ada"}).actor_name == "Ada"
     assert load(repository, {"PREFLIGHTS_ACTOR": "Bob"}).actor_name == "Bob"
+
+
+# 9. The language of notes --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("variables", "language"),
+    [
+        ({}, "en"),
+        ({"LANG": "de_DE.UTF-8"}, "de"),
+        ({"LANG": "de"}, "de"),
+        ({"LANG": "DE_at@euro"}, "de"),
+        ({"LANG": "fr_FR.UTF-8"}, "en"),
+        ({"LANG": "C.UTF-8"}, "en"),
+        ({"LC_ALL": "", "LC_MESSAGES": "", "LANG": "de_DE"}, "de"),
+        ({"LC_MESSAGES": "de_DE", "LANG": "en_US"}, "de"),
+        ({"LC_ALL": "en_US", "LC_MESSAGES": "de_DE", "LANG": "de_DE"}, "en"),
+        ({"LANG": "de_DE", "PREFLIGHTS_LANGUAGE": "en"}, "en"),
+        ({"PREFLIGHTS_LANGUAGE": " DE "}, "de"),
+        ({"LANG": "de_DE", "PREFLIGHTS_LANGUAGE": ""}, "de"),
+    ],
+)
+def test_the_language_is_what_the_surroundings_speak(
+    project: Path, variables: dict[str, str], language: str
+) -> None:
+    assert loaded(project, **variables).language == language
+
+
+def test_the_language_is_said_by_an_option_before_a_variable_before_a_file(project: Path) -> None:
+    assert written(project, 'language = "de"').language == "de"
+    assert loaded(project, LANG="en_US", LC_ALL="en_US").language == "de"
+    assert loaded(project, PREFLIGHTS_LANGUAGE="en").language == "en"
+    environment = {**ENVIRONMENT, "PREFLIGHTS_LANGUAGE": "en"}
+    assert load(project, environment, language="de").language == "de"
+
+
+def test_another_language_is_refused_where_it_was_said(project: Path) -> None:
+    assert refused(project, '\nlanguage = "fr"') == (
+        "preflights.toml, line 2: language: found 'fr', expected en or de"
+    )
+    with pytest.raises(SettingsError, match=r"^PREFLIGHTS_LANGUAGE: found 'it', expected en or"):
+        loaded(project, PREFLIGHTS_LANGUAGE="it")
+    with pytest.raises(SettingsError, match=r"^--language: found 'de_DE', expected en or de$"):
+        load(project, ENVIRONMENT, language="de_DE")

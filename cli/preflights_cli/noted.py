@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
@@ -10,7 +10,7 @@ from preflights_cli.common import Voice
 from preflights_es.core.asking import AnswerRefusal
 from preflights_es.core.events import Decision
 from preflights_es.core.ids import short
-from preflights_es.core.text import one_line, shown
+from preflights_es.core.text import one_line, shortened, shown
 from preflights_es.runtime.notes import item_id
 from preflights_es.runtime.runner import Handle
 from preflights_es.workflows.extraction.events import ChangeRefused
@@ -18,6 +18,7 @@ from preflights_es.workflows.extraction.values import Item
 from preflights_es.workflows.extraction.views import NoteView
 
 FORMAT = "note/1"
+CONTENT_SHOWN: Final = 300  # characters of an idea's content; the rest with --json
 
 _REFUSED = {
     "unknown_question": "is no question of this note",
@@ -44,7 +45,7 @@ _EXPECTED = {
     "energy": "deep_work, admin or creative",
     "start_time": "a time such as 14:30",
     "end_time": "a time such as 14:30",
-    "content": "at most 4,000 characters",
+    "content": "at most 20,000 characters",
 }
 
 
@@ -95,7 +96,8 @@ def describe(voice: Voice, handle: Handle, status: str) -> None:
     """A note in a few lines."""
     view, id_ = view_of(handle), short(handle.session_id)
     voice.say(f"{voice.bold(shown(one_line(view.intention)))}")
-    voice.say(f"  note {id_}, {(view.note_status if view.note else status).replace('_', ' ')}")
+    stands = view.note_status if view.note and not handle.session.closed else status
+    voice.say(f"  note {id_}, {stands.replace('_', ' ')}")
     ids = [item_id(handle, item) for item in view.items]
     for id_, item in zip(ids, view.items, strict=True):
         voice.say(f"  {id_:<{max(map(len, ids))}}  {item.type:<5}  {said(item)}")
@@ -112,7 +114,15 @@ def said(item: Item) -> str:
         item.status if item.status != "open" else "",
     ]
     told = ", ".join(filter(None, details))
-    return shown(f"{item.title}  ({told})" if told else item.title)
+    return shown(f"{_named(item)}  ({told})" if told else _named(item))
+
+
+def _named(item: Item) -> str:
+    """The title, and what an idea holds besides, as far as it fits a list."""
+    content = one_line(item.content or "")
+    if content.startswith(item.title.removesuffix("…")):
+        return shortened(content, CONTENT_SHOWN)
+    return f"{item.title}: {shortened(content, CONTENT_SHOWN)}" if content else item.title
 
 
 def _times(item: Item) -> str:
@@ -123,8 +133,11 @@ def _minutes(item: Item) -> str:
     low, high = item.duration_min, item.duration_max
     if low is None and high is None:
         return ""
-    both = low is not None and high is not None and low != high
-    return f"{low}-{high} min" if both else f"{low if low is not None else high} min"
+    if low is None:
+        return f"up to {high} min"
+    if high is None:
+        return f"at least {low} min"
+    return f"{low} min" if low == high else f"{low}-{high} min"
 
 
 def hint(handle: Handle, status: str) -> str:

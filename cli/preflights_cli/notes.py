@@ -139,14 +139,12 @@ def _read(file: str | None) -> str:
         else:
             with Path(file).open("rb") as opened:
                 raw = opened.read(BYTES_MAX + 1)
-        return raw[: BYTES_MAX + 1].decode("utf-8-sig")
+        if len(raw) > BYTES_MAX:
+            raise Refused(f"{where} is too long: a note has at most {NOTE_MAX:,} characters")
+        return raw.decode("utf-8-sig")
     except OSError as error:
         raise Refused(f"{where} cannot be read: {error.strerror}") from error
     except UnicodeDecodeError as error:
-        if len(raw) > BYTES_MAX:
-            raise Refused(
-                f"{where} is too long: a note has at most {NOTE_MAX:,} characters"
-            ) from error
         raise Refused(
             f"{where} is not UTF-8, at byte {error.start + 1}: save it as UTF-8"
         ) from error

@@ -111,8 +111,14 @@ class Notes(Sessions):
         return self._opened(new) if to is None else self._submitted(to, new)
 
     def unfit(self, type_: ItemType, title: str, fields: Fields) -> ChangeRefused | None:
-        """Why an item cannot begin a session; None where it can."""
-        new = ItemAdded(at=0, actor=self._actor, type=type_, title=title, fields=tuple(fields))
+        """Why an item cannot begin a session; None where it can.
+
+        Raises:
+            Refused: it cannot be recorded.
+        """
+        text, _ = cleaned("the title", title, ANSWER_MAX)
+        given, _ = _cleaned(fields)
+        new = ItemAdded(at=0, actor=self._actor, type=type_, title=text, fields=given)
         verdict = extraction.WORKFLOW.decide(extraction.WORKFLOW.initial, new)[0]
         return verdict if isinstance(verdict, ChangeRefused) else None
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any
 
 import pytest
 
+from preflights_es.app import WORKFLOWS, bank
+from preflights_es.core.prompts import prompt
 from preflights_es.core.simulation import Bank, Draws, Route
 from preflights_es.providers.simulated.bank import FIVE
 from preflights_es.providers.simulated.provider import SimLLMProvider
@@ -196,3 +199,23 @@ def test_a_bank_may_replace_a_route_of_seed_1() -> None:
 )
 def test_a_name_without_its_version(name: str, bare: str) -> None:
     assert unversioned(name) == bare
+
+
+# 3. The prompts of the workflows -------------------------------------------------------------
+
+PROMPTS = [(name, id_) for name, workflow in WORKFLOWS.items() for _, id_ in workflow.prompts]
+
+
+@pytest.mark.parametrize(("name", "id_"), PROMPTS, ids=[id_ for _, id_ in PROMPTS])
+def test_every_prompt_of_every_workflow_goes_to_its_own_route(name: str, id_: str) -> None:
+    text = prompt(f"preflights_es.workflows.{name}", id_).text
+    said = "Extract entities, rewrite this query, categorize, clarify, decide and extract items."
+    route = {"extract": "extraction"}.get(unversioned(id_), unversioned(id_))
+    assert route_of(("system", text), said, bank=bank()) == route
+    assert route_of(text, bank=bank()) == route
+
+
+def test_no_two_workflows_have_one_route() -> None:
+    rooms = [import_module(f"preflights_es.workflows.{name}.simulation") for name in WORKFLOWS]
+    names = [route for room in rooms for route in room.BANK]
+    assert sorted(names) == sorted(bank())

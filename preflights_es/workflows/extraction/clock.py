@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from typing import Final
 
 import msgspec
@@ -10,58 +11,87 @@ import msgspec
 from preflights_es.workflows.extraction.values import DURATION_MAX
 
 _FLAGS: Final = re.IGNORECASE | re.VERBOSE
-_H: Final = r"(?<![\d.,:/-])(?:[01]?\d|2[0-3])"
+_H: Final = r"(?<![\w.,:/-])(?:[01]?\d|2[0-3])"
+_H12: Final = r"(?<![\w.,:/-])(?:0?[1-9]|1[0-2])"
 _M: Final = r"[0-5]\d"
-_HALF: Final = r"(?:a\.?m\b\.?|p\.?m\b\.?)"
+# "Raum 3 am Montag" is German: a bare "am" before a capital or a digit is no half of a day.
+_AM: Final = (
+    r"(?:(?<=\d)am\b|a\.m\b\.?"
+    r"|am\b(?-i:(?!\s+(?:\d|(?!(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)(?:\b|[a-z]*day))[A-ZÄÖÜ]))))"
+)
+_HALF: Final = rf"(?:{_AM}|p\.?m\b\.?)"
 _TO: Final = r"\s*(?:-|–|—|bis|to|until|till)\s*"
+_LATER: Final = r"\s*(?:(?:-|–|bis|to)\s*\d|min|std|stunde|h\b|hour)"
+_PART: Final = (
+    r"(?P<part>nachmittags?|abends?|morgens?|vormittags?|mittags?|früh"
+    r"|in\s+the\s+(?:morning|afternoon|evening))\b"
+)
 
 # The first that matches at the earliest place wins; each names the parts that `_read` knows.
 _TIMES: Final = tuple(
     re.compile(pattern, _FLAGS)
     for pattern in (
-        # 14-15 Uhr, 14:00 bis 15:30 Uhr, 9.30-11 Uhr
-        rf"(?P<h>{_H})(?:[:.](?P<m>{_M}))?{_TO}(?P<h2>[01]?\d|2[0-3])(?:[:.](?P<m2>{_M}))?\s*uhr\b",
+        # 14-15 Uhr, 14 Uhr bis 15:30 Uhr, 9.30-11 Uhr
+        (
+            rf"(?P<h>{_H})(?:[:.](?P<m>{_M}))?(?:\s*uhr(?:\s*(?P<m3>{_M})\b)?)?{_TO}"
+            rf"(?P<h2>[01]?\d|2[0-3])(?:[:.](?P<m2>{_M}))?\s*uhr\b(?:\s*(?P<m4>{_M})\b(?!{_LATER}))?"
+        ),
         # 14:00-15:30
-        rf"(?P<h>{_H}):(?P<m>{_M}){_TO}(?P<h2>[01]?\d|2[0-3]):(?P<m2>{_M})\b",
+        rf"(?P<h>{_H}):(?P<m>{_M}){_TO}(?P<h2>[01]?\d|2[0-3]):(?P<m2>{_M})\b(?!:)",
         # 2-3 pm, 2:30 pm to 4 pm, 11 am until 1 pm
         (
-            rf"(?P<h>{_H})(?::(?P<m>{_M}))?\s*(?P<half>{_HALF})?{_TO}"
-            rf"(?P<h2>[01]?\d)(?::(?P<m2>{_M}))?\s*(?P<half2>{_HALF})"
+            rf"(?P<h>{_H12})(?:[:.](?P<m>{_M}))?\s*(?P<half>{_HALF})?{_TO}"
+            rf"(?P<h2>0?[1-9]|1[0-2])(?:[:.](?P<m2>{_M}))?\s*(?P<half2>{_HALF})"
         ),
         # 2:30 pm, 2pm
-        rf"(?P<h>{_H})(?::(?P<m>{_M}))?\s*(?P<half>{_HALF})",
+        rf"(?P<h>{_H12})(?:[:.](?P<m>{_M}))?\s*(?P<half>{_HALF})",
         # 14 Uhr, 14.30 Uhr, 14 Uhr 30, 3 Uhr nachmittags
         (
-            rf"(?P<h>{_H})(?:[:.](?P<m>{_M}))?\s*uhr\b(?:\s*(?P<m3>{_M})\b)?"
-            r"(?:\s*(?P<part>nachmittags?|abends?|morgens?|vormittags?|früh)\b)?"
+            rf"(?P<h>{_H})(?:[:.](?P<m>{_M}))?\s*uhr\b(?:\s*(?P<m3>{_M})\b(?!{_LATER}))?"
+            rf"(?:\s*{_PART})?"
         ),
-        # 14:30
-        rf"(?P<h>{_H}):(?P<m>{_M})(?![\d:])",
+        # 14:30, 14:30h, 8:00 in the evening
+        rf"(?P<h>{_H}):(?P<m>{_M})(?:\s?h)?(?!\w|:\d)(?:\s+{_PART})?",
+        # um 14h
+        rf"(?<=\bum\s)(?P<h>{_H})\s?h\b",
         r"\b(?P<word>noon|midnight|mitternacht)\b",
     )
 )
 _WORDS: Final = {"noon": "12:00", "midnight": "00:00", "mitternacht": "00:00"}
-_BEFORE: Final = re.compile(r"\b(?:um|at|@|ab|gegen|from|von|ca\.|around|about)\s*$", re.IGNORECASE)
+_BEFORE: Final = re.compile(
+    r"(?:\b(?:um|at|ab|gegen|from|von|ca\.|around|about)|@)\s*$", re.IGNORECASE
+)
 _UNTIL: Final = re.compile(
     r"\b(?:bis|by|before|vor|until|till|spätestens)(?:\s+um)?\s*$", re.IGNORECASE
 )
 
-_UNIT: Final = (
-    r"(?P<unit>minuten|minutes|minute|mins?|min\.|stunden?|std\.?|hours?|hrs?|h)(?![a-zäöüß])"
+_AFTER_NOON: Final = re.compile("nachmittag|abend|afternoon|evening", re.IGNORECASE)
+_LATE: Final = re.compile(
+    r"\b(?:nachmittags?|abends?|afternoon|evening|tonight)\s+(?:(?:um|gegen|ab|at|from)\s+)?$",
+    re.IGNORECASE,
 )
+
+_HOURS: Final = r"(?:stunden?|std\.?|hours?|hrs?|h)"
+_MINUTES: Final = r"(?:minuten|minutes|minute|mins?|min\.)"
+_ENDS: Final = r"(?![^\W\d]|&)"  # "1h30" ends there, "5 H&M" does not
 _DURATION: Final = re.compile(
-    rf"(?<![\d.,:])(?P<a>\d{{1,3}}(?:[.,]\d)?)(?:\s*(?:-|–|bis|to)\s*(?P<b>\d{{1,3}}(?:[.,]\d)?))?\s*{_UNIT}"
-    r"(?:\s*(?P<rest>[0-5]\d)(?:\s*min)?\b)?",
+    rf"(?<![\w.,:/])(?P<a>\d{{1,3}}(?:[.,]\d)?)"
+    rf"(?:\s*(?P<of>{_HOURS}|{_MINUTES})?\s*(?:-|–|bis|to)\s*(?P<b>\d{{1,3}}(?:[.,]\d)?))?"
+    rf"\s*(?:(?P<minutes>{_MINUTES}){_ENDS}|(?P<hours>{_HOURS}){_ENDS}"
+    rf"(?:\s*(?:(?:und|and)\s+)?(?P<rest>[0-5]?\d)\s*{_MINUTES}{_ENDS}|\s*(?P<more>[0-5]\d)\b)?)",
     re.IGNORECASE,
 )
 _SPOKEN: Final = {
     "eine halbe stunde": 30,
     "halbe stunde": 30,
     "half an hour": 30,
+    "eine viertelstunde": 15,
     "viertelstunde": 15,
     "quarter of an hour": 15,
+    "eine dreiviertelstunde": 45,
     "dreiviertelstunde": 45,
     "eine stunde": 60,
+    "an hour and a half": 90,
     "an hour": 60,
     "one hour": 60,
 }
@@ -71,8 +101,19 @@ _SPOKEN_WORDS: Final = re.compile(
 _ABOUT: Final = re.compile(
     r"(?:\b(?:ca\.|etwa|ungefähr|about|around|für|for|dauert|takes)|~)\s*$", re.IGNORECASE
 )
-_RELATIVE: Final = re.compile(r"\b(?:in|vor|seit|nach|since|after|every|alle)\s*$", re.IGNORECASE)
+# "in 30 min" says when, "every 30 min" how often and "3 x 20 min" how often too: none how long.
+_RELATIVE: Final = re.compile(
+    r"(?:\b(?:in|vor|seit|nach|binnen|innerhalb(?:\s+von)?|alle|jede"
+    r"|since|after|within|every|each)|\d\s*(?:x|×|mal))\s*$",
+    re.IGNORECASE,
+)
 _AGO: Final = re.compile(r"\s*(?:ago|später|later|earlier)\b", re.IGNORECASE)
+_HOUR_ALONE: Final = re.compile(
+    r"\s*(?:(?:um|at|gegen|ab|@)\s*)?(?P<h>[01]?\d|2[0-3])\s*(?:h\s*)?", re.IGNORECASE
+)
+_NEAR: Final = 24  # characters before a number that may say what it is; the longest words are 15
+# What matches ASCII where case is ignored, and is not.
+_ALIKE: Final = {"ſ": "s", "ı": "i", "İ": "I", "\u212a": "K", "：": ":"}
 
 
 class Moment(msgspec.Struct, frozen=True):
@@ -99,42 +140,34 @@ class Duration(msgspec.Struct, frozen=True):
 
 def moment(text: str) -> Moment | None:
     """The first time of day that a text says; None where it says none."""
-    found = [match for pattern in _TIMES if (match := pattern.search(text))]
+    plain = _plain(text)
+    found = [match for pattern in _TIMES if (match := pattern.search(plain))]
     if not found:
         return None
     match = min(found, key=lambda match: match.start())
-    start, end = _read(match)
-    if not start:
-        return None
-    ahead = text[: match.start()]
-    until, before = _UNTIL.search(ahead), _BEFORE.search(ahead)
-    begin = (until or before or match).start()
+    start, end = _read(match, is_late=_ahead(_LATE, plain, match.start()) is not None)
+    until = _ahead(_UNTIL, plain, match.start())
+    begin = (until or _ahead(_BEFORE, plain, match.start()) or match).start()
     return Moment(start, end, (begin, match.end()), until is not None)
 
 
 def bare_hour(text: str) -> str:
     """The time that a text is which holds an hour and nothing else; empty for any other."""
-    digits = text.strip()
-    is_hour = digits.isascii() and digits.isdecimal() and len(digits) < 3 and int(digits) < 24
-    return f"{int(digits):02d}:00" if is_hour else ""
+    found = _HOUR_ALONE.fullmatch(_plain(text))
+    return f"{int(found['h']):02d}:00" if found else ""
 
 
 def duration(text: str) -> Duration | None:
     """The first duration that a text says, within a working day; None where it says none."""
-    for match in _DURATION.finditer(text):
-        ahead = text[: match.start()]
-        if _RELATIVE.search(ahead) or _AGO.match(text, match.end()):
-            continue  # "in 30 min" says when, not how long
-        is_hours = match["unit"][0].lower() in "sh"
-        low = _in_minutes(match["a"], is_hours) + int(match["rest"] or 0 if is_hours else 0)
-        high = _in_minutes(match["b"], is_hours) if match["b"] else low
+    plain = _plain(text)
+    for match in (*_DURATION.finditer(plain), *_SPOKEN_WORDS.finditer(plain)):
+        if _ahead(_RELATIVE, plain, match.start()) or _AGO.match(plain, match.end()):
+            continue
+        low, high = _minutes(match)
         if 1 <= low <= high <= DURATION_MAX:
-            return Duration(low, high, (_begin(ahead), match.end()))
-    spoken = _SPOKEN_WORDS.search(text)
-    if spoken is None or _RELATIVE.search(text[: spoken.start()]):
-        return None
-    minutes = _SPOKEN[spoken.group().lower()]
-    return Duration(minutes, minutes, (_begin(text[: spoken.start()]), spoken.end()))
+            about = _ahead(_ABOUT, plain, match.start())
+            return Duration(low, high, ((about or match).start(), match.end()))
+    return None
 
 
 def later(start: str, minutes: int) -> str:
@@ -143,27 +176,56 @@ def later(start: str, minutes: int) -> str:
     return f"{total // 60:02d}:{total % 60:02d}" if total < 24 * 60 else ""
 
 
-def _begin(ahead: str) -> int:
-    about = _ABOUT.search(ahead)
-    return about.start() if about else len(ahead)
+def _plain(text: str) -> str:
+    """Digits and look-alikes as ASCII has them, each in its place."""
+    if text.isascii():
+        return text
+    return "".join(_ALIKE.get(c) or str(unicodedata.decimal(c, c)) for c in text)
 
 
-def _in_minutes(number: str, is_hours: bool) -> int:
+def _ahead(pattern: re.Pattern[str], text: str, at: int) -> re.Match[str] | None:
+    """What stands right before a place; only as far as words reach, so that reading is linear."""
+    return pattern.search(text, max(at - _NEAR, 0), at)
+
+
+def _minutes(match: re.Match[str]) -> tuple[int, int]:
+    """The shortest and the longest, in minutes."""
+    if match.re is _SPOKEN_WORDS:
+        minutes = _SPOKEN[match.group().lower()]
+        return minutes, minutes
+    unit = match["hours"] or match["minutes"]
+    rest = int(match["rest"] or match["more"] or 0)
+    if match["b"] is None:
+        low = _in_minutes(match["a"], unit) + rest
+        return low, low
+    return _in_minutes(match["a"], match["of"] or unit), _in_minutes(match["b"], unit) + rest
+
+
+def _is_hours(unit: str) -> bool:
+    return unit[0].lower() in "sh"
+
+
+def _in_minutes(number: str, unit: str) -> int:
     value = float(number.replace(",", "."))
-    return round(value * 60) if is_hours else int(value)
+    return round(value * 60) if _is_hours(unit) else round(value)
 
 
-def _read(match: re.Match[str]) -> tuple[str, str]:
-    """Start and end, each HH:MM or empty."""
+def _read(match: re.Match[str], *, is_late: bool) -> tuple[str, str]:
+    """Start, and end where there is one, each HH:MM.
+
+    Args:
+        is_late: the words before say that it is after noon.
+    """
     parts = match.groupdict()
     if word := parts.get("word"):
         return _WORDS[word.lower()], ""
     half2 = parts.get("half2")
     half = parts.get("half") or _implied(parts, half2)
     minutes = parts.get("m") or parts.get("m3") or "00"
-    start = _hour(int(parts["h"]), half, parts.get("part"))
-    end = _hour(int(parts["h2"]), half2, None) if parts.get("h2") else ""
-    return start and f"{start}:{minutes}", end and f"{end}:{parts.get('m2') or '00'}"
+    late = is_late or _AFTER_NOON.search(parts.get("part") or "") is not None
+    start = _hour(int(parts["h"]), half, late=late)
+    end = _hour(int(parts["h2"]), half2, late=late) if parts.get("h2") else ""
+    return f"{start}:{minutes}", end and f"{end}:{parts.get('m2') or parts.get('m4') or '00'}"
 
 
 def _implied(parts: dict[str, str | None], half2: str | None) -> str | None:
@@ -173,12 +235,10 @@ def _implied(parts: dict[str, str | None], half2: str | None) -> str | None:
     return half2 if int(parts["h"] or 0) % 12 <= int(parts["h2"] or 0) % 12 else "am"
 
 
-def _hour(hour: int, half: str | None, part: str | None) -> str:
-    """Two digits, or nothing for an hour that no clock with halves has."""
+def _hour(hour: int, half: str | None, *, late: bool) -> str:
+    """Two digits; "8 Uhr abends" is 20."""
     if half:
-        if not 1 <= hour <= 12:
-            return ""
         hour = hour % 12 + (12 if half[0].lower() == "p" else 0)
-    elif part and part[0].lower() in "na" and hour < 12:
+    elif late and 0 < hour < 12:
         hour += 12
     return f"{hour:02d}"

@@ -87,8 +87,9 @@ def _answered(state: State, new: AnswersGiven) -> Decisions:
 def _verdict(state: State, key: str, values: tuple[str, ...]) -> AnswerAccepted | AnswerRefused:
     question = state.question
     if question is None:
+        is_answered = key != "" and key == state.asked
         return AnswerRefused(
-            key=key, reason="already_answered" if state.asked else "unknown_question"
+            key=key, reason="already_answered" if is_answered else "unknown_question"
         )
     if key != question.id:
         return AnswerRefused(key=key, reason="unknown_question", expected=(question.id,))

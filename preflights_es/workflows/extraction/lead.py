@@ -43,7 +43,12 @@ def answered(state: State, outcome: Outcome) -> tuple[Decision, ...]:
     decisions: list[Decision] = [
         verdict.accepted,
         ItemsExtracted(
-            items=rules.items(verdict.payload["items"], state.items, state.touched, state.numbers)
+            items=rules.items(
+                verdict.payload["items"],
+                (*state.listed, *state.items),
+                state.touched,
+                state.numbers,
+            )
         ),
     ]
     if asked := verdict.payload.get("question"):

@@ -7,6 +7,8 @@ an importance, and what it does not understand stays in the title.
 from __future__ import annotations
 
 import re
+import unicodedata
+from collections.abc import Sequence
 from typing import Any, Final
 
 from preflights_es.core.text import one_line, shortened
@@ -61,18 +63,18 @@ URGENT: Final = (
     "asap",
 )
 UNIMPORTANT: Final = (
-    "nicht dringend",
-    "nicht wichtig",
-    "nicht eilig",
     "unwichtig",
     "irgendwann",
     "wenn zeit ist",
-    "not urgent",
-    "not important",
     "no rush",
     "low priority",
     "someday",
 )
+_HARDLY: Final = (
+    r"(?:nicht|weniger|kaum|not|less|isn['’]t)\s+"
+    r"(?:(?:ganz|so|sehr|wirklich|mehr|besonders|allzu|that|very|really|too|all|an?)\s+){0,2}"
+)
+"""Before a word of `URGENT`: it is not."""
 _ABBREVIATIONS: Final = frozenset(
     [
         "dr",
@@ -91,9 +93,14 @@ _ABBREVIATIONS: Final = frozenset(
         "mrs",
         "ms",
         "vs",
+        *("mo", "di", "mi", "sa", "mon", "tue", "wed", "thu", "fri"),
+        *("jan", "feb", "mär", "apr", "jun", "jul", "aug", "sep", "sept", "okt", "oct", "nov"),
+        *("dez", "dec", "tel", "str", "inkl", "std"),
     ]
 )
-_IDEA: Final = re.compile(r"^(?:idee|idea|einfall|gedanke|thought)\s*[:\-–—]\s*", re.IGNORECASE)
+_IDEA: Final = re.compile(
+    r"^(?:idee|idea|einfall|gedanke|thought)(?:\s*:|\s*[-–—](?=\s))\s*", re.IGNORECASE
+)
 _MUSING: Final = re.compile(
     r"^(?:vielleicht|maybe|perhaps|was wäre,? wenn|what if|how about|man könnte|könnte man"
     r"|wir könnten|we could)\b",
@@ -101,48 +108,70 @@ _MUSING: Final = re.compile(
 )
 
 
-def _phrases(words: tuple[str, ...]) -> re.Pattern[str]:
-    return re.compile(
-        r"(?<!\w)(?:" + "|".join(map(re.escape, words)) + r")(?!\w)[:!]*", re.IGNORECASE
-    )
+def _phrases(words: tuple[str, ...]) -> str:
+    return "|".join(map(re.escape, words))
 
 
-_LOW: Final = _phrases(UNIMPORTANT)
-_HIGH: Final = re.compile(_phrases(URGENT).pattern + r"|!{2,}", re.IGNORECASE)
+_LOW: Final = re.compile(
+    rf"(?<!\w)(?:{_phrases(UNIMPORTANT)}|{_HARDLY}(?:{_phrases(URGENT)}))(?!\w)[:!]*", re.IGNORECASE
+)
+_HIGH: Final = re.compile(rf"(?<!\w)(?:{_phrases(URGENT)})(?!\w)[:!]*|!{{2,}}", re.IGNORECASE)
 
 # 2. Parts ------------------------------------------------------------------------------------
 
 _BREAK: Final = re.compile(
-    r"\n+|[;•]|,(?!\d)|(?<!\d),"
+    r"\n+|[;•]|,(?!\d|-(?!\w))|(?<!\d),"  # not the comma of a price: 14,50 or 20,-
     r"|\s(?:und dann|danach|anschließend|außerdem|and then|then|afterwards)\s",
     re.IGNORECASE,
 )
-_SENTENCE: Final = re.compile(r"(?P<word>[^\W\d_]{2,})[.!?]+\s+(?=[A-ZÄÖÜ„“\"])")
-_BULLET: Final = re.compile(r"^\s*(?:[-*–—·]\s+|\d{1,2}[.)]\s+|\[[ x]?\]\s*)+")
-_EMPTY: Final = re.compile(r"\(\W*\)")
+_SENTENCE: Final = re.compile(r"(?<![^\W\d_])(?P<word>[^\W\d_]{2,}+)[.!?]++\s+(?=[A-ZÄÖÜ„“\"])")
+_BULLET: Final = re.compile(r"(?:\s|[-*+–—·☐▪‣◦]\s|\[ ?\])*")  # a box that is ticked stays
+_NUMBER: Final = re.compile(r"(?P<number>\d{1,2})[.)]\s+")
+_LEAD: Final = re.compile(r"(?:[\s,;:]|[–—-]+(?!\d)|\.+(?!\w))*")
 _EDGES: Final = " \t,;:.–—-"
+_EMPTY: Final = re.compile(r"\([\s,;:!]+\)|\[\s+\]")  # what is left of "(wichtig)"; not of "f()"
+_GAP: Final = re.compile(r"\s+(?=[,;:](?:\s|$))")
+_SAYS: Final = re.compile("[^\\W_]|[\u2600-\u27bf\U0001f000-\U0001faff]")
+"""What makes a part more than punctuation: letters, digits and pictures."""
 
 
 def parts(note: str) -> list[str]:
     """What a note lists, each on one line, without bullets and blanks."""
+    listed: list[list[str]] = []
+    for line in _lines(note):
+        if listed and _is_detail(line):
+            listed[-1].append(line)
+        else:
+            listed.append([line])
+    return [", ".join(lines) for lines in listed]
+
+
+def _lines(note: str) -> list[str]:
+    """The parts before those that say more of another are joined to it."""
     found: list[str] = []
-    for piece in _BREAK.split(note):
+    for piece in _BREAK.split(unicodedata.normalize("NFC", note)):
         begin = 0
         for end in _SENTENCE.finditer(piece):
             if end["word"].lower() not in _ABBREVIATIONS:
                 found.append(piece[begin : end.end()])
                 begin = end.end()
         found.append(piece[begin:])
-    lines = (one_line(_BULLET.sub("", part)).strip(_EDGES) for part in found)
-    listed: list[str] = []
-    for line in lines:
-        if not any(c.isalnum() for c in line):
-            continue
-        if listed and _is_detail(line):
-            listed[-1] += f", {line}"
-        else:
-            listed.append(line)
-    return listed
+    bare = [_BULLET.sub("", one_line(part), count=1) for part in found]
+    numbers = [int(n["number"]) for part in bare if (n := _NUMBER.match(part))]
+    # "22. November" alone counts nothing.
+    if len(numbers) > 1 and numbers == list(range(1, len(numbers) + 1)):
+        bare = [_BULLET.sub("", _NUMBER.sub("", part, count=1), count=1) for part in bare]
+    return [line for part in bare if _says(line := _trimmed(part))]
+
+
+def _trimmed(text: str) -> str:
+    """Without punctuation at its ends; "-5" and ".NET" stay what they are."""
+    found = _LEAD.match(text)
+    return text[found.end() if found else 0 :].rstrip(_EDGES)
+
+
+def _says(text: str) -> bool:
+    return _SAYS.search(text) is not None
 
 
 def _is_detail(line: str) -> bool:
@@ -150,7 +179,7 @@ def _is_detail(line: str) -> bool:
     when, takes = clock.moment(line), clock.duration(line)
     for begin, end in sorted((found.at for found in (when, takes) if found), reverse=True):
         line = line[:begin] + line[end:]
-    return not any(c.isalnum() for c in _HIGH.sub("", _LOW.sub("", line)))
+    return not _says(_HIGH.sub("", _LOW.sub("", line)))
 
 
 # 3. Items ------------------------------------------------------------------------------------
@@ -161,7 +190,7 @@ def extracted(note: str, language: Language, answer: str = "") -> Payload:
     pieces = parts(note)
     items = [_item(part) for part in pieces[:ITEMS_MAX]]
     if len(pieces) > ITEMS_MAX:  # nothing is lost: the last item holds the rest
-        items[-1] = _kept(", ".join(pieces[ITEMS_MAX - 1 :]))
+        items[-1] = _kept("\n".join(pieces[ITEMS_MAX - 1 :]))
     untimed = [item for item in items if item["type"] == "event" and "start_time" not in item]
     if not untimed:
         return {"items": items}
@@ -179,28 +208,30 @@ def _item(part: str) -> Payload:
     if len(part) > TITLE_MAX:
         return _kept(part)
     if marked := _IDEA.match(part):
-        return _made("idea", part[marked.end() :].strip(_EDGES) or part, 0.9)
+        return _made("idea", _trimmed(part[marked.end() :]) or part, 0.9)
     if _MUSING.match(part):
         return _made("idea", part, 0.7)
     when, takes = clock.moment(part), clock.duration(part)
     if when is not None and not when.deadline:
         return _event(part, when, takes)
     if _is_event(part):
-        return _made("event", _without(part), 0.4)
+        return _made("event", part, 0.4)
     return _task(part, takes)
 
 
 def _event(part: str, when: clock.Moment, takes: clock.Duration | None) -> Payload:
-    item = _made("event", _without(part, when.at, takes.at if takes else None), 0.9)
-    item["start_time"] = when.start
+    """What an event has no property for stays in its title: urgency, and an end on another day."""
     end = when.end or (clock.later(when.start, takes.high) if takes else "")
+    is_end = takes is not None and end and not when.end
+    item = _made("event", _cut(part, when.at, takes.at if takes and is_end else None), 0.9)
+    item["start_time"] = when.start
     if end:
         item["end_time"] = end
     return item
 
 
 def _task(part: str, takes: clock.Duration | None) -> Payload:
-    title = _without(part, takes.at if takes else None)
+    title = _without(_cut(part, takes.at if takes else None))
     item = _made("task", title, 0.8 if " " in title else 0.6)
     if takes is not None:
         item |= {"duration_min": takes.low, "duration_max": takes.high}
@@ -214,7 +245,7 @@ def _task(part: str, takes: clock.Duration | None) -> Payload:
 def _kept(text: str) -> Payload:
     """What is too long for a title, whole."""
     return {
-        **_made("idea", shortened(text, TITLE_MAX), 0.3),
+        **_made("idea", shortened(one_line(text), TITLE_MAX), 0.3),
         "content": shortened(text, CONTENT_MAX),
     }
 
@@ -239,35 +270,51 @@ def _is_infinitive(word: str, part: str) -> bool:
     return is_small and len(word) > 4 and word.endswith(("en", "ern", "eln"))
 
 
-def _without(part: str, *places: tuple[int, int] | None) -> str:
+def _cut(part: str, *places: tuple[int, int] | None) -> str:
     """The part without what has properties of its own; itself where nothing would be left."""
     for begin, end in sorted(filter(None, places), reverse=True):
-        part_left = f"{part[:begin]} {part[end:]}"
-        part = part_left if any(c.isalnum() for c in part_left) else part
-    bare = _HIGH.sub(" ", _LOW.sub(" ", part))
-    text = one_line(_EMPTY.sub(" ", bare)).strip(_EDGES + "!")
-    return text if any(c.isalnum() for c in text) else one_line(part).strip(_EDGES)
+        left = f"{part[:begin]} {part[end:]}"
+        part = left if _says(left) else part
+    return _trimmed(_GAP.sub("", one_line(_EMPTY.sub(" ", part))))
+
+
+def _without(part: str) -> str:
+    """The part without words of urgency; itself where nothing would be left."""
+    bare = _EMPTY.sub(" ", _HIGH.sub(" ", _LOW.sub(" ", part)))
+    text = _trimmed(one_line(bare)).rstrip(_EDGES + "!")
+    return text if _says(text) else part
 
 
 # 4. The answer -------------------------------------------------------------------------------
 
+_AND: Final = re.compile(r"\s(?:und|and|&)\s", re.IGNORECASE)
+
 
 def _timed(events: list[Payload], answer: str) -> None:
     """Give events their times; what the answer leaves without one becomes a task, in place."""
-    said = parts(answer) or [answer]
-    for i, item in enumerate(events):
-        named = [s for s in said if _names(s, item["title"])]
-        whole = said if len(events) == 1 else []
-        in_turn = said[i : i + 1] if len(said) == len(events) else []
-        when = next((w for s in (*named, *in_turn, *whole) if (w := _when(s)) is not None), None)
+    joined, single = (_split(said) for said in (parts(answer) or [answer], _lines(answer)))
+    is_named = any(_names(said, item["title"]) for said in joined for item in events)
+    turns = [said for said in (joined, single) if len(said) == len(events) and not is_named]
+    in_turn = next(iter(turns), [])
+    names = [[said for said in joined if _names(said, item["title"])] for item in events]
+    times: list[tuple[str, str] | None] = []
+    for i, named in enumerate(names):
+        heard = [*named, *in_turn[i : i + 1], *(joined if len(events) == 1 else [])]
+        times.append(next((when for said in heard if (when := _when(said))), None))
+    for item, named, when in zip(events, names, times, strict=True):
         if when is None:
             item["type"] = "task"
-            if len(events) == 1:
-                item["title"] = shortened(f"{item['title']} ({one_line(answer)})", TITLE_MAX)
+            # An answer that gave no event its time says something of all of them.
+            said = item["title"] if any(times) else f"{item['title']} ({one_line(answer)})"
+            item["title"] = shortened(named[0] if named else said, TITLE_MAX)
             continue
         item["start_time"], item["confidence"] = when[0], 0.9
         if when[1]:
             item["end_time"] = when[1]
+
+
+def _split(said: Sequence[str]) -> list[str]:
+    return [piece for part in said for piece in _AND.split(part)]
 
 
 def _names(text: str, title: str) -> bool:

@@ -47,19 +47,23 @@ def items(
     changed since stays as that person left it.
 
     Args:
+        before: as they were listed and as they are now, so that another title hides none.
         given: the highest number that was given so far.
     """
-    known = {(item.type, item.title.casefold()): item for item in before}
+    left = list(before)
     found: list[Item] = []
-    for entry in payload:
-        item = _item(entry)
-        former = known.pop((item.type, item.title.casefold()), None)
-        if former is None:
+    for item in map(_item, payload):
+        number = next((former.number for former in left if _is_same(former, item)), 0)
+        left = [former for former in left if former.number != number]
+        if not number:
             given += 1
-            found.append(replace(item, number=given))
-        elif former.number not in touched:
-            found.append(replace(item, number=former.number))
+        if number not in touched:
+            found.append(replace(item, number=number or given))
     return tuple(found)
+
+
+def _is_same(one: Item, other: Item) -> bool:
+    return (one.type, one.title.casefold()) == (other.type, other.title.casefold())
 
 
 def surviving(before: tuple[Item, ...], touched: frozenset[int]) -> tuple[Item, ...]:

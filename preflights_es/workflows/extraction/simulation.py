@@ -76,7 +76,7 @@ def _parts(request: CompletionRequested) -> tuple[Language, str]:
 def _answer(request: CompletionRequested) -> str:
     """The person's answer: what follows the accepted reply, but for the sentence of a retry."""
     spoken = [m.content for m in request.messages if m.role != "system"]
-    if spoken and spoken[-1].startswith(RETRY):
+    if request.attempt > 1 and spoken[-1].startswith(RETRY):
         del spoken[-2:]
     return spoken[2] if len(spoken) > 2 else ""
 

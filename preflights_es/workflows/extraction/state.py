@@ -38,15 +38,16 @@ class State(msgspec.Struct, frozen=True):
     led: Led = Led()
     items: tuple[Item, ...] = ()
     """In the order of their numbers."""
+    listed: tuple[Item, ...] = ()
+    """As a model listed them, whatever a person changed since."""
     touched: frozenset[int] = frozenset()
     """Numbers of items that a person changed: no model takes them away."""
     numbers: int = 0
     """The highest that was given."""
     question: Question | None = None
     """The open one."""
-    asked: bool = False
-    """Whether the one question was asked."""
-    extracted: bool = False
+    asked: str = ""
+    """The key of the one question, once it was asked."""
     by_hand: bool = False
     """Whether a person filed an item here."""
     redacted: tuple[str, ...] = ()
@@ -72,9 +73,10 @@ def evolve(state: State, event: Event) -> State:
         case ItemsExtracted(items=items):
             kept = {item.number: item for item in rules.surviving(state.items, state.touched)}
             kept |= {item.number: item for item in items}
-            return replace(_numbered(state, *items), items=_ordered(kept), extracted=True)
+            former = (item for item in state.listed if item.number in state.touched)
+            return replace(_numbered(state, *items), items=_ordered(kept), listed=(*former, *items))
         case QuestionAsked(question=question):
-            return replace(state, question=question, asked=True)
+            return replace(state, question=question, asked=question.id)
         case AnswerAccepted(answer=answer):
             return replace(state, question=None, led=steps.heard(state.led, answer))
         case ItemFiled(item=item):

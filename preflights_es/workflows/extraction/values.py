@@ -14,7 +14,7 @@ NoteStatus = Literal["pending", "processed", "unprocessed"]
 Language = Literal["en", "de"]
 
 TITLE_MAX: Final = 200  # characters (seed 3)
-CONTENT_MAX: Final = 4_000  # characters; as long as a note
+CONTENT_MAX: Final = 20_000  # characters; as long as a note, so that nothing of one is lost
 DURATION_MAX: Final = 480  # minutes: a working day
 ITEMS_MAX: Final = 50  # of one note
 QUESTION_MAX: Final = 200  # characters

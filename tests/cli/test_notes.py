@@ -1,0 +1,528 @@
+"""`note`, `notes`, `tasks`, `events`, `ideas` and `task`, as people and scripts meet them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from preflights_cli.noted import said
+from preflights_es.core.events import Actor
+from preflights_es.store import jsonl
+from preflights_es.workflows.extraction.events import ItemAdded
+from preflights_es.workflows.extraction.values import Item
+from tests.cli.program import RAW, Project
+from tests.cli.terminal import ANSWER, terminal
+from tests.fixed import NOON, memory_runner
+
+CHEF = "Email an Chef, Meeting 14 Uhr, Präsentation fertig"
+FAILING = ("--provider", "sim", "--faults", "malformed=1")
+SECRETS = (
+    "sk-ant-api03-Zb9Qv1xT7LmPo3Rk5Ys8Wd2Hf4Jg6NcAeUiXyBv0MnQpRsTuVwXyZa1B",
+    "ada@example.org",
+    "hunter2hunter2",
+)
+
+
+def titles(found: Any) -> list[str]:
+    return [item["title"] for item in found["items"]]
+
+
+def taken(house: Project, note: str = CHEF, *args: str) -> Any:
+    return house.call("note", note, "--json", *args).json
+
+
+# 1. Taking a note ----------------------------------------------------------------------------
+
+
+def test_a_note_becomes_items_that_can_be_named(house: Project) -> None:
+    done = house.call("note", CHEF)
+    assert done.code == 0, done.err
+    session, *items = [line.strip() for line in done.out.splitlines()[1:5]]
+    id_ = session.split()[1].rstrip(",")
+    assert session == f"note {id_}, processed"
+    assert items == [
+        f"{id_}.1  task   Email an Chef",
+        f"{id_}.2  event  Meeting  (14:00)",
+        f"{id_}.3  task   Präsentation fertig",
+    ]
+    assert done.err == ""
+
+
+def test_a_note_as_json_has_every_field(house: Project) -> None:
+    found = taken(house, "Arzt, Milch 30-40 min (wichtig)", "--language", "de")
+    id_ = found["session_id"][-8:]
+    assert found["format"] == "note/1"
+    assert (found["workflow"], found["status"], found["note_status"]) == (
+        "extraction",
+        "needs_answers",
+        "pending",
+    )
+    assert (found["question"], found["calls"], found["language"]) == (
+        "Wann findet „Arzt“ statt?",
+        1,
+        "de",
+    )
+    assert (found["warnings"], found["refused"]) == ([], [])
+    assert found["items"] == [
+        {
+            "id": f"{id_}.1",
+            "status": "open",
+            "type": "event",
+            "title": "Arzt",
+            "source": "extracted",
+            "confidence": 0.4,
+        },
+        {
+            "id": f"{id_}.2",
+            "status": "open",
+            "type": "task",
+            "title": "Milch",
+            "source": "extracted",
+            "confidence": 0.6,
+            "duration_min": 30,
+            "duration_max": 40,
+            "importance": "high",
+        },
+    ]
+    assert [question["id"] for question in found["questions"]] == ["start_time"]
+
+
+@pytest.mark.parametrize(
+    ("args", "stdin"),
+    [
+        (("-",), b"milk\r\nbread"),
+        ((), b"milk\nbread\n"),
+        (("--file", "-"), b"\xef\xbb\xbfmilk\rbread"),
+        (("--file", "list.txt"), b""),
+        (("take", "milk\nbread"), b""),
+    ],
+)
+def test_a_note_comes_from_words_a_file_or_a_pipe(
+    house: Project, args: tuple[str, ...], stdin: bytes
+) -> None:
+    (house.folder / "list.txt").write_bytes(b"\xef\xbb\xbf- milk\n- bread\n")
+    done = house.call("note", *args, "--json", stdin=stdin)
+    assert done.code == 0, done.err
+    assert titles(done.json) == ["milk", "bread"]
+    assert "\r" not in done.json["note"]
+
+
+@pytest.mark.parametrize(
+    ("args", "content", "code", "told"),
+    [
+        (("",), b"", 1, "the note is empty"),
+        ((" \n\t ",), b"", 1, "the note is empty"),
+        ((), b"", 1, "the note is empty"),
+        (("a", "b"), b"", 2, "the note has 2 parts"),
+        (("a", "--file", "list.txt"), b"", 2, "not both"),
+        (("--file", ""), b"", 2, "it is empty"),
+        (("--file", "missing.txt"), b"", 1, "missing.txt cannot be read"),
+        (("--file", "."), b"", 1, ". cannot be read"),
+        (("--file", "list.txt"), b"a\xffb", 1, "list.txt is not UTF-8, at byte 2"),
+        (("--file", "list.txt"), b"\xff" * 100_000, 1, "list.txt is too long"),
+        (("--file", "list.txt"), "ä".encode() * 50_000, 1, "list.txt is too long"),
+        (("--file", "list.txt"), b"a" * 20_001, 1, "20,001 characters, at most 20,000"),
+        (("--file", "list.txt"), b"a" * 1_000_000, 1, "at most 20,000"),
+        (("--file", "list.txt"), b"a\0b", 1, "control character U+0000"),
+        (("a\x1b[31mb",), b"", 1, "control character U+001B"),
+        (("x", "--provider", "nope"), b"", 2, "expected one of mock, sim"),
+        (("x", "--language", "fr"), b"", 2, "expected en or de"),
+        (("x", "--provider", "anthropic"), b"", 2, "ANTHROPIC_API_KEY"),
+    ],
+)
+def test_what_is_no_note_is_refused_before_it_is_recorded(
+    house: Project, args: tuple[str, ...], content: bytes, code: int, told: str
+) -> None:
+    (house.folder / "list.txt").write_bytes(content)
+    done = house.call("note", *args)
+    assert (done.code, told in done.err) == (code, True), done
+    assert done.is_safe()
+    assert house.call("sessions", "--json").json["sessions"] == []
+
+
+@pytest.mark.parametrize(
+    ("args", "env", "question"),
+    [
+        ((), {}, "When is “Arzt”?"),
+        (("--language", "de"), {}, "Wann findet „Arzt“ statt?"),
+        ((), {"LC_ALL": "", "LANG": "de_DE.UTF-8"}, "Wann findet „Arzt“ statt?"),
+        ((), {"LC_ALL": "de_AT"}, "Wann findet „Arzt“ statt?"),
+        ((), {"PREFLIGHTS_LANGUAGE": "de"}, "Wann findet „Arzt“ statt?"),
+        (("--language", "en"), {"PREFLIGHTS_LANGUAGE": "de"}, "When is “Arzt”?"),
+        ((), {"LC_ALL": "de_DE", "PREFLIGHTS_LANGUAGE": "en"}, "When is “Arzt”?"),
+    ],
+)
+def test_the_person_is_asked_in_their_language(
+    house: Project, args: tuple[str, ...], env: dict[str, str], question: str
+) -> None:
+    done = house.call("note", "Arzt", *args, env=env)
+    assert done.code == 3
+    assert question in done.out
+
+
+def test_no_surroundings_keep_a_note_from_being_taken(house: Project) -> None:
+    for zone in ("Europe/Berlin", "\udcff", "x\ny", "x" * 5_000):
+        done = house.call("note", "Arzt", "--json", env={"TZ": zone})
+        assert done.code == 3, done.err
+        assert titles(done.json) == ["Arzt"]
+
+
+# 2. The question -----------------------------------------------------------------------------
+
+
+def test_the_question_is_answered_by_its_value_alone(house: Project) -> None:
+    taken(house, "Arzt, Milch kaufen")
+    done = house.call("answer", "last", "14 Uhr", "--json")
+    assert done.code == 0
+    assert done.json["question"] is None
+    assert done.json["items"][0]["start_time"] == "14:00"
+    assert (done.json["status"], done.json["calls"]) == ("done", 2)
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("x=1",), "'x' is no question of this note: it takes start_time"),
+        (("",), "'start_time' was given no value"),
+        (("9 Uhr", "10 Uhr"), "takes one value: put quotes around words that belong together"),
+    ],
+)
+def test_an_answer_that_is_none_says_why(house: Project, words: tuple[str, ...], told: str) -> None:
+    taken(house, "Arzt")
+    done = house.call("answer", "last", *words)
+    assert done.code == 1
+    assert told in done.err
+    assert house.show()["status"] == "needs_answers"
+
+
+def test_what_is_answered_is_not_answered_again(house: Project) -> None:
+    taken(house, "Arzt")
+    house.call("answer", "last", "14")
+    assert "is answered already" in house.call("answer", "last", "start_time=15").err
+    assert "'x' is no question of this note" in house.call("answer", "last", "x=15").err
+    assert "no question is open" in house.call("answer", "last", "15").err
+
+
+def test_at_a_terminal_the_question_is_asked_and_answered(house: Project) -> None:
+    with terminal(house, "note", "Arzt, Milch kaufen") as t:
+        assert "When is “Arzt”?" in t.expect(ANSWER)
+        t.type("")
+        assert "An answer is needed" in t.expect(ANSWER)
+        t.type("14 Uhr")
+        said = t.rest()
+        assert "Arzt  (14:00)" in said
+        assert "processed" in said
+        assert t.code() == 0
+
+
+def test_a_question_that_is_left_waits(house: Project) -> None:
+    with terminal(house, "note", "Arzt") as t:
+        t.expect(ANSWER)
+        t.end()
+        assert "Go on with: preflights resume" in t.rest()
+        assert t.code() == 3
+    with terminal(house, "resume") as t:
+        t.expect(ANSWER)
+        t.type("9:30")
+        assert "(09:30)" in t.rest()
+
+
+# 3. What no model could read -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("language", "sentence"),
+    [
+        ("en", "Could not process this. Please create it by hand."),
+        ("de", "Konnte nicht verarbeiten. Bitte manuell erstellen."),
+    ],
+)
+def test_a_note_that_no_model_could_read_is_kept_and_filed_by_hand(
+    house: Project, language: str, sentence: str
+) -> None:
+    done = house.call("note", CHEF, *FAILING, "--language", language)
+    assert done.code == 3
+    assert f"warning: {sentence}" in done.err
+    assert "File it by hand: preflights note add task TITLE --note" in done.out
+    found = house.show()
+    assert (found["note"], found["note_status"], found["items"]) == (CHEF, "unprocessed", [])
+    assert found["calls"] == 2
+    assert CHEF in house.call("notes", "--unprocessed").out
+    assert len(house.call("notes", "--unprocessed", "--json").json["notes"]) == 1
+    done = house.call("note", "add", "task", "Email an Chef", "--note", "last")
+    assert done.code == 0
+    assert house.call("notes", "--unprocessed").out == "No note waits to be filed by hand.\n"
+
+
+def test_a_strict_note_waits_for_a_model(house: Project) -> None:
+    done = house.call("note", "Milch", *FAILING, "--strict")
+    assert done.code == 5
+    assert "resume asks it again" in done.err
+    assert house.call("resume", "last").code == 5
+    done = house.call("resume", "last", "--provider", "mock", "--json")
+    assert (done.code, titles(done.json)) == (0, ["Milch"])
+    assert house.call("replay", "last").code == 0
+
+
+def test_another_model_may_read_what_one_could_not(house: Project) -> None:
+    house.call("note", "Milch", *FAILING)
+    done = house.call("resume", "last", "--provider", "mock", "--json")
+    assert (done.code, titles(done.json), done.json["warnings"]) == (0, ["Milch"], [])
+
+
+# 4. By hand ----------------------------------------------------------------------------------
+
+
+def test_items_are_filed_by_hand_with_all_that_they_can_have(house: Project) -> None:
+    task = ("--minutes", "10-20", "--importance", "high", "--due", "2027-01-31")
+    assert house.call("note", "add", "task", "Call", *task, "--energy", "admin").code == 0
+    assert house.call("note", "add", "event", "Arzt", "--start", "9:30", "--end", "10:00").code == 0
+    assert house.call("note", "add", "idea", "Podcast", "--content", "about\nlogs").code == 0
+    said = "Call  (10-20 min, high importance, due 2027-01-31, admin)"
+    assert said in house.call("tasks").out
+    assert "Arzt  (09:30-10:00)" in house.call("events").out
+    assert "Podcast: about logs" in house.call("ideas").out
+    assert house.call("notes").out == "No notes here yet.\n"
+
+
+@pytest.mark.parametrize(
+    ("minutes", "said"),
+    [("30", "30 min"), ("10-20", "10-20 min"), ("10-", "at least 10 min"), ("-20", "up to 20 min")],
+)
+def test_minutes_may_be_open_at_one_end(house: Project, minutes: str, said: str) -> None:
+    assert house.call("note", "add", "task", "x", f"--minutes={minutes}").code == 0
+    assert f"({said})" in house.call("tasks").out
+
+
+WRONG = [
+    (("task", "x", "--minutes", "a"), 1, "1 to 480 minutes"),
+    (("task", "x", "--minutes", "20-10"), 1, "at least the shortest"),
+    (("task", "x", "--minutes", "1-2-3"), 1, "1 to 480 minutes"),
+    (("task", "x", "--due", "31.1.2027"), 1, "a date such as 2027-01-31"),
+    (("task", "x", "--start", "10:00"), 1, "an item of this type has no start time"),
+    (("event", "x", "--start", "25:00"), 1, "a time such as 14:30"),
+    (("event", "x", "--minutes", "5"), 1, "an item of this type has no duration min"),
+    (("idea", " "), 1, "1 to 200 characters on one line"),
+    (("idea", "x" * 201), 1, "1 to 200 characters on one line"),
+    (("idea", "x" * 2_001), 1, "the title has 2,001 characters"),
+    (("idea", "a\x1bb"), 1, "control character U+001B"),
+    (("task", "x", "--importance", "HIGH"), 2, "is not one of"),
+    (("note", "x"), 2, "is not one of"),
+    (("task",), 2, "Missing argument"),
+    (("task", "x", "--note", ""), 2, "it is empty"),
+    (("task", "x", "--note", "9999"), 1, "no session matches"),
+]
+
+
+@pytest.mark.parametrize(("args", "code", "told"), WRONG)
+def test_a_wrong_value_is_refused_and_opens_no_session(
+    house: Project, args: tuple[str, ...], code: int, told: str
+) -> None:
+    done = house.call("note", "add", *args)
+    assert (done.code, told in done.err) == (code, True), done
+    assert done.is_safe()
+    assert house.call("sessions", "--json").json["sessions"] == []
+
+
+def test_a_wrong_value_in_a_note_is_recorded_and_refused(house: Project) -> None:
+    taken(house, "Milch")
+    done = house.call("note", "add", "task", "x", "--due", "soon", "--note", "last")
+    assert (done.code, "Not done: the due" in done.err) == (1, True)
+    assert house.events()[-1]["type"] == "extraction.change_refused.v1"
+
+
+def test_only_a_note_takes_items(house: Project) -> None:
+    house.started_session()
+    done = house.call("note", "add", "task", "x", "--note", "last")
+    assert (done.code, "is no note but of the workflow clarification" in done.err) == (1, True)
+    done = house.call("task", "done", "last.1")
+    assert (done.code, "is no note but of the workflow clarification" in done.err) == (1, True)
+
+
+# 5. Tasks ------------------------------------------------------------------------------------
+
+
+def test_a_task_is_done_once(house: Project) -> None:
+    taken(house)
+    assert house.call("task", "done", "last.1").code == 0
+    done = house.call("task", "done", "last.1")
+    assert (done.code, done.err) == (1, "Not done: the task is over already\n")
+    assert house.call("task", "cancel", "last.3").code == 0
+    assert house.call("tasks").out == "No open tasks here.\n"
+    listed = house.call("tasks", "--all", "--json").json
+    assert listed["format"] == "items/1"
+    assert [item["status"] for item in listed["items"]] == ["done", "cancelled"]
+
+
+def test_a_task_is_named_by_any_end_of_its_session(house: Project) -> None:
+    id_ = taken(house)["session_id"]
+    for typed in (f"{id_}.1", f"{id_[-8:]}.3"):
+        assert house.call("task", "done", typed).code == 0
+    assert house.call("task", "done", " last.2 ").err == "Not done: it is no task\n"
+
+
+@pytest.mark.parametrize(
+    ("typed", "told"),
+    [
+        ("last", "expected an item such as 3f9a12c4.1"),
+        ("", "expected an item such as"),
+        (".", "expected an item such as"),
+        (".1", "no session"),
+        ("last.", "expected an item such as"),
+        ("last.x", "expected an item such as"),
+        ("last.-1", "expected an item such as"),
+        ("last.\u0661", "expected an item such as"),
+        ("last.9999999", "expected an item such as"),
+        ("last.0", "has no item 0"),
+        ("last.4", "has no item 4: it has"),
+        ("ffffffff.1", "no session matches"),
+        ("\x1b[31m.1", "no session"),
+    ],
+)
+def test_what_names_no_task_is_refused(house: Project, typed: str, told: str) -> None:
+    taken(house)
+    done = house.call("task", "done", typed)
+    assert done.code in (1, 2), done
+    assert told in done.err
+    assert done.is_safe()
+
+
+def test_a_task_says_what_a_person_says(house: Project) -> None:
+    taken(house)
+    args = ("--title", "Write", "--minutes", "30-45", "--due", "2027-01-31")
+    done = house.call("task", "edit", "last.1", *args, "--json")
+    assert done.code == 0
+    item = done.json["items"][0]
+    assert (item["title"], item["duration_min"], item["duration_max"]) == ("Write", 30, 45)
+    done = house.call("task", "edit", "last.1", "--minutes", "", "--due", "", "--json")
+    assert {"duration_min", "due"} & set(done.json["items"][0]) == set()
+    assert house.call("task", "edit", "last.1").code == 2
+    assert house.call("task", "edit", "last.1", "--energy", "lots").code == 1
+    assert house.call("task", "edit", "last.1", "--title", "Write").code == 1
+
+
+def test_lists_are_of_this_project_and_of_what_was_not_given_up(house: Project) -> None:
+    taken(house, "Milch, Meeting 14 Uhr, Idee: Podcast")
+    taken(house, "Brot")
+    assert titles(house.call("tasks", "--json").json) == ["Milch", "Brot"]
+    house.call("abandon", "last")
+    assert titles(house.call("tasks", "--json").json) == ["Milch"]
+    assert titles(house.call("events", "--json").json) == ["Meeting"]
+    assert titles(house.call("ideas", "--json").json) == ["Podcast"]
+    elsewhere = {"PREFLIGHTS_PROJECT": "other"}
+    for command in ("tasks", "events", "ideas"):
+        assert house.call(command, "--json", env=elsewhere).json["items"] == []
+    (row,) = house.call("notes", "--json").json["notes"]
+    assert set(row) >= {"session_id", "status", "note_status", "note", "items", "warnings"}
+    assert row["items"] == 3
+
+
+# 6. As any session ---------------------------------------------------------------------------
+
+
+def test_a_note_is_shown_logged_replayed_and_moved_like_any_session(house: Project) -> None:
+    id_ = taken(house)["session_id"]
+    before = house.show()
+    assert "Email an Chef" in house.call("show").out
+    assert "items_extracted" in house.call("log").out
+    assert "identical" in house.call("replay", "last").out
+    exported = house.call("export", "last").out.encode()
+    other = house.folder / "other.db"
+    assert house.call("import", "-", "--db", str(other), stdin=exported).code == 0
+    moved = house.call("show", id_, "--db", str(other), "--json").json
+    assert moved == before
+
+
+@pytest.mark.parametrize(
+    ("command", "told"),
+    [
+        (("accept", "last", "--by", "Ada"), "there is nothing to accept"),
+        (("prompt", "last"), "briefs no agent"),
+        (("render", "last"), "has no document"),
+        (("revise", "last", "start_time=9"), "no answer can be changed"),
+    ],
+)
+def test_what_is_not_for_notes_is_refused_clearly(
+    house: Project, command: tuple[str, ...], told: str
+) -> None:
+    taken(house)
+    before = house.show()
+    done = house.call(*command)
+    assert (done.code, told in done.err) == (1, True), done
+    assert house.show() == before
+
+
+def test_a_note_that_was_given_up_takes_nothing_any_more(house: Project) -> None:
+    taken(house, "Arzt, Milch")
+    assert house.call("abandon", "last", "--reason", "not mine").code == 0
+    found = house.show()
+    assert (found["status"], found["question"], found["questions"]) == ("abandoned", None, [])
+    assert ", abandoned" in house.call("show").out
+    for command in (("task", "done", "last.2"), ("note", "add", "task", "x", "--note", "last")):
+        done = house.call(*command)
+        assert (done.code, "was abandoned" in done.err) == (1, True)
+
+
+# 7. What was made to harm --------------------------------------------------------------------
+
+
+def test_titles_are_shown_as_they_are_and_do_nothing(house: Project) -> None:
+    evil = ("[bold]x[/bold]", "\u202eevil\u2066", ":smile: x", "a\u2028b", "\ufeffx", "{0} %s")
+    for title in evil:
+        assert house.call("note", "add", "task", title).code == 0
+        assert house.call("note", f"{title}, Arzt").code in (0, 3)
+    for command in ("tasks", "events", "notes", "sessions", "show", "log"):
+        done = house.call(command)
+        assert done.code == 0
+        assert done.is_safe(), command
+    out = house.call("tasks").out
+    assert "[bold]x[/bold]" in out
+    assert "\\u202eevil\\u2066" in out
+    assert ":smile: x" in out
+
+
+def test_no_title_forges_another_line_of_a_list(house: Project) -> None:
+    house.call("note", "add", "task", "x\nffffffff.1   forged\r\nffffffff.2   forged")
+    house.call("note", "x\u2028ffffffff.3 forged")
+    for command in ("tasks", "notes", "sessions", "show"):
+        lines = house.call(command).out.splitlines()
+        assert not any(line.lstrip().startswith("ffffffff") for line in lines), command
+
+
+def test_a_file_that_was_made_to_harm_is_shown_and_does_nothing(house: Project) -> None:
+    """Whoever writes a file can chain whatever they like, a model's titles among it."""
+    evil = "x\x1b]0;owned\x07\x1b[2J\x9b31m\u202e\nffffffff.1  forged"
+    maker = memory_runner()
+    item = Item(number=1, type="task", title=evil, source="extracted", importance="high", due=evil)
+    first = ItemAdded(
+        at=NOON, actor=Actor("user", evil), type="idea", title="x", fields=(("content", evil),)
+    )
+    made = maker.open(maker.workflow("extraction"), "house", first, maker.new_id(), maker.new_id())
+    changed = ItemAdded(at=NOON, actor=Actor("agent", evil), type="task", title=evil)
+    made = maker.submit(made.handle, changed, maker.new_id())
+    id_ = made.handle.session_id
+    taken_over = house.call("import", "-", stdin=jsonl.lines(maker.store.read(id_)))
+    assert taken_over.code == 0, taken_over.err
+    reading = (("show", id_), ("log", id_), ("tasks",), ("ideas",), ("notes",), ("sessions",))
+    for command in reading:
+        done = house.call(*command)
+        assert (done.code, done.is_safe()) == (0, True), command
+        assert not any(line.lstrip().startswith("ffffffff") for line in done.out.splitlines())
+    assert not RAW & set(said(item))
+
+
+def test_secrets_are_taken_out_of_notes_titles_and_fields(house: Project) -> None:
+    key, mail, password = SECRETS
+    done = house.call("note", f"mail {mail}, key {key}")
+    assert "warning: 2 secrets were taken out before recording" in done.err
+    house.call("task", "edit", "last.1", "--title", f"ask {mail}")
+    house.call("note", "add", "idea", f"ask {mail}", "--content", f"password: {password}")
+    house.call("note", "add", "task", "x", "--due", f"password: {password}", "--note", "last")
+    house.call("note", "Arzt")
+    house.call("answer", "last", f"14 Uhr, password: {password}")
+    recorded = house.recorded()
+    for secret in SECRETS:
+        assert secret.encode() not in recorded, secret
+    for kind in ("key", "email", "password"):
+        assert f"[redacted:{kind}]".encode() in recorded

@@ -1,0 +1,190 @@
+"""Notes over a runner and a store in memory: who reads them, and what is done by hand."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Iterator
+from typing import Any, Final
+
+from preflights_es.app import WORKFLOWS, references
+from preflights_es.core import session as kernel
+from preflights_es.core.asking import Given
+from preflights_es.core.completions import Completion, CompletionReceived, CompletionRequested
+from preflights_es.core.errors import LLMError
+from preflights_es.core.events import Actor, Event, Input
+from preflights_es.core.leading import Lead, LeadChanged, Setup, StepRetried
+from preflights_es.core.ports import Provider
+from preflights_es.providers.reference import ReferenceProvider
+from preflights_es.replay.replayer import Replayer
+from preflights_es.runtime.runner import Handle, Runner
+from preflights_es.workflows.extraction import WORKFLOW
+from preflights_es.workflows.extraction.events import (
+    AnswersGiven,
+    ItemAdded,
+    NoteTaken,
+    TaskClosed,
+    TaskEdited,
+)
+from preflights_es.workflows.extraction.state import State
+from preflights_es.workflows.extraction.values import Item, ItemType, Language
+from preflights_es.workflows.extraction.views import NoteView
+from tests.fixed import PROJECT, memory_runner
+
+ADA: Final = Actor("user", "Ada Lovelace")
+ROBOT: Final = Actor("script")
+
+Reply = str | LLMError | dict[str, Any]
+
+
+def task(title: str, **said: Any) -> dict[str, Any]:
+    return {"type": "task", "title": title, "confidence": 0.8, **said}
+
+
+def event(title: str, **said: Any) -> dict[str, Any]:
+    return {"type": "event", "title": title, "confidence": 0.9, **said}
+
+
+def items(*listed: dict[str, Any], **said: Any) -> dict[str, Any]:
+    return {"items": list(listed), **said}
+
+
+EMAIL: Final = items(task("Email an Chef"))
+ASKED: Final = items(
+    task("Email"), event("Arzt"), question={"question": "Wann?", "field": "start_time"}
+)
+READ_AGAIN: Final = items(task("Email"), event("Arzt", start_time="14:00"))
+
+
+class Scripted:
+    """A provider that says what it was told to, in turn."""
+
+    def __init__(self, *replies: Reply) -> None:
+        self._replies: Iterator[Reply] = iter(replies)
+        self.requests: list[CompletionRequested] = []
+
+    async def respond(self, request: CompletionRequested) -> Completion:
+        self.requests.append(request)
+        reply = next(self._replies)
+        if isinstance(reply, LLMError):
+            raise reply
+        return Completion(reply if isinstance(reply, str) else json.dumps(reply))
+
+
+class Note:
+    """A session of one note; everything that is done to it is settled at once."""
+
+    def __init__(
+        self,
+        *replies: Reply,
+        note: str = "Email an Chef",
+        language: Language = "en",
+        strict: bool = False,
+        provider: Provider | None = None,
+    ) -> None:
+        self.script = Scripted(*replies)
+        self._asked: Provider = provider or self.script
+        self.waits: list[float] = []
+        plain = memory_runner()
+
+        async def waited(seconds: float) -> None:
+            self.waits.append(seconds)
+
+        self.runner = Runner(plain.store, WORKFLOWS, plain.now, plain.new_id, waited)
+        first = NoteTaken(
+            at=self.runner.now(),
+            actor=ADA,
+            note=note,
+            project=PROJECT,
+            setup=Setup("0", "extraction/1", "script", lead=Lead("script", "m-1", strict=strict)),
+            language=language,
+            noted_at="2026-11-22T09:30+01:00",
+            time_zone="Europe/Berlin",
+        )
+        opened = self.runner.open(
+            WORKFLOW, PROJECT, first, self.runner.new_id(), self.runner.new_id()
+        )
+        self.handle: Handle = opened.handle
+        self.last: tuple[Event, ...] = opened.decisions
+        self._settle()
+
+    # What is done to it ----------------------------------------------------------------------
+
+    def submit(self, new: Input) -> Note:
+        step = self.runner.submit(self.handle, new, self.runner.new_id())
+        self.handle, self.last = step.handle, step.decisions
+        self._settle()
+        return self
+
+    def answer(self, *values: str, key: str = "start_time") -> Note:
+        given = (Given(key, values),)
+        return self.submit(AnswersGiven(at=self.runner.now(), actor=ADA, answers=given))
+
+    def add(self, type_: ItemType, title: str, **fields: str) -> Note:
+        pairs = tuple(fields.items())
+        now = self.runner.now()
+        return self.submit(ItemAdded(at=now, actor=ADA, type=type_, title=title, fields=pairs))
+
+    def done(self, number: int) -> Note:
+        now = self.runner.now()
+        return self.submit(TaskClosed(at=now, actor=ADA, number=number, status="done"))
+
+    def cancelled(self, number: int) -> Note:
+        now = self.runner.now()
+        return self.submit(TaskClosed(at=now, actor=ADA, number=number, status="cancelled"))
+
+    def edit(self, number: int, **fields: str) -> Note:
+        now, pairs = self.runner.now(), tuple(fields.items())
+        return self.submit(TaskEdited(at=now, actor=ADA, number=number, fields=pairs))
+
+    def retry(self) -> Note:
+        return self.submit(StepRetried(at=self.runner.now(), actor=ADA))
+
+    def led_by(self, lead: Lead | None) -> Note:
+        return self.submit(LeadChanged(at=self.runner.now(), actor=ADA, lead=lead))
+
+    def late(self, call: str, text: str = "{}") -> Note:
+        now = self.runner.now()
+        return self.submit(CompletionReceived(at=now, actor=ROBOT, call=call, text=text))
+
+    def _settle(self) -> None:
+        self.handle = asyncio.run(self.runner.settle(self.handle, self._asked)).handle
+
+    # What came of it -------------------------------------------------------------------------
+
+    @property
+    def state(self) -> State:
+        state: State = self.handle.session.state
+        return state
+
+    @property
+    def view(self) -> NoteView:
+        view = WORKFLOW.view(self.state)
+        assert isinstance(view, NoteView)
+        return view
+
+    @property
+    def status(self) -> str:
+        return kernel.status(WORKFLOW, self.handle.session)
+
+    @property
+    def items(self) -> tuple[Item, ...]:
+        return self.state.items
+
+    @property
+    def titles(self) -> list[tuple[int, str]]:
+        return [(item.number, item.title) for item in self.state.items]
+
+    def events(self, of: type[Any]) -> list[Any]:
+        codec = self.runner.codec(WORKFLOW)
+        stored = self.runner.store.read(self.handle.session_id)
+        return [codec.decode(one) for one in stored if one.type == of.tag]
+
+    def replayed(self) -> str:
+        stored = self.runner.store.read(self.handle.session_id)
+        return Replayer(WORKFLOWS).replay(stored).status
+
+
+def by_rules(note: str, language: Language = "en") -> Note:
+    """A note that the reference reads."""
+    return Note(note=note, language=language, provider=ReferenceProvider(references()))
