@@ -369,6 +369,19 @@ def a_strict_session_is_retried(r: Recorder) -> None:
     r.settled(r.by().resume(handle).handle)
 
 
+def somebody_else_takes_over(r: Recorder) -> None:
+    """Another seed and another version of a prompt; and in a second session the rules."""
+    handle = r.led("Keep orders safe", 3)
+    lead = Lead("sim", "simllm/1", (("seed", "8"), ("faults", "none")))
+    handle = r.by().led_by(handle, lead, (("clarify", "clarify.v2"),)).handle
+    r.asked = SimLLMProvider(8, bank=BANK)
+    handle = r.settled(r.revise(handle, change_category="Frontend"))
+    question = handle.session.state.question
+    r.accept(r.settled(r.answer_all(handle, {question.id: "Svelte"})))
+    waits = r.led("Add login", 1, "rate_limit=1", strict=True)
+    r.accept(r.answer(r.by().led_by(waits, None).handle, auth_strategy="OAuth"))
+
+
 GOLDENS: tuple[Callable[[Recorder], None], ...] = (
     keyword_skips_the_generic_question,
     two_phases_without_a_keyword,
@@ -402,6 +415,7 @@ GOLDENS: tuple[Callable[[Recorder], None], ...] = (
     a_model_is_asked_once_more,
     a_model_fails_and_the_rules_go_on,
     a_strict_session_is_retried,
+    somebody_else_takes_over,
 )
 
 

@@ -40,10 +40,16 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "ideas": ("notes", "List the ideas."),
     "task": ("notes", "Close a task, or change what it says."),
     "replay": ("replay", "Re-run recorded sessions and compare every decision."),
+    "erase": ("erase", "Erase what a session holds; that it was erased stays."),
     "export": ("transfer", "Write a session as JSON Lines."),
     "import": ("transfer", "Take over sessions from a file."),
     "render": ("documents", "Rebuild the document of a session."),
     "renumber": ("documents", "Mend records whose numbers collide after a merge."),
+    "decisions": ("decisions", "List what is decided, now or on another day."),
+    "why": ("why", "Say where a decided value came from."),
+    "usage": ("usage", "Sum up what providers were asked, and what it took."),
+    "audit": ("audit", "Find out whether the log is what was recorded."),
+    "projections": ("projections", "Look after what is kept of many sessions."),
     "db": ("db", "Look after the log's database."),
     "completion": ("completion", "Print the completion script for a shell."),
 }
@@ -208,9 +214,9 @@ def _misused(error: click.ClickException, arguments: Iterable[str]) -> int:
 
 def _world_failed(error: OSError) -> int:
     """A file, a folder or a stream that nobody nearer to it has put into words."""
-    from preflights_es.core.text import shown
+    from preflights_es.core.text import shortened, shown
 
-    what = f"{error.filename}: " if isinstance(error.filename, str) else ""
+    what = f"{shortened(error.filename, 200)}: " if isinstance(error.filename, str) else ""
     click.echo(f"preflights: {shown(what)}{error.strerror or error}", err=True)
     return EXIT_WORLD
 
@@ -232,6 +238,7 @@ def _exit_code(error: Exception) -> int:
 
     codes = (
         (errors.Refused, EXIT_REFUSED),
+        (errors.ProviderMissing, EXIT_WORLD),
         ((errors.SettingsError, errors.ArtifactOutside), EXIT_USAGE),
         ((errors.LogDamaged, errors.LogFromFuture), EXIT_DAMAGED),
         ((errors.StoreError, errors.LLMError), EXIT_WORLD),

@@ -35,28 +35,44 @@ Stream = tuple[Sequence[Stored], bytes | None]
 @click.command()
 @click.argument("session", nargs=-1, required=True, metavar="SESSION|FILE.jsonl...")
 @click.option("--all", "everything", is_flag=True, help="Every difference, not only the first.")
-@click.option("--drift", is_flag=True, help="Run on with the recorded responses.")
-@click.option("--simulate", is_flag=True, help="Run again against the simulator.")
-@click.option("--provider", "provider_", metavar="NAME", help="What if this one led?")
-@click.option("--model", "model_", metavar="MODEL", help="What if this model were asked?")
-@click.option("--prompt", "prompts", multiple=True, metavar="NAME=VERSION", help="Of a prompt.")
-@click.option("--seed", "seed_", type=int, metavar="N", help="Of the simulator.")
-@click.option("--faults", "faults_", metavar="FAULTS", help="Of the simulator: timeout=0.2")
-@click.option("--answer", "answered", multiple=True, metavar="KEY=VALUE", help="Another answer.")
-@click.option("--fault", "failing", multiple=True, metavar="STEP=KIND", help="A call that fails.")
-@click.option("--from", "start", metavar="STEP", help="Where it goes on otherwise.")
-@click.option("--live", is_flag=True, help="A model may be asked, which costs money.")
 @click.option(
-    "--out", metavar="FILE.jsonl", callback=given, help="Keep what was run, in a new file."
+    "--drift", is_flag=True, help="Run on with the recorded responses, as far as they go."
+)
+@click.option("--simulate", is_flag=True, help="Run again against the simulator; --seed, --faults.")
+@click.option("--provider", "provider_", metavar="NAME", callback=given, help="What if: who leads.")
+@click.option(
+    "--model", "model_", metavar="MODEL", callback=given, help="What if: which model is asked."
+)
+@click.option(
+    "--prompt", "prompts", multiple=True, metavar="NAME=VERSION", help="What if: clarify=v2."
+)
+@click.option("--seed", "seed_", type=int, metavar="N", help="Of the simulator.")
+@click.option("--faults", "faults_", metavar="FAULTS", callback=given, help="Of the simulator.")
+@click.option(
+    "--answer", "answered", multiple=True, metavar="KEY=VALUE", help="What if: what was answered."
+)
+@click.option(
+    "--fault", "failing", multiple=True, metavar="STEP=KIND", help="What if: decide-2=timeout."
+)
+@click.option(
+    "--from",
+    "start",
+    metavar="STEP",
+    callback=given,
+    help="A step, or an event: the what-if begins there.",
+)
+@click.option("--live", is_flag=True, help="A what-if may ask a model, which costs money.")
+@click.option(
+    "--out", metavar="FILE.jsonl", callback=given, help="Keep what was run in a new file."
 )
 @common
 def replay_command(
     session: tuple[str, ...], everything: bool, app: App, voice: Voice, **asked: Any
 ) -> int:
-    """Re-run recorded sessions and compare every decision; no provider is asked.
+    """Re-run recorded sessions and compare every decision; no model is asked.
 
-    A file is one that `export` wrote; - is stdin. With --drift, --simulate, or something that is to
-    be otherwise, the session runs again beside the log; nothing of it is recorded.
+    A file is one that `export` wrote; - is stdin. With --drift, --simulate or a what-if (--provider
+    to --fault) a session runs again beside the log; nothing of it is recorded.
 
     \b
     Examples:
@@ -181,6 +197,9 @@ def _json(result: Replay, everything: bool) -> dict[str, Any]:
 
 def _say(voice: Voice, result: Replay, *, everything: bool) -> None:
     id_ = short(result.session_id)
+    if result.status == "erased":
+        voice.say(f"{id_} was erased: what it held is gone and cannot be replayed")
+        return
     if result.status == "identical":
         voice.say(f"{id_} identical: {result.events} events, trace {result.trace}")
         if result.undecided:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import os
 import tempfile
@@ -26,6 +25,7 @@ from preflights_es.replay.answering import KINDS, Kind
 from preflights_es.replay.child import Child
 from preflights_es.replay.drift import drift
 from preflights_es.replay.otherwise import Otherwise
+from preflights_es.replay.reasking import driven
 from preflights_es.replay.recording import Recording, recording
 from preflights_es.replay.rerun import Rerun
 from preflights_es.replay.sealing import sealed_as
@@ -73,10 +73,10 @@ def is_well(result: Rerun) -> bool:
 
 def _run(app: App, mode: str, recorded: Recording, asked: Asked) -> Found:
     if mode == "drift":
-        return asyncio.run(drift(recorded))
+        return driven(drift(recorded))
     if mode == "simulate":
         simulating = composition.simulating(asked.seed_, asked.faults_)
-        return asyncio.run(simulate(recorded, composition.own_code(), simulating))
+        return driven(simulate(recorded, composition.own_code(), simulating))
     return composition.what_if(app, recorded, _otherwise(recorded, asked), live=asked.live)
 
 
@@ -101,7 +101,7 @@ def _otherwise(recorded: Recording, asked: Asked) -> Otherwise:
         prompts=composition.prompts_named(workflow, map(_pair("--prompt"), asked.prompts)),
         answers=answers,
         redacted=redacted,
-        faults=tuple(map(_fault, asked.failing)),
+        faults=_faults(asked.failing),
         start=asked.start or "",
     )
 
@@ -117,6 +117,14 @@ def _pair(option: str) -> Any:
         return name, given
 
     return pair
+
+
+def _faults(texts: Sequence[str]) -> tuple[tuple[str, Kind], ...]:
+    found = tuple(map(_fault, texts))
+    if len({step for step, _ in found}) < len(found):
+        message = "--fault: a step is named twice"
+        raise click.UsageError(message)
+    return found
 
 
 def _fault(text: str) -> tuple[str, Kind]:
@@ -174,10 +182,24 @@ def _json(result: Rerun, kept: dict[str, str], *, everything: bool) -> dict[str,
 def _say(voice: Voice, result: Rerun, *, everything: bool) -> None:
     id_ = short(result.session_id)
     title = ", ".join((TITLES[result.mode], *map(shown, result.otherwise)))
-    ran = f"{result.child_events} events, {result.kept} of them recorded"
+    ran = f"{result.child_events} events"
+    if result.kept:
+        ran += f", {result.kept} of them recorded"
     if result.mode == "drift":
         ran = f"{result.exact} of {result.exact + len(result.matches)} responses by digest"
     voice.say(f"{id_} {title}: {result.status}: {ran}, trace {result.child_trace}")
+    _say_run(voice, result)
+    for change in result.changes:
+        voice.say(f"  {shown(change.pointer)}: {value(change.recorded)} -> {value(change.child)}")
+    if not result.otherwise or everything:
+        for divergence in result.divergences if everything else result.divergences[:1]:
+            say_divergence(voice, id_, divergence)
+        if result.differences > 1 and not everything:
+            voice.hint(f"{result.differences - 1} more with --all.")
+
+
+def _say_run(voice: Voice, result: Rerun) -> None:
+    """What was met on the way."""
     for match in result.matches:
         causes = ", ".join(match.causes)
         voice.say(shown(f"  {match.call} had the response of {match.recorded}: {causes}"))
@@ -192,12 +214,5 @@ def _say(voice: Voice, result: Rerun, *, everything: bool) -> None:
     for left in result.left:
         which = f"the Input at version {left.version}" if left.version else "an answer"
         voice.say(shown(f"  {which} ({left.type}) does not count: {left.reason}"))
-    if result.asks:
+    if result.asks and result.status != "identical":
         voice.say(shown(f"  it waits for an answer to {', '.join(result.asks)}"))
-    for change in result.changes:
-        voice.say(f"  {shown(change.pointer)}: {value(change.recorded)} -> {value(change.child)}")
-    if not result.otherwise or everything:
-        for divergence in result.divergences if everything else result.divergences[:1]:
-            say_divergence(voice, id_, divergence)
-        if result.differences > 1 and not everything:
-            voice.hint(f"{result.differences - 1} more with --all.")

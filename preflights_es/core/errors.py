@@ -4,8 +4,10 @@ PreflightsError
 ├── Refused                 said before anything is recorded: the words or the moment are wrong
 │   ├── UnknownSession
 │   ├── AmbiguousSession
+│   ├── ErasedSession
 │   └── SessionMoved        `--expect VERSION` did not hold
 ├── SettingsError           a settings file or variable is wrong
+│   └── ProviderMissing     its key or its package is not here
 ├── LogDamaged              what was stored does not verify
 ├── LogFromFuture           written by a newer version of this program
 ├── SessionFaulted          `decide` or `evolve` raised: a bug of ours, kept for replay
@@ -72,6 +74,14 @@ class AmbiguousSession(Refused):
         self.matches = matches
 
 
+class ErasedSession(Refused):
+    """Somebody erased the session: what it held is gone."""
+
+    def __init__(self, session_id: str) -> None:
+        super().__init__(f"session {session_id[-8:]} was erased: what it held is gone")
+        self.session_id = session_id
+
+
 class SessionMoved(Refused):
     """The session is at another version than the caller expected."""
 
@@ -86,6 +96,10 @@ class SessionMoved(Refused):
 
 class SettingsError(PreflightsError):
     """A settings file, option or variable has a wrong value; names the key and its line."""
+
+
+class ProviderMissing(SettingsError):
+    """A provider that was chosen rightly cannot be asked: its key or its package is not here."""
 
 
 class LogDamaged(PreflightsError):

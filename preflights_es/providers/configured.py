@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from importlib.util import find_spec
 from typing import Final, Protocol
 
-from preflights_es.core.errors import SettingsError
+from preflights_es.core.errors import ProviderMissing, SettingsError
 from preflights_es.core.keys import Secret
 from preflights_es.providers.capabilities import (
     ALIASES,
@@ -120,10 +120,10 @@ def check_installed(name: str, package: str) -> None:
     """Look for a provider's package, without the second that importing it takes.
 
     Raises:
-        SettingsError: it is not installed.
+        ProviderMissing: it is not installed.
     """
     if find_spec(package) is None:
-        raise SettingsError(
+        raise ProviderMissing(
             f"the provider {name} needs the package {package!r}, which is not installed: "
             f"`pip install {package}`"
         )
@@ -143,11 +143,12 @@ def _key(name: str, key: Secret | None, url: str, base_url_in: str) -> Secret:
     """The key, where it may be sent; a server of one's own may want none.
 
     Raises:
-        SettingsError: it is missing, is none, or would go where only a file wants it to go.
+        ProviderMissing: it is missing.
+        SettingsError: it is none, or would go where only a file wants it to go.
     """
     if not key:
         if url == BASE_URLS[name]:
-            raise SettingsError(
+            raise ProviderMissing(
                 f"the provider {name} needs a key: set {' or '.join(KEY_VARIABLES[name])}"
             )
         return Secret("")

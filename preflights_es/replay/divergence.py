@@ -6,9 +6,13 @@ from typing import Any
 
 import msgspec
 
+from preflights_es.core.completions import CompletionRequested
 from preflights_es.core.json import ABSENT, decoded, differences
+from preflights_es.replay.causes import causes
 
 ABSENT_TEXT = "(absent)"
+
+_request = msgspec.json.Decoder(CompletionRequested).decode
 
 
 class Divergence(msgspec.Struct, frozen=True, kw_only=True):
@@ -22,14 +26,23 @@ class Divergence(msgspec.Struct, frozen=True, kw_only=True):
     """JSON Pointer into the payload; empty for the event as a whole."""
     recorded: Any
     computed: Any
+    cause: str = ""
+    """Of a request, what changed, as in `prompt clarify.v1 changed`; of a response, who answers
+    otherwise; empty where the values say all."""
 
 
 Encoded = tuple[str, bytes]
 """Tag and canonical payload of an event."""
 
 
-def between(version: int, recorded: Encoded | None, computed: Encoded | None) -> list[Divergence]:
-    """Every value in which two events at one place differ; an absent event is None."""
+def between(
+    version: int, recorded: Encoded | None, computed: Encoded | None, cause: str = ""
+) -> list[Divergence]:
+    """Every value in which two events at one place differ; an absent event is None.
+
+    Args:
+        cause: of all of them; of a request it is found here.
+    """
     if recorded is None or computed is None or recorded[0] != computed[0]:
         tag = (recorded or computed or ("", b""))[0]
         return [
@@ -39,15 +52,30 @@ def between(version: int, recorded: Encoded | None, computed: Encoded | None) ->
                 pointer="",
                 recorded=_whole(recorded),
                 computed=_whole(computed),
+                cause=cause,
             )
         ]
+    found = list(differences(decoded(recorded[1]), decoded(computed[1])))
+    if found and not cause and recorded[0] == CompletionRequested.tag:
+        cause = _cause(recorded[1], computed[1])
     return [
-        Divergence(version=version, type=recorded[0], pointer=pointer, recorded=a, computed=b)
-        for pointer, a, b in (
-            (pointer, _plain(a), _plain(b))
-            for pointer, a, b in differences(decoded(recorded[1]), decoded(computed[1]))
+        Divergence(
+            version=version,
+            type=recorded[0],
+            pointer=pointer,
+            recorded=_plain(a),
+            computed=_plain(b),
+            cause=cause,
         )
+        for pointer, a, b in found
     ]
+
+
+def _cause(recorded: bytes, computed: bytes) -> str:
+    try:
+        return ", ".join(causes(_request(recorded), _request(computed)))
+    except msgspec.DecodeError:
+        return ""  # whoever decodes it for folding says what is wrong with it
 
 
 def _whole(event: Encoded | None) -> Any:

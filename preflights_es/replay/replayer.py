@@ -1,40 +1,33 @@
 """Strict replay: the recorded Inputs through today's `decide`, compared batch by batch.
 
-What was *recorded* is folded, so that every later difference stands on its own. No provider is
-asked and nothing is written.
+What was *recorded* is folded, so that every later difference stands on its own. Nothing is written
+and nobody outside is asked; a response that code of ours computed is computed again and compared.
 """
 
 from __future__ import annotations
 
-import traceback
 from collections.abc import Mapping, Sequence
-from hashlib import sha256
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 import msgspec
 
 from preflights_es.core import session as kernel
+from preflights_es.core.completions import CompletionFailed, CompletionReceived, CompletionRequested
 from preflights_es.core.errors import LogDamaged, LogFromFuture
 from preflights_es.core.events import Decision, Event, Input, InputQuarantined
 from preflights_es.core.json import encoded
 from preflights_es.core.ports import Stored
 from preflights_es.core.session import Session, Workflow
 from preflights_es.replay.divergence import Divergence, Encoded, between
-from preflights_es.store.chain import verified
+from preflights_es.replay.faults import Fault, fault_of
+from preflights_es.replay.reasking import Code, Reasking, is_provider_s
+from preflights_es.replay.trace import trace
+from preflights_es.store.chain import erased_before, verified
 from preflights_es.store.codec import Codec
 
-
-class Fault(msgspec.Struct, frozen=True, kw_only=True):
-    """Deciding or folding an event raises."""
-
-    version: int
-    error: str
-    """The exception's type."""
-    message: str
-    file: str
-    line: int
-    recorded: bool
-    """True when the log itself ends there: the recorded bug, raised again."""
+PROVIDER_S: Final = (CompletionReceived, CompletionFailed)
+ANSWERERS: Final = {"sim": "simulator", "mock": "reference"}
+"""How people call the providers that are code of ours."""
 
 
 class Replay(msgspec.Struct, frozen=True, kw_only=True):
@@ -42,21 +35,30 @@ class Replay(msgspec.Struct, frozen=True, kw_only=True):
 
     session_id: str
     workflow: str
-    status: Literal["identical", "diverged", "faulted"]
+    status: Literal["identical", "diverged", "faulted", "erased"]
     events: int
     trace: str
-    """SHA-256 over type and payload of every recorded event, in hexadecimal."""
+    """SHA-256 over type and payload of every recorded event, in hexadecimal; empty after an
+    erasure."""
     undecided: bool = False
     """The log ends with an Input that today's code decides: the session can be resumed."""
     divergences: tuple[Divergence, ...] = ()
     fault: Fault | None = None
+    reasked: int = 0
+    """Responses of code of ours that were computed again."""
+    generation: str = ""
+    """Of the code that answered, where it is not today's: its responses were not computed again."""
 
 
 class Replayer:
     """Replays sessions of any workflow it is given."""
 
-    def __init__(self, workflows: Mapping[str, Workflow[Any]]) -> None:
+    def __init__(self, workflows: Mapping[str, Workflow[Any]], code: Code | None = None) -> None:
+        """Args:
+        code: the providers that are code of ours; without them no response is computed again.
+        """
         self._codecs = {name: Codec(workflow) for name, workflow in workflows.items()}
+        self._reasking = Reasking(code) if code else None
 
     def replay(self, stored: Sequence[Stored], head: bytes | None = None) -> Replay:
         """Replay one whole session.
@@ -77,14 +79,28 @@ class Replayer:
                 "upgrade preflights"
             )
         verified(stored, head)
-        return _Run(codec, stored).result()
+        if erased_before(stored):
+            first, events = stored[0], len(stored)
+            return Replay(
+                session_id=first.session_id,
+                workflow=first.workflow,
+                status="erased",
+                events=events,
+                trace="",
+            )
+        return _Run(codec, stored, self._reasking).result()
 
 
 class _Run:
     """One replay: a cursor over the recorded events, and the session folded so far."""
 
-    def __init__(self, codec: Codec, stored: Sequence[Stored]) -> None:
+    def __init__(
+        self, codec: Codec, stored: Sequence[Stored], reasking: Reasking | None = None
+    ) -> None:
         self._codec = codec
+        self._reasking = reasking
+        self._reasked = 0
+        self._generation = ""
         self._workflow = codec.workflow
         self._stored = stored
         self._events: list[Encoded] = [codec.upcast(one) for one in stored]
@@ -104,6 +120,8 @@ class _Run:
             undecided=self._undecided,
             divergences=tuple(self._divergences),
             fault=fault,
+            reasked=self._reasked,
+            generation=self._generation,
         )
 
     def _drive(self) -> Fault | None:
@@ -142,7 +160,7 @@ class _Run:
                 encoded(event)
                 session = kernel.evolve(self._workflow, session, event)
         except Exception as error:  # the recorded bug: reported with its place, not swallowed
-            return _fault(at + 1, error, recorded=True)
+            return fault_of(at + 1, error, recorded=True)
         self._undecided = True
         return None
 
@@ -151,10 +169,14 @@ class _Run:
         if self._session.undecided is not None and not isinstance(new, InputQuarantined):
             raise self._damaged(at, "an Input after one that is undecided")
         try:
+            if self._reasking is not None and isinstance(new, PROVIDER_S):
+                self._asked_again(at, new, self._reasking)
             computed = kernel.decide(workflow, self._session, new)
             payloads = [(event.tag, encoded(event)) for event in computed]
+        except LogDamaged:
+            raise
         except Exception as error:  # today's code fails where the recorded one did not
-            return _fault(at + 1, error, recorded=False)
+            return fault_of(at + 1, error, recorded=False)
         session = kernel.evolve(workflow, self._session, new)
         count = after - at - 1
         for i in range(max(count, len(payloads))):
@@ -172,33 +194,31 @@ class _Run:
             try:
                 session = kernel.evolve(workflow, session, event)
             except Exception as error:  # folding fails: what follows cannot be trusted
-                return _fault(at + 2 + i, error, recorded=False)
+                return fault_of(at + 2 + i, error, recorded=False)
         self._session = session
         return None
+
+    def _asked_again(
+        self, at: int, new: CompletionReceived | CompletionFailed, reasking: Reasking
+    ) -> None:
+        """Whether the code that answered an open call answers the same today."""
+        open_calls = (call for call in self._session.calls if call.call == new.call)
+        request = next((c for c in open_calls if isinstance(c, CompletionRequested)), None)
+        if request is None or not is_provider_s(new):
+            return
+        generation = reasking.generation(request, self._workflow)
+        if generation != request.model:
+            self._generation = request.model if generation else ""
+            return
+        self._reasked += 1
+        again = reasking.again(request, new)
+        found = (again.tag, encoded(again))
+        if found != self._events[at]:
+            cause = f"the {ANSWERERS.get(request.provider, request.provider)} answers otherwise"
+            self._divergences += between(at + 1, self._events[at], found, cause)
 
     def _decode(self, at: int) -> Event:
         return self._codec.decode_payload(self._stored[at], *self._events[at])
 
     def _damaged(self, at: int, found: str) -> LogDamaged:
         return LogDamaged(f"session {self._stored[0].session_id}", at + 1, found)
-
-
-def trace(events: Sequence[Encoded]) -> str:
-    """What two runs have in common when they are the same: type and payload of every event."""
-    found = sha256()
-    for tag, data in events:
-        found.update(b"%d:%s%d:" % (len(tag), tag.encode(), len(data)) + data)
-    return found.hexdigest()
-
-
-def _fault(version: int, error: BaseException, *, recorded: bool) -> Fault:
-    frames = traceback.extract_tb(error.__traceback__)
-    last = frames[-1] if frames else None
-    return Fault(
-        version=version,
-        error=type(error).__name__,
-        message=str(error),
-        file=last.filename if last else "",
-        line=(last.lineno or 0) if last else 0,
-        recorded=recorded,
-    )

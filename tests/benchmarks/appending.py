@@ -11,8 +11,8 @@ from pathlib import Path
 
 from preflights_es.core.ports import Batch, Draft, Head
 from preflights_es.runtime import entropy
-from preflights_es.store.engines import BUSY_TIMEOUT_MS
 from preflights_es.store.sql import SqlStore
+from preflights_es.store.sqlite import BUSY_TIMEOUT_MS
 from tests.benchmarks.measure import Figure, paired
 
 APPENDS = 150  # a round

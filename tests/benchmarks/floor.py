@@ -21,14 +21,20 @@ P = "clarification."
 
 def replay(lines: list[bytes]) -> int:
     """How many sessions were parsed, verified, driven again and found equal."""
+    sessions = parsed(lines)
+    for events in sessions.values():
+        verify(events)
+        _drive(events)
+    return len(sessions)
+
+
+def parsed(lines: list[bytes]) -> dict[str, list[dict[str, Any]]]:
+    """Events by session."""
     sessions: dict[str, list[dict[str, Any]]] = {}
     for line in lines:
         event = json.loads(line)
         sessions.setdefault(event["session_id"], []).append(event)
-    for events in sessions.values():
-        _verify(events)
-        _drive(events)
-    return len(sessions)
+    return sessions
 
 
 def _lp(text: str | None) -> bytes:
@@ -38,7 +44,8 @@ def _lp(text: str | None) -> bytes:
     return struct.pack(">I", len(raw)) + raw
 
 
-def _verify(events: list[dict[str, Any]]) -> None:
+def verify(events: list[dict[str, Any]]) -> None:
+    """Every payload and every link of the chain."""
     first = events[0]
     prefix = b"".join(
         map(_lp, ("preflights.event/1", first["session_id"], first["project"], first["workflow"]))

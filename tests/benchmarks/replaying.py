@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+import json
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 
-from preflights_es.app import WORKFLOWS
+from preflights_es.app import WORKFLOWS, own_code
+from preflights_es.core.completions import Completion, CompletionRequested
+from preflights_es.core.leading import Lead, Setup
 from preflights_es.replay.replayer import Replayer
 from preflights_es.store import chain, jsonl
-from tests.benchmarks import floor
+from preflights_es.workflows.clarification import WORKFLOW
+from preflights_es.workflows.clarification.values import HeuristicsConfig
+from tests.benchmarks import floor, floor_led
 from tests.benchmarks.measure import Figure, paired
 from tests.record_goldens import Recorder
 
 SESSIONS = 1_000
+LED_LIMIT = 1.2  # 1,000 sessions a second where the floor does 1,200
+LED_STRETCH = 0.6
 ANSWERS = (
     ("Add OAuth login", "auth_strategy", ("tbd", "", "OAuth"), "Magic Link"),
     ("Choose a database", "db_type", ("n/a", "?", "postgresql"), "MySQL"),
@@ -38,33 +46,99 @@ def recorded_lines() -> list[bytes]:
         return recorder.lines().splitlines()
 
 
+LED = (
+    "Keep what customers order, for customer {}",
+    "Let partners in, of customer {}",
+    "A place for the pictures of customer {}",
+    "Send things to customer {} on time",
+)
+QUESTION = {
+    "category": "Database",
+    "question": "Where do these live, given what the shop has today?",
+    "options": ["PostgreSQL", "SQLite", "DynamoDB"],
+    "own": None,
+}
+
+
+class Model:
+    """Answers like one; the first try at a question and at a patch is cut off."""
+
+    value = ""
+
+    async def respond(self, request: CompletionRequested) -> Completion:
+        """A response of the length that is usual."""
+        fields = [{"name": "Type", "value": self.value}]
+        patch = {"category": "Database", "fields": fields}
+        text = json.dumps(QUESTION if request.contract == "clarify.v1" else patch)
+        return Completion(
+            text=text[:-4] if request.call in ("clarify-1.1", "decide-2.1") else text,
+            model="claude-sonnet-5-5",
+            stop_reason="end_turn",
+            request_id="msg_01ABCDEFGHIJKLMNOPQRSTUV",
+            input_tokens=512,
+            output_tokens=60,
+        )
+
+
+def led_lines() -> list[bytes]:
+    """The lines of 1,000 sessions that a model led: 24 events and five responses each.
+
+    None of them is computed again: they came from a model, as far as the log knows.
+    """
+    lead = Lead("anthropic", "claude-sonnet-5-5", (("max_tokens", "16384"),))
+    setup = Setup("0.1.0", WORKFLOW.decider, lead.provider, WORKFLOW.prompts, lead)
+    with tempfile.TemporaryDirectory() as folder:
+        recorder = Recorder(Path(folder))
+        model = Model()
+        for i in range(SESSIONS):
+            recorder.asked = model  # type: ignore[assignment]  # any provider will do
+            opened = recorder.by().open(LED[i % len(LED)].format(i), setup, HeuristicsConfig())
+            recorder.order.append(opened.handle.session_id)
+            handle = recorder.settled(opened.handle)
+            model.value = "PostgreSQL"
+            handle = recorder.settled(recorder.answer(handle, db_type="postgresql"))
+            model.value = "SQLite"
+            recorder.settled(recorder.revise(handle, db_type="SQLite"))
+        return recorder.lines().splitlines()
+
+
 def figures() -> list[Figure]:
     """Sessions a CPU second, parsing and verifying included."""
-    lines = recorded_lines()
-    pair = paired(lambda: _ours(lines), lambda: _floor(lines), 9)
-    events = len(lines) / SESSIONS
     return [
-        Figure(
-            f"strict replay of {SESSIONS:,} sessions of {events:.0f} events",
-            pair.ratio,
-            3.0,
-            1.5,
-            f"{SESSIONS / pair.ours:,.0f} sessions/s",
-            f"{SESSIONS / pair.floor:,.0f} sessions/s",
-        )
+        _figure("", recorded_lines(), floor.replay, 3.0, 1.5),
+        _figure(" that a model led", led_lines(), floor_led.replay, LED_LIMIT, LED_STRETCH),
     ]
+
+
+def _figure(
+    which: str,
+    lines: list[bytes],
+    by_hand: Callable[[list[bytes]], int],
+    limit: float,
+    stretch: float,
+) -> Figure:
+    pair = paired(lambda: _ours(lines), lambda: _floor(lines, by_hand), 9)
+    events, size = len(lines) / SESSIONS, sum(map(len, lines)) / SESSIONS / 1_000
+    return Figure(
+        f"strict replay of {SESSIONS:,} sessions of {events:.0f} events, {size:.0f} KB{which}",
+        pair.ratio,
+        limit,
+        stretch,
+        f"{SESSIONS / pair.ours:,.0f} sessions/s",
+        f"{SESSIONS / pair.floor:,.0f} sessions/s",
+    )
 
 
 def _ours(lines: list[bytes]) -> float:
     began = time.process_time()
-    replayer = Replayer(WORKFLOWS)
+    replayer = Replayer(WORKFLOWS, own_code())
     for events in chain.sessions(jsonl.stored(lines, "bench")).values():
         result = replayer.replay(events)
         assert result.status == "identical", result
     return time.process_time() - began
 
 
-def _floor(lines: list[bytes]) -> float:
+def _floor(lines: list[bytes], by_hand: Callable[[list[bytes]], int]) -> float:
     began = time.process_time()
-    assert floor.replay(lines) == SESSIONS, "the floor replays all of them"
+    assert by_hand(lines) == SESSIONS, "the floor replays all of them"
     return time.process_time() - began

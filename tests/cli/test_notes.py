@@ -128,7 +128,7 @@ def test_a_note_comes_from_words_a_file_or_a_pipe(
         (("a\x1b[31mb",), b"", 1, "control character U+001B"),
         (("x", "--provider", "nope"), b"", 2, "expected one of mock, sim"),
         (("x", "--language", "fr"), b"", 2, "expected en or de"),
-        (("x", "--provider", "anthropic"), b"", 2, "ANTHROPIC_API_KEY"),
+        (("x", "--provider", "anthropic"), b"", 5, "ANTHROPIC_API_KEY"),
     ],
 )
 def test_what_is_no_note_is_refused_before_it_is_recorded(
@@ -439,7 +439,7 @@ def test_a_note_is_shown_logged_replayed_and_moved_like_any_session(house: Proje
     [
         (("accept", "last", "--by", "Ada"), "there is nothing to accept"),
         (("prompt", "last"), "briefs no agent"),
-        (("render", "last"), "has no document"),
+        (("render", "last"), "write no documents"),
         (("revise", "last", "start_time=9"), "no answer can be changed"),
     ],
 )

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from pathlib import Path
 from typing import Final
 
 import pytest
+from msgspec.structs import replace
 
+from preflights_es.store import jsonl
 from tests.cli.program import Project
+from tests.store.given import resealed
 
 BUGGY: Final = (sys.executable, str(Path(__file__).parent / "buggy.py"))
 DIVERGING: Final = (sys.executable, str(Path(__file__).parent / "diverging.py"))
@@ -60,6 +64,7 @@ def test_todays_code_is_held_against_the_record(house: Project) -> None:
             "pointer": "/question/question",
             "recorded": "Which authentication approach?",
             "computed": "Which authentication approach? \u202e",
+            "cause": "",
         }
     ]
     assert "\u202e" not in done.out, "escaped, and the same JSON"
@@ -164,3 +169,23 @@ def test_a_file_named_last_does_not_hide_the_last_session(house: Project) -> Non
     house.started_session()
     (house.folder / "last").write_text("not a log")
     assert house.call("replay", "last").code == 0
+
+
+def test_a_prompt_that_changed_is_named_as_the_cause(house: Project) -> None:
+    led = ("--provider", "sim", "--seed", "3", "--no-input")
+    assert house.call("start", "Keep orders safe", *led).code == 3
+    lines = house.call("export", "last").out.encode().splitlines()
+    stored = list(jsonl.stored(lines, "here"))
+    asked = stored[1]
+    assert asked.data is not None
+    old = asked.data.replace(b"Decide, recommend", b"Decide").replace(b"You do not", b"Do not")
+    prompts = re.sub(rb'(\["clarify\.v1",")[0-9a-f]{64}', rb"\g<1>" + b"0" * 64, old)
+    changed = resealed([stored[0], replace(asked, data=prompts), *stored[2:]])
+    (house.folder / "old.jsonl").write_bytes(jsonl.lines(changed))
+    done = house.call("replay", "old.jsonl")
+    assert done.code == 1
+    assert "differs at version 2, completion.requested.v1, /messages/0/content" in done.out
+    assert "  cause:    prompt clarify.v1 changed\n" in done.out
+    drift = house.call("replay", "old.jsonl", "--drift")
+    assert drift.code == 1
+    assert "clarify-1.1 had the response of clarify-1.1: prompt clarify.v1 changed" in drift.out

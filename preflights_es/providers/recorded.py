@@ -1,0 +1,170 @@
+"""A provider that says what another one said, once: for drift and what-if.
+
+A request has the response of a recorded one that is the same: by digest of all that was sent, and
+by occurrence where the same was sent again (a retry after a timeout). Else, if it may, that of the
+call with the same number. No response serves twice, and nobody else is ever asked.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from hashlib import sha256
+from typing import Final
+
+import msgspec
+from msgspec.structs import replace
+
+from preflights_es.core.completions import (
+    Completion,
+    CompletionFailed,
+    CompletionReceived,
+    CompletionRequested,
+)
+from preflights_es.core.errors import LLMError, LLMUnfinishedError
+from preflights_es.core.events import Event
+from preflights_es.core.json import encoded
+from preflights_es.providers.base import LLMProvider
+
+NAME: Final = "recorded"
+
+
+class Unanswered(Exception):
+    """Nobody may answer a request; nothing that a provider does, and so no `LLMError`."""
+
+    def __init__(self, request: CompletionRequested, why: str) -> None:
+        super().__init__(f"the call {request.call!r}: {why}")
+        self.request = request
+
+
+class Unrecorded(Unanswered):
+    """No response is recorded for a request."""
+
+    def __init__(self, request: CompletionRequested) -> None:
+        super().__init__(request, "no response is recorded for it")
+
+
+class Pair(msgspec.Struct, frozen=True):
+    """A recorded request and what came of it."""
+
+    request: CompletionRequested
+    outcome: CompletionReceived | CompletionFailed
+
+
+class Match(msgspec.Struct, frozen=True):
+    """A request and the recorded one whose response it had."""
+
+    asked: CompletionRequested
+    recorded: CompletionRequested
+    exact: bool
+    """By digest and occurrence; else by call number."""
+
+
+class RecordedProvider(LLMProvider):
+    """Serves the responses of one session, and of no other."""
+
+    name = NAME
+
+    def __init__(self, events: Iterable[Event], *, by_call: bool = True) -> None:
+        """Args:
+        by_call: whether a request that nobody sent may have the response of its call's number.
+        """
+        self.matches: list[Match] = []
+        """So far, in the order of the requests."""
+        self._by_call = by_call
+        self._same: dict[bytes, list[Pair]] = defaultdict(list)
+        self._calls: dict[str, Pair] = {}
+        self._served: set[str] = set()
+        for pair in pairs(events):
+            self._same[digest(pair.request)].append(pair)
+            self._calls[pair.request.call] = pair
+
+    async def respond(self, request: CompletionRequested) -> Completion:
+        """What was recorded.
+
+        Raises:
+            LLMError: what was recorded is a failure; the same kind, words and hint.
+            Unrecorded: there is no response for this request.
+        """
+        return served(self.taken(request).outcome)
+
+    def taken(self, request: CompletionRequested) -> Pair:
+        """The recorded call that answers a request; not to be had again.
+
+        Raises:
+            Unrecorded: there is none.
+        """
+        same = [p for p in self._same[digest(request)] if p.request.call not in self._served]
+        pair = same[0] if same else self._calls.get(request.call) if self._by_call else None
+        if pair is None or pair.request.call in self._served:
+            raise Unrecorded(request)
+        self._served.add(pair.request.call)
+        self.matches.append(Match(request, pair.request, bool(same)))
+        return pair
+
+
+def pairs(events: Iterable[Event]) -> list[Pair]:
+    """Each request with its first outcome, in the order of the requests; others came too late."""
+    requests: dict[str, CompletionRequested] = {}
+    outcomes: dict[str, CompletionReceived | CompletionFailed] = {}
+    for event in events:
+        if isinstance(event, CompletionRequested):
+            requests[event.call] = event
+        elif isinstance(event, (CompletionReceived, CompletionFailed)) and event.call in requests:
+            outcomes.setdefault(event.call, event)
+    return [Pair(r, outcomes[call]) for call, r in requests.items() if call in outcomes]
+
+
+def digest(request: CompletionRequested) -> bytes:
+    """Of all that is sent; not of the call's number, the attempt, nor how long it waits."""
+    return sha256(encoded(replace(request, call="", attempt=1, wait_ms=0))).digest()
+
+
+def served(outcome: CompletionReceived | CompletionFailed) -> Completion:
+    """A recorded outcome as its provider gave it.
+
+    Raises:
+        LLMError: it is a failure.
+    """
+    if isinstance(outcome, CompletionReceived):
+        return Completion(
+            text=outcome.text,
+            text_base64=outcome.text_base64,
+            model=outcome.model,
+            stop_reason=outcome.stop_reason,
+            request_id=outcome.request_id,
+            input_tokens=outcome.input_tokens,
+            output_tokens=outcome.output_tokens,
+        )
+    raise error_of(outcome)
+
+
+def error_of(failed: CompletionFailed) -> LLMError:
+    """The error that a recorded failure was; its kind stays even where no class has it."""
+    cls = _classes().get(failed.kind, LLMError)
+    if issubclass(cls, LLMUnfinishedError):
+        error: LLMError = cls(
+            failed.message,
+            received=failed.received,
+            stop_reason=failed.stop_reason,
+            model=failed.model,
+            request_id=failed.request_id,
+            input_tokens=failed.input_tokens,
+            output_tokens=failed.output_tokens,
+        )
+        error.retry_after_ms = failed.retry_after_ms
+    else:
+        error = cls(failed.message, retry_after_ms=failed.retry_after_ms)
+    error.kind = failed.kind
+    return error
+
+
+def _classes() -> dict[str, type[LLMError]]:
+    """Every kind of failure, by the name it has in the log."""
+    found: dict[str, type[LLMError]] = {}
+    left: list[type[LLMError]] = [LLMError]
+    while left:
+        cls = left.pop()
+        found.setdefault(cls.kind, cls)
+        left += cls.__subclasses__()
+    return found

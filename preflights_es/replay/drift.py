@@ -1,0 +1,40 @@
+"""Drift: today's code runs on with the responses that were recorded, and says where it went off."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from preflights_es.core.events import Input
+from preflights_es.core.session import Session
+from preflights_es.providers.recorded import Match, RecordedProvider
+from preflights_es.replay.causes import causes
+from preflights_es.replay.child import Child
+from preflights_es.replay.recording import Recording, Turn
+from preflights_es.replay.rerun import Rerun, Served, rerun
+
+
+async def drift(recording: Recording) -> tuple[Rerun, Child]:
+    """The whole session again, on its own responses.
+
+    A request that is not the recorded one has the response of the call with its number, and is
+    listed. One for which nothing is left ends the child: nobody is asked, and no other session is.
+    """
+    provider = RecordedProvider(recording.events)
+    child = Child(recording, 0, provider, "drift")
+    await child.play(as_recorded)
+    matches = tuple(_served(match) for match in provider.matches if not match.exact)
+    exact = len(provider.matches) - len(matches)
+    return rerun(child, "drift", exact=exact, matches=matches), child
+
+
+async def as_recorded(turn: Turn, _session: Session[Any]) -> Input:
+    """What somebody did, once more."""
+    return turn.input
+
+
+def _served(match: Match) -> Served:
+    return Served(
+        call=match.asked.call,
+        recorded=match.recorded.call,
+        causes=causes(match.recorded, match.asked),
+    )

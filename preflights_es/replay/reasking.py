@@ -1,0 +1,94 @@
+"""Providers that are code of ours are asked again: what they answer is computed, like the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine
+from typing import Any, Final, NamedTuple, TypeVar
+
+from preflights_es.core.completions import CompletionFailed, CompletionReceived, CompletionRequested
+from preflights_es.core.errors import LLMError, LLMLostError
+from preflights_es.core.events import Outcome
+from preflights_es.core.leading import Lead
+from preflights_es.core.ports import Provider
+from preflights_es.core.session import Workflow
+from preflights_es.runtime.redaction import redact
+
+T = TypeVar("T")
+
+CACHED: Final = 256  # providers that are kept; sessions of one batch share most of them
+
+
+class Code(NamedTuple):
+    """The providers that are code of ours, as the composition root knows them."""
+
+    generation: Callable[[str, Workflow[Any]], str | None]
+    """Today's model of a provider; None for one that is no code of ours."""
+    made: Callable[[Lead], Provider]
+
+
+class Reasking:
+    """Asks them, and keeps them from one session to the next."""
+
+    def __init__(self, code: Code) -> None:
+        self._code = code
+        self._made: dict[tuple[str, tuple[tuple[str, str], ...]], Provider] = {}
+
+    def generation(self, request: CompletionRequested, workflow: Workflow[Any]) -> str | None:
+        """Today's model of whoever was asked; None where that is no code of ours."""
+        return self._code.generation(request.provider, workflow)
+
+    def again(
+        self, request: CompletionRequested, recorded: CompletionReceived | CompletionFailed
+    ) -> Outcome:
+        """What would be recorded now; time and latency are the recording's."""
+        try:
+            got = driven(self.provider(request).respond(request))
+        except LLMError as error:
+            return CompletionFailed(
+                at=recorded.at,
+                actor=recorded.actor,
+                call=recorded.call,
+                kind=error.kind,
+                message=redact(str(error)).text,
+                retry_after_ms=error.retry_after_ms,
+                latency_ms=recorded.latency_ms,
+            )
+        return CompletionReceived(
+            at=recorded.at,
+            actor=recorded.actor,
+            call=recorded.call,
+            text=got.text,
+            text_base64=got.text_base64,
+            model=got.model,
+            stop_reason=got.stop_reason,
+            request_id=got.request_id,
+            input_tokens=got.input_tokens,
+            output_tokens=got.output_tokens,
+            latency_ms=recorded.latency_ms,
+        )
+
+    def provider(self, request: CompletionRequested) -> Provider:
+        """Whoever was asked, made once."""
+        key = (request.provider, request.parameters)
+        if key not in self._made:
+            if len(self._made) >= CACHED:
+                self._made.clear()
+            self._made[key] = self._code.made(Lead(request.provider, request.model, key[1]))
+        return self._made[key]
+
+
+def is_provider_s(outcome: CompletionReceived | CompletionFailed) -> bool:
+    """Whether a provider said it: that a call was lost is what the program said of itself."""
+    return not (isinstance(outcome, CompletionFailed) and outcome.kind == LLMLostError.kind)
+
+
+def driven(asking: Coroutine[Any, Any, T]) -> T:
+    """The result of a coroutine that waits for nobody; an event loop would cost more than it."""
+    try:
+        asking.send(None)
+    except StopIteration as done:
+        found: T = done.value
+        return found
+    asking.close()
+    message = "code of ours waits for nobody"
+    raise AssertionError(message)

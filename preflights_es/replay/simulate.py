@@ -1,0 +1,90 @@
+"""A session run again against the simulator.
+
+One that the simulator led is led by it again, with its own seed and faults: all of it is code, so
+that it must come out the same. Where a model led, the simulator answers in its place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from msgspec.structs import replace
+
+from preflights_es.core.completions import Completion, CompletionFailed, CompletionRequested
+from preflights_es.core.errors import LLMLostError
+from preflights_es.core.events import Input
+from preflights_es.core.leading import Lead, LeadChanged, Setup
+from preflights_es.core.session import Session
+from preflights_es.replay.child import Child
+from preflights_es.replay.otherwise import named
+from preflights_es.replay.reasking import Code, Reasking
+from preflights_es.replay.recording import Recording, Turn
+from preflights_es.replay.rerun import Rerun, rerun
+
+Simulating = Callable[[Lead | None], Lead | None]
+"""Who leads in place of whoever led: the same, where that is code of ours already."""
+
+
+class Own:
+    """Code of ours, as each request names it; what the recording lost is lost again."""
+
+    def __init__(self, reasking: Reasking, recording: Recording) -> None:
+        self._reasking = reasking
+        self._lost = {
+            event.call: event.message
+            for event in recording.events
+            if isinstance(event, CompletionFailed) and event.kind == LLMLostError.kind
+        }
+
+    async def respond(self, request: CompletionRequested) -> Completion:
+        """What the simulator or the reference answers.
+
+        Raises:
+            LLMError: as they do.
+        """
+        if request.call in self._lost:
+            raise LLMLostError(self._lost[request.call])
+        return await self._reasking.provider(request).respond(request)
+
+
+async def simulate(recording: Recording, code: Code, simulating: Simulating) -> tuple[Rerun, Child]:
+    """The whole session again, with code of ours in place of whoever led."""
+    otherwise: dict[str, None] = {}
+
+    async def changed(turn: Turn, _session: Session[Any]) -> Input:
+        new = led_by(turn.input, recording.workflow.prompts, simulating)
+        if new != turn.input:
+            otherwise[f"led by {_leader(new)}"] = None
+        return new
+
+    names = [_leader(led_by(turn.input, (), simulating)) for turn in recording.turns]
+    child = Child(recording, 0, Own(Reasking(code), recording), f"simulate {names}")
+    await child.play(changed)
+    return rerun(child, "simulate", otherwise=tuple(otherwise)), child
+
+
+def led_by(new: Input, prompts: tuple[tuple[str, str], ...], simulating: Simulating) -> Input:
+    """An Input that says who leads, with another lead; any other as it is.
+
+    Args:
+        prompts: of a session that had none, since nobody led it.
+    """
+    setup = getattr(new, "setup", None)
+    if isinstance(setup, Setup):
+        lead = simulating(setup.lead)
+        if lead == setup.lead:
+            return new
+        provider = lead.provider if lead else "mock"
+        prompts = setup.prompts or prompts
+        changed = replace(setup, lead=lead, provider=provider, prompts=prompts)
+        return replace(new, setup=changed)
+    if isinstance(new, LeadChanged) and new.lead is not None:
+        return replace(new, lead=simulating(new.lead))
+    return new
+
+
+def _leader(new: Input) -> str:
+    setup = getattr(new, "setup", None)
+    lead = setup.lead if isinstance(setup, Setup) else getattr(new, "lead", None)
+    return named(lead if isinstance(lead, Lead) else None)

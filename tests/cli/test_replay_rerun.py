@@ -1,0 +1,282 @@
+"""`replay --drift`, `--simulate` and what-if: a session runs again, and the log stays as it is."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from preflights_es.core.json import decoded, encoded
+from tests.cli.program import Project
+from tests.cli.test_docs import check
+from tests.providers import server
+from tests.providers.server import FakeAPI
+from tests.replay.sessions import Led, asking, real
+from tests.replay.test_rerun import drifted
+
+ANSWER = json.dumps(
+    {"category": "Infra", "question": "Where?", "options": ["Here", "There"], "own": None}
+)
+PATCH = json.dumps({"category": "Infra", "fields": [{"name": "Hosting", "value": "Here"}]})
+
+
+def led(house: Project, *args: str, faults: str = "none", seed: int = 3) -> str:
+    """A session that the simulator leads, up to its patch; its short id."""
+    words = ("--provider", "sim", "--seed", str(seed), "--faults", faults, "--no-input", "--json")
+    done = house.call("start", "Keep orders safe", *words, *args)
+    assert done.code in (0, 3), done.err
+    id_ = str(done.json["session_id"])[-8:]
+    assert house.call("answer", "last", "hosting=Cloud", "--json").code in (0, 1, 3)
+    return id_
+
+
+def one(house: Project, *args: str, code: int = 0) -> Any:
+    """The one session of a replay as JSON."""
+    done = house.call("replay", "last", *args, "--json")
+    assert done.code == code, (done.out, done.err)
+    (found,) = done.json["sessions"]
+    return found
+
+
+# 1. Drift and simulation ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("faults", ["none", "timeout=0.2,error=0.2,rate_limit=0.2,malformed=0.2"])
+@pytest.mark.parametrize("seed", [0, 1, 3, 12])
+def test_with_its_own_seed_and_faults_a_session_is_identical(
+    house: Project, faults: str, seed: int
+) -> None:
+    led(house, faults=faults, seed=seed)
+    before = house.recorded()
+    own = ("--seed", str(seed), "--faults", faults)
+    for how in ((), ("--drift",), ("--simulate",), ("--simulate", *own)):
+        found = one(house, *how)
+        assert found["status"] == "identical"
+    assert house.recorded() == before, "nothing was written"
+
+
+def test_a_faulty_session_is_identical_in_words_too(house: Project) -> None:
+    id_ = led(house)
+    done = house.call("replay", "last", "--simulate")
+    assert done.out.startswith(f"{id_} simulated: identical: 12 events")
+    done = house.call("replay", "last", "--drift")
+    assert done.out.startswith(f"{id_} drift: identical: 2 of 2 responses by digest")
+
+
+def test_another_seed_is_a_question_and_no_difference(house: Project) -> None:
+    led(house)
+    found = one(house, "--simulate", "--seed", "4")
+    assert (found["status"], found["otherwise"]) == (
+        "different",
+        ["led by sim simllm/1 (seed=4, faults=none)"],
+    )
+    done = house.call("replay", "last", "--simulate", "--seed", "4")
+    assert "hosting: unknown_question" in done.out
+    assert "it waits for an answer to" in done.out
+    assert '/status: "ready" -> "needs_answers"' in done.out
+
+
+def test_several_sessions_run_again_at_once(house: Project, tmp_path: Path) -> None:
+    goldens = sorted(str(p) for p in (Path(__file__).parents[2] / "replays").rglob("*.jsonl"))
+    for how in ("--drift", "--simulate"):
+        done = house.call("replay", how, "--json", *goldens)
+        assert done.code == 0
+        assert {s["status"] for s in done.json["sessions"]} == {"identical"}
+
+
+def test_a_changed_answer_of_the_simulator_is_a_difference(house: Project) -> None:
+    led(house)
+    text = house.call("export", "last").out
+    (house.folder / "x.jsonl").write_text(text.replace("Bare metal", "Bare bones"))
+    assert house.call("replay", "x.jsonl").code == 4, "the chain says so"
+
+
+# 2. What if ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("args", "otherwise"),
+    [
+        (("--provider", "sim", "--seed", "9"), "led by sim simllm/1 (seed=9, faults=none)"),
+        (("--seed", "9"), "led by sim simllm/1 (seed=9, faults=none)"),
+        (("--faults", "timeout=1"), "led by sim simllm/1 (seed=3, faults=llm_timeout=1.0)"),
+        (("--provider", "mock"), "led by the rules"),
+        (("--prompt", "clarify=v2"), "prompt clarify.v2"),
+        (("--answer", "hosting=On foot"), "answer hosting=On foot"),
+        (("--fault", "clarify-1=timeout"), "fault clarify-1=timeout"),
+    ],
+)
+def test_a_what_if_reports_and_leaves_the_log_alone(
+    house: Project, args: tuple[str, ...], otherwise: str
+) -> None:
+    led(house)
+    before = house.recorded()
+    found = one(house, *args)
+    assert (found["mode"], found["otherwise"]) == ("whatif", [otherwise])
+    assert found == one(house, *args), "the same again"
+    text = house.call("replay", "last", *args)
+    assert text.out.splitlines()[0].split(" ", 1)[1].startswith(f"what if, {otherwise}: ")
+    assert house.recorded() == before
+
+
+def test_it_goes_on_from_a_step(house: Project) -> None:
+    led(house)
+    assert one(house, "--provider", "mock", "--from", "decide-2")["kept"] == 6
+    assert one(house, "--provider", "mock", "--from", "7")["kept"] == 6
+
+
+def test_a_child_is_kept_in_a_file_and_never_in_the_log(house: Project) -> None:
+    id_ = led(house)
+    done = house.call("replay", "last", "--seed", "9", "--out", "child.jsonl")
+    assert done.code == 0
+    kept = done.out.splitlines()[-1]
+    assert kept.startswith("Kept as session ")
+    assert kept.endswith(" in child.jsonl.")
+    assert id_ not in kept
+    assert house.call("replay", "child.jsonl").code == 0
+    refused = house.call("import", "child.jsonl")
+    assert (refused.code, "stands in another session" in refused.err) == (1, True)
+    again = house.call("replay", "last", "--seed", "9", "--out", "child.jsonl")
+    assert (again.code, again.err) == (1, "preflights: child.jsonl exists: name a new file\n")
+    assert [path.name for path in house.folder.glob("*child*")] == ["child.jsonl"]
+    lost = house.call("replay", "last", "--seed", "9", "--out", "no/such/child.jsonl")
+    assert lost.code == 5
+    assert "cannot be written" in lost.err
+
+
+def test_many_children_are_kept_in_one_file(house: Project) -> None:
+    led(house)
+    led(house, seed=4)
+    ids = [s["session_id"] for s in house.call("sessions", "--json").json["sessions"]]
+    shape = house.call("replay", *ids, "--drift", "--out", "all.jsonl", "--json").json
+    kept = [s["child_session_id"] for s in shape["sessions"]]
+    again = house.call("replay", "all.jsonl", "--json").json["sessions"]
+    assert [s["session_id"] for s in again] == kept
+    assert {s["status"] for s in again} == {"identical"}
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (("--drift", "--simulate"), "give one"),
+        (("--drift", "--seed", "1"), "leave --seed out"),
+        (("--drift", "--live"), "leave --live out"),
+        (("--simulate", "--provider", "sim"), "leave --provider out"),
+        (("--simulate", "--from", "3"), "leave --from out"),
+        (("--simulate", "--faults", "x"), "--faults: found 'x'"),
+        (("--simulate", "--seed", "x"), "'x' is not a valid integer"),
+        (("--from", "3"), "--from says nothing of what is to be otherwise"),
+        (("--live",), "--live says nothing of what is to be otherwise"),
+        (("--out", "x.jsonl"), "a strict replay runs nothing"),
+        (("--provider", "nobody"), "found 'nobody', expected one of mock, sim"),
+        (("--provider", ""), "it is empty"),
+        (("--from", " ", "--seed", "1"), "it is empty"),
+        (("--model", "x"), "--model: sim leads, which asks no model"),
+        (("--provider", "openai", "--seed", "1"), "add --provider sim"),
+        (("--prompt", "clarify"), "expected a pair such as clarify=v2"),
+        (("--prompt", "clarify=v9"), "expected one of clarify.v1, clarify.v2"),
+        (("--prompt", "nosuch=v1"), "expected one of clarify, decide"),
+        (("--fault", "clarify-1"), "expected a pair such as clarify-1=timeout"),
+        (("--fault", "clarify-1=fire"), "expected timeout, error, rate_limit, malformed"),
+        (("--fault", "decide-2=error", "--fault", "decide-2=timeout"), "named twice"),
+        (("--prompt", "clarify=v1", "--prompt", "clarify=v2"), "named twice"),
+        (("--fault", "clarify-9=error"), "no call of 'clarify-9' was made"),
+        (("--answer", "x"), "expected KEY=VALUE"),
+        (("--seed", "1", "--from", "99"), "there is no event 99: expected 1 to 12"),
+        (("--seed", "1", "--from", "x-1"), "expected one of clarify-1, decide-2"),
+        (("--provider", "anthropic"), "at most 4 calls: give --live if you mean it"),
+        (("--provider", "anthropic", "--live"), "needs a key"),
+    ],
+)
+def test_what_does_not_fit_is_one_clear_line(
+    house: Project, args: tuple[str, ...], message: str
+) -> None:
+    led(house)
+    done = house.call("replay", "last", *args)
+    assert done.code == 2, (done.out, done.err)
+    assert message in done.err
+    assert done.err.count("\n") == 1
+    assert done.out == ""
+
+
+def test_a_what_if_is_about_one_session(house: Project) -> None:
+    led(house)
+    done = house.call("replay", "last", "last", "--seed", "1")
+    assert (done.code, "one session, found 2" in done.err) == (2, True)
+
+
+def test_the_rules_are_replaced_by_naming_a_provider(house: Project) -> None:
+    house.started_session()
+    done = house.call("replay", "last", "--model", "x")
+    assert (done.code, "the rules lead: name a --provider" in done.err) == (2, True)
+    assert one(house, "--provider", "sim")["otherwise"] == [
+        "led by sim simllm/1 (seed=0, faults=none)"
+    ]
+
+
+# 3. A model ----------------------------------------------------------------------------------
+
+
+def test_a_model_is_asked_only_with_leave(house: Project) -> None:
+    with FakeAPI() as api:
+        here = {
+            "PREFLIGHTS_PROVIDER": "openai",
+            "PREFLIGHTS_MODEL": "gpt-4o",
+            "PREFLIGHTS_BASE_URL": api.openai,
+            "PREFLIGHTS_OPENAI_API_KEY": "sk-test-0123456789",
+        }
+        api.script(server.text(ANSWER), server.text(PATCH))
+        started = house.call("start", "Keep orders safe", "--no-input", "--json", env=here)
+        assert started.code == 3, started.err
+        assert house.call("answer", "last", "Here", "--json", env=here).code in (0, 3)
+        paid = len(api.requests)
+
+        for how in ((), ("--drift",), ("--fault", "clarify-1=timeout")):
+            assert house.call("replay", "last", *how, env=here).code == 0
+        priced = house.call("replay", "last", "--answer", "hosting=There", env=here)
+        assert (priced.code, len(api.requests)) == (2, paid)
+        assert "this asks openai (gpt-4o), at most 4 calls: give --live" in priced.err
+
+        api.script(server.text(PATCH.replace("Here", "There")))
+        live = ("--answer", "hosting=There", "--live", "--out", "child.jsonl", "--json")
+        done = house.call("replay", "last", *live, env=here)
+        assert done.code == 0, done.err
+        (found,) = done.json["sessions"]
+        assert (found["live"], len(api.requests)) == (1, paid + 1)
+        text = (house.folder / "child.jsonl").read_text()
+        assert "sk-test" not in text
+        assert api.url not in text
+
+
+# 4. The shape --------------------------------------------------------------------------------
+
+
+def test_the_fields_of_a_rerun_are_those_that_are_documented(house: Project) -> None:
+    led(house)
+    child = house.call("replay", "last", "--seed", "4", "--out", "child.jsonl", "--json").json
+    diverging = ("python", str(Path(__file__).parent / "diverging.py"))
+    buggy = ("python", str(Path(__file__).parent / "buggy.py"))
+    drift = house.run("replay", "last", "--drift", "--json", program=diverging)
+    assert drift.code == 1
+    house.started_session("Add OAuth login")
+    house.call("answer", "last", "crash")
+    fault = house.run("replay", "last", "--drift", "--json", program=buggy)
+    assert fault.code == 1
+    matched = _drifted_match()
+    check("rerun/1", *map(_opaque, (child, drift.json, fault.json, matched)))
+
+
+def _opaque(shape: Any) -> Any:
+    """Without the inside of values that may be anything."""
+    for session in shape["sessions"]:
+        for one in (*session["changes"], *session["divergences"]):
+            one.update({k: "any" for k, v in one.items() if isinstance(v, (dict, list))})
+    return shape
+
+
+def _drifted_match() -> Any:
+    """A drift with a response by call number, which no program on this page leads to."""
+    found = decoded(encoded(drifted(Led(real()).stored, asking(model="x"))))
+    return {"format": "rerun/1", "sessions": [{**found, "child_session_id": None}]}
