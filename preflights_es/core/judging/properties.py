@@ -10,6 +10,7 @@ from preflights_es.core.judging.verdict import Path, pointer
 DROPPED_MAX: Final = 100  # pointers kept of what was dropped
 _APPLIED: Final = ("allOf", "if", "then", "else")
 _UNIONS: Final = ("anyOf", "oneOf")
+_NAMED: Final = ("properties", "$defs", "definitions")
 
 
 def target(root: object, reference: object) -> Any:
@@ -26,6 +27,40 @@ def target(root: object, reference: object) -> Any:
         else:
             return True
     return node
+
+
+_UNCLEAR: Final = frozenset(
+    ("patternProperties", "unevaluatedProperties", "dependentSchemas", "if", "not", "propertyNames")
+)
+
+
+def closed(schema: Any) -> Any:
+    """The schema with every property forbidden that it does not declare; None where it is unclear.
+
+    What meets it holds nothing to drop; what does not may still do so.
+    """
+    if isinstance(schema, list):
+        parts = [closed(part) for part in schema]
+        return None if any(part is None for part in parts) else parts
+    if not isinstance(schema, dict):
+        return schema
+    if _UNCLEAR & schema.keys() or schema.get("additionalProperties", False) is not False:
+        return None
+    made: dict[str, Any] = {}
+    for key, part in schema.items():
+        inner = _closed_each(part) if key in _NAMED else closed(part)
+        if inner is None and part is not None:
+            return None
+        made[key] = inner
+    return {**made, "additionalProperties": False} if "properties" in made else made
+
+
+def _closed_each(named: Any) -> Any:
+    """Of a mapping whose keys are names of properties or definitions, and no words of a schema."""
+    if not isinstance(named, dict):
+        return None
+    parts = {name: closed(part) for name, part in named.items()}
+    return None if any(part is None for part in parts.values()) else parts
 
 
 def drop_unknown(root: object, value: Any) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from preflights_es.core.judging.properties import drop_unknown, target
+from preflights_es.core.judging.properties import closed, drop_unknown, target
 from preflights_es.core.judging.verdict import Violation
 from preflights_es.core.judging.violations import of_model, of_schema
 
@@ -31,6 +31,8 @@ class Shape:
         self.model = model
         self.arrays = "array" in _admitted(schema, schema, {})
         self.validator = _validator(schema)
+        exact = closed(schema)
+        self._exact = None if exact is None else _validator(exact)
 
     def violations(self, value: Any, length: int) -> tuple[Violation, ...]:
         """What is wrong with a value, nothing when it is right; `length` is the response's."""
@@ -40,6 +42,8 @@ class Shape:
 
     def drop_unknown(self, value: Any) -> tuple[str, ...]:
         """JSON Pointers of what was removed from a value, in place."""
+        if self._exact is not None and self._exact.is_valid(value):
+            return ()  # the usual case, a tenth of the price of looking at every property
         return drop_unknown(self.schema, value)
 
 

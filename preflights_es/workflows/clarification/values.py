@@ -122,6 +122,9 @@ class HeuristicsConfig(Value, frozen=True):
 
     def named(self, name: str) -> Category | None:
         """The category of that name, in any case; `Other` for what no category bears."""
+        for category in self.categories:  # as it is spelled, almost always; asked all the time
+            if category.name == name:
+                return category
         folded = name.casefold()
         return next((c for c in self.categories if c.name.casefold() == folded), None)
 
