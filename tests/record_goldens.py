@@ -15,6 +15,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
+from preflights_es.app import WORKFLOWS
 from preflights_es.core import ids
 from preflights_es.core.artifacts import ArtifactDue, ArtifactWritten, Related
 from preflights_es.core.errors import SessionFaulted
@@ -41,7 +42,7 @@ from preflights_es.workflows.clarification.values import (
     Mark,
 )
 
-FOLDER = Path(__file__).parent.parent / "replays" / WORKFLOW.name
+FOLDER = Path(__file__).parent.parent / "replays"
 ADA = Actor("user", "Ada Lovelace")
 BEGAN = 1_790_000_000_000_000  # microseconds: 2026-09-21
 
@@ -55,7 +56,7 @@ class Recorder:
         salts = count(1)
         self.store = MemoryStore(lambda: next(ticks), lambda: next(salts).to_bytes(16, "big"))
         self.root = root
-        self.workflows = {WORKFLOW.name: WORKFLOW}
+        self.workflows = dict(WORKFLOWS)
         self.runner = Runner(
             self.store,
             self.workflows,
@@ -427,11 +428,22 @@ def recorded(golden: Callable[[Recorder], None]) -> bytes:
         return recorder.lines()
 
 
+def every() -> dict[Path, Callable[[Recorder], None]]:
+    """By the file that each is recorded in."""
+    from tests import record_notes
+
+    by_workflow = {"clarification": GOLDENS, "extraction": record_notes.GOLDENS}
+    return {
+        FOLDER / name / f"{golden.__name__}.jsonl": golden
+        for name, goldens in by_workflow.items()
+        for golden in goldens
+    }
+
+
 def main(names: list[str]) -> None:
     """Write what is missing, and what is named."""
-    FOLDER.mkdir(parents=True, exist_ok=True)
-    for golden in GOLDENS:
-        path = FOLDER / f"{golden.__name__}.jsonl"
+    for path, golden in every().items():
+        path.parent.mkdir(parents=True, exist_ok=True)
         if not path.exists() or golden.__name__ in names or "--all" in names:
             path.write_bytes(recorded(golden))
             print(path.name, path.read_bytes().count(b"\n"), "events")

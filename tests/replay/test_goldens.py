@@ -17,7 +17,7 @@ from preflights_es.replay.replayer import Replayer
 from preflights_es.store import chain, jsonl
 from preflights_es.store.codec import Codec
 from preflights_es.workflows.clarification.events import QuestionSuggested
-from tests.record_goldens import GOLDENS, Recorder, recorded
+from tests.record_goldens import Recorder, every, recorded
 
 LED = {cls.tag for cls in (*COMPLETION_EVENTS, *LED_EVENTS)} | {QuestionSuggested.tag}
 REPLAYS = Path(__file__).parent.parent.parent / "replays"
@@ -36,11 +36,12 @@ def test_a_golden_session_replays_without_a_difference(path: Path) -> None:
         assert (result.status, result.divergences, result.fault) == ("identical", (), None)
 
 
-@pytest.mark.parametrize("golden", GOLDENS, ids=lambda golden: golden.__name__)
+@pytest.mark.parametrize(
+    ("path", "golden"), every().items(), ids=lambda one: getattr(one, "stem", "")
+)
 def test_recording_a_golden_again_comes_to_the_same_decisions(
-    golden: Callable[[Recorder], None],
+    path: Path, golden: Callable[[Recorder], None]
 ) -> None:
-    path = REPLAYS / "clarification" / f"{golden.__name__}.jsonl"
     again = jsonl.stored(recorded(golden).splitlines(), "recorded again")
     assert [_decision(one) for one in again] == [
         _decision(one) for stream in _streams(path) for one in stream
@@ -57,11 +58,10 @@ def _today(one: Stored) -> tuple[str, bytes]:
     return Codec(WORKFLOWS[one.workflow]).upcast(one)
 
 
-def test_the_goldens_meet_every_event_of_the_workflow_and_the_kernel() -> None:
+def test_the_goldens_meet_every_event_of_every_workflow_and_the_kernel() -> None:
     met = {_today(one)[0] for path in FILES for stream in _streams(path) for one in stream}
-    known = {
-        cls.tag for cls in (*WORKFLOWS["clarification"].events, *SESSION_EVENTS, *ARTIFACT_EVENTS)
-    }
+    own = {cls.tag for workflow in WORKFLOWS.values() for cls in workflow.events}
+    known = own | {cls.tag for cls in (*SESSION_EVENTS, *ARTIFACT_EVENTS)}
     # What was erased is gone: such a session has nothing to replay.
     assert known | LED <= met | {"session.input_ignored.v1", SessionErased.tag}
     assert len(FILES) >= 12

@@ -1,0 +1,141 @@
+"""Golden notes: what each of them is, recorded by `python -m tests.record_goldens`."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+from preflights_es.app import simulated
+from preflights_es.core.leading import Lead, Setup
+from preflights_es.core.simulation import GENERATION
+from preflights_es.runtime.notes import Listed, Notes
+from preflights_es.runtime.runner import Handle, Step
+from preflights_es.workflows.extraction import WORKFLOW
+from preflights_es.workflows.extraction.values import Language
+from tests.record_goldens import ADA, Recorder
+
+MOCK = Lead("mock", WORKFLOW.decider)
+
+
+def sim(seed: int = 0, faults: str = "none", *, strict: bool = False) -> Lead:
+    """The simulator."""
+    return Lead("sim", GENERATION, (("seed", str(seed)), ("faults", faults)), strict)
+
+
+def notes(r: Recorder) -> Notes:
+    """The notes of the project, each step settled by whoever leads."""
+
+    def settled(step: Step) -> Step:
+        lead = WORKFLOW.lead(step.handle.session.state)
+        if lead is None:
+            return step
+        after = asyncio.run(r.runner.settle(step.handle, simulated(lead)))
+        return Step(after.handle, step.decisions)
+
+    return Notes(r.runner, "golden", ADA, settled)
+
+
+def take(r: Recorder, note: str, lead: Lead = MOCK, language: Language = "de") -> Handle:
+    setup = Setup("0.1.0", WORKFLOW.decider, lead.provider, WORKFLOW.prompts, lead)
+    step = notes(r).take(note, setup, language, "2026-11-22T09:30+01:00", "Europe/Berlin")
+    r.order.append(step.handle.session_id)
+    return step.handle
+
+
+def answer(r: Recorder, handle: Handle, text: str, key: str = "start_time") -> Handle:
+    return notes(r).answer(handle, [(key, (text,))]).handle
+
+
+def listed(handle: Handle, number: int) -> Listed:
+    return Listed(handle, handle.session.state.items[number - 1])
+
+
+def a_note_holds_tasks_and_an_event(r: Recorder) -> None:
+    take(r, "Email an Chef, Meeting 14 Uhr, Präsentation fertig")
+
+
+def a_note_is_a_list_of_everything(r: Recorder) -> None:
+    text = "- urgent: taxes, 30 min\n- call mom 2:30 pm\n- idea: a podcast\n- no rush: the cellar"
+    take(r, text, language="en")
+
+
+def the_one_question_is_answered(r: Recorder) -> None:
+    handle = take(r, "Arzt, Milch kaufen")
+    handle = answer(r, handle, "   ")
+    handle = answer(r, handle, "14 Uhr", "wann")
+    handle = answer(r, handle, "14 Uhr")
+    answer(r, handle, "15 Uhr")
+
+
+def a_second_reading_keeps_what_a_person_changed(r: Recorder) -> None:
+    handle = take(r, "Arzt, Milch kaufen, Brot kaufen")
+    handle = notes(r).closed(listed(handle, 2), "done").handle
+    handle = notes(r).edited(listed(handle, 3), [("title", "Brot und Butter kaufen")]).handle
+    answer(r, handle, "um 9:15")
+
+
+def a_task_has_a_life(r: Recorder) -> None:
+    handle = take(r, "Steuer, Meeting 9 Uhr")
+    for fields in (
+        [("duration_min", "60"), ("duration_max", "90"), ("importance", "high")],
+        [("due", "2027-05-31"), ("energy", "admin")],
+        [("due", "")],
+        [("due", "soon")],
+        [("start_time", "09:00")],
+        [("due", "")],
+    ):
+        handle = notes(r).edited(listed(handle, 1), fields).handle
+    handle = notes(r).closed(listed(handle, 2), "done").handle
+    handle = notes(r).closed(listed(handle, 1), "cancelled").handle
+    notes(r).closed(listed(handle, 1), "done")
+
+
+def items_are_filed_by_hand(r: Recorder) -> None:
+    step = notes(r).add("idea", "A podcast", [("content", "about logs")], "en", None)
+    r.order.append(step.handle.session_id)
+    handle = notes(r).add("task", "Write it", [("duration_min", "5")], "en", step.handle).handle
+    notes(r).add("event", "Record it", [("start_time", "10:00")], "en", handle)
+
+
+def a_model_varies_and_stays_within_the_contract(r: Recorder) -> None:
+    for seed in range(6):
+        take(r, "Zahnarzt 9 Uhr, 20 min joggen, Idee: ein Buch", sim(seed))
+
+
+def a_model_is_asked_once_more(r: Recorder) -> None:
+    take(r, "Milch kaufen, Brot kaufen", sim(5, "malformed=0.5"))
+
+
+def a_note_that_no_model_could_read_is_filed_by_hand(r: Recorder) -> None:
+    handle = take(r, "Steuer, Zahnarzt", sim(1, "malformed=1"))
+    notes(r).add("task", "Steuer", (), "de", handle)
+
+
+def another_model_reads_what_the_first_could_not(r: Recorder) -> None:
+    handle = take(r, "Steuer, Milch", sim(1, "timeout=0.5,rate_limit=0.5"))
+    notes(r).led_by(handle, MOCK, WORKFLOW.prompts)
+
+
+def a_strict_note_waits_and_is_resumed(r: Recorder) -> None:
+    handle = take(r, "Milch kaufen", sim(2, "error=1", strict=True))
+    notes(r).resume(handle)
+
+
+def a_secret_in_a_note_is_not_recorded(r: Recorder) -> None:
+    take(r, "call the bank, my password: hunter2hunter2, mail ada@example.org")
+
+
+GOLDENS: tuple[Callable[[Recorder], None], ...] = (
+    a_note_holds_tasks_and_an_event,
+    a_note_is_a_list_of_everything,
+    the_one_question_is_answered,
+    a_second_reading_keeps_what_a_person_changed,
+    a_task_has_a_life,
+    items_are_filed_by_hand,
+    a_model_varies_and_stays_within_the_contract,
+    a_model_is_asked_once_more,
+    a_note_that_no_model_could_read_is_filed_by_hand,
+    another_model_reads_what_the_first_could_not,
+    a_strict_note_waits_and_is_resumed,
+    a_secret_in_a_note_is_not_recorded,
+)
