@@ -6,7 +6,15 @@ import platform
 import sys
 from pathlib import Path
 
-from tests.benchmarks import appending, judging, reading, replaying, simulating, startup
+from tests.benchmarks import (
+    appending,
+    judging,
+    reading,
+    replaying,
+    simulating,
+    startup,
+    writing,
+)
 from tests.benchmarks.measure import Figure
 
 PAGE = Path(__file__).parent.parent.parent / "docs" / "performance.md"
@@ -19,8 +27,9 @@ page; it fails when a limit is missed.
 
 The floors: for `--version` and `--help` a click program that does nothing; for `start` a program
 that only runs `import sqlalchemy, click; from pydantic import BaseModel`; for the append the same
-statements, tables, triggers and pragmas through the standard library's sqlite3, and for reading the
-same query with `json.loads` of every payload, in a log of 800,000 events; for replay a
+statements, tables, triggers and pragmas through the standard library's sqlite3, or psycopg where it
+is PostgreSQL (by processes of their own, on the clock of the wall), and for reading the same query
+with `json.loads` of every payload, in a log of 800,000 events; for replay a
 hand-written program that parses, chains and re-drives the same lines with the standard library
 alone (`tests/benchmarks/floor.py`); for a simulated completion `json.loads` and a `jsonschema`
 Draft 2020-12 validator, made before, that judge one valid response of 2 KB. For a judgement the
@@ -34,6 +43,7 @@ def main() -> int:
     rooms = {
         "startup": startup,
         "append": appending,
+        "write": writing,
         "read": reading,
         "replay": replaying,
         "simulate": simulating,
