@@ -1,13 +1,22 @@
-"""`db upgrade` and `db status`."""
+"""`db upgrade`, `db status` and `db backup`."""
 
 from __future__ import annotations
+
+from contextlib import closing
+from pathlib import Path
 
 import click
 
 from preflights_cli.common import Voice, common
+from preflights_cli.progress import bar_over, counted
 from preflights_es.app import App
+from preflights_es.core.errors import LogDamaged
 from preflights_es.core.text import shown
+from preflights_es.runtime import entropy
+from preflights_es.runtime.integrity import walked
+from preflights_es.runtime.writing import new_file
 from preflights_es.store.engines import file_of, shown_url
+from preflights_es.store.sql import SqlStore
 from preflights_es.store.tables import SCHEMA
 
 
@@ -18,7 +27,7 @@ def db_command() -> None:
     \b
     Examples:
       preflights db status
-      preflights db upgrade
+      preflights db backup /mnt/elsewhere/log.db
     """
 
 
@@ -68,4 +77,41 @@ def status_command(app: App, voice: Voice) -> int:
     for name, value in shape.items():
         if name != "format":
             voice.say(f"{name.replace('_', ' '):<14}{shown(str(value))}")
+    return 0
+
+
+@db_command.command("backup", short_help="Copy the log to a new file, while writers go on.")
+@click.argument("file")
+@common
+def backup_command(file: str, app: App, voice: Voice) -> int:
+    """Copy the log to a new file, while writers go on; the copy is verified before it is there.
+
+    It is a log of its own: `--db FILE` reads it. What is recorded while it is made is not in it.
+
+    \b
+    Examples:
+      preflights db backup /mnt/elsewhere/log.db
+      preflights audit verify --all --db /mnt/elsewhere/log.db
+    """
+    from preflights_es.store.backup import copied
+
+    with new_file(file) as path:
+        copied(app.settings.database, path)
+        with closing(SqlStore(str(path), entropy.now, entropy.salt)) as copy:
+            copy.check()
+            heads = copy.heads(None)
+            with bar_over(heads, voice, "Verifying") as looked_at:
+                found = walked(copy, looked_at)
+        for broken in found.broken:
+            raise LogDamaged(f"session {broken.session_id}", broken.version, broken.found)
+    shape = {
+        "format": "db-backup/1",
+        "file": file,
+        "bytes": Path(file).stat().st_size,
+        "sessions": found.sessions,
+        "events": found.events,
+    }
+    voice.json(shape)
+    sessions, events = counted(found.sessions, "session"), counted(found.events, "event")
+    voice.say(shown(f"Copied {sessions}, {events}, to {file}: every chain holds."))
     return 0

@@ -2,59 +2,112 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from tempfile import TemporaryFile
+from typing import Any, BinaryIO, Final
 
 import click
 
-from preflights_cli.common import Voice, common
+from preflights_cli.common import Voice, common, given
+from preflights_cli.progress import bar, counted, tell_scrubbed
 from preflights_es.app import App
-from preflights_es.core.errors import Refused, StoreUnavailable
+from preflights_es.core.errors import Refused
 from preflights_es.core.ids import short
+from preflights_es.core.ports import Head
 from preflights_es.core.text import shown
+from preflights_es.runtime.transfer import Taken
+from preflights_es.runtime.writing import new_file
+from preflights_es.store import jsonl
 
-IMPORT_MAX = 512 * 1024 * 1024  # bytes of a file: it is verified as a whole before it is taken
+HELD_MAX: Final = 512 * 1024 * 1024  # bytes of lines that are held in memory, to be replayed
+BAR_BYTES: Final = 16 * 1024 * 1024  # a smaller file is taken before a bar is drawn
+SHOWN_MAX: Final = 20  # sessions of a file that are named one by one
+COMPRESSED: Final = ".gz"
 
 
 @click.command()
-@click.argument("session")
-@click.option("-o", "--output", metavar="FILE", help="A new file; - is stdout.")
+@click.argument("session", required=False)
+@click.option("-o", "--output", metavar="FILE", callback=given, help="A new file; - is stdout.")
+@click.option("--all", "everything", is_flag=True, help="Every session of this project.")
+@click.option("--any-project", is_flag=True, help="Every session of every project in this log.")
 @common
-def export_command(session: str, output: str | None, app: App, voice: Voice) -> int:
-    """Write a session as JSON Lines, one event a line.
+def export_command(
+    session: str | None,
+    output: str | None,
+    everything: bool,
+    any_project: bool,
+    app: App,
+    voice: Voice,
+) -> int:
+    """Write sessions as JSON Lines, one event a line; compressed where FILE ends with .gz.
 
     \b
     Examples:
       preflights export last > session.jsonl
       preflights export 3f9a12c4 -o bug-report.jsonl
+      preflights export --all -o project.jsonl.gz
     """
-    session_id = app.sessions.resolved(session)
-    content = app.exported(session_id)
+    many = everything or any_project
+    if many == (session is not None):
+        message = "name a session, or give --all or --any-project"
+        raise click.UsageError(message)
+    heads = _heads(app, session, any_project=any_project)
     if output in (None, "-"):
-        voice.lines(content)
+        for content in app.transfer.all(heads):
+            voice.lines(content)
         return 0
-    try:
-        _write_new(Path(output), content)
-    except FileExistsError as error:
-        raise Refused(f"{output} exists: name a new file") from error
-    except OSError as error:
-        raise StoreUnavailable(f"{output} cannot be written: {error.strerror}") from error
-    count = content.count(b"\n")
-    shape = {"format": "export/1", "session_id": session_id, "events": count, "file": output}
+    events = _written(app, voice, heads, str(output))
+    shape = {
+        "format": "export/1",
+        "session_id": None if many else heads[0].session_id,
+        "sessions": len(heads),
+        "events": events,
+        "file": output,
+    }
     voice.json(shape)
-    voice.say(shown(f"Wrote {count} events to {output}."))
+    of = f" of {counted(len(heads), 'session')}" if many else ""
+    voice.say(shown(f"Wrote {counted(events, 'event')}{of} to {output}."))
     return 0
 
 
-def _write_new(path: Path, content: bytes) -> None:
-    """All of it, or no file."""
-    with path.open("xb") as file:
-        try:
+def _heads(app: App, session: str | None, *, any_project: bool) -> Sequence[Head]:
+    if session is None:
+        heads = app.store.heads(None if any_project else app.settings.project)
+        if not heads:
+            raise Refused("there is no session to export")
+        return heads
+    head = app.store.head(app.sessions.resolved(session))
+    assert head is not None, "it was resolved"
+    return [head]
+
+
+def _written(app: App, voice: Voice, heads: Sequence[Head], name: str) -> int:
+    """The number of events in a new file."""
+    events = 0
+    with (
+        new_file(name) as path,
+        path.open("wb") as raw,
+        _packed(raw, name) as file,
+        bar(len(heads), voice, "Exporting") as progress,
+    ):
+        for content in app.transfer.all(heads):
             file.write(content)
-            file.flush()
-        except OSError:
-            path.unlink()
-            raise
+            events += content.count(b"\n")
+            progress.update(1)
+    return events
+
+
+@contextmanager
+def _packed(raw: BinaryIO, name: str) -> Iterator[BinaryIO]:
+    if not name.endswith(COMPRESSED):
+        yield raw
+        return
+    with jsonl.packed(raw) as file:
+        yield file
 
 
 @click.command()
@@ -63,26 +116,93 @@ def _write_new(path: Path, content: bytes) -> None:
 def import_command(file: str, app: App, voice: Voice) -> int:
     """Take over the sessions of a file (- is stdin); every event is verified first.
 
+    What is known here already is passed over: a file can be imported again, also after an import
+    that was interrupted. The file may be compressed by gzip.
+
     \b
     Examples:
       preflights import session.jsonl
+      preflights import project.jsonl.gz
       preflights export last | preflights import - --db copy.db
     """
-    taken = app.imported(lines_of(file), name_of(file))
-    voice.json(
-        {
-            "format": "import/1",
-            "sessions": [
-                {"session_id": h.session_id, "version": h.version, "new_events": n}
-                for h, n in taken
-            ],
-        }
-    )
-    for head, new in taken:
-        what = f"{new} new events" if new else "nothing new"
-        id_ = short(head.session_id)
-        voice.say(f"{id_} ({shown(head.project)}): {what}, version {head.version}")
+    taken: list[dict[str, Any]] = []
+    with _opened(file) as (source, size):
+        where = name_of(file)
+        with bar(2 * size, voice, "Importing", least=2 * BAR_BYTES) as progress:
+            passes = _Passes(source, progress)
+            for one in app.transfer.imported(passes.lines(where), where, passes.progress):
+                taken.append(_json(one))
+                if len(taken) <= SHOWN_MAX:
+                    _say(voice, one)
+    if any(one["erased"] and one["new_events"] for one in taken):
+        tell_scrubbed(voice, scrubbed=app.store.scrubbed())
+    voice.json({"format": "import/1", "sessions": taken})
+    if len(taken) > 1:
+        new = sum(one["new_events"] for one in taken)
+        voice.say(f"{counted(len(taken), 'session')}, {counted(new, 'new event')}.")
     return 0
+
+
+def _json(one: Taken) -> dict[str, Any]:
+    return {
+        "session_id": one.head.session_id,
+        "version": one.head.version,
+        "new_events": one.new,
+        "erased": one.erased,
+    }
+
+
+def _say(voice: Voice, one: Taken) -> None:
+    what = counted(one.new, "new event") if one.new else "nothing new"
+    erased = ", erased" if one.erased else ""
+    head = one.head
+    voice.say(
+        f"{short(head.session_id)} ({shown(head.project)}): {what}, version {head.version}{erased}"
+    )
+
+
+class _Passes:
+    """A file that is read from its beginning more than once, and how far that went."""
+
+    def __init__(self, file: BinaryIO, bar: Any) -> None:
+        self._file = file
+        self._bar = bar
+        self._at = 0
+
+    def lines(self, where: str) -> Any:
+        """What opens another pass."""
+        return lambda: jsonl.lines_in(self._file, where)
+
+    def progress(self) -> None:
+        """Move the bar along."""
+        at = self._file.tell()
+        if at > self._at:
+            self._bar.update(at - self._at)
+        self._at = at
+
+
+@contextmanager
+def _opened(file: str) -> Iterator[tuple[BinaryIO, int]]:
+    """A file that can be read twice, and its length in bytes; what cannot is copied to disk.
+
+    Raises:
+        Refused: it cannot be read.
+    """
+    with ExitStack() as stack:
+        try:
+            if file == "-":
+                source: BinaryIO = sys.stdin.buffer
+            else:
+                source = stack.enter_context(Path(file).open("rb"))
+            if file == "-" or not source.seekable():
+                copy = stack.enter_context(TemporaryFile())
+                shutil.copyfileobj(source, copy)
+                source = copy
+            size = source.seek(0, 2)
+        except (OSError, ValueError) as error:
+            why = getattr(error, "strerror", None) or error
+            raise Refused(f"{name_of(file)} cannot be read: {why}") from error
+        yield source, size
 
 
 def name_of(file: str) -> str:
@@ -91,19 +211,18 @@ def name_of(file: str) -> str:
 
 
 def lines_of(file: str) -> list[bytes]:
-    """The lines of a file of sessions, or of the standard input.
+    """The lines of a file of sessions, or of the standard input, all at once.
 
     Raises:
         Refused: it cannot be read, or is too large.
     """
-    try:
-        if file == "-":
-            content = sys.stdin.buffer.read(IMPORT_MAX + 1)
-        else:
-            with Path(file).open("rb") as opened:
-                content = opened.read(IMPORT_MAX + 1)
-    except OSError as error:
-        raise Refused(f"{file} cannot be read: {error.strerror}") from error
-    if len(content) > IMPORT_MAX:
-        raise Refused(f"{name_of(file)} has more than {IMPORT_MAX:,} bytes: split it by session")
-    return content.splitlines()
+    held: list[bytes] = []
+    size = 0
+    with _opened(file) as (source, _):
+        for line in jsonl.lines_in(source, name_of(file)):
+            size += len(line)
+            if size > HELD_MAX:
+                found = f"{name_of(file)} has more than {HELD_MAX:,} bytes"
+                raise Refused(f"{found}: split it by session")
+            held.append(line)
+    return held

@@ -10,6 +10,7 @@ PreflightsError
 │   └── ProviderMissing     its key or its package is not here
 ├── LogDamaged              what was stored does not verify
 ├── LogFromFuture           written by a newer version of this program
+│   └── NewerProjection
 ├── SessionFaulted          `decide` or `evolve` raised: a bug of ours, kept for replay
 ├── ArtifactOutside         a path that leaves the configured folder
 ├── StoreError
@@ -118,6 +119,17 @@ class LogDamaged(PreflightsError):
 
 class LogFromFuture(PreflightsError):
     """A log, a line or an event that a newer version of this program wrote."""
+
+
+class NewerProjection(LogFromFuture):
+    """A newer version of this program keeps a projection of the log."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(
+            f"a newer version of preflights keeps the projection {name!r} of this log: "
+            "upgrade preflights"
+        )
+        self.name = name
 
 
 class SessionFaulted(PreflightsError):

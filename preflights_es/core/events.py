@@ -82,11 +82,21 @@ class InputQuarantined(Input, frozen=True):
     """Type and message of what deciding it raised, as seen by whoever set it aside."""
 
 
+class SessionErased(Input, frozen=True):
+    """Somebody erased the session: the payloads of all events before are gone.
+
+    Reaches no workflow, and holds nothing of what is gone.
+    """
+
+    tag: ClassVar[str] = "session.erased.v1"
+    reason: str = ""
+
+
 class SessionClosed(Decision, frozen=True):
     """Nothing more is decided in this session."""
 
     tag: ClassVar[str] = "session.closed.v1"
-    status: Literal["abandoned"]
+    status: Literal["abandoned", "erased"]
 
 
 class ResponseIgnored(Decision, frozen=True):
@@ -104,12 +114,13 @@ class InputIgnored(Decision, frozen=True):
     reason: Literal["closed", "not_undecided"]
 
 
-ERASED_TAG = "session.erased.v1"
+ERASED_TAG = SessionErased.tag
 """Tag of the event that must cover every payload that is gone (docs/specs/log.md)."""
 
 SESSION_EVENTS: tuple[type[Event], ...] = (
     SessionAbandoned,
     InputQuarantined,
+    SessionErased,
     SessionClosed,
     ResponseIgnored,
     InputIgnored,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Literal, Protocol
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Literal, Protocol
 
 import msgspec
 
@@ -122,6 +122,173 @@ class Store(Protocol):
 
     def close(self) -> None:
         """Give connections back."""
+
+
+class Archive(Store, Protocol):
+    """A store whose sessions can be taken over, erased, and looked at for what is missing."""
+
+    def insert(
+        self,
+        events: Sequence[Stored],
+        *,
+        open_calls: Sequence[str] | None = None,
+        number: int | None = None,
+        clear: Sequence[str] = (),
+    ) -> None:
+        """Take over a session, or the tail it lacks here, verified before, byte for byte.
+
+        Where an erasure is among the events, the payloads in front of it go here as well.
+
+        Args:
+            open_calls: those of the session as a whole; None leaves what is known of them.
+            number: the one that the session holds; left to another session that holds it here.
+            clear: as for `erase`, where an erasure is among them.
+
+        Raises:
+            Conflict: the events do not follow the head that the session has here.
+            DuplicateInput: an Input of theirs stands in another session.
+        """
+
+    def erase(self, batch: Batch, clear: Sequence[str] = ()) -> Head:
+        """Append an erasure, and drop all that it covers, in one transaction.
+
+        Payloads and salts of the events before go, and so do open calls; numbers stay taken.
+
+        Args:
+            clear: tables of projections, whose rows of the session go as well.
+
+        Raises:
+            Conflict: the head is not at the expected version.
+            CommitUnknown: the outcome of the commit is not known.
+            StoreUnavailable: the database cannot be written.
+        """
+
+    def scrubbed(self) -> bool:
+        """Whether the engine keeps nothing of what was erased, once it was asked to let go."""
+
+    def headless(self) -> tuple[str, ...]:
+        """Ids under which events lie, and no head: no session of this program is so."""
+
+
+# Projections ---------------------------------------------------------------------------------
+
+Row = tuple[Any, ...]
+"""A row of a projection, its values in the order of the table's columns."""
+
+
+class Registered(msgspec.Struct, frozen=True):
+    """A projection as the log knows it."""
+
+    name: str
+    version: int
+    """Of the code that folds it."""
+    generation: int
+    """How often it was begun from zero."""
+    complete: bool
+    """Whether every session was folded since."""
+
+
+class Stream(msgspec.Struct, frozen=True):
+    """A session as it was read for a projection."""
+
+    head: Head
+    events: tuple[Stored, ...]
+    damage: str = ""
+    """Why it does not verify; empty where it does."""
+
+    @property
+    def version(self) -> int:
+        """How far it was read."""
+        last = self.events[-1].version if self.events else 0
+        return max(last, self.head.version)
+
+
+class Turn(msgspec.Struct, frozen=True):
+    """What a session folds to, for several projections."""
+
+    session_id: str
+    version: int
+    """How far it was folded."""
+    rows: Mapping[str, tuple[Row, ...]]
+    """By projection: all of its rows for the session, in place of those that it has."""
+
+
+class Folded(msgspec.Struct, frozen=True):
+    """What came of folding some sessions."""
+
+    turns: tuple[Turn, ...]
+    left: tuple[str, ...] = ()
+    """Sessions that this program cannot read: they wait for a newer one."""
+    current: Mapping[str, int] = {}
+    """By session: how far every projection had folded it before, so that it was not read again."""
+
+
+Fold = Callable[[Iterable[Stream]], Folded]
+"""Pure: where a database asks for it, it is done once more."""
+
+
+class Following(Protocol):
+    """What projections need of a store: what moved, sessions, and a place for rows and marks.
+
+    Rows and the marks that say how far they go are written in one transaction; a session that a
+    projection has folded as far already, or farther, stays as it is.
+    """
+
+    def registered(self) -> dict[str, Registered]:
+        """The projections that were ever begun, by name."""
+
+    def begin(self, name: str, version: int) -> None:
+        """Begin a projection from zero: its rows and marks go; nothing where it is under way."""
+
+    def finish(self, name: str, generation: int) -> bool:
+        """Say that every session was folded since `begin`; False where it was begun again."""
+
+    def follow(
+        self, after: tuple[str, int], limit: int, versions: Mapping[str, int], fold: Fold
+    ) -> tuple[str, int] | None:
+        """Fold some of the sessions that moved, and take them out of the outbox.
+
+        Args:
+            after: session id and version of the last one that was taken.
+            versions: of the projections that are folded.
+
+        Returns:
+            The last that was taken now; None where none is left.
+
+        Raises:
+            NewerProjection: a newer version of this program keeps one of the projections.
+        """
+
+    def page(self, after: str, limit: int) -> tuple[Head, ...]:
+        """Heads in the order of their ids, behind one."""
+
+    def nth(self, number: int) -> str:
+        """The id of a session by its place in that order, from 0; empty behind the last."""
+
+    def marks(self, name: str, first: str, last: str) -> dict[str, int]:
+        """How far a projection has folded the sessions between two ids, both included."""
+
+    def write(self, heads: Sequence[Head], versions: Mapping[str, int], fold: Fold) -> None:
+        """Fold sessions, whether they moved or not.
+
+        Raises:
+            NewerProjection: a newer version of this program keeps one of the projections.
+        """
+
+    def stream(self, head: Head) -> Stream:
+        """A session, read and verified."""
+
+    def columns(self, name: str) -> tuple[str, ...]:
+        """Names of a projection's columns, in the order of a row."""
+
+    def rows(self, name: str, project: str | None) -> Iterator[dict[str, Any]]:
+        """Rows of a projection by column, for a project (for all: None), oldest session first."""
+
+    def counts(self) -> dict[str, int]:
+        """How many `sessions` and `events` the log has, and what is `waiting` in the outbox."""
+
+    def folded(self, name: str) -> int:
+        """How many sessions a projection has folded."""
 
 
 class Provider(Protocol):

@@ -6,7 +6,7 @@ answer what belongs to no workflow: abandoning, quarantine, and outcomes that co
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Generic, TypeVar
 
 import msgspec
@@ -14,6 +14,7 @@ import msgspec
 from preflights_es.core.artifacts import Record
 from preflights_es.core.asking import Answers
 from preflights_es.core.completions import CompletionRequested
+from preflights_es.core.decided import Decided
 from preflights_es.core.events import (
     Decision,
     Event,
@@ -25,6 +26,7 @@ from preflights_es.core.events import (
     ResponseIgnored,
     SessionAbandoned,
     SessionClosed,
+    SessionErased,
 )
 from preflights_es.core.leading import Lead
 from preflights_es.core.views import View
@@ -59,6 +61,8 @@ class Workflow(msgspec.Struct, Generic[S], frozen=True, kw_only=True):
     view: Callable[[S], View]
     record: Callable[[S], Record] | None = None
     """What a document about the session may say, in any state; None where none is written."""
+    decided: Callable[[Sequence[Event], Sequence[Session[S]]], tuple[Decided, ...]] | None = None
+    """The patches of a session, from its events and how it stood after each; None without any."""
     answers: type[Answers] | None = None
     """What answers a question; None where nothing is asked."""
     revisions: type[Answers] | None = None
@@ -83,7 +87,7 @@ class Session(msgspec.Struct, Generic[S], frozen=True):
     undecided: Input | None = None
     """The last Input, while no Decision follows it; not yet part of `state`."""
     closed: str = ""
-    """`abandoned`, or empty."""
+    """`abandoned`, `erased`, or empty."""
 
 
 def begin(workflow: Workflow[S]) -> Session[S]:
@@ -95,7 +99,9 @@ def decide(workflow: Workflow[S], session: Session[S], new: Input) -> tuple[Deci
     """The Decisions that follow from an Input; at least one, for any Input in any session."""
     if isinstance(new, InputQuarantined) and session.undecided is None:
         return (InputIgnored(reason="not_undecided"),)
-    if isinstance(new, KERNEL_INPUTS):
+    if isinstance(new, SessionErased):
+        return (SessionClosed(status="erased"),)
+    if isinstance(new, KERNEL_INPUTS) and session.closed != "erased":
         return (SessionClosed(status="abandoned"),)
     if isinstance(new, Outcome) and not any(_answers(new, call) for call in session.calls):
         return (ResponseIgnored(call=new.call, reason="closed" if session.closed else "not_open"),)
@@ -117,6 +123,8 @@ def evolve(workflow: Workflow[S], session: Session[S], event: Event) -> Session[
     ignored or still undecided leaves no trace there.
     """
     version = session.version + 1
+    if isinstance(event, SessionErased):
+        return Session(workflow.initial, version, (), event, session.closed)
     if isinstance(event, Input):
         assert session.undecided is None or isinstance(event, InputQuarantined), (
             f"event {version} follows an undecided Input"
@@ -145,12 +153,16 @@ def fold(workflow: Workflow[S], events: Iterable[Event]) -> Session[S]:
     return session
 
 
-def status(workflow: Workflow[S], session: Session[S]) -> str:
-    """`abandoned`, `faulted`, `waiting`, or what the workflow's own view says."""
+def status(workflow: Workflow[S], session: Session[S], view: View | None = None) -> str:
+    """`abandoned`, `erased`, `faulted`, `waiting`, or what the workflow's own view says.
+
+    Args:
+        view: where there is one already.
+    """
     if session.closed:
         return session.closed
     if session.undecided is not None:
         return "faulted"
     if any(isinstance(call, CompletionRequested) for call in session.calls):
         return "waiting"
-    return workflow.view(session.state).status
+    return (view or workflow.view(session.state)).status

@@ -120,9 +120,9 @@ def verified(events: Sequence[Stored], head: bytes | None = None) -> Sequence[St
         return events
     first = events[0]
     session_id = first.session_id
-    prefix = stream_prefix(session_id, first.project, first.workflow)
+    prefix = _prefix(first)
     previous = GENESIS
-    erased = any(event.type == ERASED_TAG for event in events)
+    covered = erased_before(events)
     for expected, event in enumerate(events, 1):
         if event.version != expected:
             raise LogDamaged(
@@ -134,7 +134,7 @@ def verified(events: Sequence[Stored], head: bytes | None = None) -> Sequence[St
         ):
             raise LogDamaged(f"session {session_id}", expected, "it belongs to another session")
         try:
-            trouble = _payload_trouble(event, erased)
+            trouble = _payload_trouble(event, expected < covered)
             previous = link(previous, prefix, event)
         except (AttributeError, TypeError, struct.error) as error:
             # A database keeps what it is given, whatever the column's type says.
@@ -152,10 +152,23 @@ def verified(events: Sequence[Stored], head: bytes | None = None) -> Sequence[St
     return events
 
 
-def _payload_trouble(event: Stored, erased: bool) -> str | None:
+def _prefix(first: Stored) -> bytes:
+    try:
+        return stream_prefix(first.session_id, first.project, first.workflow)
+    except AttributeError as error:
+        found = f"its head's values are of another kind: {error}"
+        raise LogDamaged(f"session {first.session_id}", 1, found) from error
+
+
+def erased_before(events: Sequence[Stored]) -> int:
+    """The place of the last erasure, from 1: payloads in front of it may be gone; 0 without one."""
+    return max((n for n, event in enumerate(events, 1) if event.type == ERASED_TAG), default=0)
+
+
+def _payload_trouble(event: Stored, covered: bool) -> str | None:
     """Payload and salt are there and give the digest, or both are gone by an erasure."""
     if event.data is None and event.salt is None:
-        return None if erased else "its payload is gone without an erasure"
+        return None if covered else "its payload is gone without an erasure"
     if event.data is None or event.salt is None or len(event.salt) != SALT_BYTES:
         return "its salt does not go with its payload"
     if digest(event.salt, event.data) != event.digest:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from functools import lru_cache
-from typing import Annotated, Final
+from typing import Annotated, BinaryIO, Final, cast
 
 import msgspec
 
@@ -15,6 +16,9 @@ from preflights_es.store.chain import HASH_BYTES, SALT_BYTES
 
 VERSION: Final = 1
 LINE_MAX: Final = 16 * 1024 * 1024  # bytes: longer than any event this program writes
+BLANK_MAX: Final = 100_000  # lines of a file; a packed one may hold a billion in a megabyte
+GZIP: Final = b"\x1f\x8b"
+"""How a compressed file begins."""
 
 
 Int64 = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
@@ -77,6 +81,44 @@ def lines(events: Iterable[Stored]) -> bytes:
     return b"".join(map(line, events))
 
 
+def lines_in(file: BinaryIO, where: str) -> Iterator[bytes]:
+    """The lines of a file from its beginning, unpacked where it is compressed.
+
+    One that is longer than an event may be comes in pieces, so that no memory is lost to it.
+
+    Raises:
+        LogDamaged: it cannot be unpacked.
+    """
+    file.seek(0)
+    is_packed = file.read(len(GZIP)) == GZIP
+    file.seek(0)
+    yield from _unpacked(file, where) if is_packed else _pieces(file)
+
+
+def _pieces(file: BinaryIO) -> Iterator[bytes]:
+    while line_ := file.readline(LINE_MAX + 2):
+        yield line_
+
+
+def _unpacked(file: BinaryIO, where: str) -> Iterator[bytes]:
+    import gzip
+    import zlib
+
+    try:
+        yield from _pieces(cast("BinaryIO", gzip.GzipFile(fileobj=file, mode="rb")))
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise LogDamaged(where, 0, f"it cannot be unpacked: {error}") from error
+
+
+@contextmanager
+def packed(file: BinaryIO) -> Iterator[BinaryIO]:
+    """A file that compresses what is written to it, the same way every time."""
+    import gzip
+
+    with gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0) as made:
+        yield cast("BinaryIO", made)
+
+
 def stored(text: Iterable[bytes], where: str) -> Iterator[Stored]:
     """The events of a file's lines; blank lines are passed over.
 
@@ -87,8 +129,12 @@ def stored(text: Iterable[bytes], where: str) -> Iterator[Stored]:
         LogDamaged: a line is no event; names the line.
         LogFromFuture: a line was written by a newer version.
     """
+    blank = 0
     for number, raw in enumerate(text, 1):
         stripped = raw.strip()
+        blank += not stripped
+        if blank > BLANK_MAX:
+            raise LogDamaged(f"{where}, line {number}", 0, f"{BLANK_MAX:,} before it are blank")
         if len(stripped) > LINE_MAX:
             found = f"it has {len(stripped):,} bytes, an event at most {LINE_MAX:,}"
             raise LogDamaged(f"{where}, line {number}", 0, found)
@@ -101,7 +147,7 @@ def _stored(raw: bytes, where: str, number: int) -> Stored:
         found = _decoder.decode(raw)
         if found.log != VERSION:
             raise ValueError(f"log version {found.log}, expected {VERSION}")
-        if not _is_id(found.session_id):
+        if not is_id(found.session_id):
             raise ValueError("expected a UUID in lower case as `session_id`")
         salt = None if found.salt is None else _bytes(found.salt, SALT_BYTES)
         digest, value = _bytes(found.digest, HASH_BYTES), _bytes(found.hash, HASH_BYTES)
@@ -128,7 +174,8 @@ def _stored(raw: bytes, where: str, number: int) -> Stored:
 
 
 @lru_cache(maxsize=1024)
-def _is_id(text: str) -> bool:
+def is_id(text: str) -> bool:
+    """Whether it is a session's id, to the letter."""
     return _SESSION_ID.fullmatch(text) is not None
 
 

@@ -336,3 +336,39 @@ def test_a_checkpoint_of_a_newer_version_is_refused_as_such(house: Project) -> N
     done = house.call("audit", "verify", "--against", "checkpoint.jsonl")
     assert done.code == 4
     assert "checkpoint version 2, this version knows 1: upgrade preflights" in done.err
+
+
+# 3. Rows of the wrong kind -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "version = 'abc' WHERE version = 2",
+        "version = -1 WHERE version = 2",
+        "type = x'ff00' WHERE version = 2",
+        "type = 7 WHERE version = 2",
+        "recorded_at = 'yesterday' WHERE version = 2",
+        "data = x'ff' WHERE version = 2",
+        "data = 7 WHERE version = 2",
+        "data = CAST(x'ff' AS TEXT) WHERE version = 2",
+        "salt = 'abc' WHERE version = 2",
+        "salt = NULL WHERE version = 2",
+        "digest = 7 WHERE version = 2",
+        "hash = 'abc' WHERE version = 2",
+        "decider = x'ff' WHERE version = 2",
+        "input_id = 7 WHERE version = 1",
+    ],
+)
+def test_a_row_of_the_wrong_kind_is_damage_and_no_crash(house: Project, change: str) -> None:
+    session_id = house.decided()["session_id"]
+    noted(house)
+    tampered(house, session_id, lambda log, _: log.execute(f"UPDATE events SET {change}"))
+    for args in (("audit", "verify", "--against", "checkpoint.jsonl"), ("db", "backup", "c.db")):
+        done = house.call(*args)
+        assert done.code == 4, done
+        assert done.is_safe()
+        assert session_id[-8:] in done.out + done.err
+    assert house.call("erase", session_id, "--yes").code == 4
+    assert house.call("erase", "--older-than", "0d", "--yes").code == 4
+    assert house.call("export", "--all", "-o", "all.jsonl").code == 4

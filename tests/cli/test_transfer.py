@@ -32,7 +32,7 @@ def test_a_session_travels_to_another_database_byte_for_byte(house: Project, fil
     session_id = json.loads(file.read_bytes().splitlines()[0])["session_id"]
     assert again.json == {
         "format": "import/1",
-        "sessions": [{"session_id": session_id, "version": 11, "new_events": 0}],
+        "sessions": [{"session_id": session_id, "version": 11, "new_events": 0, "erased": False}],
     }
     assert house.call("export", session_id, "--db", "copy.db").out.encode() == file.read_bytes()
     assert house.call("replay", session_id, "--db", "copy.db").code == 0

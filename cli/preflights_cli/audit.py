@@ -1,0 +1,230 @@
+"""`audit verify` and `audit checkpoint`: whether the log is what was recorded.
+
+`audit trail` has a module of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+import msgspec
+
+from preflights_cli.common import Voice, common, given
+from preflights_cli.main import EXIT_DAMAGED
+from preflights_cli.progress import bar_over, counted
+from preflights_cli.trail import trail_command
+from preflights_es.app import App
+from preflights_es.core.errors import LogDamaged, Refused
+from preflights_es.core.ids import short
+from preflights_es.core.ports import Head
+from preflights_es.core.text import shown
+from preflights_es.runtime import integrity
+from preflights_es.runtime.integrity import Broken, Compared, Comparison, Difference, Verified
+from preflights_es.runtime.writing import new_file
+from preflights_es.store import checkpoint
+from preflights_es.store.checkpoint import Checkpoint
+
+
+@click.group()
+def audit_command() -> None:
+    """Find out whether the log is what was recorded, and who did what.
+
+    \b
+    Examples:
+      preflights audit trail --decision last
+      preflights audit verify
+      preflights audit checkpoint -o checkpoint.jsonl
+      preflights audit verify --against checkpoint.jsonl
+    """
+
+
+audit_command.add_command(trail_command)
+
+
+# 1. Verifying --------------------------------------------------------------------------------
+
+
+@audit_command.command("verify", short_help="Walk every hash chain, and name what is broken.")
+@click.argument("session", nargs=-1)
+@click.option("--all", "everything", is_flag=True, help="Of every project in this log.")
+@click.option("--against", metavar="FILE", callback=given, help="Also what a checkpoint remembers.")
+@common
+def verify_command(
+    session: tuple[str, ...], everything: bool, against: str | None, app: App, voice: Voice
+) -> int:
+    """Walk the hash chain of every session of this project, or of those that are named.
+
+    The first event that does not fit is named. With --against, sessions that are missing, that
+    were cut or whose chain was made anew are named as well. Exit code 4 where there are any.
+
+    \b
+    Examples:
+      preflights audit verify
+      preflights audit verify last 3f9a12c4
+      preflights audit verify --all --json
+      preflights audit verify --against checkpoint.jsonl
+    """
+    if session and (everything or against):
+        message = "--all and --against look at every session: name none"
+        raise click.UsageError(message)
+    remembered = _read(against) if against else None
+    comparison = Comparison(remembered) if remembered else None
+    project = remembered.project if remembered else app.settings.project
+    heads = _named(app, session) if session else app.store.heads(None if everything else project)
+    with bar_over(heads, voice, "Verifying") as looked_at:
+        found = integrity.walked(app.store, looked_at, comparison)
+    if everything:
+        headless = integrity.headless(app.store)
+        found = msgspec.structs.replace(found, broken=(*found.broken, *headless))
+    compared = comparison.result() if comparison else None
+    voice.json(
+        {
+            "format": "audit-verify/1",
+            **msgspec.to_builtins(found),
+            "against": msgspec.to_builtins(compared),
+        }
+    )
+    for broken in found.broken:
+        voice.say(_broken(broken))
+    voice.say(_summary(found))
+    if compared and against:
+        _say_compared(voice, compared, against)
+    return EXIT_DAMAGED if found.broken or (compared and compared.differences) else 0
+
+
+def _named(app: App, typed: Sequence[str]) -> Sequence[Head]:
+    heads = (app.store.head(app.sessions.resolved(one)) for one in typed)
+    return [head for head in heads if head is not None]
+
+
+def _broken(broken: Broken) -> str:
+    event = f", event {broken.version}" if broken.version else ""
+    return f"{short(broken.session_id)}{event}: {shown(broken.found)}"
+
+
+def _summary(found: Verified) -> str:
+    erased = f" ({found.erased} erased)" if found.erased else ""
+    broken = len(found.broken)
+    trouble = f"{broken} broken" if broken else "every chain holds"
+    sessions, events = counted(found.sessions, "session"), counted(found.events, "event")
+    return f"{sessions}{erased}, {events}: {trouble}."
+
+
+def _say_compared(voice: Voice, compared: Compared, file: str) -> None:
+    for difference in compared.differences:
+        voice.say(f"{short(difference.session_id)} {_differs(difference)}")
+    for session_id in compared.erased:
+        voice.say(f"{short(session_id)} was erased since; its chain is what it was")
+    numbers = ", ".join(
+        f"{number:,} {what}"
+        for number, what in (
+            (compared.same, "as they were"),
+            (compared.grown, "grown"),
+            (compared.new, "new"),
+            (len(compared.differences), "not what they were"),
+        )
+        if number
+    )
+    sessions = counted(compared.sessions, "session")
+    voice.say(f"Against {shown(file)} ({sessions}): {numbers or 'nothing is there'}.")
+
+
+def _differs(found: Difference) -> str:
+    match found.kind:
+        case "missing":
+            return f"is missing: the checkpoint has it at version {found.remembered}"
+        case "cut":
+            then, now = found.remembered, found.version
+            return f"was cut: the checkpoint has it at version {then}, {now} are left"
+        case _:
+            return f"was recomputed: event {found.remembered} has another hash than it had"
+
+
+# 2. Checkpoints ------------------------------------------------------------------------------
+
+
+@audit_command.command("checkpoint", short_help="Write down how far every session has come.")
+@click.option("-o", "--output", metavar="FILE", callback=given, help="A new file; - is stdout.")
+@click.option("--all", "everything", is_flag=True, help="Of every project in this log.")
+@click.option("--force", is_flag=True, help="Replace an older checkpoint, if the log still fits.")
+@common
+def checkpoint_command(
+    output: str | None, everything: bool, force: bool, app: App, voice: Voice
+) -> int:
+    """Write down version and hash of every session, once all chains hold.
+
+    Keep the file where whoever writes the log cannot write: commit it, sign it. What was removed,
+    cut or made anew since is found by `audit verify --against`.
+
+    \b
+    Examples:
+      preflights audit checkpoint -o checkpoint.jsonl
+      preflights audit checkpoint -o checkpoint.jsonl --force
+      preflights audit checkpoint --all > /mnt/elsewhere/checkpoint.jsonl
+    """
+    project = None if everything else app.settings.project
+    to_stdout = output in (None, "-")
+    replacing = not to_stdout and force and Path(str(output)).exists()
+    if replacing:
+        _check_older(app, str(output), project)
+    heads = app.store.heads(project)
+    with bar_over(heads, voice, "Verifying") as looked_at:
+        made = integrity.remembered(app.store, project, looked_at)
+    content = checkpoint.content(made)
+    if to_stdout:
+        voice.lines(content)
+        return 0
+    with new_file(str(output), replacing=replacing) as path:
+        path.write_bytes(content)
+    voice.json(
+        {
+            "format": "audit-checkpoint/1",
+            "project": project,
+            "sessions": len(made.tips),
+            "root": made.root,
+            "file": output,
+        }
+    )
+    sessions = counted(len(made.tips), "session")
+    voice.say(f"Wrote {sessions} to {shown(str(output))}, root {made.root}.")
+    return 0
+
+
+def _check_older(app: App, file: str, project: str | None) -> None:
+    """A checkpoint gives way to a newer one only where the log still bears it out.
+
+    Raises:
+        Refused: the file is none, or of another scope.
+        LogDamaged: a session is not what it remembers.
+    """
+    try:
+        older = _read(file)
+    except LogDamaged as error:
+        raise Refused(f"{file} is no checkpoint ({error.found}): name a new file") from error
+    if older.project != project:
+        scope = "all of the log" if older.project is None else f"the project {older.project!r}"
+        raise Refused(f"{file} is a checkpoint of {scope}: name a new file")
+    comparison = Comparison(older)
+    integrity.walked(app.store, app.store.heads(project), comparison)
+    for difference in comparison.result().differences[:1]:
+        found = _differs(difference)
+        raise LogDamaged(f"session {difference.session_id}", 0, f"{found}; {file} was not replaced")
+
+
+def _read(file: str) -> Checkpoint:
+    """A checkpoint from a file.
+
+    Raises:
+        Refused: it cannot be read, or is too large.
+        LogDamaged, LogFromFuture: it is no checkpoint of this version.
+    """
+    try:
+        with Path(file).open("rb") as opened:
+            raw = opened.read(checkpoint.FILE_MAX + 1)
+    except (OSError, ValueError) as error:
+        raise Refused(f"{file} cannot be read: {getattr(error, 'strerror', error)}") from error
+    if len(raw) > checkpoint.FILE_MAX:
+        raise Refused(f"{file} has more than {checkpoint.FILE_MAX:,} bytes: it is no checkpoint")
+    return checkpoint.read(raw, file)

@@ -1,0 +1,229 @@
+"""`erase`: what a session holds goes, and that it went stays."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any, Final
+
+import click
+import msgspec
+
+from preflights_cli.common import Voice, common, given, is_terminal, tell_redacted
+from preflights_cli.main import EXIT_DAMAGED, EXIT_REFUSED
+from preflights_cli.progress import counted, tell_scrubbed
+from preflights_es.app import App
+from preflights_es.core.errors import ErasedSession, PreflightsError, SessionMoved
+from preflights_es.core.ids import short
+from preflights_es.core.text import shortened, shown
+from preflights_es.runtime.erasure import DAYS_MAX, Doomed
+from preflights_es.runtime.quotes import Quotes
+
+TITLE_MAX: Final = 60  # characters of a title in the list
+_DAYS: Final = re.compile(r"([0-9]{1,5})d")
+_HOW: Final = {
+    "known": "its model was told of it",
+    "supersedes": "it replaces it",
+    "superseded_by": "it was replaced by it",
+}
+
+
+def _days(ctx: click.Context, parameter: click.Parameter, value: str | None) -> int | None:
+    """A number of days, written `365d`."""
+    if given(ctx, parameter, value) is None or value is None:
+        return None
+    found = _DAYS.fullmatch(value.strip())
+    if found is None or int(found[1]) > DAYS_MAX:
+        message = f"found {shown(value)!r}, expected days such as 365d, at most {DAYS_MAX}d"
+        raise click.BadParameter(message, param=parameter)
+    return int(found[1])
+
+
+@click.command()
+@click.argument("session", nargs=-1)
+@click.option(
+    "--older-than",
+    "days",
+    metavar="DAYS",
+    callback=_days,
+    help="Instead of naming sessions: those without an event since, such as 365d.",
+)
+@click.option("--quoting", is_flag=True, help="Also the sessions that quote them.")
+@click.option("--reason", default="", metavar="TEXT", help="Why; it is recorded, and stays.")
+@click.option("--yes", is_flag=True, help="Do not ask; needed where there is no terminal.")
+@click.option("--dry-run", is_flag=True, help="Only say what would be erased.")
+@common
+def erase_command(
+    session: tuple[str, ...],
+    days: int | None,
+    quoting: bool,
+    reason: str,
+    yes: bool,
+    dry_run: bool,
+    app: App,
+    voice: Voice,
+) -> int:
+    """Erase what sessions hold, for good; that they were erased, by whom and when, stays.
+
+    Texts, answers, names and responses go, and with them all that could be replayed; ids, times,
+    kinds of events and hashes stay, so that the chain verifies. Documents, copies and what git or a
+    provider has are not reached: they are listed as far as they are known.
+
+    \b
+    Examples:
+      preflights erase 3f9a12c4
+      preflights erase 3f9a12c4 --quoting --yes --reason "requested by the customer"
+      preflights erase --older-than 365d --dry-run
+    """
+    _check_usage(session, days, voice, unasked=yes or dry_run)
+    doomed, trouble = _doomed(app, session, days)
+    for error in trouble:
+        voice.warn(str(error))
+    ended = EXIT_DAMAGED if trouble else 0
+    quotes = app.erasure.quoting(doomed)
+    others = _others(app, voice, quotes)
+    if not voice.as_json:
+        _say_doomed(voice, doomed, titled=dry_run or not yes)
+        _say_quotes(voice, quotes)
+    also: Sequence[Doomed] | None = others if quoting else []
+    if dry_run or not doomed:
+        voice.json(_json([*doomed, *(also or ())], quotes, erased=False))
+        voice.say("Nothing was erased: this is a dry run." if doomed else "No session is that old.")
+        return ended
+    text = app.erasure.reason(reason, [*doomed, *others])
+    if not yes:
+        also = _agreed(doomed, others, quoting=quoting)
+    if also is None:
+        voice.say("Nothing was erased.")
+        return EXIT_REFUSED
+    gone = _erased(app, voice, [*doomed, *also], text, resting=days is not None)
+    tell_redacted(voice, "the reason", reason)
+    scrubbed = app.store.scrubbed()
+    voice.json(_json(gone, quotes, erased=True, scrubbed=scrubbed))
+    _say_left(voice, gone, quotes, scrubbed=scrubbed)
+    return ended
+
+
+def _erased(
+    app: App, voice: Voice, doomed: Sequence[Doomed], reason: str, *, resting: bool
+) -> list[Doomed]:
+    """Those that were erased; another process may be first, or wake one that was to rest."""
+    gone: list[Doomed] = []
+    for one in doomed:
+        try:
+            app.erasure.erase(one.session_id, reason, expect=one.version if resting else None)
+        except (ErasedSession, SessionMoved) as error:
+            voice.warn(str(error))
+            continue
+        gone.append(one)
+        voice.say(f"Erased {short(one.session_id)}.")
+    return gone
+
+
+def _check_usage(typed: Sequence[str], days: int | None, voice: Voice, *, unasked: bool) -> None:
+    if bool(typed) == (days is not None):
+        message = "name a session, or give --older-than"
+        raise click.UsageError(message)
+    if not unasked and (voice.as_json or not is_terminal()):
+        message = "without a terminal nothing is erased unless you say --yes"
+        raise click.UsageError(message)
+
+
+def _agreed(
+    doomed: Sequence[Doomed], others: Sequence[Doomed], *, quoting: bool
+) -> Sequence[Doomed] | None:
+    """The sessions that go as well; None where a person thinks better of it."""
+    asked = [*doomed, *(others if quoting else ())]
+    if not click.confirm(f"Erase {counted(len(asked), 'session')} for good?"):
+        return None
+    if not others or quoting:
+        return others
+    what = counted(len(others), "session")
+    return others if click.confirm(f"Also {what} that quote?") else []
+
+
+def _doomed(
+    app: App, typed: Sequence[str], days: int | None
+) -> tuple[list[Doomed], list[PreflightsError]]:
+    if days is None:
+        ids = dict.fromkeys(app.sessions.resolved(one) for one in typed)
+        return [app.erasure.doomed(session_id) for session_id in ids], []
+    found = list(app.erasure.older_than(days))
+    doomed = [one for one in found if isinstance(one, Doomed)]
+    return doomed, [one for one in found if isinstance(one, PreflightsError)]
+
+
+def _others(app: App, voice: Voice, quotes: Quotes) -> list[Doomed]:
+    """The sessions that quote, as far as they can be erased themselves."""
+    others: list[Doomed] = []
+    for session_id in dict.fromkeys(quote.session_id for quote in quotes.found):
+        try:
+            others.append(app.erasure.doomed(session_id))
+        except PreflightsError as error:
+            voice.warn(str(error))
+    return others
+
+
+# What is said --------------------------------------------------------------------------------
+
+
+def _say_doomed(voice: Voice, doomed: Sequence[Doomed], *, titled: bool) -> None:
+    for one in doomed:
+        # What goes for good is not repeated where nobody is asked: logs of scripts are kept.
+        title = f"  {shown(shortened(one.title, TITLE_MAX))}" if titled else ""
+        status = one.status.replace("_", " ")
+        events = counted(one.version, "event")
+        voice.say(f"{short(one.session_id)}  {status}, {events}, {_day(one.last_at)}{title}")
+        for path in one.documents:
+            voice.say(f"  its document stays: {shown(path)}")
+        for provider in one.sent_to:
+            voice.say(f"  was sent to: {shown(provider)}")
+
+
+def _say_quotes(voice: Voice, quotes: Quotes) -> None:
+    for quote in quotes.found:
+        quoting, quoted = short(quote.session_id), short(quote.quoted)
+        voice.say(f"{quoting}  quotes {quoted}: {_HOW[quote.how]}")
+    for session_id in quotes.unread:
+        voice.warn(f"session {short(session_id)} cannot be read: it may quote what is erased")
+
+
+def _say_left(voice: Voice, gone: Sequence[Doomed], quotes: Quotes, *, scrubbed: bool) -> None:
+    left = _left(gone, quotes)
+    if left:
+        voice.say(f"Not erased, though it quotes: {', '.join(map(short, left))}.")
+    if paths := [path for one in gone for path in one.documents]:
+        voice.say(f"Delete yourself: {', '.join(map(shown, paths))}; git keeps what was committed.")
+    tell_scrubbed(voice, scrubbed=scrubbed)
+    voice.hint("Exports, backups and what-if files are copies that no erasure reaches.")
+
+
+def _left(gone: Sequence[Doomed], quotes: Quotes) -> list[str]:
+    """Sessions that quote, and stay."""
+    ids = {one.session_id for one in gone}
+    return [s for s in dict.fromkeys(q.session_id for q in quotes.found) if s not in ids]
+
+
+def _day(microseconds: int) -> str:
+    from datetime import UTC, datetime
+
+    return datetime.fromtimestamp(microseconds // 1_000_000, UTC).strftime("%Y-%m-%d")
+
+
+def _json(
+    doomed: Sequence[Doomed], quotes: Quotes, *, erased: bool, scrubbed: bool | None = None
+) -> dict[str, Any]:
+    left = _left(doomed, quotes)
+    return {
+        "format": "erase/1",
+        "erased": erased,
+        "sessions": [
+            {**msgspec.to_builtins(one), "title": None if erased else one.title} for one in doomed
+        ],
+        "quotes": [
+            {**msgspec.to_builtins(quote), "stays": quote.session_id in left}
+            for quote in quotes.found
+        ],
+        "unread": list(quotes.unread),
+        "scrubbed": scrubbed,
+    }

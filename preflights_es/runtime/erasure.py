@@ -1,0 +1,229 @@
+"""Erasing sessions: what they hold goes, and that it went stays (docs/decisions/0012).
+
+An erasure passes by `decide`: no bug of a workflow and no state of a session can stand in its way.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+
+from preflights_es.core import session as kernel
+from preflights_es.core.artifacts import ArtifactWritten
+from preflights_es.core.completions import CompletionRequested
+from preflights_es.core.errors import (
+    CommitUnknown,
+    Conflict,
+    ErasedSession,
+    LogDamaged,
+    PreflightsError,
+    Refused,
+    SessionFaulted,
+    SessionMoved,
+    StoreUnavailable,
+    UnknownSession,
+)
+from preflights_es.core.events import ERASED_TAG, Actor, SessionClosed, SessionErased
+from preflights_es.core.ids import short
+from preflights_es.core.ports import Archive, Batch, Head, Stored
+from preflights_es.core.session import Session
+from preflights_es.core.text import ANSWER_MAX, one_line
+from preflights_es.runtime.integrity import checked
+from preflights_es.runtime.quotes import Quotes, quotes_of
+from preflights_es.runtime.runner import CONFLICTS_MAX, Runner
+from preflights_es.runtime.sessions import Sessions
+from preflights_es.runtime.texts import cleaned
+from preflights_es.store.chain import erased_before
+
+DAY_US: Final = 86_400_000_000  # microseconds
+DAYS_MAX: Final = 36_500  # a hundred years
+QUOTE_MIN: Final = 8  # characters of a title; a shorter one stands in many a sentence by chance
+
+
+class Doomed(msgspec.Struct, frozen=True):
+    """A session that may be erased, and what it has left outside of the log."""
+
+    session_id: str
+    workflow: str
+    status: str
+    version: int
+    last_at: int
+    """When its last event was recorded, in microseconds since 1970 UTC."""
+    title: str
+    documents: tuple[str, ...]
+    """Paths of its documents that lie on this disk, relative to the project's root."""
+    sent_to: tuple[str, ...]
+    """Providers that were sent its words."""
+
+
+class Erasure(Sessions):
+    """Erases sessions of one project, as one actor."""
+
+    def __init__(
+        self,
+        runner: Runner,
+        archive: Archive,
+        project: str,
+        actor: Actor,
+        root: Path,
+        code: Sequence[str] = (),
+        clear: Sequence[str] = (),
+    ) -> None:
+        """Args:
+        root: where documents lie.
+        code: providers that are code of ours: what they were sent stayed here.
+        clear: tables of projections, whose rows of a session go with it.
+        """
+        super().__init__(runner, project, actor)
+        self._archive = archive
+        self._root = root
+        self._code = code
+        self._clear = clear
+
+    # 1. Looking ------------------------------------------------------------------------------
+
+    def doomed(self, session_id: str) -> Doomed:
+        """What erasing a session would mean.
+
+        Raises:
+            UnknownSession: nothing is recorded under the id.
+            ErasedSession: somebody has erased it already.
+            Refused: it belongs to another project.
+            LogDamaged: it does not verify; erasing it would hide what was done to it.
+        """
+        head, stored = self._whole(session_id)
+        workflow = self._runner.workflow(head.workflow)
+        session = self._folded(head, stored)
+        faulted = session.version < len(stored)
+        codec = self._runner.codec(workflow)
+        written = [codec.decode(one) for one in stored if one.type == ArtifactWritten.tag]
+        asked = [codec.decode(one) for one in stored if one.type == CompletionRequested.tag]
+        paths = dict.fromkeys(w.path for w in written if isinstance(w, ArtifactWritten))
+        providers = dict.fromkeys(a.provider for a in asked if isinstance(a, CompletionRequested))
+        return Doomed(
+            session_id=session_id,
+            workflow=head.workflow,
+            status="faulted" if faulted else kernel.status(workflow, session),
+            version=len(stored),
+            last_at=stored[-1].recorded_at,
+            title=one_line(workflow.view(session.state).intention),
+            documents=tuple(path for path in paths if self._lies(path)),
+            sent_to=tuple(name for name in providers if name not in self._code),
+        )
+
+    def _whole(self, session_id: str) -> tuple[Head, Sequence[Stored]]:
+        head = self._archive.head(session_id)
+        if head is None:
+            raise UnknownSession(session_id)
+        if head.project != self._project:
+            raise Refused(
+                f"session {short(session_id)} belongs to the project {head.project!r}: "
+                "go there, or set PREFLIGHTS_PROJECT"
+            )
+        stored = checked(self._archive, head)
+        if erased_before(stored):
+            raise ErasedSession(session_id)
+        return head, stored
+
+    def _folded(self, head: Head, stored: Sequence[Stored]) -> Session[Any]:
+        """As far as it can be folded: a bug holds no erasure up."""
+        workflow = self._runner.workflow(head.workflow)
+        try:
+            return self._runner.folded(workflow, stored)
+        except SessionFaulted as fault:
+            return self._runner.folded(workflow, stored[: fault.version - 1])
+
+    def _lies(self, path: str) -> bool:
+        try:
+            return os.path.lexists(self._root / path)
+        except ValueError:
+            return False  # no file can bear such a name
+
+    def older_than(self, days: int) -> Iterator[Doomed | PreflightsError]:
+        """The project's sessions whose last event is older, the oldest first; trouble in its place.
+
+        Those that are erased already are passed over.
+        """
+        before = self._runner.now() - days * DAY_US
+        for head in reversed(self._archive.heads(self._project)):
+            if self._rests(head, before) is False:
+                continue
+            try:
+                yield self.doomed(head.session_id)
+            except PreflightsError as error:
+                yield error
+
+    def _rests(self, head: Head, before: int) -> bool | None:
+        """Whether nothing happened since, short of an erasure; None where it cannot be read."""
+        try:
+            # An erasure is the last event but one of a session.
+            last = self._archive.read(head.session_id, after=head.version - 2)
+            is_old = bool(last) and last[-1].recorded_at < before
+        except (LogDamaged, TypeError):
+            return None  # whoever looks at it closer says what is wrong
+        return is_old and not any(event.type == ERASED_TAG for event in last)
+
+    def quoting(self, doomed: Sequence[Doomed]) -> Quotes:
+        """The other sessions of the project that hold words of these."""
+        titles = {one.session_id: one.title for one in doomed}
+        return quotes_of(self._runner, self._project, titles)
+
+    # 2. Erasing ------------------------------------------------------------------------------
+
+    def reason(self, reason: str, doomed: Sequence[Doomed]) -> str:
+        """Why, as it will be recorded.
+
+        Raises:
+            Refused: it repeats what is to go, or cannot be recorded.
+        """
+        text, _ = cleaned("the reason", reason, ANSWER_MAX)
+        said = one_line(text).casefold()
+        if any(len(d.title) >= QUOTE_MIN and d.title.casefold() in said for d in doomed):
+            raise Refused("the reason repeats what is to be erased: say it in other words")
+        return text
+
+    def erase(self, session_id: str, reason: str = "", *, expect: int | None = None) -> Head:
+        """Drop the payloads of a session for good; where it moved on meanwhile, those as well.
+
+        Args:
+            reason: as `reason` gives it.
+            expect: the version that it must still have; None where that does not matter.
+
+        Raises:
+            SessionMoved: it has another.
+            ErasedSession: somebody else was first.
+            Refused, LogDamaged: as for `doomed`.
+        """
+        input_id = self._runner.new_id()
+        for _ in range(CONFLICTS_MAX):
+            head, stored = self._whole(session_id)
+            if expect is not None and expect != len(stored):
+                raise SessionMoved(session_id, expect, len(stored))
+            batch = self._batch(head, stored[-1], reason, input_id)
+            try:
+                return self._archive.erase(batch, self._clear)
+            except Conflict:
+                continue
+            except CommitUnknown:
+                if self._archive.session_of_input(input_id) is None:
+                    raise
+                now = self._archive.head(session_id)
+                assert now is not None, "it holds the erasure"
+                return now
+        raise StoreUnavailable(f"the log is too busy: {CONFLICTS_MAX} tries to append failed")
+
+    def _batch(self, head: Head, last: Stored, reason: str, input_id: str) -> Batch:
+        codec = self._runner.codec(self._runner.workflow(head.workflow))
+        erased = SessionErased(at=self._runner.now(), actor=self._actor, reason=reason)
+        return Batch(
+            session_id=head.session_id,
+            project=head.project,
+            workflow=head.workflow,
+            expected_version=last.version,
+            expected_hash=last.hash,
+            events=(codec.draft(erased, input_id), codec.draft(SessionClosed(status="erased"))),
+        )

@@ -1,0 +1,125 @@
+"""A checkpoint: how far each session had come, to be kept where nobody rewrites it.
+
+JSON Lines (docs/specs/log.md): the scope, one line a session, and a root over all lines before it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from hashlib import sha256
+from typing import Annotated, Final, TypeVar
+
+import msgspec
+
+from preflights_es.core.errors import LogDamaged, LogFromFuture
+from preflights_es.core.json import encoded
+from preflights_es.store.jsonl import is_id
+
+VERSION: Final = 1
+FILE_MAX: Final = 512 * 1024 * 1024  # bytes: some millions of sessions
+
+_SHA256: Final = re.compile(r"[0-9a-f]{64}")
+T = TypeVar("T")
+
+
+class Scope(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The first line: which sessions it speaks of."""
+
+    checkpoint: int
+    """Version of this form."""
+    project: str | None
+    """All of whose sessions follow; null for all of the log."""
+
+
+class Tip(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A session as far as it had come."""
+
+    session_id: str
+    version: Annotated[int, msgspec.Meta(ge=1, le=2**63 - 1)]
+    hash: str
+    """Of the event with that version, in hexadecimal."""
+
+
+class Root(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The last line."""
+
+    sessions: int
+    root: str
+    """SHA-256 of all lines before, in hexadecimal."""
+
+
+class Checkpoint(msgspec.Struct, frozen=True):
+    """What a whole file says."""
+
+    project: str | None
+    tips: tuple[Tip, ...]
+    """By session id."""
+    root: str
+
+
+def checkpoint(project: str | None, tips: Iterable[Tip]) -> Checkpoint:
+    """What remembers sessions as they stand."""
+    ordered = tuple(sorted(tips, key=lambda tip: tip.session_id))
+    return Checkpoint(project, ordered, sha256(_body(project, ordered)).hexdigest())
+
+
+def content(made: Checkpoint) -> bytes:
+    """The file."""
+    return _body(made.project, made.tips) + _line(Root(len(made.tips), made.root))
+
+
+def _body(project: str | None, tips: Sequence[Tip]) -> bytes:
+    return b"".join(map(_line, (Scope(VERSION, project), *tips)))
+
+
+def _line(value: msgspec.Struct) -> bytes:
+    return encoded(value) + b"\n"
+
+
+def read(raw: bytes, where: str) -> Checkpoint:
+    """What a file says, once its root holds.
+
+    Args:
+        where: the file's name, for messages.
+
+    Raises:
+        LogDamaged: it is no checkpoint, or not the one that was written.
+        LogFromFuture: a newer version wrote it.
+    """
+    lines = raw.splitlines()
+    found = _decoded(_Version, lines, 1, where).checkpoint
+    if found > VERSION:
+        raise LogFromFuture(
+            f"{where}: checkpoint version {found}, this version knows {VERSION}: upgrade preflights"
+        )
+    scope = _decoded(Scope, lines, 1, where)
+    if len(lines) == 1 or not lines[-1].startswith(b'{"sessions":'):
+        raise LogDamaged(where, 0, "its last line, the root, is missing: the file was cut")
+    tips = tuple(_tip(lines, number, where) for number in range(2, len(lines)))
+    root = _decoded(Root, lines, len(lines), where)
+    made = checkpoint(scope.project, tips)
+    if (root, tips, scope.checkpoint) != (Root(len(tips), made.root), made.tips, VERSION):
+        raise LogDamaged(where, 0, "its lines do not give its root: the file was changed")
+    if len({tip.session_id for tip in tips}) != len(tips):
+        raise LogDamaged(where, 0, "it names a session twice")
+    return made
+
+
+def _tip(lines: Sequence[bytes], number: int, where: str) -> Tip:
+    tip = _decoded(Tip, lines, number, where)
+    if not is_id(tip.session_id) or not _SHA256.fullmatch(tip.hash):
+        raise LogDamaged(f"{where}, line {number}", 0, "its id or its hash is none")
+    return tip
+
+
+class _Version(msgspec.Struct):
+    checkpoint: int
+
+
+def _decoded(cls: type[T], lines: Sequence[bytes], number: int, where: str) -> T:
+    try:
+        return msgspec.json.decode(lines[number - 1], type=cls)
+    except (IndexError, ValueError, RecursionError) as error:
+        found = "this is no checkpoint" if number == 1 else "this is no line of a checkpoint"
+        raise LogDamaged(f"{where}, line {number}", 0, found) from error

@@ -1,0 +1,373 @@
+"""`erase`: what a session held is gone everywhere, and that it went is shown everywhere."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli import tampering
+from tests.cli.program import Project
+from tests.cli.tampering import tampered
+from tests.cli.terminal import terminal
+
+QUESTION = r"for good\? \[y/N\]: "
+
+
+def erased(house: Project, session_id: str, *args: str) -> Any:
+    done = house.call("erase", session_id, "--yes", "--json", *args)
+    assert done.code == 0, done
+    return done.json
+
+
+# 1. What goes --------------------------------------------------------------------------------
+
+
+def test_what_was_said_is_gone_from_every_byte_of_the_log(house: Project) -> None:
+    session_id = house.decided("Let Zacharias Quimby in by a login")["session_id"]
+    assert b"Quimby" in house.recorded()
+    shape = erased(house, session_id)
+    assert b"Quimby" not in house.recorded()
+    assert (shape["erased"], shape["scrubbed"], shape["unread"]) == (True, True, [])
+    assert shape["sessions"][0]["title"] is None
+    assert shape["sessions"][0]["documents"] == [
+        "docs/decisions/0001-let-zacharias-quimby-in-by-a-login.md"
+    ]
+    assert (
+        house.call("audit", "verify").out == "1 session (1 erased), 13 events: every chain holds.\n"
+    )
+
+
+def test_what_stays_is_said(house: Project) -> None:
+    session_id = house.decided()["session_id"]
+    done = house.call("erase", session_id, "--yes")
+    assert done.out == (
+        f"{session_id[-8:]}  accepted, 11 events, {_today(done.out)}\n"
+        "  its document stays: docs/decisions/0001-add-oauth-login.md\n"
+        f"Erased {session_id[-8:]}.\n"
+        "Delete yourself: docs/decisions/0001-add-oauth-login.md; git keeps what was committed.\n"
+        "Exports, backups and what-if files are copies that no erasure reaches.\n"
+    )
+    assert (house.folder / "docs/decisions/0001-add-oauth-login.md").exists()
+
+
+def _today(text: str) -> str:
+    found = re.search(r"\d{4}-\d\d-\d\d", text)
+    assert found
+    return found[0]
+
+
+def test_an_erased_session_is_shown_as_such_everywhere(house: Project) -> None:
+    session_id = house.decided()["session_id"]
+    erased(house, session_id, "--reason", "asked for by ada@example.com")
+    assert house.show(session_id)["status"] == "erased"
+    said = house.call("show", session_id)
+    assert said.out.startswith(
+        f"Session {session_id[-8:]} was erased: asked for by [redacted:email]\n"
+    )
+    assert said.out.endswith(" UTC, by Ada (script)\n")
+    (row,) = house.call("sessions", "--json", "--status", "erased").json["sessions"]
+    assert (row["session_id"], row["intention"]) == (session_id, "")
+    log = house.call("log", session_id)
+    assert log.code == 0
+    assert log.out.count("erased") == 11 + 2
+    *gone, event, _ = house.events(session_id)
+    assert [one["data"] for one in gone] == [None] * 11
+    assert event["type"] == "session.erased.v1"
+    assert event["data"]["reason"] == "asked for by [redacted:email]"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("answer", "SESSION", "x=y"),
+        ("revise", "SESSION", "x=y"),
+        ("accept", "SESSION", "--by", "Ada"),
+        ("abandon", "SESSION"),
+        ("resume", "SESSION"),
+        ("resume", "SESSION", "--provider", "sim"),
+        ("prompt", "SESSION"),
+        ("render", "SESSION"),
+        ("render", "SESSION", "--stdout"),
+        ("replay", "SESSION", "--drift"),
+        ("replay", "SESSION", "--simulate"),
+        ("erase", "SESSION", "--yes"),
+        ("start", "Add login", "--supersedes", "SESSION"),
+    ],
+)
+def test_nothing_more_is_done_with_an_erased_session(
+    house: Project, command: tuple[str, ...]
+) -> None:
+    session_id = house.decided()["session_id"]
+    erased(house, session_id)
+    before = house.call("export", session_id).out
+    done = house.call(*(session_id if word == "SESSION" else word for word in command))
+    assert (done.code, done.out) == (1, ""), done
+    assert done.err.count("\n") == 1
+    assert house.call("export", session_id).out == before
+
+
+def test_a_replay_says_that_there_is_nothing_to_replay(house: Project) -> None:
+    gone, kept = house.decided()["session_id"], house.started_session()
+    erased(house, gone)
+    done = house.call("replay", gone, kept)
+    assert done.code == 1
+    assert done.out.splitlines()[0] == (
+        f"{gone[-8:]} was erased: what it held is gone and cannot be replayed"
+    )
+    assert done.out.splitlines()[1].startswith(f"{kept[-8:]} identical")
+    assert house.call("replay", gone, "--json").json["sessions"][0]["status"] == "erased"
+
+
+def test_its_number_stays_taken_and_last_is_another(house: Project) -> None:
+    first = house.started_session()
+    session_id = house.decided("Add login")["session_id"]
+    erased(house, session_id)
+    assert house.show()["session_id"] == first
+    (house.folder / "docs/decisions/0001-add-login.md").unlink()
+    assert house.decided("Add SSO")["number"] == 2
+
+
+def test_a_note_is_erased_as_well(house: Project) -> None:
+    house.call("note", "Zacharias: call the dentist at 9")
+    session_id = json.loads(house.call("notes", "--json").out)["notes"][0]["session_id"]
+    erased(house, session_id)
+    assert b"Zacharias" not in house.recorded()
+    assert house.call("notes", "--json").json["notes"] == []
+    assert house.call("show", session_id).code == 0
+    assert house.call("tasks", "--json").json["items"] == []
+
+
+def test_a_document_that_was_still_owed_is_not_written_any_more(house: Project) -> None:
+    (house.folder / "docs").write_text("in the way")
+    done = house.call(
+        *("start", "Add login", "--answer", "auth_strategy=OAuth", "--accept", "--by", "Ada")
+    )
+    assert done.code == 5
+    session_id = house.show()["session_id"]
+    erased(house, session_id)
+    (house.folder / "docs").unlink()
+    assert house.call("sessions").err == ""
+    assert not (house.folder / "docs").exists()
+
+
+def test_a_faulted_session_is_erased(house: Project) -> None:
+    session_id = house.started_session()
+    buggy = ("python", str(Path(__file__).parent / "buggy.py"))
+    assert house.run("answer", "last", "crash", program=buggy).code == 70
+    assert house.run("erase", session_id, "--yes", program=buggy).code == 0
+    assert house.call("show", session_id, "--json").json["status"] == "erased"
+
+
+def test_a_damaged_session_is_not_erased(house: Project) -> None:
+    session_id = house.decided()["session_id"]
+    tampered(house, session_id, tampering.flipped)
+    done = house.call("erase", session_id, "--yes")
+    assert (done.code, done.out) == (4, "")
+    assert "event 2: its payload was changed" in done.err
+
+
+def test_the_projections_forget_it(house: Project) -> None:
+    session_id = house.decided("Let Quimby in by a login")["session_id"]
+    assert house.call("sessions").code == 0
+    erased(house, session_id)
+    house.call("sessions")
+    assert b"Quimby" not in house.recorded()
+
+
+# 2. What quotes it ---------------------------------------------------------------------------
+
+
+@pytest.fixture
+def quoted(house: Project) -> tuple[str, str, str]:
+    """A decision, the one that replaced it, and a session whose model was told of the second."""
+    old = house.decided()["session_id"]
+    new = house.decided("Add SSO", "--supersedes", old)["session_id"]
+    led = house.call("start", "Add a cache", "--provider", "sim", "--no-input", "--json").json
+    return old, new, led["session_id"]
+
+
+def test_what_quotes_a_session_is_listed(house: Project, quoted: tuple[str, str, str]) -> None:
+    old, new, led = quoted
+    shape = house.call("erase", new, "--dry-run", "--json").json
+    assert sorted(shape["quotes"], key=lambda q: str(q["how"])) == [
+        {"session_id": led, "quoted": new, "how": "known", "stays": True},
+        {"session_id": old, "quoted": new, "how": "superseded_by", "stays": True},
+    ]
+    done = house.call("erase", old, "--dry-run")
+    assert f"{new[-8:]}  quotes {old[-8:]}: it replaces it\n" in done.out
+    assert done.out.endswith("Nothing was erased: this is a dry run.\n")
+    assert house.show(old)["status"] == "accepted"
+
+
+def test_what_quotes_is_erased_too_where_that_is_said(
+    house: Project, quoted: tuple[str, str, str]
+) -> None:
+    old, new, led = quoted
+    shape = erased(house, new, "--quoting")
+    assert [one["session_id"] for one in shape["sessions"]] == [new, led, old]
+    assert {quote["stays"] for quote in shape["quotes"]} == {False}
+    assert {house.show(one)["status"] for one in quoted} == {"erased"}
+    assert house.call("audit", "verify").code == 0
+
+
+def test_what_quotes_stays_where_nobody_asked_for_more(
+    house: Project, quoted: tuple[str, str, str]
+) -> None:
+    old, new, _ = quoted
+    done = house.call("erase", old, "--yes")
+    assert f"Not erased, though it quotes: {new[-8:]}.\n" in done.out
+    assert house.show(new)["status"] == "accepted"
+    assert house.call("renumber").code == 0
+    assert house.call("replay", new).code == 0
+
+
+def test_a_decision_can_be_accepted_though_what_it_replaces_was_erased(house: Project) -> None:
+    old = house.decided()["session_id"]
+    house.call("start", "Add SSO", "--supersedes", old, "--answer", "auth_strategy=SAML")
+    erased(house, old)
+    assert house.call("accept", "last", "--by", "Ada").code == 0
+    assert house.show()["status"] == "accepted"
+
+
+# 3. Asking -----------------------------------------------------------------------------------
+
+
+def test_without_a_terminal_nothing_is_erased_unless_it_is_said(house: Project) -> None:
+    session_id = house.decided()["session_id"]
+    for args in ((), ("--json",)):
+        done = house.call("erase", session_id, *args)
+        assert (done.code, done.out) == (2, "")
+        assert "without a terminal nothing is erased unless you say --yes" in done.err
+    assert house.show(session_id)["status"] == "accepted"
+
+
+def test_at_a_terminal_a_person_is_asked(house: Project, quoted: tuple[str, str, str]) -> None:
+    old, new, _ = quoted
+    with terminal(house, "erase", old) as t:
+        t.expect(QUESTION)
+        t.type("n")
+        assert "Nothing was erased." in t.rest()
+        assert t.code() == 1
+    assert house.show(old)["status"] == "accepted"
+    with terminal(house, "erase", old) as t:
+        t.expect(QUESTION)
+        t.type("y")
+        t.expect(r"Also 1 session that quote\? \[y/N\]: ")
+        t.type("y")
+        assert f"Erased {new[-8:]}." in t.rest()
+        assert t.code() == 0
+    assert house.show(new)["status"] == "erased"
+    assert house.events(old)[-2]["actor_kind"] == "user"
+
+
+def test_ctrl_c_at_the_question_erases_nothing(house: Project) -> None:
+    session_id = house.decided()["session_id"]
+    with terminal(house, "erase", session_id) as t:
+        t.expect(QUESTION)
+        t.interrupt()
+        assert t.code() == 130
+    assert house.show(session_id)["status"] == "accepted"
+
+
+# 4. Retention --------------------------------------------------------------------------------
+
+
+def test_sessions_that_rested_long_enough_are_erased(house: Project) -> None:
+    ids = {house.decided()["session_id"], house.started_session()}
+    assert house.call("erase", "--older-than", "1d", "--yes").out == "No session is that old.\n"
+    shape = house.call("erase", "--older-than", "0d", "--dry-run", "--json").json
+    assert {one["session_id"] for one in shape["sessions"]} == ids
+    assert (shape["erased"], shape["scrubbed"]) == (False, None)
+    done = house.call("erase", "--older-than", "0d", "--yes", "--json")
+    assert (done.code, done.json["erased"]) == (0, True)
+    assert {house.show(one)["status"] for one in ids} == {"erased"}
+    again = house.call("erase", "--older-than", "0d", "--yes", "--json").json
+    assert (again["erased"], again["sessions"]) == (False, [])
+
+
+def test_a_damaged_session_holds_no_other_up(house: Project) -> None:
+    damaged, sound = house.decided()["session_id"], house.started_session()
+    tampered(house, damaged, tampering.flipped)
+    done = house.call("erase", "--older-than", "0d", "--yes")
+    assert done.code == 4
+    assert f"Erased {sound[-8:]}.\n" in done.out
+    assert f"warning: damaged log: session {damaged}" in done.err
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        (),
+        ("last", "--older-than", "1d"),
+        ("--older-than", "1"),
+        ("--older-than", "1y"),
+        ("--older-than", "-1d"),
+        ("--older-than", "99999d"),
+        ("--older-than", "٣d"),
+        ("--older-than", ""),
+        ("--older-than", "\x1b[2J"),
+    ],
+)
+def test_what_is_to_be_erased_is_said_in_one_way(house: Project, args: tuple[str, ...]) -> None:
+    done = house.call("erase", "--yes", *args)
+    assert (done.code, done.out) == (2, "")
+    assert done.err.count("\n") == 1
+    assert done.is_safe()
+
+
+def test_a_reason_does_not_repeat_what_it_erases(house: Project) -> None:
+    session_id = house.decided()["session_id"]
+    done = house.call("erase", session_id, "--yes", "--reason", "we never did add  OAuth login")
+    assert done.code == 1
+    assert (
+        done.err == "preflights: the reason repeats what is to be erased: say it in other words\n"
+    )
+    assert house.show(session_id)["status"] == "accepted"
+
+
+# 5. Copies -----------------------------------------------------------------------------------
+
+
+def test_an_erasure_travels_to_a_copy(house: Project) -> None:
+    session_id = house.decided("Let Quimby in by a login")["session_id"]
+    early = house.call("export", session_id).out.encode()
+    house.call("import", "-", "--db", "copy.db", stdin=early)
+    erased(house, session_id)
+    late = house.call("export", session_id).out.encode()
+    house.call("import", "-", "--db", "copy.db", stdin=late)
+    assert house.call("export", session_id, "--db", "copy.db").out.encode() == late
+    assert (
+        house.call("import", "-", "--db", "copy.db", "--json", stdin=early).json["sessions"][0][
+            "new_events"
+        ]
+        == 0
+    ), "an old copy brings nothing back"
+    assert house.show(session_id)["status"] == "erased"
+
+
+def test_an_erasure_since_a_checkpoint_is_named(house: Project) -> None:
+    session_id = house.decided()["session_id"]
+    house.call("audit", "checkpoint", "-o", "checkpoint.jsonl")
+    erased(house, session_id)
+    done = house.call("audit", "verify", "--against", "checkpoint.jsonl")
+    assert done.code == 0
+    assert f"{session_id[-8:]} was erased since; its chain is what it was\n" in done.out
+
+
+def test_the_payload_of_the_erasure_itself_cannot_go(house: Project) -> None:
+    session_id = house.decided()["session_id"]
+    erased(house, session_id)
+    tampered(
+        house,
+        session_id,
+        lambda log, id_: log.execute(
+            "UPDATE events SET data = NULL, salt = NULL WHERE session_id = ?", (id_,)
+        ),
+    )
+    done = house.call("audit", "verify")
+    assert done.code == 4
+    assert "event 12: its payload is gone without an erasure" in done.out

@@ -1,0 +1,190 @@
+"""An erasure in every store: payloads go, the chain stays, nothing else moves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+from sqlalchemy import select
+
+from preflights_es.core.errors import Conflict
+from preflights_es.core.events import ERASED_TAG
+from preflights_es.core.ports import Head
+from preflights_es.store import tables
+from preflights_es.store.chain import erased_before, verified
+from preflights_es.store.following import PROJECTED
+from preflights_es.store.sql import SqlStore
+from tests.fixed import PROJECT
+from tests.store.given import AnyStore, batch, cursor, erased, heard, opened, said, session_id, sql
+from tests.store.test_contract import KINDS, kept
+
+
+@pytest.fixture(params=KINDS)
+def store(request: pytest.FixtureRequest) -> Iterator[AnyStore]:
+    with kept(request.param, request) as made:
+        yield made
+
+
+@pytest.fixture(params=KINDS)
+def other(request: pytest.FixtureRequest) -> Iterator[AnyStore]:
+    with kept(request.param, request) as made:
+        yield made
+
+
+def head_of(store: AnyStore, number: int) -> Head:
+    head = store.head(session_id(number))
+    assert head is not None
+    return head
+
+
+def erase(store: AnyStore, number: int, clear: tuple[str, ...] = ()) -> Head:
+    covering = (erased(), heard("closed"))
+    return store.erase(batch(number, *covering, after=head_of(store, number)), clear)
+
+
+def test_payloads_and_salts_go_and_everything_else_stays(store: AnyStore) -> None:
+    opened(store, 1)
+    before = store.read(session_id(1))
+    head = erase(store, 1)
+    after = store.read(session_id(1))
+    assert after[:2] == tuple(replace(event, data=None, salt=None) for event in before)
+    assert after[2].type == ERASED_TAG
+    assert [event.data is None for event in after] == [True, True, False, False]
+    assert head == head_of(store, 1)
+    assert verified(after, head.hash) is after
+    assert erased_before(after) == 3
+
+
+def test_other_sessions_keep_what_they_hold(store: AnyStore) -> None:
+    opened(store, 1)
+    opened(store, 2)
+    before = store.read(session_id(2))
+    erase(store, 1)
+    assert store.read(session_id(2)) == before
+
+
+def test_open_calls_go_and_numbers_stay_taken(store: AnyStore) -> None:
+    store.append([batch(1, said("hello", "a"), heard("hello"), opens=("call",), holds=7)])
+    store.append([batch(2, said("hello", "b"), heard("hello"), opens=("call",))])
+    erase(store, 1)
+    assert store.open_calls(PROJECT) == ((session_id(2), "call"),)
+    assert store.numbers(PROJECT) == {7: session_id(1)}
+    assert store.claim(session_id(1), "call", "owner", 1, 2) == "not_open"
+
+
+def test_a_head_that_moved_erases_nothing(store: AnyStore) -> None:
+    head = opened(store, 1)
+    store.append([batch(1, said("more", "b"), heard("more"), after=head)])
+    before = store.read(session_id(1))
+    with pytest.raises(Conflict):
+        store.erase(batch(1, erased(), after=head))
+    assert store.read(session_id(1)) == before
+
+
+def test_an_erasure_travels_and_takes_payloads_with_it(store: AnyStore, other: AnyStore) -> None:
+    opened(store, 1)
+    other.insert(store.read(session_id(1)), open_calls=("call",))
+    erase(store, 1)
+    other.insert(store.read(session_id(1), after=2))
+    assert other.read(session_id(1)) == store.read(session_id(1))
+    assert other.open_calls(PROJECT) == ()
+    assert verified(other.read(session_id(1)), head_of(store, 1).hash)
+
+
+def test_payloads_that_an_erasure_covers_are_not_taken_over(
+    store: AnyStore, other: AnyStore
+) -> None:
+    opened(store, 1)
+    whole = store.read(session_id(1))
+    erase(store, 1)
+    other.insert([*whole, *store.read(session_id(1))[2:]])
+    assert other.read(session_id(1)) == store.read(session_id(1))
+
+
+def test_nothing_is_headless_in_a_log_of_this_program(store: AnyStore) -> None:
+    opened(store, 1)
+    erase(store, 1)
+    assert store.headless() == ()
+
+
+# In SQL --------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> Iterator[SqlStore]:
+    with closing(sql(tmp_path)) as made:
+        yield made
+
+
+def test_the_erasure_is_left_for_projections_and_what_came_before_is_not(log: SqlStore) -> None:
+    head = opened(log, 1)
+    log.append([batch(1, said("more", "b"), heard("more"), after=head)])
+    opened(log, 2)
+    at = erase(log, 1)
+    rows = cursor(log).execute(str(select(tables.outbox))).fetchall()
+    assert sorted(rows) == [(session_id(1), at.version), (session_id(2), 2)]
+
+
+def test_rows_of_projections_go_in_the_same_transaction(log: SqlStore) -> None:
+    head = opened(log, 1)
+    names = tuple(table.name for table in PROJECTED.values())
+    for number in (1, 2):
+        columns = "session_id, version, project, workflow, call, provider, model, prompt, at"
+        cursor(log).execute(
+            f"INSERT INTO projected_usage ({columns}, attempt, outcome, judged, fell_back) "
+            "VALUES (?, 1, 'p', 'w', 'c', 'x', 'm', 'p', 1, 1, 'o', 'j', 0)",
+            (session_id(number),),
+        )
+    with pytest.raises(Conflict):
+        log.erase(batch(1, erased(), after=replace(head, hash=bytes(32))), names)
+    assert _users(log) == [session_id(1), session_id(2)], "nothing of it was done"
+    erase(log, 1, names)
+    assert _users(log) == [session_id(2)]
+
+
+def _users(log: SqlStore) -> list[str]:
+    statement = "SELECT session_id FROM projected_usage ORDER BY session_id"
+    return [row[0] for row in cursor(log).execute(statement)]
+
+
+def test_whoever_folded_an_earlier_version_comes_too_late(log: SqlStore) -> None:
+    opened(log, 1)
+    cursor(log).execute("INSERT INTO marks VALUES ('usage', ?, 2)", (session_id(1),))
+    at = erase(log, 1)
+    (mark,) = cursor(log).execute("SELECT version FROM marks").fetchone()
+    assert mark == at.version - 1
+
+
+def test_every_table_of_a_projection_can_be_cleared_by_session() -> None:
+    for table in PROJECTED.values():
+        assert "session_id" in table.c
+
+
+def test_nothing_of_it_is_left_in_the_file_or_its_journal(tmp_path: Path, log: SqlStore) -> None:
+    secret = "a word that stands nowhere else"
+    log.append([batch(1, said(secret * 1_000, "a"), heard(secret))])
+    opened(log, 2)
+    assert secret.encode() in _bytes(tmp_path)
+    erase(log, 1)
+    assert log.scrubbed()
+    assert secret.encode() not in _bytes(tmp_path)
+    assert b"hello" in _bytes(tmp_path)
+
+
+def test_a_reader_delays_the_journal_and_that_is_said(tmp_path: Path, log: SqlStore) -> None:
+    log.append([batch(1, said("secret", "a"), heard("secret"))])
+    with closing(sql(tmp_path)) as reader:
+        looking = cursor(reader)
+        looking.execute("BEGIN")
+        looking.execute("SELECT * FROM events").fetchone()
+        erase(log, 1)
+        assert not log.scrubbed()
+        looking.execute("ROLLBACK")
+        assert log.scrubbed()
+
+
+def _bytes(folder: Path) -> bytes:
+    return b"".join(path.read_bytes() for path in folder.glob("log.db*"))
