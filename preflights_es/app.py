@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
@@ -13,38 +13,42 @@ import msgspec
 from preflights_es import __version__
 from preflights_es.core.completions import CompletionRequested
 from preflights_es.core.errors import (
-    Conflict,
-    DuplicateInput,
     LogDamaged,
-    Refused,
+    ProviderMissing,
     SettingsError,
-    StoreUnavailable,
 )
 from preflights_es.core.events import Actor, Request
 from preflights_es.core.leading import Lead, Setup
-from preflights_es.core.ports import Head, Stored
-from preflights_es.core.session import Session, Workflow
+from preflights_es.core.ports import Following
+from preflights_es.core.session import Workflow
+from preflights_es.provider_settings import check_options
 from preflights_es.runtime import entropy
 from preflights_es.runtime.clarifications import Clarifications
 from preflights_es.runtime.documents import Documents
+from preflights_es.runtime.grammar import misplaced
 from preflights_es.runtime.notes import Notes
 from preflights_es.runtime.once import Once
 from preflights_es.runtime.redaction import redact
 from preflights_es.runtime.runner import Handle, Runner, Step
 from preflights_es.runtime.sessions import Sessions
 from preflights_es.settings import Options, Settings
-from preflights_es.store import chain, jsonl
+from preflights_es.store.codec import Codec
 from preflights_es.store.sql import SqlStore
 from preflights_es.workflows import clarification, extraction
 
 if TYPE_CHECKING:
     from preflights_es.core.simulation import Bank, Reference, References, Route
+    from preflights_es.projections.projector import Projector
+    from preflights_es.projections.reading import Read, Reader
     from preflights_es.providers.base import LLMProvider
     from preflights_es.replay.child import Child
     from preflights_es.replay.otherwise import Otherwise
     from preflights_es.replay.reasking import Code
     from preflights_es.replay.recording import Recording
     from preflights_es.replay.rerun import Rerun
+    from preflights_es.runtime.erasure import Erasure
+    from preflights_es.runtime.transfer import Transfer
+    from preflights_es.store.following import SqlFollowing
 
 CODE = ("mock", "sim")
 """Providers that are code of ours: what they answer is computed, and can be computed again."""
@@ -61,16 +65,29 @@ class App:
     """Everything one command needs, made when it is first used."""
 
     def __init__(
-        self, settings: Settings, actor: Actor, *, names_lead: bool = False, key: str = ""
+        self,
+        settings: Settings,
+        actor: Actor,
+        *,
+        options: Options | None = None,
+        reloaded: Callable[[Options], Settings] | None = None,
+        key: str = "",
     ) -> None:
         """Args:
-        names_lead: the command says itself who leads, not only the settings.
+        options: what the command says of a provider.
+        reloaded: the settings, had the command said something else.
         key: makes what the command records happen once, however often it runs.
         """
         self.settings = settings
         self.actor = actor
-        self.names_lead = names_lead
+        self._options = options
+        self._reloaded = reloaded
         self._key = key
+
+    @property
+    def names_lead(self) -> bool:
+        """Whether the command itself says who leads, not only the settings."""
+        return self._options is not None and any(msgspec.structs.astuple(self._options))
 
     @cached_property
     def store(self) -> SqlStore:
@@ -96,7 +113,14 @@ class App:
     @cached_property
     def sessions(self) -> Sessions:
         """The sessions of this project, whatever their workflow."""
-        return Sessions(self.runner, self.settings.project, self.actor, self.settled, self._once)
+        return Sessions(
+            self.runner,
+            self.settings.project,
+            self.actor,
+            self.settled,
+            self._once,
+            self.check_led,
+        )
 
     @cached_property
     def clarifications(self) -> Clarifications:
@@ -109,12 +133,58 @@ class App:
             {"adr": self.settings.decisions, "task": self.settings.tasks},
             self.settled,
             self._once,
+            self.check_led,
         )
 
     @cached_property
     def notes(self) -> Notes:
         """The notes of this project."""
-        return Notes(self.runner, self.settings.project, self.actor, self.settled, self._once)
+        return Notes(
+            self.runner,
+            self.settings.project,
+            self.actor,
+            self.settled,
+            self._once,
+            self.check_led,
+        )
+
+    @cached_property
+    def transfer(self) -> Transfer:
+        """Sessions that leave this log, and those that come."""
+        from preflights_es.runtime.transfer import Transfer
+
+        return Transfer(self.runner, self.store, projected())
+
+    @cached_property
+    def erasure(self) -> Erasure:
+        """What erases sessions of this project."""
+        from preflights_es.runtime.erasure import Erasure
+
+        project, root = self.settings.project, self.settings.root
+        return Erasure(self.runner, self.store, project, self.actor, root, CODE, projected())
+
+    @cached_property
+    def following(self) -> SqlFollowing:
+        """What projections need of the log."""
+        from preflights_es.store.following import SqlFollowing
+
+        return SqlFollowing(self.store)
+
+    @cached_property
+    def projector(self) -> Projector:
+        """The projections of the log; whoever reads one catches up first."""
+        return projector(self.following)
+
+    def history(self, session_id: str) -> Read:
+        """A session with all of its events, and how it stood after each.
+
+        Raises:
+            UnknownSession, ErasedSession, LogDamaged, SessionFaulted: it cannot be read.
+        """
+        self.runner.load(session_id)
+        head = self.store.head(session_id)
+        assert head is not None, "it was there a moment ago, and nothing takes one away"
+        return self.projector.reader.read(self.following.stream(head))
 
     def setup(self, workflow: Workflow[Any], *, strict: bool = False) -> Setup:
         """What a new session records of the program.
@@ -139,9 +209,39 @@ class App:
             Refused: the session takes nothing any more, or a model is being asked.
         """
         workflow = handle.workflow
-        former = workflow.lead(handle.session.state)
+        leads = workflow.lead(handle.session.state)
+        former = leads or self._first_lead(handle)
+        if former is not None:
+            self.settings = self._laid_over(former)
         lead = self.lead(workflow, strict=former is not None and former.strict)
+        if former is not None and not (self._options and self._options.base_url):
+            self._asked(former)  # nobody said another address: the former one must still be known
+        if lead == leads and lead is not None:
+            return self.sessions.resume(handle)  # only the way to the same server was said
         return self.sessions.led_by(handle, lead, workflow.prompts if lead else ())
+
+    def _first_lead(self, handle: Handle) -> Lead | None:
+        """Who led a session at its beginning, before a fallback."""
+        first = self.runner.codec(handle.workflow).decode(self.store.read(handle.session_id)[0])
+        setup: Setup | None = getattr(first, "setup", None)
+        return setup.lead if setup is not None else None
+
+    def _laid_over(self, lead: Lead) -> Settings:
+        """The settings as the command says them, and the lead where it says nothing."""
+        said = self._options
+        if said is None or said.provider is not None or self._reloaded is None:
+            return self.settings
+        kept = dict(lead.parameters) if lead.provider == "sim" else {}
+        model = lead.model if lead.provider not in CODE else None
+        return self._reloaded(
+            msgspec.structs.replace(
+                said,
+                provider=lead.provider,
+                model=said.model or model,
+                seed=said.seed or kept.get("seed"),
+                faults=said.faults or kept.get("faults"),
+            )
+        )
 
     # Providers -------------------------------------------------------------------------------
 
@@ -151,6 +251,8 @@ class App:
         Raises:
             SettingsError: the provider lacks something.
         """
+        if self._options is not None:
+            check_options(self.settings.provider, msgspec.structs.asdict(self._options))
         lead = self._lead(workflow, strict=strict)
         if lead is not None:
             self.provider_for(lead)
@@ -163,10 +265,11 @@ class App:
         if settings.provider == "sim":
             parameters = (("seed", str(settings.seed)), ("faults", settings.faults))
             return Lead("sim", GENERATION, parameters, strict)
-        from preflights_es.providers.capabilities import parameters_for
+        from preflights_es.providers.capabilities import digest_of, parameters_for
 
-        parameters_sent = parameters_for(settings.provider, settings.model, settings)
-        return Lead(settings.provider, settings.model, parameters_sent, strict)
+        sent = parameters_for(settings.provider, settings.model, settings)
+        address = digest_of(settings.provider, settings.base_url)
+        return Lead(settings.provider, settings.model, sent, strict, address)
 
     def provider_for(self, lead: Lead) -> LLMProvider:
         """Who answers a session, as its first Input says; keys and addresses are today's.
@@ -178,11 +281,50 @@ class App:
             return simulated(lead)
         from preflights_es.providers.configured import chosen
 
-        asked = msgspec.structs.replace(self.settings, provider=lead.provider, model=lead.model)
-        if lead.provider != self.settings.provider:
-            # The address belongs to another provider: its key must not go there.
+        asked = msgspec.structs.replace(self._asked(lead), provider=lead.provider, model=lead.model)
+        if not lead.address:
             asked = msgspec.structs.replace(asked, base_url="", base_url_in="")
         return chosen(asked, lambda text: redact(text).text)
+
+    def _asked(self, lead: Lead) -> Settings:
+        """The settings for the provider of a session, whichever they choose for a new one.
+
+        Raises:
+            ProviderMissing: the session is led at an address that nothing says today.
+        """
+        settings = self.settings
+        if lead.provider != settings.provider:
+            if self._reloaded is not None:
+                settings = self._reloaded(Options(provider=lead.provider))
+            else:
+                settings = msgspec.structs.replace(settings, base_url="", base_url_in="")
+        from preflights_es.providers.capabilities import digest_of
+
+        if lead.address and digest_of(lead.provider, settings.base_url) != lead.address:
+            raise ProviderMissing(
+                f"the session is led by a server like {lead.provider}'s at another address: set "
+                "PREFLIGHTS_BASE_URL to it, since what was said there goes nowhere else"
+            )
+        return settings
+
+    def address_for(self, recorded: Lead | None, provider: str) -> str:
+        """Where a what-if asks: as the session did, or today's where it asks somebody else."""
+        from preflights_es.providers.capabilities import digest_of
+
+        if recorded is not None and recorded.provider == provider:
+            return recorded.address
+        asked = self._asked(Lead(provider, ""))
+        return digest_of(provider, asked.base_url)
+
+    def check_led(self, handle: Handle) -> None:
+        """Before something is recorded that a provider must answer: it can be asked.
+
+        Raises:
+            SettingsError: something that it needs is missing.
+        """
+        lead = handle.workflow.lead(handle.session.state)
+        if lead is not None and lead.provider not in CODE:
+            self.provider_for(lead)
 
     def settled(self, step: Step) -> Step:
         """The session after every completion it asks for; at once where it asks for none."""
@@ -215,76 +357,12 @@ class App:
         if "store" in self.__dict__:
             self.store.close()
 
-    # Export and import -----------------------------------------------------------------------
 
-    def exported(self, session_id: str) -> bytes:
-        """A session as lines, verified."""
-        head = self.store.head(session_id)
-        events = self.store.read(session_id)
-        return jsonl.lines(chain.verified(events, head.hash if head else None))
+def projected() -> list[str]:
+    """Tables of projections, each of which has rows by session."""
+    from preflights_es.store.following import PROJECTED
 
-    def imported(self, lines: Iterable[bytes], where: str) -> list[tuple[Head, int]]:
-        """Take over the sessions of a file; each is verified and replayed as to its grammar.
-
-        Returns:
-            The head of each session in the file, and how many of its events were new here.
-
-        Raises:
-            LogDamaged: an event does not verify; nothing of the file is taken.
-            Refused: a session has gone another way here.
-        """
-        streams = chain.sessions(jsonl.stored(lines, where))
-        if not streams:
-            raise LogDamaged(where, 0, "it holds no events")
-        folded = [self._folded(events) for events in streams.values()]
-        fresh = [self._lacking(events) for events in streams.values()]
-        return [
-            self._taken(new, events[-1], session)
-            for new, events, session in zip(fresh, streams.values(), folded, strict=True)
-        ]
-
-    def _folded(self, events: list[Stored]) -> Session[Any]:
-        """A session of a file, once it verifies."""
-        chain.verified(events)
-        return self.runner.folded(self.runner.workflow(events[0].workflow), events)
-
-    def _lacking(self, events: list[Stored]) -> list[Stored]:
-        """The tail that this log lacks.
-
-        Raises:
-            Refused: the two copies differ.
-        """
-        here = self.store.read(events[0].session_id)
-        for mine, theirs in zip(here, events, strict=False):
-            if mine.hash != theirs.hash:
-                raise Refused(
-                    f"session {mine.session_id} has diverged: at version {mine.version} this log "
-                    "and the file hold different events; nothing was imported"
-                )
-        return events[len(here) :]
-
-    def _taken(self, new: list[Stored], last: Stored, session: Session[Any]) -> tuple[Head, int]:
-        """Add the tail; its open completions can be made here, its documents only stay due.
-
-        Importing a file writes no documents: `preflights render` does, when a person asks.
-        """
-        if new:
-            workflow = self.runner.workflow(last.workflow)
-            number: int | None = getattr(workflow.view(session.state), "number", None)
-            calls = self.store.open_calls(last.project)
-            known = {call for session_id, call in calls if session_id == last.session_id}
-            still = sorted(c.call for c in session.calls if _is_completion(c) or c.call in known)
-            try:
-                self.store.insert(new, number=number, open_calls=still)
-            except DuplicateInput as error:
-                raise Refused(
-                    f"an Input of session {last.session_id} stands in another session: "
-                    "it was not imported"
-                ) from error
-            except Conflict as error:
-                raise StoreUnavailable("the session moved while it was imported: again") from error
-        head = Head(last.session_id, last.project, last.workflow, last.version, last.hash)
-        return head, len(new)
+    return [table.name for table in PROJECTED.values()]
 
 
 async def _sleep(seconds: float) -> None:
@@ -362,9 +440,44 @@ def opened(
     """
     from preflights_es import settings
 
-    found = settings.load(cwd, database=database, options=options, language=language)
-    named = options is not None and options != Options()
-    return App(found, actor(found, terminal=terminal), names_lead=named, key=key)
+    def loaded(said: Options | None) -> Settings:
+        return settings.load(cwd, database=database, options=said, language=language)
+
+    found = loaded(options)
+    who = actor(found, terminal=terminal)
+    return App(found, who, options=options, reloaded=loaded, key=key)
+
+
+# Projections ---------------------------------------------------------------------------------
+
+
+def projector(log: Following) -> Projector:
+    """What keeps the projections of a log."""
+    from preflights_es.projections.decisions import DECISIONS
+    from preflights_es.projections.projector import Projector
+    from preflights_es.projections.sessions import SESSIONS
+    from preflights_es.projections.usage import USAGE
+
+    return Projector(log, (SESSIONS, DECISIONS, USAGE), reader())
+
+
+def reader() -> Reader:
+    """What folds a session for a projection, or for the trail."""
+    from preflights_es.projections.reading import Reader
+
+    codecs = {name: Codec(workflow) for name, workflow in WORKFLOWS.items()}
+    return Reader(WORKFLOWS, lambda workflow, one: codecs[workflow.name].decode(one), misplaced)
+
+
+def joined(database: str, names: Sequence[str], start: str) -> None:
+    """Help to rebuild projections, as a process of its own."""
+    from preflights_es.store.following import SqlFollowing
+
+    store = SqlStore(database, entropy.now, entropy.salt)
+    try:
+        projector(SqlFollowing(store)).join(names, start)
+    finally:
+        store.close()
 
 
 # Replay --------------------------------------------------------------------------------------
@@ -374,7 +487,18 @@ def own_code() -> Code:
     """The providers that are code of ours, for a replay to ask again."""
     from preflights_es.replay.reasking import Code
 
-    return Code(_generation, simulated)
+    return Code(_generation, _made_again)
+
+
+def _made_again(lead: Lead) -> LLMProvider:
+    """Raises:
+    LogDamaged: the lead is none that this program records.
+    """
+    try:
+        return simulated(lead)
+    except (LookupError, ValueError) as error:
+        found = f"it is led by {lead.provider} with parameters that are none of its: {error}"
+        raise LogDamaged("the session", 0, found) from error
 
 
 def _generation(provider: str, workflow: Workflow[Any]) -> str | None:
@@ -398,8 +522,11 @@ def simulating(
     except ValueError as error:
         raise SettingsError(f"--faults: {error}") from None
 
+    def is_ours(lead: Lead) -> bool:
+        return lead.provider == "mock" or (lead.provider, lead.model) == ("sim", GENERATION)
+
     def lead(before: Lead | None) -> Lead | None:
-        if seed is None and wanted is None and (before is None or before.provider in CODE):
+        if seed is None and wanted is None and (before is None or is_ours(before)):
             return before
         said = dict(before.parameters) if before and before.provider == "sim" else {}
         failing = said.get("faults", "none")
@@ -457,6 +584,8 @@ def prompts_named(
         if name not in known:
             expected = f"expected one of {', '.join(known)}" if known else "it has none"
             raise SettingsError(f"no prompt {name!r} in the workflow {workflow.name}: {expected}")
+        if name in found:
+            raise SettingsError(f"the prompt {name} is named twice")
         exist = versions(f"preflights_es.workflows.{workflow.name}", name)
         whole = version if version in exist else f"{name}.{version}"
         if whole not in exist:
@@ -490,7 +619,9 @@ def what_if(
             def asked(request: CompletionRequested) -> LLMProvider:
                 key = (request.provider, request.model)
                 if key not in made:
-                    made[key] = app.provider_for(Lead(*key, request.parameters))
+                    address = app.address_for(recording.lead, request.provider)
+                    lead = Lead(*key, request.parameters, address=address)
+                    made[key] = app.provider_for(lead)
                     stack.push_async_callback(made[key].aclose)
                 return made[key]
 

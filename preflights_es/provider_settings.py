@@ -86,6 +86,22 @@ def asked_whom(layers: tuple[Layer, ...]) -> dict[str, Any]:
     }
 
 
+def check_options(provider: str, named: Mapping[str, str | None]) -> None:
+    """What the command line says fits the provider that it is said of.
+
+    Args:
+        named: by the option's name; None where it was not given.
+
+    Raises:
+        SettingsError: the provider takes no such thing.
+    """
+    own = {"sim": ("model", "base_url"), "mock": ("model", "base_url", "seed", "faults")}
+    for name in own.get(provider, ("seed", "faults")):
+        if named.get(name) is not None:
+            option = name.replace("_", "-")
+            raise SettingsError(f"--{option}: the provider {provider} takes none: leave it out")
+
+
 def _first(layers: tuple[Layer, ...], name: str) -> Found | None:
     return next((Found(one.values[name], one, name) for one in layers if name in one.values), None)
 

@@ -10,7 +10,7 @@ import pytest
 
 from preflights_es.core import errors
 from preflights_es.core.errors import SettingsError
-from preflights_es.provider_settings import PROVIDERS, SEED_NAMES
+from preflights_es.provider_settings import PROVIDERS, SEED_NAMES, check_options
 from preflights_es.providers.capabilities import DEFAULT_MODELS, KEY_VARIABLES, REAL
 from preflights_es.settings import Options, Settings, load
 from tests.markdown import tables, ticked
@@ -76,8 +76,9 @@ SAID: dict[str, tuple[Any, Any, Any, Any]] = {
 @pytest.mark.parametrize("name", SAID)
 def test_option_then_variable_then_file_then_pyproject(tmp_path: Path, name: str) -> None:
     option, variable, file, pyproject = SAID[name]
-    who = "" if name == "provider" else "provider = 'openai'\n"
-    chosen = {} if name == "provider" else {"PREFLIGHTS_PROVIDER": "openai"}
+    takes_it = "sim" if name in ("seed", "faults") else "openai"
+    who = "" if name == "provider" else f"provider = '{takes_it}'\n"
+    chosen = {} if name == "provider" else {"PREFLIGHTS_PROVIDER": takes_it}
 
     def now(env: dict[str, str], **options: str) -> Any:
         return getattr(loaded(tmp_path, chosen | env if env else {}, **options), name)
@@ -253,9 +254,29 @@ def test_an_alias_is_blamed_by_its_own_name(tmp_path: Path) -> None:
 
 
 def test_faults_are_read_once_and_written_one_way(tmp_path: Path) -> None:
-    assert loaded(tmp_path, faults="timeout=0.2").faults == "llm_timeout=0.2"
-    assert "llm_malformed" in loaded(tmp_path, faults="chaos").faults
-    assert loaded(tmp_path, faults="none").faults == "none"
+    def faults(text: str) -> str:
+        return loaded(tmp_path, provider="sim", faults=text).faults
+
+    assert faults("timeout=0.2") == "llm_timeout=0.2"
+    assert "llm_malformed" in faults("chaos")
+    assert faults("none") == "none"
+
+
+@pytest.mark.parametrize(
+    ("provider", "option"),
+    [
+        ("openai", {"seed": "1"}),
+        ("openai", {"faults": "chaos"}),
+        ("sim", {"model": "x"}),
+        ("sim", {"base_url": "http://localhost:1/v1"}),
+        ("mock", {"seed": "1"}),
+    ],
+)
+def test_an_option_that_the_provider_does_not_take_is_refused(
+    provider: str, option: dict[str, str]
+) -> None:
+    with pytest.raises(SettingsError, match=f"the provider {provider} takes none"):
+        check_options(provider, option)
 
 
 # 5. The page ---------------------------------------------------------------------------------

@@ -39,7 +39,7 @@ _CHANGES = {
     "not_related": "it has nothing to do with this session",
     "not_expected": "nothing of the kind is expected here",
 }
-_SOURCES = {
+SOURCES = {
     "detected": "named by the intention",
     "chosen": "chosen",
     "custom": "in own words",
@@ -113,7 +113,7 @@ def values(provenance: tuple[Provenance, ...]) -> list[str]:
     """One line a value, with how it came about."""
     width = max((len(shown(p.field)) for p in provenance), default=0)
     return [
-        f"{shown(p.field):<{width}}  {shown(one_line(p.value))}  ({_SOURCES[p.source]}"
+        f"{shown(p.field):<{width}}  {shown(one_line(p.value))}  ({SOURCES[p.source]}"
         f"{'' if p.source == 'detected' else f', by {_by(p)}'})"
         for p in provenance
     ]

@@ -13,15 +13,20 @@ from preflights_cli.table import Column, table
 from preflights_es.app import App
 from preflights_es.core import ids
 from preflights_es.core.completions import Message
-from preflights_es.core.errors import LogDamaged, PreflightsError
-from preflights_es.core.ports import Stored
+from preflights_es.core.errors import LogDamaged, LogFromFuture, PreflightsError
+from preflights_es.core.events import ERASED_TAG, SessionErased
+from preflights_es.core.ports import Head, Stored
 from preflights_es.core.text import one_line, shortened, shown
 from preflights_es.core.views import Question, Status
 from preflights_es.runtime import entropy
+from preflights_es.runtime.runner import Handle
 from preflights_es.store import chain, jsonl
 
 SESSIONS_SHOWN: Final = 20
 WHAT_MAX: Final = 200  # characters of one value in the list of events
+KEPT: Final = ("workflow", "status", "progress", "intention")
+TROUBLES: Final = ("damaged", "erased", "faulted")
+"""Statuses of which the log is asked anew: they may have been mended."""
 STATUSES: Final = (*get_args(Status), "damaged")
 
 
@@ -49,7 +54,8 @@ def sessions_command(
     project = None if any_project else app.settings.project
     limit = None if everything or status else SESSIONS_SHOWN
     heads = app.store.heads(project, limit and limit + 1)
-    rows = [_row(app, head.session_id) for head in heads[:limit]]
+    kept = _kept(app, project) if len(heads) > SESSIONS_SHOWN and limit is None else {}
+    rows = [_row(app, head, kept.get(head.session_id)) for head in heads[:limit]]
     rows = [row for row in rows if status in (None, row["status"])]
     more = limit is not None and len(heads) > limit
     voice.json({"format": "sessions/1", "sessions": rows, "more": more})
@@ -79,10 +85,21 @@ def _say_sessions(voice: Voice, rows: list[dict[str, Any]], status: str | None) 
         )
 
 
-def _row(app: App, session_id: str) -> dict[str, Any]:
+def _kept(app: App, project: str | None) -> dict[str, dict[str, Any]]:
+    """By session: what the projection says, so that not every one of many is folded again."""
+    try:
+        return {row["session_id"]: row for row in app.projector.rows("sessions", project)}
+    except LogFromFuture:
+        return {}
+
+
+def _row(app: App, head: Head, kept: dict[str, Any] | None) -> dict[str, Any]:
     """One session of the list; a damaged one is listed as such, and hides no other."""
+    session_id = head.session_id
     age = entropy.now() // 1_000_000 - ids.milliseconds(session_id) // 1_000
     row: dict[str, Any] = {"session_id": session_id, "age_seconds": max(age, 0)}
+    if kept and kept["version"] == head.version and kept["status"] not in TROUBLES:
+        return {**row, **{name: kept[name] for name in KEPT}}
     try:
         handle = app.runner.load(session_id)
     except PreflightsError as error:
@@ -131,9 +148,24 @@ def show_command(session: str, app: App, voice: Voice) -> int:
     handle = app.sessions.load(session)
     tell_warnings(voice, handle)
     voice.json(session_json(handle))
-    if not voice.as_json:
+    if handle.session.closed == "erased":
+        _say_erased(app, voice, handle)
+    elif not voice.as_json:
         describe(voice, handle)
     return 0
+
+
+def _say_erased(app: App, voice: Voice, handle: Handle) -> None:
+    """All that is left to say: when, by whom, and why."""
+    stored = app.store.read(handle.session_id)
+    one = next(one for one in stored if one.type == ERASED_TAG)
+    event = app.runner.codec(handle.workflow).decode(one)
+    assert isinstance(event, SessionErased), "its tag says so"
+    who = f"{event.actor.name} ({event.actor.kind})" if event.actor.name else event.actor.kind
+    why = f": {one_line(event.reason)}" if event.reason else ""
+    day = _clock(one.recorded_at, "%Y-%m-%d %H:%M")
+    voice.say(shown(f"Session {ids.short(handle.session_id)} was erased{why}"))
+    voice.say(shown(f"  {day} UTC, by {who}"))
 
 
 @click.command()
@@ -169,7 +201,9 @@ def _say_events(app: App, voice: Voice, stored: Sequence[Stored]) -> None:
             Column("UTC", [_clock(one.recorded_at, "%H:%M:%S") for one in stored]),
             Column("event", [_indented(one) for one in stored]),
             Column("by", [one.actor_kind or "" for one in stored]),
-            Column("what", [_what(codec.decode(one)) if one.data else "erased" for one in stored]),
+            Column(
+                "what", [what_of(codec.decode(one)) if one.data else "erased" for one in stored]
+            ),
         ),
         fold=True,
     )
@@ -190,7 +224,7 @@ def _indented(one: Stored) -> str:
     return name if one.input_id else f"  {name}"
 
 
-def _what(event: object) -> str:
+def what_of(event: object) -> str:
     """The payload in short, without what stands in other columns or is the same everywhere."""
     hidden = {"at", "actor", "heuristics", "setup", "context", "project", "uid", "call"}
     names = [name for name in getattr(event, "__struct_fields__", ()) if name not in hidden]

@@ -24,6 +24,7 @@ _REFUSED = {
     "unknown_question": "is no question of this note",
     "already_answered": "is answered already",
     "blank": "was given no value",
+    "placeholder": "was given a placeholder, which says nothing",
     "several_values": "takes one value: put quotes around words that belong together",
 }
 _CHANGES = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,9 +22,10 @@ from preflights_cli.common import (
     led,
     tell_name,
 )
+from preflights_cli.main import EXIT_REFUSED
 from preflights_cli.noted import item_json, refusal, said, view_of
+from preflights_cli.shapes import is_refusal, status_of
 from preflights_cli.shapes import said as session_said
-from preflights_cli.shapes import status_of
 from preflights_cli.table import Column, table
 from preflights_es.app import App
 from preflights_es.core.errors import PreflightsError, Refused
@@ -31,7 +33,7 @@ from preflights_es.core.ids import short
 from preflights_es.core.text import one_line
 from preflights_es.runtime import entropy
 from preflights_es.runtime.notes import NOTE_MAX, Listed
-from preflights_es.runtime.runner import Handle
+from preflights_es.runtime.runner import Handle, Step
 from preflights_es.workflows.extraction import WORKFLOW
 from preflights_es.workflows.extraction.state import State
 from preflights_es.workflows.extraction.values import Energy, Importance, ItemType
@@ -41,6 +43,9 @@ ITEM_OPTIONS: Final = ("importance", "due", "energy", "start", "end", "content")
 
 
 # 1. Taking -----------------------------------------------------------------------------------
+
+
+_BULLET: Final = re.compile(r"-+\s")
 
 
 class _Note(click.Group):
@@ -58,7 +63,10 @@ class _Note(click.Group):
             return super().parse_args(ctx, args)
         if not args or args[0] not in self.commands:
             args = ["take", *args]
-        return super().parse_args(ctx, args)
+        # "- buy milk" is a list, and no option.
+        lists = [word for word in args if _BULLET.match(word)]
+        options = [word for word in args if not _BULLET.match(word)]
+        return super().parse_args(ctx, [*options, "--", *lists] if lists else options)
 
 
 @click.group(cls=_Note)
@@ -192,7 +200,7 @@ def add_command(
     if to is None and (wrong := app.notes.unfit(item_type, title, fields)):
         raise Refused(refusal(wrong))  # a session that would hold nothing is not opened
     step = app.notes.add(item_type, title, fields, app.settings.language, to)
-    return session_said(voice, step.handle, step.decisions)
+    return _said(voice, step)
 
 
 def _fields(minutes: str | None, said_of: dict[str, str | None]) -> list[tuple[str, str]]:
@@ -203,6 +211,12 @@ def _fields(minutes: str | None, said_of: dict[str, str | None]) -> list[tuple[s
         return fields
     low, dash, high = minutes.partition("-")
     return [("duration_min", low), ("duration_max", high if dash else low), *fields]
+
+
+def _said(voice: Voice, step: Step) -> int:
+    """What became of it; what else the note waits for is no failure of this command."""
+    session_said(voice, step.handle, step.decisions)
+    return EXIT_REFUSED if any(map(is_refusal, step.decisions)) else 0
 
 
 # 3. Tasks ------------------------------------------------------------------------------------
@@ -232,7 +246,7 @@ def done_command(task: str, app: App, voice: Voice) -> int:
     """
     finish_pending(app, voice)
     step = app.notes.closed(app.notes.found(task), "done")
-    return session_said(voice, step.handle, step.decisions)
+    return _said(voice, step)
 
 
 @task_command.command("cancel", short_help="It will not be done.")
@@ -248,7 +262,7 @@ def cancel_command(task: str, app: App, voice: Voice) -> int:
     """
     finish_pending(app, voice)
     step = app.notes.closed(app.notes.found(task), "cancelled")
-    return session_said(voice, step.handle, step.decisions)
+    return _said(voice, step)
 
 
 @task_command.command("edit", short_help="It says something else.")
@@ -276,7 +290,7 @@ def edit_command(
         raise click.UsageError(message)
     finish_pending(app, voice)
     step = app.notes.edited(app.notes.found(task), fields)
-    return session_said(voice, step.handle, step.decisions)
+    return _said(voice, step)
 
 
 # 4. Lists ------------------------------------------------------------------------------------

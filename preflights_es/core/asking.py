@@ -5,7 +5,8 @@ Each workflow has its own events, with its own tags, made from these.
 
 from __future__ import annotations
 
-from typing import Literal
+import re
+from typing import Final, Literal
 
 from preflights_es.core.events import Decision, Input, Value
 
@@ -47,3 +48,28 @@ class AnswerRefusal(Refusal, frozen=True):
     reason: RefusalReason
     expected: tuple[str, ...] = ()
     """Keys that would be taken, where the key was the trouble."""
+
+
+# What counts as an answer --------------------------------------------------------------------
+
+PLACEHOLDER: Final = re.compile(
+    r"tbd|tba|tbc|to-?do|n/a|to be (?:determined|decided|defined|confirmed)|placeholder|xxx+"
+    r"|[?\u2013\u2014-]+|redacted:[a-z]+"
+)
+WRAPPING: Final = " \t\n.,:;!'\"`()[]{}<>"
+
+
+def is_placeholder(text: str) -> bool:
+    """A word that stands for a decision nobody took; brackets and full stops do not hide it."""
+    bare = " ".join(text.split()).strip(WRAPPING).casefold()
+    return not bare or PLACEHOLDER.fullmatch(bare) is not None
+
+
+INVISIBLE: Final = "\u00ad\u200b\u200c\u200d\u2060\ufeff"
+
+
+def stripped(text: str) -> str:
+    """Without white space around it, also that which has no width."""
+    while (bare := text.strip().strip(INVISIBLE)) != text:
+        text = bare
+    return text

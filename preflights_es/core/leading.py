@@ -19,6 +19,9 @@ class Lead(Value, frozen=True):
     parameters: tuple[tuple[str, str], ...] = ()
     strict: bool = False
     """A step that fails stays open instead of going to the reference."""
+    address: str = ""
+    """Digest of another server's address; empty for the provider's own. The address itself is
+    nobody's to keep, but what was said to one server must not go on with another."""
 
 
 class Setup(Value, frozen=True):

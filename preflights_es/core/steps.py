@@ -46,6 +46,7 @@ RETRY: Final = "Your previous response "
 """How every retry's sentence begins."""
 INVALID: Final = f"{RETRY}was invalid JSON. Please respond ONLY with valid JSON."
 MISMATCH: Final = RETRY + "did not match the schema: {}. Please respond ONLY with valid JSON."
+REPLY_MAX: Final = 20_000  # characters of a rejected reply that a retry sends back
 MISMATCH_MAX: Final = 1_500  # characters of the violations in a retry
 
 Check = Callable[[Any], tuple[Violation, ...]]
@@ -191,7 +192,7 @@ def settled(
     )
     said = (
         *request.messages,
-        Message("assistant", outcome.text or "(no valid text)"),
+        Message("assistant", shortened(outcome.text or "(no valid text)", REPLY_MAX)),
         Message("user", retry_sentence(verdict)),
     )
     return Unusable((rejected,), verdict.kind, _retry(request, said, 0))

@@ -12,9 +12,11 @@ KEY_MAX: Final = 100  # characters of a question's id
 NAME_MAX: Final = 200  # characters of a person's name
 
 _BIDI = "\u202a-\u202e\u2066-\u2069"
-_UNSAFE = re.compile(f"[\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff\ud800-\udfff{_BIDI}]")
+_UNSEEN_MARKS = "\u00ad\u200b\u200e\u200f\u2060-\u2064"
+"""Without width; the joiners of emoji and scripts are not among them."""
+_UNSAFE = re.compile(f"[\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff\ud800-\udfff{_BIDI}{_UNSEEN_MARKS}]")
 _UNSAFE_MULTILINE = re.compile(
-    f"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff\ud800-\udfff{_BIDI}]"
+    f"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff\ud800-\udfff{_BIDI}{_UNSEEN_MARKS}]"
 )
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
@@ -37,6 +39,14 @@ def problem(text: str, limit: int) -> str | None:
             f"holds the control character U+{code:04X} at character {found.start() + 1}: remove it"
         )
     return None
+
+
+_UNSEEN: Final = frozenset(("Zs", "Zl", "Zp", "Cc", "Cf"))
+
+
+def visible(text: str) -> bool:
+    """Whether anything of it can be seen: white space of any kind and width is nothing."""
+    return any(unicodedata.category(c) not in _UNSEEN for c in text)
 
 
 def _escape(found: re.Match[str]) -> str:

@@ -119,6 +119,11 @@ def spoken(messages: Iterable[Message]) -> tuple[Message, ...]:
     """
     said = tuple(messages)
     for message in said:
+        given: object = message.content
+        if not isinstance(given, str):
+            found = type(given).__name__
+            raise ValueError(f"the prompt is of the type {found}: expected text")
+    for message in said:
         if message.content:
             return said
     raise ValueError("the prompt is empty: expected at least one character")

@@ -8,6 +8,7 @@ says, and a request says what `parameters_for` found.
 from __future__ import annotations
 
 import re
+from hashlib import sha256
 from typing import Any, Final, Literal, NamedTuple, Protocol
 from urllib.parse import SplitResult, urlsplit
 
@@ -227,6 +228,13 @@ def checked_url(provider: str, url: str) -> str:
         raise ValueError(message)
     # The SDK adds `/v1` itself, and most people copy the address with it.
     return text.removesuffix("/v1") if provider == "anthropic" else text
+
+
+def digest_of(provider: str, url: str) -> str:
+    """What tells one other server from the next; empty for the provider's own address."""
+    if not url or url == BASE_URLS[provider]:
+        return ""
+    return sha256(url.encode()).hexdigest()[:16]
 
 
 def _parts(text: str) -> SplitResult | None:

@@ -19,7 +19,7 @@ from preflights_es.core.ports import Provider
 from preflights_es.core.simulation import Draws
 from preflights_es.providers.faults import HINTS_MS, damaged
 from preflights_es.providers.recorded import RecordedProvider, Unanswered, Unrecorded
-from preflights_es.replay.reasking import Reasking
+from preflights_es.replay.reasking import WHAT_IF, Reasking
 from preflights_es.replay.recording import Recording
 
 Kind = Literal["timeout", "error", "rate_limit", "malformed"]
@@ -103,16 +103,17 @@ class Failing:
         self.met.add(found)
         match self._faults[found]:
             case "timeout":
-                raise LLMTimeoutError("what if: no response within the time allowed")
+                raise LLMTimeoutError(f"{WHAT_IF}: no response within the time allowed")
             case "error":
-                raise LLMAPIError("what if: the provider's API failed")
+                raise LLMAPIError(f"{WHAT_IF}: the provider's API failed")
             case "rate_limit":
-                message = "what if: too many requests"
+                message = f"{WHAT_IF}: too many requests"
                 raise LLMRateLimitError(message, retry_after_ms=HINTS_MS[-1])
             case "malformed":
                 got = await self._provider.respond(request)
                 draws = Draws.of("what if", request.call)
-                return got if got.text is None else replace(got, text=damaged(got.text, draws))
+                text = None if got.text is None else damaged(got.text, draws)
+                return replace(got, text=text, request_id=WHAT_IF)
 
 
 def step_of(call: str) -> str:

@@ -15,6 +15,8 @@ from preflights_es.runtime.redaction import redact
 
 T = TypeVar("T")
 
+WHAT_IF: Final = "what if"
+"""Begins the message of a failure, and is the request id of a response, that `--fault` made."""
 CACHED: Final = 256  # providers that are kept; sessions of one batch share most of them
 
 
@@ -78,8 +80,10 @@ class Reasking:
 
 
 def is_provider_s(outcome: CompletionReceived | CompletionFailed) -> bool:
-    """Whether a provider said it: that a call was lost is what the program said of itself."""
-    return not (isinstance(outcome, CompletionFailed) and outcome.kind == LLMLostError.kind)
+    """Whether a provider said it: not that a call was lost, nor what a what-if made of it."""
+    if isinstance(outcome, CompletionReceived):
+        return outcome.request_id != WHAT_IF
+    return outcome.kind != LLMLostError.kind and not outcome.message.startswith(f"{WHAT_IF}:")
 
 
 def driven(asking: Coroutine[Any, Any, T]) -> T:

@@ -9,6 +9,7 @@ from preflights_es.core import session as kernel
 from preflights_es.core.completions import CompletionFailed, CompletionReceived
 from preflights_es.core.errors import LogDamaged, LogFromFuture, SessionFaulted
 from preflights_es.core.events import Event, Input, InputQuarantined, ResponseIgnored
+from preflights_es.core.leading import Lead, Setup
 from preflights_es.core.ports import Stored
 from preflights_es.core.session import Session, Workflow
 from preflights_es.runtime.grammar import misplaced
@@ -55,6 +56,13 @@ class Recording(NamedTuple):
     turns: tuple[Turn, ...]
     session: Session[Any]
     """As all of it folds."""
+
+    @property
+    def lead(self) -> Lead | None:
+        """Who leads the session at its end, or led it before a fallback."""
+        setup: Setup | None = getattr(self.events[0], "setup", None)
+        first = setup.lead if setup is not None else None
+        return self.workflow.lead(self.session.state) or first
 
     @property
     def session_id(self) -> str:

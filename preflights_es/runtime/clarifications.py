@@ -51,11 +51,12 @@ class Clarifications(Sessions):
         folders: Mapping[str, str],
         settle: Callable[[Step], Step] = lambda step: step,
         once: Once | None = None,
+        check: Callable[[Handle], None] = lambda _: None,
     ) -> None:
         """Args:
         folders: where an `adr` and a `task` go, relative to the project's root.
         """
-        super().__init__(runner, project, actor, settle, once)
+        super().__init__(runner, project, actor, settle, once, check)
         self._documents = documents
         self._folders = folders
 
@@ -186,6 +187,8 @@ class Clarifications(Sessions):
         )
         first = Proposed(handle, acknowledged, input_id, number)
         if state.supersedes is None or actor.kind != "user" or not is_due:
+            return [first]
+        if self.load(state.supersedes.uid).session.closed == "erased":
             return [first]
         former, _ = self._supersedable(state.supersedes.uid)
         by = Related(state.uid, state.intention, number, handle.session_id)

@@ -13,6 +13,7 @@ from preflights_es.artifacts import files, render
 from preflights_es.core.artifacts import ArtifactDue, ArtifactWritten, Written
 from preflights_es.core.errors import (
     ArtifactOutside,
+    ErasedSession,
     PreflightsError,
     Refused,
     UnknownSession,
@@ -96,13 +97,14 @@ class Documents:
         if not stored:
             raise UnknownSession(session_id)
         workflow = runner.workflow(stored[0].workflow)
+        if workflow.record is None:
+            raise Refused(f"sessions of the workflow {workflow.name} write no documents")
         due, upto = self._last_due(stored, call)
         if due is None:
             raise Refused(
                 f"session {session_id[-8:]} has no document: it is written when the decision is "
                 f"accepted (`preflights accept {session_id[-8:]}`)"
             )
-        assert workflow.record is not None, "whoever asks for a document has something to say"
         record = workflow.record(runner.folded(workflow, stored[:upto]).state)
         return due, render.document(due.template, replace(record, session_id=session_id))
 
@@ -110,8 +112,11 @@ class Documents:
         """What a coding agent has to know, as the session stands.
 
         Raises:
+            ErasedSession: nothing is known of it any more.
             Refused: sessions of this workflow brief nobody.
         """
+        if handle.session.closed == "erased":
+            raise ErasedSession(handle.session_id)
         if handle.workflow.record is None:
             raise Refused(
                 f"session {handle.session_id[-8:]} is of the workflow {handle.workflow.name}, "

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
-from preflights_es.core.events import Event, Input, InputQuarantined
+from preflights_es.core.events import Event, Input, InputQuarantined, SessionErased
 from preflights_es.core.ports import Stored
 from preflights_es.core.session import Session
+
+SETS_ASIDE: Final = (InputQuarantined, SessionErased)
+"""What may follow an Input that is undecided."""
 
 
 def misplaced(session: Session[Any], event: Event, one: Stored) -> str | None:
     """Why an event cannot stand behind what a session holds; None where it can."""
+    if session.closed == "erased":
+        return "it follows an erasure, which nothing can follow"
     if isinstance(event, Input):
         if one.input_id is None:
             return "an Input without an id"
         if one.actor_kind != event.actor.kind:
             return "its envelope names another actor than its payload"
-        if session.undecided is not None and not isinstance(event, InputQuarantined):
+        if session.undecided is not None and not isinstance(event, SETS_ASIDE):
             return "an Input after one that is undecided"
     elif one.input_id is not None:
         return "a Decision with the id of an Input"

@@ -122,7 +122,8 @@ def _ours(sessions: Clarifications, entry: _Entry, path: str) -> Handle | None:
 def _related(runner: Runner, state: State) -> list[Handle]:
     """Sessions of this log whose documents name this one's number."""
     ids = [r.session_id for r in (state.supersedes, state.superseded_by) if r is not None]
-    return [runner.load(i) for i in ids if i and runner.store.head(i) is not None]
+    here = (runner.load(i) for i in ids if i and runner.store.head(i) is not None)
+    return [handle for handle in here if handle.session.closed != "erased"]
 
 
 def _rename(path: Path, to: Path) -> None:

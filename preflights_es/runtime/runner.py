@@ -18,6 +18,7 @@ from preflights_es.core.errors import (
     CommitUnknown,
     Conflict,
     DuplicateInput,
+    ErasedSession,
     LogDamaged,
     LogFromFuture,
     Refused,
@@ -30,7 +31,7 @@ from preflights_es.core.ports import Batch, Head, Provider, Store, Stored
 from preflights_es.core.session import Session, Workflow
 from preflights_es.runtime.grammar import misplaced
 from preflights_es.runtime.performer import Performed, Performer, open_completion
-from preflights_es.store.chain import verified
+from preflights_es.store.chain import erased_before, verified
 from preflights_es.store.codec import Codec
 
 CONFLICTS_MAX: Final = 100  # tries to append before the store is said to be unusable
@@ -139,7 +140,10 @@ class Runner:
         """
         codec = self.codec(workflow)
         session = kernel.begin(workflow)
-        for one in stored:
+        if covered := erased_before(stored):
+            # What an erasure covers is gone, and left no trace in the state before it went.
+            session = Session(session.state, version=covered - 1)
+        for one in stored[session.version :]:
             event = codec.decode(one)
             if found := misplaced(session, event, one):
                 raise LogDamaged(f"session {one.session_id}", one.version, found)
@@ -181,8 +185,12 @@ class Runner:
 
         Raises:
             Conflict: one of the sessions has moved; load again, propose again.
+            ErasedSession: one of them was erased, which nothing can follow.
             SessionFaulted: deciding the first that raises; that Input alone is recorded.
         """
+        for one in proposed:
+            if one.handle.session.closed == "erased":
+                raise ErasedSession(one.handle.session_id)
         settled = [
             Proposed(self._resumed(p.handle, p.input), p.input, p.input_id, p.number)
             for p in proposed
@@ -238,9 +246,13 @@ class Runner:
     def _appended(self, batches: Sequence[Batch], proposed: Sequence[Proposed]) -> tuple[Head, ...]:
         try:
             return self.store.append(batches)
-        except CommitUnknown:
+        except CommitUnknown as unknown:
             # The Input's id was chosen before the first try, so that the log can be asked.
-            if self.store.session_of_input(proposed[0].input_id) is None:
+            try:
+                found = self.store.session_of_input(proposed[0].input_id)
+            except StoreUnavailable as error:
+                raise CommitUnknown(f"{unknown}; and then: {error}") from error
+            if found is None:
                 raise
             heads = [self.store.head(p.handle.session_id) for p in proposed]
             return tuple(head for head in heads if head is not None)

@@ -15,7 +15,13 @@ from preflights_es.core import ids
 from preflights_es.core import session as kernel
 from preflights_es.core.asking import Answers
 from preflights_es.core.completions import CompletionRequested
-from preflights_es.core.errors import AmbiguousSession, Refused, SessionFaulted, UnknownSession
+from preflights_es.core.errors import (
+    AmbiguousSession,
+    ErasedSession,
+    Refused,
+    SessionFaulted,
+    UnknownSession,
+)
 from preflights_es.core.events import Actor, InputQuarantined, SessionAbandoned
 from preflights_es.core.leading import Lead, LeadChanged, StepRetried
 from preflights_es.core.ports import Head
@@ -39,15 +45,18 @@ class Sessions:
         actor: Actor,
         settle: Callable[[Step], Step] = lambda step: step,
         once: Once | None = None,
+        check: Callable[[Handle], None] = lambda _: None,
     ) -> None:
         """Args:
         settle: makes the completions that a step asks for.
+        check: that whoever leads a session can be asked, before anything is recorded.
         once: knows what the command recorded when it ran before.
         """
         self._runner = runner
         self._project = project
         self._actor = replace(actor, name=name_cleaned(actor.name))
         self._settle = settle
+        self._check = check
         self._once = once or Once(runner, project)
 
     # 1. Finding ------------------------------------------------------------------------------
@@ -126,6 +135,7 @@ class Sessions:
         if step := self._once.before(cls, answers=given):
             return self._settle(step)
         self._refuse_ended(handle)
+        self._check(handle)
         new = cls(at=self._runner.now(), actor=self._actor, answers=given, redacted=redacted)
         return self._settle(self._runner.submit(handle, new, self._once.input_id()))
 
@@ -137,10 +147,14 @@ class Sessions:
         """Go on where an error, a crash or a strict session stopped.
 
         Raises:
+            ErasedSession: there is nothing to go on with.
             SessionFaulted: deciding the last Input still raises.
         """
+        if handle.session.closed == "erased":
+            raise ErasedSession(handle.session_id)
         step = self._runner.resume(handle)
         if _is_stalled(step.handle):
+            self._check(step.handle)
             again = StepRetried(at=self._runner.now(), actor=self._actor)
             step = self._runner.submit(step.handle, again, self._runner.new_id())
         return self._settle(step)

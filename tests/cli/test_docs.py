@@ -13,6 +13,7 @@ How to write a block so that it is tested:
 * ```python: run in their order, one namespace a page, in a folder with a `session.jsonl`;
   `await` may stand at the top. One that begins with a comment `# some/file.py` is a piece of that
   file, and only parsed.
+* ```sql: roles of PostgreSQL, which tests/store/test_roles.py makes and holds against it.
 * ```toml: loaded as `preflights.toml`, and in force for the commands after it.
 
 `make ...` must be a target of the Makefile; `pip install .` is tests/packaging.
@@ -36,6 +37,7 @@ import preflights_es
 from preflights_cli.main import COMMANDS, preflights
 from preflights_es import settings, settings_file
 from tests.cli.program import Project, Result
+from tests.cli.tampering import cut_with_its_head, flipped, tampered
 from tests.cli.terminal import ANSWER, KEY, terminal
 from tests.markdown import ROOT, tables, ticked
 
@@ -124,6 +126,8 @@ def test_the_commands_of_a_page_do_what_it_says(shop: Project, page: str) -> Non
                 assert done.code == 0, (where, done.err)
             case "python":
                 pass  # below
+            case "sql":
+                pass  # tests/store/test_roles.py
             case other:
                 pytest.fail(f"{where}: nobody tests blocks of {other!r}")
 
@@ -304,6 +308,28 @@ def test_the_fields_of_a_session_are_those_that_are_documented(shop: Project) ->
     check("renumber/1", shop.call("renumber", "--check", "--json").json)
     check("db-status/1", shop.call("db", "status", "--json").json)
     check("db-upgrade/1", shop.call("db", "upgrade", "--json").json)
+
+
+def test_the_fields_of_the_audit_are_those_that_are_documented(shop: Project) -> None:
+    led = shop.decided()["session_id"]
+    shop.decided("Add SSO", "--supersedes", led)
+    broken = shop.started_session()
+    check(
+        "audit-checkpoint/1",
+        shop.call("audit", "checkpoint", "-o", "all.jsonl", "--json").json,
+        shop.call("audit", "checkpoint", "--all", "-o", "log.jsonl", "--json").json,
+    )
+    check("db-backup/1", shop.call("db", "backup", "copy.db", "--json").json)
+    dry = shop.call("erase", led, "--dry-run", "--json").json
+    check("erase/1", dry, shop.call("erase", led, "--yes", "--quoting", "--json").json)
+    tampered(shop, broken, cut_with_its_head)
+    tampered(shop, broken, flipped)
+    against = ("--against", "all.jsonl", "--json")
+    check(
+        "audit-verify/1",
+        shop.call("audit", "verify", "--json").json,
+        shop.call("audit", "verify", *against).json,
+    )
 
 
 def test_the_fields_of_a_note_are_those_that_are_documented(shop: Project) -> None:

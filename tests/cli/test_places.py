@@ -161,7 +161,7 @@ def test_a_link_that_stays_inside_is_followed(house: Project) -> None:
 @pytest.mark.parametrize(
     ("url", "code", "message"),
     [
-        ("postgresql://ada:s3cret@host/log", 2, "the database engine 'postgresql' is not"),
+        ("postgresql://ada:s3cret@host", 2, "the database URL names no database: expected"),
         ("mysql://x", 2, "is not supported: expected sqlite:///PATH or a path"),
         ("://", 2, "cannot be read"),
         (":memory:", 2, "cannot live in memory"),

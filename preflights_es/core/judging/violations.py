@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Final
 
@@ -76,14 +78,28 @@ def of_model(model: type[BaseModel], value: Any) -> tuple[Violation, ...]:
     import pydantic
     import pydantic_core
 
+    raw = pydantic_core.to_json(value)
     try:
-        model.model_validate_json(pydantic_core.to_json(value), strict=True)
+        model.model_validate_json(raw, strict=True)
     except pydantic.ValidationError as error:
+        if b"." in raw:
+            with contextlib.suppress(pydantic.ValidationError):
+                model.model_validate_json(pydantic_core.to_json(_whole_numbers(raw)), strict=True)
+                return ()
         return _sorted(
             (_without_tags(e["loc"], value), _said(e["type"], e["msg"], e.get("ctx", {})))
             for e in error.errors(include_url=False, include_input=False)
         )
     return ()
+
+
+def _whole_numbers(raw: bytes) -> Any:
+    """The value with 10.0 as 10: to JSON Schema both are whole, to a strict class only one is."""
+
+    def number(text: str) -> float:
+        return int(float(text)) if float(text).is_integer() else float(text)
+
+    return json.loads(raw, parse_float=number)
 
 
 def _sorted(found: Iterable[Found]) -> tuple[Violation, ...]:

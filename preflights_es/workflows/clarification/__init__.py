@@ -3,6 +3,7 @@
 from preflights_es.core.session import Workflow
 from preflights_es.workflows.clarification.decide import decide
 from preflights_es.workflows.clarification.events import EVENTS, AnswersGiven, AnswersRevised
+from preflights_es.workflows.clarification.history import decided
 from preflights_es.workflows.clarification.lead import PROMPTS
 from preflights_es.workflows.clarification.state import State, evolve, is_terminal
 from preflights_es.workflows.clarification.views import record, view
@@ -17,6 +18,7 @@ WORKFLOW: Workflow[State] = Workflow(
     is_terminal=is_terminal,
     view=view,
     record=record,
+    decided=decided,
     answers=AnswersGiven,
     revisions=AnswersRevised,
     lead=lambda state: state.led.lead,

@@ -7,7 +7,7 @@ from functools import reduce
 from msgspec.structs import replace
 
 from preflights_es.core.artifacts import ArtifactDue, ArtifactWritten
-from preflights_es.core.asking import Given
+from preflights_es.core.asking import Given, stripped
 from preflights_es.core.completions import CompletionFailed, CompletionReceived
 from preflights_es.core.events import Decision, Input
 from preflights_es.core.leading import FellBack, LeadChanged, LeadTaken, StepRetried
@@ -177,7 +177,7 @@ def _verdict(
         )
     if not revising and _is_settled(state, key):
         return AnswerRefused(key=key, reason="already_answered")
-    answer: Answer = tuple(rules.stripped(value) for value in given.values)
+    answer: Answer = tuple(stripped(value) for value in given.values)
     if len(answer) == 1:
         answer = answer[0]
     if key == config.category.id:

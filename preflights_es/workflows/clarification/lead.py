@@ -10,6 +10,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any, Literal
 
+from preflights_es.core.asking import is_placeholder, stripped
 from preflights_es.core.completions import CompletionRequested, Message
 from preflights_es.core.events import Decision, Outcome
 from preflights_es.core.judging.verdict import Violation
@@ -118,7 +119,7 @@ def clarify_violations(state: State, payload: dict[str, Any]) -> tuple[Violation
     if len(set(options)) != len(options) or len(options) == 1 or len(options) > OPTIONS_MAX:
         expected = f"expected none, or 2 to {OPTIONS_MAX} different ones"
         violations.append(Violation("/options", expected))
-    if any(map(rules.is_placeholder, (payload["question"], *options))):
+    if any(map(is_placeholder, (payload["question"], *options))):
         violations.append(Violation("", "expected no placeholder"))
     if own is not None and own["field"] in ("Category", *_taken(config, said)):
         violations.append(Violation("/own/field", "expected a name that no field has"))
@@ -171,9 +172,9 @@ def decide_violations(state: State, payload: dict[str, Any]) -> tuple[Violation,
         )
         if entry["name"] not in fields:
             violations.append(Violation(f"{at}/name", f"expected one of {', '.join(fields)}"))
-        elif given is not None and rules.stripped(value).casefold() != given.value.casefold():
+        elif given is not None and stripped(value).casefold() != given.value.casefold():
             violations.append(Violation(f"{at}/value", f"expected {given.value!r}, as answered"))
-        elif rules.is_placeholder(value):
+        elif is_placeholder(value):
             violations.append(Violation(f"{at}/value", "expected no placeholder"))
         elif not set(rules.tokens(value)) <= heard:
             violations.append(Violation(f"{at}/value", "expected only what the person said"))
@@ -188,7 +189,7 @@ def _patched(state: State, payload: dict[str, Any]) -> PatchProposed:
     """The answers as the rules file them, and what else the model read out of them."""
     found = category(state)
     assert found is not None, "checked before"
-    read = {entry["name"]: rules.stripped(entry["value"]) for entry in payload["fields"]}
+    read = {entry["name"]: stripped(entry["value"]) for entry in payload["fields"]}
     values = []
     for field in found[0].fields():
         given = rules.value_of(field, state.answers)

@@ -9,6 +9,7 @@ import re
 from collections.abc import Mapping
 from typing import Final, Literal, NamedTuple
 
+from preflights_es.core.asking import is_placeholder, stripped
 from preflights_es.core.text import slug
 from preflights_es.core.views import Question
 from preflights_es.workflows.clarification.values import (
@@ -79,18 +80,6 @@ def detected(intention: str, config: HeuristicsConfig) -> Detected | None:
 
 # 2. Answers (sections 4.3 and 5.2) -----------------------------------------------------------
 
-_PLACEHOLDER = re.compile(
-    r"tbd|tba|tbc|to-?do|n/a|to be (?:determined|decided|defined|confirmed)|placeholder|xxx+"
-    r"|[?\u2013\u2014-]+|redacted:[a-z]+"
-)
-_WRAPPING = " \t\n.,:;!'\"`()[]{}<>"
-
-
-def is_placeholder(text: str) -> bool:
-    """A word that stands for a decision nobody took; brackets and full stops do not hide it."""
-    bare = " ".join(text.split()).strip(_WRAPPING).casefold()
-    return not bare or _PLACEHOLDER.fullmatch(bare) is not None
-
 
 def judged(question: Question, given: Answer | None, other: Answer | None) -> Resolved | Objection:
     """The value that an answer and its companion give, or why they give none."""
@@ -107,16 +96,6 @@ def judged(question: Question, given: Answer | None, other: Answer | None) -> Re
     sources = {r.source for r in concrete}
     value = ", ".join(dict.fromkeys(r.value for r in concrete))
     return Resolved(value, concrete[0].source if len(sources) == 1 else "custom")
-
-
-_INVISIBLE = "\u00ad\u200b\u200c\u200d\u2060\ufeff"
-
-
-def stripped(text: str) -> str:
-    """Without white space around it, also that which has no width."""
-    while (bare := text.strip().strip(_INVISIBLE)) != text:
-        text = bare
-    return text
 
 
 def _strings(given: Answer | None) -> list[str]:

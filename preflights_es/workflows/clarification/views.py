@@ -81,8 +81,8 @@ def view(state: State) -> ClarificationView:
         decision_hint=response.decision_hint,
         progress=response.progress if is_open or response.missing_info else 1.0,
         patch=state.patch,
-        provenance=_counting(state),
-        kind=_kind(state),
+        provenance=provenance(state),
+        kind=kind(state),
         number=state.number,
         turn=state.turn,
         written=state.written,
@@ -101,8 +101,8 @@ def _ended(state: State) -> str:
     )
 
 
-def _counting(state: State) -> tuple[Provenance, ...]:
-    """The category's and its fields', in their order; a former category's are history."""
+def provenance(state: State) -> tuple[Provenance, ...]:
+    """How each value that counts came about, the category's first; a former category's do not."""
     found = category(state)
     fields = found[0].fields() if found else ()
     keys = (state.heuristics.category.id, *(field.id for field in fields))
@@ -110,7 +110,7 @@ def _counting(state: State) -> tuple[Provenance, ...]:
     return tuple(by_key[key] for key in keys if key in by_key)
 
 
-def _kind(state: State) -> rules.Kind:
+def kind(state: State) -> rules.Kind:
     """What accepting leads to, or would once the open question is answered."""
     found = category(state)
     patch = state.patch
@@ -168,15 +168,17 @@ def _date(at: int) -> str:
 def _fields(state: State) -> tuple[RecordField, ...]:
     if state.patch is None:
         return ()
-    # Two categories may have fields of one name; a key belongs to one alone.
-    category = state.heuristics.named(state.patch.category) or state.heuristics.other()
-    keys = {field.name: field.id for field in category.fields()}
+    # Two categories may have fields of one name; a key belongs to one alone. A model's own field is
+    # the session's, and in no table.
+    found = category(state)
+    assert found is not None, "a patch has a category"
+    keys = {field.name: field.id for field in found[0].fields()}
     options = {q.id: q.options[:-1] for q in state.asked}
     sources = {p.key: p for p in state.provenance}
     return tuple(
-        RecordField(name, value, found.source, found.by, options.get(found.key, ()))
+        RecordField(name, value, how.source, how.by, options.get(how.key, ()))
         for name, value in state.patch.fields
-        if (found := sources.get(keys.get(name, ""))) is not None
+        if (how := sources.get(keys.get(name, ""))) is not None
     )
 
 

@@ -107,10 +107,13 @@ _RELATIVE: Final = re.compile(
     r"|since|after|within|every|each)|\d\s*(?:x|×|mal))\s*$",
     re.IGNORECASE,
 )
-_AGO: Final = re.compile(r"\s*(?:ago|später|later|earlier)\b", re.IGNORECASE)
+_AGO: Final = re.compile(
+    r"\s*(?:ago|später|later|earlier|vor|nach|bevor|before|after)\b", re.IGNORECASE
+)
 _HOUR_ALONE: Final = re.compile(
     r"\s*(?:(?:um|at|gegen|ab|@)\s*)?(?P<h>[01]?\d|2[0-3])\s*(?:h\s*)?", re.IGNORECASE
 )
+_UM: Final = re.compile(r"\bum\s+(?P<h>[01]?\d|2[0-3])\s*$", re.IGNORECASE)
 _NEAR: Final = 24  # characters before a number that may say what it is; the longest words are 15
 # What matches ASCII where case is ignored, and is not.
 _ALIKE: Final = {"ſ": "s", "ı": "i", "İ": "I", "\u212a": "K", "：": ":"}
@@ -149,6 +152,12 @@ def moment(text: str) -> Moment | None:
     until = _ahead(_UNTIL, plain, match.start())
     begin = (until or _ahead(_BEFORE, plain, match.start()) or match).start()
     return Moment(start, end, (begin, match.end()), until is not None)
+
+
+def last_hour(text: str) -> Moment | None:
+    """The hour that an appointment ends with, as Germans say it: "Zahnarzt um 9"."""
+    found = _UM.search(_plain(text))
+    return Moment(f"{int(found['h']):02d}:00", "", found.span(), deadline=False) if found else None
 
 
 def bare_hour(text: str) -> str:

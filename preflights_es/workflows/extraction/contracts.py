@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from preflights_es.core.contracts import Contract
 from preflights_es.core.judging.verdict import Violation
+from preflights_es.core.text import visible
 from preflights_es.workflows.extraction.values import (
     CONTENT_MAX,
     DURATION_MAX,
@@ -90,7 +91,11 @@ class Extraction(_Part):
 def violations(payload: dict[str, Any]) -> tuple[Violation, ...]:
     """What the schema cannot say of an extraction, whatever the session."""
     found = []
+    if "question" in payload and not visible(payload["question"]["question"]):
+        found.append(Violation("/question/question", "expected words"))
     for i, item in enumerate(payload["items"]):
+        if not visible(item["title"]):
+            found.append(Violation(f"/items/{i}/title", "expected words"))
         low, high = item.get("duration_min"), item.get("duration_max")
         if low is not None and high is not None and high < low:
             found.append(Violation(f"/items/{i}/duration_max", f"expected at least {low}"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import reduce
 
+from preflights_es.core.asking import is_placeholder, stripped
 from preflights_es.core.completions import CompletionFailed, CompletionReceived
 from preflights_es.core.events import Decision, Input
 from preflights_es.core.leading import FellBack, LeadChanged, LeadTaken, StepRetried
@@ -95,9 +96,9 @@ def _verdict(state: State, key: str, values: tuple[str, ...]) -> AnswerAccepted 
         return AnswerRefused(key=key, reason="unknown_question", expected=(question.id,))
     if len(values) > 1:
         return AnswerRefused(key=key, reason="several_values")
-    answer = "".join(values).strip()
-    if not answer:
-        return AnswerRefused(key=key, reason="blank")
+    answer = stripped("".join(values))
+    if not answer or is_placeholder(answer):
+        return AnswerRefused(key=key, reason="placeholder" if answer else "blank")
     return AnswerAccepted(key=key, answer=answer)
 
 

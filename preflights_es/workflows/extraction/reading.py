@@ -52,15 +52,10 @@ TASK_WORDS: Final = frozenset(
     """.split()  # noqa: SIM905
 )
 """English verbs that open a task; a German one ends in its infinitive."""
+_INFLECTED: Final = ("", "e", "em", "en", "er", "es")
 URGENT: Final = (
-    "dringend",
-    "wichtig",
-    "eilig",
-    "sofort",
-    "urgent",
-    "urgently",
-    "important",
-    "asap",
+    *(f"{stem}{ending}" for ending in _INFLECTED for stem in ("dringend", "wichtig", "eilig")),
+    *("eilt", "sofort", "urgent", "urgently", "important", "asap"),
 )
 UNIMPORTANT: Final = (
     "unwichtig",
@@ -129,7 +124,7 @@ _BULLET: Final = re.compile(r"(?:\s|[-*+–—·☐▪‣◦]\s|\[ ?\])*")  # a 
 _NUMBER: Final = re.compile(r"(?P<number>\d{1,2})[.)]\s+")
 _LEAD: Final = re.compile(r"(?:[\s,;:]|[–—-]+(?!\d)|\.+(?!\w))*")
 _EDGES: Final = " \t,;:.–—-"
-_EMPTY: Final = re.compile(r"\([\s,;:!]+\)|\[\s+\]")  # what is left of "(wichtig)"; not of "f()"
+_EMPTY: Final = re.compile(r"\([\s,;:!.]+\)|\[\s+\]")  # what is left of "(wichtig)"; not of "f()"
 _GAP: Final = re.compile(r"\s+(?=[,;:](?:\s|$))")
 _SAYS: Final = re.compile("[^\\W_]|[\u2600-\u27bf\U0001f000-\U0001faff]")
 """What makes a part more than punctuation: letters, digits and pictures."""
@@ -215,7 +210,8 @@ def _item(part: str) -> Payload:
     if when is not None and not when.deadline:
         return _event(part, when, takes)
     if _is_event(part):
-        return _made("event", part, 0.4)
+        when = clock.last_hour(part)
+        return _event(part, when, takes) if when else _made("event", part, 0.4)
     return _task(part, takes)
 
 

@@ -10,7 +10,7 @@ from typing import Any, Final, Literal, TypedDict, get_args
 import msgspec
 from msgspec.structs import replace
 
-from preflights_es.core.text import one_line, problem
+from preflights_es.core.text import one_line, problem, visible
 from preflights_es.workflows.extraction.values import (
     CONTENT_MAX,
     DURATION_MAX,
@@ -95,7 +95,7 @@ def edited(item: Item, fields: Iterable[tuple[str, str]]) -> Item | Wrong:
     for name, typed in fields:
         if name == "title":
             title = one_line(typed)
-            if not title or problem(title, TITLE_MAX):
+            if not visible(title) or problem(title, TITLE_MAX):
                 return Wrong(reason="invalid_value", field=name)
             item = replace(item, title=title)
             continue

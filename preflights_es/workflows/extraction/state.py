@@ -62,7 +62,10 @@ def note_status(state: State) -> NoteStatus:
     """Whether the note still needs its model, or a person's hands."""
     if state.led.request is not None or state.led.stalled or state.question is not None:
         return "pending"
-    return "unprocessed" if state.led.fell_back and not state.by_hand else "processed"
+    if state.by_hand or not state.note:
+        return "processed"
+    # Where nothing was found in it, only a person can say that there is nothing.
+    return "unprocessed" if state.led.fell_back or not state.items else "processed"
 
 
 def evolve(state: State, event: Event) -> State:

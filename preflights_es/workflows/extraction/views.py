@@ -58,7 +58,8 @@ def _progress(state: State) -> float:
 def _warnings(state: State) -> tuple[str, ...]:
     warnings = [*taken_out(state.redacted)]
     if note_status(state) == "unprocessed":
-        warnings.append(f"{UNPROCESSED[state.language]} ({state.led.fell_back})")
+        why = state.led.fell_back or "no items were found"
+        warnings.append(f"{UNPROCESSED[state.language]} ({why})")
     elif state.led.fell_back:
         warnings.append(f"no usable answer from the model ({state.led.fell_back}): filed by hand")
     if state.led.stalled:

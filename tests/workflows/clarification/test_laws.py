@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from preflights_es import DecisionPatch, MockLLMAdapter
+from preflights_es.core.asking import is_placeholder
 from preflights_es.core.events import Event
 from preflights_es.workflows.clarification import rules, views
 from preflights_es.workflows.clarification.events import (
@@ -64,7 +65,7 @@ def holds(patch: DecisionPatch, known: set[str]) -> None:
     assert patch.fields
     for _, value in patch.fields:
         assert value == value.strip() != ""
-        assert not rules.is_placeholder(value)
+        assert not is_placeholder(value)
         assert value.casefold() != OTHER_OPTION.casefold()
 
 

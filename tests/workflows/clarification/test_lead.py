@@ -11,7 +11,7 @@ import pytest
 
 from preflights_es.app import WORKFLOWS
 from preflights_es.core import session as kernel
-from preflights_es.core.asking import Given
+from preflights_es.core.asking import Given, is_placeholder
 from preflights_es.core.completions import Completion, CompletionRequested, Message
 from preflights_es.core.errors import LLMAPIError, LLMError, LLMRateLimitError, LLMTimeoutError
 from preflights_es.core.leading import (
@@ -353,7 +353,7 @@ def test_any_seed_and_fault_ends_valid_or_resumable_and_replays(seed: int) -> No
     assert all(request.attempt <= 2 for request in led.events(CompletionRequested))
     if patch := led.state.patch:
         assert patch.fields
-        assert not any(rules.is_placeholder(value) for _, value in patch.fields)
+        assert not any(is_placeholder(value) for _, value in patch.fields)
 
 
 FROZEN = {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from preflights_es.core.asking import is_placeholder
 from preflights_es.core.views import Question
 from preflights_es.workflows.clarification import rules
 from preflights_es.workflows.clarification.rules import Resolved
@@ -229,7 +230,7 @@ PLACEHOLDERS = [
 
 @pytest.mark.parametrize("placeholder", PLACEHOLDERS)
 def test_a_placeholder_is_refused_wherever_it_is_typed(placeholder: str) -> None:
-    assert rules.is_placeholder(placeholder)
+    assert is_placeholder(placeholder)
     assert rules.judged(STRATEGY, placeholder, None) == "placeholder"
     assert rules.judged(STRATEGY, OTHER_OPTION, placeholder) == "placeholder"
     assert rules.judged(LIBRARY, placeholder, None) == "placeholder"
@@ -246,7 +247,7 @@ def test_a_placeholder_is_refused_wherever_it_is_typed(placeholder: str) -> None
     ],
 )
 def test_a_value_that_only_holds_such_a_word_counts(value: str) -> None:
-    assert not rules.is_placeholder(value)
+    assert not is_placeholder(value)
     assert rules.judged(STRATEGY, value, None) == Resolved(value, "custom")
 
 

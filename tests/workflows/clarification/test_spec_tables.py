@@ -9,7 +9,13 @@ from unicodedata import name
 import pytest
 
 from preflights_es.core import text
-from preflights_es.core.asking import RefusalReason
+from preflights_es.core.asking import (
+    INVISIBLE,
+    PLACEHOLDER,
+    WRAPPING,
+    RefusalReason,
+    is_placeholder,
+)
 from preflights_es.core.events import Decision, Input
 from preflights_es.core.views import QuestionType, Status
 from preflights_es.runtime import texts
@@ -167,23 +173,23 @@ def test_the_examples_of_detection_hold() -> None:
 
 
 def test_the_characters_without_width_are_those_of_the_specification() -> None:
-    assert characters("5.1 How one answer is read") == rules._INVISIBLE
+    assert characters("5.1 How one answer is read") == INVISIBLE
 
 
 def test_the_placeholders_are_those_of_the_specification() -> None:
     patterns = [ticked(row["Pattern"])[0] for row in rows("5.2 Placeholders")]
-    assert "|".join(patterns) == rules._PLACEHOLDER.pattern
+    assert "|".join(patterns) == PLACEHOLDER.pattern
 
 
 def test_every_example_of_a_placeholder_is_one() -> None:
     examples = column("5.2 Placeholders", "Examples")
     assert len(examples) >= len(rows("5.2 Placeholders"))
     for example in examples:
-        assert rules.is_placeholder(example), example
+        assert is_placeholder(example), example
 
 
 def test_the_marks_around_a_placeholder_are_those_of_the_specification() -> None:
-    assert characters("5.2.1 Marks around a placeholder") == rules._WRAPPING.removeprefix(" \t\n")
+    assert characters("5.2.1 Marks around a placeholder") == WRAPPING.removeprefix(" \t\n")
 
 
 def test_the_sources_are_those_of_the_code() -> None:

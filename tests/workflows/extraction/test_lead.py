@@ -87,9 +87,11 @@ def test_prose_and_unknown_properties_are_dropped_and_logged() -> None:
     assert note.titles == [(1, "Email")]
 
 
-def test_a_note_may_hold_nothing() -> None:
+def test_a_note_in_which_nothing_was_found_waits_for_a_person() -> None:
     note = Note(items(), note="hm")
-    assert (note.status, note.items, note.view.note) == ("done", (), "hm")
+    assert (note.status, note.items, note.view.note) == ("stopped", (), "hm")
+    assert note.view.waits
+    assert "no items were found" in note.view.warnings[-1]
 
 
 # 2. An answer that cannot be used ------------------------------------------------------------
@@ -386,7 +388,7 @@ def test_the_reference_reads_the_answer() -> None:
     ]
 
 
-@pytest.mark.parametrize("answer", ["Your previous response was wrong", "Note:\nx", "{}"])
+@pytest.mark.parametrize("answer", ["Your previous response was wrong", "Note:\nx", "{x}"])
 def test_no_answer_is_taken_for_something_else(answer: str) -> None:
     note = by_rules("Arzt").answer(answer)
     assert note.status == "done"
@@ -426,5 +428,5 @@ def test_a_simulator_without_faults_is_always_understood(seed: int) -> None:
     note = Note(note=SAID[seed % len(SAID)], provider=SimLLMProvider(seed, bank=bank()))
     if note.view.questions:
         note.answer("14 Uhr", key=note.view.questions[0].id)
-    assert note.status == "done"
+    assert note.status == ("done" if note.view.items else "stopped")
     assert note.events(ResponseRejected) == []

@@ -1,0 +1,166 @@
+"""The patches of a clarification, and where each value came from; all of it read off the log."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from msgspec.structs import replace
+
+from preflights_es.core.completions import CompletionReceived
+from preflights_es.core.decided import Decided, Origin, Standing
+from preflights_es.core.events import Actor, Event, Input
+from preflights_es.core.session import Session
+from preflights_es.workflows.clarification.events import (
+    AnswerAccepted,
+    CategoryDetected,
+    DecisionMarkedSuperseded,
+    DecisionRecorded,
+    PatchProposed,
+    QuestionAsked,
+    QuestionSuggested,
+)
+from preflights_es.workflows.clarification.state import State, accepted
+from preflights_es.workflows.clarification.values import Provenance
+from preflights_es.workflows.clarification.views import kind, provenance
+
+MODEL = Actor("agent")
+"""Who is behind a value that no person, agent or script typed."""
+
+
+class Said(NamedTuple):
+    """The Decision by which something counts, and the Input before it; versions of both."""
+
+    version: int
+    input: int
+    new: Input
+
+
+class Trail:
+    """What was seen of a session so far."""
+
+    def __init__(self) -> None:
+        self.asked: dict[str, int] = {}
+        """By key: the last time that it was asked."""
+        self.worded: dict[str, int] = {}
+        """By key: the response that worded its question."""
+        self.said: dict[str, Said] = {}
+        """By key: what made its value count."""
+        self.suggested: Said | None = None
+        """The model's category."""
+        self.patches: list[Decided] = []
+        self.recorded: int | None = None
+        self.superseded_at: int | None = None
+
+
+def decided(events: Sequence[Event], sessions: Sequence[Session[State]]) -> tuple[Decided, ...]:
+    """Every patch of a session, oldest first.
+
+    Args:
+        sessions: how the session stood after each event.
+    """
+    trail = Trail()
+    new: Input | None = None
+    at = 0
+    for version, (event, session) in enumerate(zip(events, sessions, strict=True), 1):
+        if isinstance(event, Input):
+            new, at = event, version
+        elif new is not None:
+            _seen(trail, event, Said(version, at, new), session.state)
+    if not trail.patches:
+        return ()
+    *former, last = trail.patches
+    ended = _ended(last, trail, sessions[-1])
+    return (*(replace(patch, standing="replaced") for patch in former), ended)
+
+
+def _seen(trail: Trail, event: Event, said: Said, state: State) -> None:
+    match event:
+        case QuestionAsked(question=question):
+            trail.asked[question.id] = said.version
+            trail.recorded = None
+        case CategoryDetected():
+            trail.said[state.heuristics.category.id] = said
+        case AnswerAccepted(key=key):
+            trail.said[key] = said
+        case QuestionSuggested(field=field):
+            trail.worded[field.id] = said.input
+            trail.suggested = said
+        case PatchProposed():
+            trail.recorded = None
+            trail.patches.append(_patch(trail, event, said, state))
+        case DecisionRecorded():
+            trail.recorded = said.version
+        case DecisionMarkedSuperseded():
+            trail.superseded_at = said.new.at
+
+
+def _patch(trail: Trail, event: PatchProposed, said: Said, state: State) -> Decided:
+    is_response = isinstance(said.new, CompletionReceived)
+    return Decided(
+        version=said.version,
+        uid=state.uid,
+        title=state.intention,
+        category=event.patch.category,
+        fields=event.patch.fields,
+        origins=tuple(_origin(trail, one, said) for one in provenance(state)),
+        standing="ready",
+        kind=kind(state),
+        number=None,
+        proposed_at=said.new.at,
+        response=said.input if is_response else None,
+        supersedes=state.supersedes,
+    )
+
+
+def _origin(trail: Trail, one: Provenance, patch: Said) -> Origin:
+    """What said the value; a value that nobody typed was read by the model out of what was said."""
+    by_model = one.source == "suggested"
+    said = trail.said.get(one.key, patch)
+    if by_model:
+        said = trail.suggested if one.field == "Category" and trail.suggested else patch
+    asked = trail.asked.get(one.key)
+    return Origin(
+        key=one.key,
+        field=one.field,
+        value=one.value,
+        source=one.source,
+        by=MODEL if by_model else said.new.actor,
+        at=said.new.at,
+        version=said.version,
+        input=said.input,
+        asked=asked if asked is not None and asked < said.version else None,
+        response=said.input if by_model else trail.worded.get(one.key),
+    )
+
+
+def _ended(last: Decided, trail: Trail, session: Session[State]) -> Decided:
+    """The last patch as the session leaves it."""
+    state = session.state
+    done = state.acknowledgement
+    return replace(
+        last,
+        standing=_standing(session),
+        kind=done.kind if done else last.kind,
+        number=state.number if done else None,
+        recorded=trail.recorded,
+        acknowledged_at=done.at if done else None,
+        acknowledged_by=done.actor if done else None,
+        superseded_at=trail.superseded_at,
+        supersedes=state.supersedes,
+        superseded_by=state.superseded_by,
+        written=state.written,
+    )
+
+
+def _standing(session: Session[State]) -> Standing:
+    state = session.state
+    if state.superseded_by is not None:
+        return "superseded"
+    if accepted(state):
+        return "accepted"
+    if session.closed:
+        return "abandoned"
+    if state.patch is None:
+        return "replaced"
+    return "ready" if state.acknowledgement is None else "proposed"

@@ -1,0 +1,110 @@
+"""A session stays with the server that it began with, and says so before anything is recorded."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+import pytest
+
+from tests.cli.program import Project, Result
+from tests.providers import server
+from tests.providers.server import FakeAPI
+
+KEY = {"PREFLIGHTS_OPENAI_API_KEY": "sk-not-a-key-of-anybody"}
+CLARIFY = {"category": "Database", "question": "Which one?", "options": ["SQLite", "MySQL"]}
+DECIDE = {"category": "Database", "fields": [{"name": "Type", "value": "SQLite"}]}
+
+
+@pytest.fixture
+def api() -> Iterator[FakeAPI]:
+    with FakeAPI() as made:
+        yield made
+
+
+def said(*payloads: object) -> list[server.Reply]:
+    return [server.text(json.dumps(payload)) for payload in payloads]
+
+
+def started(house: Project, api: FakeAPI, *words: str) -> Result:
+    who = ("--provider", "openai", "--base-url", api.openai)
+    return house.run("start", "Keep orders in a database", *who, "--no-input", *words, env=KEY)
+
+
+def events(house: Project) -> int:
+    return len(house.call("log", "last", "--json").out.splitlines())
+
+
+def test_what_was_said_to_one_server_goes_nowhere_else(house: Project, api: FakeAPI) -> None:
+    api.script(*said(CLARIFY, DECIDE))
+    assert started(house, api).code == 3
+    before = events(house)
+    done = house.run("answer", "last", "SQLite", env=KEY)
+    assert done.code == 5
+    assert "set PREFLIGHTS_BASE_URL" in done.err
+    assert (events(house), len(api.requests)) == (before, 1)
+    with FakeAPI() as other:
+        elsewhere = {**KEY, "PREFLIGHTS_BASE_URL": other.openai}
+        assert house.run("answer", "last", "SQLite", env=elsewhere).code == 5
+        assert not other.requests
+    assert api.openai not in house.call("log", "last", "--json").out
+    done = house.run("answer", "last", "SQLite", env={**KEY, "PREFLIGHTS_BASE_URL": api.openai})
+    assert done.code == 3, done
+    assert len(api.requests) == 2
+    assert house.call("show", "last", "--json").json["status"] == "ready"
+
+
+def test_nothing_is_recorded_while_the_key_is_missing(house: Project, api: FakeAPI) -> None:
+    api.script(*said(CLARIFY, DECIDE))
+    started(house, api)
+    before = events(house)
+    other = {"PREFLIGHTS_BASE_URL": "https://api.openai.com/v1"}
+    done = house.run("answer", "last", "SQLite", env=other)
+    assert done.code == 5
+    assert events(house) == before
+
+
+def test_resume_with_an_address_asks_the_same_server_again(house: Project, api: FakeAPI) -> None:
+    api.script(server.status(500), server.status(500), *said(CLARIFY))
+    assert started(house, api, "--strict").code == 5
+    done = house.run("resume", "last", "--base-url", api.openai, env=KEY)
+    assert done.code == 3, done
+    assert "Which one?" in done.out
+    types = [event["type"] for event in house.events()]
+    assert "led.step_retried.v1" in types
+    assert "led.lead_changed.v1" not in types
+
+
+def test_resume_lays_options_over_who_leads_already(house: Project) -> None:
+    house.run("start", "Add login", "--provider", "sim", "--faults", "error=1", "--strict")
+    done = house.run("resume", "last", "--faults", "none")
+    assert done.code == 3, done
+    changed = [event for event in house.events() if event["type"] == "led.lead_changed.v1"]
+    (lead,) = [event["data"]["lead"] for event in changed]
+    assert (lead["provider"], lead["strict"]) == ("sim", True)
+    assert lead["parameters"] == [["seed", "0"], ["faults", "none"]]
+
+
+def test_after_a_fallback_a_model_leads_again(house: Project) -> None:
+    house.run("start", "Add login", "--provider", "sim", "--faults", "error=1", "--no-input")
+    assert house.run("resume", "last", "--seed", "3", "--faults", "none").code == 3
+    assert house.events()[-1]["type"] == "led.lead_taken.v1"
+    done = house.run("answer", "last", "OAuth")
+    assert done.code == 3
+    assert any(event["type"] == "completion.received.v1" for event in house.events())
+
+
+def test_a_model_s_own_question_is_written_into_the_record(house: Project, api: FakeAPI) -> None:
+    own = {"slug": "backup", "field": "Backup"}
+    question = {"category": "Database", "question": "How often?", "options": ["Daily", "Never"]}
+    decide = {"category": "Database", "fields": [{"name": "Backup", "value": "Daily"}]}
+    api.script(*said({**question, "own": own}, decide))
+    done = started(house, api, "--answer", "custom.backup=Daily", "--accept", "--by", "Ada")
+    assert done.code == 0, done
+    (path,) = (house.folder / "docs" / "decisions").glob("*.md")
+    text = path.read_text("utf-8")
+    assert "Decision Outcome" in text
+    assert "Backup" in text.partition("Decision Outcome")[2]
+    assert "Daily" in text.partition("Decision Outcome")[2]
+    assert "Never" in text
+    assert "Backup: Daily" in house.call("prompt", "last").out.replace("*", "")
