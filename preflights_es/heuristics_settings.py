@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import msgspec
 
+from preflights_es.core.asking import is_placeholder
 from preflights_es.settings_file import (
     TEXT_MAX,
     CategoryTable,
@@ -14,7 +15,6 @@ from preflights_es.settings_file import (
     Source,
     line_trouble,
 )
-from preflights_es.workflows.clarification.rules import is_placeholder
 from preflights_es.workflows.clarification.values import (
     COMPANION,
     OTHER,

@@ -19,6 +19,7 @@ from preflights_es.core.events import ActorKind
 from preflights_es.core.keys import Secret
 from preflights_es.core.text import NAME_MAX, shortened
 from preflights_es.heuristics_settings import heuristics_of
+from preflights_es.price_settings import PriceTable, prices_of
 from preflights_es.provider_settings import SEED_NAMES, Layer, asked_whom, keys_of
 from preflights_es.providers.capabilities import MAX_TOKENS, TIMEOUT_S, Api
 from preflights_es.settings_file import File, Source, line_trouble, read, wrong_setting
@@ -77,6 +78,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     language: Language = "en"
     """Of the sentences that a person reads of a note."""
     heuristics: HeuristicsConfig
+    prices: tuple[PriceTable, ...] = ()
+    """What models cost, as far as somebody has said so."""
     source: str
     """The file that was read; empty without one."""
 
@@ -141,6 +144,7 @@ def load(
         actor_name=name,
         actor_kind=kind,
         heuristics=heuristics_of(source, table.clarification) if source else HeuristicsConfig(),
+        prices=prices_of(source, table.prices),
         source=str(source.path) if source else "",
         language=_language(language, env, source, table.language),
         keys=keys_of(env),

@@ -10,6 +10,7 @@ import msgspec
 
 from preflights_es.core.errors import SettingsError
 from preflights_es.core.text import problem
+from preflights_es.price_settings import PriceTable
 from preflights_es.providers.capabilities import KEY_VARIABLES
 from preflights_es.workflows.clarification.values import Scope
 
@@ -66,6 +67,7 @@ class File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     llm_top_p: float | None = msgspec.field(default=None, name="LLM_TOP_P")
     llm_timeout: float | None = msgspec.field(default=None, name="LLM_TIMEOUT")
     clarification: ClarificationTable = ClarificationTable()
+    prices: tuple[PriceTable, ...] = ()
 
 
 class Source(msgspec.Struct, frozen=True):

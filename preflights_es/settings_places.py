@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Mapping
 from hashlib import sha256
 from pathlib import Path, PurePosixPath
+from typing import Final
 
 from preflights_es.core.errors import SettingsError
 from preflights_es.core.events import ActorKind
 from preflights_es.core.text import NAME_MAX, problem
 from preflights_es.settings_file import TEXT_MAX, Source, line_trouble, wrong_setting
+
+_PASSWORD: Final = re.compile(
+    r"[^:/?#]+://(?:[^:/]*:[^@]+@|.*[?&](?:ssl)?password=[^&])", re.DOTALL
+)
+"""A URL with a password, as SQLAlchemy would read it."""
 
 
 def git_folders(cwd: Path) -> tuple[Path, Path] | None:
@@ -76,8 +83,13 @@ def _state_folder(env: Mapping[str, str]) -> Path:
 
 
 def beside(source: Source | None, database: str | None) -> str | None:
-    """A path in a settings file is relative to that file."""
-    if source is None or database is None or "://" in database:
+    """A path in a settings file is relative to that file; a URL there holds no password."""
+    if source is None or database is None:
+        return database
+    if "://" in database:
+        if _PASSWORD.match(database):
+            found = "holds a password, which does not belong into a file of the project: set "
+            raise source.wrong(("database",), f"{found}PREFLIGHTS_DATABASE_URL, or use ~/.pgpass")
         return database
     if not database.strip() or "\0" in database:
         found = "holds a NUL character" if database.strip() else "is empty"

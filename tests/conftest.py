@@ -10,6 +10,9 @@ from hypothesis import HealthCheck, settings
 from preflights_es.providers.capabilities import KEY_VARIABLES, NO_LIVE
 from preflights_es.runtime.runner import Runner
 from tests.fixed import Clock, Ids, memory_runner
+from tests.postgres import empty_database, postgres, server
+
+__all__ = ["empty_database", "postgres", "server"]
 
 # A busy machine makes every deadline and every verdict on speed a matter of luck; a build has no
 # use for other examples each time.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 from pathlib import Path
 from textwrap import dedent
@@ -542,6 +543,42 @@ def test_a_database_of_a_file_lies_beside_that_file(project: Path) -> None:
     assert loaded(below / "src").database == "sqlite:////srv/log.db"
     (below / "preflights.toml").write_text('database = "/srv/log.db"\n')
     assert loaded(below / "src").database == "/srv/log.db"
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "postgresql://ada:tUlip@db.example.org/log",
+        "postgresql://:tUlip@/log",
+        "postgres://ada:tU/li?p@host:5432/log?sslmode=require",
+        "postgresql://db.example.org/log?user=ada&password=tUlip",
+        "postgresql://db.example.org/log?sslpassword=tUlip",
+    ],
+)
+def test_a_password_in_a_file_is_refused_and_elsewhere_taken(project: Path, url: str) -> None:
+    (project / "preflights.toml").write_text(f"actor = 'Ada'\ndatabase = {json.dumps(url)}\n")
+    with pytest.raises(SettingsError) as caught:
+        loaded(project)
+    assert "preflights.toml, line 2: database: holds a password" in str(caught.value)
+    assert "PREFLIGHTS_DATABASE_URL" in str(caught.value)
+    assert "tU" not in str(caught.value)
+    (project / "preflights.toml").unlink()
+    assert loaded(project, PREFLIGHTS_DATABASE_URL=url).database == url
+    assert loaded(project, url).database == url
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "postgresql:///log",
+        "postgresql://ada@db.example.org:5432/log?sslmode=verify-full",
+        "postgresql://db.example.org:5432/log",
+        "postgresql:///log?host=/run/postgresql&passfile=/home/ada/.pgpass",
+    ],
+)
+def test_a_server_is_named_in_a_file_without_a_password(project: Path, url: str) -> None:
+    (project / "preflights.toml").write_text(f"database = {json.dumps(url)}\n")
+    assert loaded(project).database == url
 
 
 @pytest.mark.parametrize("name", ["100%25", "what?", "a#b", "Küche 🛫"])

@@ -10,7 +10,7 @@ import msgspec
 from preflights_es.core import json
 from preflights_es.core.artifacts import ARTIFACT_EVENTS
 from preflights_es.core.completions import COMPLETION_EVENTS, COMPLETION_UPCASTERS
-from preflights_es.core.errors import LogDamaged, LogFromFuture
+from preflights_es.core.errors import ErasedSession, LogDamaged, LogFromFuture
 from preflights_es.core.events import SESSION_EVENTS, Event, Input
 from preflights_es.core.ports import Draft, Stored
 from preflights_es.core.session import Upcaster, Workflow
@@ -37,11 +37,12 @@ class Codec:
         """Tag and payload in today's form; the same bytes for what is of today.
 
         Raises:
-            LogDamaged: the payload was erased, or is none that its upcaster knows.
+            ErasedSession: the payload was erased.
+            LogDamaged: it is none that its upcaster knows.
         """
         where = f"session {stored.session_id}"
         if stored.data is None:
-            raise LogDamaged(where, stored.version, "its payload was erased")
+            raise ErasedSession(stored.session_id)
         tag = stored.type
         if tag not in self._upcasters:
             return tag, stored.data
@@ -59,7 +60,8 @@ class Codec:
 
         Raises:
             LogFromFuture: the tag is not known here.
-            LogDamaged: the payload is not what the tag says, or was erased.
+            ErasedSession: the payload was erased.
+            LogDamaged: it is not what the tag says.
         """
         return self.decode_payload(stored, *self.upcast(stored))
 

@@ -6,10 +6,12 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import islice
 from typing import Final
 
+from msgspec.structs import replace
+
 from preflights_es.core.errors import Conflict, DuplicateInput, NumberTaken
 from preflights_es.core.ids import TYPED_MIN
 from preflights_es.core.ports import Batch, Claim, Head, Stored
-from preflights_es.store.chain import follows, sealed
+from preflights_es.store.chain import erased_before, follows, sealed
 from preflights_es.store.claims import UNCLAIMED, claimed
 
 MATCHES_MAX: Final = 5  # ids shown when what was typed is ambiguous
@@ -63,17 +65,8 @@ class MemoryStore:
         *,
         open_calls: Sequence[str] | None = None,
         number: int | None = None,
+        clear: Sequence[str] = (),  # noqa: ARG002  it has none
     ) -> None:
-        """Take over a session, or the tail it lacks here, verified before, byte for byte.
-
-        Args:
-            open_calls: those of the session as a whole; None leaves what is known of them.
-            number: the one that the session holds; left to another session that holds it here.
-
-        Raises:
-            Conflict: the events do not follow the head that the session has here.
-            DuplicateInput: an Input of theirs stands in another session.
-        """
         first = events[0]
         stream = self._streams.get(first.session_id, [])
         if not follows(first, stream[-1].hash if stream else None, len(stream)):
@@ -89,6 +82,24 @@ class MemoryStore:
                 key = (first.session_id, call)
                 self._open[key] = known.get(key, UNCLAIMED)
         self._extend(events)
+        if erased_before(events):
+            self._drop(first.session_id)
+
+    def erase(self, batch: Batch, clear: Sequence[str] = ()) -> Head:  # noqa: ARG002  it has none
+        (head,) = self.append([batch])
+        self._drop(batch.session_id)
+        return head
+
+    def _drop(self, session_id: str) -> None:
+        """What an erasure covers."""
+        stream = self._streams[session_id]
+        covered = erased_before(stream)
+        self._streams[session_id] = [
+            replace(event, data=None, salt=None) if event.version < covered else event
+            for event in stream
+        ]
+        for key in [key for key in self._open if key[0] == session_id]:
+            del self._open[key]
 
     def _take_inputs(self, taking: set[str], ids: Iterable[str | None]) -> None:
         """Add ids to those that this append takes.
@@ -120,6 +131,12 @@ class MemoryStore:
         newest = sorted(self._streams, reverse=True)
         heads = [_head(self._streams[session_id][-1]) for session_id in newest]
         return tuple(h for h in heads if project in (None, h.project))[:limit]
+
+    def scrubbed(self) -> bool:
+        return True
+
+    def headless(self) -> tuple[str, ...]:
+        return ()
 
     def matching(self, typed: str) -> tuple[str, ...]:
         if len(typed) < TYPED_MIN:

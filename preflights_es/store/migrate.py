@@ -10,14 +10,14 @@ from alembic import command
 from alembic.config import Config
 from alembic.util import CommandError
 from sqlalchemy.engine import URL, Connection
-from sqlalchemy.exc import OperationalError
+from sqlalchemy.exc import DatabaseError
 
 from preflights_es.core.errors import LogDamaged
-from preflights_es.store.engines import engine, file_of, shown_url
+from preflights_es.store.database import Database
+from preflights_es.store.engines import database, shown_url
 
-TRIES = 150  # to find nobody else changing the file
+TRIES = 150  # to find nobody else changing the tables
 WAIT_S = 0.1  # seconds between two of them
-PAGE_SIZE = 8192  # bytes: payloads of a few kilobytes stay on one page
 
 
 def script_location() -> Path:
@@ -43,37 +43,24 @@ def upgrade(url: URL) -> None:
         LogDamaged: the tables have a revision that there never was.
         OSError, sqlalchemy.exc.DatabaseError: as the engine raises them.
     """
-    for left in range(TRIES - 1, -1, -1):
-        try:
-            _upgrade(url)
-            return
-        except (sqlite3.OperationalError, OperationalError) as error:
-            # Changing the journal's mode does not wait for others, whatever the busy timeout says.
-            if left == 0 or "locked" not in str(error):
-                raise
-            time.sleep(WAIT_S)
-
-
-def _upgrade(url: URL) -> None:
-    path = file_of(url)
-    if path is not None:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        _prepare(path)
-    made = engine(url)
+    opened = database(url)
     try:
-        with made.begin() as connection:
-            command.upgrade(config(connection), "head")
+        for left in range(TRIES - 1, -1, -1):
+            try:
+                _upgrade(opened)
+                return
+            except (sqlite3.OperationalError, DatabaseError) as error:
+                if left == 0 or not opened.raced(error):
+                    raise
+                time.sleep(WAIT_S)
     except CommandError as error:
         raise LogDamaged(shown_url(url), 0, str(error)) from error
     finally:
-        made.dispose()
+        opened.close()
 
 
-def _prepare(path: Path) -> None:
-    """Page size and journal, which must be chosen before the first table."""
-    connection = sqlite3.connect(path, isolation_level=None, timeout=15)
-    try:
-        connection.execute(f"PRAGMA page_size={PAGE_SIZE}")
-        connection.execute("PRAGMA journal_mode=WAL")
-    finally:
-        connection.close()
+def _upgrade(opened: Database) -> None:
+    opened.prepared()
+    with opened.engine.begin() as connection:
+        opened.alone(connection)
+        command.upgrade(config(connection), "head")

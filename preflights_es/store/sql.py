@@ -1,4 +1,4 @@
-"""The log in a database: SQLite today, through SQLAlchemy Core.
+"""The log in a database: SQLite or PostgreSQL, through SQLAlchemy Core.
 
 Statements are written in Core, compiled once a dialect, and run on the DBAPI connection: an
 append costs what its statements cost (docs/decisions/0004).
@@ -6,32 +6,36 @@ append costs what its statements cost (docs/decisions/0004).
 
 from __future__ import annotations
 
-import contextlib
-import sqlite3
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final
 
 from preflights_es.core.errors import (
-    CommitUnknown,
     Conflict,
     DuplicateInput,
     LogDamaged,
     LogFromFuture,
     NumberTaken,
+    StoreError,
 )
 from preflights_es.core.ids import TYPED_MIN
 from preflights_es.core.ports import Batch, Claim, Head, Stored
-from preflights_es.store import tables
+from preflights_es.store import erasing, tables
 from preflights_es.store.chain import follows, sealed
 from preflights_es.store.claims import UNCLAIMED, claimed
-from preflights_es.store.engines import engine, file_of, parsed, shown_url, translated
+from preflights_es.store.database import Race, T
+from preflights_es.store.engines import database, parsed, shown_url
 from preflights_es.store.statements import Statement, statements
 
-_TABLES: Final = (
-    "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite^_%' ESCAPE '^'"
-)
 _OURS: Final = {"alembic_version", "events", "heads"}
-_NOTHING_COMMITTED = ("SQLITE_FULL", "SQLITE_BUSY")
+_ALL: Final = 2**31 - 1  # rows, where nobody asks for fewer: every engine takes it as a limit
+
+
+class _Taken(Exception):
+    """An event cannot be inserted where it belongs; why, is asked when nothing is open."""
+
+    def __init__(self, events: Sequence[Stored]) -> None:
+        super().__init__()
+        self.events = events
 
 
 class SqlStore:
@@ -49,11 +53,14 @@ class SqlStore:
         self.url = parsed(url)
         self._now = now
         self._salt = salt
-        self._engine = engine(self.url)
-        self._elements = statements()
+        self._database = database(self.url)
+        self._elements = {**statements(), **erasing.statements()}
         self._compiled: dict[str, Statement] = {}
-        self._raw: Any = None
-        self._make_current()
+        try:
+            self._make_current()
+        except BaseException:
+            self.close()
+            raise
 
     # 1. Opening ------------------------------------------------------------------------------
 
@@ -68,7 +75,7 @@ class SqlStore:
             from preflights_es.store import migrate
 
             self.close()
-            with translated():
+            with self._database.translated():
                 migrate.upgrade(self.url)
 
     def schema(self) -> str | None:
@@ -77,48 +84,58 @@ class SqlStore:
         Raises:
             LogDamaged: the tables are another program's.
         """
-        with translated():
-            if (path := file_of(self.url)) and not path.exists():
-                return None
-            cursor = self._cursor()
-            # One statement, so that an upgrade in another process is seen whole or not at all.
-            names = {row[0] for row in cursor.execute(_TABLES)}
-            if not names:
-                return None
-            if not names >= _OURS:
-                raise LogDamaged(shown_url(self.url), 0, "it is another program's database")
-            row = cursor.execute("SELECT version_num FROM alembic_version").fetchone()
+        names = self._database.tables()
+        if not names:
+            return None
+        if not names >= _OURS:
+            raise LogDamaged(shown_url(self.url), 0, "it is another program's database")
+        row = self._database.looked(
+            lambda cursor: cursor.execute("SELECT version_num FROM alembic_version").fetchone()
+        )
         if row is None or not row[0]:
             raise LogDamaged(shown_url(self.url), 0, "it does not say its schema")
         return str(row[0])
 
-    def _cursor(self) -> Any:
-        if self._raw is None:
-            self._raw = self._engine.raw_connection()
-        return self._raw.cursor()
-
     def _statement(self, name: str) -> Statement:
         if name not in self._compiled:
-            self._compiled[name] = Statement(self._elements[name], self._engine)
+            self._compiled[name] = Statement(self._elements[name], self._database.engine)
         return self._compiled[name]
 
     def close(self) -> None:
-        """Give the connection back."""
-        if self._raw is not None:
-            self._raw.close()
-            self._raw = None
-        self._engine.dispose()
+        """Give connections back."""
+        self._database.close()
 
     # 2. Writing ------------------------------------------------------------------------------
 
     def append(self, batches: Sequence[Batch]) -> tuple[Head, ...]:
-        with self._transaction() as cursor:
+        _none_twice(draft.input_id for batch in batches for draft in batch.events)
+
+        def work(cursor: Any) -> dict[str, Head]:
             # In one order everywhere, so that no two appends wait for each other's sessions.
-            heads = {
+            return {
                 batch.session_id: self._append(cursor, batch)
                 for batch in sorted(batches, key=lambda b: b.session_id)
             }
+
+        heads = self._wrote(work)
         return tuple(heads[batch.session_id] for batch in batches)
+
+    def _wrote(self, work: Callable[[Any], T]) -> T:
+        try:
+            return self._database.wrote(work)
+        except _Taken as taken:
+            raise self._in_the_way(taken.events) from taken.__cause__
+
+    def _in_the_way(self, events: Sequence[Stored]) -> StoreError | LogDamaged:
+        """Why events could not be inserted behind a head that had just moved to them."""
+        for event in events:
+            if event.input_id is not None and self.session_of_input(event.input_id) is not None:
+                return DuplicateInput(event.input_id)
+        return LogDamaged(
+            f"session {events[0].session_id}",
+            events[0].version,
+            "it lies behind the session's head: the head was set back",
+        )
 
     def _append(self, cursor: Any, batch: Batch) -> Head:
         stored = sealed(batch, self._now(), self._salt)
@@ -140,7 +157,7 @@ class SqlStore:
         if batch.expected_version == 0:
             try:
                 self._insert_head(cursor, head)
-            except sqlite3.IntegrityError as error:
+            except self._database.taken as error:
                 raise Conflict(batch.session_id, 0) from error
             return
         self._run(
@@ -176,7 +193,12 @@ class SqlStore:
             raise NumberTaken(batch.project, batch.number)
 
     def _insert_number(self, cursor: Any, project: str, number: int, session_id: str) -> None:
-        self._run(cursor, "insert_number", project=project, number=number, session_id=session_id)
+        try:
+            self._run(
+                cursor, "insert_number", project=project, number=number, session_id=session_id
+            )
+        except self._database.taken as error:
+            raise Race from error  # looked for and not found: somebody took it since
 
     def _open_call(self, cursor: Any, head: Head, call: str) -> None:
         self._run(
@@ -194,20 +216,8 @@ class SqlStore:
         rows = [statement.bound(_row(e)) for e in stored]
         try:
             cursor.executemany(statement.sql, rows)
-        except sqlite3.IntegrityError as error:
-            for event in stored:
-                if event.input_id is None:
-                    continue
-                self._run(cursor, "session_of_input", of_input=event.input_id)
-                # Those in front of the duplicate are in the table already.
-                if cursor.fetchone() not in (None, (event.session_id, event.version)):
-                    raise DuplicateInput(event.input_id) from error
-            # The head has just moved to these versions, and yet one of them is taken.
-            raise LogDamaged(
-                f"session {stored[0].session_id}",
-                stored[0].version,
-                "it lies behind the session's head: the head was set back",
-            ) from error
+        except self._database.taken as error:
+            raise _Taken(stored) from error
 
     def insert(
         self,
@@ -215,38 +225,21 @@ class SqlStore:
         *,
         open_calls: Sequence[str] | None = None,
         number: int | None = None,
+        clear: Sequence[str] = (),
     ) -> None:
-        """Take over a session, or the tail it lacks here, verified before, byte for byte.
-
-        Args:
-            open_calls: those of the session as a whole; None leaves what is known of them.
-            number: the one that the session holds; left to another session that holds it here.
-
-        Raises:
-            Conflict: the events do not follow the head that the session has here.
-            DuplicateInput: an Input of theirs stands in another session.
-        """
         first, last = events[0], events[-1]
         head = Head(last.session_id, last.project, last.workflow, last.version, last.hash)
-        with self._transaction() as cursor:
+        _none_twice(event.input_id for event in events)
+        self._elements |= erasing.clearing(clear)
+
+        def work(cursor: Any) -> None:
             self._run(cursor, "head", in_session=first.session_id)
             row = cursor.fetchone()
             before = Head(*row) if row else None
             version = before.version if before else 0
             if not follows(first, before.hash if before else None, version):
                 raise Conflict(first.session_id, first.version - 1)
-            if before is None:
-                self._insert_head(cursor, head)
-            else:
-                self._run(
-                    cursor,
-                    "move_head",
-                    in_session=before.session_id,
-                    expected_version=before.version,
-                    expected_hash=before.hash,
-                    to_version=head.version,
-                    to_hash=head.hash,
-                )
+            self._place_head(cursor, before, head)
             self._insert_events(cursor, events)
             self._run(cursor, "insert_outbox", session_id=head.session_id, version=head.version)
             if number is not None:
@@ -255,6 +248,43 @@ class SqlStore:
                     self._insert_number(cursor, head.project, number, head.session_id)
             if open_calls is not None:
                 self._set_calls(cursor, head, set(open_calls))
+            if covered := erasing.erased_at(events):
+                erasing.settle(self._run, cursor, head, covered, clear)
+
+        self._wrote(work)
+
+    def erase(self, batch: Batch, clear: Sequence[str] = ()) -> Head:
+        self._elements |= erasing.clearing(clear)
+
+        def work(cursor: Any) -> Head:
+            head = self._append(cursor, batch)
+            erasing.settle(self._run, cursor, head, batch.expected_version + 1, clear)
+            return head
+
+        return self._wrote(work)
+
+    def scrubbed(self) -> bool:
+        return self._database.scrubbed()
+
+    def _place_head(self, cursor: Any, before: Head | None, head: Head) -> None:
+        """Where the head was a moment ago; the events in hand may not follow any more."""
+        if before is None:
+            try:
+                self._insert_head(cursor, head)
+            except self._database.taken as error:
+                raise Race from error
+            return
+        self._run(
+            cursor,
+            "move_head",
+            in_session=before.session_id,
+            expected_version=before.version,
+            expected_hash=before.hash,
+            to_version=head.version,
+            to_hash=head.hash,
+        )
+        if cursor.rowcount != 1:
+            raise Race
 
     def _set_calls(self, cursor: Any, head: Head, calls: set[str]) -> None:
         self._run(cursor, "session_calls", in_session=head.session_id)
@@ -265,7 +295,7 @@ class SqlStore:
             self._open_call(cursor, head, call)
 
     def claim(self, session_id: str, call: str, owner: str, now: int, until: int) -> Claim:
-        with self._transaction() as cursor:
+        def work(cursor: Any) -> Claim:
             self._run(cursor, "claimed", in_session=session_id, of_call=call)
             row = cursor.fetchone()
             if row is None:
@@ -275,12 +305,16 @@ class SqlStore:
                 return found
             return "held"
 
+        return self._wrote(work)
+
     def give_back(self, session_id: str, call: str, owner: str) -> None:
-        with self._transaction() as cursor:
+        def work(cursor: Any) -> None:
             self._run(cursor, "claimed", in_session=session_id, of_call=call)
             row = cursor.fetchone()
             if row is not None and row[0] == owner:
                 self._move_claim(cursor, session_id, call, row, UNCLAIMED)
+
+        self._wrote(work)
 
     def _move_claim(
         self,
@@ -303,33 +337,6 @@ class SqlStore:
         )
         return bool(cursor.rowcount == 1)
 
-    @contextlib.contextmanager
-    def _transaction(self) -> Iterator[Any]:
-        """IMMEDIATE: a deferred one that reads and then writes fails at once, whatever it waits."""
-        with translated():
-            cursor = self._cursor()
-            cursor.execute("BEGIN IMMEDIATE")
-            try:
-                yield cursor
-            except BaseException:
-                self._roll_back()
-                raise
-            self._commit(cursor)
-
-    def _commit(self, cursor: Any) -> None:
-        try:
-            cursor.execute("COMMIT")
-        except sqlite3.Error as error:
-            self._roll_back()
-            if getattr(error, "sqlite_errorname", "") in _NOTHING_COMMITTED:
-                raise
-            self.close()
-            raise CommitUnknown(f"the commit failed: {error}") from error
-
-    def _roll_back(self) -> None:
-        with contextlib.suppress(sqlite3.Error):
-            self._cursor().execute("ROLLBACK")
-
     def _run(self, cursor: Any, name: str, **values: Any) -> None:
         statement = self._statement(name)
         cursor.execute(statement.sql, statement.bound(values))
@@ -337,11 +344,12 @@ class SqlStore:
     # 3. Reading ------------------------------------------------------------------------------
 
     def _rows(self, name: str, **values: Any) -> list[Any]:
-        with translated():
-            cursor = self._cursor()
+        def look(cursor: Any) -> list[Any]:
             self._run(cursor, name, **values)
             rows: list[Any] = cursor.fetchall()
             return rows
+
+        return self._database.looked(look)
 
     def read(self, session_id: str, after: int = 0) -> tuple[Stored, ...]:
         head = self.head(session_id)
@@ -372,12 +380,15 @@ class SqlStore:
         return Head(*rows[0]) if rows else None
 
     def heads(self, project: str | None, limit: int | None = None) -> tuple[Head, ...]:
-        at_most = -1 if limit is None else limit
+        at_most = _ALL if limit is None else min(limit, _ALL)
         if project is None:
             rows = self._rows("heads", at_most=at_most)
         else:
             rows = self._rows("project_heads", of_project=project, at_most=at_most)
         return tuple(Head(*row) for row in rows)
+
+    def headless(self) -> tuple[str, ...]:
+        return tuple(row[0] for row in self._rows("headless"))
 
     def matching(self, typed: str) -> tuple[str, ...]:
         if len(typed) < TYPED_MIN or not set(typed) <= set("0123456789abcdef-"):
@@ -406,10 +417,21 @@ class SqlStore:
         Raises:
             LogDamaged: it is not.
         """
-        with translated():
-            found = self._cursor().execute("PRAGMA quick_check(1)").fetchone()[0]
-        if found != "ok":
-            raise LogDamaged(shown_url(self.url), 0, found)
+        self._database.check()
+
+
+def _none_twice(input_ids: Iterable[str | None]) -> None:
+    """The ids of one append differ.
+
+    Raises:
+        DuplicateInput: they do not.
+    """
+    met: set[str] = set()
+    for input_id in input_ids:
+        if input_id in met:
+            raise DuplicateInput(input_id)
+        if input_id is not None:
+            met.add(input_id)
 
 
 def _row(e: Stored) -> dict[str, Any]:

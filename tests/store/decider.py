@@ -1,4 +1,4 @@
-"""Takes decisions until it is killed: `python -m tests.store.decider` reads FOLDER from stdin.
+"""Takes decisions until it is killed: `python -m tests.store.decider` reads FOLDER and DATABASE.
 
 Each line that it prints names a session and what was acknowledged of it: `started`, `answered`,
 `accepted`, `finished`.
@@ -6,6 +6,7 @@ Each line that it prints names a session and what was acknowledged of it: `start
 
 from __future__ import annotations
 
+from importlib import import_module
 from pathlib import Path
 
 from preflights_es import settings
@@ -17,12 +18,12 @@ from tests.store.mortal import acknowledge, serve
 PROJECT = "crashing"
 
 
-def app(root: Path) -> App:
-    """The program in a folder, by a person named Ada."""
+def app(root: Path, database: str = "log.db") -> App:
+    """The program in a folder, by a person named Ada; a file of the log lies in the folder."""
     found = settings.load(
         root,
         {"PREFLIGHTS_PROJECT": PROJECT, "PREFLIGHTS_ACTOR": "user:Ada"},
-        database=str(root / "log.db"),
+        database=database if "://" in database else str(root / database),
     )
     return App(found, Actor("user", "Ada"))
 
@@ -52,4 +53,5 @@ def run(program: App) -> None:
 
 
 if __name__ == "__main__":
-    serve(lambda words: run(app(Path(words[0]))))
+    import_module("preflights_es.store.postgres")  # before the fork, not in every child
+    serve(lambda words: run(app(Path(words[0]), words[1])))

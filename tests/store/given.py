@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
@@ -15,6 +16,7 @@ from preflights_es.core.ports import Batch, Draft, Head, Stored
 from preflights_es.store.chain import GENESIS, SALT_BYTES, digest, link, sealed, stream_prefix
 from preflights_es.store.memory import MemoryStore
 from preflights_es.store.sql import SqlStore
+from preflights_es.store.sqlite import SqliteDatabase
 from tests.fixed import NOON, PROJECT, Clock
 
 WORKFLOW: Final = "toy"
@@ -42,6 +44,19 @@ def sql(folder: Path) -> SqlStore:
     if not path.exists():
         path.write_bytes(_new_log())
     return SqlStore(str(path), Clock(), Salt())
+
+
+def at(place: str) -> SqlStore:
+    """A log at the address of a server, or in a folder."""
+    return SqlStore(place, Clock(), Salt()) if "://" in place else sql(Path(place))
+
+
+def cursor(store: SqlStore) -> sqlite3.Cursor:
+    """On the connection that a log in a file uses."""
+    assert isinstance(store._database, SqliteDatabase)
+    found = store._database.cursor()
+    assert isinstance(found, sqlite3.Cursor)
+    return found
 
 
 @cache

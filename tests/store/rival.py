@@ -1,7 +1,8 @@
-"""Do what they are told at the same moment: `python -m tests.store.rival FOLDER IN:OUT...`.
+"""Do what they are told at the same moment.
 
-For each pair of file descriptors there is a child, which has forgotten everything but its imports.
-Each line that comes in is a verb and its words; each line that goes out says what came of it.
+`python -m tests.store.rival FOLDER DATABASE IN:OUT...`: for each pair of file descriptors there is
+a child, which has forgotten everything but its imports. Each line that comes in is a verb and its
+words; each line that goes out says what came of it.
 """
 
 from __future__ import annotations
@@ -63,17 +64,17 @@ def obey(program: App, orders: TextIO, reports: TextIO) -> None:
     program.close()
 
 
-def main(folder: Path, pairs: list[str]) -> None:
+def main(folder: Path, database: str, pairs: list[str]) -> None:
     """One child a pair; done when all of them are."""
     for pair in pairs:
         if os.fork() == 0:
             into, out = map(int, pair.split(":"))
             with os.fdopen(into) as orders, os.fdopen(out, "w") as reports:
-                obey(app(folder), orders, reports)
+                obey(app(folder, database), orders, reports)
             os._exit(0)
     statuses = [os.wait()[1] for _ in pairs]
     sys.exit(any(statuses))
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), sys.argv[2:])
+    main(Path(sys.argv[1]), sys.argv[2], sys.argv[3:])

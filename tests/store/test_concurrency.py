@@ -7,7 +7,7 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import ExitStack, closing
 from pathlib import Path
 
 import pytest
@@ -17,7 +17,10 @@ from preflights_es.core.ports import Stored
 from preflights_es.replay.replayer import Replayer
 from preflights_es.store.chain import verified
 from preflights_es.workflows.clarification import WORKFLOW
+from tests.fixed import PROJECT
+from tests.postgres import Server
 from tests.store import decider
+from tests.store.given import at
 from tests.store.mortal import ROOT
 
 RIVALS = 4
@@ -26,13 +29,13 @@ RIVALS = 4
 class Rivals:
     """Processes that are told something at the same moment."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, database: str) -> None:
         orders, reports = zip(*((os.pipe(), os.pipe()) for _ in range(RIVALS)), strict=True)
         theirs = [(read, write) for (read, _), (_, write) in zip(orders, reports, strict=True)]
         pairs = [f"{read}:{write}" for read, write in theirs]
         descriptors = [fd for pair in theirs for fd in pair]
         self._script = subprocess.Popen(
-            [sys.executable, "-m", "tests.store.rival", str(folder), *pairs],
+            [sys.executable, "-m", "tests.store.rival", str(folder), database, *pairs],
             pass_fds=descriptors,
             cwd=ROOT,
         )
@@ -54,24 +57,31 @@ class Rivals:
         assert self._script.wait() == 0
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    made = tmp_path_factory.mktemp("rivals")
-    with closing(decider.app(made)) as program:
-        assert program.store.heads(None) == ()
-    return made
+@pytest.fixture(scope="module", params=["sqlite", "postgres"])
+def place(request: pytest.FixtureRequest) -> Iterator[tuple[Path, str]]:
+    """A folder, and the log that is used there."""
+    factory: pytest.TempPathFactory = request.getfixturevalue("tmp_path_factory")
+    folder = factory.mktemp("rivals")
+    with ExitStack() as stack:
+        database = "log.db"
+        if request.param == "postgres":
+            server: Server = request.getfixturevalue("server")
+            database = stack.enter_context(server.log())
+        with closing(decider.app(folder, database)) as program:
+            assert program.store.heads(None) == ()
+        yield folder, database
 
 
 @pytest.fixture(scope="module")
-def rivals(folder: Path) -> Iterator[Rivals]:
-    made = Rivals(folder)
+def rivals(place: tuple[Path, str]) -> Iterator[Rivals]:
+    made = Rivals(*place)
     yield made
     made.close()
 
 
 @pytest.fixture
-def program(folder: Path) -> Iterator[App]:
-    made = decider.app(folder)
+def program(place: tuple[Path, str]) -> Iterator[App]:
+    made = decider.app(*place)
     yield made
     made.close()
 
@@ -205,3 +215,49 @@ def test_nothing_is_lost_where_all_write_to_one_session_for_a_while(
         for n in range(10)
         for m in range(RIVALS)
     )
+
+
+@pytest.mark.parametrize("engine", ["sqlite", "postgres"])
+@pytest.mark.parametrize("sessions", [1, 12])
+def test_a_crowd_that_appends_loses_nothing_and_records_nothing_twice(
+    request: pytest.FixtureRequest, tmp_path: Path, engine: str, sessions: int
+) -> None:
+    place = request.getfixturevalue("postgres") if engine == "postgres" else str(tmp_path)
+    times = 20
+    with closing(at(place)) as store:
+        assert store.heads(None) == ()
+    crowd = [
+        subprocess.Popen(
+            [
+                *(sys.executable, "-m", "tests.store.crowd"),
+                *(place, f"rival{n}", str(sessions), str(times)),
+            ],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            cwd=ROOT,
+        )
+        for n in range(RIVALS)
+    ]
+    for one in crowd:
+        assert one.stdout is not None
+        assert one.stdout.readline() == "ready\n"
+    for one in crowd:
+        assert one.stdin is not None
+        one.stdin.write("go\n")
+        one.stdin.flush()
+    conflicts = [int(one.communicate()[0]) for one in crowd]
+    assert [one.returncode for one in crowd] == [0] * RIVALS
+    assert sum(conflicts) > 0 or sessions > 1
+    with closing(at(place)) as store:
+        inputs: list[str] = []
+        for head in store.heads(None):
+            stored = verified(store.read(head.session_id), head.hash)
+            assert [event.version for event in stored] == list(range(1, head.version + 1))
+            inputs += [event.input_id for event in stored if event.input_id is not None]
+        assert len(inputs) == len(set(inputs))
+        of_steps = [i for i in inputs if "number" not in i]
+        expected = sum(min(sessions, 1 + n % 3) for n in range(times)) * RIVALS
+        assert len(of_steps) == expected
+        holders = store.numbers(PROJECT)
+        assert set(holders.values()) <= {head.session_id for head in store.heads(None)}

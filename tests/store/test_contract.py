@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,9 @@ from preflights_es.core.errors import Conflict, DuplicateInput, NumberTaken
 from preflights_es.core.ports import Draft, Head
 from preflights_es.store.chain import GENESIS, digest, link, stream_prefix, verified
 from preflights_es.store.memory import MATCHES_MAX, MemoryStore
+from preflights_es.store.sql import SqlStore
 from tests.fixed import NOON, PROJECT, SECOND, Clock
+from tests.postgres import Server
 from tests.store.given import (
     DECISION,
     INPUT,
@@ -26,25 +29,35 @@ from tests.store.given import (
     sql,
 )
 
-
-def memory(folder: Path) -> MemoryStore:
-    return MemoryStore(Clock(), Salt())
+KINDS = ["memory", "sqlite", "postgres"]
 
 
-@pytest.fixture(params=[memory, sql])
-def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[AnyStore]:
-    made: AnyStore = request.param(tmp_path)
-    yield made
-    made.close()
+@contextmanager
+def kept(kind: str, request: pytest.FixtureRequest) -> Iterator[AnyStore]:
+    """An empty store of a kind; a server is started where one is asked for."""
+    if kind == "memory":
+        yield MemoryStore(Clock(), Salt())
+    elif kind == "sqlite":
+        folder: Path = request.getfixturevalue("tmp_path") / str(request.fixturename)
+        folder.mkdir()
+        with closing(sql(folder)) as made:
+            yield made
+    else:
+        server: Server = request.getfixturevalue("server")
+        with server.log() as url, closing(SqlStore(url, Clock(), Salt())) as made:
+            yield made
 
 
-@pytest.fixture(params=[memory, sql])
-def other(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[AnyStore]:
-    folder = tmp_path / "other"
-    folder.mkdir()
-    made: AnyStore = request.param(folder)
-    yield made
-    made.close()
+@pytest.fixture(params=KINDS)
+def store(request: pytest.FixtureRequest) -> Iterator[AnyStore]:
+    with kept(request.param, request) as made:
+        yield made
+
+
+@pytest.fixture(params=KINDS)
+def other(request: pytest.FixtureRequest) -> Iterator[AnyStore]:
+    with kept(request.param, request) as made:
+        yield made
 
 
 # 1. Appending and reading --------------------------------------------------------------------

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
+
+import pytest
 
 from preflights_es.app import WORKFLOWS, App
 from preflights_es.core.artifacts import ArtifactDue
@@ -12,27 +15,48 @@ from preflights_es.replay.replayer import Replayer
 from preflights_es.store.chain import verified
 from preflights_es.store.sql import SqlStore
 from tests.fixed import PROJECT
+from tests.postgres import hung_up
 from tests.store import decider
-from tests.store.given import batch, heard, said, session_id, sql
+from tests.store.given import at, batch, heard, said, session_id
 from tests.store.mortal import Mortals
 from tests.store.writer import SESSIONS
 
-ROUNDS = 15
+ROUNDS = {"sqlite": 15, "postgres": 6}
+"""Kills, of each engine; the second is the slower one to look through."""
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def place(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """Where an empty log lies."""
+    if request.param == "sqlite":
+        return str(tmp_path)
+    url: str = request.getfixturevalue("postgres")
+    return url
+
+
+@contextmanager
+def alone(place: str) -> Iterator[SqlStore]:
+    """A log that nobody else is at; a server finishes what it was told by one that was killed."""
+    if "://" in place:
+        hung_up(place)
+    with closing(at(place)) as store:
+        yield store
 
 
 def test_a_killed_writer_loses_nothing_it_acknowledged_and_leaves_no_session_stuck(
-    tmp_path: Path,
+    place: str,
 ) -> None:
     acknowledged: list[list[str]] = []
+    rounds = ROUNDS["postgres" if "://" in place else "sqlite"]
     with Mortals("tests.store.writer") as writers:
-        for n in range(ROUNDS):
-            acknowledged += writers.acknowledged(str(tmp_path), f"round{n}")
-            with closing(sql(tmp_path)) as store:
+        for n in range(rounds):
+            acknowledged += writers.acknowledged(place, f"round{n}")
+            with alone(place) as store:
                 _everything_fits(store)
                 _everything_goes_on(store, f"after{n}")
-    assert len(acknowledged) > ROUNDS
+    assert len(acknowledged) > rounds
     assert {len(ids) for ids in acknowledged} == {1, 2}
-    with closing(sql(tmp_path)) as store:
+    with alone(place) as store:
         recorded = {
             event.input_id for head in store.heads(None) for event in store.read(head.session_id)
         }
@@ -77,7 +101,7 @@ def test_a_log_that_was_being_made_when_its_process_was_killed_can_be_opened(
     tmp_path: Path,
 ) -> None:
     with Mortals("tests.store.opener") as openers:
-        for n in range(ROUNDS // 3):
+        for n in range(ROUNDS["sqlite"] // 3):
             folder = tmp_path / str(n)
             folder.mkdir()
             whole = [f"{number}.db" for (number,) in openers.acknowledged(str(folder))]
@@ -89,17 +113,21 @@ def test_a_log_that_was_being_made_when_its_process_was_killed_can_be_opened(
                     store.check()
 
 
-def test_a_killed_program_leaves_decisions_that_the_next_command_finishes(tmp_path: Path) -> None:
+def test_a_killed_program_leaves_decisions_that_the_next_command_finishes(
+    tmp_path: Path, place: str
+) -> None:
     done: dict[str, set[str]] = {}
+    rounds = ROUNDS["postgres" if "://" in place else "sqlite"]
+    database = place if "://" in place else "log.db"
     with Mortals("tests.store.decider") as deciders:
-        for _ in range(ROUNDS):
-            for word, found in deciders.acknowledged(str(tmp_path)):
+        for _ in range(rounds):
+            for word, found in deciders.acknowledged(str(tmp_path), database):
                 done.setdefault(word, set()).add(found)
-            with closing(decider.app(tmp_path)) as program:
+            with alone(place), closing(decider.app(tmp_path, database)) as program:
                 program.finish_pending()
                 _every_document_is_whole(program, tmp_path)
     assert done["finished"]
-    with closing(decider.app(tmp_path)) as program:
+    with closing(decider.app(tmp_path, database)) as program:
         known = {head.session_id for head in program.store.heads(decider.PROJECT)}
         assert set().union(*done.values()) <= known
         for session in done["accepted"]:

@@ -26,8 +26,9 @@ from preflights_es.store import migrate, tables
 from preflights_es.store.chain import verified
 from preflights_es.store.engines import parsed
 from preflights_es.store.sql import SqlStore
+from preflights_es.store.sqlite import PAGE_SIZE
 from tests.fixed import Clock
-from tests.store.given import Salt, batch, erased, heard, opened, said, session_id, sql
+from tests.store.given import Salt, batch, cursor, erased, heard, opened, said, session_id, sql
 
 
 @pytest.fixture
@@ -118,6 +119,7 @@ UPGRADE = """
 import sys
 from preflights_es.store import migrate
 from preflights_es.store.sql import SqlStore
+from preflights_es.store.sqlite import PAGE_SIZE
 for path in sys.argv[1:]:
     print("ready", flush=True)
     sys.stdin.readline()
@@ -164,12 +166,12 @@ def _line_from(process: subprocess.Popen[str]) -> str:
 def test_a_newer_schema_is_of_the_future_and_is_not_touched(path: Path) -> None:
     open_and_close(path)
     with database(path) as connection:
-        connection.execute("UPDATE alembic_version SET version_num = '0002'")
+        connection.execute("UPDATE alembic_version SET version_num = '9999'")
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     before = path.read_bytes()
     error = refused(path)
     assert isinstance(error, LogFromFuture)
-    assert "0002" in str(error)
+    assert "9999" in str(error)
     assert "upgrade preflights" in str(error)
     assert path.read_bytes() == before
 
@@ -292,7 +294,7 @@ def test_a_log_that_was_cut_short_is_damage(large: Path, share: float) -> None:
 @pytest.mark.parametrize("page", [1, 2, 3, 4])
 def test_a_page_that_was_overwritten_is_damage(large: Path, page: int) -> None:
     content = bytearray(large.read_bytes())
-    size = migrate.PAGE_SIZE
+    size = PAGE_SIZE
     content[page * size : (page + 1) * size] = b"\xff" * size
     large.write_bytes(content)
     with pytest.raises(LogDamaged):
@@ -332,7 +334,7 @@ def test_a_folder_of_the_kernel_is_unavailable() -> None:
 def test_a_log_that_somebody_else_keeps_locked_is_unavailable(path: Path) -> None:
     with closing(sql(path.parent)) as store, database(path) as other:
         opened(store, 1)
-        store._cursor().execute("PRAGMA busy_timeout=10")
+        cursor(store).execute("PRAGMA busy_timeout=10")
         other.execute("BEGIN IMMEDIATE")
         with pytest.raises(StoreUnavailable, match="locked"):
             opened(store, 2)

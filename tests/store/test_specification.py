@@ -14,7 +14,6 @@ from msgspec.structs import replace
 from preflights_es.core.artifacts import ARTIFACT_EVENTS
 from preflights_es.core.completions import COMPLETION_EVENTS
 from preflights_es.core.events import (
-    ERASED_TAG,
     SESSION_EVENTS,
     Decision,
     Event,
@@ -23,10 +22,9 @@ from preflights_es.core.events import (
     Request,
 )
 from preflights_es.core.ports import Batch, Draft, Stored
-from preflights_es.store import chain, jsonl, tables
+from preflights_es.store import chain, checkpoint, jsonl, tables
 from preflights_es.store.chain import sealed, verified
-from preflights_es.store.engines import BUSY_TIMEOUT_MS
-from preflights_es.store.migrate import PAGE_SIZE
+from preflights_es.store.sqlite import BUSY_TIMEOUT_MS, PAGE_SIZE
 from tests import markdown
 from tests.markdown import ticked
 
@@ -163,7 +161,7 @@ def test_the_lines_say_what_the_vectors_say() -> None:
 def test_the_page_lists_every_event_of_the_kernel_with_its_fields() -> None:
     classes = {cls.tag: cls for cls in (*SESSION_EVENTS, *COMPLETION_EVENTS, *ARTIFACT_EVENTS)}
     rows = {ticked(row["Tag"])[0]: row for row in TABLES["2. Events of the kernel"]}
-    assert {*rows} - {*classes} <= {ERASED_TAG}
+    assert {*rows} == {*classes}
     for tag, cls in classes.items():
         assert ticked(rows[tag]["Fields"]) == tuple(
             field for field in cls.__struct_fields__ if field not in ("at", "actor")
@@ -193,6 +191,36 @@ def test_the_page_names_the_limits_that_the_code_has() -> None:
     text = SPECIFICATION.read_text("utf-8")
     assert f"text: `{chain.FORMAT}`" in text
     assert f"{jsonl.LINE_MAX:,} bytes" in text
+    assert f"at most {jsonl.BLANK_MAX:,} of them" in text
     settings = {ticked(row["Setting"]): row["Value"] for row in TABLES["10. SQLite"]}
     assert settings["busy_timeout",] == f"{BUSY_TIMEOUT_MS:,} ms"
     assert settings["page_size",] == str(PAGE_SIZE)
+
+
+# Section 13 ----------------------------------------------------------------------------------
+
+
+def test_the_root_of_the_page_is_the_hash_of_the_lines_above_it() -> None:
+    *lines, last = checkpoint_lines().splitlines(keepends=True)
+    root = json.loads(last)
+    assert root == {"sessions": len(lines) - 1, "root": sha256(b"".join(lines)).hexdigest()}
+    (tip,) = [json.loads(line) for line in lines if vectors()[0]["session_id"][1].encode() in line]
+    assert (tip["version"], tip["hash"]) == (len(vectors()), vectors()[-1]["hash"][0].hex())
+
+
+def test_the_program_reads_and_writes_the_checkpoint_of_the_page() -> None:
+    found = checkpoint.read(checkpoint_lines(), "log.md")
+    assert checkpoint.content(found) == checkpoint_lines()
+
+
+def test_the_page_lists_the_fields_of_a_checkpoint_in_their_order() -> None:
+    classes = (checkpoint.Scope, checkpoint.Tip, checkpoint.Root)
+    for row, cls in zip(TABLES["13. Checkpoint"], classes, strict=True):
+        assert ticked(row["Fields"]) == cls.__struct_fields__
+
+
+def checkpoint_lines() -> bytes:
+    """The checkpoint that the page gives."""
+    text = SPECIFICATION.read_text("utf-8")
+    (block,) = re.findall(r"^```json\n(.*?)```$", text, re.DOTALL | re.MULTILINE)
+    return str(block).encode()

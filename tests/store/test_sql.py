@@ -13,11 +13,11 @@ import pytest
 
 from preflights_es.core.errors import LogDamaged, SettingsError, StoreUnavailable
 from preflights_es.store.chain import sealed, verified
-from preflights_es.store.engines import BUSY_TIMEOUT_MS, file_of, parsed, shown_url
-from preflights_es.store.migrate import PAGE_SIZE
+from preflights_es.store.engines import file_of, parsed, shown_url
 from preflights_es.store.sql import SqlStore
+from preflights_es.store.sqlite import BUSY_TIMEOUT_MS, PAGE_SIZE
 from tests.fixed import PROJECT, Clock
-from tests.store.given import Salt, batch, heard, opened, said, session_id, sql
+from tests.store.given import Salt, batch, cursor, heard, opened, said, session_id, sql
 
 
 @pytest.fixture
@@ -64,13 +64,14 @@ def test_a_path_is_taken_as_it_is(tmp_path: Path, name: str) -> None:
 @pytest.mark.parametrize(
     "url",
     [
-        *("postgresql://ada:secret@host/log", "mysql://ada:secret@host/log", "nonsense://"),
+        *("mysql://ada:secret@host/log", "nonsense://", "postgresql+asyncpg://ada:secret@host/log"),
+        *("postgresql://ada:secret@host", "postgresql://ada:secret@host/", "postgres://"),
         *("sqlite://", "sqlite:///", "sqlite:///:memory:", ":memory:", ""),
         *("://", "log\0.db"),
         "http://ada:secret@host:port/",
     ],
 )
-def test_an_address_that_names_no_file_is_refused(tmp_path: Path, url: str) -> None:
+def test_an_address_that_names_no_log_is_refused(tmp_path: Path, url: str) -> None:
     with pytest.raises(SettingsError) as caught:
         SqlStore(url, Clock(), Salt())
     assert "expected sqlite:///PATH or a path" in str(caught.value)
@@ -86,7 +87,7 @@ def test_a_driver_that_is_missing_is_named() -> None:
 
 
 def pragma(store: SqlStore, name: str) -> object:
-    return store._cursor().execute(f"PRAGMA {name}").fetchone()[0]
+    return cursor(store).execute(f"PRAGMA {name}").fetchone()[0]
 
 
 def test_the_settings_are_those_of_the_specification(store: SqlStore) -> None:
@@ -128,7 +129,7 @@ def test_a_reader_does_not_wait_for_a_writer(store: SqlStore, tmp_path: Path) ->
     head = opened(store, 1)
     with closing(sqlite3.connect(tmp_path / "log.db", isolation_level=None)) as writer:
         writer.execute("BEGIN IMMEDIATE")
-        store._cursor().execute("PRAGMA busy_timeout=0")
+        cursor(store).execute("PRAGMA busy_timeout=0")
         assert store.head(session_id(1)) == head
         assert len(store.read(session_id(1))) == 2
         writer.execute("ROLLBACK")
@@ -148,7 +149,7 @@ def test_every_transaction_that_writes_is_immediate(store: SqlStore) -> None:
     head = opened(store, 1)
     more = sealed(batch(1, said("more", "b"), after=head, opens=("call",)), 1, Salt())
     statements: list[str] = []
-    store._cursor().connection.set_trace_callback(statements.append)
+    cursor(store).connection.set_trace_callback(statements.append)
     opened(store, 2)
     store.insert(more, open_calls=("call",), number=7)
     assert store.claim(session_id(1), "call", "ada", 1, 2) == "taken"
@@ -171,14 +172,14 @@ def test_a_full_disk_refuses_an_append_and_keeps_what_was_there(store: SqlStore)
     head = opened(store, 1)
     before = store.read(session_id(1))
     pages = pragma(store, "page_count")
-    store._cursor().execute(f"PRAGMA max_page_count={pages}")
+    cursor(store).execute(f"PRAGMA max_page_count={pages}")
     big = [said("x" * 100_000, "big"), heard("x")]
     with pytest.raises(StoreUnavailable, match="full"):
         store.append([batch(2, *big, opens=("call",), holds=1)])
     assert store.read(session_id(1)) == before
     assert store.head(session_id(2)) is None
     assert (store.open_calls(PROJECT), store.numbers(PROJECT)) == ((), {})
-    store._cursor().execute("PRAGMA max_page_count=1073741823")
+    cursor(store).execute("PRAGMA max_page_count=1073741823")
     store.append([batch(2, *big), batch(1, said("more", "b"), after=head)])
     verified(store.read(session_id(2)))
 

@@ -1,4 +1,4 @@
-"""Appends until it is killed: `python -m tests.store.writer` reads FOLDER and PREFIX from stdin.
+"""Appends until it is killed: `python -m tests.store.writer` reads DATABASE and PREFIX from stdin.
 
 Each line that it prints names an Input whose append has returned. Every append opens a call and
 closes the one before, so that the calls of a session tell how far it came; every third moves a
@@ -8,11 +8,11 @@ second session along, which must not come apart from the first.
 from __future__ import annotations
 
 import random
-from pathlib import Path
+from importlib import import_module
 
 from preflights_es.core.ports import Batch, Head
 from preflights_es.store.sql import SqlStore
-from tests.store.given import batch, heard, said, sql
+from tests.store.given import at, batch, heard, said
 from tests.store.mortal import acknowledge, serve
 
 SESSIONS = 5
@@ -49,4 +49,5 @@ def _batch(number: int, input_id: str, head: Head | None, length: int) -> Batch:
 
 
 if __name__ == "__main__":
-    serve(lambda words: run(sql(Path(words[0])), words[1]))
+    import_module("preflights_es.store.postgres")  # before the fork, not in every child
+    serve(lambda words: run(at(words[0]), words[1]))

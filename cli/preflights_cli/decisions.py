@@ -1,0 +1,167 @@
+"""`decisions`: what is decided, now or as it stood on another day."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+import click
+
+from preflights_cli.common import Voice, common, finish_pending, given
+from preflights_cli.moments import Moment, day, iso
+from preflights_cli.table import Column, table
+from preflights_es.app import App
+from preflights_es.core.artifacts import Related
+from preflights_es.core.decided import Decided, Origin
+from preflights_es.core.events import Actor
+from preflights_es.core.ids import short
+from preflights_es.core.text import one_line
+from preflights_es.projections.decisions import Decision, accepted_at, decision, in_force
+
+KINDS: Final = {"user": "a person", "agent": "an agent", "script": "a script"}
+
+
+@click.command()
+@click.option(
+    "--at",
+    "at",
+    type=Moment(is_end=True),
+    metavar="DATE",
+    help="As it stood at the end of that day, or at that time.",
+)
+@click.option("--category", metavar="NAME", callback=given, help="Of one category alone.")
+@click.option("--all", "everything", is_flag=True, help="Every patch, also those not in force.")
+@common
+def decisions_command(
+    at: int | None, category: str | None, everything: bool, app: App, voice: Voice
+) -> int:
+    """List the decisions of this project that are in force: accepted, and not superseded.
+
+    \b
+    Examples:
+      preflights decisions
+      preflights decisions --at 2026-11-22 --json
+      preflights decisions --category Database --all
+    """
+    if everything and at is not None:
+        message = "--all and --at: the architecture of a day is what was in force, leave one out"
+        raise click.UsageError(message)
+    finish_pending(app, voice)
+    rows = app.projector.rows("decisions", app.settings.project)
+    found = list(map(decision, rows)) if everything else in_force(rows, at)
+    if category is not None:
+        found = [d for d in found if d.decided.category.casefold() == category.casefold()]
+    voice.json(
+        {
+            "format": "decisions/1",
+            "project": app.settings.project,
+            "at": None if at is None else iso(at),
+            "decisions": [_shape(one) for one in found],
+        }
+    )
+    if not voice.as_json:
+        _say_decisions(voice, found, everything=everything)
+    return 0
+
+
+def _shape(one: Decision) -> dict[str, Any]:
+    decided = one.decided
+    return {
+        "session_id": one.session_id,
+        "version": decided.version,
+        "uid": decided.uid,
+        "title": decided.title,
+        "standing": decided.standing,
+        "kind": decided.kind,
+        "number": decided.number,
+        "category": decided.category,
+        "fields": [list(pair) for pair in decided.fields],
+        "provenance": [_origin(origin) for origin in decided.origins],
+        "response": decided.response,
+        "proposed_at": iso(decided.proposed_at),
+        "acknowledged_at": _iso(decided.acknowledged_at),
+        "acknowledged_by": actor_json(decided.acknowledged_by),
+        "accepted_at": _iso(accepted_at(decided)),
+        "superseded_at": _iso(decided.superseded_at),
+        "supersedes": related_json(decided.supersedes),
+        "superseded_by": related_json(decided.superseded_by),
+        "artifact": decided.written.path if decided.written else None,
+        "sha256": decided.written.sha256 if decided.written else None,
+    }
+
+
+def _iso(at: int | None) -> str | None:
+    return None if at is None else iso(at)
+
+
+def actor_json(actor: Actor | None) -> dict[str, str] | None:
+    """Who did it; null where nobody has."""
+    return None if actor is None else {"kind": actor.kind, "name": actor.name}
+
+
+def related_json(related: Related | None) -> dict[str, Any] | None:
+    """Another decision; null where there is none."""
+    if related is None:
+        return None
+    return {
+        "uid": related.uid,
+        "title": related.title,
+        "number": related.number,
+        "session_id": related.session_id,
+    }
+
+
+def _origin(origin: Origin) -> dict[str, Any]:
+    return {
+        "key": origin.key,
+        "field": origin.field,
+        "value": origin.value,
+        "source": origin.source,
+        "by": actor_json(origin.by),
+        "at": iso(origin.at),
+        "version": origin.version,
+        "input": origin.input,
+        "asked": origin.asked,
+        "response": origin.response,
+    }
+
+
+def _say_decisions(voice: Voice, found: Sequence[Decision], *, everything: bool) -> None:
+    if not found:
+        voice.say("Nothing is decided here." if everything else "Nothing is in force here.")
+        return
+    columns = [
+        Column("uid", [short(one.decided.uid) for one in found]),
+        Column("record", [_record(one.decided) for one in found]),
+        Column("accepted", [day(accepted_at(one.decided)) for one in found]),
+        Column("by", [_by(one.decided) for one in found]),
+        Column("category", [one.decided.category for one in found]),
+        Column("decided", [_values(one.decided) for one in found]),
+        Column("intention", [one_line(one.decided.title) for one in found]),
+    ]
+    if everything:
+        columns.insert(1, Column("standing", [one.decided.standing for one in found]))
+    table(tuple(columns), fold=False)
+    voice.hint("Ask why with: preflights why UID")
+
+
+def _record(decided: Decided) -> str:
+    if decided.number is not None:
+        return f"ADR-{decided.number:04}"
+    return "task" if decided.kind == "task" else ""
+
+
+def _by(decided: Decided) -> str:
+    actor = decided.acknowledged_by
+    return who(actor) if actor is not None else ""
+
+
+def who(actor: Actor) -> str:
+    """A person by name; whoever is none is never shown as one."""
+    if actor.kind == "user":
+        return actor.name or "a person"
+    return f"{KINDS[actor.kind]}{f' ({actor.name})' if actor.name else ''}"
+
+
+def _values(decided: Decided) -> str:
+    return ", ".join(f"{name}: {one_line(value)}" for name, value in decided.fields)

@@ -1,0 +1,63 @@
+"""Times: as people type them, and as JSON has them."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Final
+
+import click
+
+EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+EARLIEST: Final = -62_135_596_800_000_000
+LATEST: Final = 253_402_300_799_999_999
+"""The first and the last microsecond that a date can have: of the years 1 and 9999."""
+DAY_LENGTH: Final = len("2026-11-22")
+
+
+class Moment(click.ParamType[int]):
+    """A day, or a time: microseconds since 1970 UTC.
+
+    A day is its first moment, or its last where `is_end`.
+    """
+
+    name = "DATE"
+
+    def __init__(self, *, is_end: bool) -> None:
+        self._is_end = is_end
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> int:
+        if isinstance(value, int):
+            return value
+        text = str(value).strip()
+        try:
+            found = datetime.fromisoformat(text)
+        except ValueError:
+            self.fail(
+                f"{text!r} is no date: expected 2026-11-22, or 2026-11-22T14:30+01:00", param, ctx
+            )
+        try:
+            aware = found if found.tzinfo else found.replace(tzinfo=UTC)
+            at = (aware - EPOCH) // timedelta(microseconds=1)
+        except OverflowError:
+            self.fail(f"{text!r} is out of the range of dates", param, ctx)
+        if self._is_end and len(text) <= DAY_LENGTH:
+            return at + timedelta(days=1) // timedelta(microseconds=1) - 1
+        return at
+
+
+def iso(at: int) -> str:
+    """ISO 8601, UTC, to the microsecond; what no date can have is written as the nearest one."""
+    moment = EPOCH + timedelta(microseconds=min(max(at, EARLIEST), LATEST))
+    return moment.isoformat(timespec="microseconds").replace("+00:00", "Z")
+
+
+def day(at: int | None) -> str:
+    """The date alone; empty where there is none."""
+    return "" if at is None else iso(at)[:DAY_LENGTH]
+
+
+def minute(text: str) -> str:
+    """The same for people, to the minute."""
+    return f"{text[:16].replace('T', ' ')} UTC"

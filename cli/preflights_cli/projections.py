@@ -1,0 +1,142 @@
+"""`projections status` and `projections rebuild`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from typing import Final
+
+import click
+
+from preflights_cli.common import Voice, common
+from preflights_cli.progress import bar, counted
+from preflights_cli.table import Column, table
+from preflights_es import app as composition
+from preflights_es.app import App
+from preflights_es.projections.projector import State
+
+JOBS_MAX: Final = 64  # processes; more than that wait for each other's transactions
+
+
+@click.group()
+def projections_command() -> None:
+    """Look after what is kept of many sessions: sessions, decisions, usage.
+
+    Whoever asks one of them brings it up to date first: there is nothing to keep running.
+
+    \b
+    Examples:
+      preflights projections status
+      preflights projections rebuild decisions
+    """
+
+
+@projections_command.command("status", short_help="Say how far each projection is.")
+@common
+def status_command(app: App, voice: Voice) -> int:
+    """Say how far each projection is; nothing is folded.
+
+    \b
+    Examples:
+      preflights projections status
+      preflights projections status --json
+    """
+    counts = app.following.counts()
+    states = app.projector.states()
+    voice.json(
+        {
+            "format": "projections/1",
+            "sessions": counts["sessions"],
+            "waiting": counts["waiting"],
+            "projections": [_shape(state) for state in states],
+        }
+    )
+    if not voice.as_json:
+        table(
+            (
+                Column("projection", [state.name for state in states]),
+                Column("version", [str(state.version) for state in states]),
+                Column("sessions", [f"{state.sessions:,}" for state in states]),
+                Column("state", [_word(state) for state in states]),
+            ),
+            fold=False,
+        )
+        sessions, waiting = counted(counts["sessions"], "session"), counts["waiting"]
+        voice.say(f"{sessions} in the log, {counted(waiting, 'append')} to fold.")
+    return 0
+
+
+def _shape(state: State) -> dict[str, object]:
+    known = state.registered
+    return {
+        "name": state.name,
+        "version": state.version,
+        "folded_version": known.version if known else None,
+        "state": _word(state),
+        "sessions": state.sessions,
+    }
+
+
+def _word(state: State) -> str:
+    known = state.registered
+    if known is None:
+        return "never built"
+    if known.version != state.version:
+        return "of another version"
+    return "complete" if known.complete else "being rebuilt"
+
+
+@projections_command.command("rebuild", short_help="Fold every session again.")
+@click.argument("names", nargs=-1, metavar="[NAME]...")
+@click.option(
+    "--jobs",
+    type=click.IntRange(1, JOBS_MAX),
+    default=1,
+    metavar="N",
+    help="Processes that fold at the same time.",
+)
+@common
+def rebuild_command(names: tuple[str, ...], jobs: int, app: App, voice: Voice) -> int:
+    """Fold every session again for some projections, or for all; others may record meanwhile.
+
+    Nothing but the time it takes depends on it: the log stays as it is.
+
+    \b
+    Examples:
+      preflights projections rebuild
+      preflights projections rebuild usage --jobs 4
+    """
+    known = [state.name for state in app.projector.states()]
+    if unknown := [name for name in names if name not in known]:
+        message = f"there is no projection {unknown[0]!r}: expected one of {', '.join(known)}"
+        raise click.BadParameter(message, param_hint="NAME")
+    wanted = tuple(dict.fromkeys(names)) or tuple(known)
+    total = app.following.counts()["sessions"]
+    with bar(total, voice, "Rebuilding") as drawn:
+        _rebuild(app, wanted, jobs, drawn.update, total)
+    app.projector.follow()
+    counts = app.following.counts()
+    shape = {"format": "projections-rebuild/1", "rebuilt": list(wanted), **counts}
+    voice.json(shape)
+    sessions, events = counted(counts["sessions"], "session"), counted(counts["events"], "event")
+    voice.say(f"Rebuilt {', '.join(wanted)} from {sessions} ({events}).")
+    return 0
+
+
+def _rebuild(
+    app: App, names: tuple[str, ...], jobs: int, progress: Callable[[int], None], total: int
+) -> None:
+    if jobs == 1:
+        app.projector.rebuild(names, progress)
+        return
+    app.projector.begin(names)
+    starts = [app.following.nth(total * job // jobs) for job in range(1, jobs)]
+    # Not forked: a connection of SQLite must not be carried into another process.
+    with ProcessPoolExecutor(jobs - 1, mp_context=get_context("spawn")) as pool:
+        shares = [
+            pool.submit(composition.joined, app.settings.database, names, start) for start in starts
+        ]
+        app.projector.join(names, progress=progress)
+        for share in shares:
+            share.result()

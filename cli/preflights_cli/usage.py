@@ -1,0 +1,125 @@
+"""`usage`: what providers were asked, what it took, and what came of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime, time
+from decimal import Decimal
+from typing import Any, cast
+
+import click
+import msgspec
+
+from preflights_cli.common import Voice, common, finish_pending
+from preflights_cli.moments import EPOCH, Moment, iso
+from preflights_cli.table import Column, table
+from preflights_es.app import App
+from preflights_es.price_settings import PriceTable
+from preflights_es.projections.usage import BY, By, Price, Used, used
+
+UNKNOWN = "?"
+"""What nobody knows is never shown as 0."""
+
+
+@click.command()
+@click.option(
+    "--by",
+    type=click.Choice(BY),
+    multiple=True,
+    help="Sums by it; may be given more than once. All three, unless said.",
+)
+@click.option(
+    "--since", type=Moment(is_end=False), metavar="DATE", help="Calls of that day or later."
+)
+@click.option(
+    "--until", type=Moment(is_end=True), metavar="DATE", help="Calls of that day or earlier."
+)
+@click.option("--any-project", is_flag=True, help="Of every project in this log.")
+@common
+def usage_command(
+    by: tuple[str, ...],
+    since: int | None,
+    until: int | None,
+    any_project: bool,
+    app: App,
+    voice: Voice,
+) -> int:
+    """Sum up the calls of providers: tokens, retries, fallbacks, latency, and what they cost.
+
+    Costs are those of the prices in your settings ([[prices]]); a call without one is counted
+    as unpriced.
+
+    \b
+    Examples:
+      preflights usage
+      preflights usage --by model --since 2026-11-01 --json
+    """
+    finish_pending(app, voice)
+    project = None if any_project else app.settings.project
+    prices = [_price(one) for one in app.settings.prices]
+    names = cast("Sequence[By]", [name for name in BY if name in by] or BY)
+    found = used(app.projector.rows("usage", project), names, since, until, prices)
+    voice.json(
+        {
+            "format": "usage/1",
+            "project": project,
+            "since": None if since is None else iso(since),
+            "until": None if until is None else iso(until),
+            "by": list(names),
+            "usage": msgspec.to_builtins(found),
+        }
+    )
+    if not voice.as_json:
+        _say(voice, found, names)
+    return 0
+
+
+def _price(table: PriceTable) -> Price:
+    """From the first moment of its day on, and as it was written: no float comes near it."""
+    first = datetime.combine(table.since, time(), UTC) - EPOCH
+    return Price(
+        provider=table.provider,
+        model=table.model,
+        since=first.days * 86_400 * 1_000_000,
+        input_per_million=Decimal(str(table.input_per_million)),
+        output_per_million=Decimal(str(table.output_per_million)),
+        currency=table.currency,
+    )
+
+
+def _say(voice: Voice, found: Sequence[Used], names: Sequence[By]) -> None:
+    if not found:
+        voice.say("No provider was asked anything.")
+        return
+    columns = [Column(name, [getattr(one, name) for one in found]) for name in names]
+    columns += [
+        Column(heading, [_text(getattr(one, name)) for one in found])
+        for heading, name in (
+            ("calls", "calls"),
+            ("retries", "retries"),
+            ("failed", "failed"),
+            ("rejected", "rejected"),
+            ("fallbacks", "fallbacks"),
+            ("late", "late"),
+            ("tokens in", "input_tokens"),
+            ("out", "output_tokens"),
+            ("median ms", "latency_ms_median"),
+        )
+    ]
+    columns.append(Column("cost", [_cost(one) for one in found]))
+    table(tuple(columns), fold=False)
+    if any(one.unmeasured for one in found):
+        voice.hint("Some responses said no tokens: the sums lack them.")
+    if any(one.unpriced for one in found):
+        voice.hint("Prices are yours to say: [[prices]] in preflights.toml.")
+
+
+def _text(value: Any) -> str:
+    return UNKNOWN if value is None else f"{value:,}"
+
+
+def _cost(one: Used) -> str:
+    known = ", ".join(f"{cost.amount} {cost.currency}" for cost in one.costs)
+    if not one.unpriced:
+        return known
+    return f"{known} + {UNKNOWN}" if known else UNKNOWN

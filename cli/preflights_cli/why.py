@@ -1,0 +1,232 @@
+"""`why`: the answer, question, intention, response and person behind a value."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import click
+
+from preflights_cli.clarified import SOURCES
+from preflights_cli.common import Voice, common, finish_pending
+from preflights_cli.decisions import actor_json, related_json, who
+from preflights_cli.moments import iso, minute
+from preflights_es.app import App
+from preflights_es.core.asking import Answers
+from preflights_es.core.completions import CompletionReceived, CompletionRequested
+from preflights_es.core.decided import Decided, Origin
+from preflights_es.core.errors import PreflightsError, Refused, UnknownSession
+from preflights_es.core.events import Actor, Event, Input
+from preflights_es.core.ids import short
+from preflights_es.core.text import one_line, shortened, shown
+from preflights_es.projections.decisions import in_force, patches
+from preflights_es.projections.reading import Read
+from preflights_es.workflows.clarification.events import (
+    CategoryDetected,
+    IntentionDeclared,
+    QuestionAsked,
+)
+
+RESPONSE_MAX: Final = 300  # characters of a provider's response, in words for people
+
+
+@click.command()
+@click.argument("what", metavar="UID|FIELD")
+@click.argument("field", required=False)
+@common
+def why_command(what: str, field: str | None, app: App, voice: Voice) -> int:
+    """Say where a value came from: the answer, question, intention, model and person behind it.
+
+    A decision is named by its uid or its session; a field by its name, alone or with its category
+    in front, among the decisions that are in force.
+
+    \b
+    Examples:
+      preflights why last
+      preflights why 3f9a12c4 Strategy
+      preflights why Database.Type --json
+    """
+    finish_pending(app, voice)
+    values = _behind(app, voice, what, field)
+    voice.json({"format": "why/1", "values": values})
+    if not voice.as_json:
+        for value in values:
+            _say_why(voice, value)
+    return 0
+
+
+def _behind(app: App, voice: Voice, what: str, field: str | None) -> list[dict[str, Any]]:
+    try:
+        session_id = app.sessions.resolved(what)
+    except UnknownSession:
+        if field is not None:
+            raise
+        return _in_force(app, voice, what)
+    read = app.history(session_id)
+    found = patches(read)
+    if not found:
+        raise Refused(
+            f"session {short(session_id)} has decided nothing: `preflights decisions --all` lists "
+            "what is decided here"
+        )
+    decided = found[-1]
+    origins = [o for o in decided.origins if field is None or _named(o, decided, field)]
+    if not origins:
+        known = ", ".join(origin.field for origin in decided.origins)
+        raise Refused(f"session {short(session_id)} has no field {field!r}: it has {known}")
+    return [_why(read, decided, origin) for origin in origins]
+
+
+def _in_force(app: App, voice: Voice, what: str) -> list[dict[str, Any]]:
+    """A field, wherever a decision that is in force has it; the newest first."""
+    rows = app.projector.rows("decisions", app.settings.project)
+    values = []
+    for one in reversed(in_force(rows)):
+        named = [o for o in one.decided.origins if _named(o, one.decided, what)]
+        if not named:
+            continue
+        try:
+            read = app.history(one.session_id)
+        except PreflightsError as error:
+            voice.warn(str(error))  # it hides no other decision
+            continue
+        values += [_why(read, one.decided, origin) for origin in named]
+    if not values:
+        raise Refused(
+            f"no session, and no field that is in force, matches {what!r}: "
+            "`preflights decisions` lists what is decided here"
+        )
+    return values
+
+
+def _named(origin: Origin, decided: Decided, field: str) -> bool:
+    names = (origin.field, origin.key, f"{decided.category}.{origin.field}")
+    return field.casefold() in (name.casefold() for name in names)
+
+
+def _why(read: Read, decided: Decided, origin: Origin) -> dict[str, Any]:
+    """One value, with the events behind it."""
+    return {
+        "session_id": read.head.session_id,
+        "uid": decided.uid,
+        "standing": decided.standing,
+        "category": decided.category,
+        "field": origin.field,
+        "value": origin.value,
+        "source": origin.source,
+        "by": actor_json(origin.by),
+        "at": iso(origin.at),
+        "version": origin.version,
+        "keyword": _keyword(_event(read, origin.version)),
+        "intention": _intention(read),
+        "question": _question(read, origin),
+        "answer": _answer(read, origin),
+        "response": _response(read, origin.response),
+        "acknowledged": _acknowledged(decided),
+        "superseded_by": related_json(decided.superseded_by),
+    }
+
+
+def _event(read: Read, version: int | None) -> Event | None:
+    return None if version is None else read.events[version - 1]
+
+
+def _keyword(event: Event | None) -> str | None:
+    return event.keyword if isinstance(event, CategoryDetected) else None
+
+
+def _said(version: int, new: Input) -> dict[str, Any]:
+    return {"version": version, "by": actor_json(new.actor), "at": iso(new.at)}
+
+
+def _intention(read: Read) -> dict[str, Any]:
+    first = read.events[0]
+    assert isinstance(first, IntentionDeclared), "only clarifications decide"
+    return {**_said(1, first), "text": first.intention}
+
+
+def _question(read: Read, origin: Origin) -> dict[str, Any] | None:
+    event = _event(read, origin.asked)
+    if not isinstance(event, QuestionAsked):
+        return None
+    asked = event.question
+    return {"version": origin.asked, "text": asked.question, "options": list(asked.options)}
+
+
+def _answer(read: Read, origin: Origin) -> dict[str, Any] | None:
+    event = _event(read, origin.input)
+    if not isinstance(event, Answers):
+        return None
+    values = [v for given in event.answers if _is_for(given.key, origin) for v in given.values]
+    return {**_said(origin.input, event), "values": values}
+
+
+def _is_for(key: str, origin: Origin) -> bool:
+    return key in (origin.key, f"{origin.key}__other")
+
+
+def _response(read: Read, version: int | None) -> dict[str, Any] | None:
+    event = _event(read, version)
+    if not isinstance(event, CompletionReceived):
+        return None
+    requests = (e for e in read.events if isinstance(e, CompletionRequested))
+    request = next((r for r in requests if r.call == event.call), None)
+    return {
+        "version": version,
+        "call": event.call,
+        "provider": request.provider if request else "",
+        "model": event.model or (request.model if request else ""),
+        "prompts": [name for name, _ in request.prompts] if request else [],
+        "text": event.text,
+    }
+
+
+def _acknowledged(decided: Decided) -> dict[str, Any] | None:
+    if decided.acknowledged_at is None or decided.recorded is None:
+        return None
+    return {
+        "version": decided.recorded,
+        "by": actor_json(decided.acknowledged_by),
+        "at": iso(decided.acknowledged_at),
+    }
+
+
+def _say_why(voice: Voice, value: dict[str, Any]) -> None:
+    """The chain behind one value, its end first."""
+    name = f"{value['category']}.{value['field']}"
+    voice.say(voice.bold(shown(f"{name}: {one_line(value['value'])}")))
+    voice.say(f"  decision   {value['uid'][-8:]}, {value['standing']}")
+    intention = value["intention"]
+    voice.say(f"  intention  {_quoted(intention['text'])}, {_by_at(intention)}")
+    if value["keyword"] is not None:
+        voice.say(f"  keyword    {shown(value['keyword'])}, a word of the intention")
+    if (question := value["question"]) is not None:
+        voice.say(f"  question   {_quoted(question['text'])} (event {question['version']})")
+    if (answer := value["answer"]) is not None:
+        said = ", ".join(map(one_line, answer["values"]))
+        voice.say(f"  answer     {_quoted(said)}, {SOURCES[value['source']]}, {_by_at(answer)}")
+    if (response := value["response"]) is not None:
+        did = "read the value" if value["answer"] is None else "worded the question"
+        voice.say(f"  model      {shown(_model(response))} {did} (event {response['version']})")
+        text = shortened(one_line(response["text"] or ""), RESPONSE_MAX)
+        voice.say(f"             {shown(text)}")
+    if (done := value["acknowledged"]) is not None:
+        word = "accepted" if done["by"]["kind"] == "user" else "proposed"
+        voice.say(f"  {word:<10} {_by_at(done)}")
+    if (later := value["superseded_by"]) is not None:
+        voice.say(f"  superseded by {later['uid'][-8:]}: {shown(one_line(later['title']))}")
+
+
+def _quoted(text: str) -> str:
+    return f'"{shown(one_line(text))}"'
+
+
+def _by_at(said: dict[str, Any]) -> str:
+    by = who(Actor(said["by"]["kind"], said["by"]["name"]))
+    return f"by {shown(by)}, {minute(said['at'])} (event {said['version']})"
+
+
+def _model(response: dict[str, Any]) -> str:
+    model = response["model"]
+    prompts = ", ".join(response["prompts"])
+    of = f" ({model})" if model else ""
+    return f"{response['provider']}{of}{f' with {prompts}' if prompts else ''}"

@@ -1,0 +1,89 @@
+"""`decisions`: every patch, and where each of its values came from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+import msgspec
+
+from preflights_es.core.decided import Decided
+from preflights_es.core.json import encoded
+from preflights_es.core.ports import Row
+from preflights_es.projections.projection import Projection, text
+from preflights_es.projections.reading import Read
+
+
+class Decision(msgspec.Struct, frozen=True):
+    """A patch, and the session that it stands in."""
+
+    session_id: str
+    project: str
+    decided: Decided
+
+
+def patches(read: Read) -> tuple[Decided, ...]:
+    """The patches of a session, oldest first; none of one that cannot be folded."""
+    if read.workflow.decided is None or not read.sessions:
+        return ()
+    events = tuple(event for event in read.events if event is not None)
+    return read.workflow.decided(events, read.sessions)
+
+
+def accepted_at(patch: Decided) -> int | None:
+    """When a person accepted it, in microseconds since 1970 UTC."""
+    return patch.acknowledged_at if patch.standing in ("accepted", "superseded") else None
+
+
+def rows(read: Read) -> tuple[Row, ...]:
+    """One a patch."""
+    return tuple(
+        (
+            read.head.session_id,
+            patch.version,
+            text(read.head.project),
+            text(patch.uid),
+            patch.standing,
+            text(patch.category),
+            accepted_at(patch),
+            patch.superseded_at,
+            encoded(patch).decode(),
+        )
+        for patch in patches(read)
+    )
+
+
+DECISIONS: Final = Projection(name="decisions", version=1, rows=rows)
+
+_decoder = msgspec.json.Decoder(Decided)
+
+
+def decision(row: Mapping[str, Any]) -> Decision:
+    """A row, as it was folded."""
+    return Decision(row["session_id"], row["project"], _decoder.decode(row["decided"]))
+
+
+def in_force(rows: Iterable[Mapping[str, Any]], at: int | None = None) -> list[Decision]:
+    """The architecture: what a person had accepted, and nobody had superseded.
+
+    Args:
+        at: at the end of this microsecond; None is now.
+    """
+    found = []
+    for row in rows:
+        began, ended = row["accepted_at"], row["superseded_at"]
+        if began is None or (at is None and ended is not None):
+            continue
+        if at is not None and (began > at or (ended is not None and ended <= at)):
+            continue
+        one = decision(row)
+        found.append(one if at is None else _as_it_stood(one))
+    return found
+
+
+def _as_it_stood(one: Decision) -> Decision:
+    """Without what came later."""
+    decided = msgspec.structs.replace(
+        one.decided, standing="accepted", superseded_at=None, superseded_by=None
+    )
+    return msgspec.structs.replace(one, decided=decided)

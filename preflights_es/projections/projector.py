@@ -1,0 +1,211 @@
+"""Keeps projections up to date: whoever reads one catches up first.
+
+Nothing is missed, because nothing is ordered: an append leaves a row in the outbox in its own
+transaction, and what was folded goes from there in the transaction that writes rows and marks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, Final
+
+import msgspec
+
+from preflights_es.core.errors import LogFromFuture, NewerProjection, StoreUnavailable
+from preflights_es.core.ports import Folded, Following, Head, Registered, Stream, Turn
+from preflights_es.projections.projection import Projection
+from preflights_es.projections.reading import Reader
+
+TAKEN: Final = 200  # appends that are folded in one transaction
+PAGE: Final = 200  # sessions that a rebuild looks at together
+EVENTS: Final = 4_000  # events that are folded before their rows are written
+
+
+class State(msgspec.Struct, frozen=True):
+    """How a projection stands."""
+
+    name: str
+    version: int
+    registered: Registered | None
+    sessions: int
+    """Folded so far."""
+
+    @property
+    def is_current(self) -> bool:
+        """Whether every session was folded by this version of it."""
+        known = self.registered
+        return known is not None and known.complete and known.version == self.version
+
+
+class Projector:
+    """The projections of one log."""
+
+    def __init__(self, log: Following, projections: Sequence[Projection], reader: Reader) -> None:
+        self._log = log
+        self._projections = {one.name: one for one in projections}
+        self._versions = {one.name: one.version for one in projections}
+        self.reader = reader
+
+    def states(self) -> tuple[State, ...]:
+        """How each projection stands; nothing is folded."""
+        registered = self._log.registered()
+        return tuple(
+            State(one.name, one.version, registered.get(one.name), self._log.folded(one.name))
+            for one in self._projections.values()
+        )
+
+    def rows(self, name: str, project: str | None) -> Iterator[dict[str, Any]]:
+        """Rows of a projection, once it has caught up; who may not write gets them all the same."""
+        try:
+            self.catch_up()
+        except StoreUnavailable:
+            return self._folded(name, project)
+        return self._log.rows(name, project)
+
+    def _folded(self, name: str, project: str | None) -> Iterator[dict[str, Any]]:
+        """Rows as they would be kept, folded on reading."""
+        columns = self._log.columns(name)
+        fold = self._fold([name])
+        for page in self._around(""):
+            for head in page:
+                if project in (None, head.project):
+                    for turn in fold([self._log.stream(head)]).turns:
+                        yield from (dict(zip(columns, row, strict=True)) for row in turn.rows[name])
+
+    # 1. Following ----------------------------------------------------------------------------
+
+    def catch_up(self) -> None:
+        """Fold all that moved; what was never folded by this version is folded from zero.
+
+        Raises:
+            NewerProjection: a newer version of this program keeps one of the projections.
+        """
+        registered = self._log.registered()
+        behind = []
+        for name, version in self._versions.items():
+            known = registered.get(name)
+            if known is not None and known.version > version:
+                raise NewerProjection(name)
+            if known is None or known.version < version or not known.complete:
+                behind.append(name)
+        if behind:
+            self.rebuild(behind)
+        self.follow()
+
+    def follow(self) -> None:
+        """Fold what moved, until nothing is left that this program can read."""
+        after: tuple[str, int] | None = ("", -1)
+        while after is not None:
+            after = self._log.follow(after, TAKEN, self._versions, self._fold(self._versions))
+
+    def _fold(self, names: Iterable[str]) -> Callable[[Iterable[Stream]], Folded]:
+        wanted = [self._projections[name] for name in names]
+
+        def fold(streams: Iterable[Stream]) -> Folded:
+            turns: list[Turn] = []
+            left: list[str] = []
+            for stream in streams:
+                try:
+                    read = self.reader.read(stream)
+                except LogFromFuture:
+                    left.append(stream.head.session_id)
+                    continue
+                rows = {one.name: one.rows(read) for one in wanted}
+                turns.append(Turn(stream.head.session_id, stream.version, rows))
+            return Folded(tuple(turns), tuple(left))
+
+        return fold
+
+    # 2. Rebuilding ---------------------------------------------------------------------------
+
+    def rebuild(
+        self, names: Sequence[str] = (), progress: Callable[[int], None] = lambda _: None
+    ) -> None:
+        """Fold every session for some projections, from zero; writers go on meanwhile.
+
+        Where a rebuild is under way, in another process or since one died, this one joins it.
+
+        Args:
+            names: all of them, unless said.
+            progress: is told how many sessions were looked at since the last time.
+
+        Raises:
+            NewerProjection: a newer version of this program keeps one of the projections.
+        """
+        self.begin(names)
+        self.join(names, progress=progress)
+
+    def begin(self, names: Sequence[str] = ()) -> None:
+        """Empty some projections, unless they are being rebuilt; `join` fills them.
+
+        Raises:
+            NewerProjection: a newer version of this program keeps one of them.
+        """
+        for name in names or self._versions:
+            self._log.begin(name, self._versions[name])
+
+    def join(
+        self,
+        names: Sequence[str] = (),
+        start: str = "",
+        progress: Callable[[int], None] = lambda _: None,
+    ) -> None:
+        """Help with what is being rebuilt, until it is; nothing where nothing is.
+
+        Args:
+            start: the session to begin behind; helpers begin in different places.
+        """
+        wanted = tuple(names) or tuple(self._versions)
+        while pending := self._unfinished(wanted):
+            versions = {name: self._versions[name] for name in pending}
+            for heads in self._around(start):
+                self._rebuild(heads, versions)
+                progress(len(heads))
+            for name, generation in pending.items():
+                self._log.finish(name, generation)
+
+    def _unfinished(self, names: Sequence[str]) -> dict[str, int]:
+        """By name: the generation that is under way."""
+        registered = self._log.registered()
+        return {
+            name: registered[name].generation
+            for name in names
+            if name in registered and not registered[name].complete
+        }
+
+    def _around(self, start: str) -> Iterator[tuple[Head, ...]]:
+        """Every session there is, once, from the one behind `start` on."""
+        after = start
+        while page := self._log.page(after, PAGE):
+            yield page
+            after = page[-1].session_id
+        after = ""
+        while start and (page := self._log.page(after, PAGE)):
+            yield tuple(head for head in page if head.session_id <= start)
+            after = page[-1].session_id
+            if after >= start:
+                return
+
+    def _rebuild(self, heads: Sequence[Head], versions: dict[str, int]) -> None:
+        """Those of them that a projection has not folded yet, in portions that stay small."""
+        portion: list[Head] = []
+        events = 0
+        for head in self._lacking(heads, versions):
+            portion.append(head)
+            events += head.version
+            if events >= EVENTS:
+                self._log.write(portion, versions, self._fold(versions))
+                portion, events = [], 0
+        if portion:
+            self._log.write(portion, versions, self._fold(versions))
+
+    def _lacking(self, heads: Sequence[Head], names: Iterable[str]) -> list[Head]:
+        if not heads:
+            return []
+        first, last = heads[0].session_id, heads[-1].session_id
+        marks = [self._log.marks(name, first, last) for name in names]
+        return [
+            head
+            for head in heads
+            if any(mark.get(head.session_id, -1) < head.version for mark in marks)
+        ]

@@ -1,0 +1,70 @@
+"""`sessions`: where each stands, how far it is, who leads it."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from preflights_es.core import session as kernel
+from preflights_es.core.asking import Answers
+from preflights_es.core.leading import FellBack, LeadChanged, LeadTaken, Setup
+from preflights_es.core.ports import Row
+from preflights_es.projections.projection import Projection, text
+from preflights_es.projections.reading import Read
+
+
+def rows(read: Read) -> tuple[Row, ...]:
+    """One a session; of a session in trouble, what it is called in place of its intention."""
+    head, stored = read.head, read.stored
+    status, progress, intention = _shown(read)
+    provider, model, fell_back = _led(read)
+    return (
+        (
+            head.session_id,
+            text(head.project),
+            text(head.workflow),
+            status,
+            progress,
+            sum(isinstance(event, Answers) for event in read.events),
+            text(provider),
+            text(model),
+            text(fell_back),
+            text(intention),
+            read.version,
+            _time(stored[0].recorded_at) if stored else 0,
+            _time(stored[-1].recorded_at) if stored else 0,
+        ),
+    )
+
+
+def _time(value: Any) -> int:
+    """A damaged log may hold anything."""
+    return value if isinstance(value, int) else 0
+
+
+def _shown(read: Read) -> tuple[str, float | None, str]:
+    if read.trouble:
+        return read.trouble, None, "" if read.trouble == "erased" else read.why
+    session = read.sessions[-1]
+    view = read.workflow.view(session.state)
+    return kernel.status(read.workflow, session, view), view.progress, view.intention
+
+
+def _led(read: Read) -> tuple[str, str, str]:
+    """Provider, model, and why the reference took over, as the events say it last."""
+    provider = model = fell_back = ""
+    changed: LeadChanged | None = None
+    for event in read.events:
+        setup = getattr(event, "setup", None)
+        if isinstance(setup, Setup):
+            provider, model = setup.provider, setup.lead.model if setup.lead else ""
+        elif isinstance(event, LeadChanged):
+            changed = event
+        elif isinstance(event, LeadTaken) and changed is not None:
+            lead, fell_back = changed.lead, ""
+            provider, model = (lead.provider, lead.model) if lead else ("mock", "")
+        elif isinstance(event, FellBack):
+            fell_back = event.reason
+    return provider, model, fell_back
+
+
+SESSIONS: Final = Projection(name="sessions", version=1, rows=rows)

@@ -1,0 +1,291 @@
+"""`usage`: every call of a provider, what it took and what came of it; costs where they are known.
+
+One row a request, with its outcome, and one for each response that came too late: it was paid all
+the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from decimal import Decimal
+from statistics import median
+from typing import Any, Final, Literal
+
+import msgspec
+from msgspec.structs import replace
+
+from preflights_es.core.completions import (
+    CompletionFailed,
+    CompletionReceived,
+    CompletionRequested,
+)
+from preflights_es.core.events import Input, ResponseIgnored
+from preflights_es.core.leading import FellBack, ResponseAccepted, ResponseRejected
+from preflights_es.core.ports import Row, Stored
+from preflights_es.projections.projection import Projection, text
+from preflights_es.projections.reading import Read
+
+By = Literal["provider", "model", "prompt"]
+BY: Final[tuple[By, ...]] = ("provider", "model", "prompt")
+PER: Final = 1_000_000  # tokens that a price is for
+
+
+# 1. Rows -------------------------------------------------------------------------------------
+
+
+class Call(msgspec.Struct, frozen=True, kw_only=True):
+    """A request, or a response that came too late; in the order of the table's columns."""
+
+    session_id: str
+    version: int
+    project: str
+    workflow: str
+    call: str
+    provider: str
+    model: str
+    prompt: str
+    at: int
+    attempt: int
+    """0 for a response that came too late: its request is a row of its own."""
+    outcome: str = "open"
+    """`open`, `received`, the kind of the failure, or `late`."""
+    judged: str = ""
+    """`accepted`, or why a response was rejected."""
+    fell_back: int = 0
+    """1 where the reference took over after it."""
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    latency_ms: int | None = None
+
+
+def rows(read: Read) -> tuple[Row, ...]:
+    """Of every session that can be decoded, be it erased in part, or damaged."""
+    return tuple(msgspec.structs.astuple(call) for call in _calls(read))
+
+
+def _calls(read: Read) -> list[Call]:
+    made: dict[str, Call] = {}
+    late: list[Call] = []
+    outcome: CompletionReceived | CompletionFailed | None = None
+    for one, event in zip(read.stored, read.events, strict=True):
+        match event:
+            case CompletionRequested():
+                made[event.call] = _requested(read, one, event)
+                continue
+            case CompletionReceived() | CompletionFailed():
+                outcome = event
+                if event.call in made and made[event.call].outcome == "open":
+                    made[event.call] = _with(made[event.call], event)
+                continue
+            case Input():
+                outcome = None
+        if outcome is None:
+            continue
+        if isinstance(event, ResponseIgnored):
+            late.append(_late(read, one, outcome, made.get(outcome.call)))
+        elif outcome.call in made:
+            made[outcome.call] = _judged(made[outcome.call], event)
+    return [*made.values(), *late]
+
+
+def _requested(read: Read, one: Stored, event: CompletionRequested) -> Call:
+    return Call(
+        session_id=read.head.session_id,
+        version=one.version,
+        project=text(read.head.project),
+        workflow=text(read.head.workflow),
+        call=text(event.call),
+        provider=text(event.provider),
+        model=text(event.model),
+        prompt=text(", ".join(name for name, _ in event.prompts)),
+        at=one.recorded_at,
+        attempt=event.attempt,
+    )
+
+
+def _with(call: Call, event: CompletionReceived | CompletionFailed) -> Call:
+    return replace(
+        call,
+        outcome="received" if isinstance(event, CompletionReceived) else text(event.kind),
+        input_tokens=event.input_tokens,
+        output_tokens=event.output_tokens,
+        latency_ms=event.latency_ms,
+    )
+
+
+def _judged(call: Call, event: object) -> Call:
+    match event:
+        case ResponseAccepted():
+            return replace(call, judged="accepted")
+        case ResponseRejected(kind=kind):
+            return replace(call, judged=text(kind))
+        case FellBack():
+            return replace(call, fell_back=1)
+        case _:
+            return call
+
+
+def _late(
+    read: Read,
+    one: Stored,
+    event: CompletionReceived | CompletionFailed,
+    request: Call | None,
+) -> Call:
+    return Call(
+        session_id=read.head.session_id,
+        version=one.version,
+        project=text(read.head.project),
+        workflow=text(read.head.workflow),
+        call=text(event.call),
+        provider=request.provider if request else "",
+        model=request.model if request else text(event.model),
+        prompt=request.prompt if request else "",
+        at=one.recorded_at,
+        attempt=0,
+        outcome="late",
+        input_tokens=event.input_tokens,
+        output_tokens=event.output_tokens,
+        latency_ms=event.latency_ms,
+    )
+
+
+USAGE: Final = Projection(name="usage", version=1, rows=rows)
+
+
+# 2. Sums -------------------------------------------------------------------------------------
+
+
+class Price(msgspec.Struct, frozen=True, kw_only=True):
+    """What a model costs from a day on."""
+
+    provider: str
+    model: str
+    since: int
+    """In microseconds since 1970 UTC: the beginning of the day."""
+    input_per_million: Decimal
+    output_per_million: Decimal
+    currency: str
+
+
+class Cost(msgspec.Struct, frozen=True):
+    """A sum in one currency."""
+
+    currency: str
+    amount: str
+    """Decimal: no sum of money is rounded on its way."""
+
+
+class Used(msgspec.Struct, frozen=True, kw_only=True):
+    """What calls of one kind came to; None is unknown, and never 0."""
+
+    provider: str
+    model: str | None
+    prompt: str | None
+    calls: int
+    retries: int
+    failed: int
+    """Of the calls: those without a response."""
+    rejected: int
+    """Of the calls: those whose response was refused."""
+    fallbacks: int
+    late: int
+    """Responses that came after their call was given up."""
+    input_tokens: int | None
+    output_tokens: int | None
+    unmeasured: int
+    """Responses, late ones among them, whose provider said no tokens: the sums lack them."""
+    latency_ms_median: int | None
+    latency_ms_max: int | None
+    costs: tuple[Cost, ...]
+    """One a currency; none where no price is known."""
+    unpriced: int
+    """Responses, late ones among them, that no price is known for: the costs lack them."""
+
+
+def used(
+    rows: Iterable[Mapping[str, Any]],
+    by: Sequence[By] = BY,
+    since: int | None = None,
+    until: int | None = None,
+    prices: Sequence[Price] = (),
+) -> list[Used]:
+    """Sums by provider, and by model and prompt where asked for, in their order.
+
+    Args:
+        since: microseconds; calls that were asked for before are left out.
+        until: microseconds; calls that were asked for later are left out.
+    """
+    groups: dict[tuple[str, ...], _Sum] = {}
+    for row in rows:
+        if (since is not None and row["at"] < since) or (until is not None and row["at"] > until):
+            continue
+        key = tuple(row[name] if name in by else "" for name in BY)
+        groups.setdefault(key, _Sum()).add(row, prices)
+    return [_used(key, groups[key], by) for key in sorted(groups)]
+
+
+class _Sum:
+    def __init__(self) -> None:
+        self.counts = dict.fromkeys(
+            ("calls", "retries", "failed", "rejected", "fallbacks", "late", "unmeasured"), 0
+        )
+        self.tokens: dict[str, int | None] = {"input_tokens": None, "output_tokens": None}
+        self.latencies: list[int] = []
+        self.costs: dict[str, Decimal] = {}
+        self.unpriced = 0
+
+    def add(self, row: Mapping[str, Any], prices: Sequence[Price]) -> None:
+        counts, outcome = self.counts, row["outcome"]
+        counts["calls"] += row["attempt"] > 0
+        counts["retries"] += row["attempt"] > 1
+        counts["failed"] += outcome not in ("open", "received", "late")
+        counts["rejected"] += row["judged"] not in ("", "accepted")
+        counts["fallbacks"] += row["fell_back"]
+        counts["late"] += outcome == "late"
+        for name in self.tokens:
+            if row[name] is not None:
+                self.tokens[name] = (self.tokens[name] or 0) + row[name]
+        if row["latency_ms"] is not None:
+            self.latencies.append(row["latency_ms"])
+        if outcome in ("received", "late") or row["input_tokens"] is not None:
+            self._priced(row, prices)
+
+    def _priced(self, row: Mapping[str, Any], prices: Sequence[Price]) -> None:
+        price = price_of(row, prices)
+        tokens = row["input_tokens"], row["output_tokens"]
+        self.counts["unmeasured"] += None in tokens
+        if price is None or None in tokens:
+            self.unpriced += 1
+            return
+        cost = price.input_per_million * tokens[0] + price.output_per_million * tokens[1]
+        self.costs[price.currency] = self.costs.get(price.currency, Decimal(0)) + cost / PER
+
+
+def price_of(row: Mapping[str, Any], prices: Sequence[Price]) -> Price | None:
+    """The one in force when the call was asked for; None where nobody configured any."""
+    fitting = (
+        price
+        for price in prices
+        if (price.provider, price.model) == (row["provider"], row["model"])
+        and price.since <= row["at"]
+    )
+    return max(fitting, key=lambda price: price.since, default=None)
+
+
+def _used(key: tuple[str, ...], total: _Sum, by: Sequence[By]) -> Used:
+    provider, model, prompt = key
+    latencies = total.latencies
+    return Used(
+        provider=provider,
+        model=model if "model" in by else None,
+        prompt=prompt if "prompt" in by else None,
+        **total.counts,
+        input_tokens=total.tokens["input_tokens"],
+        output_tokens=total.tokens["output_tokens"],
+        latency_ms_median=round(median(latencies)) if latencies else None,
+        latency_ms_max=max(latencies, default=None),
+        costs=tuple(
+            Cost(currency, f"{total.costs[currency]:f}") for currency in sorted(total.costs)
+        ),
+        unpriced=total.unpriced,
+    )

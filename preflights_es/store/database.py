@@ -1,0 +1,71 @@
+"""What the log needs of a database, whichever engine it is of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from typing import Any, Protocol, TypeVar
+
+from sqlalchemy.engine import URL, Connection, Engine
+
+T = TypeVar("T")
+
+
+class Race(Exception):
+    """Somebody else was first in a place that no head guards: roll back, then once more."""
+
+
+class Database(Protocol):
+    """Connections that begin as the log needs them, and errors that are ours."""
+
+    url: URL
+    engine: Engine
+    taken: type[Exception]
+    """What the driver raises where a row with the same key is there already."""
+
+    def tables(self) -> frozenset[str]:
+        """Names of the tables that are there; none where the database is not there yet."""
+
+    def looked(self, look: Callable[[Any], T]) -> T:
+        """What is found with a cursor, outside of a transaction; tried again where it broke.
+
+        Raises:
+            LogDamaged: the database is not what it was.
+            StoreUnavailable: it cannot be read.
+        """
+
+    def wrote(self, work: Callable[[Any], T]) -> T:
+        """What came of work in one transaction, which is durable when this returns.
+
+        The work is done once more, in a new transaction, where the engine asks for that.
+
+        Raises:
+            CommitUnknown: the outcome of the commit is not known.
+            LogDamaged: the database is not what it was.
+            StoreUnavailable: it cannot be written; nothing was.
+        """
+
+    def prepared(self) -> None:
+        """What must be so before the first table is made."""
+
+    def alone(self, connection: Connection) -> None:
+        """Keep others from migrating until this transaction ends, as far as there are tables."""
+
+    def raced(self, error: Exception) -> bool:
+        """Whether a migration failed only because another process was at it."""
+
+    def translated(self) -> AbstractContextManager[None]:
+        """Within it, errors of the driver become ours."""
+
+    def check(self) -> None:
+        """Ask the engine whether what it keeps is whole.
+
+        Raises:
+            LogDamaged: it is not.
+        """
+
+    def scrubbed(self) -> bool:
+        """Whether nothing is left in journals of what was overwritten, once they were emptied."""
+
+    def close(self) -> None:
+        """Give connections back."""

@@ -1,0 +1,319 @@
+"""The log in PostgreSQL, by psycopg 3, the extra `postgres` (docs/decisions/0010).
+
+No lock but those that rows have, and no session state that a transaction relies on.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing, contextmanager, suppress
+from typing import Any, Final
+
+from sqlalchemy import create_engine, event, inspect
+from sqlalchemy.engine import URL, Connection, Engine
+from sqlalchemy.exc import ArgumentError, DBAPIError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
+from sqlalchemy.pool import PoolProxiedConnection, QueuePool
+
+from preflights_es.core.errors import (
+    CommitUnknown,
+    LogDamaged,
+    PreflightsError,
+    Refused,
+    SettingsError,
+    StoreUnavailable,
+)
+from preflights_es.store.database import Race, T
+
+try:
+    import psycopg
+    from psycopg import errors as pg
+    from psycopg.conninfo import make_conninfo
+except ImportError as error:
+    raise SettingsError(
+        "a log in PostgreSQL needs psycopg, the extra `postgres`: "
+        "`pip install 'preflights[postgres]'`"
+    ) from error
+
+STATEMENT_TIMEOUT_MS: Final = 15_000  # as long as a writer waits for another one in SQLite
+IDLE_TIMEOUT_MS: Final = 60_000  # of a transaction whose process hangs and holds a head
+CONNECT_TIMEOUT_S: Final = 10
+RECONNECT_S: Final = 10  # seconds to find a server again that was there; it restarts in a few
+RECONNECT_WAIT_S: Final = 0.1  # seconds between two tries
+FINISH_S: Final = 2  # seconds that the server may take with a COMMIT whose connection broke
+FINISH_WAIT_S: Final = 0.01  # seconds between two looks
+POOL_SIZE: Final = 4  # connections of one store, which uses as many as it has threads
+TRIES: Final = 20  # of a transaction that others crossed, before the log is said to be busy
+BREAKS: Final = 3  # connections that may break under one piece of work
+
+_BEGIN: Final = "BEGIN ISOLATION LEVEL READ COMMITTED"
+_TABLES: Final = (
+    "SELECT c.relname FROM pg_catalog.pg_class AS c "
+    "JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace "
+    "WHERE n.nspname = current_schema() AND c.relkind IN ('r', 'p')"
+)
+_ALIVE: Final = "SELECT 1 FROM pg_catalog.pg_stat_activity WHERE pid = %s"
+_UNKNOWN: Final = "40003"  # statement_completion_unknown, of those that say so
+_AGAIN: Final = (Race, pg.SerializationFailure, pg.DeadlockDetected)
+_RACED: Final = (
+    *(pg.DuplicateTable, pg.DuplicateObject, pg.DuplicateFunction),
+    *(pg.UniqueViolation, pg.SerializationFailure, pg.DeadlockDetected),
+)
+_DAMAGED: Final = (pg.DataCorrupted, pg.IndexCorrupted)
+_NOT_OURS: Final = (pg.UndefinedTable, pg.UndefinedColumn)
+
+
+class PostgresDatabase:
+    """A pool of connections, each used for one look or one transaction at a time."""
+
+    taken: type[Exception] = psycopg.IntegrityError
+
+    def __init__(self, url: URL) -> None:
+        self.url = url
+        self.engine = _engine(url)
+        self._was_there = False
+        self._patience_s = _patience_s(url)
+
+    # 1. Work ---------------------------------------------------------------------------------
+
+    def looked(self, look: Callable[[Any], T]) -> T:
+        with self.translated():
+            return self._done(lambda connection: look(connection.cursor()))
+
+    def wrote(self, work: Callable[[Any], T]) -> T:
+        def once(connection: PoolProxiedConnection) -> T:
+            cursor: Any = connection.cursor()
+            cursor.execute(_BEGIN)
+            made = work(cursor)
+            self._commit(connection, cursor)
+            return made
+
+        with self.translated():
+            for _ in range(TRIES):
+                try:
+                    return self._done(once)
+                except _AGAIN as error:
+                    crossed = error
+            raise StoreUnavailable(
+                f"the log is too busy: {TRIES} tries to write failed: {_line(crossed)}"
+            ) from crossed
+
+    def _done(self, work: Callable[[PoolProxiedConnection], T]) -> T:
+        """Work with a connection, on a new one where that broke before it could commit."""
+        for left in range(BREAKS, -1, -1):
+            connection = self._connection()
+            try:
+                made = work(connection)
+            except BaseException as error:
+                lost = _lost(connection, error)
+                pid: int = connection.info.get("pid", 0)
+                if lost:
+                    # What else the pool holds is of the same server.
+                    connection.invalidate()
+                    self.engine.dispose()
+                connection.close()
+                if isinstance(error, CommitUnknown):
+                    self._let_finish(pid)
+                if left == 0 or not lost or not isinstance(error, psycopg.OperationalError):
+                    raise
+            else:
+                connection.close()
+                return made
+        raise AssertionError("the last try returns or raises")
+
+    def _let_finish(self, pid: int) -> None:
+        """Wait for the process that a COMMIT was sent to, which may be at it still.
+
+        Nothing rests on it: whoever looks too early does not find what is there a moment later.
+        """
+        until = time.monotonic() + FINISH_S
+        with suppress(psycopg.Error, DBAPIError), closing(self.engine.raw_connection()) as other:
+            cursor: Any = other.cursor()
+            while cursor.execute(_ALIVE, (pid,)).fetchone() and time.monotonic() < until:
+                time.sleep(FINISH_WAIT_S)
+
+    def _connection(self) -> PoolProxiedConnection:
+        until = time.monotonic() + self._patience_s
+        while True:
+            try:
+                made = self.engine.raw_connection()
+            except (psycopg.OperationalError, DBAPIError):
+                # One that never was there is told at once: the address may be wrong.
+                if not self._was_there or time.monotonic() > until:
+                    raise
+                time.sleep(RECONNECT_WAIT_S)
+            except AssertionError as error:  # SQLAlchemy reads the version when it first connects
+                raise SettingsError(f"the server is not PostgreSQL: {_line(error)}") from error
+            else:
+                self._was_there = True
+                return made
+
+    def _commit(self, connection: PoolProxiedConnection, cursor: Any) -> None:
+        try:
+            cursor.execute("COMMIT")
+        except psycopg.Error as error:
+            if not _lost(connection, error) and error.sqlstate not in (None, _UNKNOWN):
+                raise
+            raise CommitUnknown(
+                f"nobody knows whether this was recorded: the commit broke off ({_line(error)}): "
+                "look at the session before you do it again"
+            ) from error
+        assert cursor.statusmessage == "COMMIT", "nothing that failed goes on to its commit"
+
+    def scrubbed(self) -> bool:
+        """Old versions of a row stay until VACUUM, and in the server's journal: not ours to say."""
+        return False
+
+    def close(self) -> None:
+        self.engine.dispose()
+
+    # 2. Tables -------------------------------------------------------------------------------
+
+    def tables(self) -> frozenset[str]:
+        def look(cursor: Any) -> frozenset[str]:
+            encoding = cursor.connection.info.parameter_status("server_encoding")
+            if encoding != "UTF8":
+                raise SettingsError(
+                    f"the database's encoding is {encoding}, which cannot hold every text: "
+                    "expected one that was created with ENCODING 'UTF8'"
+                )
+            return frozenset(row[0] for row in cursor.execute(_TABLES))
+
+        return self.looked(look)
+
+    def prepared(self) -> None:
+        """Nothing: a database is made by its administrator."""
+
+    def alone(self, connection: Connection) -> None:
+        """By the one row that says the schema; before it is there, names of tables collide."""
+        connection.exec_driver_sql("SET LOCAL statement_timeout = 0")
+        if inspect(connection).has_table("alembic_version"):
+            connection.exec_driver_sql("SELECT version_num FROM alembic_version FOR UPDATE")
+
+    def raced(self, error: Exception) -> bool:
+        return isinstance(getattr(error, "orig", error), _RACED)
+
+    def check(self) -> None:
+        """A server looks after its own files: that it answers is all that there is to ask."""
+        self.looked(lambda cursor: cursor.execute("SELECT 1 FROM heads LIMIT 1").fetchall())
+
+    # 3. Errors -------------------------------------------------------------------------------
+
+    @contextmanager
+    def translated(self) -> Iterator[None]:
+        """Foreign errors become ours, once, here."""
+        try:
+            yield
+        except PreflightsError:
+            raise
+        except DBAPIError as error:
+            raise self._ours(error.orig or error) from error
+        except psycopg.Error as error:
+            raise self._ours(error) from error
+        except PoolTimeout as error:
+            raise StoreUnavailable(f"all {POOL_SIZE} connections are in use: {error}") from error
+
+    def _ours(self, error: BaseException) -> PreflightsError:
+        said = self._without_secrets(_line(error))
+        match error:
+            case _ if isinstance(error, _DAMAGED):
+                return LogDamaged("the database", 0, f"{said}: restore it from a copy")
+            case _ if isinstance(error, _NOT_OURS):
+                return LogDamaged("the database", 0, f"{said}: it is not a log of preflights")
+            case psycopg.DataError():
+                return Refused(f"nothing was recorded: PostgreSQL cannot hold it: {said}")
+            case pg.InsufficientPrivilege() | pg.ReadOnlySqlTransaction():
+                return StoreUnavailable(f"this role may not do that: {said}")
+            case pg.QueryCanceled():
+                return StoreUnavailable(f"the log took too long: {said}: try again")
+        return StoreUnavailable(f"the log at {self._where()} cannot be used: {said}")
+
+    def _where(self) -> str:
+        host = self.url.query.get("host") or self.url.host or "this machine"
+        return host if isinstance(host, str) else ", ".join(host)
+
+    def _without_secrets(self, said: str) -> str:
+        secrets = (self.url.password, *(self.url.query.get(n) for n in ("password", "sslpassword")))
+        for secret in secrets:
+            if secret:
+                said = said.replace(str(secret), "***")
+        return said
+
+
+def _line(error: BaseException) -> str:
+    """The first line of what a driver says; the rest are hints."""
+    return (str(error).strip() or type(error).__name__).splitlines()[0]
+
+
+def _lost(connection: PoolProxiedConnection, error: BaseException) -> bool:
+    """Whether the connection is of no use any more, nor what it was told last known."""
+    driver: Any = connection.driver_connection
+    if driver is None or driver.closed or isinstance(error, CommitUnknown):
+        return True
+    if isinstance(error, psycopg.Error):
+        # The server says so before it hangs up.
+        return error.diag.severity_nonlocalized in ("FATAL", "PANIC")
+    return not isinstance(error, Exception)
+
+
+def _patience_s(url: URL) -> float:
+    """Seconds to look for a server that was there: no longer than connecting may take."""
+    asked = url.query.get("connect_timeout", str(RECONNECT_S))
+    if not isinstance(asked, str) or not asked.isdigit():
+        raise SettingsError(f"the database URL: connect_timeout: found {asked!r}, expected seconds")
+    return int(asked) or RECONNECT_S
+
+
+def _engine(url: URL) -> Engine:
+    """One whose connections begin as the log needs them; what the address says comes first."""
+    asked = {k: v if isinstance(v, str) else ",".join(v) for k, v in url.query.items()}
+    try:
+        # Only what the server's own library knows: the driver has options that we rely on.
+        make_conninfo("", **asked)
+        return _made(url, asked)
+    except (ArgumentError, ValueError, psycopg.ProgrammingError) as error:
+        raise SettingsError(f"the database URL: {_line(error)}") from error
+
+
+def _made(url: URL, asked: Mapping[str, str]) -> Engine:
+    ours: dict[str, Any] = {
+        "application_name": "preflights",
+        "connect_timeout": CONNECT_TIMEOUT_S,
+        # A cable that was pulled is noticed within half a minute.
+        "keepalives_idle": 10,
+        "keepalives_interval": 5,
+        "keepalives_count": 4,
+        "tcp_user_timeout": 30_000,
+    }
+    given = {key: value for key, value in ours.items() if key not in asked}
+    options = (
+        f"-c statement_timeout={STATEMENT_TIMEOUT_MS} "
+        f"-c idle_in_transaction_session_timeout={IDLE_TIMEOUT_MS} "
+        # Where a server acknowledges sooner, it may lose what it acknowledged.
+        "-c synchronous_commit=on"
+    )
+    made = create_engine(
+        url,
+        poolclass=QueuePool,
+        pool_size=POOL_SIZE,
+        max_overflow=0,
+        pool_timeout=STATEMENT_TIMEOUT_MS / 1_000,
+        use_native_hstore=False,
+        connect_args={
+            **given,
+            "options": f"{options} {asked.get('options', '')}".strip(),
+            "client_encoding": "UTF8",
+            "autocommit": True,
+        },
+    )
+
+    @event.listens_for(made, "connect")
+    def _on_connect(connection: Any, record: Any) -> None:
+        record.info["pid"] = connection.info.backend_pid
+
+    @event.listens_for(made, "begin")
+    def _on_begin(connection: Any) -> None:
+        connection.exec_driver_sql(_BEGIN)
+
+    return made

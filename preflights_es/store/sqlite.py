@@ -1,0 +1,192 @@
+"""The log in a file of SQLite, by the standard library's driver."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sqlite3
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import quote
+
+from sqlalchemy import create_engine, event
+from sqlalchemy.engine import URL, Connection, Engine
+from sqlalchemy.exc import DatabaseError, NoSuchModuleError
+from sqlalchemy.pool import NullPool
+
+from preflights_es.core.errors import (
+    CommitUnknown,
+    LogDamaged,
+    PreflightsError,
+    SettingsError,
+    StoreUnavailable,
+)
+from preflights_es.store.database import T
+
+BUSY_TIMEOUT_MS: Final = 15_000  # a writer waits this long for another one's transaction
+SCRUB_TIMEOUT_MS: Final = 1_000  # a reader of the journal is waited for this long
+PAGE_SIZE: Final = 8192  # bytes: payloads of a few kilobytes stay on one page
+
+_TABLES: Final = (
+    "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite^_%' ESCAPE '^'"
+)
+_DAMAGED: Final = ("SQLITE_CORRUPT", "SQLITE_NOTADB")
+_DAMAGED_WORDS: Final = ("malformed", "Could not decode to UTF-8")
+_NOTHING_COMMITTED: Final = ("SQLITE_FULL", "SQLITE_BUSY")
+
+
+class SqliteDatabase:
+    """One connection, kept: its file has one writer at a time."""
+
+    taken: type[Exception] = sqlite3.IntegrityError
+
+    def __init__(self, url: URL, path: Path) -> None:
+        self.url = url
+        self._path = path
+        self.engine = _engine(url, path)
+        self._raw: Any = None
+
+    def cursor(self) -> Any:
+        """On the one connection, which is opened where it is not."""
+        if self._raw is None:
+            self._raw = self.engine.raw_connection()
+        return self._raw.cursor()
+
+    def tables(self) -> frozenset[str]:
+        with self.translated():
+            if not self._path.exists():
+                return frozenset()
+        # One statement, so that an upgrade in another process is seen whole or not at all.
+        return self.looked(lambda cursor: frozenset(row[0] for row in cursor.execute(_TABLES)))
+
+    def looked(self, look: Callable[[Any], T]) -> T:
+        with self.translated():
+            return look(self.cursor())
+
+    def wrote(self, work: Callable[[Any], T]) -> T:
+        """IMMEDIATE: a deferred one that reads and then writes fails at once, whatever it waits."""
+        with self.translated():
+            cursor = self.cursor()
+            cursor.execute("BEGIN IMMEDIATE")
+            try:
+                made = work(cursor)
+            except BaseException:
+                self._roll_back()
+                raise
+            self._commit(cursor)
+            return made
+
+    def _commit(self, cursor: Any) -> None:
+        try:
+            cursor.execute("COMMIT")
+        except sqlite3.Error as error:
+            self._roll_back()
+            if getattr(error, "sqlite_errorname", "") in _NOTHING_COMMITTED:
+                raise
+            self.close()
+            raise CommitUnknown(f"the commit failed: {error}") from error
+
+    def _roll_back(self) -> None:
+        with contextlib.suppress(sqlite3.Error):
+            self.cursor().execute("ROLLBACK")
+
+    def prepared(self) -> None:
+        """Page size and journal, which must be chosen before the first table."""
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        connection = sqlite3.connect(self._path, isolation_level=None, timeout=15)
+        try:
+            connection.execute(f"PRAGMA page_size={PAGE_SIZE}")
+            connection.execute("PRAGMA journal_mode=WAL")
+        finally:
+            connection.close()
+
+    def alone(self, connection: Connection) -> None:
+        """It is: every transaction of this engine begins with the file's one lock."""
+
+    def raced(self, error: Exception) -> bool:
+        # Changing the journal's mode does not wait for others, whatever the busy timeout says.
+        return "locked" in str(error)
+
+    @contextlib.contextmanager
+    def translated(self) -> Iterator[None]:
+        """Foreign errors become ours, once, here."""
+        try:
+            yield
+        except PreflightsError:
+            raise
+        except DatabaseError as error:
+            raise _ours(error.orig or error) from error
+        except sqlite3.Error as error:
+            raise _ours(error) from error
+        except OSError as error:
+            raise StoreUnavailable(f"the log cannot be opened: {error}") from error
+
+    def check(self) -> None:
+        (found,) = self.looked(lambda c: c.execute("PRAGMA quick_check(1)").fetchone())
+        if found != "ok":
+            raise LogDamaged(str(self._path), 0, found)
+
+    def scrubbed(self) -> bool:
+        """The journal holds what it was written with, until it is emptied, which readers delay."""
+
+        def empty(cursor: Any) -> bool:
+            cursor.execute(f"PRAGMA busy_timeout={SCRUB_TIMEOUT_MS}")
+            try:
+                busy = cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
+            finally:
+                cursor.execute(f"PRAGMA busy_timeout={BUSY_TIMEOUT_MS}")
+            return not busy
+
+        return self.looked(empty)
+
+    def close(self) -> None:
+        if self._raw is not None:
+            self._raw.close()
+            self._raw = None
+        self.engine.dispose()
+
+
+def _engine(url: URL, path: Path) -> Engine:
+    """One whose transactions begin as the log needs them."""
+    try:
+        made = create_engine(
+            _readable(url, path), poolclass=NullPool, connect_args={"isolation_level": None}
+        )
+    except (NoSuchModuleError, ImportError) as error:
+        raise SettingsError(f"the database driver is missing: {error}") from error
+
+    @event.listens_for(made, "connect")
+    def _on_connect(connection: Any, _record: object) -> None:
+        cursor = connection.cursor()
+        cursor.execute(f"PRAGMA busy_timeout={BUSY_TIMEOUT_MS}")
+        # NORMAL loses acknowledged appends at a power cut.
+        cursor.execute("PRAGMA synchronous=FULL")
+        cursor.execute("PRAGMA secure_delete=ON")
+        cursor.close()
+
+    @event.listens_for(made, "begin")
+    def _on_begin(connection: Any) -> None:
+        connection.exec_driver_sql("BEGIN IMMEDIATE")
+
+    return made
+
+
+def _readable(url: URL, path: Path) -> URL:
+    """A log that nobody can write is opened as such: SQLite would else want to lock it."""
+    if not os.path.isfile(path) or os.access(path.parent, os.W_OK):
+        return url
+    query = {"mode": "ro", "uri": "true"}
+    journal = path.with_name(f"{path.name}-wal")
+    if not journal.exists() or journal.stat().st_size == 0:
+        query["immutable"] = "1"
+    return URL.create("sqlite", database=f"file:{quote(str(path))}", query=query)
+
+
+def _ours(error: BaseException) -> PreflightsError:
+    name = getattr(error, "sqlite_errorname", "")
+    if name.startswith(_DAMAGED) or any(words in str(error) for words in _DAMAGED_WORDS):
+        return LogDamaged("the database file", 0, f"{error}: restore it from a copy")
+    if "no such table" in str(error) or "no such column" in str(error):
+        return LogDamaged("the database", 0, f"{error}: it is not a log of preflights")
+    return StoreUnavailable(f"the log cannot be used: {error}: mend its disk or rights, then again")

@@ -1,0 +1,114 @@
+"""A log in PostgreSQL, as whoever types sees it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from sqlalchemy.engine import make_url
+
+from tests.cli.program import Project, Result
+from tests.postgres import Server
+
+
+class Shared:
+    """A house whose log lies on a server."""
+
+    def __init__(self, house: Project, url: str) -> None:
+        self.house = house
+        self.url = url
+
+    def call(self, *args: str) -> Result:
+        """One command over it."""
+        done = self.house.call(*args, "--db", self.url)
+        assert done.is_safe()
+        return done
+
+    def told(self, *args: str, code: int = 0) -> str:
+        """What a command prints that ends as it should."""
+        done = self.call(*args)
+        assert done.code == code, done.err
+        return done.out
+
+    def replayed(self, session: str) -> str:
+        """What became of a replay."""
+        (found,) = json.loads(self.told("replay", session, "--json"))["sessions"]
+        return str(found["status"])
+
+
+@pytest.fixture
+def shared(house: Project, postgres: str) -> Shared:
+    return Shared(house, postgres)
+
+
+def test_a_session_from_its_intention_to_its_replay(shared: Shared) -> None:
+    started = json.loads(shared.told("start", "Add OAuth login", "--json", code=3))
+    session = started["session_id"]
+    shared.told("answer", session, "auth_strategy=OAuth", code=3)
+    shared.told("accept", session, "--by", "Ada Lovelace")
+    assert [p.name[:4] for p in (shared.house.folder / "docs" / "decisions").iterdir()] == ["0001"]
+    assert shared.replayed(session) == "identical"
+    assert "Add OAuth login" in shared.told("show", session)
+    assert session[-8:] in shared.told("sessions")
+    status = json.loads(shared.told("db", "status", "--json"))
+    assert status["engine"] == "postgresql"
+    assert status["sessions"] == 1
+    assert status["bytes"] is None
+    # The house's own log was never asked.
+    assert shared.house.call("sessions", "--json").out.count(session) == 0
+
+
+def test_an_undecided_question_ends_with_the_same_exit_code(shared: Shared) -> None:
+    assert shared.call("start", "Add OAuth login", "--no-input").code == 3
+
+
+def test_a_session_moves_between_engines_byte_for_byte(shared: Shared, tmp_path: Path) -> None:
+    session = shared.house.decided()["session_id"]
+    there, back, again = (tmp_path / name for name in ("there", "back", "again"))
+    assert shared.house.call("export", session, "-o", str(there)).code == 0
+    shared.told("import", str(there))
+    shared.told("export", session, "-o", str(back))
+    assert back.read_bytes() == there.read_bytes()
+    elsewhere = str(tmp_path / "elsewhere.db")
+    assert shared.house.call("import", str(back), "--db", elsewhere).code == 0
+    assert shared.house.call("export", session, "-o", str(again), "--db", elsewhere).code == 0
+    assert again.read_bytes() == there.read_bytes()
+    assert shared.replayed(session) == "identical"
+
+
+def test_the_address_comes_from_the_environment_or_the_file_too(shared: Shared) -> None:
+    shared.told("start", "Add OAuth login", "--answer", "auth_strategy=OAuth", code=3)
+    env = {"PREFLIGHTS_DATABASE_URL": shared.url}
+    assert shared.house.call("db", "status", "--json", env=env).json["sessions"] == 1
+    (shared.house.folder / "preflights.toml").write_text(f"database = {json.dumps(shared.url)}\n")
+    assert shared.house.call("db", "status", "--json").json["sessions"] == 1
+
+
+def test_a_server_that_is_not_there_is_one_line_and_no_password(house: Project) -> None:
+    for words in (("sessions",), ("start", "Add OAuth login"), ("db", "status", "--json")):
+        done = house.call(*words, "--db", "postgresql://ada:tUlip@127.0.0.1:1/log")
+        assert done.code == 5
+        assert "127.0.0.1" in done.err
+        assert "tUlip" not in done.out + done.err
+        assert len(done.err.strip().splitlines()) == 1
+
+
+def test_no_password_is_ever_shown(house: Project, server: Server, postgres: str) -> None:
+    user = make_url(postgres).username or ""
+    url = server.url(make_url(postgres).database or "", user, "tUlip")
+    for words in (("db", "upgrade"), ("db", "status"), ("db", "status", "--json")):
+        done = house.call(*words, "--db", url)
+        assert done.code == 0, done.err
+        assert "tUlip" not in done.out + done.err
+
+
+def test_a_password_in_the_projects_file_is_refused(house: Project) -> None:
+    (house.folder / "preflights.toml").write_text(
+        'database = "postgresql://ada:tUlip@127.0.0.1:1/log"\n'
+    )
+    done = house.call("sessions")
+    assert done.code == 2
+    assert "preflights.toml, line 1: database" in done.err
+    assert "PREFLIGHTS_DATABASE_URL" in done.err
+    assert "tUlip" not in done.err

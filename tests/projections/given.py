@@ -1,0 +1,69 @@
+"""Logs of golden sessions, and their projections."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from preflights_es.app import projector
+from preflights_es.core.ports import Stored
+from preflights_es.projections.projector import Projector
+from preflights_es.store.engines import file_of
+from preflights_es.store.following import SqlFollowing
+from preflights_es.store.sql import SqlStore
+from tests.projections.recording import Recording
+
+NAMES: Final = ("sessions", "decisions", "usage")
+
+
+def recorded(store: SqlStore, sessions: Sequence[Sequence[Stored]], first: int = 1) -> list[str]:
+    """Sessions, recorded whole, an Input of each at a time; their ids."""
+    made = [Recording(events, number) for number, events in enumerate(sessions, first)]
+    growing = made
+    while growing := [one for one in growing if one.next() is not None]:
+        batches = [batch for one in growing if (batch := one.next()) is not None]
+        for one, head in zip(growing, store.append(batches), strict=True):
+            one.appended(head)
+    return [one.session_id for one in made]
+
+
+def asked(store: SqlStore, statement: str) -> list[Any]:
+    """What any other program would read there."""
+    rows: list[Any] = store._database.looked(lambda cursor: cursor.execute(statement).fetchall())
+    return rows
+
+
+def changed(store: SqlStore, *statements: str) -> None:
+    """What any other program would do there."""
+
+    def work(cursor: Any) -> None:
+        for statement in statements:
+            cursor.execute(statement)
+
+    store._database.wrote(work)
+
+
+def tampered(store: SqlStore, *statements: str) -> None:
+    """What somebody would do who may do everything: past the triggers that guard events."""
+    if store.url.get_backend_name() == "postgresql":
+        changed(store, "SET LOCAL session_replication_role = replica", *statements)
+    else:
+        guards = ("events_are_immutable", "events_are_kept")
+        changed(store, *(f"DROP TRIGGER {name}" for name in guards), *statements)
+
+
+def address(store: SqlStore) -> str:
+    """Where a process of its own finds the log."""
+    path = file_of(store.url)
+    return str(path) if path else store.url.render_as_string(hide_password=False)
+
+
+def following(store: SqlStore) -> Projector:
+    """The projections of a log."""
+    return projector(SqlFollowing(store))
+
+
+def kept(store: SqlStore) -> dict[str, list[dict[str, Any]]]:
+    """What is kept of a log as it lies there: nobody catches up."""
+    log = SqlFollowing(store)
+    return {name: list(log.rows(name, None)) for name in NAMES}

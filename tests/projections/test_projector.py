@@ -1,0 +1,578 @@
+"""Projections follow the log: whatever happens, they come to what folding every session says."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+from sqlalchemy.engine import make_url
+
+from preflights_es.app import WORKFLOWS, joined, projector, reader
+from preflights_es.core.errors import LogFromFuture, StoreUnavailable
+from preflights_es.core.events import ERASED_TAG
+from preflights_es.core.ports import Batch, Draft, Row
+from preflights_es.projections.decisions import DECISIONS
+from preflights_es.projections.projection import Projection
+from preflights_es.projections.projector import Projector
+from preflights_es.projections.reading import Read, Reader
+from preflights_es.projections.sessions import SESSIONS
+from preflights_es.projections.usage import USAGE
+from preflights_es.runtime.grammar import misplaced
+from preflights_es.store.codec import Codec
+from preflights_es.store.following import SqlFollowing
+from preflights_es.store.sql import SqlStore
+from tests.fixed import Clock
+from tests.markdown import ROOT
+from tests.postgres import Server
+from tests.projections.given import (
+    NAMES,
+    address,
+    asked,
+    changed,
+    following,
+    kept,
+    recorded,
+    tampered,
+)
+from tests.projections.recording import Recording, golden, goldens, new_id
+from tests.store.given import Salt, at, sql
+from tests.store.mortal import Mortals
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[SqlStore]:
+    """An empty log, in every engine."""
+    is_file = request.param == "sqlite"
+    with closing(sql(tmp_path) if is_file else at(request.getfixturevalue("postgres"))) as made:
+        yield made
+
+
+def from_zero(store: SqlStore) -> dict[str, list[dict[str, Any]]]:
+    """What folding every session anew comes to."""
+    following(store).rebuild()
+    return kept(store)
+
+
+# 1. Following --------------------------------------------------------------------------------
+
+
+def test_what_is_folded_step_by_step_is_what_is_folded_at_once(store: SqlStore) -> None:
+    projections = following(store)
+    growing = [Recording(events, number) for number, events in enumerate(goldens(), 1)]
+    while growing:
+        for one in growing:
+            batch = one.next()
+            assert batch is not None
+            one.appended(store.append([batch])[0])
+        projections.catch_up()
+        growing = [one for one in growing if one.next() is not None]
+    stepwise = kept(store)
+    assert len(stepwise["sessions"]) == len(goldens())
+    assert stepwise["decisions"]
+    assert stepwise["usage"]
+    assert stepwise == from_zero(store)
+
+
+def test_what_is_taken_leaves_the_outbox_and_is_marked(store: SqlStore) -> None:
+    recorded(store, goldens())
+    log = SqlFollowing(store)
+    assert log.counts()["waiting"] > len(goldens())
+    following(store).catch_up()
+    assert log.counts()["waiting"] == 0
+    for head in store.heads(None):
+        for name in NAMES:
+            assert log.marks(name, head.session_id, head.session_id) == {
+                head.session_id: head.version
+            }
+
+
+def test_catching_up_again_changes_nothing(store: SqlStore) -> None:
+    recorded(store, goldens())
+    projections = following(store)
+    projections.catch_up()
+    before = kept(store)
+    projections.catch_up()
+    following(store).catch_up()
+    assert kept(store) == before
+
+
+def test_an_append_that_is_seen_twice_is_folded_once(store: SqlStore) -> None:
+    ids = recorded(store, goldens()[:5])
+    following(store).catch_up()
+    before = kept(store)
+    changed(
+        store, *(f"INSERT INTO outbox VALUES ('{one}', 2)" for one in (*ids, "no-such-session"))
+    )
+    following(store).catch_up()
+    assert kept(store) == before
+
+
+def test_a_reader_sees_the_append_that_came_right_before(store: SqlStore) -> None:
+    one = Recording(golden("two_phases_without_a_keyword")[0], 1)
+    seen = []
+    while (batch := one.next()) is not None:
+        one.appended(store.append([batch])[0])
+        (row,) = following(store).rows("sessions", "house")
+        seen.append((row["status"], row["turns"]))
+    assert seen[0] == ("needs_answers", 0)
+    assert seen[-1][0] == "accepted"
+    assert list(following(store).rows("sessions", "elsewhere")) == []
+
+
+# 2. Crashes ----------------------------------------------------------------------------------
+
+
+class Died(Exception):
+    """Stands for the end of a process."""
+
+
+def dying(after: int) -> Projection:
+    """Decisions, folded by somebody who dies when so many sessions are folded."""
+    left = after
+
+    def rows(read: Read) -> tuple[Row, ...]:
+        nonlocal left
+        if left == 0:
+            raise Died
+        left -= 1
+        return DECISIONS.rows(read)
+
+    return replace(DECISIONS, rows=rows)
+
+
+def with_decisions(store: SqlStore, decisions: Projection) -> Projector:
+    return Projector(SqlFollowing(store), (SESSIONS, decisions, USAGE), reader())
+
+
+@pytest.mark.parametrize("after", [0, 20])
+def test_who_dies_while_folding_leaves_rows_and_marks_that_fit(store: SqlStore, after: int) -> None:
+    following(store).catch_up()
+    recorded(store, goldens())
+    log = SqlFollowing(store)
+    waiting = log.counts()["waiting"]
+    with pytest.raises(Died):
+        with_decisions(store, dying(after)).catch_up()
+    sessions = {row["session_id"] for row in kept(store)["sessions"]}
+    assert {row["session_id"] for row in kept(store)["decisions"]} <= sessions
+    assert set(log.marks("sessions", "", "~")) == sessions
+    assert (log.counts()["waiting"] == waiting) == (not sessions)
+    following(store).catch_up()
+    assert kept(store) == from_zero(store)
+
+
+@pytest.mark.parametrize("after", [0, 20])
+def test_a_rebuild_that_died_is_taken_up_by_the_next_reader(store: SqlStore, after: int) -> None:
+    recorded(store, goldens())
+    following(store).catch_up()
+    before = kept(store)
+    with pytest.raises(Died):
+        with_decisions(store, dying(after)).rebuild(["decisions"])
+    state = {state.name: state for state in following(store).states()}
+    assert not state["decisions"].is_current
+    assert state["sessions"].is_current
+    assert list(following(store).rows("decisions", None)) == before["decisions"]
+    assert kept(store) == before
+
+
+def test_a_transaction_that_fails_moves_neither_rows_nor_marks(store: SqlStore) -> None:
+    recorded(store, golden("keyword_skips_the_generic_question"))
+    following(store).catch_up()
+    changed(store, "CREATE UNIQUE INDEX one_call ON projected_usage (project)")
+    before = kept(store)
+    recorded(store, golden("a_model_leads"), first=50)
+    with pytest.raises(StoreUnavailable):
+        following(store).catch_up()
+    assert kept(store) == before
+    assert SqlFollowing(store).counts()["waiting"] > 0
+    changed(store, "DROP INDEX one_call")
+    following(store).catch_up()
+    assert kept(store) == from_zero(store)
+    assert len(kept(store)["sessions"]) == 2
+
+
+def test_who_is_killed_while_rebuilding_leaves_rows_and_marks_that_fit(tmp_path: Path) -> None:
+    with (
+        closing(sql(tmp_path)) as store,
+        Mortals("tests.projections.rebuilder") as rebuilders,
+    ):
+        for round_ in range(6):
+            recorded(store, goldens(), first=1 + round_ * 1_000)
+            rebuilders.acknowledged(address(store))
+            left = kept(store)
+            marks = SqlFollowing(store).marks("sessions", "", "~")
+            assert {row["session_id"]: row["version"] for row in left["sessions"]} == marks
+            following(store).catch_up()
+            caught_up = kept(store)
+            assert len(caught_up["sessions"]) == len(goldens()) * (round_ + 1)
+        assert caught_up == from_zero(store)
+
+
+# 3. Versions ---------------------------------------------------------------------------------
+
+
+def shouting(version: int) -> Projection:
+    """Another version of the decisions, whose rows say something else."""
+
+    def rows(read: Read) -> tuple[Row, ...]:
+        return tuple((*row[:5], row[5].upper(), *row[6:]) for row in DECISIONS.rows(read))
+
+    return replace(DECISIONS, version=version, rows=rows)
+
+
+def test_a_projection_of_another_version_rebuilds_itself_and_no_other(store: SqlStore) -> None:
+    recorded(store, goldens())
+    following(store).catch_up()
+    before = kept(store)
+    generations = {name: one.generation for name, one in SqlFollowing(store).registered().items()}
+    rows = list(with_decisions(store, shouting(2)).rows("decisions", None))
+    assert [row["category"] for row in rows] == [
+        row["category"].upper() for row in before["decisions"]
+    ]
+    after = SqlFollowing(store).registered()
+    assert after["decisions"].version == 2
+    assert after["decisions"].generation == generations.pop("decisions") + 1
+    assert {name: after[name].generation for name in generations} == generations
+    assert kept(store)["sessions"] == before["sessions"]
+
+
+def test_an_older_program_does_not_touch_what_a_newer_one_keeps(store: SqlStore) -> None:
+    with_decisions(store, shouting(2)).catch_up()
+    recorded(store, goldens()[:4])
+    waiting = SqlFollowing(store).counts()["waiting"]
+    older = following(store)
+    for refused in (older.catch_up, older.follow, older.rebuild):
+        with pytest.raises(LogFromFuture, match="keeps the projection 'decisions'"):
+            refused()
+    assert SqlFollowing(store).counts()["waiting"] == waiting
+    assert len(list(with_decisions(store, shouting(2)).rows("sessions", None))) == 4
+
+
+def test_who_may_only_read_gets_what_nobody_has_folded_yet(server: Server, postgres: str) -> None:
+    with closing(at(postgres)) as store:
+        recorded(store, goldens()[:9])
+        following(store).catch_up()
+        recorded(store, goldens()[9:20], first=100)
+        role = f"reader_{make_url(postgres).database}"
+        server.said(f'CREATE ROLE "{role}" LOGIN')
+        try:
+            changed(store, f'GRANT SELECT ON ALL TABLES IN SCHEMA public TO "{role}"')
+            with closing(at(server.url(str(store.url.database), role))) as theirs:
+                seen = {name: list(following(theirs).rows(name, None)) for name in NAMES}
+            assert len(kept(store)["sessions"]) == 9, "nothing was written"
+        finally:
+            changed(store, f'DROP OWNED BY "{role}"')
+            server.said(f'DROP ROLE "{role}"')
+        following(store).catch_up()
+        assert seen == kept(store)
+
+
+def test_a_projection_that_only_a_newer_program_knows_keeps_its_share(store: SqlStore) -> None:
+    following(store).catch_up()
+    recorded(store, goldens()[:2])
+    changed(store, "INSERT INTO projections VALUES ('weather', 1, 1, 1)")
+    with pytest.raises(LogFromFuture, match="'weather'"):
+        following(store).catch_up()
+    assert SqlFollowing(store).counts()["waiting"] > 0
+
+
+def test_one_projection_is_rebuilt_without_touching_another(store: SqlStore) -> None:
+    recorded(store, goldens())
+    following(store).catch_up()
+    changed(
+        store,
+        "UPDATE projected_sessions SET intention = 'touched'",
+        "UPDATE projected_decisions SET category = 'touched'",
+    )
+    following(store).rebuild(["decisions"])
+    assert {row["intention"] for row in kept(store)["sessions"]} == {"touched"}
+    assert "touched" not in {row["category"] for row in kept(store)["decisions"]}
+
+
+# 4. Sessions in trouble ----------------------------------------------------------------------
+
+
+def test_a_damaged_session_is_marked_as_such_and_hides_no_other(store: SqlStore) -> None:
+    ids = recorded(store, golden("keyword_skips_the_generic_question") * 3)
+    tampered(
+        store,
+        f"UPDATE events SET data = replace(data, 'OAuth', 'Magic') WHERE session_id = '{ids[1]}'",
+    )
+    rows = {row["session_id"]: row for row in following(store).rows("sessions", None)}
+    assert [rows[one]["status"] for one in ids] == ["accepted", "damaged", "accepted"]
+    assert "its payload was changed" in rows[ids[1]]["intention"]
+    assert rows[ids[1]]["progress"] is None
+    assert {row["session_id"] for row in kept(store)["decisions"]} == {ids[0], ids[2]}
+
+
+def test_events_that_are_gone_leave_a_damaged_session(store: SqlStore) -> None:
+    ids = recorded(store, goldens()[:3])
+    tampered(
+        store,
+        f"DELETE FROM events WHERE session_id = '{ids[0]}'",
+        f"DELETE FROM events WHERE session_id = '{ids[1]}' AND version > 2",
+    )
+    rows = {row["session_id"]: row["status"] for row in following(store).rows("sessions", None)}
+    assert rows[ids[0]] == rows[ids[1]] == "damaged"
+    assert rows[ids[2]] not in ("damaged", "")
+
+
+def erase(store: SqlStore, session_id: str) -> None:
+    """Cover a session by an erasure, and let its payloads go."""
+    head = store.head(session_id)
+    assert head is not None
+    payload = b'{"at":1,"actor":{"kind":"user","name":""},"reason":""}'
+    batch = Batch(
+        session_id=session_id,
+        project=head.project,
+        workflow=head.workflow,
+        expected_version=head.version,
+        expected_hash=head.hash,
+        events=(Draft(ERASED_TAG, payload, "session/1", f"erasure of {session_id}", "user"),),
+    )
+    store.append([batch])
+    changed(
+        store,
+        "UPDATE events SET data = NULL, salt = NULL "
+        f"WHERE session_id = '{session_id}' AND type <> '{ERASED_TAG}'",
+    )
+
+
+def test_what_was_erased_is_gone_from_every_projection(store: SqlStore) -> None:
+    (session_id,) = recorded(store, golden("a_model_leads"))
+    following(store).catch_up()
+    assert all(kept(store).values())
+    erase(store, session_id)
+    (row,) = following(store).rows("sessions", None)
+    assert (row["status"], row["intention"], row["provider"]) == ("erased", "", "")
+    assert kept(store)["decisions"] == []
+    assert kept(store)["usage"] == []
+    assert kept(store) == from_zero(store)
+
+
+@pytest.mark.parametrize("rebuilds", [False, True])
+def test_what_was_erased_while_it_was_folded_does_not_come_back(
+    store: SqlStore, rebuilds: bool
+) -> None:
+    following(store).catch_up()
+    (session_id,) = recorded(store, golden("a_model_leads"))
+    erased: list[str] = []
+
+    def rows(read: Read) -> tuple[Row, ...]:
+        if not erased:
+            erased.append(session_id)
+            erase(store, session_id)
+        return DECISIONS.rows(read)
+
+    late = with_decisions(store, replace(DECISIONS, rows=rows))
+    if rebuilds:
+        late.rebuild()
+    else:
+        late.follow()
+    assert erased
+    assert kept(store)["decisions"] == []
+    assert kept(store)["usage"] == []
+    (row,) = following(store).rows("sessions", None)
+    assert (row["status"], row["intention"]) == ("erased", "")
+    assert kept(store) == from_zero(store)
+
+
+def test_a_session_of_a_newer_program_waits_for_it(store: SqlStore) -> None:
+    ids = recorded(store, goldens()[:2])
+    unknown = Draft("clarification.to_come.v9", b"{}", "clarification/9", "from the future", "user")
+    (head,) = store.append(
+        [
+            Batch(
+                session_id=new_id(77),
+                project="house",
+                workflow="clarification",
+                expected_version=0,
+                expected_hash=b"",
+                events=(unknown,),
+            )
+        ]
+    )
+    for _ in range(2):
+        rows = list(following(store).rows("sessions", None))
+        assert [row["session_id"] for row in rows] == ids
+        assert SqlFollowing(store).counts()["waiting"] > 0
+    following(store).rebuild()
+    assert SqlFollowing(store).marks("sessions", head.session_id, "~") == {}
+    assert SqlFollowing(store).counts()["waiting"] > 0
+    assert len(list(newer(store).rows("sessions", None))) == 3
+    assert SqlFollowing(store).counts()["waiting"] == 0
+
+
+def newer(store: SqlStore) -> Projector:
+    """A program that reads every tag, as the answer to an unknown one."""
+    codecs = {name: Codec(workflow) for name, workflow in WORKFLOWS.items()}
+
+    def decode(workflow: Any, one: Any) -> Any:
+        known = one.type != "clarification.to_come.v9"
+        return codecs[workflow.name].decode(one if known else goldens()[0][0])
+
+    return Projector(
+        SqlFollowing(store), (SESSIONS, DECISIONS, USAGE), Reader(WORKFLOWS, decode, misplaced)
+    )
+
+
+def test_a_bug_in_a_fold_hides_its_own_session_only(store: SqlStore) -> None:
+    ids = recorded(store, golden("keyword_skips_the_generic_question") * 2)
+    clarification = WORKFLOWS["clarification"]
+
+    def evolve(state: Any, event: Any) -> Any:
+        if type(event).__name__ == "AnswerAccepted":
+            raise RuntimeError("a bug")
+        return clarification.evolve(state, event)
+
+    workflows = {"clarification": replace(clarification, evolve=evolve)}
+    codec = Codec(clarification)
+    buggy = Reader(workflows, lambda _, one: codec.decode(one), misplaced)
+    projections = Projector(SqlFollowing(store), (SESSIONS, DECISIONS, USAGE), buggy)
+    rows = list(projections.rows("sessions", None))
+    assert [row["session_id"] for row in rows] == ids
+    assert {row["status"] for row in rows} == {"faulted"}
+    assert "RuntimeError: a bug" in rows[0]["intention"]
+
+
+# 5. Many at once -----------------------------------------------------------------------------
+
+
+def started(store: SqlStore, writers: int, events: int) -> subprocess.Popen[bytes]:
+    """Writers, each a process with sessions of its own."""
+    words = (address(store), str(writers), str(events))
+    return subprocess.Popen([sys.executable, "-m", "tests.projections.writer", *words], cwd=ROOT)
+
+
+class Poller:
+    """Follows a sequence, as is often done: what lies behind the last position that it saw."""
+
+    def __init__(self, store: SqlStore) -> None:
+        self._store = store
+        self.seen: set[tuple[str, int]] = set()
+        self._last = 0
+        changed(
+            store,
+            "CREATE TABLE positions "
+            "(position bigserial PRIMARY KEY, session_id text, version bigint)",
+            "CREATE FUNCTION counted() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN "
+            "INSERT INTO positions (session_id, version) VALUES (NEW.session_id, NEW.version); "
+            # Some are slow between their position and their commit, as a network makes them.
+            "IF NEW.version = 1 THEN PERFORM pg_sleep(0.002); END IF; "
+            "RETURN NEW; END $$",
+            "CREATE TRIGGER counted AFTER INSERT ON events FOR EACH ROW EXECUTE FUNCTION counted()",
+        )
+
+    def look(self) -> None:
+        query = "SELECT position, session_id, version FROM positions WHERE position > {}"
+        for position, session_id, version in asked(self._store, query.format(self._last)):
+            self.seen.add((session_id, version))
+            self._last = max(self._last, position)
+
+
+def test_a_follower_of_a_sequence_loses_events_and_ours_none_of_20_000(
+    empty_database: str,
+) -> None:
+    with closing(at(empty_database)) as store:
+        poller = Poller(store)
+        projections = following(store)
+        projections.catch_up()
+        writers = started(store, 8, 20_000)
+        looks = 0
+        while writers.poll() is None:
+            for _ in range(5):
+                poller.look()
+                time.sleep(0.01)  # seconds: as who polls does
+            projections.follow()
+            looks += 1
+        assert writers.returncode == 0
+        total = SqlFollowing(store).counts()["events"]
+        poller.look()
+        projections.follow()
+        assert looks > 20, "both followed while they wrote"
+        assert total >= 20_000
+        assert len(poller.seen) < total
+        followed = kept(store)
+        assert sum(row["version"] for row in followed["sessions"]) == total
+        assert SqlFollowing(store).counts()["waiting"] == 0
+        assert followed == from_zero(store)
+
+
+def test_nothing_is_lost_while_several_write_and_one_rebuilds(tmp_path: Path) -> None:
+    with closing(sql(tmp_path)) as store:
+        writers = started(store, 4, 6_000)
+        projections = following(store)
+        looks = rebuilds = 0
+        while writers.poll() is None:
+            projections.catch_up()
+            looks += 1
+            if looks % 5 == 0:
+                projections.rebuild(["usage"])
+                rebuilds += 1
+        assert writers.returncode == 0
+        projections.catch_up()
+        counts = SqlFollowing(store).counts()
+        total = counts["events"]
+        assert (total >= 6_000, counts["waiting"]) == (True, 0)
+        assert rebuilds > 0, "it was rebuilt while they wrote"
+        followed = kept(store)
+        assert sum(row["version"] for row in followed["sessions"]) == total
+        assert followed == from_zero(store)
+
+
+def test_two_that_rebuild_at_once_end_with_what_one_would(store: SqlStore) -> None:
+    for round_ in range(6):
+        recorded(store, goldens(), first=1 + round_ * 1_000)
+    expected = from_zero(store)
+    following(store).begin()
+    start = SqlFollowing(store).nth(len(expected["sessions"]) // 2)
+    words = f"{address(store)!r}, (), {start!r}"
+    code = f"from preflights_es.app import joined; joined({words})"
+    other = subprocess.Popen([sys.executable, "-c", code], cwd=ROOT)
+    following(store).rebuild()
+    assert other.wait() == 0
+    joined(address(store), (), "")
+    assert kept(store) == expected
+    assert all(state.is_current for state in following(store).states())
+
+
+def test_several_can_be_the_first_to_read(store: SqlStore) -> None:
+    recorded(store, goldens())
+
+    def look(_number: int) -> int:
+        with closing(SqlStore(address(store), Clock(), Salt())) as theirs:
+            return len(list(following(theirs).rows("sessions", None)))
+
+    with ThreadPoolExecutor(4) as pool:
+        assert set(pool.map(look, range(8))) == {len(goldens())}
+    assert kept(store) == from_zero(store)
+
+
+def test_whoever_joins_begins_elsewhere_and_goes_all_the_way_round(store: SqlStore) -> None:
+    recorded(store, goldens())
+    expected = from_zero(store)
+    for place in (0, 1, 17, len(goldens()) - 1, len(goldens())):
+        projections = following(store)
+        projections.begin()
+        looked: list[int] = []
+        projections.join(start=SqlFollowing(store).nth(place), progress=looked.append)
+        assert kept(store) == expected
+        assert sum(looked) == len(goldens())
+
+
+def test_a_rebuild_that_was_begun_anew_meanwhile_is_not_called_complete(store: SqlStore) -> None:
+    recorded(store, goldens()[:3])
+    log = SqlFollowing(store)
+    following(store).catch_up()
+    generation = log.registered()["usage"].generation
+    log.begin("usage", USAGE.version)
+    assert not log.finish("usage", generation)
+    assert not log.registered()["usage"].complete
+    assert projector(log).states()[2].sessions == 0

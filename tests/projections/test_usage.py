@@ -1,0 +1,247 @@
+"""What providers were asked, and what it came to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from msgspec.structs import astuple, replace
+
+from preflights_es.core.completions import CompletionReceived, CompletionRequested, Message
+from preflights_es.core.events import Actor, Event, ResponseIgnored
+from preflights_es.core.leading import FellBack, ResponseRejected
+from preflights_es.projections.reading import Read
+from preflights_es.projections.usage import Call, Cost, Price, price_of, rows, used
+from tests.projections.recording import goldens
+from tests.projections.test_decisions import read
+
+DAY = 86_400_000_000  # microseconds
+COLUMNS = Call.__struct_fields__
+
+
+def calls(session: Read) -> list[dict[str, Any]]:
+    return [dict(zip(COLUMNS, row, strict=True)) for row in rows(session)]
+
+
+def call(**fields: Any) -> dict[str, Any]:
+    """A row, in which everything went well."""
+    made = Call(
+        session_id="s",
+        version=1,
+        project="house",
+        workflow="clarification",
+        call="clarify-1.1",
+        provider="anthropic",
+        model="m-1",
+        prompt="clarify.v1",
+        at=10 * DAY,
+        attempt=1,
+        outcome="received",
+        judged="accepted",
+        input_tokens=1_000,
+        output_tokens=100,
+        latency_ms=250,
+    )
+    return dict(zip(COLUMNS, astuple(replace(made, **fields)), strict=True))
+
+
+def price(model: str = "m-1", day: int = 0, paid: str = "3", said: str = "15") -> Price:
+    return Price(
+        provider="anthropic",
+        model=model,
+        since=day * DAY,
+        input_per_million=Decimal(paid),
+        output_per_million=Decimal(said),
+        currency="USD",
+    )
+
+
+# 1. Rows -------------------------------------------------------------------------------------
+
+
+def test_every_request_of_every_golden_session_is_a_row() -> None:
+    for events in goldens():
+        session = read(events)
+        asked = [e for e in session.events if isinstance(e, CompletionRequested)]
+        found = calls(session)
+        assert [row["call"] for row in found if row["attempt"]] == [e.call for e in asked]
+        received = [e for e in session.events if isinstance(e, CompletionReceived)]
+        assert sum(row["outcome"] in ("received", "late") for row in found) == len(received)
+        for row, request in zip(found, asked, strict=False):
+            assert (row["provider"], row["model"]) == (request.provider, request.model)
+            assert row["prompt"] == ", ".join(name for name, _ in request.prompts)
+
+
+def made(*events: Event) -> Read:
+    """A session of which only the events matter."""
+    some = read(goldens()[0])
+    stored = tuple(
+        replace(some.stored[0], version=n, recorded_at=n) for n, _ in enumerate(events, 1)
+    )
+    return replace(some, stored=stored, events=events, sessions=())
+
+
+def requested(attempt: int = 1) -> CompletionRequested:
+    return CompletionRequested(
+        call=f"clarify-1.{attempt}",
+        provider="anthropic",
+        model="m-1",
+        messages=(Message("user", "hello"),),
+        prompts=(("clarify.v1", "0" * 64),),
+        attempt=attempt,
+    )
+
+
+def received(attempt: int = 1, tokens: int | None = 7) -> CompletionReceived:
+    return CompletionReceived(
+        at=1,
+        actor=Actor("script"),
+        call=f"clarify-1.{attempt}",
+        text="{}",
+        input_tokens=tokens,
+        output_tokens=tokens,
+        latency_ms=5,
+    )
+
+
+def test_a_retry_a_refusal_and_a_fallback_are_counted_where_they_happened() -> None:
+    refused = ResponseRejected(call="", contract="clarify.v1", kind="invalid_json")
+    found = calls(
+        made(
+            *(requested(1), received(1), refused, requested(2)),
+            *(received(2), refused, FellBack(contract="clarify.v1", reason="invalid_json")),
+        )
+    )
+    assert [(row["attempt"], row["judged"], row["fell_back"]) for row in found] == [
+        (1, "invalid_json", 0),
+        (2, "invalid_json", 1),
+    ]
+    (total,) = used(found)
+    assert (total.calls, total.retries, total.rejected, total.fallbacks) == (2, 1, 2, 1)
+    assert (total.input_tokens, total.failed, total.late) == (14, 0, 0)
+
+
+def test_a_response_that_came_too_late_was_paid_and_is_no_call() -> None:
+    ignored = ResponseIgnored(call="clarify-1.1", reason="not_open")
+    found = calls(made(requested(), received(), received(), ignored))
+    assert [(row["outcome"], row["attempt"]) for row in found] == [("received", 1), ("late", 0)]
+    assert found[1]["provider"] == "anthropic"
+    (total,) = used(found)
+    assert (total.calls, total.late, total.input_tokens) == (1, 1, 14)
+
+
+def test_a_response_that_nobody_asked_for_is_kept_all_the_same() -> None:
+    ignored = ResponseIgnored(call="clarify-1.1", reason="closed")
+    (row,) = calls(made(received(), ignored))
+    assert (row["outcome"], row["provider"], row["model"]) == ("late", "", "")
+
+
+def test_an_open_call_has_no_outcome_and_no_tokens() -> None:
+    (total,) = used(calls(made(requested())))
+    assert (total.calls, total.input_tokens, total.latency_ms_median, total.unpriced) == (
+        *(1, None, None),
+        0,
+    )
+
+
+def test_of_events_that_are_gone_nothing_is_counted() -> None:
+    session = made(requested(), received())
+    assert calls(replace(session, events=(None, None))) == []
+    (row,) = calls(replace(session, events=(session.events[0], None)))
+    assert row["outcome"] == "open"
+
+
+# 2. Sums -------------------------------------------------------------------------------------
+
+
+def test_sums_are_by_provider_model_and_prompt_or_by_what_is_asked_for() -> None:
+    some = [call(), call(model="m-2"), call(prompt="decide.v1"), call(provider="openai")]
+    assert [(u.provider, u.model, u.prompt, u.calls) for u in used(some)] == [
+        ("anthropic", "m-1", "clarify.v1", 1),
+        ("anthropic", "m-1", "decide.v1", 1),
+        ("anthropic", "m-2", "clarify.v1", 1),
+        ("openai", "m-1", "clarify.v1", 1),
+    ]
+    by_provider = used(some, ("provider",))
+    assert [(u.provider, u.model, u.calls) for u in by_provider] == [
+        ("anthropic", None, 3),
+        ("openai", None, 1),
+    ]
+    assert by_provider[0].input_tokens == 3_000
+
+
+def test_only_the_time_that_is_asked_for_counts() -> None:
+    some = [call(at=day * DAY) for day in (1, 2, 3)]
+    (total,) = used(some, since=2 * DAY, until=3 * DAY - 1)
+    assert total.calls == 1
+    assert used(some, since=9 * DAY) == []
+
+
+def test_latency_is_the_median_and_the_longest_of_those_that_are_known() -> None:
+    some = [call(latency_ms=ms) for ms in (10, 30, None, 50, 1_000)]
+    (total,) = used(some)
+    assert (total.latency_ms_median, total.latency_ms_max) == (40, 1_000)
+
+
+def test_tokens_that_nobody_said_are_unknown_and_not_0() -> None:
+    (total,) = used([call(input_tokens=None, output_tokens=None)])
+    assert (total.input_tokens, total.output_tokens, total.unmeasured) == (None, None, 1)
+    (mixed,) = used([call(), call(input_tokens=None)])
+    assert (mixed.input_tokens, mixed.unmeasured) == (1_000, 1)
+
+
+# 3. Costs ------------------------------------------------------------------------------------
+
+
+def test_without_a_price_a_cost_is_unknown_and_not_0() -> None:
+    (total,) = used([call()])
+    assert (total.costs, total.unpriced) == ((), 1)
+    (other,) = used([call()], prices=[price("m-2")])
+    assert (other.costs, other.unpriced) == ((), 1)
+
+
+def test_the_price_of_the_day_of_the_call_counts() -> None:
+    prices = [price(day=0), price(day=8, paid="30", said="150"), price(day=11, paid="1", said="1")]
+    assert price_of(call(at=7 * DAY), prices) == prices[0]
+    assert price_of(call(at=8 * DAY), prices) == prices[1]
+    assert price_of(call(at=10 * DAY), prices) == prices[1]
+    assert price_of(call(at=12 * DAY), prices) == prices[2]
+    (total,) = used([call(at=7 * DAY), call(at=8 * DAY)], prices=prices)
+    assert total.costs == (Cost("USD", "0.0495"),)
+    assert total.unpriced == 0
+
+
+def test_before_the_first_price_a_cost_is_unknown() -> None:
+    (total,) = used([call(at=DAY), call(at=9 * DAY)], prices=[price(day=8)])
+    assert total.costs == (Cost("USD", "0.0045"),)
+    assert total.unpriced == 1
+
+
+def test_a_price_of_nothing_is_known() -> None:
+    (total,) = used([call()], prices=[price(paid="0", said="0")])
+    assert total.unpriced == 0
+    (cost,) = total.costs
+    assert Decimal(cost.amount) == 0
+
+
+@pytest.mark.parametrize("tokens", [(None, 5), (5, None), (None, None)])
+def test_a_response_without_its_tokens_has_no_cost(tokens: Sequence[int | None]) -> None:
+    paid, said = tokens
+    (total,) = used([call(input_tokens=paid, output_tokens=said)], prices=[price()])
+    assert (total.costs, total.unpriced) == ((), 1)
+
+
+def test_a_failure_that_was_paid_counts_and_one_that_was_not_does_not() -> None:
+    failed = call(outcome="timeout", input_tokens=None, output_tokens=None)
+    cut = call(outcome="truncated")
+    (total,) = used([failed, cut], prices=[price()])
+    assert (total.failed, total.unpriced, total.costs) == (2, 0, (Cost("USD", "0.0045"),))
+
+
+def test_sums_of_money_are_exact() -> None:
+    tenth = [call(input_tokens=1, output_tokens=0) for _ in range(10)]
+    (total,) = used(tenth, prices=[price(paid="0.1")])
+    (cost,) = total.costs
+    assert Decimal(cost.amount) == Decimal("0.000001")

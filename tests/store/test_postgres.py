@@ -1,0 +1,592 @@
+"""What is PostgreSQL's own: addresses, settings, tables, guards, and texts that it cannot hold."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, closing
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+from alembic.autogenerate import compare_metadata
+from alembic.migration import MigrationContext
+from hypothesis import given
+from hypothesis import strategies as st
+from sqlalchemy import create_engine
+from sqlalchemy.pool import NullPool
+
+from preflights_es.core.errors import (
+    LogDamaged,
+    LogFromFuture,
+    PreflightsError,
+    Refused,
+    SettingsError,
+    StoreUnavailable,
+)
+from preflights_es.core.ports import Draft
+from preflights_es.store import jsonl, migrate, tables
+from preflights_es.store.chain import verified
+from preflights_es.store.engines import file_of, parsed, shown_url
+from preflights_es.store.postgres import (
+    CONNECT_TIMEOUT_S,
+    IDLE_TIMEOUT_MS,
+    POOL_SIZE,
+    RECONNECT_S,
+    STATEMENT_TIMEOUT_MS,
+    TRIES,
+)
+from preflights_es.store.sql import SqlStore
+from tests import markdown
+from tests.fixed import Clock
+from tests.markdown import ticked
+from tests.postgres import Server, connected
+from tests.store.given import (
+    INPUT,
+    Salt,
+    at,
+    batch,
+    conversation,
+    erased,
+    heard,
+    opened,
+    said,
+    session_id,
+    sql,
+)
+from tests.store.mortal import ROOT
+
+
+@pytest.fixture
+def store(postgres: str) -> Iterator[SqlStore]:
+    with closing(at(postgres)) as made:
+        yield made
+
+
+def refused(url: str) -> PreflightsError:
+    with pytest.raises(PreflightsError) as caught:
+        SqlStore(url, int, bytes).close()
+    return caught.value
+
+
+def found(store: SqlStore, query: str) -> Any:
+    return store._database.looked(lambda cursor: cursor.execute(query).fetchone())[0]
+
+
+# 1. Addresses --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("url", "shown"),
+    [
+        ("postgresql://ada@host/log", "postgresql://ada@host/log"),
+        ("postgres://host:5433/log", "postgresql://host:5433/log"),
+        ("postgresql+psycopg://host/log", "postgresql://host/log"),
+        ("postgresql:///log?host=/run/postgresql", "postgresql:///log?host=%2Frun%2Fpostgresql"),
+        ("postgresql://ada:tUlip@host/log", "postgresql://ada:***@host/log"),
+        ("postgresql://ada:tU%40lip@host/log", "postgresql://ada:***@host/log"),
+        ("postgresql://host/log?user=ada&password=tUlip", None),
+        ("postgresql://host/log?sslpassword=tUlip", None),
+    ],
+)
+def test_an_address_of_a_server_is_shown_without_its_password(url: str, shown: str | None) -> None:
+    made = parsed(url)
+    assert file_of(made) is None
+    assert "tU" not in shown_url(made)
+    assert shown in (None, shown_url(made))
+
+
+@pytest.mark.parametrize(
+    ("url", "said"),
+    [
+        ("postgresql://ada:tUlip@127.0.0.1:1/log", "127.0.0.1"),
+        ("postgresql://ada@/log?host=127.0.0.1&port=1&password=tUlip", "127.0.0.1"),
+        ("postgresql://ada:tUlip@/log?host=/nowhere", "/nowhere"),
+        ("postgresql://ada:tUlip@nowhere.invalid/log", "nowhere.invalid"),
+        ("postgresql://ada:tUlip@/log?host=127.0.0.1:1&host=127.0.0.2:1", "127.0.0.2"),
+    ],
+)
+def test_a_server_that_is_not_there_is_named_in_one_line_without_the_password(
+    url: str, said: str
+) -> None:
+    error = refused(url)
+    assert isinstance(error, StoreUnavailable)
+    assert said in str(error)
+    assert "tU" not in str(error)
+    assert "\n" not in str(error)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        *("nonsense=1", "autocommit=0", "prepare_threshold=0", "'; --=1", "row_factory=x"),
+        *("host=a&host=b&port=1", "host=a:b:c&host=d", "connect_timeout=x"),
+    ],
+)
+def test_an_option_that_the_driver_does_not_know_is_refused(query: str) -> None:
+    error = refused(f"postgresql://ada:tUlip@127.0.0.1:1/log?{query}")
+    assert isinstance(error, SettingsError)
+    assert "database URL" in str(error)
+    assert "tU" not in str(error)
+
+
+WITHOUT = """
+import sys
+sys.modules["psycopg"] = None  # as where it is not installed
+from preflights_es.core.errors import SettingsError
+from preflights_es.store.sql import SqlStore
+SqlStore(sys.argv[1], int, bytes).close()
+for _ in range(2):
+    try:
+        SqlStore("postgresql://ada:tUlip@host/log", int, bytes)
+    except SettingsError as error:
+        print(error)
+"""
+
+
+def test_a_driver_that_is_missing_is_named_with_the_extra_that_brings_it(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", WITHOUT, str(tmp_path / "log.db")],
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+    )
+    assert done.stderr == ""
+    first, second = done.stdout.splitlines()
+    assert first == second
+    assert "pip install 'preflights[postgres]'" in first
+
+
+def test_a_log_in_a_file_does_not_load_the_driver(tmp_path: Path) -> None:
+    script = (
+        "import sys\n"
+        "from preflights_es.store.sql import SqlStore\n"
+        "SqlStore(sys.argv[1], int, bytes).close()\n"
+        "assert 'psycopg' not in sys.modules"
+    )
+    command = [sys.executable, "-c", script, str(tmp_path / "log.db")]
+    assert subprocess.run(command, cwd=ROOT).returncode == 0
+
+
+@pytest.mark.parametrize(
+    "name", ["a'b\"c; DROP TABLE x --", "Küche 🛫", "a%20b", "a?b&c=d", "a/b@c"]
+)
+def test_a_database_may_have_any_name(server: Server, name: str) -> None:
+    quoted = name.replace('"', '""')
+    server.said(f'CREATE DATABASE "{quoted}"')
+    try:
+        with closing(SqlStore(server.url(name), Clock(), Salt())) as store:
+            opened(store, 1)
+            assert found(store, "SELECT current_database()") == name
+            assert parsed(shown_url(store.url)).database == name
+    finally:
+        server.drop(name)
+
+
+@pytest.mark.parametrize("name", ["nonesuch", "none'such; --", "🛫"])
+def test_a_database_that_does_not_exist_is_named(server: Server, name: str) -> None:
+    error = refused(server.url(name))
+    assert isinstance(error, StoreUnavailable)
+    assert f'"{name}" does not exist' in str(error)
+
+
+# 2. Settings ---------------------------------------------------------------------------------
+
+
+def test_every_connection_has_the_settings_of_the_specification(store: SqlStore) -> None:
+    for _ in range(2):
+        assert found(store, "SELECT current_setting('synchronous_commit')") == "on"
+        assert found(store, _milliseconds("statement_timeout")) == str(STATEMENT_TIMEOUT_MS)
+        idle = _milliseconds("idle_in_transaction_session_timeout")
+        assert found(store, idle) == str(IDLE_TIMEOUT_MS)
+        assert found(store, "SELECT current_setting('client_encoding')") == "UTF8"
+        store.close()
+
+
+def test_the_pages_name_the_settings_that_the_code_has() -> None:
+    rows = markdown.tables("docs/specs/log.md")["PostgreSQL"]
+    settings = {ticked(row["Setting"]): row["Value"] for row in rows}
+    assert settings["statement_timeout",] == f"{STATEMENT_TIMEOUT_MS:,} ms"
+    assert settings["idle_in_transaction_session_timeout",] == f"{IDLE_TIMEOUT_MS:,} ms"
+    limits = {
+        row["what"].strip("`"): row["value"]
+        for row in markdown.tables("docs/operations.md")["Limits and failures"]
+    }
+    assert limits == {
+        "statement_timeout": f"{STATEMENT_TIMEOUT_MS // 1_000} s",
+        "idle_in_transaction_session_timeout": f"{IDLE_TIMEOUT_MS // 1_000} s",
+        "connections": f"{POOL_SIZE} at most of one process, as many as it has threads at work",
+        "connecting": f"{CONNECT_TIMEOUT_S} s at most",
+        "a server that was there and is gone": f"looked for during {RECONNECT_S} s",
+        "a transaction that others crossed (deadlock, serialization)": (
+            f"made again, {TRIES} times at most"
+        ),
+    }
+
+
+def _milliseconds(name: str) -> str:
+    return f"SELECT setting FROM pg_settings WHERE name = '{name}'"
+
+
+def test_what_the_address_says_comes_first(postgres: str) -> None:
+    url = f"{postgres}&options=-c%20statement_timeout=7s&application_name=mine"
+    with closing(at(url)) as store:
+        assert found(store, _milliseconds("statement_timeout")) == "7000"
+        assert found(store, "SELECT current_setting('synchronous_commit')") == "on"
+        assert found(store, "SELECT current_setting('application_name')") == "mine"
+
+
+def test_an_append_is_durable_whatever_the_server_says(server: Server, postgres: str) -> None:
+    name = parsed(postgres).database
+    server.said(f'ALTER DATABASE "{name}" SET synchronous_commit = off')
+    try:
+        with closing(at(postgres)) as store:
+            assert found(store, "SELECT current_setting('synchronous_commit')") == "on"
+    finally:
+        server.said(f'ALTER DATABASE "{name}" RESET synchronous_commit')
+
+
+def test_statements_that_repeat_are_prepared_by_the_driver(store: SqlStore) -> None:
+    head = opened(store, 1)
+    for n in range(8):
+        (head,) = store.append([batch(1, said("x", f"x-{n}"), heard("x"), after=head)])
+    prepared = "SELECT count(*) FROM pg_prepared_statements WHERE statement LIKE '%events%'"
+    assert found(store, prepared) > 0
+
+
+def test_nothing_is_left_open_between_two_pieces_of_work(store: SqlStore, postgres: str) -> None:
+    opened(store, 1)
+    store.read(session_id(1))
+    idle = "SELECT array_agg(state) FROM pg_stat_activity WHERE datname = current_database()"
+    with closing(connected(postgres)) as other:
+        states = other.execute(f"{idle} AND pid <> pg_backend_pid()").fetchone()
+    assert states == (["idle"],)
+
+
+# 3. Tables -----------------------------------------------------------------------------------
+
+
+def test_migrations_make_the_tables_that_the_code_describes(postgres: str) -> None:
+    engine = create_engine(parsed(postgres), poolclass=NullPool)
+    with engine.connect() as connection:
+        context = MigrationContext.configure(connection)
+        assert compare_metadata(context, tables.metadata) == []
+    engine.dispose()
+
+
+def test_texts_are_compared_byte_by_byte(postgres: str) -> None:
+    query = (
+        "SELECT DISTINCT collation_name FROM information_schema.columns "
+        "WHERE table_name IN ('heads', 'events') AND data_type IN ('text', 'character varying')"
+    )
+    with closing(connected(postgres)) as other:
+        assert other.execute(query).fetchall() == [("C",)]
+
+
+def test_a_payload_is_text_and_lies_there_as_it_is_hashed(store: SqlStore, postgres: str) -> None:
+    data = b'{"z":1.0,"a":[1e2,0.10,-0],"m":"\\u0000 \xf0\x9f\x9b\xab","z":2}'
+    store.append([batch(1, Draft(INPUT, data, "toy/1", "a", "user"))])
+    with closing(connected(postgres)) as other:
+        row = other.execute("SELECT convert_to(data, 'UTF8'), pg_typeof(data)::text FROM events")
+        assert row.fetchone() == (data, "text")
+    verified(store.read(session_id(1)))
+
+
+def test_a_new_database_is_made_a_log_and_upgrading_again_changes_nothing(
+    empty_database: str,
+) -> None:
+    with closing(at(empty_database)) as store:
+        assert store.schema() == tables.SCHEMA
+        opened(store, 1)
+        before = store.read(session_id(1))
+    migrate.upgrade(parsed(empty_database))
+    with closing(at(empty_database)) as store:
+        assert store.read(session_id(1)) == before
+
+
+def test_a_log_lives_in_a_schema_of_its_own_where_the_address_says_so(empty_database: str) -> None:
+    with closing(connected(empty_database)) as other:
+        other.execute("CREATE TABLE public.shop (id int)")
+        other.execute("CREATE SCHEMA flights")
+    error = refused(empty_database)
+    assert isinstance(error, LogDamaged)
+    assert "another program's database" in str(error)
+    with closing(at(f"{empty_database}&options=-c%20search_path=flights")) as store:
+        opened(store, 1)
+        assert store.schema() == tables.SCHEMA
+    with closing(connected(empty_database)) as other:
+        assert other.execute("SELECT count(*) FROM flights.events").fetchone() == (2,)
+
+
+def test_a_newer_schema_is_of_the_future(postgres: str) -> None:
+    with closing(connected(postgres)) as other:
+        other.execute("UPDATE alembic_version SET version_num = '9999'")
+        try:
+            error = refused(postgres)
+        finally:
+            other.execute("UPDATE alembic_version SET version_num = %s", (tables.SCHEMA,))
+    assert isinstance(error, LogFromFuture)
+    assert "9999" in str(error)
+    assert "upgrade preflights" in str(error)
+
+
+@pytest.mark.parametrize("revision", ["0000", "3f2a9c1b77aa", "zebra"])
+def test_a_revision_that_there_never_was_is_damage(postgres: str, revision: str) -> None:
+    with closing(connected(postgres)) as other:
+        other.execute("UPDATE alembic_version SET version_num = %s", (revision,))
+        try:
+            error = refused(postgres)
+        finally:
+            other.execute("UPDATE alembic_version SET version_num = %s", (tables.SCHEMA,))
+    assert isinstance(error, LogDamaged)
+
+
+def test_a_database_that_cannot_hold_every_text_is_refused(server: Server) -> None:
+    name = f"preflights_test_latin_{os.getpid()}"
+    server.said(f"CREATE DATABASE \"{name}\" TEMPLATE template0 ENCODING 'LATIN1' LOCALE 'C'")
+    try:
+        error = refused(server.url(name))
+    finally:
+        server.drop(name)
+    assert isinstance(error, SettingsError)
+    assert "LATIN1" in str(error)
+
+
+UPGRADE = """
+import sys
+from preflights_es.store import migrate
+from preflights_es.store.sql import SqlStore
+for url in sys.argv[1:]:
+    print("ready", flush=True)
+    sys.stdin.readline()
+    store = SqlStore(url, int, bytes)
+    print(store.schema(), flush=True)
+    store.close()
+"""
+
+
+def test_processes_that_open_one_new_log_at_once_all_find_it_upgraded(server: Server) -> None:
+    names = [server.database() for _ in range(2)]
+    with ExitStack() as stack:
+        processes = [
+            stack.enter_context(
+                subprocess.Popen(
+                    [sys.executable, "-c", UPGRADE, *map(server.url, names)],
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    text=True,
+                    cwd=ROOT,
+                )
+            )
+            for _ in range(3)
+        ]
+        for name in names:
+            assert [_line_from(process) for process in processes] == ["ready"] * 3
+            for process in processes:
+                assert process.stdin is not None
+                process.stdin.write("go\n")
+                process.stdin.flush()
+            assert [_line_from(process) for process in processes] == [tables.SCHEMA] * 3
+            with closing(connected(server.url(name))) as other:
+                versions = other.execute("SELECT version_num FROM alembic_version").fetchall()
+                assert versions == [(tables.SCHEMA,)]
+        for process in processes:
+            process.communicate()
+            assert process.returncode == 0
+    for name in names:
+        server.drop(name)
+
+
+def _line_from(process: subprocess.Popen[str]) -> str:
+    assert process.stdout is not None
+    return process.stdout.readline().strip()
+
+
+# 4. What the database itself refuses ---------------------------------------------------------
+
+
+@pytest.fixture
+def foreign(postgres: str) -> Iterator[psycopg.Connection[tuple[object, ...]]]:
+    """The owner's connection to a log with a session that was erased and one that was not."""
+    with closing(at(postgres)) as store:
+        opened(store, 1)
+        store.append([batch(2, said("secret", "secret"), heard("secret"), erased())])
+    with closing(connected(postgres)) as connection:
+        yield connection
+
+
+def rows(connection: psycopg.Connection[tuple[object, ...]]) -> list[object]:
+    return list(connection.execute("SELECT * FROM events ORDER BY session_id, version"))
+
+
+COLUMNS = {
+    "session_id": "'elsewhere'",
+    "version": "99",
+    "input_id": "'forged'",
+    "type": "'toy.forged.v1'",
+    "recorded_at": "0",
+    "actor_kind": "'agent'",
+    "decider": "'toy/9'",
+    "data": "'{}'",
+    "salt": "'\\x00'",
+    "digest": "'\\x00'",
+    "hash": "'\\x00'",
+}
+
+
+@pytest.mark.parametrize("column", COLUMNS)
+@pytest.mark.parametrize("session", [1, 2])
+def test_no_column_of_an_event_is_changed(
+    foreign: psycopg.Connection[tuple[object, ...]], column: str, session: int
+) -> None:
+    before = rows(foreign)
+    change = f"UPDATE events SET {column} = {COLUMNS[column]} WHERE session_id = %s"
+    with pytest.raises(psycopg.IntegrityError, match="events are never changed"):
+        foreign.execute(change.encode(), (session_id(session),))
+    assert rows(foreign) == before
+
+
+@pytest.mark.parametrize("column", COLUMNS)
+def test_an_erasure_changes_nothing_on_the_side(
+    foreign: psycopg.Connection[tuple[object, ...]], column: str
+) -> None:
+    if column in ("data", "salt"):
+        changes = f"{'salt' if column == 'data' else 'data'} = NULL"
+    else:
+        changes = f"data = NULL, salt = NULL, {column} = {COLUMNS[column]}"
+    before = rows(foreign)
+    with pytest.raises(psycopg.IntegrityError, match="events are never changed"):
+        foreign.execute(f"UPDATE events SET {changes} WHERE version = 1".encode())
+    assert rows(foreign) == before
+
+
+def test_the_one_change_that_is_permitted_is_an_erasure(
+    foreign: psycopg.Connection[tuple[object, ...]],
+) -> None:
+    erase = "UPDATE events SET data = NULL, salt = NULL WHERE session_id = %s AND version < 3"
+    assert foreign.execute(erase, (session_id(2),)).rowcount == 2
+    assert foreign.execute(erase, (session_id(2),)).rowcount == 2
+    with pytest.raises(psycopg.IntegrityError, match="events are never changed"):
+        foreign.execute(erase, (session_id(1),))
+    with pytest.raises(psycopg.IntegrityError, match="events are never changed"):
+        foreign.execute(
+            "UPDATE events SET data = '{}', salt = '' WHERE session_id = %s", (session_id(2),)
+        )
+
+
+def test_an_erasure_of_another_table_of_that_name_covers_nothing(
+    foreign: psycopg.Connection[tuple[object, ...]],
+) -> None:
+    foreign.execute("CREATE TEMP TABLE events AS SELECT * FROM public.events")
+    foreign.execute("UPDATE pg_temp.events SET type = 'session.erased.v1'")
+    with pytest.raises(psycopg.IntegrityError, match="events are never changed"):
+        foreign.execute("UPDATE public.events SET data = NULL, salt = NULL")
+
+
+@pytest.mark.parametrize(
+    "statement",
+    ["DELETE FROM events", "DELETE FROM events WHERE version = 2", "TRUNCATE events"],
+)
+def test_no_event_is_deleted(
+    foreign: psycopg.Connection[tuple[object, ...]], statement: str
+) -> None:
+    before = rows(foreign)
+    with pytest.raises(psycopg.IntegrityError, match="events are never deleted"):
+        foreign.execute(statement.encode())
+    assert rows(foreign) == before
+
+
+def test_no_event_is_replaced(foreign: psycopg.Connection[tuple[object, ...]]) -> None:
+    before = rows(foreign)
+    insert = (
+        "INSERT INTO events (session_id, version, type, recorded_at, decider, digest, hash) "
+        f"VALUES ('{session_id(1)}', 1, 'x', 0, 'x', '', '')"
+    )
+    with pytest.raises(psycopg.errors.UniqueViolation):
+        foreign.execute(insert.encode())
+    upsert = f"{insert} ON CONFLICT (session_id, version) DO UPDATE SET data = '{{}}'"
+    with pytest.raises(psycopg.IntegrityError, match="events are never changed"):
+        foreign.execute(upsert.encode())
+    assert rows(foreign) == before
+
+
+# 5. From one engine to the other -------------------------------------------------------------
+
+
+def test_a_session_goes_to_a_file_and_back_byte_for_byte(store: SqlStore, tmp_path: Path) -> None:
+    events = conversation()
+    store.insert(events)
+    lines = jsonl.lines(store.read(events[0].session_id))
+    assert lines == jsonl.lines(events)
+    with closing(sql(tmp_path)) as file:
+        file.insert(list(jsonl.stored(lines.splitlines(), "file")))
+        again = jsonl.lines(file.read(events[0].session_id))
+        assert again == lines
+        assert file.head(events[0].session_id) == store.head(events[0].session_id)
+
+
+def test_any_text_comes_back_as_it_was(server: Server) -> None:
+    with server.log() as url, closing(at(url)) as store:
+        count = iter(range(1, 10_000))
+
+        @given(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0")))
+        def comes_back(text: str) -> None:
+            number = next(count)
+            data = b'{"text":"%s"}' % text.encode()
+            store.append([batch(number, Draft(INPUT, data, "toy/1", None, "user"), project=text)])
+            (event,) = store.read(session_id(number))
+            assert (event.data, event.project) == (data, text)
+            assert session_id(number) in {head.session_id for head in store.heads(text)}
+            verified([event])
+
+        comes_back()
+
+
+@pytest.mark.parametrize(
+    "draft",
+    [
+        Draft(INPUT, b'{"text":"a\0b"}', "toy/1", "new", "user"),
+        Draft(INPUT, b"{}", "toy/1\0", "new", "user"),
+        Draft(INPUT, b"{}", "toy/1", "n\0w", "user"),
+        Draft(INPUT, b"{}", "toy/1", "x" * 101, "user"),
+    ],
+)
+def test_what_a_column_cannot_hold_is_refused_and_nothing_is_recorded(
+    store: SqlStore, draft: Draft
+) -> None:
+    head = opened(store, 1)
+    with pytest.raises(Refused, match="nothing was recorded"):
+        store.append([batch(2, said("fine", "fine")), batch(3, draft)])
+    assert store.heads(None) == (head,)
+    assert store.session_of_input("fine") is None
+
+
+def test_counts_and_checks_say_what_is_there(store: SqlStore) -> None:
+    store.append([batch(1, said("hi", "a"), heard("hi"), opens=("call",))])
+    opened(store, 2)
+    assert store.counts() == {"sessions": 2, "events": 4, "open_calls": 1}
+    store.check()
+
+
+def test_a_head_that_was_set_back_is_found_by_the_next_append(
+    store: SqlStore, postgres: str
+) -> None:
+    opened(store, 1)
+    first = store.read(session_id(1))[0]
+    with closing(connected(postgres)) as other:
+        other.execute("UPDATE heads SET version = 1, head_hash = %s", (first.hash,))
+    back = store.head(session_id(1))
+    for draft in (heard("again"), said("again", "b")):
+        with pytest.raises(LogDamaged, match="event 2"):
+            store.append([batch(1, draft, after=back)])
+
+
+def test_a_table_that_is_gone_is_damage(empty_database: str) -> None:
+    with closing(at(empty_database)) as store:
+        with closing(connected(empty_database)) as other:
+            other.execute("DROP TABLE heads")
+        with pytest.raises(LogDamaged, match="not a log of preflights"):
+            store.heads(None)

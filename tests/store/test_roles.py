@@ -1,0 +1,194 @@
+"""The roles of docs/operations.md, made by the SQL that stands there."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import psycopg
+import pytest
+from sqlalchemy.engine import make_url
+
+from preflights_es.app import WORKFLOWS
+from preflights_es.core.errors import StoreUnavailable
+from preflights_es.replay.replayer import Replayer
+from preflights_es.store import tables
+from preflights_es.store.sql import SqlStore
+from preflights_es.workflows.clarification import WORKFLOW
+from tests.cli.program import Project
+from tests.markdown import ROOT
+from tests.postgres import Server, connected
+from tests.store import decider
+from tests.store.given import at, batch, erased, heard, opened, said, session_id
+
+KINDS = ("writer", "reader", "eraser")
+BLOCK = re.compile(r"^```sql\n(CREATE ROLE.*?)^```$", re.MULTILINE | re.DOTALL)
+REFUSED = psycopg.errors.InsufficientPrivilege
+
+
+class Roles:
+    """People of each role in one log, and its owner's address."""
+
+    def __init__(self, server: Server, database: str) -> None:
+        self._server = server
+        self._database = database
+        self.owner = server.url(database)
+
+    def url(self, kind: str) -> str:
+        """The address, for a member of a role."""
+        return self._server.url(self._database, f"{self._database}_{kind}")
+
+
+@pytest.fixture(scope="module")
+def roles(server: Server) -> Iterator[Roles]:
+    database = server.database()
+    made = Roles(server, database)
+    with closing(SqlStore(made.owner, int, bytes)):
+        pass
+    # Roles belong to a whole server, which may be somebody's own: theirs bear the database's name.
+    (documented,) = BLOCK.findall((ROOT / "docs" / "operations.md").read_text("utf-8"))
+    statements = documented.replace("preflights_", f"{database}_as_")
+    with closing(connected(made.owner)) as owner:
+        owner.execute(statements.encode())
+        for kind in KINDS:
+            owner.execute(f"CREATE ROLE {database}_{kind} LOGIN PASSWORD 'tUlip'".encode())
+            owner.execute(f"GRANT {database}_as_{kind} TO {database}_{kind}".encode())
+    yield made
+    server.drop(database)
+    for kind in KINDS:
+        server.said(f"DROP ROLE {database}_{kind}")
+    for kind in ("eraser", "writer", "reader"):
+        server.said(f"DROP ROLE {database}_as_{kind}")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _recorded(roles: Roles) -> None:
+    with closing(at(roles.owner)) as store:
+        opened(store, 1)
+        store.append([batch(2, said("secret", "secret"), heard("secret"), erased())])
+
+
+def test_the_page_gives_every_table_to_somebody() -> None:
+    (documented,) = BLOCK.findall((ROOT / "docs" / "operations.md").read_text("utf-8"))
+    granted = {
+        word for line in re.findall(r"ON ([\w, ]+?)\s+TO", documented) for word in line.split(", ")
+    }
+    assert granted >= set(tables.metadata.tables)
+
+
+def test_a_writer_takes_a_session_from_its_beginning_to_its_document(
+    roles: Roles, tmp_path: Path
+) -> None:
+    with closing(decider.app(tmp_path, roles.url("writer"))) as program:
+        setup, heuristics = program.setup(WORKFLOW), program.settings.heuristics
+        step = program.clarifications.open("Add a login", setup, heuristics)
+        step = program.sessions.answer(step.handle, [("auth_strategy", ["OAuth"])])
+        step = program.clarifications.accept(step.handle.session_id)
+        program.documents.finish(step.handle)
+        head = program.store.head(step.handle.session_id)
+        assert head is not None
+        stored = program.store.read(head.session_id)
+        assert Replayer(WORKFLOWS).replay(stored, head.hash).status == "identical"
+        program.store.check()
+        assert program.store.open_calls(decider.PROJECT) == ()
+
+
+LOG = ("events", "heads", "numbers")
+CHANGES = {
+    "UPDATE events SET data = NULL, salt = NULL": "events",
+    "UPDATE events SET recorded_at = 0": "events",
+    "DELETE FROM events": "events",
+    "TRUNCATE events": "events",
+    "TRUNCATE events, heads, outbox CASCADE": "events",
+    "DELETE FROM heads": "heads",
+    "TRUNCATE heads": "heads",
+    "UPDATE heads SET session_id = 'x'": "heads",
+    "UPDATE heads SET project = 'x'": "heads",
+    "UPDATE numbers SET number = 9": "numbers",
+    "DELETE FROM numbers": "numbers",
+    "UPDATE alembic_version SET version_num = '0000'": "alembic_version",
+    "DELETE FROM alembic_version": "alembic_version",
+    "ALTER TABLE events DISABLE TRIGGER ALL": "events",
+    "DROP TRIGGER events_are_kept ON events": "events",
+    "DROP FUNCTION events_are_kept CASCADE": "events_are_kept",
+    "CREATE OR REPLACE FUNCTION events_are_kept() RETURNS trigger LANGUAGE plpgsql AS "
+    "'BEGIN RETURN NULL; END'": "schema public",
+    "DROP TABLE events": "events",
+    "CREATE TABLE mine (id int)": "schema public",
+    "SET session_replication_role = replica": "session_replication_role",
+}
+
+
+@pytest.mark.parametrize("statement", CHANGES)
+@pytest.mark.parametrize("kind", ["writer", "reader"])
+def test_neither_writer_nor_reader_changes_what_was_recorded(
+    roles: Roles, kind: str, statement: str
+) -> None:
+    with (
+        closing(connected(roles.url(kind))) as connection,
+        pytest.raises(REFUSED, match=CHANGES[statement]),
+    ):
+        connection.execute(statement.encode())
+
+
+@pytest.mark.parametrize("table", tables.metadata.tables)
+@pytest.mark.parametrize("verb", ["INSERT INTO {} DEFAULT VALUES", "DELETE FROM {}", "TRUNCATE {}"])
+def test_a_reader_writes_to_no_table(roles: Roles, table: str, verb: str) -> None:
+    with (
+        closing(connected(roles.url("reader"))) as connection,
+        pytest.raises(REFUSED, match=table),
+    ):
+        connection.execute(verb.format(table).encode())
+
+
+def test_a_reader_reads_and_is_told_in_one_line_that_it_may_not_write(roles: Roles) -> None:
+    with closing(at(roles.url("reader"))) as store:
+        assert len(store.read(session_id(1))) == 2
+        assert store.schema() == tables.SCHEMA
+        store.check()
+        with pytest.raises(StoreUnavailable, match="may not") as caught:
+            opened(store, 3)
+        assert "\n" not in str(caught.value)
+
+
+def test_a_reader_looks_by_every_command_and_records_by_none(roles: Roles, tmp_path: Path) -> None:
+    house = Project(tmp_path / "house", tmp_path)
+    house.folder.mkdir()
+    house.git("init", "--quiet", "--template=")
+    started = house.call("start", "Add OAuth login", "--db", roles.url("writer"), "--json")
+    session = str(started.json["session_id"])
+    for words in ("show", "log", "replay", "export"):
+        done = house.call(words, session, "--db", roles.url("reader"))
+        assert done.code == 0, done.err
+    for words in ("sessions", "decisions"):
+        assert house.call(words, "--db", roles.url("reader")).code == 0
+    refused = house.call("answer", session, "auth_strategy=OAuth", "--db", roles.url("reader"))
+    assert refused.code == 5
+    assert "may not" in refused.err
+    shown = house.call("show", session, "--db", roles.url("writer"), "--json").json
+    assert shown["version"] == started.json["version"]
+
+
+def test_an_eraser_drops_what_an_erasure_covers_and_nothing_else(roles: Roles) -> None:
+    drop = "UPDATE events SET data = NULL, salt = NULL WHERE session_id = %s AND version = 1"
+    with closing(connected(roles.url("eraser"))) as connection:
+        assert connection.execute(drop, (session_id(2),)).rowcount == 1
+        with pytest.raises(psycopg.IntegrityError, match="never changed"):
+            connection.execute(drop, (session_id(1),))
+        for statement in ("DELETE FROM events", "UPDATE events SET hash = '\\x00'"):
+            with pytest.raises(REFUSED):
+                connection.execute(statement.encode())
+
+
+def test_a_role_that_may_not_migrate_is_told_so(server: Server, roles: Roles) -> None:
+    name = server.database()
+    user = make_url(roles.url("writer")).username or ""
+    try:
+        with closing(connected(server.url(name))) as owner:
+            owner.execute("REVOKE CREATE ON SCHEMA public FROM PUBLIC")
+        with pytest.raises(StoreUnavailable, match="may not"):
+            SqlStore(server.url(name, user), int, bytes)
+    finally:
+        server.drop(name)
