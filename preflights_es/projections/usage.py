@@ -67,6 +67,7 @@ def _calls(read: Read) -> list[Call]:
     made: dict[str, Call] = {}
     late: list[Call] = []
     outcome: CompletionReceived | CompletionFailed | None = None
+    takes = False
     for one, event in zip(read.stored, read.events, strict=True):
         match event:
             case CompletionRequested():
@@ -74,14 +75,18 @@ def _calls(read: Read) -> list[Call]:
                 continue
             case CompletionReceived() | CompletionFailed():
                 outcome = event
-                if event.call in made and made[event.call].outcome == "open":
+                takes = event.call in made and made[event.call].outcome == "open"
+                if takes:
                     made[event.call] = _with(made[event.call], event)
                 continue
             case Input():
                 outcome = None
         if outcome is None:
             continue
-        if isinstance(event, ResponseIgnored):
+        if isinstance(event, ResponseIgnored) and takes:
+            # The session was closed while the call was open: one call, one response.
+            made[outcome.call] = replace(made[outcome.call], outcome="late")
+        elif isinstance(event, ResponseIgnored):
             late.append(_late(read, one, outcome, made.get(outcome.call)))
         elif outcome.call in made:
             made[outcome.call] = _judged(made[outcome.call], event)

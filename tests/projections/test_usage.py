@@ -132,6 +132,14 @@ def test_a_response_that_came_too_late_was_paid_and_is_no_call() -> None:
     assert (total.calls, total.late, total.input_tokens) == (1, 1, 14)
 
 
+def test_a_response_to_a_call_that_was_given_up_is_counted_once() -> None:
+    ignored = ResponseIgnored(call="clarify-1.1", reason="closed")
+    found = calls(made(requested(), received(), ignored))
+    assert [(row["outcome"], row["attempt"]) for row in found] == [("late", 1)]
+    (total,) = used(found)
+    assert (total.calls, total.late, total.input_tokens) == (1, 1, 7)
+
+
 def test_a_response_that_nobody_asked_for_is_kept_all_the_same() -> None:
     ignored = ResponseIgnored(call="clarify-1.1", reason="closed")
     (row,) = calls(made(received(), ignored))
