@@ -10,6 +10,7 @@ from tests.benchmarks import (
     appending,
     judging,
     reading,
+    rebuilding,
     replaying,
     simulating,
     startup,
@@ -29,7 +30,8 @@ The floors: for `--version` and `--help` a click program that does nothing; for 
 that only runs `import sqlalchemy, click; from pydantic import BaseModel`; for the append the same
 statements, tables, triggers and pragmas through the standard library's sqlite3, or psycopg where it
 is PostgreSQL (by processes of their own, on the clock of the wall), and for reading the same query
-with `json.loads` of every payload, in a log of 800,000 events; for replay a
+with `json.loads` of every payload, in a log of 800,000 events; for projections a scan of these
+events that decodes their JSON; for replay a
 hand-written program that parses, chains and re-drives the same lines with the standard library
 alone (`tests/benchmarks/floor.py`); for a simulated completion `json.loads` and a `jsonschema`
 Draft 2020-12 validator, made before, that judge one valid response of 2 KB. For a judgement the
@@ -45,6 +47,7 @@ def main() -> int:
         "append": appending,
         "write": writing,
         "read": reading,
+        "rebuild": rebuilding,
         "replay": replaying,
         "simulate": simulating,
         "judge": judging,
