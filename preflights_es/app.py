@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
@@ -13,9 +13,7 @@ import msgspec
 from preflights_es import __version__
 from preflights_es.core.completions import CompletionRequested
 from preflights_es.core.errors import (
-    LogDamaged,
     ProviderMissing,
-    SettingsError,
 )
 from preflights_es.core.events import Actor, Request
 from preflights_es.core.leading import Lead, Setup
@@ -41,11 +39,6 @@ if TYPE_CHECKING:
     from preflights_es.projections.projector import Projector
     from preflights_es.projections.reading import Read, Reader
     from preflights_es.providers.base import LLMProvider
-    from preflights_es.replay.child import Child
-    from preflights_es.replay.otherwise import Otherwise
-    from preflights_es.replay.reasking import Code
-    from preflights_es.replay.recording import Recording
-    from preflights_es.replay.rerun import Rerun
     from preflights_es.runtime.erasure import Erasure
     from preflights_es.runtime.transfer import Transfer
     from preflights_es.store.following import SqlFollowing
@@ -253,12 +246,13 @@ class App:
         """
         if self._options is not None:
             check_options(self.settings.provider, msgspec.structs.asdict(self._options))
-        lead = self._lead(workflow, strict=strict)
+        lead = self.configured_lead(workflow, strict=strict)
         if lead is not None:
             self.provider_for(lead)
         return lead
 
-    def _lead(self, workflow: Workflow[Any], *, strict: bool) -> Lead | None:
+    def configured_lead(self, workflow: Workflow[Any], *, strict: bool) -> Lead | None:
+        """Who leads a session as the settings say, whether it can be asked or not."""
         settings = self.settings
         if settings.provider == "mock":
             return Lead("mock", workflow.decider, (), strict) if workflow.always_led else None
@@ -478,153 +472,3 @@ def joined(database: str, names: Sequence[str], start: str) -> None:
         projector(SqlFollowing(store)).join(names, start)
     finally:
         store.close()
-
-
-# Replay --------------------------------------------------------------------------------------
-
-
-def own_code() -> Code:
-    """The providers that are code of ours, for a replay to ask again."""
-    from preflights_es.replay.reasking import Code
-
-    return Code(_generation, _made_again)
-
-
-def _made_again(lead: Lead) -> LLMProvider:
-    """Raises:
-    LogDamaged: the lead is none that this program records.
-    """
-    try:
-        return simulated(lead)
-    except (LookupError, ValueError) as error:
-        found = f"it is led by {lead.provider} with parameters that are none of its: {error}"
-        raise LogDamaged("the session", 0, found) from error
-
-
-def _generation(provider: str, workflow: Workflow[Any]) -> str | None:
-    return {"sim": GENERATION, "mock": workflow.decider}.get(provider)
-
-
-def simulating(
-    seed: int | None = None, faults: str | None = None
-) -> Callable[[Lead | None], Lead | None]:
-    """Who leads a session that is run again against the simulator, given who led.
-
-    Whoever is code of ours leads again, unless a seed or faults are given; the rules, too.
-
-    Raises:
-        SettingsError: the faults are none of the simulator's.
-    """
-    from preflights_es.providers.faults import FaultConfig
-
-    try:
-        wanted = None if faults is None else FaultConfig.parsed(faults)
-    except ValueError as error:
-        raise SettingsError(f"--faults: {error}") from None
-
-    def is_ours(lead: Lead) -> bool:
-        return lead.provider == "mock" or (lead.provider, lead.model) == ("sim", GENERATION)
-
-    def lead(before: Lead | None) -> Lead | None:
-        if seed is None and wanted is None and (before is None or is_ours(before)):
-            return before
-        said = dict(before.parameters) if before and before.provider == "sim" else {}
-        failing = said.get("faults", "none")
-        if wanted is not None and FaultConfig.parsed(failing) != wanted:
-            failing = wanted.text()
-        numbered = said.get("seed", "0") if seed is None else str(seed)
-        strict = before is not None and before.strict
-        return Lead("sim", GENERATION, (("seed", numbered), ("faults", failing)), strict)
-
-    return lead
-
-
-def led_otherwise(
-    cwd: Path, workflow: Workflow[Any], options: Options
-) -> Callable[[Lead | None], Lead | None]:
-    """Who leads in place of whoever led, as the command line says; the rest is today's settings."""
-
-    def lead(before: Lead | None) -> Lead | None:
-        provider = options.provider or (before.provider if before else None)
-        if provider is None:
-            raise SettingsError("the rules lead: name a --provider")
-        if options.model is not None and provider in CODE:
-            raise SettingsError(f"--model: {provider} leads, which asks no model")
-        if provider != "sim" and (options.seed or options.faults) is not None:
-            raise SettingsError(
-                f"--seed and --faults are the simulator's, and {provider} leads: add --provider sim"
-            )
-        same = before is not None and before.provider == provider == "sim"
-        said = dict(before.parameters) if before and same else {}
-        asked = msgspec.structs.replace(
-            options,
-            provider=provider,
-            seed=options.seed or said.get("seed"),
-            faults=options.faults or said.get("faults"),
-        )
-        program = opened(cwd, terminal=False, options=asked)
-        return program._lead(workflow, strict=before is not None and before.strict)
-
-    return lead
-
-
-def prompts_named(
-    workflow: Workflow[Any], pairs: Iterable[tuple[str, str]]
-) -> tuple[tuple[str, str], ...]:
-    """Prompts of a workflow by name and version, which may be written `v2` or whole.
-
-    Raises:
-        SettingsError: there is no such prompt, or no such version; names those that exist.
-    """
-    from preflights_es.core.prompts import versions
-
-    known = dict(workflow.prompts)
-    found: dict[str, str] = {}
-    for name, version in pairs:
-        if name not in known:
-            expected = f"expected one of {', '.join(known)}" if known else "it has none"
-            raise SettingsError(f"no prompt {name!r} in the workflow {workflow.name}: {expected}")
-        if name in found:
-            raise SettingsError(f"the prompt {name} is named twice")
-        exist = versions(f"preflights_es.workflows.{workflow.name}", name)
-        whole = version if version in exist else f"{name}.{version}"
-        if whole not in exist:
-            raise SettingsError(
-                f"no version {version!r} of the prompt {name}: expected one of {', '.join(exist)}"
-            )
-        found[name] = whole
-    return tuple(found.items())
-
-
-def what_if(
-    app: App, recording: Recording, otherwise: Otherwise, *, live: bool
-) -> tuple[Rerun, Child]:
-    """A child of a session that goes on otherwise.
-
-    Args:
-        live: whether a model may be asked, which costs money.
-
-    Raises:
-        SettingsError: the change does not fit the session, or a model may not be asked.
-    """
-    import asyncio
-    from contextlib import AsyncExitStack
-
-    from preflights_es.replay.whatif import what_if as run
-
-    async def played() -> tuple[Rerun, Child]:
-        made: dict[tuple[str, str], LLMProvider] = {}
-        async with AsyncExitStack() as stack:
-
-            def asked(request: CompletionRequested) -> LLMProvider:
-                key = (request.provider, request.model)
-                if key not in made:
-                    address = app.address_for(recording.lead, request.provider)
-                    lead = Lead(*key, request.parameters, address=address)
-                    made[key] = app.provider_for(lead)
-                    stack.push_async_callback(made[key].aclose)
-                return made[key]
-
-            return await run(recording, otherwise, own_code(), asked if live else None)
-
-    return asyncio.run(played())

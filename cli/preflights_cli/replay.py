@@ -13,7 +13,7 @@ import msgspec
 from preflights_cli.common import Voice, common, given
 from preflights_cli.main import EXIT_REFUSED
 from preflights_cli.transfer import lines_of, name_of
-from preflights_es.app import WORKFLOWS, App, own_code
+from preflights_es.app import WORKFLOWS, App
 from preflights_es.core.errors import LogDamaged
 from preflights_es.core.ids import short
 from preflights_es.core.json import encoded
@@ -21,6 +21,7 @@ from preflights_es.core.ports import Stored
 from preflights_es.core.text import shortened, shown
 from preflights_es.replay.divergence import ABSENT_TEXT, Divergence
 from preflights_es.replay.replayer import Replay, Replayer
+from preflights_es.reruns import own_code
 from preflights_es.runtime.sessions import LAST
 from preflights_es.store import chain, jsonl
 

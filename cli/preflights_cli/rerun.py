@@ -16,7 +16,7 @@ from preflights_cli.answers import keyed
 from preflights_cli.common import Voice
 from preflights_cli.main import EXIT_REFUSED
 from preflights_cli.replay import Asked, Stream, bar_over, say_divergence, value
-from preflights_es import app as composition
+from preflights_es import reruns
 from preflights_es.app import WORKFLOWS, App
 from preflights_es.core.errors import Refused, StoreUnavailable
 from preflights_es.core.ids import short
@@ -75,9 +75,9 @@ def _run(app: App, mode: str, recorded: Recording, asked: Asked) -> Found:
     if mode == "drift":
         return driven(drift(recorded))
     if mode == "simulate":
-        simulating = composition.simulating(asked.seed_, asked.faults_)
-        return driven(simulate(recorded, composition.own_code(), simulating))
-    return composition.what_if(app, recorded, _otherwise(recorded, asked), live=asked.live)
+        simulating = reruns.simulating(asked.seed_, asked.faults_)
+        return driven(simulate(recorded, reruns.own_code(), simulating))
+    return reruns.what_if(app, recorded, _otherwise(recorded, asked), live=asked.live)
 
 
 # 1. What is to be otherwise ------------------------------------------------------------------
@@ -94,11 +94,9 @@ def _otherwise(recorded: Recording, asked: Asked) -> Otherwise:
     answers, redacted = cleaned_answers(keyed(asked.answered))
     return Otherwise(
         lead=(
-            composition.led_otherwise(Path.cwd(), workflow, options)
-            if options != Options()
-            else None
+            reruns.led_otherwise(Path.cwd(), workflow, options) if options != Options() else None
         ),
-        prompts=composition.prompts_named(workflow, map(_pair("--prompt"), asked.prompts)),
+        prompts=reruns.prompts_named(workflow, map(_pair("--prompt"), asked.prompts)),
         answers=answers,
         redacted=redacted,
         faults=_faults(asked.failing),

@@ -8,7 +8,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from preflights_es import app
+from preflights_es import app, reruns
 from preflights_es.core.asking import Given
 from preflights_es.core.completions import CompletionRequested
 from preflights_es.core.events import Event
@@ -104,7 +104,7 @@ def requests(events: Sequence[Event]) -> list[CompletionRequested]:
 def replayed(stored: Sequence[Stored], workflow: Workflow[Any] = WORKFLOW) -> Replay:
     """The strict replay, by today's code or by another."""
     workflows = {**app.WORKFLOWS, workflow.name: workflow}
-    return Replayer(workflows, app.own_code()).replay(stored)
+    return Replayer(workflows, reruns.own_code()).replay(stored)
 
 
 def asking(**changes: Any) -> Workflow[Any]:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from preflights_es import app
+from preflights_es import app, reruns
 from preflights_es.core.completions import CompletionFailed, CompletionRequested, Message
 from preflights_es.core.errors import (
     ErasedSession,
@@ -55,7 +55,7 @@ def drifted(stored: Any, workflow: Workflow[Any] = WORKFLOW) -> Rerun:
 
 def resimulated(stored: list[Stored], seed: int | None = None, faults: str | None = None) -> Rerun:
     found = recording(app.WORKFLOWS, stored)
-    return asyncio.run(simulate(found, app.own_code(), app.simulating(seed, faults)))[0]
+    return asyncio.run(simulate(found, reruns.own_code(), reruns.simulating(seed, faults)))[0]
 
 
 def is_the_same(found: Rerun) -> bool:
@@ -266,7 +266,10 @@ def test_what_the_rules_led_they_lead_again_unless_a_seed_is_given() -> None:
 
 def test_two_simulations_are_the_same_to_the_last_id() -> None:
     recorded = recording(app.WORKFLOWS, Led(real()).answer().stored)
-    runs = [asyncio.run(simulate(recorded, app.own_code(), app.simulating(7)))[1] for _ in range(2)]
+    runs = [
+        asyncio.run(simulate(recorded, reruns.own_code(), reruns.simulating(7)))[1]
+        for _ in range(2)
+    ]
     assert runs[0].stored == runs[1].stored
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from preflights_es import app
+from preflights_es import app, reruns
 from preflights_es.core.asking import Given
 from preflights_es.core.completions import (
     Completion,
@@ -50,7 +50,7 @@ def run(
 ) -> tuple[Rerun, Child]:
     models = None if live is None else lambda _request: live
     found = recording(EVERY, stored)
-    return asyncio.run(what_if(found, Otherwise(**otherwise), app.own_code(), models))
+    return asyncio.run(what_if(found, Otherwise(**otherwise), reruns.own_code(), models))
 
 
 def led_by(lead: Lead | None) -> Any:
@@ -318,7 +318,7 @@ def test_no_more_calls_are_made_than_were_announced() -> None:
     led = Led(real())
     model = Asked()
     found = recording(EVERY, led.stored)
-    answering = Answering(found, 99, Reasking(app.own_code()), lambda _: model, 1)
+    answering = Answering(found, 99, Reasking(reruns.own_code()), lambda _: model, 1)
     (asked,) = requests(led.events)
     assert driven(answering.respond(asked)).text
     with pytest.raises(Unanswered, match="1 calls were announced, and have been made"):
@@ -332,13 +332,15 @@ def test_no_more_calls_are_made_than_were_announced() -> None:
 def test_prompts_are_named_by_version_or_whole() -> None:
     workflow = app.WORKFLOWS["clarification"]
     for version in ("v2", "clarify.v2"):
-        assert app.prompts_named(workflow, [("clarify", version)]) == (("clarify", "clarify.v2"),)
+        assert reruns.prompts_named(workflow, [("clarify", version)]) == (
+            ("clarify", "clarify.v2"),
+        )
     with pytest.raises(SettingsError, match="expected one of clarify, decide"):
-        app.prompts_named(workflow, [("x", "v1")])
+        reruns.prompts_named(workflow, [("x", "v1")])
     with pytest.raises(SettingsError, match=r"expected one of clarify\.v1, clarify\.v2"):
-        app.prompts_named(workflow, [("clarify", "v3")])
+        reruns.prompts_named(workflow, [("clarify", "v3")])
     with pytest.raises(SettingsError, match="it has none"):
-        app.prompts_named(toy.WORKFLOW, [("x", "v1")])
+        reruns.prompts_named(toy.WORKFLOW, [("x", "v1")])
 
 
 @pytest.mark.parametrize("name", app.WORKFLOWS)
