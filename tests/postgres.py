@@ -127,7 +127,7 @@ class OwnServer(Server):
         try:
             self._reachable()
             self._make()
-        except BaseException:
+        except BaseException:  # the folder goes whatever went wrong; raised on
             shutil.rmtree(self.folder)
             raise
         self._watchdog = self._started()

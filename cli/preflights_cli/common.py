@@ -175,7 +175,7 @@ def common(command: Callable[P, R]) -> Callable[..., R]:
         asked = Options(**{n: options.pop(n) for n in PROVIDER_OPTIONS if n in options})
         language, key = options.pop("language", None), options.pop("key", None)
         with opened(voice, database, asked, language, key or "") as app:
-            return command(*args, app=app, voice=voice, **options)  # type: ignore[arg-type]
+            return command(*args, app=app, voice=voice, **options)  # type: ignore[arg-type]  # P lacks them
 
     return wrapped
 

@@ -77,7 +77,7 @@ class Lazy(click.Group):
         command: click.Command = getattr(module, f"{cmd_name}_command")
         return command
 
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002  click's
         width = max(map(len, COMMANDS)) + 2
         with formatter.section("Commands"):
             for name, (_, text) in COMMANDS.items():
@@ -160,8 +160,8 @@ def _open_streams() -> None:
         pass
     os.close(null)
     sys.stdin = sys.stdin or open(os.devnull)  # noqa: SIM115  as long as the process
-    sys.stdout = sys.stdout or open(os.devnull, "w")  # noqa: SIM115
-    sys.stderr = sys.stderr or open(os.devnull, "w")  # noqa: SIM115
+    sys.stdout = sys.stdout or open(os.devnull, "w")  # noqa: SIM115  likewise
+    sys.stderr = sys.stderr or open(os.devnull, "w")  # noqa: SIM115  likewise
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")

@@ -42,7 +42,7 @@ def bounded(kind: type[Any]) -> type[Any]:
     """An SDK's own HTTP client, which reads no more of a response than the limit."""
 
     class Bounded(kind):  # type: ignore[misc]  # the SDKs are imported when they are used
-        async def send(self, request: Any, *, stream: bool = False, **options: Any) -> Any:  # noqa: ARG002
+        async def send(self, request: Any, *, stream: bool = False, **options: Any) -> Any:  # noqa: ARG002  as the base's
             response = await super().send(request, stream=True, **options)
             try:
                 body = await _read(response)

@@ -74,7 +74,7 @@ class Performer:
         self._calls[key] = None
         try:
             outcome = await self._outcome(session_id, request, provider)
-        except BaseException:
+        except BaseException:  # whatever it was, also Ctrl-C: the call is free again; raised on
             del self._calls[key]
             raise
         if outcome is None:
@@ -100,7 +100,7 @@ class Performer:
         if claim == "taken" and request.wait_ms and self._sleep is not None:
             try:
                 await self._sleep(request.wait_ms / 1_000)
-            except BaseException:
+            except BaseException:  # also Ctrl-C; raised on
                 # Nobody was asked yet: the call is as it was before.
                 with contextlib.suppress(StoreError):
                     self._store.give_back(session_id, request.call, self._owner)
@@ -125,7 +125,7 @@ class Performer:
             got = await provider.respond(request)
         except LLMError as error:
             return self._failed(request, error, (self._now() - began) // 1_000)
-        except BaseException:
+        except BaseException:  # also Ctrl-C and a bug of ours; raised on
             # The call may have been paid: it counts, and whoever resumes need not wait for that.
             with contextlib.suppress(StoreError):
                 self._claim(session_id, request.call, 0)

@@ -299,7 +299,7 @@ def _statements(dialect: str) -> dict[str, ClauseElement]:
     if dialect == "sqlite":
         from sqlalchemy.dialects.sqlite import insert as upsert
     else:
-        from sqlalchemy.dialects.postgresql import insert as upsert  # type: ignore[assignment]
+        from sqlalchemy.dialects.postgresql import insert as upsert  # type: ignore[assignment]  # a twin
     p, m, o = tables.projections.c, tables.marks.c, tables.outbox.c
     h, e = tables.heads.c, tables.events.c
     head = select(h.session_id, h.project, h.workflow, h.version, h.head_hash)

@@ -105,7 +105,7 @@ class PostgresDatabase:
             connection = self._connection()
             try:
                 made = work(connection)
-            except BaseException as error:
+            except BaseException as error:  # a connection goes back to the pool whatever happens
                 lost = _lost(connection, error)
                 pid: int = connection.info.get("pid", 0)
                 if lost:

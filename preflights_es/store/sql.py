@@ -58,7 +58,7 @@ class SqlStore:
         self._compiled: dict[str, Statement] = {}
         try:
             self._make_current()
-        except BaseException:
+        except BaseException:  # nobody else could close what was opened; raised on
             self.close()
             raise
 

@@ -71,7 +71,7 @@ class SqliteDatabase:
             cursor.execute("BEGIN IMMEDIATE")
             try:
                 made = work(cursor)
-            except BaseException:
+            except BaseException:  # a transaction never stays open, whatever ended it; raised on
                 self._roll_back()
                 raise
             self._commit(cursor)

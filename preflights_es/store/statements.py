@@ -20,7 +20,7 @@ class Statement:
     def __init__(self, element: ClauseElement, engine: Engine) -> None:
         compiled = element.compile(engine)
         self.sql = str(compiled)
-        self.names: list[str] | None = compiled.positiontup  # type: ignore[attr-defined]
+        self.names: list[str] | None = compiled.positiontup  # type: ignore[attr-defined]  # SQLCompiler's
         self.fixed: dict[str, Any] = {k: v for k, v in compiled.params.items() if v is not None}
 
     def bound(self, values: Mapping[str, Any]) -> Any:

@@ -85,7 +85,7 @@ def front_matter(text: str) -> dict[str, object]:
     end = lines.index("---", 1)
     found: dict[str, object] = {}
     for line in lines[1:end]:
-        key, value = re.fullmatch(r"([a-z-]+): (.+)", line).groups()  # type: ignore[union-attr]
+        key, value = re.fullmatch(r"([a-z-]+): (.+)", line).groups()  # type: ignore[union-attr]  # no match fails
         assert key not in found
         found[key] = value if key == "date" else json.loads(value)
     return found

@@ -8,7 +8,6 @@ import sys
 from pathlib import Path
 from typing import Final
 
-import pytest
 from msgspec.structs import replace
 
 from preflights_es.store import jsonl
@@ -44,8 +43,7 @@ def test_the_trace_is_the_same_in_the_log_in_a_file_and_on_another_machine(
 
 def test_every_golden_session_replays(house: Project) -> None:
     goldens = sorted(str(path) for path in (ROOT / "replays").rglob("*.jsonl"))
-    if not goldens:
-        pytest.skip("no golden sessions yet")
+    assert goldens, "replays/ holds golden sessions"
     done = house.call("replay", "--json", *goldens)
     assert done.code == 0
     assert {s["status"] for s in done.json["sessions"]} == {"identical"}

@@ -137,8 +137,8 @@ def test_a_child_never_touches_the_log() -> None:
 def test_another_lead_at_the_beginning_opens_the_session() -> None:
     found, child = run(Led(real()).answer("Cloud").stored, lead=led_by(sim(4)))
     first = CODEC.decode(child.stored[0])
-    assert first.setup.lead == sim(4)  # type: ignore[attr-defined]
-    assert first.setup.provider == "sim"  # type: ignore[attr-defined]
+    assert first.setup.lead == sim(4)  # type: ignore[attr-defined]  # an opening
+    assert first.setup.provider == "sim"  # type: ignore[attr-defined]  # an opening
     assert found.otherwise == ("led by sim simllm/1 (seed=4, faults=none)",)
 
 

@@ -321,7 +321,7 @@ def test_threads_share_a_store(postgres: str) -> None:
                     (head,) = store.append(
                         [batch(number, said("x", f"{number}-{n}"), heard("x"), after=head)]
                     )
-            except Exception as error:
+            except Exception as error:  # a thread has nobody to raise it to: asserted below
                 errors.append(error)
 
         threads = [threading.Thread(target=write, args=(n,)) for n in range(1, 9)]

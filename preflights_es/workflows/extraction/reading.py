@@ -49,7 +49,7 @@ TASK_WORDS: Final = frozenset(
     ask book buy cancel check clean draft email file find finish fix get make move order organise
     organize pay plan prepare print read remind repair reply review schedule send submit tell
     update write
-    """.split()  # noqa: SIM905
+    """.split()  # noqa: SIM905  as above
 )
 """English verbs that open a task; a German one ends in its infinitive."""
 _INFLECTED: Final = ("", "e", "em", "en", "er", "es")
