@@ -354,7 +354,7 @@ class App:
 
 def projected() -> list[str]:
     """Tables of projections, each of which has rows by session."""
-    from preflights_es.store.following import PROJECTED
+    from preflights_es.store.projected import PROJECTED
 
     return [table.name for table in PROJECTED.values()]
 

@@ -20,11 +20,11 @@ from preflights_es.core.errors import (
 from preflights_es.core.ids import TYPED_MIN
 from preflights_es.core.ports import Batch, Claim, Head, Stored
 from preflights_es.store import erasing, tables
+from preflights_es.store.calls import Calls
 from preflights_es.store.chain import follows, sealed
-from preflights_es.store.claims import UNCLAIMED, claimed
 from preflights_es.store.database import Race, T
 from preflights_es.store.engines import database, parsed, shown_url
-from preflights_es.store.statements import Statement, statements
+from preflights_es.store.statements import Statements, event_of, statements
 
 _OURS: Final = {"alembic_version", "events", "heads"}
 _ALL: Final = 2**31 - 1  # rows, where nobody asks for fewer: every engine takes it as a limit
@@ -53,9 +53,11 @@ class SqlStore:
         self.url = parsed(url)
         self._now = now
         self._salt = salt
-        self._database = database(self.url)
-        self._elements = {**statements(), **erasing.statements()}
-        self._compiled: dict[str, Statement] = {}
+        self.database = database(self.url)
+        self._statements = Statements(
+            {**statements(), **erasing.statements()}, self.database.engine
+        )
+        self._calls = Calls(self._statements)
         try:
             self._make_current()
         except BaseException:  # nobody else could close what was opened; raised on
@@ -75,7 +77,7 @@ class SqlStore:
             from preflights_es.store import migrate
 
             self.close()
-            with self._database.translated():
+            with self.database.translated():
                 migrate.upgrade(self.url)
 
     def schema(self) -> str | None:
@@ -84,26 +86,21 @@ class SqlStore:
         Raises:
             LogDamaged: the tables are another program's.
         """
-        names = self._database.tables()
+        names = self.database.tables()
         if not names:
             return None
         if not names >= _OURS:
             raise LogDamaged(shown_url(self.url), 0, "it is another program's database")
-        row = self._database.looked(
+        row = self.database.looked(
             lambda cursor: cursor.execute("SELECT version_num FROM alembic_version").fetchone()
         )
         if row is None or not row[0]:
             raise LogDamaged(shown_url(self.url), 0, "it does not say its schema")
         return str(row[0])
 
-    def _statement(self, name: str) -> Statement:
-        if name not in self._compiled:
-            self._compiled[name] = Statement(self._elements[name], self._database.engine)
-        return self._compiled[name]
-
     def close(self) -> None:
         """Give connections back."""
-        self._database.close()
+        self.database.close()
 
     # 2. Writing ------------------------------------------------------------------------------
 
@@ -122,7 +119,7 @@ class SqlStore:
 
     def _wrote(self, work: Callable[[Any], T]) -> T:
         try:
-            return self._database.wrote(work)
+            return self.database.wrote(work)
         except _Taken as taken:
             raise self._in_the_way(taken.events) from taken.__cause__
 
@@ -146,34 +143,37 @@ class SqlStore:
         if batch.number is not None:
             self._take_number(cursor, batch)
         self._insert_events(cursor, stored)
-        self._run(cursor, "insert_outbox", session_id=head.session_id, version=head.version)
-        for call in batch.opens:
-            self._open_call(cursor, head, call)
-        for call in batch.closes:
-            self._run(cursor, "delete_claim", in_session=head.session_id, of_call=call)
+        self._statements.run(
+            cursor, "insert_outbox", session_id=head.session_id, version=head.version
+        )
+        self._calls.moved(cursor, head, batch.opens, batch.closes)
         return head
 
     def _move_head(self, cursor: Any, batch: Batch, head: Head) -> None:
         if batch.expected_version == 0:
             try:
                 self._insert_head(cursor, head)
-            except self._database.taken as error:
+            except self.database.taken as error:
                 raise Conflict(batch.session_id, 0) from error
             return
-        self._run(
+        if not self._moved(cursor, head, batch.expected_version, batch.expected_hash):
+            raise Conflict(batch.session_id, batch.expected_version)
+
+    def _moved(self, cursor: Any, head: Head, version: int, hash_: bytes) -> bool:
+        """Whether the head was still where it was, and has moved."""
+        self._statements.run(
             cursor,
             "move_head",
-            in_session=batch.session_id,
-            expected_version=batch.expected_version,
-            expected_hash=batch.expected_hash,
+            in_session=head.session_id,
+            expected_version=version,
+            expected_hash=hash_,
             to_version=head.version,
             to_hash=head.hash,
         )
-        if cursor.rowcount != 1:
-            raise Conflict(batch.session_id, batch.expected_version)
+        return bool(cursor.rowcount == 1)
 
     def _insert_head(self, cursor: Any, head: Head) -> None:
-        self._run(
+        self._statements.run(
             cursor,
             "insert_head",
             session_id=head.session_id,
@@ -185,7 +185,7 @@ class SqlStore:
 
     def _take_number(self, cursor: Any, batch: Batch) -> None:
         assert batch.number is not None, "asked for by the caller"
-        self._run(cursor, "number", of_project=batch.project, of_number=batch.number)
+        self._statements.run(cursor, "number", of_project=batch.project, of_number=batch.number)
         holder = cursor.fetchone()
         if holder is None:
             self._insert_number(cursor, batch.project, batch.number, batch.session_id)
@@ -194,29 +194,16 @@ class SqlStore:
 
     def _insert_number(self, cursor: Any, project: str, number: int, session_id: str) -> None:
         try:
-            self._run(
+            self._statements.run(
                 cursor, "insert_number", project=project, number=number, session_id=session_id
             )
-        except self._database.taken as error:
+        except self.database.taken as error:
             raise Race from error  # looked for and not found: somebody took it since
 
-    def _open_call(self, cursor: Any, head: Head, call: str) -> None:
-        self._run(
-            cursor,
-            "insert_claim",
-            session_id=head.session_id,
-            call=call,
-            project=head.project,
-            owner=UNCLAIMED[0],
-            until=UNCLAIMED[1],
-        )
-
     def _insert_events(self, cursor: Any, stored: Sequence[Stored]) -> None:
-        statement = self._statement("insert_event")
-        rows = [statement.bound(_row(e)) for e in stored]
         try:
-            cursor.executemany(statement.sql, rows)
-        except self._database.taken as error:
+            self._statements.many(cursor, "insert_event", [_row(e) for e in stored])
+        except self.database.taken as error:
             raise _Taken(stored) from error
 
     def insert(
@@ -230,10 +217,10 @@ class SqlStore:
         first, last = events[0], events[-1]
         head = Head(last.session_id, last.project, last.workflow, last.version, last.hash)
         _none_twice(event.input_id for event in events)
-        self._elements |= erasing.clearing(clear)
+        self._statements.add(erasing.clearing(clear))
 
         def work(cursor: Any) -> None:
-            self._run(cursor, "head", in_session=first.session_id)
+            self._statements.run(cursor, "head", in_session=first.session_id)
             row = cursor.fetchone()
             before = Head(*row) if row else None
             version = before.version if before else 0
@@ -241,139 +228,68 @@ class SqlStore:
                 raise Conflict(first.session_id, first.version - 1)
             self._place_head(cursor, before, head)
             self._insert_events(cursor, events)
-            self._run(cursor, "insert_outbox", session_id=head.session_id, version=head.version)
+            self._statements.run(
+                cursor, "insert_outbox", session_id=head.session_id, version=head.version
+            )
             if number is not None:
-                self._run(cursor, "number", of_project=head.project, of_number=number)
+                self._statements.run(cursor, "number", of_project=head.project, of_number=number)
                 if cursor.fetchone() is None:
                     self._insert_number(cursor, head.project, number, head.session_id)
             if open_calls is not None:
-                self._set_calls(cursor, head, set(open_calls))
+                self._calls.are(cursor, head, set(open_calls))
             if covered := erasing.erased_at(events):
-                erasing.settle(self._run, cursor, head, covered, clear)
+                erasing.settle(self._statements.run, cursor, head, covered, clear)
 
         self._wrote(work)
 
     def erase(self, batch: Batch, clear: Sequence[str] = ()) -> Head:
-        self._elements |= erasing.clearing(clear)
+        self._statements.add(erasing.clearing(clear))
 
         def work(cursor: Any) -> Head:
             head = self._append(cursor, batch)
-            erasing.settle(self._run, cursor, head, batch.expected_version + 1, clear)
+            erasing.settle(self._statements.run, cursor, head, batch.expected_version + 1, clear)
             return head
 
         return self._wrote(work)
 
     def scrubbed(self) -> bool:
-        return self._database.scrubbed()
+        return self.database.scrubbed()
 
     def _place_head(self, cursor: Any, before: Head | None, head: Head) -> None:
         """Where the head was a moment ago; the events in hand may not follow any more."""
         if before is None:
             try:
                 self._insert_head(cursor, head)
-            except self._database.taken as error:
+            except self.database.taken as error:
                 raise Race from error
             return
-        self._run(
-            cursor,
-            "move_head",
-            in_session=before.session_id,
-            expected_version=before.version,
-            expected_hash=before.hash,
-            to_version=head.version,
-            to_hash=head.hash,
-        )
-        if cursor.rowcount != 1:
+        if not self._moved(cursor, head, before.version, before.hash):
             raise Race
 
-    def _set_calls(self, cursor: Any, head: Head, calls: set[str]) -> None:
-        self._run(cursor, "session_calls", in_session=head.session_id)
-        known = {row[0] for row in cursor.fetchall()}
-        for call in sorted(known - calls):
-            self._run(cursor, "delete_claim", in_session=head.session_id, of_call=call)
-        for call in sorted(calls - known):
-            self._open_call(cursor, head, call)
-
     def claim(self, session_id: str, call: str, owner: str, now: int, until: int) -> Claim:
-        def work(cursor: Any) -> Claim:
-            self._run(cursor, "claimed", in_session=session_id, of_call=call)
-            row = cursor.fetchone()
-            if row is None:
-                return "not_open"
-            found = claimed(row[0], row[1], owner, now)
-            if found == "held" or self._move_claim(cursor, session_id, call, row, (owner, until)):
-                return found
-            return "held"
-
-        return self._wrote(work)
+        return self._wrote(
+            lambda cursor: self._calls.claim(cursor, session_id, call, owner, now, until)
+        )
 
     def give_back(self, session_id: str, call: str, owner: str) -> None:
-        def work(cursor: Any) -> None:
-            self._run(cursor, "claimed", in_session=session_id, of_call=call)
-            row = cursor.fetchone()
-            if row is not None and row[0] == owner:
-                self._move_claim(cursor, session_id, call, row, UNCLAIMED)
-
-        self._wrote(work)
-
-    def _move_claim(
-        self,
-        cursor: Any,
-        session_id: str,
-        call: str,
-        before: tuple[str, int],
-        after: tuple[str, int],
-    ) -> bool:
-        """Whether it was still as it was read; in SQLite it is, whose one writer this is."""
-        self._run(
-            cursor,
-            "move_claim",
-            in_session=session_id,
-            of_call=call,
-            of_owner=before[0],
-            was_until=before[1],
-            to_owner=after[0],
-            to_until=after[1],
-        )
-        return bool(cursor.rowcount == 1)
-
-    def _run(self, cursor: Any, name: str, **values: Any) -> None:
-        statement = self._statement(name)
-        cursor.execute(statement.sql, statement.bound(values))
+        self._wrote(lambda cursor: self._calls.give_back(cursor, session_id, call, owner))
 
     # 3. Reading ------------------------------------------------------------------------------
 
     def _rows(self, name: str, **values: Any) -> list[Any]:
         def look(cursor: Any) -> list[Any]:
-            self._run(cursor, name, **values)
+            self._statements.run(cursor, name, **values)
             rows: list[Any] = cursor.fetchall()
             return rows
 
-        return self._database.looked(look)
+        return self.database.looked(look)
 
     def read(self, session_id: str, after: int = 0) -> tuple[Stored, ...]:
         head = self.head(session_id)
         if head is None:
             return ()
-        return tuple(
-            Stored(
-                session_id,
-                head.project,
-                head.workflow,
-                row[0],
-                row[1],
-                row[2],
-                row[3],
-                row[4],
-                row[5],
-                # Bytes here are a payload that somebody else wrote: the chain will say so.
-                row[6].encode() if isinstance(row[6], str) else row[6],
-                row[7],
-                row[8],
-                row[9],
-            )
-            for row in self._rows("read", in_session=session_id, after=after)
-        )
+        rows = self._rows("read", in_session=session_id, after=after)
+        return tuple(event_of(head, row) for row in rows)
 
     def head(self, session_id: str) -> Head | None:
         rows = self._rows("head", in_session=session_id)
@@ -417,7 +333,7 @@ class SqlStore:
         Raises:
             LogDamaged: it is not.
         """
-        self._database.check()
+        self.database.check()
 
 
 def _none_twice(input_ids: Iterable[str | None]) -> None:

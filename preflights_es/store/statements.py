@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import bindparam, delete, func, insert, or_, select, update
@@ -10,6 +10,7 @@ from sqlalchemy.engine import Engine
 from sqlalchemy.sql import ClauseElement
 from sqlalchemy.sql.elements import BindParameter
 
+from preflights_es.core.ports import Head, Stored
 from preflights_es.store import tables
 from preflights_es.store.memory import MATCHES_MAX
 
@@ -30,7 +31,60 @@ class Statement:
         return [values[name] for name in self.names] if self.names is not None else values
 
 
+class Statements:
+    """Statements by name, each compiled when it is first used."""
+
+    def __init__(self, elements: Mapping[str, ClauseElement], engine: Engine) -> None:
+        self._elements = dict(elements)
+        self._engine = engine
+        self._compiled: dict[str, Statement] = {}
+
+    def add(self, elements: Mapping[str, ClauseElement]) -> None:
+        """More of them; those that are there already are the same."""
+        self._elements |= elements
+
+    def run(self, cursor: Any, which: str, /, **values: Any) -> Any:
+        """Run one; the cursor, for what it found."""
+        statement = self._of(which)
+        cursor.execute(statement.sql, statement.bound(values))
+        return cursor
+
+    def many(self, cursor: Any, which: str, rows: Sequence[Mapping[str, Any]]) -> None:
+        """Run one for each row, all together; nothing where there are none."""
+        if rows:
+            statement = self._of(which)
+            cursor.executemany(statement.sql, [statement.bound(row) for row in rows])
+
+    def _of(self, which: str) -> Statement:
+        if which not in self._compiled:
+            self._compiled[which] = Statement(self._elements[which], self._engine)
+        return self._compiled[which]
+
+
 _h, _e, _c, _n = tables.heads.c, tables.events.c, tables.claims.c, tables.numbers.c
+
+
+def reading() -> ClauseElement:
+    """The events of a session behind a version, as `event_of` takes them."""
+    return (
+        select(
+            *(_e.version, _e.type, _e.recorded_at, _e.input_id, _e.actor_kind),
+            *(_e.decider, _e.data, _e.salt, _e.digest, _e.hash),
+        )
+        .where(_e.session_id == bindparam("in_session"), _e.version > bindparam("after"))
+        .order_by(_e.version)
+    )
+
+
+def event_of(head: Head, row: Sequence[Any]) -> Stored:
+    """An event of a session, as `reading` finds it."""
+    version, type_, at, input_id, actor, decider, data, salt, digest, hash_ = row
+    # Bytes here are a payload that somebody else wrote: the chain will say so.
+    raw = data.encode() if isinstance(data, str) else data
+    return Stored(
+        *(head.session_id, head.project, head.workflow, version, type_, at),
+        *(input_id, actor, decider, raw, salt, digest, hash_),
+    )
 
 
 def statements() -> dict[str, ClauseElement]:
@@ -71,20 +125,7 @@ def statements() -> dict[str, ClauseElement]:
         "number": select(_n.session_id).where(
             _n.project == bindparam("of_project"), _n.number == bindparam("of_number")
         ),
-        "read": select(
-            _e.version,
-            _e.type,
-            _e.recorded_at,
-            _e.input_id,
-            _e.actor_kind,
-            _e.decider,
-            _e.data,
-            _e.salt,
-            _e.digest,
-            _e.hash,
-        )
-        .where(_e.session_id == ours, _e.version > bindparam("after"))
-        .order_by(_e.version),
+        "read": reading(),
         "head": head.where(_h.session_id == ours),
         "heads": head.order_by(_h.session_id.desc()).limit(bindparam("at_most")),
         "project_heads": head.where(_h.project == bindparam("of_project"))

@@ -29,7 +29,7 @@ def recorded(store: SqlStore, sessions: Sequence[Sequence[Stored]], first: int =
 
 def asked(store: SqlStore, statement: str) -> list[Any]:
     """What any other program would read there."""
-    rows: list[Any] = store._database.looked(lambda cursor: cursor.execute(statement).fetchall())
+    rows: list[Any] = store.database.looked(lambda cursor: cursor.execute(statement).fetchall())
     return rows
 
 
@@ -40,7 +40,7 @@ def changed(store: SqlStore, *statements: str) -> None:
         for statement in statements:
             cursor.execute(statement)
 
-    store._database.wrote(work)
+    store.database.wrote(work)
 
 
 def tampered(store: SqlStore, *statements: str) -> None:

@@ -53,8 +53,8 @@ def at(place: str) -> SqlStore:
 
 def cursor(store: SqlStore) -> sqlite3.Cursor:
     """On the connection that a log in a file uses."""
-    assert isinstance(store._database, SqliteDatabase)
-    found = store._database.cursor()
+    assert isinstance(store.database, SqliteDatabase)
+    found = store.database.cursor()
     assert isinstance(found, sqlite3.Cursor)
     return found
 

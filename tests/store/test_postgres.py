@@ -73,7 +73,7 @@ def refused(url: str) -> PreflightsError:
 
 
 def found(store: SqlStore, query: str) -> Any:
-    return store._database.looked(lambda cursor: cursor.execute(query).fetchone())[0]
+    return store.database.looked(lambda cursor: cursor.execute(query).fetchone())[0]
 
 
 # 1. Addresses --------------------------------------------------------------------------------

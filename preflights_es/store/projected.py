@@ -1,0 +1,140 @@
+"""The tables of projections, and every statement that fills, follows and reads them."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from sqlalchemy import (
+    BigInteger,
+    String,
+    Table,
+    bindparam,
+    delete,
+    func,
+    insert,
+    literal_column,
+    or_,
+    select,
+    tuple_,
+    update,
+)
+from sqlalchemy.sql import ClauseElement
+
+from preflights_es.core.events import ERASED_TAG
+from preflights_es.store import tables
+from preflights_es.store.statements import reading
+
+PROJECTED: Final[dict[str, Table]] = {
+    "sessions": tables.projected_sessions,
+    "decisions": tables.projected_decisions,
+    "usage": tables.projected_usage,
+}
+
+
+def statements(dialect: str) -> dict[str, ClauseElement]:
+    if dialect == "sqlite":
+        from sqlalchemy.dialects.sqlite import insert as upsert
+    else:
+        from sqlalchemy.dialects.postgresql import insert as upsert  # type: ignore[assignment]  # a twin
+    p, m, o = tables.projections.c, tables.marks.c, tables.outbox.c
+    h, e = tables.heads.c, tables.events.c
+    head = select(h.session_id, h.project, h.workflow, h.version, h.head_hash)
+    registered = select(p.name, p.version, p.generation, p.complete)
+    named = p.name == bindparam("of_name")
+
+    def mark(count: int) -> ClauseElement:
+        of: dict[str, Any] = {
+            "session_id": bindparam("in_session"),
+            "version": bindparam("to_version"),
+        }
+        names = [{"projection": bindparam(f"name_{n}"), **of} for n in range(count)]
+        made = upsert(tables.marks).values(names)
+        return made.on_conflict_do_update(
+            index_elements=[m.projection, m.session_id],
+            set_={"version": made.excluded.version},
+            where=m.version < made.excluded.version,
+        ).returning(m.projection)
+
+    made: dict[str, ClauseElement] = {
+        "registered": registered,
+        "registered_alone": registered.with_for_update(),
+        "registered_shared": registered.with_for_update(read=True),
+        # Two may be the first at the same time.
+        "register": upsert(tables.projections).on_conflict_do_nothing(),
+        "begin": update(tables.projections)
+        .where(named)
+        .values(version=bindparam("version"), generation=bindparam("generation"), complete=0),
+        "finish": update(tables.projections)
+        .where(named, p.generation == bindparam("of_generation"))
+        .values(complete=1),
+        "empty_marks": delete(tables.marks).where(m.projection == bindparam("of_name")),
+        **{f"mark_{count}": mark(count) for count in range(1, len(PROJECTED) + 1)},
+        "marks": select(m.session_id, m.version).where(
+            m.projection == bindparam("of_name"),
+            m.session_id.between(bindparam("first"), bindparam("last")),
+        ),
+        "count_marks": select(func.count()).where(m.projection == bindparam("of_name")),
+        "take": select(o.session_id, o.version)
+        .where(
+            tuple_(o.session_id, o.version)
+            > tuple_(
+                bindparam("after_session", type_=String),
+                bindparam("after_version", type_=BigInteger),
+            )
+        )
+        .order_by(o.session_id, o.version)
+        .limit(bindparam("at_most"))
+        .with_for_update(skip_locked=True),
+        "delete_outbox": delete(tables.outbox).where(
+            o.session_id == bindparam("in_session"), o.version == bindparam("of_version")
+        ),
+        "keep_outbox": upsert(tables.outbox).on_conflict_do_nothing(),
+        "page": head.where(h.session_id > bindparam("after"))
+        .order_by(h.session_id)
+        .limit(bindparam("at_most")),
+        "nth": select(h.session_id).order_by(h.session_id).limit(1).offset(bindparam("before")),
+        "head": head.add_columns(
+            select(func.count())
+            .where(
+                or_(*(m.projection == literal_column(f"'{name}'") for name in PROJECTED)),
+                m.session_id == h.session_id,
+                m.version >= h.version,
+            )
+            .scalar_subquery()
+        ).where(h.session_id == bindparam("in_session")),
+        "read": reading(),
+        "erased": select(e.version)
+        .where(
+            e.session_id == bindparam("in_session"),
+            e.version > bindparam("upto"),
+            e.type == literal_column(f"'{ERASED_TAG}'"),
+        )
+        .limit(1),
+        "count_sessions": select(func.count()).select_from(tables.heads),
+        "count_events": select(func.count()).select_from(tables.events),
+        "count_waiting": select(func.count()).select_from(tables.outbox),
+    }
+    for name, table in PROJECTED.items():
+        made |= _of_table(name, table)
+    return made
+
+
+def _of_table(name: str, table: Table) -> dict[str, ClauseElement]:
+    """The statements of one projection's rows; its first column is the session's id."""
+    session_id, project = table.c.session_id, table.c.project
+    some = (
+        select(*table.c)
+        .where(session_id > bindparam("after"))
+        .order_by(*table.primary_key.columns)
+        .limit(bindparam("at_most"))
+    )
+    return {
+        f"empty_{name}": delete(table),
+        f"delete_{name}": delete(table).where(session_id == bindparam("in_session")),
+        f"insert_{name}": insert(table),
+        f"any_{name}": some,
+        f"some_{name}": some.where(project == bindparam("of_project")),
+        f"last_{name}": select(*table.c)
+        .where(session_id == bindparam("in_session"))
+        .order_by(*table.primary_key.columns),
+    }
