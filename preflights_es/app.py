@@ -2,56 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from functools import cached_property
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import msgspec
-
 from preflights_es import __version__
+from preflights_es.catalogue import CODE, WORKFLOWS
 from preflights_es.core.completions import CompletionRequested
-from preflights_es.core.errors import (
-    ProviderMissing,
-)
 from preflights_es.core.events import Actor, Request
 from preflights_es.core.leading import Lead, Setup
 from preflights_es.core.ports import Following
 from preflights_es.core.session import Workflow
-from preflights_es.provider_settings import check_options
+from preflights_es.leads import Leads
 from preflights_es.runtime import entropy
 from preflights_es.runtime.clarifications import Clarifications
 from preflights_es.runtime.documents import Documents
 from preflights_es.runtime.grammar import misplaced
 from preflights_es.runtime.notes import Notes
 from preflights_es.runtime.once import Once
-from preflights_es.runtime.redaction import redact
 from preflights_es.runtime.runner import Handle, Runner, Step
 from preflights_es.runtime.sessions import Sessions
 from preflights_es.settings import Options, Settings
 from preflights_es.store.codec import Codec
 from preflights_es.store.sql import SqlStore
-from preflights_es.workflows import clarification, extraction
 
 if TYPE_CHECKING:
-    from preflights_es.core.simulation import Bank, Reference, References, Route
     from preflights_es.projections.projector import Projector
     from preflights_es.projections.reading import Read, Reader
-    from preflights_es.providers.base import LLMProvider
     from preflights_es.runtime.erasure import Erasure
     from preflights_es.runtime.transfer import Transfer
     from preflights_es.store.following import SqlFollowing
-
-CODE = ("mock", "sim")
-"""Providers that are code of ours: what they answer is computed, and can be computed again."""
-
-GENERATION = "simllm/1"
-"""The model of a simulated session: the simulator's version, said without importing it."""
-
-WORKFLOWS: dict[str, Workflow[Any]] = {
-    workflow.name: workflow for workflow in (clarification.WORKFLOW, extraction.WORKFLOW)
-}
 
 
 class App:
@@ -62,25 +43,17 @@ class App:
         settings: Settings,
         actor: Actor,
         *,
-        options: Options | None = None,
-        reloaded: Callable[[Options], Settings] | None = None,
+        leads: Leads | None = None,
         key: str = "",
     ) -> None:
         """Args:
-        options: what the command says of a provider.
-        reloaded: the settings, had the command said something else.
+        leads: as the command says; else as the settings do.
         key: makes what the command records happen once, however often it runs.
         """
         self.settings = settings
         self.actor = actor
-        self._options = options
-        self._reloaded = reloaded
+        self.leads = leads or Leads(settings)
         self._key = key
-
-    @property
-    def names_lead(self) -> bool:
-        """Whether the command itself says who leads, not only the settings."""
-        return self._options is not None and any(msgspec.structs.astuple(self._options))
 
     @cached_property
     def store(self) -> SqlStore:
@@ -112,7 +85,7 @@ class App:
             self.actor,
             self.settled,
             self._once,
-            self.check_led,
+            self._check_lead,
         )
 
     @cached_property
@@ -126,7 +99,7 @@ class App:
             {"adr": self.settings.decisions, "task": self.settings.tasks},
             self.settled,
             self._once,
-            self.check_led,
+            self._check_lead,
         )
 
     @cached_property
@@ -138,8 +111,11 @@ class App:
             self.actor,
             self.settled,
             self._once,
-            self.check_led,
+            self._check_lead,
         )
+
+    def _check_lead(self, handle: Handle) -> None:
+        self.leads.check(handle)  # those of now: a command may have named others
 
     @cached_property
     def transfer(self) -> Transfer:
@@ -185,7 +161,7 @@ class App:
         Raises:
             SettingsError: the provider lacks something; nothing is recorded yet.
         """
-        lead = self.lead(workflow, strict=strict)
+        lead = self.leads.lead(workflow, strict=strict)
         return Setup(
             preflights=__version__,
             decider=workflow.decider,
@@ -202,14 +178,11 @@ class App:
             Refused: the session takes nothing any more, or a model is being asked.
         """
         workflow = handle.workflow
-        leads = workflow.lead(handle.session.state)
-        former = leads or self._first_lead(handle)
-        if former is not None:
-            self.settings = self._laid_over(former)
-        lead = self.lead(workflow, strict=former is not None and former.strict)
-        if former is not None and not (self._options and self._options.base_url):
-            self._asked(former)  # nobody said another address: the former one must still be known
-        if lead == leads and lead is not None:
+        now = workflow.lead(handle.session.state)
+        former = now or self._first_lead(handle)
+        self.leads = self.leads.over(former)
+        lead = self.leads.lead(workflow, strict=former is not None and former.strict)
+        if lead == now and lead is not None:
             return self.sessions.resume(handle)  # only the way to the same server was said
         return self.sessions.led_by(handle, lead, workflow.prompts if lead else ())
 
@@ -218,107 +191,6 @@ class App:
         first = self.runner.codec(handle.workflow).decode(self.store.read(handle.session_id)[0])
         setup: Setup | None = getattr(first, "setup", None)
         return setup.lead if setup is not None else None
-
-    def _laid_over(self, lead: Lead) -> Settings:
-        """The settings as the command says them, and the lead where it says nothing."""
-        said = self._options
-        if said is None or said.provider is not None or self._reloaded is None:
-            return self.settings
-        kept = dict(lead.parameters) if lead.provider == "sim" else {}
-        model = lead.model if lead.provider not in CODE else None
-        return self._reloaded(
-            msgspec.structs.replace(
-                said,
-                provider=lead.provider,
-                model=said.model or model,
-                seed=said.seed or kept.get("seed"),
-                faults=said.faults or kept.get("faults"),
-            )
-        )
-
-    # Providers -------------------------------------------------------------------------------
-
-    def lead(self, workflow: Workflow[Any], *, strict: bool = False) -> Lead | None:
-        """Who leads a session as the settings say; None for the rules.
-
-        Raises:
-            SettingsError: the provider lacks something.
-        """
-        if self._options is not None:
-            check_options(self.settings.provider, msgspec.structs.asdict(self._options))
-        lead = self.configured_lead(workflow, strict=strict)
-        if lead is not None:
-            self.provider_for(lead)
-        return lead
-
-    def configured_lead(self, workflow: Workflow[Any], *, strict: bool) -> Lead | None:
-        """Who leads a session as the settings say, whether it can be asked or not."""
-        settings = self.settings
-        if settings.provider == "mock":
-            return Lead("mock", workflow.decider, (), strict) if workflow.always_led else None
-        if settings.provider == "sim":
-            parameters = (("seed", str(settings.seed)), ("faults", settings.faults))
-            return Lead("sim", GENERATION, parameters, strict)
-        from preflights_es.providers.capabilities import digest_of, parameters_for
-
-        sent = parameters_for(settings.provider, settings.model, settings)
-        address = digest_of(settings.provider, settings.base_url)
-        return Lead(settings.provider, settings.model, sent, strict, address)
-
-    def provider_for(self, lead: Lead) -> LLMProvider:
-        """Who answers a session, as its first Input says; keys and addresses are today's.
-
-        Raises:
-            SettingsError: something that the provider needs is missing.
-        """
-        if lead.provider in CODE:
-            return simulated(lead)
-        from preflights_es.providers.configured import chosen
-
-        asked = msgspec.structs.replace(self._asked(lead), provider=lead.provider, model=lead.model)
-        if not lead.address:
-            asked = msgspec.structs.replace(asked, base_url="", base_url_in="")
-        return chosen(asked, lambda text: redact(text).text)
-
-    def _asked(self, lead: Lead) -> Settings:
-        """The settings for the provider of a session, whichever they choose for a new one.
-
-        Raises:
-            ProviderMissing: the session is led at an address that nothing says today.
-        """
-        settings = self.settings
-        if lead.provider != settings.provider:
-            if self._reloaded is not None:
-                settings = self._reloaded(Options(provider=lead.provider))
-            else:
-                settings = msgspec.structs.replace(settings, base_url="", base_url_in="")
-        from preflights_es.providers.capabilities import digest_of
-
-        if lead.address and digest_of(lead.provider, settings.base_url) != lead.address:
-            raise ProviderMissing(
-                f"the session is led by a server like {lead.provider}'s at another address: set "
-                "PREFLIGHTS_BASE_URL to it, since what was said there goes nowhere else"
-            )
-        return settings
-
-    def address_for(self, recorded: Lead | None, provider: str) -> str:
-        """Where a what-if asks: as the session did, or today's where it asks somebody else."""
-        from preflights_es.providers.capabilities import digest_of
-
-        if recorded is not None and recorded.provider == provider:
-            return recorded.address
-        asked = self._asked(Lead(provider, ""))
-        return digest_of(provider, asked.base_url)
-
-    def check_led(self, handle: Handle) -> None:
-        """Before something is recorded that a provider must answer: it can be asked.
-
-        Raises:
-            SettingsError: something that it needs is missing.
-        """
-        lead = handle.workflow.lead(handle.session.state)
-        if lead is not None and lead.provider not in CODE:
-            self.provider_for(lead)
 
     def settled(self, step: Step) -> Step:
         """The session after every completion it asks for; at once where it asks for none."""
@@ -333,7 +205,7 @@ class App:
         return Step(asyncio.run(self._settled(step.handle, lead)), step.decisions)
 
     async def _settled(self, handle: Handle, lead: Lead) -> Handle:
-        async with self.provider_for(lead) as provider:
+        async with self.leads.provider_for(lead) as provider:
             return (await self.runner.settle(handle, provider)).handle
 
     def finish(self, handle: Handle) -> Handle:
@@ -369,45 +241,6 @@ def _is_completion(call: Request) -> bool:
     return isinstance(call, CompletionRequested)
 
 
-def simulated(lead: Lead) -> LLMProvider:
-    """The simulator that led a session, with its seed and faults; or the reference, as a provider.
-
-    Raises:
-        LogDamaged: the parameters are none of the simulator's.
-    """
-    if lead.provider == "mock":
-        from preflights_es.providers.reference import ReferenceProvider
-
-        return ReferenceProvider(references())
-    from preflights_es.providers.faults import FaultConfig
-    from preflights_es.providers.simulated.provider import SimLLMProvider
-
-    said = dict(lead.parameters)
-    return SimLLMProvider(int(said["seed"]), FaultConfig.parsed(said["faults"]), bank())
-
-
-def bank() -> Bank:
-    """What the simulator answers, for every workflow."""
-    routes: dict[str, Route] = {}
-    for simulation in _simulations():
-        routes.update(simulation.BANK)
-    return routes
-
-
-def references() -> References:
-    """What the rules answer, for every workflow whose steps always ask a provider."""
-    found: dict[str, Reference] = {}
-    for simulation in _simulations():
-        found.update(getattr(simulation, "REFERENCES", {}))
-    return found
-
-
-def _simulations() -> Iterator[Any]:
-    """The room of that name in every workflow."""
-    for name in WORKFLOWS:
-        yield import_module(f"preflights_es.workflows.{name}.simulation")
-
-
 def actor(settings: Settings, *, terminal: bool) -> Actor:
     """Who is at work: what the settings say, else a user at a terminal, else a script."""
     return Actor(settings.actor_kind or ("user" if terminal else "script"), settings.actor_name)
@@ -439,7 +272,7 @@ def opened(
 
     found = loaded(options)
     who = actor(found, terminal=terminal)
-    return App(found, who, options=options, reloaded=loaded, key=key)
+    return App(found, who, leads=Leads(found, options, loaded), key=key)
 
 
 # Projections ---------------------------------------------------------------------------------

@@ -86,6 +86,10 @@ def asked_whom(layers: tuple[Layer, ...]) -> dict[str, Any]:
     }
 
 
+SIMULATED = ("seed", "faults")
+"""Options that only a simulated provider takes."""
+
+
 def check_options(provider: str, named: Mapping[str, str | None]) -> None:
     """What the command line says fits the provider that it is said of.
 
@@ -95,11 +99,13 @@ def check_options(provider: str, named: Mapping[str, str | None]) -> None:
     Raises:
         SettingsError: the provider takes no such thing.
     """
-    own = {"sim": ("model", "base_url"), "mock": ("model", "base_url", "seed", "faults")}
-    for name in own.get(provider, ("seed", "faults")):
+    called = ("model", "base_url")
+    own = {"sim": called, "mock": (*called, *SIMULATED)}
+    for name in own.get(provider, SIMULATED):
         if named.get(name) is not None:
             option = name.replace("_", "-")
-            raise SettingsError(f"--{option}: the provider {provider} takes none: leave it out")
+            todo = "leave it out" + (" or add --provider sim" if name in SIMULATED else "")
+            raise SettingsError(f"--{option}: the provider {provider} takes none: {todo}")
 
 
 def _first(layers: tuple[Layer, ...], name: str) -> Found | None:

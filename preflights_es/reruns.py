@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import msgspec
-
-from preflights_es.app import CODE, GENERATION, App, opened, simulated
+from preflights_es.app import App
+from preflights_es.catalogue import GENERATION, simulated
 from preflights_es.core.completions import CompletionRequested
 from preflights_es.core.errors import LogDamaged, SettingsError
 from preflights_es.core.leading import Lead
 from preflights_es.core.session import Workflow
-from preflights_es.settings import Options
+from preflights_es.leads import Leads
 
 if TYPE_CHECKING:
     from preflights_es.providers.base import LLMProvider
@@ -80,31 +78,14 @@ def simulating(
     return lead
 
 
-def led_otherwise(
-    cwd: Path, workflow: Workflow[Any], options: Options
-) -> Callable[[Lead | None], Lead | None]:
-    """Who leads in place of whoever led, as the command line says; the rest is today's settings."""
+def led_otherwise(leads: Leads, workflow: Workflow[Any]) -> Callable[[Lead | None], Lead | None]:
+    """Who leads in place of whoever led, as the command line says; the rest is that lead's."""
 
     def lead(before: Lead | None) -> Lead | None:
-        provider = options.provider or (before.provider if before else None)
-        if provider is None:
+        if before is None and not leads.names_provider:
             raise SettingsError("the rules lead: name a --provider")
-        if options.model is not None and provider in CODE:
-            raise SettingsError(f"--model: {provider} leads, which asks no model")
-        if provider != "sim" and (options.seed or options.faults) is not None:
-            raise SettingsError(
-                f"--seed and --faults are the simulator's, and {provider} leads: add --provider sim"
-            )
-        same = before is not None and before.provider == provider == "sim"
-        said = dict(before.parameters) if before and same else {}
-        asked = msgspec.structs.replace(
-            options,
-            provider=provider,
-            seed=options.seed or said.get("seed"),
-            faults=options.faults or said.get("faults"),
-        )
-        program = opened(cwd, terminal=False, options=asked)
-        return program.configured_lead(workflow, strict=before is not None and before.strict)
+        strict = before is not None and before.strict
+        return leads.over(before).configured(workflow, strict=strict)
 
     return lead
 
@@ -160,9 +141,9 @@ def what_if(
             def asked(request: CompletionRequested) -> LLMProvider:
                 key = (request.provider, request.model)
                 if key not in made:
-                    address = app.address_for(recording.lead, request.provider)
+                    address = app.leads.address_for(recording.lead, request.provider)
                     lead = Lead(*key, request.parameters, address=address)
-                    made[key] = app.provider_for(lead)
+                    made[key] = app.leads.provider_for(lead)
                     stack.push_async_callback(made[key].aclose)
                 return made[key]
 

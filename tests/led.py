@@ -9,7 +9,7 @@ import asyncio
 from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
-from preflights_es.app import WORKFLOWS, simulated
+from preflights_es.catalogue import WORKFLOWS, simulated
 from preflights_es.core import session as kernel
 from preflights_es.core.asking import Given
 from preflights_es.core.events import Actor, Event, Input

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from preflights_es.app import WORKFLOWS
+from preflights_es.catalogue import WORKFLOWS
 from preflights_es.core import ids
 from preflights_es.core.artifacts import ArtifactDue, ArtifactWritten, Related
 from preflights_es.core.errors import SessionFaulted

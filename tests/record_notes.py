@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 
-from preflights_es.app import simulated
+from preflights_es.catalogue import simulated
 from preflights_es.core.leading import Lead, Setup
 from preflights_es.core.simulation import GENERATION
 from preflights_es.runtime.notes import Listed, Notes

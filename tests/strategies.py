@@ -16,7 +16,7 @@ import msgspec
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
-from preflights_es.app import WORKFLOWS
+from preflights_es.catalogue import WORKFLOWS
 from preflights_es.core.artifacts import ArtifactDue, ArtifactWritten, Related
 from preflights_es.core.asking import Given
 from preflights_es.core.completions import (

@@ -13,7 +13,8 @@ import msgspec
 from preflights_cli.common import Voice, common, given
 from preflights_cli.main import EXIT_REFUSED
 from preflights_cli.transfer import lines_of, name_of
-from preflights_es.app import WORKFLOWS, App
+from preflights_es.app import App
+from preflights_es.catalogue import WORKFLOWS
 from preflights_es.core.errors import LogDamaged
 from preflights_es.core.ids import short
 from preflights_es.core.json import encoded

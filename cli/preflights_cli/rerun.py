@@ -17,7 +17,8 @@ from preflights_cli.common import Voice
 from preflights_cli.main import EXIT_REFUSED
 from preflights_cli.replay import Asked, Stream, bar_over, say_divergence, value
 from preflights_es import reruns
-from preflights_es.app import WORKFLOWS, App
+from preflights_es.app import App
+from preflights_es.catalogue import WORKFLOWS
 from preflights_es.core.errors import Refused, StoreUnavailable
 from preflights_es.core.ids import short
 from preflights_es.core.text import shown
@@ -77,13 +78,13 @@ def _run(app: App, mode: str, recorded: Recording, asked: Asked) -> Found:
     if mode == "simulate":
         simulating = reruns.simulating(asked.seed_, asked.faults_)
         return driven(simulate(recorded, reruns.own_code(), simulating))
-    return reruns.what_if(app, recorded, _otherwise(recorded, asked), live=asked.live)
+    return reruns.what_if(app, recorded, _otherwise(app, recorded, asked), live=asked.live)
 
 
 # 1. What is to be otherwise ------------------------------------------------------------------
 
 
-def _otherwise(recorded: Recording, asked: Asked) -> Otherwise:
+def _otherwise(app: App, recorded: Recording, asked: Asked) -> Otherwise:
     workflow = recorded.workflow
     options = Options(
         provider=asked.provider_,
@@ -91,11 +92,10 @@ def _otherwise(recorded: Recording, asked: Asked) -> Otherwise:
         seed=None if asked.seed_ is None else str(asked.seed_),
         faults=asked.faults_,
     )
+    leads = app.leads.saying(options)
     answers, redacted = cleaned_answers(keyed(asked.answered))
     return Otherwise(
-        lead=(
-            reruns.led_otherwise(Path.cwd(), workflow, options) if options != Options() else None
-        ),
+        lead=reruns.led_otherwise(leads, workflow) if leads.named else None,
         prompts=reruns.prompts_named(workflow, map(_pair("--prompt"), asked.prompts)),
         answers=answers,
         redacted=redacted,

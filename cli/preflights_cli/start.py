@@ -123,7 +123,7 @@ def resume_command(session: str, no_input: bool, app: App, voice: Voice) -> int:
     """
     finish_pending(app, voice)
     handle = app.sessions.load(session)
-    step = app.led_anew(handle) if app.names_lead else app.sessions.resume(handle)
+    step = app.led_anew(handle) if app.leads.named else app.sessions.resume(handle)
     step = Step(filed(app, voice, step.handle), step.decisions)
     if is_terminal() and not (voice.as_json or no_input):
         return dialogue.run(app, voice, step)

@@ -6,7 +6,7 @@ import json
 import sqlite3
 import time
 
-from preflights_es.app import WORKFLOWS
+from preflights_es.catalogue import WORKFLOWS
 from preflights_es.runtime import entropy
 from preflights_es.runtime.runner import Runner
 from preflights_es.store.sql import SqlStore

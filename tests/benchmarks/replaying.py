@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from preflights_es.app import WORKFLOWS
+from preflights_es.catalogue import WORKFLOWS
 from preflights_es.core.completions import Completion, CompletionRequested
 from preflights_es.core.leading import Lead, Setup
 from preflights_es.replay.replayer import Replayer

@@ -10,7 +10,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from preflights_cli.main import main
-from preflights_es.app import WORKFLOWS
+from preflights_es.catalogue import WORKFLOWS
 from preflights_es.core.events import Decision, Input
 from preflights_es.workflows.clarification.events import AnswersGiven
 

@@ -173,8 +173,11 @@ def test_many_children_are_kept_in_one_file(house: Project) -> None:
         (("--provider", "nobody"), "found 'nobody', expected one of mock, sim"),
         (("--provider", ""), "it is empty"),
         (("--from", " ", "--seed", "1"), "it is empty"),
-        (("--model", "x"), "--model: sim leads, which asks no model"),
-        (("--provider", "openai", "--seed", "1"), "add --provider sim"),
+        (("--model", "x"), "--model: the provider sim takes none: leave it out"),
+        (
+            ("--provider", "openai", "--seed", "1"),
+            "--seed: the provider openai takes none: leave it out or add --provider sim",
+        ),
         (("--prompt", "clarify"), "expected a pair such as clarify=v2"),
         (("--prompt", "clarify=v9"), "expected one of clarify.v1, clarify.v2"),
         (("--prompt", "nosuch=v1"), "expected one of clarify, decide"),

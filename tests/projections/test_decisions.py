@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from preflights_es.app import WORKFLOWS, reader
+from preflights_es.app import reader
+from preflights_es.catalogue import WORKFLOWS
 from preflights_es.core.asking import Answers
 from preflights_es.core.completions import CompletionReceived
 from preflights_es.core.decided import Decided, Origin

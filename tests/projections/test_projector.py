@@ -15,7 +15,8 @@ import pytest
 from msgspec.structs import replace
 from sqlalchemy.engine import make_url
 
-from preflights_es.app import WORKFLOWS, joined, projector, reader
+from preflights_es.app import joined, projector, reader
+from preflights_es.catalogue import WORKFLOWS
 from preflights_es.core.errors import LogFromFuture, StoreUnavailable
 from preflights_es.core.events import ERASED_TAG
 from preflights_es.core.ports import Batch, Draft, Row

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from preflights_es.app import WORKFLOWS, bank
+from preflights_es.catalogue import WORKFLOWS, bank
 from preflights_es.core.prompts import prompt
 from preflights_es.core.simulation import Bank, Draws, Route
 from preflights_es.providers.simulated.bank import FIVE

@@ -8,7 +8,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from preflights_es import app, reruns
+from preflights_es import catalogue, reruns
 from preflights_es.core.asking import Given
 from preflights_es.core.completions import CompletionRequested
 from preflights_es.core.events import Event
@@ -50,8 +50,8 @@ class Led:
         prompts: tuple[tuple[str, str], ...] = PROMPTS,
     ) -> None:
         self.ids = Ids()
-        self.runner = Runner(MemoryStore(Clock(), salt), app.WORKFLOWS, Clock(), self.ids)
-        self.provider = provider or app.simulated(
+        self.runner = Runner(MemoryStore(Clock(), salt), catalogue.WORKFLOWS, Clock(), self.ids)
+        self.provider = provider or catalogue.simulated(
             lead if lead and lead.provider == "sim" else sim(7)
         )
         first = IntentionDeclared(
@@ -103,7 +103,7 @@ def requests(events: Sequence[Event]) -> list[CompletionRequested]:
 
 def replayed(stored: Sequence[Stored], workflow: Workflow[Any] = WORKFLOW) -> Replay:
     """The strict replay, by today's code or by another."""
-    workflows = {**app.WORKFLOWS, workflow.name: workflow}
+    workflows = {**catalogue.WORKFLOWS, workflow.name: workflow}
     return Replayer(workflows, reruns.own_code()).replay(stored)
 
 

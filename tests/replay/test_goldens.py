@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from preflights_es.app import WORKFLOWS
+from preflights_es.catalogue import WORKFLOWS
 from preflights_es.core.artifacts import ARTIFACT_EVENTS
 from preflights_es.core.completions import COMPLETION_EVENTS
 from preflights_es.core.events import SESSION_EVENTS, SessionErased

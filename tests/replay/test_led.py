@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from preflights_es import app
+from preflights_es import catalogue
 from preflights_es.core.completions import CompletionRequested, Message
 from preflights_es.core.errors import LogDamaged
 from preflights_es.core.ports import Stored
@@ -157,4 +157,4 @@ def test_a_lead_that_this_program_never_records_is_damage(
 ) -> None:
     nobody = replace(sim(3), parameters=parameters)
     with pytest.raises(LogDamaged, match="parameters that are none of its"):
-        replayed(Led(nobody, provider=app.simulated(sim(3))).stored)
+        replayed(Led(nobody, provider=catalogue.simulated(sim(3))).stored)

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from preflights_es import app, reruns
+from preflights_es import catalogue, reruns
 from preflights_es.core.completions import CompletionFailed, CompletionRequested, Message
 from preflights_es.core.errors import (
     ErasedSession,
@@ -54,7 +54,7 @@ def drifted(stored: Any, workflow: Workflow[Any] = WORKFLOW) -> Rerun:
 
 
 def resimulated(stored: list[Stored], seed: int | None = None, faults: str | None = None) -> Rerun:
-    found = recording(app.WORKFLOWS, stored)
+    found = recording(catalogue.WORKFLOWS, stored)
     return asyncio.run(simulate(found, reruns.own_code(), reruns.simulating(seed, faults)))[0]
 
 
@@ -70,7 +70,9 @@ def is_the_same(found: Rerun) -> bool:
 def test_the_drift_of_an_unchanged_session_is_exact_and_identical(
     seed: int, faults: str, intention: str
 ) -> None:
-    led = Led(replace(real(), strict=seed % 2 == 1), intention, app.simulated(sim(seed, faults)))
+    led = Led(
+        replace(real(), strict=seed % 2 == 1), intention, catalogue.simulated(sim(seed, faults))
+    )
     led.answer()
     found = drifted(led.stored)
     assert is_the_same(found)
@@ -236,7 +238,7 @@ def test_a_change_of_lead_comes_out_the_same() -> None:
         at=NOON, actor=Actor("user"), lead=sim(8), prompts=(("clarify", "clarify.v2"),)
     )
     led.handle = led.runner.submit(led.handle, new, led.ids()).handle
-    led.provider = app.simulated(sim(8))
+    led.provider = catalogue.simulated(sim(8))
     assert is_the_same(resimulated(led.answer("Cloud").stored))
 
 
@@ -265,7 +267,7 @@ def test_what_the_rules_led_they_lead_again_unless_a_seed_is_given() -> None:
 
 
 def test_two_simulations_are_the_same_to_the_last_id() -> None:
-    recorded = recording(app.WORKFLOWS, Led(real()).answer().stored)
+    recorded = recording(catalogue.WORKFLOWS, Led(real()).answer().stored)
     runs = [
         asyncio.run(simulate(recorded, reruns.own_code(), reruns.simulating(7)))[1]
         for _ in range(2)
@@ -289,7 +291,7 @@ class _Losing:
         self.calls += 1
         if self.calls == 1:
             raise LLMLostError("the process that made this call never reported back")
-        return await app.simulated(sim(3)).respond(request)
+        return await catalogue.simulated(sim(3)).respond(request)
 
 
 def test_an_abandoned_session_is_not_asked_for_what_it_never_heard() -> None:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from preflights_es import app, reruns
+from preflights_es import catalogue, reruns
 from preflights_es.core.asking import Given
 from preflights_es.core.completions import (
     Completion,
@@ -62,7 +62,7 @@ class Asked:
 
     def __init__(self, seed: int = 5) -> None:
         self.requests: list[CompletionRequested] = []
-        self._inside = app.simulated(sim(seed))
+        self._inside = catalogue.simulated(sim(seed))
 
     async def respond(self, request: CompletionRequested) -> Completion:
         self.requests.append(request)
@@ -330,7 +330,7 @@ def test_no_more_calls_are_made_than_were_announced() -> None:
 
 
 def test_prompts_are_named_by_version_or_whole() -> None:
-    workflow = app.WORKFLOWS["clarification"]
+    workflow = catalogue.WORKFLOWS["clarification"]
     for version in ("v2", "clarify.v2"):
         assert reruns.prompts_named(workflow, [("clarify", version)]) == (
             ("clarify", "clarify.v2"),
@@ -343,12 +343,12 @@ def test_prompts_are_named_by_version_or_whole() -> None:
         reruns.prompts_named(toy.WORKFLOW, [("x", "v1")])
 
 
-@pytest.mark.parametrize("name", app.WORKFLOWS)
+@pytest.mark.parametrize("name", catalogue.WORKFLOWS)
 def test_every_version_of_a_prompt_has_the_same_generator(name: str) -> None:
-    simulator = app.simulated(sim(1))
+    simulator = catalogue.simulated(sim(1))
     assert isinstance(simulator, SimLLMProvider)
     package = f"preflights_es.workflows.{name}"
-    for prompt_name, default in app.WORKFLOWS[name].prompts:
+    for prompt_name, default in catalogue.WORKFLOWS[name].prompts:
         texts = [prompt(package, id_).text for id_ in (default, *versions(package, prompt_name))]
         asked = [simulator.asked([Message("system", text)]) for text in texts]
         (route,) = {simulator.route(request) for request in asked}

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from preflights_es.app import WORKFLOWS
 from preflights_es.artifacts.files import hash_of
+from preflights_es.catalogue import WORKFLOWS
 from preflights_es.core.artifacts import ArtifactWritten
 from preflights_es.core.errors import (
     ArtifactOutside,

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from preflights_es.app import WORKFLOWS, App
+from preflights_es.app import App
+from preflights_es.catalogue import WORKFLOWS
 from preflights_es.core.artifacts import ArtifactDue
 from preflights_es.replay.replayer import Replayer
 from preflights_es.store.chain import verified

@@ -11,7 +11,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from preflights_es.app import WORKFLOWS
+from preflights_es.catalogue import WORKFLOWS
 from preflights_es.core.errors import (
     CommitUnknown,
     Conflict,

@@ -11,7 +11,7 @@ import psycopg
 import pytest
 from sqlalchemy.engine import make_url
 
-from preflights_es.app import WORKFLOWS
+from preflights_es.catalogue import WORKFLOWS
 from preflights_es.core.errors import StoreUnavailable
 from preflights_es.replay.replayer import Replayer
 from preflights_es.store import tables

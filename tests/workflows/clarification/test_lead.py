@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from preflights_es.app import WORKFLOWS
+from preflights_es.catalogue import WORKFLOWS
 from preflights_es.core import session as kernel
 from preflights_es.core.asking import Given, is_placeholder
 from preflights_es.core.completions import Completion, CompletionRequested, Message

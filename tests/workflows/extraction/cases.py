@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterator
 from typing import Any, Final
 
-from preflights_es.app import WORKFLOWS, references
+from preflights_es.catalogue import WORKFLOWS, references
 from preflights_es.core import session as kernel
 from preflights_es.core.asking import Given
 from preflights_es.core.completions import Completion, CompletionReceived, CompletionRequested

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from preflights_es.app import bank
+from preflights_es.catalogue import bank
 from preflights_es.core.completions import CompletionReceived, CompletionRequested
 from preflights_es.core.errors import LLMAPIError, LLMError, LLMRateLimitError, LLMTimeoutError
 from preflights_es.core.events import ResponseIgnored
