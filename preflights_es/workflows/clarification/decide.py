@@ -32,7 +32,7 @@ from preflights_es.workflows.clarification.events import (
     QuestionSuggested,
     ReferenceRenumbered,
 )
-from preflights_es.workflows.clarification.state import State, accepted, category, evolve
+from preflights_es.workflows.clarification.state import State, accepted, evolve
 from preflights_es.workflows.clarification.values import (
     COMPANION,
     OTHER_OPTION,
@@ -89,7 +89,7 @@ def _next(state: State) -> Decisions:
     """The next question, the patch, or the end; nothing where all that is said already."""
     if state.led.request is not None:
         return ()
-    found = category(state)
+    found = state.found
     turn = rules.response_in(state.heuristics, state.answers, state.turn, found)
     if turn.questions:
         if turn.questions[0] == state.question:
@@ -109,7 +109,7 @@ def _next(state: State) -> Decisions:
 
 def _asked(state: State) -> Decisions:
     """The question that is due, as it stands."""
-    turn = rules.response_in(state.heuristics, state.answers, state.turn, category(state))
+    turn = rules.response_in(state.heuristics, state.answers, state.turn, state.found)
     if not turn.questions:
         return _next(state)
     return (QuestionAsked(question=turn.questions[0], turn=state.turn),)
@@ -203,7 +203,7 @@ def _verdict(
 
 
 def _known_fields(state: State) -> dict[str, Field]:
-    found = category(state)
+    found = state.found
     return {field.id: field for field in found[0].fields()} if found else {}
 
 

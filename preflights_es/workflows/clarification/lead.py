@@ -17,7 +17,7 @@ from preflights_es.core.judging.verdict import Violation
 from preflights_es.core.steps import Usable, concluded, requested
 from preflights_es.workflows.clarification import rules
 from preflights_es.workflows.clarification.events import PatchProposed, QuestionSuggested
-from preflights_es.workflows.clarification.state import State, category
+from preflights_es.workflows.clarification.state import State
 from preflights_es.workflows.clarification.values import (
     OTHER,
     Category,
@@ -51,7 +51,7 @@ def _surroundings(state: State) -> str:
     lines = ["Intention:", state.intention, "", "Categories and their fields:"]
     lines += [f"* {c.name}: {_names(c)}" for c in _menu(config)]
     lines.append(f"* {OTHER}: {config.description.name}")
-    found = category(state)
+    found = state.found
     if found is not None and found[1].source != "suggested":
         how = "named by the intention" if found[1].source == "detected" else "chosen by the person"
         lines += ["", f"Category: {found[0].name} ({how})"]
@@ -74,7 +74,7 @@ def _shown(patch: DecisionPatch) -> str:
 
 
 def _fields_to_fill(state: State) -> str:
-    found = category(state)
+    found = state.found
     assert found is not None, "the patch is asked for only when the category is known"
     return f"Category: {found[0].name}\nFields: {_names(found[0])}"
 
@@ -106,7 +106,7 @@ def clarify_violations(state: State, payload: dict[str, Any]) -> tuple[Violation
     """What the schema of `clarify.v1` cannot say of a payload."""
     config = state.heuristics
     names = [*(c.name for c in config.categories), OTHER]
-    found = category(state)
+    found = state.found
     wanted = found[0].name if found and found[1].source in ("chosen", "custom") else None
     said = payload["category"]
     options = [option.casefold() for option in _options(payload)]
@@ -152,7 +152,7 @@ def _suggested(state: State, payload: dict[str, Any]) -> QuestionSuggested:
 
 def decide_violations(state: State, payload: dict[str, Any]) -> tuple[Violation, ...]:
     """What the schema of `decide.v1` cannot say: only what a person said becomes a value."""
-    found = category(state)
+    found = state.found
     if found is None:
         return (Violation("/category", "nothing is known of it"),)
     fields = {field.name: field for field in found[0].fields()}
@@ -187,7 +187,7 @@ def _spoken(state: State) -> list[str]:
 
 def _patched(state: State, payload: dict[str, Any]) -> PatchProposed:
     """The answers as the rules file them, and what else the model read out of them."""
-    found = category(state)
+    found = state.found
     assert found is not None, "checked before"
     read = {entry["name"]: stripped(entry["value"]) for entry in payload["fields"]}
     values = []

@@ -74,6 +74,8 @@ class State(msgspec.Struct, frozen=True):
     """The model's category and question, while its category holds."""
     detected: str = ""
     """The category that a word of the intention named, as it was decided then."""
+    found: Found | None = None
+    """The category, and how it became known: what the rest gives, since everything asks for it."""
     answers: dict[str, Answer] = {}
     """As the rules read them: raw, with companion keys."""
     provenance: tuple[Provenance, ...] = ()
@@ -109,11 +111,15 @@ def accepted(state: State) -> bool:
     return state.acknowledgement is not None and state.acknowledgement.status == "accepted"
 
 
-def category(state: State) -> Found | None:
-    """The category as the session stands, and how it became known."""
+def _categorized(state: State) -> State:
+    """With the category that the rest of it gives."""
+    return replace(state, found=_category(state, state.answers))
+
+
+def _category(state: State, answers: dict[str, Answer]) -> Found | None:
     config, framed = state.heuristics, state.framed
     by_keyword = config.named(state.detected) if state.detected else None
-    found = category_given(config, state.answers, by_keyword)
+    found = category_given(config, answers, by_keyword)
     if framed is None or (found and found[1].source != "detected" and not _frames(framed, found)):
         return found
     base = found[0] if found and _frames(framed, found) else _framed_category(config, framed)
@@ -143,7 +149,8 @@ def evolve(state: State, event: Event) -> State:
             found = Provenance(
                 state.heuristics.category.id, "Category", name, "detected", state.actor.kind
             )
-            return replace(state, detected=name, provenance=_filed(state.provenance, found))
+            provenance = _filed(state.provenance, found)
+            return _categorized(replace(state, detected=name, provenance=provenance))
         case QuestionAsked(question=question):
             return replace(
                 state,
@@ -183,7 +190,7 @@ def _after_led(state: State, event: Event) -> State:
         case QuestionSuggested():
             return _after_suggestion(state, event)
         case FellBack():
-            return replace(state, led=led, framed=_answered_frame(state))
+            return _categorized(replace(state, led=led, framed=_answered_frame(state)))
         case _:
             return state if led is state.led else replace(state, led=led)
 
@@ -225,16 +232,20 @@ def _after_answer(state: State, event: AnswerAccepted) -> State:
     answers.pop(event.key + COMPANION, None)
     if event.other is not None:
         answers[event.key + COMPANION] = event.other
-    found = Provenance(event.key, event.field, event.value, event.source, state.actor.kind)
+    filed = Provenance(event.key, event.field, event.value, event.source, state.actor.kind)
     answers_open = state.question is not None and state.question.id == event.key
-    provenance = _filed(state.provenance, found)
-    if event.key == state.heuristics.category.id and _is_another(state, answers):
-        # They answer none of the new category's questions; the log has them.
-        answers = {k: v for k, v in answers.items() if k.removesuffix(COMPANION) == event.key}
-        provenance = (found,)
+    provenance = _filed(state.provenance, filed)
+    found = state.found
+    if event.key == state.heuristics.category.id:
+        found = _category(state, answers)
+        if _is_another(state.found, found):
+            # They answer none of the new category's questions; the log has them.
+            answers = {k: v for k, v in answers.items() if k.removesuffix(COMPANION) == event.key}
+            provenance = (filed,)
     return replace(
         state,
         answers=answers,
+        found=found,
         provenance=provenance,
         question=None if answers_open else state.question,
         led=steps.heard(state.led, f"{event.field}: {event.value}"),
@@ -242,15 +253,13 @@ def _after_answer(state: State, event: AnswerAccepted) -> State:
     )
 
 
-def _is_another(state: State, answers: dict[str, Answer]) -> bool:
-    """Whether the answers name another category than the session has."""
-    was, now = category(state), category(replace(state, answers=answers))
+def _is_another(was: Found | None, now: Found | None) -> bool:
     return was is None or now is None or was[0].name != now[0].name
 
 
 def _after_suggestion(state: State, event: QuestionSuggested) -> State:
-    after = replace(state, framed=event)
-    found = category(after)
+    after = _categorized(replace(state, framed=event))
+    found = after.found
     if found is None or found[1].source != "suggested":
         return after
     key = state.heuristics.category.id
@@ -266,7 +275,7 @@ def _answered_frame(state: State) -> QuestionSuggested | None:
 
 def _with_suggested(state: State, patch: DecisionPatch) -> tuple[Provenance, ...]:
     """The provenance, with values that a model read out of what was said."""
-    found = category(state)
+    found = state.found
     fields = {field.name: field.id for field in found[0].fields()} if found else {}
     filed = {p.field for p in state.provenance}
     added = (

@@ -11,7 +11,7 @@ from preflights_es.core.events import Event
 from preflights_es.core.text import one_line
 from preflights_es.core.views import Status, View, taken_out
 from preflights_es.workflows.clarification import rules
-from preflights_es.workflows.clarification.state import State, accepted, category, evolve
+from preflights_es.workflows.clarification.state import State, accepted, evolve
 from preflights_es.workflows.clarification.values import (
     DecisionPatch,
     Hint,
@@ -103,7 +103,7 @@ def _ended(state: State) -> str:
 
 def provenance(state: State) -> tuple[Provenance, ...]:
     """How each value that counts came about, the category's first; a former category's do not."""
-    found = category(state)
+    found = state.found
     fields = found[0].fields() if found else ()
     keys = (state.heuristics.category.id, *(field.id for field in fields))
     by_key = {p.key: p for p in state.provenance}
@@ -112,7 +112,7 @@ def provenance(state: State) -> tuple[Provenance, ...]:
 
 def kind(state: State) -> rules.Kind:
     """What accepting leads to, or would once the open question is answered."""
-    found = category(state)
+    found = state.found
     patch = state.patch
     if patch is None and found is not None and not state.stopped:
         patch = DecisionPatch(found[0].name)
@@ -120,7 +120,7 @@ def kind(state: State) -> rules.Kind:
 
 
 def _response(state: State) -> LLMResponse:
-    return rules.response_in(state.heuristics, state.answers, state.turn, category(state))
+    return rules.response_in(state.heuristics, state.answers, state.turn, state.found)
 
 
 def _warnings(state: State) -> tuple[str, ...]:
@@ -170,7 +170,7 @@ def _fields(state: State) -> tuple[RecordField, ...]:
         return ()
     # Two categories may have fields of one name; a key belongs to one alone. A model's own field is
     # the session's, and in no table.
-    found = category(state)
+    found = state.found
     assert found is not None, "a patch has a category"
     keys = {field.name: field.id for field in found[0].fields()}
     options = {q.id: q.options[:-1] for q in state.asked}
@@ -185,6 +185,6 @@ def _fields(state: State) -> tuple[RecordField, ...]:
 def _open_questions(state: State) -> tuple[str, ...]:
     if not _response(state).missing_info:
         return ()
-    found = category(state)
+    found = state.found
     due = found[0].primary if found else state.heuristics.category
     return (due.question,) if due else ()
