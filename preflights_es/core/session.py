@@ -41,7 +41,8 @@ def _nobody(_state: object) -> None:
 
 
 KERNEL_INPUTS = (SessionAbandoned, InputQuarantined)
-IGNORED = (ResponseIgnored, InputIgnored)
+CLOSING = (SessionClosed, ResponseIgnored, InputIgnored)
+"""The kernel's own Decisions, which reach no workflow."""
 
 
 class Workflow(msgspec.Struct, Generic[S], frozen=True, kw_only=True):
@@ -123,17 +124,17 @@ def evolve(workflow: Workflow[S], session: Session[S], event: Event) -> Session[
     ignored or still undecided leaves no trace there.
     """
     version = session.version + 1
-    if isinstance(event, SessionErased):
-        return Session(workflow.initial, version, (), event, session.closed)
     if isinstance(event, Input):
+        if isinstance(event, SessionErased):
+            return Session(workflow.initial, version, (), event, session.closed)
         assert session.undecided is None or isinstance(event, InputQuarantined), (
             f"event {version} follows an undecided Input"
         )
         return Session(session.state, version, session.calls, event, session.closed)
     before = session.undecided
-    if isinstance(event, SessionClosed):
-        return Session(session.state, version, (), None, event.status)
-    if isinstance(event, IGNORED):
+    if isinstance(event, CLOSING):
+        if isinstance(event, SessionClosed):
+            return Session(session.state, version, (), None, event.status)
         return Session(session.state, version, session.calls, None, session.closed)
     state, calls = session.state, session.calls
     if before is not None:

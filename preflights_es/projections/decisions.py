@@ -26,8 +26,7 @@ def patches(read: Read) -> tuple[Decided, ...]:
     """The patches of a session, oldest first; none of one that cannot be folded."""
     if read.workflow.decided is None or not read.sessions:
         return ()
-    events = tuple(event for event in read.events if event is not None)
-    return read.workflow.decided(events, read.sessions)
+    return read.workflow.decided(read.folded, read.sessions)
 
 
 def accepted_at(patch: Decided) -> int | None:

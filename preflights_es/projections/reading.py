@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import msgspec
 
@@ -32,6 +32,11 @@ class Read(msgspec.Struct, frozen=True):
     trouble: Trouble = ""
     why: str = ""
     """What the trouble is, in words."""
+
+    @property
+    def folded(self) -> tuple[Event, ...]:
+        """The events of one that could be folded: all are there."""
+        return cast("tuple[Event, ...]", self.events) if self.sessions else ()
 
     @property
     def version(self) -> int:

@@ -49,15 +49,20 @@ def _shown(read: Read) -> tuple[str, float | None, str]:
     return kernel.status(read.workflow, session, view), view.progress, view.intention
 
 
+_LEADS: Final = frozenset((LeadChanged, LeadTaken, FellBack))
+
+
 def _led(read: Read) -> tuple[str, str, str]:
     """Provider, model, and why the reference took over, as the events say it last."""
     provider = model = fell_back = ""
+    setup = getattr(read.events[0], "setup", None) if read.events else None
+    if isinstance(setup, Setup):
+        provider, model = setup.provider, setup.lead.model if setup.lead else ""
+    if _LEADS.isdisjoint(map(type, read.events)):
+        return provider, model, ""
     changed: LeadChanged | None = None
     for event in read.events:
-        setup = getattr(event, "setup", None)
-        if isinstance(setup, Setup):
-            provider, model = setup.provider, setup.lead.model if setup.lead else ""
-        elif isinstance(event, LeadChanged):
+        if isinstance(event, LeadChanged):
             changed = event
         elif isinstance(event, LeadTaken) and changed is not None:
             lead, fell_back = changed.lead, ""

@@ -58,8 +58,13 @@ class Call(msgspec.Struct, frozen=True, kw_only=True):
     latency_ms: int | None = None
 
 
+_CALLS: Final = frozenset((CompletionRequested, CompletionReceived, CompletionFailed))
+
+
 def rows(read: Read) -> tuple[Row, ...]:
     """Of every session that can be decoded, be it erased in part, or damaged."""
+    if _CALLS.isdisjoint(map(type, read.events)):
+        return ()
     return tuple(msgspec.structs.astuple(call) for call in _calls(read))
 
 

@@ -33,13 +33,24 @@ _signed = struct.Struct(">q").pack
 _length = struct.Struct(">I").pack
 
 
-@lru_cache(maxsize=4096)
 def _text(value: str | None) -> bytes:
     """Length in bytes as an unsigned 32 bit integer, then UTF-8; all ones for None."""
     if value is None:
         return _NONE
     raw = value.encode()
     return _length(len(raw)) + raw
+
+
+@lru_cache(maxsize=4096, typed=True)
+def _beginning(version: int, tag: str) -> bytes:
+    """What stands before the time; a log repeats it, as it does `_ending`."""
+    return _times(version) + _text(tag)
+
+
+@lru_cache(maxsize=4096, typed=True)
+def _ending(actor_kind: str | None, decider: str) -> bytes:
+    """What stands behind the Input's id."""
+    return _text(actor_kind) + _text(decider)
 
 
 def stream_prefix(session_id: str, project: str, workflow: str) -> bytes:
@@ -59,12 +70,10 @@ def link(previous: bytes, prefix: bytes, event: Stored) -> bytes:
             (
                 previous,
                 prefix,
-                _times(event.version),
-                _text(event.type),
+                _beginning(event.version, event.type),
                 _signed(event.recorded_at),
                 _text(event.input_id),
-                _text(event.actor_kind),
-                _text(event.decider),
+                _ending(event.actor_kind, event.decider),
                 event.digest,
             )
         )
@@ -119,35 +128,25 @@ def verified(events: Sequence[Stored], head: bytes | None = None) -> Sequence[St
             raise LogDamaged("the session", 1, "missing: only the head is left")
         return events
     first = events[0]
-    session_id = first.session_id
     prefix = _prefix(first)
     previous = GENESIS
     covered = erased_before(events)
     for expected, event in enumerate(events, 1):
-        if event.version != expected:
-            raise LogDamaged(
-                f"session {session_id}", expected, f"missing: the next one is {event.version}"
-            )
-        if event.session_id != session_id or (event.project, event.workflow) != (
-            first.project,
-            first.workflow,
-        ):
-            raise LogDamaged(f"session {session_id}", expected, "it belongs to another session")
         try:
-            trouble = _payload_trouble(event, expected < covered)
+            trouble = _trouble(event, first, expected, expected < covered)
             previous = link(previous, prefix, event)
         except (AttributeError, TypeError, struct.error) as error:
             # A database keeps what it is given, whatever the column's type says.
             trouble = f"its values are of another kind: {error}"
+        if trouble is None and previous != event.hash:
+            trouble = "its hash does not follow from the one before"
         if trouble is not None:
-            raise LogDamaged(f"session {session_id}", expected, trouble)
-        if previous != event.hash:
-            raise LogDamaged(
-                f"session {session_id}", expected, "its hash does not follow from the one before"
-            )
+            raise LogDamaged(f"session {first.session_id}", expected, trouble)
     if head not in (None, previous) and all(event.hash != head for event in events):
         raise LogDamaged(
-            f"session {session_id}", len(events), "it is the last one, but not the session's head"
+            f"session {first.session_id}",
+            len(events),
+            "it is the last one, but not the session's head",
         )
     return events
 
@@ -165,13 +164,26 @@ def erased_before(events: Sequence[Stored]) -> int:
     return max((n for n, event in enumerate(events, 1) if event.type == ERASED_TAG), default=0)
 
 
-def _payload_trouble(event: Stored, covered: bool) -> str | None:
-    """Payload and salt are there and give the digest, or both are gone by an erasure."""
-    if event.data is None and event.salt is None:
+def _trouble(event: Stored, first: Stored, expected: int, covered: bool) -> str | None:
+    """Why an event cannot stand at its place, whatever stood before it.
+
+    Args:
+        covered: whether an erasure stands behind it: payload and salt may both be gone.
+    """
+    if event.version != expected:
+        return f"missing: the next one is {event.version}"
+    if (
+        event.session_id != first.session_id
+        or event.project != first.project
+        or event.workflow != first.workflow
+    ):
+        return "it belongs to another session"
+    salt, data = event.salt, event.data
+    if data is None and salt is None:
         return None if covered else "its payload is gone without an erasure"
-    if event.data is None or event.salt is None or len(event.salt) != SALT_BYTES:
+    if data is None or salt is None or len(salt) != SALT_BYTES:
         return "its salt does not go with its payload"
-    if digest(event.salt, event.data) != event.digest:
+    if sha256(salt + data).digest() != event.digest:
         return "its payload was changed"
     return None
 

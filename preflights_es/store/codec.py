@@ -63,7 +63,9 @@ class Codec:
             ErasedSession: the payload was erased.
             LogDamaged: it is not what the tag says.
         """
-        return self.decode_payload(stored, *self.upcast(stored))
+        if stored.data is None or stored.type in self._upcasters:
+            return self.decode_payload(stored, *self.upcast(stored))
+        return self.decode_payload(stored, stored.type, stored.data)
 
     def decode_payload(self, stored: Stored, tag: str, data: bytes) -> Event:
         """As `decode`, for a payload that is of today already."""

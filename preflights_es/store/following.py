@@ -9,18 +9,26 @@ one of them write (docs/decisions/0011).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import groupby
+from operator import itemgetter
+from types import MappingProxyType
 from typing import Any, Final
 
 from msgspec import structs
 
 from preflights_es.core.errors import LogDamaged, NewerProjection
-from preflights_es.core.ports import Fold, Folded, Head, Registered, Row, Stream, Turn
+from preflights_es.core.ports import Fold, Folded, Head, Registered, Row, Stored, Stream, Turn
 from preflights_es.store.chain import verified
-from preflights_es.store.projected import PROJECTED, statements
+from preflights_es.store.projected import PROJECTED, sized, statements
 from preflights_es.store.sql import SqlStore
 from preflights_es.store.statements import Statements, event_of
 
 ROWS_PAGE: Final = 1_000  # sessions whose rows are read at once
+PORTIONS: Final = (
+    64,
+    8,
+    1,
+)  # sessions that a statement is about; three to compile, not one a count
 
 Look = Callable[[Callable[[Any], Any]], Any]
 """Hands a cursor to whoever looks something up."""
@@ -114,7 +122,7 @@ class SqlFollowing:
         return pairs[-1]
 
     def write(self, heads: Sequence[Head], versions: Mapping[str, int], fold: Fold) -> None:
-        done = fold(self._stream(self._database.looked, head) for head in heads)
+        done = fold(self._streams(heads))
         self._database.wrote(lambda cursor: self._write(cursor, done, versions, ()))
 
     def _write(
@@ -130,31 +138,66 @@ class SqlFollowing:
         names = [
             name for name in versions if name in found and found[name].version == versions[name]
         ]
-        gone: dict[str, list[dict[str, Any]]] = {name: [] for name in names}
-        rows: dict[str, list[dict[str, Any]]] = {name: [] for name in names}
         # In one order everywhere, so that no two followers wait for each other's marks.
-        for turn in sorted(done.turns, key=lambda turn: turn.session_id):
-            if self._statements.run(
-                cursor, "erased", in_session=turn.session_id, upto=turn.version
-            ).fetchone():
-                continue  # since it was read: what it held must not come back
-            for name in self._marked(cursor, turn, names):
-                columns = self.columns(name)
-                gone[name].append({"in_session": turn.session_id})
-                rows[name] += (dict(zip(columns, row, strict=True)) for row in turn.rows[name])
+        turns = sorted(done.turns, key=lambda turn: turn.session_id)
+        turns = self._standing(cursor, turns) if names else []
+        marked = self._marked(cursor, turns, names)
         for name in names:
-            self._statements.many(cursor, f"delete_{name}", gone[name])
-            self._statements.many(cursor, f"insert_{name}", rows[name])
+            moved = [turn for turn in turns if turn.session_id in marked[name]]
+            self._in_portions(cursor, name, [turn.session_id for turn in moved])
+            rows = [row for turn in moved for row in turn.rows[name]]
+            self._statements.rows(cursor, f"insert_{name}", self.columns(name), rows)
         self._settle(cursor, done, pairs)
 
-    def _marked(self, cursor: Any, turn: Turn, names: Sequence[str]) -> list[str]:
-        """Those of the projections that had not folded the session as far."""
-        if not names:
-            return []
+    def _standing(self, cursor: Any, turns: Sequence[Turn]) -> list[Turn]:
+        """Without those that were erased since: what they held must not come back."""
+        found = dict(self._in_portions(cursor, "heads", [turn.session_id for turn in turns]))
+        return [
+            turn
+            for turn in turns
+            if found.get(turn.session_id, 0) <= turn.version or not self._erased(cursor, turn)
+        ]
+
+    def _erased(self, cursor: Any, turn: Turn) -> bool:
+        of = {"in_session": turn.session_id, "upto": turn.version}
+        return self._statements.run(cursor, "erased", **of).fetchone() is not None
+
+    def _marked(
+        self, cursor: Any, turns: Sequence[Turn], names: Sequence[str]
+    ) -> dict[str, set[str]]:
+        """By projection: the sessions that it had not folded as far."""
+        marked: dict[str, set[str]] = {name: set() for name in names}
         values = {f"name_{n}": name for n, name in enumerate(names)}
-        of = {"in_session": turn.session_id, "to_version": turn.version}
-        rows = self._statements.run(cursor, f"mark_{len(names)}", **values, **of).fetchall()
-        return [row[0] for row in rows]
+        upto = [turn.version for turn in turns]
+        ids = [turn.session_id for turn in turns]
+        for name, session_id in self._in_portions(cursor, "mark", ids, upto, values):
+            marked[name].add(session_id)
+        return marked
+
+    def _in_portions(
+        self,
+        cursor: Any,
+        which: str,
+        ids: Sequence[str],
+        versions: Sequence[int] = (),
+        values: Mapping[str, str] = MappingProxyType({}),
+    ) -> list[Any]:
+        """Run a statement on sessions, many at a time; all that it found."""
+        found: list[Any] = []
+        begin = 0
+        while begin < len(ids):
+            size = next(size for size in PORTIONS if size <= len(ids) - begin)
+            name = f"{which}_{len(values)}_{size}"
+            if name not in self._statements:
+                made = sized(self._database.engine.dialect.name, which, len(values), size)
+                self._statements.add({name: made})
+            of: dict[str, Any] = {f"session_{n}": ids[begin + n] for n in range(size)}
+            of |= {f"version_{n}": version for n, version in enumerate(versions[begin:][:size])}
+            self._statements.run(cursor, name, **of, **values)
+            if cursor.description is not None:
+                found += cursor.fetchall()
+            begin += size
+        return found
 
     def _settle(self, cursor: Any, done: Folded, pairs: Sequence[tuple[str, int]]) -> None:
         """The outbox: what was folded goes, what somebody else must fold stays."""
@@ -191,15 +234,18 @@ class SqlFollowing:
         )
         return (Head(*rows[0][:-1]), rows[0][-1] == len(PROJECTED)) if rows else None
 
+    def _streams(self, heads: Sequence[Head]) -> Iterator[Stream]:
+        """Sessions that lie side by side, read at once: a statement each costs twice as much."""
+        rows = self._rows("read_range", first=heads[0].session_id, last=heads[-1].session_id)
+        found = {key: list(some) for key, some in groupby(rows, itemgetter(0))}
+        for head in heads:
+            some = found.pop(head.session_id, ())
+            yield _verified(head, tuple(event_of(head, row[1:]) for row in some))
+
     def _stream(self, look: Look, head: Head) -> Stream:
         of = {"in_session": head.session_id, "after": 0}
         rows = look(lambda cursor: self._statements.run(cursor, "read", **of).fetchall())
-        events = tuple(event_of(head, row) for row in rows)
-        try:
-            verified(events, head.hash)
-        except LogDamaged as damage:
-            return Stream(head, events, str(damage))
-        return Stream(head, events)
+        return _verified(head, tuple(event_of(head, row) for row in rows))
 
     # 4. Reading rows -------------------------------------------------------------------------
 
@@ -230,6 +276,14 @@ class SqlFollowing:
     def folded(self, name: str) -> int:
         count: int = self._rows("count_marks", of_name=name)[0][0]
         return count
+
+
+def _verified(head: Head, events: tuple[Stored, ...]) -> Stream:
+    try:
+        verified(events, head.hash)
+    except LogDamaged as damage:
+        return Stream(head, events, str(damage))
+    return Stream(head, events)
 
 
 def _registered(rows: Sequence[Any]) -> dict[str, Registered]:

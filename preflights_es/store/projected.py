@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Final
 
 from sqlalchemy import (
@@ -19,6 +20,7 @@ from sqlalchemy import (
     update,
 )
 from sqlalchemy.sql import ClauseElement
+from sqlalchemy.sql.elements import BindParameter
 
 from preflights_es.core.events import ERASED_TAG
 from preflights_es.store import tables
@@ -32,28 +34,12 @@ PROJECTED: Final[dict[str, Table]] = {
 
 
 def statements(dialect: str) -> dict[str, ClauseElement]:
-    if dialect == "sqlite":
-        from sqlalchemy.dialects.sqlite import insert as upsert
-    else:
-        from sqlalchemy.dialects.postgresql import insert as upsert  # type: ignore[assignment]  # a twin
+    upsert = _upsert(dialect)
     p, m, o = tables.projections.c, tables.marks.c, tables.outbox.c
     h, e = tables.heads.c, tables.events.c
     head = select(h.session_id, h.project, h.workflow, h.version, h.head_hash)
     registered = select(p.name, p.version, p.generation, p.complete)
     named = p.name == bindparam("of_name")
-
-    def mark(count: int) -> ClauseElement:
-        of: dict[str, Any] = {
-            "session_id": bindparam("in_session"),
-            "version": bindparam("to_version"),
-        }
-        names = [{"projection": bindparam(f"name_{n}"), **of} for n in range(count)]
-        made = upsert(tables.marks).values(names)
-        return made.on_conflict_do_update(
-            index_elements=[m.projection, m.session_id],
-            set_={"version": made.excluded.version},
-            where=m.version < made.excluded.version,
-        ).returning(m.projection)
 
     made: dict[str, ClauseElement] = {
         "registered": registered,
@@ -68,7 +54,6 @@ def statements(dialect: str) -> dict[str, ClauseElement]:
         .where(named, p.generation == bindparam("of_generation"))
         .values(complete=1),
         "empty_marks": delete(tables.marks).where(m.projection == bindparam("of_name")),
-        **{f"mark_{count}": mark(count) for count in range(1, len(PROJECTED) + 1)},
         "marks": select(m.session_id, m.version).where(
             m.projection == bindparam("of_name"),
             m.session_id.between(bindparam("first"), bindparam("last")),
@@ -103,6 +88,9 @@ def statements(dialect: str) -> dict[str, ClauseElement]:
             .scalar_subquery()
         ).where(h.session_id == bindparam("in_session")),
         "read": reading(),
+        "read_range": select(e.session_id, *reading().selected_columns)
+        .where(e.session_id.between(bindparam("first"), bindparam("last")))
+        .order_by(e.session_id, e.version),
         "erased": select(e.version)
         .where(
             e.session_id == bindparam("in_session"),
@@ -119,6 +107,49 @@ def statements(dialect: str) -> dict[str, ClauseElement]:
     return made
 
 
+def sized(dialect: str, which: str, names: int, count: int) -> ClauseElement:
+    """A statement on so many sessions at once: `marks`, `moved`, or `delete` from a projection.
+
+    Its parameters are `session_0` and so on; to mark, `version_0` and `name_0` as well.
+
+    Args:
+        which: `mark`, `heads`, or the name of the projection whose rows go.
+        names: projections that are marked.
+    """
+    sessions: list[BindParameter[str]] = [bindparam(f"session_{n}") for n in range(count)]
+    h, m = tables.heads.c, tables.marks.c
+    if which == "heads":
+        return select(h.session_id, h.version).where(h.session_id.in_(sessions))
+    if which != "mark":
+        table = PROJECTED[which]
+        return delete(table).where(table.c.session_id.in_(sessions))
+    versions: list[BindParameter[int]] = [bindparam(f"version_{n}") for n in range(count)]
+    of: list[BindParameter[str]] = [bindparam(f"name_{n}") for n in range(names)]
+    made = _upsert(dialect)(tables.marks).values(
+        [
+            {"projection": name, "session_id": session, "version": version}
+            for session, version in zip(sessions, versions, strict=True)
+            for name in of
+        ]
+    )
+    marked: ClauseElement = made.on_conflict_do_update(
+        index_elements=[m.projection, m.session_id],
+        set_={"version": made.excluded.version},
+        where=m.version < made.excluded.version,
+    ).returning(m.projection, m.session_id)
+    return marked
+
+
+def _upsert(dialect: str) -> Callable[[Table], Any]:
+    if dialect == "sqlite":
+        from sqlalchemy.dialects import sqlite
+
+        return sqlite.insert
+    from sqlalchemy.dialects import postgresql
+
+    return postgresql.insert
+
+
 def _of_table(name: str, table: Table) -> dict[str, ClauseElement]:
     """The statements of one projection's rows; its first column is the session's id."""
     session_id, project = table.c.session_id, table.c.project
@@ -130,7 +161,6 @@ def _of_table(name: str, table: Table) -> dict[str, ClauseElement]:
     )
     return {
         f"empty_{name}": delete(table),
-        f"delete_{name}": delete(table).where(session_id == bindparam("in_session")),
         f"insert_{name}": insert(table),
         f"any_{name}": some,
         f"some_{name}": some.where(project == bindparam("of_project")),

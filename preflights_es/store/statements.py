@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
-from sqlalchemy import bindparam, delete, func, insert, or_, select, update
+from sqlalchemy import Select, bindparam, delete, func, insert, or_, select, update
 from sqlalchemy.engine import Engine
 from sqlalchemy.sql import ClauseElement
 from sqlalchemy.sql.elements import BindParameter
@@ -55,16 +56,42 @@ class Statements:
             statement = self._of(which)
             cursor.executemany(statement.sql, [statement.bound(row) for row in rows])
 
+    def rows(
+        self, cursor: Any, which: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]
+    ) -> None:
+        """As `many`, for rows without names."""
+        if not rows:
+            return
+        statement = self._of(which)
+        if statement.names == list(columns):
+            cursor.executemany(statement.sql, rows)
+        else:
+            self.many(cursor, which, [dict(zip(columns, row, strict=True)) for row in rows])
+
+    def __contains__(self, which: str) -> bool:
+        return which in self._elements
+
     def _of(self, which: str) -> Statement:
         if which not in self._compiled:
             self._compiled[which] = Statement(self._elements[which], self._engine)
         return self._compiled[which]
 
 
+def together(cursor: Any) -> AbstractContextManager[Any]:
+    """Within it, what is run is sent in one trip, where the driver can: psycopg's pipeline.
+
+    What a statement found or changed is known when the block ends, and an error as well, even where
+    later ones ran on: only then is it known which one failed.
+    """
+    pipeline = getattr(cursor.connection, "pipeline", nullcontext)
+    made: AbstractContextManager[Any] = pipeline()
+    return made
+
+
 _h, _e, _c, _n = tables.heads.c, tables.events.c, tables.claims.c, tables.numbers.c
 
 
-def reading() -> ClauseElement:
+def reading() -> Select[Any]:
     """The events of a session behind a version, as `event_of` takes them."""
     return (
         select(

@@ -3,59 +3,70 @@
 from __future__ import annotations
 
 import json
+import os
 import resource
 import sqlite3
 import subprocess
 import sys
 import time
+from pathlib import Path
 
-from preflights_es.app import projector
-from preflights_es.runtime import entropy
-from preflights_es.store.following import SqlFollowing
-from preflights_es.store.sql import SqlStore
 from tests.benchmarks import large
 from tests.benchmarks.measure import Figure, Pair
 
 EVENTS = large.SESSIONS * large.EVENTS
 MEMORY_MB = 150
-PROGRAM = "from tests.benchmarks import rebuilding as r; import sys; r.rebuilt(sys.argv[1])"
+PROGRAM = "from tests.benchmarks import rebuilding as r; import sys; r.rebuilt(*sys.argv[1:])"
 
 
 def figures() -> list[Figure]:
-    """One rebuild in a process of its own, whose memory is measured; the scan before and after."""
+    """Rebuilds in processes of their own, whose memory is measured; the scan before and after."""
     path = str(large.database())
-    before = scan_seconds(path)
-    began = time.perf_counter()
-    subprocess.run([sys.executable, "-c", PROGRAM, path], check=True)
-    ours = time.perf_counter() - began
-    megabytes = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1_024
-    floor = (before + scan_seconds(path)) / 2
-    pair = Pair(ours, floor, ours / floor)
+    alone, memory_alone = _measured(path, 1)
+    every, memory = _measured(path, len(os.sched_getaffinity(0)))
     return [
-        Figure(
-            f"rebuild all projections from {EVENTS:,} events",
-            pair.ratio,
-            1 / 0.3,
-            1 / 0.45,
-            f"{EVENTS / pair.ours:,.0f} events/s",
-            f"{EVENTS / pair.floor:,.0f} events/s",
-        ),
-        Figure(
-            "its memory",
-            megabytes / MEMORY_MB,
-            1.0,
-            None,
-            f"{megabytes:.0f} MB",
-            f"{MEMORY_MB} MB",
-        ),
+        _rate("rebuild all projections from 800,000 events", every, 1 / 0.3, 1 / 0.45),
+        _rate("the same in one process", alone, 1 / 0.2, 1 / 0.3),
+        _size("memory of a rebuild, all processes together", memory),
+        _size("memory of one in one process", memory_alone),
     ]
 
 
-def rebuilt(path: str) -> None:
-    """Every projection, from zero."""
-    store = SqlStore(path, entropy.now, entropy.salt)
-    projector(SqlFollowing(store)).rebuild()
-    store.close()
+def _rate(what: str, pair: Pair, limit: float, stretch: float) -> Figure:
+    ours, floor = (f"{EVENTS / seconds:,.0f} events/s" for seconds in (pair.ours, pair.floor))
+    return Figure(what, pair.ratio, limit, stretch, ours, floor)
+
+
+def _size(what: str, megabytes: float) -> Figure:
+    ours, floor = f"{megabytes:.0f} MB", f"{MEMORY_MB} MB"
+    return Figure(what, megabytes / MEMORY_MB, 1.0, None, ours, floor)
+
+
+def _measured(path: str, jobs: int) -> tuple[Pair, float]:
+    """The whole command, its start included; and its memory in megabytes."""
+    before = scan_seconds(path)
+    began = time.perf_counter()
+    command = [sys.executable, "-c", PROGRAM, path, str(jobs)]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    ours = time.perf_counter() - began
+    floor = (before + scan_seconds(path)) / 2
+    return Pair(ours, floor, ours / floor), float(done.stdout.split()[-1])
+
+
+def rebuilt(path: str, jobs: str) -> None:
+    """Every projection, from zero, as the command does it; prints the peak of its memory."""
+    from preflights_cli.main import preflights
+
+    arguments = ["--db", path, "projections", "rebuild", "--jobs", jobs]
+    preflights(arguments, standalone_mode=False)
+    helpers = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1_024
+    print(_peak() + helpers * (int(jobs) - 1))
+
+
+def _peak() -> float:
+    """Megabytes; `ru_maxrss` of a process begins with the peak of whoever started it."""
+    status = Path("/proc/self/status").read_text()
+    return int(status.split("VmHWM:")[1].split()[0]) / 1_024
 
 
 def scan_seconds(path: str) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from msgspec.structs import replace
 
@@ -23,6 +23,14 @@ from preflights_es.workflows.clarification.events import (
 from preflights_es.workflows.clarification.state import State, accepted
 from preflights_es.workflows.clarification.values import Provenance
 from preflights_es.workflows.clarification.views import kind, provenance
+
+TELLING: Final = frozenset(
+    (
+        *(QuestionAsked, CategoryDetected, AnswerAccepted, QuestionSuggested),
+        *(PatchProposed, DecisionRecorded, DecisionMarkedSuperseded),
+    )
+)
+"""What `_seen` looks at; most events are none of it."""
 
 MODEL = Actor("agent")
 """Who is behind a value that no person, agent or script typed."""
@@ -65,7 +73,7 @@ def decided(events: Sequence[Event], sessions: Sequence[Session[State]]) -> tupl
     for version, (event, session) in enumerate(zip(events, sessions, strict=True), 1):
         if isinstance(event, Input):
             new, at = event, version
-        elif new is not None:
+        elif new is not None and type(event) in TELLING:
             _seen(trail, event, Said(version, at, new), session.state)
     if not trail.patches:
         return ()
