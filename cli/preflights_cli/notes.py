@@ -1,12 +1,11 @@
-"""`note`, `notes`, `tasks`, `events`, `ideas` and `task`: what is on somebody's mind, in order."""
+"""`note` and `task`: what is on somebody's mind, taken down and put right."""
 
 from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Final, cast, get_args
+from typing import Final, cast, get_args
 
 import click
 
@@ -23,19 +22,15 @@ from preflights_cli.common import (
     tell_name,
 )
 from preflights_cli.main import EXIT_REFUSED
-from preflights_cli.noted import item_json, refusal, said, view_of
-from preflights_cli.shapes import is_refusal, status_of
+from preflights_cli.noted import refusal
+from preflights_cli.shapes import is_refusal
 from preflights_cli.shapes import said as session_said
-from preflights_cli.table import Column, table
 from preflights_es.app import App
-from preflights_es.core.errors import PreflightsError, Refused
-from preflights_es.core.ids import short
-from preflights_es.core.text import one_line
+from preflights_es.core.errors import Refused
 from preflights_es.runtime import entropy
-from preflights_es.runtime.notes import NOTE_MAX, Listed
-from preflights_es.runtime.runner import Handle, Step
+from preflights_es.runtime.notes import NOTE_MAX
+from preflights_es.runtime.runner import Step
 from preflights_es.workflows.extraction import WORKFLOW
-from preflights_es.workflows.extraction.state import State
 from preflights_es.workflows.extraction.values import Energy, Importance, ItemType
 
 BYTES_MAX: Final = 4 * NOTE_MAX + 3  # of a file: every character in four, and a mark
@@ -291,122 +286,3 @@ def edit_command(
     finish_pending(app, voice)
     step = app.notes.edited(app.notes.found(task), fields)
     return _said(voice, step)
-
-
-# 4. Lists ------------------------------------------------------------------------------------
-
-
-@click.command()
-@click.option("--unprocessed", is_flag=True, help="Only those that wait to be filed by hand.")
-@common
-def notes_command(unprocessed: bool, app: App, voice: Voice) -> int:
-    """List the notes of this project, newest first.
-
-    \b
-    Examples:
-      preflights notes
-      preflights notes --unprocessed
-    """
-    finish_pending(app, voice)
-    found = [handle for handle in _all(app, voice) if view_of(handle).note]
-    if unprocessed:
-        found = [handle for handle in found if view_of(handle).note_status == "unprocessed"]
-    voice.json({"format": "notes/1", "notes": [_note_row(handle) for handle in found]})
-    if not found:
-        voice.say("No note waits to be filed by hand." if unprocessed else "No notes here yet.")
-    elif not voice.as_json:
-        views = [view_of(handle) for handle in found]
-        table(
-            (
-                Column("id", [short(handle.session_id) for handle in found]),
-                Column("status", [view.note_status for view in views]),
-                Column("items", [str(len(view.items)) for view in views]),
-                Column("note", [one_line(view.note) for view in views]),
-            ),
-            fold=unprocessed,  # what is to be filed by hand is wanted whole
-        )
-    return 0
-
-
-def _note_row(handle: Handle) -> dict[str, Any]:
-    view = view_of(handle)
-    return {
-        "session_id": handle.session_id,
-        "status": status_of(handle),
-        "note_status": view.note_status,
-        "note": view.note,
-        "items": len(view.items),
-        "warnings": list(view.warnings),
-    }
-
-
-@click.command()
-@click.option("--all", "everything", is_flag=True, help="Also those that are over.")
-@common
-def tasks_command(everything: bool, app: App, voice: Voice) -> int:
-    """List the open tasks of this project, the oldest note's first.
-
-    \b
-    Examples:
-      preflights tasks
-      preflights tasks --all --json
-    """
-    return _listed(app, voice, "task", everything=everything)
-
-
-@click.command()
-@common
-def events_command(app: App, voice: Voice) -> int:
-    """List the events that notes of this project hold, the oldest note's first.
-
-    \b
-    Examples:
-      preflights events
-      preflights events --json
-    """
-    return _listed(app, voice, "event", everything=True)
-
-
-@click.command()
-@common
-def ideas_command(app: App, voice: Voice) -> int:
-    """List the ideas that notes of this project hold, the oldest note's first.
-
-    \b
-    Examples:
-      preflights ideas
-      preflights ideas --json
-    """
-    return _listed(app, voice, "idea", everything=True)
-
-
-def _listed(app: App, voice: Voice, type_: ItemType, *, everything: bool) -> int:
-    finish_pending(app, voice)
-    found = [
-        Listed(handle, item)
-        for handle in reversed(list(_all(app, voice)))
-        for item in cast("State", handle.session.state).items
-        if item.type == type_ and (everything or item.status == "open")
-    ]
-    rows = [item_json(listed.handle, listed.item) for listed in found]
-    voice.json({"format": "items/1", "items": rows})
-    if not found:
-        voice.say(f"No {'open ' if not everything else ''}{type_}s here.")
-    elif not voice.as_json:
-        table(
-            (
-                Column("id", [listed.id for listed in found]),
-                Column(type_, [said(listed.item) for listed in found]),
-            ),
-            fold=True,
-        )
-    return 0
-
-
-def _all(app: App, voice: Voice) -> Iterator[Handle]:
-    """The notes that can be read; trouble with one is said and hides no other."""
-    for found in app.notes.all():
-        if isinstance(found, PreflightsError):
-            voice.warn(str(found))
-        else:
-            yield found

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -12,7 +11,7 @@ import pytest
 from preflights_es.catalogue import WORKFLOWS
 from preflights_es.core import session as kernel
 from preflights_es.core.asking import Given, is_placeholder
-from preflights_es.core.completions import Completion, CompletionRequested, Message
+from preflights_es.core.completions import CompletionRequested, Message
 from preflights_es.core.errors import LLMAPIError, LLMError, LLMRateLimitError, LLMTimeoutError
 from preflights_es.core.leading import (
     FellBack,
@@ -39,6 +38,7 @@ from preflights_es.workflows.clarification.values import (
     HeuristicsConfig,
 )
 from tests.fixed import PROJECT, memory_runner
+from tests.scripted import Reply, Scripted
 from tests.workflows.clarification.cases import ADA, OAUTH, UID
 
 GOOD = {
@@ -47,22 +47,6 @@ GOOD = {
     "options": ["Passkeys", "OAuth"],
     "own": None,
 }
-Reply = str | LLMError | dict[str, Any]
-
-
-class Scripted:
-    """A provider that says what it was told to, in turn."""
-
-    def __init__(self, *replies: Reply) -> None:
-        self._replies: Iterator[Reply] = iter(replies)
-        self.requests: list[CompletionRequested] = []
-
-    async def respond(self, request: CompletionRequested) -> Completion:
-        self.requests.append(request)
-        reply = next(self._replies)
-        if isinstance(reply, LLMError):
-            raise reply
-        return Completion(reply if isinstance(reply, str) else json.dumps(reply))
 
 
 class Led:

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import json
-from collections.abc import Iterator
 from typing import Any, Final
 
 from preflights_es.catalogue import WORKFLOWS, references
 from preflights_es.core import session as kernel
 from preflights_es.core.asking import Given
-from preflights_es.core.completions import Completion, CompletionReceived, CompletionRequested
-from preflights_es.core.errors import LLMError
+from preflights_es.core.completions import CompletionReceived
 from preflights_es.core.events import Actor, Event, Input
 from preflights_es.core.leading import Lead, LeadChanged, Setup, StepRetried
 from preflights_es.core.ports import Provider
@@ -30,11 +27,10 @@ from preflights_es.workflows.extraction.state import State
 from preflights_es.workflows.extraction.values import Item, ItemType, Language
 from preflights_es.workflows.extraction.views import NoteView
 from tests.fixed import PROJECT, memory_runner
+from tests.scripted import Reply, Scripted
 
 ADA: Final = Actor("user", "Ada Lovelace")
 ROBOT: Final = Actor("script")
-
-Reply = str | LLMError | dict[str, Any]
 
 
 def task(title: str, **said: Any) -> dict[str, Any]:
@@ -54,21 +50,6 @@ ASKED: Final = items(
     task("Email"), event("Arzt"), question={"question": "Wann?", "field": "start_time"}
 )
 READ_AGAIN: Final = items(task("Email"), event("Arzt", start_time="14:00"))
-
-
-class Scripted:
-    """A provider that says what it was told to, in turn."""
-
-    def __init__(self, *replies: Reply) -> None:
-        self._replies: Iterator[Reply] = iter(replies)
-        self.requests: list[CompletionRequested] = []
-
-    async def respond(self, request: CompletionRequested) -> Completion:
-        self.requests.append(request)
-        reply = next(self._replies)
-        if isinstance(reply, LLMError):
-            raise reply
-        return Completion(reply if isinstance(reply, str) else json.dumps(reply))
 
 
 class Note:

@@ -29,13 +29,13 @@ from preflights_es.workflows.extraction.events import (
     QuestionAsked,
 )
 from preflights_es.workflows.extraction.values import Language
+from tests.scripted import Reply
 from tests.workflows.extraction import notes
 from tests.workflows.extraction.cases import (
     ASKED,
     EMAIL,
     READ_AGAIN,
     Note,
-    Reply,
     by_rules,
     event,
     items,

@@ -1,0 +1,27 @@
+"""A provider that is told what to answer."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from preflights_es.core.completions import Completion, CompletionRequested
+from preflights_es.core.errors import LLMError
+
+Reply = str | LLMError | dict[str, Any]
+
+
+class Scripted:
+    """A provider that says what it was told to, in turn."""
+
+    def __init__(self, *replies: Reply) -> None:
+        self._replies: Iterator[Reply] = iter(replies)
+        self.requests: list[CompletionRequested] = []
+
+    async def respond(self, request: CompletionRequested) -> Completion:
+        self.requests.append(request)
+        reply = next(self._replies)
+        if isinstance(reply, LLMError):
+            raise reply
+        return Completion(reply if isinstance(reply, str) else json.dumps(reply))
