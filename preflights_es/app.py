@@ -22,7 +22,7 @@ from preflights_es.runtime.grammar import misplaced
 from preflights_es.runtime.notes import Notes
 from preflights_es.runtime.once import Once
 from preflights_es.runtime.runner import Handle, Runner, Step
-from preflights_es.runtime.sessions import Sessions
+from preflights_es.runtime.sessions import Desk, Sessions
 from preflights_es.settings import Options, Settings
 from preflights_es.store.codec import Codec
 from preflights_es.store.sql import SqlStore
@@ -77,42 +77,25 @@ class App:
         return Documents(self.runner, self.settings.root, folders)
 
     @cached_property
+    def _desk(self) -> Desk:
+        project, check = self.settings.project, self._check_lead
+        return Desk(self.runner, project, self.actor, self.settled, self._once, check)
+
+    @cached_property
     def sessions(self) -> Sessions:
         """The sessions of this project, whatever their workflow."""
-        return Sessions(
-            self.runner,
-            self.settings.project,
-            self.actor,
-            self.settled,
-            self._once,
-            self._check_lead,
-        )
+        return Sessions(self._desk)
 
     @cached_property
     def clarifications(self) -> Clarifications:
         """The clarifications of this project."""
-        return Clarifications(
-            self.runner,
-            self.settings.project,
-            self.actor,
-            self.documents,
-            {"adr": self.settings.decisions, "task": self.settings.tasks},
-            self.settled,
-            self._once,
-            self._check_lead,
-        )
+        folders = {"adr": self.settings.decisions, "task": self.settings.tasks}
+        return Clarifications(self._desk, self.documents, folders)
 
     @cached_property
     def notes(self) -> Notes:
         """The notes of this project."""
-        return Notes(
-            self.runner,
-            self.settings.project,
-            self.actor,
-            self.settled,
-            self._once,
-            self._check_lead,
-        )
+        return Notes(self._desk)
 
     def _check_lead(self, handle: Handle) -> None:
         self.leads.check(handle)  # those of now: a command may have named others
@@ -129,8 +112,7 @@ class App:
         """What erases sessions of this project."""
         from preflights_es.runtime.erasure import Erasure
 
-        project, root = self.settings.project, self.settings.root
-        return Erasure(self.runner, self.store, project, self.actor, root, CODE, projected())
+        return Erasure(self._desk, self.store, self.settings.root, CODE, projected())
 
     @cached_property
     def following(self) -> SqlFollowing:

@@ -27,6 +27,7 @@ from preflights_es.runtime.clarifications import Clarifications
 from preflights_es.runtime.documents import Documents
 from preflights_es.runtime.performer import PROGRAM
 from preflights_es.runtime.runner import Handle, Runner
+from preflights_es.runtime.sessions import Desk
 from preflights_es.store import jsonl
 from preflights_es.store.memory import MemoryStore
 from preflights_es.workflows.clarification import WORKFLOW
@@ -70,7 +71,7 @@ class Recorder:
     def by(self, actor: Actor = ADA) -> Clarifications:
         """The project as one actor meets it."""
         folders = {"adr": "docs/decisions", "task": "docs/tasks"}
-        return Clarifications(self.runner, "golden", actor, self.documents, folders)
+        return Clarifications(Desk(self.runner, "golden", actor), self.documents, folders)
 
     def start(
         self,

@@ -10,6 +10,7 @@ from preflights_es.core.leading import Lead, Setup
 from preflights_es.core.simulation import GENERATION
 from preflights_es.runtime.notes import Listed, Notes
 from preflights_es.runtime.runner import Handle, Step
+from preflights_es.runtime.sessions import Desk
 from preflights_es.workflows.extraction import WORKFLOW
 from preflights_es.workflows.extraction.values import Language
 from tests.record_goldens import ADA, Recorder
@@ -32,7 +33,7 @@ def notes(r: Recorder) -> Notes:
         after = asyncio.run(r.runner.settle(step.handle, simulated(lead)))
         return Step(after.handle, step.decisions)
 
-    return Notes(r.runner, "golden", ADA, settled)
+    return Notes(Desk(r.runner, "golden", ADA, settled))
 
 
 def take(r: Recorder, note: str, lead: Lead = MOCK, language: Language = "de") -> Handle:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Final
 
 from preflights_es.core import ids
@@ -19,9 +19,8 @@ from preflights_es.core.events import Actor
 from preflights_es.core.leading import Setup
 from preflights_es.core.text import INTENTION_MAX, one_line
 from preflights_es.runtime.documents import Documents
-from preflights_es.runtime.once import Once
-from preflights_es.runtime.runner import CONFLICTS_MAX, Handle, Proposed, Runner, Step
-from preflights_es.runtime.sessions import RECENT, Sessions
+from preflights_es.runtime.runner import CONFLICTS_MAX, Handle, Proposed, Step
+from preflights_es.runtime.sessions import RECENT, Desk, Sessions
 from preflights_es.runtime.texts import cleaned, name_cleaned
 from preflights_es.workflows import clarification
 from preflights_es.workflows.clarification.decide import kind_of
@@ -42,21 +41,11 @@ KNOWN_MAX: Final = 20  # accepted decisions that a model is told of
 class Clarifications(Sessions):
     """The clarifications of one project, as one actor meets them."""
 
-    def __init__(
-        self,
-        runner: Runner,
-        project: str,
-        actor: Actor,
-        documents: Documents,
-        folders: Mapping[str, str],
-        settle: Callable[[Step], Step] = lambda step: step,
-        once: Once | None = None,
-        check: Callable[[Handle], None] = lambda _: None,
-    ) -> None:
+    def __init__(self, desk: Desk, documents: Documents, folders: Mapping[str, str]) -> None:
         """Args:
         folders: where an `adr` and a `task` go, relative to the project's root.
         """
-        super().__init__(runner, project, actor, settle, once, check)
+        super().__init__(desk)
         self._documents = documents
         self._folders = folders
 

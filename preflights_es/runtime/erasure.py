@@ -27,15 +27,15 @@ from preflights_es.core.errors import (
     StoreUnavailable,
     UnknownSession,
 )
-from preflights_es.core.events import ERASED_TAG, Actor, SessionClosed, SessionErased
+from preflights_es.core.events import ERASED_TAG, SessionClosed, SessionErased
 from preflights_es.core.ids import short
 from preflights_es.core.ports import Archive, Batch, Head, Stored
 from preflights_es.core.session import Session
 from preflights_es.core.text import ANSWER_MAX, one_line
 from preflights_es.runtime.integrity import checked
 from preflights_es.runtime.quotes import Quotes, quotes_of
-from preflights_es.runtime.runner import CONFLICTS_MAX, Runner
-from preflights_es.runtime.sessions import Sessions
+from preflights_es.runtime.runner import CONFLICTS_MAX
+from preflights_es.runtime.sessions import Desk, Sessions
 from preflights_es.runtime.texts import cleaned
 from preflights_es.store.chain import erased_before
 
@@ -65,10 +65,8 @@ class Erasure(Sessions):
 
     def __init__(
         self,
-        runner: Runner,
+        desk: Desk,
         archive: Archive,
-        project: str,
-        actor: Actor,
         root: Path,
         code: Sequence[str] = (),
         clear: Sequence[str] = (),
@@ -78,7 +76,7 @@ class Erasure(Sessions):
         code: providers that are code of ours: what they were sent stayed here.
         clear: tables of projections, whose rows of a session go with it.
         """
-        super().__init__(runner, project, actor)
+        super().__init__(desk)
         self._archive = archive
         self._root = root
         self._code = code

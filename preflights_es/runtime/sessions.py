@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final
 
+import msgspec
 from msgspec.structs import replace
 
 from preflights_es.core import ids
@@ -35,29 +36,30 @@ RECENT: Final = 50  # sessions looked at before all of a project are
 LAST = "last"
 
 
+class Desk(msgspec.Struct, frozen=True):
+    """Who is at work in which project, and what helps with sessions of every workflow."""
+
+    runner: Runner
+    project: str
+    actor: Actor
+    settle: Callable[[Step], Step] = lambda step: step
+    """Makes the completions that a step asks for."""
+    once: Once | None = None
+    """Knows what the command recorded when it ran before."""
+    check: Callable[[Handle], None] = lambda _: None
+    """That whoever leads a session can be asked, before anything is recorded."""
+
+
 class Sessions:
     """The sessions of one project, as one actor meets them."""
 
-    def __init__(
-        self,
-        runner: Runner,
-        project: str,
-        actor: Actor,
-        settle: Callable[[Step], Step] = lambda step: step,
-        once: Once | None = None,
-        check: Callable[[Handle], None] = lambda _: None,
-    ) -> None:
-        """Args:
-        settle: makes the completions that a step asks for.
-        check: that whoever leads a session can be asked, before anything is recorded.
-        once: knows what the command recorded when it ran before.
-        """
-        self._runner = runner
-        self._project = project
-        self._actor = replace(actor, name=name_cleaned(actor.name))
-        self._settle = settle
-        self._check = check
-        self._once = once or Once(runner, project)
+    def __init__(self, desk: Desk) -> None:
+        self._runner = desk.runner
+        self._project = desk.project
+        self._actor = replace(desk.actor, name=name_cleaned(desk.actor.name))
+        self._settle = desk.settle
+        self._check = desk.check
+        self._once = desk.once or Once(desk.runner, desk.project)
 
     # 1. Finding ------------------------------------------------------------------------------
 

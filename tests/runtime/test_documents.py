@@ -23,6 +23,7 @@ from preflights_es.replay.replayer import Replayer
 from preflights_es.runtime.clarifications import Clarifications
 from preflights_es.runtime.documents import Documents, Rebuilt
 from preflights_es.runtime.runner import Handle, Runner
+from preflights_es.runtime.sessions import Desk
 from preflights_es.store.memory import MemoryStore
 from preflights_es.workflows.clarification.state import State
 from preflights_es.workflows.clarification.values import HeuristicsConfig
@@ -51,7 +52,7 @@ class House:
         """The clarifications as a person or a script meets them."""
         actor = Actor("user", "Ada") if kind == "user" else Actor("script")
         folders = {"adr": FOLDERS[0], "task": FOLDERS[1]}
-        return Clarifications(self.runner, PROJECT, actor, self.documents, folders)
+        return Clarifications(Desk(self.runner, PROJECT, actor), self.documents, folders)
 
     def answered(self, intention: str = "Add login", supersedes: str | None = None) -> str:
         """A session that is ready to be accepted."""
