@@ -30,7 +30,7 @@ demo: $(READY)
 	@BIN="$(CURDIR)/$(BIN)" sh docs/demo.sh
 
 test: $(READY) check
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n auto --dist worksteal
 
 check: $(READY)
 	$(BIN)/ruff format --check .
