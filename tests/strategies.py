@@ -72,7 +72,6 @@ EVERY: Final[dict[str, Workflow[Any]]] = {**WORKFLOWS, toy.WORKFLOW.name: toy.WO
 TEXT: Final = st.text(st.characters(codec="utf-8"), max_size=12)
 """What can be recorded: no lone surrogates, which are refused before."""
 ANY_TEXT: Final = st.text(st.characters(), max_size=12)
-NUMBERS: Final = st.integers(-3, 12_000) | st.integers(-(2**63), 2**63 - 1)
 TIMES: Final = st.integers(0, 253_402_300_799_999_999)  # microseconds, to the end of year 9999
 ACTORS: Final = st.sampled_from((Actor("user", "Ada"), Actor("agent"), Actor("script", "ci")))
 CALLS: Final = st.sampled_from(("artifact-1", "artifact-2", "c-1", ""))
@@ -95,7 +94,6 @@ def _field(name: str, annotation: Any, text: SearchStrategy[str]) -> SearchStrat
 
 
 _PLAIN: Final[dict[type[msgspec.inspect.Type], SearchStrategy[Any]]] = {
-    msgspec.inspect.IntType: NUMBERS,
     msgspec.inspect.FloatType: st.floats(allow_nan=False, allow_infinity=False),
     msgspec.inspect.BoolType: st.booleans(),
     msgspec.inspect.NoneType: st.none(),
@@ -106,6 +104,8 @@ def _of(info: msgspec.inspect.Type, text: SearchStrategy[str]) -> SearchStrategy
     match info:
         case msgspec.inspect.StrType():
             return text
+        case msgspec.inspect.IntType(ge=least, le=most):
+            return _whole(-(2**63) if least is None else int(least), int(most or 2**63 - 1))
         case msgspec.inspect.LiteralType(values=values):
             return st.sampled_from(values)
         case msgspec.inspect.UnionType(types=types):
@@ -120,6 +120,10 @@ def _of(info: msgspec.inspect.Type, text: SearchStrategy[str]) -> SearchStrategy
             return of_type(cls, text)
         case _:
             return _PLAIN[type(info)]
+
+
+def _whole(least: int, most: int) -> SearchStrategy[int]:
+    return st.integers(max(least, -3), 12_000) | st.integers(least, most)
 
 
 def _inputs(workflow: Workflow[Any]) -> list[type[Event]]:

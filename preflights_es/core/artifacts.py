@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from preflights_es.core.events import ActorKind, Event, Outcome, Request, Value
+from preflights_es.core.events import ActorKind, Event, Outcome, RecordNumber, Request, Value
 
 
 class ArtifactDue(Request, frozen=True):
@@ -56,7 +56,7 @@ class Related(Value, frozen=True):
 
     uid: str
     title: str
-    number: int | None = None
+    number: RecordNumber | None = None
     session_id: str = ""
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, ClassVar, Final, Literal
 
-from preflights_es.core.events import Event, Outcome, Request, Value
+from preflights_es.core.events import Count, Event, Outcome, Request, Value, Whole
 
 
 class Message(Value, frozen=True):
@@ -28,9 +28,9 @@ class CompletionRequested(Request, frozen=True):
     """`name.vN` of what the response must meet; empty for free text."""
     prompts: tuple[tuple[str, str], ...] = ()
     """Pairs of a prompt file's `name.vN` and the SHA-256 of its bytes, in hexadecimal."""
-    attempt: int = 1
+    attempt: Whole = 1
     """1 for the first try of a step; a retry counts on."""
-    wait_ms: int = 0
+    wait_ms: Whole = 0
     """How long the performer waits before it makes the call; a replay does not."""
 
 
@@ -46,9 +46,9 @@ class CompletionReceived(Outcome, frozen=True):
     """As the provider reports it."""
     stop_reason: str = ""
     request_id: str = ""
-    input_tokens: int | None = None
-    output_tokens: int | None = None
-    latency_ms: int | None = None
+    input_tokens: Count | None = None
+    output_tokens: Count | None = None
+    latency_ms: Whole | None = None
 
 
 class CompletionFailed(Outcome, frozen=True):
@@ -59,16 +59,16 @@ class CompletionFailed(Outcome, frozen=True):
     kind: str
     """`timeout`, `rate_limit`, `api_error`, or another kind of `core.errors.LLMError`."""
     message: str
-    retry_after_ms: int | None = None
-    latency_ms: int | None = None
+    retry_after_ms: Whole | None = None
+    latency_ms: Whole | None = None
     received: str = ""
     """What came of a response that was cut off or refused, as far as the provider keeps it."""
     model: str = ""
     """This and the next four as in `CompletionReceived`, where there was a response."""
     stop_reason: str = ""
     request_id: str = ""
-    input_tokens: int | None = None
-    output_tokens: int | None = None
+    input_tokens: Count | None = None
+    output_tokens: Count | None = None
 
 
 class Completion(Value, frozen=True):
@@ -79,8 +79,8 @@ class Completion(Value, frozen=True):
     model: str = ""
     stop_reason: str = ""
     request_id: str = ""
-    input_tokens: int | None = None
-    output_tokens: int | None = None
+    input_tokens: Count | None = None
+    output_tokens: Count | None = None
 
 
 COMPLETION_EVENTS: tuple[type[Event], ...] = (

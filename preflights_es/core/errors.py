@@ -9,6 +9,7 @@ PreflightsError
 ├── SettingsError           a settings file or variable is wrong
 │   └── ProviderMissing     its key or its package is not here
 ├── LogDamaged              what was stored does not verify
+│   └── ProjectionDamaged   nothing of the log: it can be made again
 ├── LogFromFuture           written by a newer version of this program
 │   └── NewerProjection
 ├── SessionFaulted          `decide` or `evolve` raised: a bug of ours, kept for replay
@@ -19,6 +20,7 @@ PreflightsError
 │   ├── NumberTaken         another record of this project took the number
 │   ├── CommitUnknown       the connection broke while committing: look the Input up
 │   └── StoreUnavailable    the database or its disk fails
+│       └── NoLog               nothing was ever recorded where it is said to lie
 └── LLMError                a provider gave no usable response (seed 2, section 7.1)
     ├── LLMAPIError
     ├── LLMTimeoutError     also a TimeoutError
@@ -66,11 +68,13 @@ class UnknownSession(Refused):
 
 
 class AmbiguousSession(Refused):
-    """More than one session bears the id that was typed."""
+    """More than one session bears the id, or the number of a record, that was typed."""
 
-    def __init__(self, typed: str, matches: tuple[str, ...]) -> None:
-        some = ", ".join(matches[:4])
-        super().__init__(f"{typed!r} matches several sessions ({some}, ...): type more of the id")
+    def __init__(
+        self, typed: str, matches: tuple[str, ...], advice: str = "type more of the id"
+    ) -> None:
+        some = ", ".join((*matches[:4], *(["..."] if len(matches) > 4 else [])))
+        super().__init__(f"{typed!r} matches several sessions ({some}): {advice}")
         self.typed = typed
         self.matches = matches
 
@@ -115,6 +119,14 @@ class LogDamaged(PreflightsError):
         self.where = where
         self.version = version
         self.found = found
+
+
+class ProjectionDamaged(LogDamaged):
+    """What a projection keeps is nothing that this program wrote; the log is another matter."""
+
+    def __init__(self, name: str, found: str) -> None:
+        again = f"`preflights projections rebuild {name}` makes it again from the log"
+        super().__init__(f"projection {name!r}", 0, f"{found}: {again}")
 
 
 class LogFromFuture(PreflightsError):
@@ -187,6 +199,16 @@ class CommitUnknown(StoreError):
 
 class StoreUnavailable(StoreError):
     """The database cannot be reached, read or written."""
+
+
+class NoLog(StoreUnavailable):
+    """A log is to be read, and there is none at this address."""
+
+    def __init__(self, where: str) -> None:
+        super().__init__(
+            f"there is no log at {where}: look at --db, PREFLIGHTS_DATABASE_URL and the settings "
+            "file, or create it with `preflights db upgrade`"
+        )
 
 
 class LLMError(PreflightsError):

@@ -9,11 +9,20 @@ something (a completion, a file); an Outcome is the Input that answers it and na
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Final, Literal
 
 import msgspec
 
 ActorKind = Literal["user", "agent", "script"]
+
+INT_MAX: Final = 2**63 - 1  # the largest whole number that every database keeps
+NUMBER_MAX: Final = 999_999_999  # of a record; a document's name has six digits at most
+
+Whole = Annotated[int, msgspec.Meta(ge=-INT_MAX - 1, le=INT_MAX)]
+"""Times and the like; a clock that stepped back leaves a negative latency."""
+Count = Annotated[int, msgspec.Meta(ge=0, le=INT_MAX)]
+RecordNumber = Annotated[int, msgspec.Meta(ge=1, le=NUMBER_MAX)]
+"""No program ever recorded a whole number outside of these ranges: what bears one is refused."""
 
 
 class Value(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -38,7 +47,7 @@ class Event(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
 class Input(Event, frozen=True):
     """Something that came from outside."""
 
-    at: int
+    at: Whole
     """When it came, in microseconds since 1970 UTC, by the clock of who recorded it."""
     actor: Actor
 
@@ -76,7 +85,7 @@ class InputQuarantined(Input, frozen=True):
     """
 
     tag: ClassVar[str] = "session.input_quarantined.v1"
-    version: int
+    version: Whole
     """The version of the Input that is set aside."""
     error: str = ""
     """Type and message of what deciding it raised, as seen by whoever set it aside."""

@@ -28,6 +28,30 @@ def decoded(data: bytes) -> Any:
     return msgspec.json.decode(data)
 
 
+def repeated(data: bytes) -> str | None:
+    """A name that one object has twice, which readers take for different values; None without.
+
+    Args:
+        data: JSON.
+
+    Raises:
+        ValueError, RecursionError: it is none, or too deep.
+    """
+    import json
+
+    found: list[str] = []
+
+    def look(pairs: list[tuple[str, Any]]) -> None:
+        names: set[str] = set()
+        for name, _ in pairs:
+            if name in names:
+                found.append(name)
+            names.add(name)
+
+    json.loads(data, object_pairs_hook=look)
+    return found[0] if found else None
+
+
 class Absent:
     """Stands for a value that one side does not have."""
 

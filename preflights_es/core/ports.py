@@ -124,6 +124,15 @@ class Store(Protocol):
         """Give connections back."""
 
 
+class Arrival(msgspec.Struct, frozen=True):
+    """A whole session on its way into another log, verified before."""
+
+    events: Sequence[Stored]
+    open_calls: Sequence[str] = ()
+    number: int | None = None
+    """The one that it holds; left to another session that holds it there."""
+
+
 class Archive(Store, Protocol):
     """A store whose sessions can be taken over, erased, and looked at for what is missing."""
 
@@ -148,6 +157,18 @@ class Archive(Store, Protocol):
             Conflict: the events do not follow the head that the session has here.
             DuplicateInput: an Input of theirs stands in another session.
         """
+
+    def insert_new(self, arrivals: Sequence[Arrival]) -> bool:
+        """Take over sessions of which nothing is here, all in one transaction.
+
+        None of them holds an erasure.
+
+        Returns:
+            False where one of them, or an Input of theirs, is here: nothing was taken.
+        """
+
+    def heads_of(self, session_ids: Sequence[str]) -> dict[str, Head]:
+        """Where sessions stand, by their ids; without those that are not here."""
 
     def erase(self, batch: Batch, clear: Sequence[str] = ()) -> Head:
         """Append an erasure, and drop all that it covers, in one transaction.
@@ -199,8 +220,9 @@ class Stream(msgspec.Struct, frozen=True):
     @property
     def version(self) -> int:
         """How far it was read."""
-        last = self.events[-1].version if self.events else 0
-        return max(last, self.head.version)
+        found: tuple[Any, ...] = (*(one.version for one in self.events[-1:]), self.head.version)
+        # A database keeps what it is given, whatever the column's type says.
+        return max((version for version in found if isinstance(version, int)), default=0)
 
 
 class Turn(msgspec.Struct, frozen=True):
@@ -281,14 +303,52 @@ class Following(Protocol):
     def columns(self, name: str) -> tuple[str, ...]:
         """Names of a projection's columns, in the order of a row."""
 
+    def unfit(self, name: str, rows: Sequence[Row]) -> str:
+        """Why rows cannot be kept, on any engine; empty where they can."""
+
     def rows(self, name: str, project: str | None) -> Iterator[dict[str, Any]]:
-        """Rows of a projection by column, for a project (for all: None), oldest session first."""
+        """Rows of a projection by column, for a project (for all: None), oldest session first.
+
+        Raises:
+            ProjectionDamaged: one of them is none that this program wrote.
+        """
 
     def counts(self) -> dict[str, int]:
         """How many `sessions` and `events` the log has, and what is `waiting` in the outbox."""
 
     def folded(self, name: str) -> int:
         """How many sessions a projection has folded."""
+
+
+class Kept(msgspec.Struct, frozen=True):
+    """What a projection keeps of a session, as it lies there."""
+
+    mark: Any
+    """How far the projection says that it folded the session; None where it never did."""
+    rows: tuple[Row, ...]
+    waits: bool
+    """Whether the outbox has the session, so that whoever reads next folds it."""
+
+
+class Keeping(Protocol):
+    """What projections keep, for whoever holds it against the log."""
+
+    def registered(self) -> dict[str, Registered]:
+        """The projections that were ever begun, by name."""
+
+    def kept(self, name: str, session_ids: Sequence[str]) -> dict[str, Kept]:
+        """What a projection keeps of each of some sessions.
+
+        Raises:
+            ProjectionDamaged: something of it cannot be read.
+        """
+
+    def strays(self, name: str, project: str | None) -> Iterator[str]:
+        """Ids under which a projection has rows, though the project has no such session.
+
+        Args:
+            project: None for all of them.
+        """
 
 
 class Provider(Protocol):

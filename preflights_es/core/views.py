@@ -15,6 +15,7 @@ Status = Literal[
     "stopped",
     "proposed",
     "accepted",
+    "superseded",
     "done",
     "abandoned",
     "faulted",

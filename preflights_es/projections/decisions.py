@@ -6,8 +6,10 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 import msgspec
+from msgspec.structs import replace
 
 from preflights_es.core.decided import Decided
+from preflights_es.core.errors import ProjectionDamaged
 from preflights_es.core.json import encoded
 from preflights_es.core.ports import Row
 from preflights_es.projections.projection import Projection, text
@@ -52,14 +54,22 @@ def rows(read: Read) -> tuple[Row, ...]:
     )
 
 
-DECISIONS: Final = Projection(name="decisions", version=1, rows=rows)
+DECISIONS: Final = Projection(name="decisions", version=2, rows=rows)
 
 _decoder = msgspec.json.Decoder(Decided)
 
 
 def decision(row: Mapping[str, Any]) -> Decision:
-    """A row, as it was folded."""
-    return Decision(row["session_id"], row["project"], _decoder.decode(row["decided"]))
+    """A row, as it was folded.
+
+    Raises:
+        ProjectionDamaged: nobody folded it so.
+    """
+    try:
+        decided = _decoder.decode(row["decided"])
+    except (ValueError, RecursionError) as error:
+        raise ProjectionDamaged(DECISIONS.name, f"session {row['session_id']}: {error}") from error
+    return Decision(row["session_id"], row["project"], decided)
 
 
 def in_force(rows: Iterable[Mapping[str, Any]], at: int | None = None) -> list[Decision]:
@@ -76,13 +86,5 @@ def in_force(rows: Iterable[Mapping[str, Any]], at: int | None = None) -> list[D
         if at is not None and (began > at or (ended is not None and ended <= at)):
             continue
         one = decision(row)
-        found.append(one if at is None else _as_it_stood(one))
+        found.append(one if at is None else replace(one, decided=one.decided.stood(at)))
     return found
-
-
-def _as_it_stood(one: Decision) -> Decision:
-    """Without what came later."""
-    decided = msgspec.structs.replace(
-        one.decided, standing="accepted", superseded_at=None, superseded_by=None
-    )
-    return msgspec.structs.replace(one, decided=decided)

@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, Final
 
 import msgspec
 
 from preflights_es.core.errors import LogFromFuture, NewerProjection, StoreUnavailable
-from preflights_es.core.ports import Folded, Following, Head, Registered, Stream, Turn
+from preflights_es.core.ports import Folded, Following, Head, Registered, Row, Stream, Turn
 from preflights_es.projections.projection import Projection
-from preflights_es.projections.reading import Reader
+from preflights_es.projections.reading import Read, Reader, unreadable
 
 TAKEN: Final = 200  # appends that are folded in one transaction
 PAGE: Final = 500  # sessions that a rebuild looks at together
@@ -48,6 +48,37 @@ class State(msgspec.Struct, frozen=True):
         """Whether every session was folded by this version of it."""
         known = self.registered
         return known is not None and known.complete and known.version == self.version
+
+
+def rows_of(
+    read: Read, projections: Sequence[Projection], unfit: Callable[[str, Sequence[Row]], str]
+) -> dict[str, tuple[Row, ...]]:
+    """What projections say of a session, by name; where one fails, all say that it is in trouble.
+
+    Args:
+        unfit: why rows of a projection cannot be kept; empty where they can.
+    """
+    try:
+        return _checked(read, projections, unfit)
+    except Exception as error:  # a bug of ours, or a log like none of ours: it hides no other
+        trouble = error
+    made: dict[str, tuple[Row, ...]] = {one.name: () for one in projections}
+    for one in projections:
+        # Where not even that can be said of it, nothing is kept; `audit verify` says what it is.
+        with suppress(Exception):
+            made |= _checked(unreadable(read, trouble), (one,), unfit)
+    return made
+
+
+def _checked(
+    read: Read, projections: Sequence[Projection], unfit: Callable[[str, Sequence[Row]], str]
+) -> dict[str, tuple[Row, ...]]:
+    made = {}
+    for one in projections:
+        made[one.name] = one.rows(read)
+        if found := unfit(one.name, made[one.name]):
+            raise ValueError(found)
+    return made
 
 
 class Projector:
@@ -123,7 +154,7 @@ class Projector:
                 except LogFromFuture:
                     left.append(stream.head.session_id)
                     continue
-                rows = {one.name: one.rows(read) for one in wanted}
+                rows = rows_of(read, wanted, self._log.unfit)
                 turns.append(Turn(stream.head.session_id, stream.version, rows))
             return Folded(tuple(turns), tuple(left))
 

@@ -8,7 +8,7 @@ from typing import Any, Literal, cast
 import msgspec
 
 from preflights_es.core import session as kernel
-from preflights_es.core.errors import LogDamaged, LogFromFuture, PreflightsError
+from preflights_es.core.errors import LogDamaged, LogFromFuture
 from preflights_es.core.events import ERASED_TAG, Event
 from preflights_es.core.ports import Head, Stored, Stream
 from preflights_es.core.session import Session, Workflow
@@ -41,7 +41,14 @@ class Read(msgspec.Struct, frozen=True):
     @property
     def version(self) -> int:
         """How far it was read; it may have grown since its head was."""
-        return max(self.head.version, self.stored[-1].version if self.stored else 0)
+        return Stream(self.head, self.stored).version
+
+
+def unreadable(read: Read, error: Exception) -> Read:
+    """A session of which a view fails, as one that is in trouble."""
+    why = f"{type(error).__name__}: {error}".encode("utf-8", "backslashreplace").decode()
+    nothing = (None,) * len(read.stored)
+    return Read(read.head, read.workflow, read.stored, nothing, (), "faulted", why)
 
 
 class Reader:
@@ -106,5 +113,5 @@ class Reader:
             return None
         try:
             return self._decode(workflow, one)
-        except PreflightsError:
+        except Exception:  # of a session that is in trouble: a database keeps what it is given
             return None

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from preflights_es.core import session as kernel
 from preflights_es.core.asking import Answers
 from preflights_es.core.leading import FellBack, LeadChanged, LeadTaken, Setup
 from preflights_es.core.ports import Row
-from preflights_es.projections.projection import Projection, text
+from preflights_es.projections.projection import Projection, text, whole
 from preflights_es.projections.reading import Read
+
+INTENTION: Final = 9  # its place in a row
 
 
 def rows(read: Read) -> tuple[Row, ...]:
@@ -30,15 +32,10 @@ def rows(read: Read) -> tuple[Row, ...]:
             text(fell_back),
             text(intention),
             read.version,
-            _time(stored[0].recorded_at) if stored else 0,
-            _time(stored[-1].recorded_at) if stored else 0,
+            whole(stored[0].recorded_at) if stored else 0,
+            whole(stored[-1].recorded_at) if stored else 0,
         ),
     )
-
-
-def _time(value: Any) -> int:
-    """A damaged log may hold anything."""
-    return value if isinstance(value, int) else 0
 
 
 def _shown(read: Read) -> tuple[str, float | None, str]:
@@ -72,4 +69,4 @@ def _led(read: Read) -> tuple[str, str, str]:
     return provider, model, fell_back
 
 
-SESSIONS: Final = Projection(name="sessions", version=1, rows=rows)
+SESSIONS: Final = Projection(name="sessions", version=2, rows=rows, words=INTENTION)

@@ -22,7 +22,7 @@ from preflights_es.core.completions import (
 from preflights_es.core.events import Input, ResponseIgnored
 from preflights_es.core.leading import FellBack, ResponseAccepted, ResponseRejected
 from preflights_es.core.ports import Row, Stored
-from preflights_es.projections.projection import Projection, text
+from preflights_es.projections.projection import Projection, text, whole
 from preflights_es.projections.reading import Read
 
 By = Literal["provider", "model", "prompt"]
@@ -101,14 +101,14 @@ def _calls(read: Read) -> list[Call]:
 def _requested(read: Read, one: Stored, event: CompletionRequested) -> Call:
     return Call(
         session_id=read.head.session_id,
-        version=one.version,
+        version=whole(one.version),
         project=text(read.head.project),
         workflow=text(read.head.workflow),
         call=text(event.call),
         provider=text(event.provider),
         model=text(event.model),
         prompt=text(", ".join(name for name, _ in event.prompts)),
-        at=one.recorded_at,
+        at=whole(one.recorded_at),
         attempt=event.attempt,
     )
 
@@ -143,14 +143,14 @@ def _late(
 ) -> Call:
     return Call(
         session_id=read.head.session_id,
-        version=one.version,
+        version=whole(one.version),
         project=text(read.head.project),
         workflow=text(read.head.workflow),
         call=text(event.call),
         provider=request.provider if request else "",
         model=request.model if request else text(event.model),
         prompt=request.prompt if request else "",
-        at=one.recorded_at,
+        at=whole(one.recorded_at),
         attempt=0,
         outcome="late",
         input_tokens=event.input_tokens,
@@ -159,7 +159,7 @@ def _late(
     )
 
 
-USAGE: Final = Projection(name="usage", version=1, rows=rows)
+USAGE: Final = Projection(name="usage", version=2, rows=rows)
 
 
 # 2. Sums -------------------------------------------------------------------------------------

@@ -14,6 +14,8 @@ SETS_ASIDE: Final = (InputQuarantined, SessionErased)
 
 def misplaced(session: Session[Any], event: Event, one: Stored) -> str | None:
     """Why an event cannot stand behind what a session holds; None where it can."""
+    if "\0" in one.decider or "\0" in (one.input_id or "") or "\0" in one.project:
+        return "its envelope holds NUL, which PostgreSQL does not take"
     if session.closed == "erased":
         return "it follows an erasure, which nothing can follow"
     if isinstance(event, Input):

@@ -9,6 +9,7 @@ import msgspec
 
 from preflights_es.core.errors import LogDamaged
 from preflights_es.core.ports import Archive, Head, Store, Stored
+from preflights_es.projections.holding import Astray, Holding
 from preflights_es.store.chain import erased_before, verified
 from preflights_es.store.checkpoint import Checkpoint, Tip, checkpoint
 
@@ -31,13 +32,21 @@ class Verified(msgspec.Struct, frozen=True):
     erased: int = 0
     """Sessions whose payloads are gone, as an erasure allows."""
     broken: tuple[Broken, ...] = ()
+    projections: tuple[Astray, ...] = ()
+    """What is kept of sessions that verify, and is not what they fold to."""
 
 
-def walked(store: Store, heads: Iterable[Head], comparison: Comparison | None = None) -> Verified:
+def walked(
+    store: Store,
+    heads: Iterable[Head],
+    comparison: Comparison | None = None,
+    holding: Holding | None = None,
+) -> Verified:
     """Every chain from its first event to its head, one session after the other.
 
     Args:
         comparison: looks at every session on the way.
+        holding: folds every session that verifies, and looks at what projections keep of it.
 
     Raises:
         LogDamaged: the database as a whole cannot be read.
@@ -55,9 +64,11 @@ def walked(store: Store, heads: Iterable[Head], comparison: Comparison | None = 
             continue
         if comparison:
             comparison.look(head, stored)
+        if holding:
+            holding.look(head, stored)
         events += len(stored)
         erased += bool(erased_before(stored))
-    return Verified(sessions, events, erased, tuple(broken))
+    return Verified(sessions, events, erased, tuple(broken), holding.result() if holding else ())
 
 
 def checked(store: Store, head: Head) -> Sequence[Stored]:

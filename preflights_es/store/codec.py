@@ -19,6 +19,11 @@ _NO_PAYLOAD = (ValueError, LookupError, TypeError, AttributeError, RecursionErro
 """What an upcaster raises on JSON that is no payload of its tag."""
 
 
+_encode_into = msgspec.json.Encoder().encode_into
+_room = bytearray()
+"""Where payloads are encoded only to be compared; a new one for each would cost twice the time."""
+
+
 class Codec:
     """The events of one workflow, and of the kernel, by tag."""
 
@@ -40,19 +45,19 @@ class Codec:
             ErasedSession: the payload was erased.
             LogDamaged: it is none that its upcaster knows.
         """
-        where = f"session {stored.session_id}"
-        if stored.data is None:
+        tag, data = stored.type, stored.data
+        if data is None:
             raise ErasedSession(stored.session_id)
-        tag = stored.type
         if tag not in self._upcasters:
-            return tag, stored.data
+            return tag, data
+        _refuse_repeated(stored, tag, data)
         try:
-            payload = json.decoded(stored.data)
+            payload = json.decoded(data)
             while tag in self._upcasters:
                 tag, upcaster = self._upcasters[tag]
                 payload = upcaster(payload)
         except _NO_PAYLOAD as error:
-            raise LogDamaged(where, stored.version, f"not a {stored.type}: {error!r}") from error
+            raise _none(stored, stored.type, repr(error)) from error
         return tag, json.encoded(payload)
 
     def decode(self, stored: Stored) -> Event:
@@ -76,11 +81,30 @@ class Codec:
                 "this version: upgrade preflights, or remove the event if it is not ours"
             )
         try:
-            return decoder.decode(data)
+            event = decoder.decode(data)
         except (ValueError, RecursionError) as error:
-            raise LogDamaged(
-                f"session {stored.session_id}", stored.version, f"not a {tag}: {error}"
-            ) from error
+            raise _none(stored, tag, error) from error
+        # What we wrote ourselves has no name twice; others may have, and only they are looked at.
+        _encode_into(event, _room)
+        if _room != data:
+            _refuse_repeated(stored, tag, data)
+        return event
+
+
+def _refuse_repeated(stored: Stored, tag: str, data: bytes) -> None:
+    """Raises:
+    LogDamaged: one reader of the payload may find another value in it than the next.
+    """
+    try:
+        name = json.repeated(data)
+    except (ValueError, RecursionError) as error:
+        raise _none(stored, tag, error) from error
+    if name is not None:
+        raise _none(stored, tag, f"it has the name {name!r} twice")
+
+
+def _none(stored: Stored, tag: str, why: object) -> LogDamaged:
+    return LogDamaged(f"session {stored.session_id}", stored.version, f"not a {tag}: {why}")
 
 
 def _decoders(classes: Iterable[type[Event]]) -> dict[str, msgspec.json.Decoder[Event]]:

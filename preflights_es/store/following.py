@@ -14,12 +14,13 @@ from operator import itemgetter
 from types import MappingProxyType
 from typing import Any, Final
 
+import msgspec
 from msgspec import structs
 
-from preflights_es.core.errors import LogDamaged, NewerProjection
+from preflights_es.core.errors import LogDamaged, NewerProjection, ProjectionDamaged
 from preflights_es.core.ports import Fold, Folded, Head, Registered, Row, Stored, Stream, Turn
 from preflights_es.store.chain import verified
-from preflights_es.store.projected import PROJECTED, sized, statements
+from preflights_es.store.projected import PROJECTED, SHAPES, sized, statements
 from preflights_es.store.sql import SqlStore
 from preflights_es.store.statements import Statements, event_of
 
@@ -51,17 +52,20 @@ class SqlFollowing:
     # 1. Which there are ----------------------------------------------------------------------
 
     def registered(self) -> dict[str, Registered]:
-        return _registered(self._rows("registered"))
+        return registered_of(self._rows("registered"))
 
     def begin(self, name: str, version: int) -> None:
         def work(cursor: Any) -> None:
-            found = _registered(self._statements.run(cursor, "registered_alone").fetchall()).get(
+            found = registered_of(self._statements.run(cursor, "registered_alone").fetchall()).get(
                 name
             )
             if found is None:
-                self._statements.run(
+                made = self._statements.run(
                     cursor, "register", name=name, version=version, generation=1, complete=0
                 )
+                if made.rowcount:  # rows without a projection are nobody's
+                    self._statements.run(cursor, "empty_marks", of_name=name)
+                    self._statements.run(cursor, f"empty_{name}")
                 return
             _refuse_newer({name: found}, {name: version})
             if found.version == version and not found.complete:
@@ -132,7 +136,7 @@ class SqlFollowing:
         versions: Mapping[str, int],
         pairs: Sequence[tuple[str, int]],
     ) -> None:
-        found = _registered(self._statements.run(cursor, "registered_shared").fetchall())
+        found = registered_of(self._statements.run(cursor, "registered_shared").fetchall())
         _refuse_newer(found, versions)
         # One that is of an older version here is begun anew by whoever reads it next.
         names = [
@@ -155,7 +159,8 @@ class SqlFollowing:
         return [
             turn
             for turn in turns
-            if found.get(turn.session_id, 0) <= turn.version or not self._erased(cursor, turn)
+            if _version(found.get(turn.session_id)) <= turn.version
+            or not self._erased(cursor, turn)
         ]
 
     def _erased(self, cursor: Any, turn: Turn) -> bool:
@@ -215,7 +220,7 @@ class SqlFollowing:
     # 3. Reading sessions ---------------------------------------------------------------------
 
     def page(self, after: str, limit: int) -> tuple[Head, ...]:
-        return tuple(Head(*row) for row in self._rows("page", after=after, at_most=limit))
+        return tuple(_head_of(row) for row in self._rows("page", after=after, at_most=limit))
 
     def nth(self, number: int) -> str:
         rows = self._rows("nth", before=number)
@@ -232,7 +237,7 @@ class SqlFollowing:
         rows = look(
             lambda cursor: self._statements.run(cursor, "head", in_session=session_id).fetchall()
         )
-        return (Head(*rows[0][:-1]), rows[0][-1] == len(PROJECTED)) if rows else None
+        return (_head_of(rows[0][:-1]), rows[0][-1] == len(PROJECTED)) if rows else None
 
     def _streams(self, heads: Sequence[Head]) -> Iterator[Stream]:
         """Sessions that lie side by side, read at once: a statement each costs twice as much."""
@@ -252,22 +257,42 @@ class SqlFollowing:
     def columns(self, name: str) -> tuple[str, ...]:
         return tuple(PROJECTED[name].c.keys())
 
+    def unfit(self, name: str, rows: Sequence[Row]) -> str:
+        try:
+            msgspec.convert(rows, SHAPES[name])
+        except msgspec.ValidationError as error:
+            return str(error)
+        is_held = all("\0" not in value for row in rows for value in row if type(value) is str)
+        return "" if is_held else "a text with NUL, which PostgreSQL does not take"
+
     def rows(self, name: str, project: str | None) -> Iterator[dict[str, Any]]:
         columns = self.columns(name)
         after = ""
         while True:
             if project is None:
-                some = self._rows(f"any_{name}", after=after, at_most=ROWS_PAGE)
+                some = self._kept(name, "any", after=after, at_most=ROWS_PAGE)
             else:
                 page = {"of_project": project, "after": after, "at_most": ROWS_PAGE}
-                some = self._rows(f"some_{name}", **page)
+                some = self._kept(name, "some", **page)
             if not some:
                 return
             after = some[-1][0]
-            last = self._rows(f"last_{name}", in_session=after)
+            last = self._kept(name, "last", in_session=after)
             # A session's rows are not torn apart by the end of a page.
             whole: list[Row] = [row for row in some if row[0] != after] + last
             yield from (dict(zip(columns, row, strict=True)) for row in whole)
+
+    def _kept(self, name: str, which: str, **values: Any) -> list[Row]:
+        """Rows that are what their columns say, which SQLite does not see to."""
+        try:
+            rows: list[Row] = msgspec.convert(self._rows(f"{which}_{name}", **values), SHAPES[name])
+        except LogDamaged as error:
+            if "UTF-8" not in error.found:
+                raise
+            raise ProjectionDamaged(name, error.found) from error
+        except msgspec.ValidationError as error:
+            raise ProjectionDamaged(name, str(error)) from error
+        return rows
 
     def counts(self) -> dict[str, int]:
         names = ("sessions", "events", "waiting")
@@ -278,6 +303,17 @@ class SqlFollowing:
         return count
 
 
+def _head_of(row: Sequence[Any]) -> Head:
+    """A head whose version is none is folded like one that has not moved yet."""
+    session_id, project, workflow, version, hash_ = row
+    return Head(session_id, project, workflow, _version(version), hash_)
+
+
+def _version(found: object) -> int:
+    """SQLite keeps what it is given, whatever the column's type says."""
+    return found if isinstance(found, int) else 0
+
+
 def _verified(head: Head, events: tuple[Stored, ...]) -> Stream:
     try:
         verified(events, head.hash)
@@ -286,7 +322,8 @@ def _verified(head: Head, events: tuple[Stored, ...]) -> Stream:
     return Stream(head, events)
 
 
-def _registered(rows: Sequence[Any]) -> dict[str, Registered]:
+def registered_of(rows: Sequence[Any]) -> dict[str, Registered]:
+    """The projections that were begun, by name."""
     return {row[0]: Registered(row[0], row[1], row[2], bool(row[3])) for row in rows}
 
 

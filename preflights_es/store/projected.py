@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from sqlalchemy import (
     BigInteger,
+    Float,
     String,
     Table,
     bindparam,
@@ -22,7 +23,7 @@ from sqlalchemy import (
 from sqlalchemy.sql import ClauseElement
 from sqlalchemy.sql.elements import BindParameter
 
-from preflights_es.core.events import ERASED_TAG
+from preflights_es.core.events import ERASED_TAG, Whole
 from preflights_es.store import tables
 from preflights_es.store.statements import reading
 
@@ -31,6 +32,17 @@ PROJECTED: Final[dict[str, Table]] = {
     "decisions": tables.projected_decisions,
     "usage": tables.projected_usage,
 }
+
+
+def _shape(table: Table) -> Any:
+    """Lists of rows, as `msgspec` checks them: what each column holds on every engine."""
+    kinds: dict[type[Any], Any] = {BigInteger: Whole, Float: float}
+    held = [(kinds.get(type(column.type), str), column.nullable) for column in table.c]
+    row = tuple(kind | None if nullable else kind for kind, nullable in held)
+    return list[tuple.__class_getitem__(row)]  # type: ignore[misc]  # made while it runs
+
+
+SHAPES: Final = {name: _shape(table) for name, table in PROJECTED.items()}
 
 
 def statements(dialect: str) -> dict[str, ClauseElement]:

@@ -222,6 +222,27 @@ def test_nothing_that_came_later_is_told_of_a_moment(store: SqlStore) -> None:
     assert one.decided.superseded_at is None
 
 
+def test_a_moment_has_the_number_and_the_document_that_it_had(store: SqlStore) -> None:
+    sessions = golden("a_record_is_renumbered")
+    recorded(store, sessions)
+    kept = list(following(store).rows("decisions", None))
+    seen = set()
+    for events in sessions:
+        for upto in range(1, len(events) + 1):
+            state = read(events[:upto]).sessions[-1].state
+            # Of several events of one Input, the last is what stands at its time.
+            if upto < len(events) and events[upto].input_id is None:
+                continue
+            for one in in_force(kept, state.input.at):
+                if one.decided.uid == state.uid:
+                    assert one.decided.number == state.number
+                    assert one.decided.written == state.written
+                    assert one.decided.supersedes == state.supersedes
+                    assert one.decided.former == ()
+                    seen.add((state.uid, state.number, state.written))
+    assert len(seen) > len(sessions), "some of it changed"
+
+
 def test_a_proposal_is_never_in_force(store: SqlStore) -> None:
     whole = golden("a_script_proposes_and_a_person_confirms")[0]
     proposed = next(

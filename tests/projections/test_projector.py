@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import pytest
 from msgspec.structs import replace
@@ -32,7 +31,7 @@ from preflights_es.store.following import SqlFollowing
 from preflights_es.store.sql import SqlStore
 from tests.fixed import Clock
 from tests.markdown import ROOT
-from tests.postgres import Server
+from tests.postgres import Server, connected
 from tests.projections.given import (
     NAMES,
     address,
@@ -44,6 +43,7 @@ from tests.projections.given import (
     tampered,
 )
 from tests.projections.recording import Recording, golden, goldens, new_id
+from tests.store.gate import Gate
 from tests.store.given import Salt, at, sql
 from tests.store.mortal import Mortals
 
@@ -131,8 +131,8 @@ def test_a_reader_sees_the_append_that_came_right_before(store: SqlStore) -> Non
 # 2. Crashes ----------------------------------------------------------------------------------
 
 
-class Died(Exception):
-    """Stands for the end of a process."""
+class Died(BaseException):
+    """Stands for the end of a process, which nothing on the way takes for a session's trouble."""
 
 
 def dying(after: int) -> Projection:
@@ -219,6 +219,9 @@ def test_who_is_killed_while_rebuilding_leaves_rows_and_marks_that_fit(tmp_path:
 # 3. Versions ---------------------------------------------------------------------------------
 
 
+NEWER: Final = DECISIONS.version + 1
+
+
 def shouting(version: int) -> Projection:
     """Another version of the decisions, whose rows say something else."""
 
@@ -233,19 +236,19 @@ def test_a_projection_of_another_version_rebuilds_itself_and_no_other(store: Sql
     following(store).catch_up()
     before = kept(store)
     generations = {name: one.generation for name, one in SqlFollowing(store).registered().items()}
-    rows = list(with_decisions(store, shouting(2)).rows("decisions", None))
+    rows = list(with_decisions(store, shouting(NEWER)).rows("decisions", None))
     assert [row["category"] for row in rows] == [
         row["category"].upper() for row in before["decisions"]
     ]
     after = SqlFollowing(store).registered()
-    assert after["decisions"].version == 2
+    assert after["decisions"].version == NEWER
     assert after["decisions"].generation == generations.pop("decisions") + 1
     assert {name: after[name].generation for name in generations} == generations
     assert kept(store)["sessions"] == before["sessions"]
 
 
 def test_an_older_program_does_not_touch_what_a_newer_one_keeps(store: SqlStore) -> None:
-    with_decisions(store, shouting(2)).catch_up()
+    with_decisions(store, shouting(NEWER)).catch_up()
     recorded(store, goldens()[:4])
     waiting = SqlFollowing(store).counts()["waiting"]
     older = following(store)
@@ -253,7 +256,7 @@ def test_an_older_program_does_not_touch_what_a_newer_one_keeps(store: SqlStore)
         with pytest.raises(LogFromFuture, match="keeps the projection 'decisions'"):
             refused()
     assert SqlFollowing(store).counts()["waiting"] == waiting
-    assert len(list(with_decisions(store, shouting(2)).rows("sessions", None))) == 4
+    assert len(list(with_decisions(store, shouting(NEWER)).rows("sessions", None))) == 4
 
 
 def test_who_may_only_read_gets_what_nobody_has_folded_yet(server: Server, postgres: str) -> None:
@@ -465,8 +468,6 @@ class Poller:
             "(position bigserial PRIMARY KEY, session_id text, version bigint)",
             "CREATE FUNCTION counted() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN "
             "INSERT INTO positions (session_id, version) VALUES (NEW.session_id, NEW.version); "
-            # Some are slow between their position and their commit, as a network makes them.
-            "IF NEW.version = 1 THEN PERFORM pg_sleep(0.002); END IF; "
             "RETURN NEW; END $$",
             "CREATE TRIGGER counted AFTER INSERT ON events FOR EACH ROW EXECUTE FUNCTION counted()",
         )
@@ -481,24 +482,31 @@ class Poller:
 def test_a_follower_of_a_sequence_loses_events_and_ours_none_of_20_000(
     empty_database: str,
 ) -> None:
-    with closing(at(empty_database)) as store:
-        poller = Poller(store)
-        projections = following(store)
+    with closing(at(empty_database)) as store, closing(connected(empty_database)) as other:
+        poller, projections, gate = Poller(store), following(store), Gate(other)
         projections.catch_up()
+        slow, fast = new_id(2_000_000_000), new_id(2_000_000_001)
+        # Between its position and its commit, as a network that is slow makes a writer wait.
+        gate.close("positions", f"NEW.session_id = '{slow}' AND NEW.version = 1")
+        with ThreadPoolExecutor(1) as pool:
+            writes = pool.submit(recorded, store, goldens()[:1], 2_000_000_000)
+            gate.wait(1)
+            assert recorded(store, goldens()[:1], 2_000_000_001) == [fast]
+            for follow in (poller.look, projections.follow):
+                follow()
+            assert {session_id for session_id, _ in poller.seen} == {fast}
+            gate.open()
+            assert writes.result() == [slow]
         writers = started(store, 8, 20_000)
-        looks = 0
         while writers.poll() is None:
-            for _ in range(5):
-                poller.look()
-                time.sleep(0.01)  # seconds: as who polls does
+            poller.look()
             projections.follow()
-            looks += 1
         assert writers.returncode == 0
-        total = SqlFollowing(store).counts()["events"]
         poller.look()
         projections.follow()
-        assert looks > 1, "both followed while they wrote"
+        total = SqlFollowing(store).counts()["events"]
         assert total >= 20_000
+        assert (slow, 1) not in poller.seen
         assert len(poller.seen) < total
         followed = kept(store)
         assert sum(row["version"] for row in followed["sessions"]) == total

@@ -399,6 +399,30 @@ def test_a_payload_that_is_not_what_its_tag_says_is_damage(data: bytes) -> None:
 @pytest.mark.parametrize(
     "data",
     [
+        b'{"at":1,"actor":{"kind":"user"},"text":"x","text":"x"}',
+        b'{"at":1,"actor":{"kind":"user","kind":"script"},"text":"x"}',
+        b'{"at":1,"actor":{"kind":"user"},"actor":{"kind":"script"},"text":"x"}',
+        b'{"at":1,"actor":{"kind":"user"},"text":"x","t\\u0065xt":"y"}',
+    ],
+)
+@pytest.mark.parametrize("codec", [Codec(THEN), Codec(NOW)], ids=["today", "of the past"])
+def test_a_name_that_stands_twice_is_damage(codec: Codec, data: bytes) -> None:
+    store, session_id = old_log()
+    stored = replace(store.read(session_id)[0], data=data)
+    with pytest.raises(LogDamaged, match=r"event 1: not a post\.letter\.v1: .* twice"):
+        codec.decode(stored)
+
+
+def test_a_payload_in_another_order_or_with_white_space_is_read_as_it_is() -> None:
+    store, session_id = old_log()
+    data = b' { "text":"x", "actor":{"name":"","kind":"user"},"at" :1}'
+    event = Codec(THEN).decode(replace(store.read(session_id)[0], data=data))
+    assert event == Letter(at=1, actor=Actor("user"), text="x")
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
         b"",
         b"{",
         b"null",

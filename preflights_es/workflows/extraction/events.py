@@ -6,7 +6,7 @@ from typing import ClassVar, Literal
 
 from preflights_es.core.asking import AnswerRefusal, Answers, Refusal
 from preflights_es.core.completions import COMPLETION_EVENTS
-from preflights_es.core.events import Decision, Event, Input
+from preflights_es.core.events import Decision, Event, Input, Whole
 from preflights_es.core.leading import LED_EVENTS, Setup
 from preflights_es.core.views import Question
 from preflights_es.workflows.extraction.values import Item, ItemType, Language
@@ -53,7 +53,7 @@ class TaskClosed(Input, frozen=True):
     """A task is done, or will not be."""
 
     tag: ClassVar[str] = "extraction.task_closed.v1"
-    number: int
+    number: Whole
     status: Literal["done", "cancelled"]
 
 
@@ -61,7 +61,7 @@ class TaskEdited(Input, frozen=True):
     """A person changes what a task says."""
 
     tag: ClassVar[str] = "extraction.task_edited.v1"
-    number: int
+    number: Whole
     fields: tuple[tuple[str, str], ...]
     """Pairs of field and value, as typed; an empty value takes the field away."""
     redacted: tuple[str, ...] = ()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final, Literal
 
-from preflights_es.core.events import Value
+from preflights_es.core.events import Value, Whole
 
 ItemType = Literal["task", "event", "idea"]
 Importance = Literal["low", "normal", "high"]
@@ -23,7 +23,7 @@ QUESTION_MAX: Final = 200  # characters
 class Item(Value, frozen=True, kw_only=True, omit_defaults=True):
     """One thing that a note holds; what nobody said is absent."""
 
-    number: int
+    number: Whole
     """1 and up, within its session; never given to another item."""
     type: ItemType
     title: str
@@ -32,9 +32,9 @@ class Item(Value, frozen=True, kw_only=True, omit_defaults=True):
     status: ItemStatus = "open"
     confidence: float | None = None
     """0 to 1, as the model says; None for what was filed by hand."""
-    duration_min: int | None = None
+    duration_min: Whole | None = None
     """Minutes."""
-    duration_max: int | None = None
+    duration_max: Whole | None = None
     importance: Importance | None = None
     start_time: str | None = None
     """HH:MM, 24 hours."""

@@ -1,0 +1,109 @@
+"""Files that no program of ours wrote, and whose chain holds: somebody made it anew."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+import pytest
+from msgspec.structs import replace
+
+from preflights_es.core.ports import Stored
+from preflights_es.store import jsonl
+from tests.cli.program import Project
+from tests.store.given import resealed
+
+Change = Callable[[Stored], Stored]
+HUGE: Final = 10**30
+
+
+@pytest.fixture
+def other(tmp_path: Path, home: Path, house: Project) -> Project:
+    """Where the file is taken over: an empty log of the same project, and one decision."""
+    made = Project(tmp_path / "other", home)
+    made.folder.mkdir()
+    made.git("init", "--quiet", "--template=")
+    (made.folder / "preflights.toml").write_text('project = "house"\n')
+    made.decided("Add a login")
+    return made
+
+
+def forged(house: Project, change: Change) -> bytes:
+    """A session of the house, changed, with a chain that holds."""
+    lines = house.call("export", "last").out.encode().splitlines()
+    return jsonl.lines(resealed([change(one) for one in jsonl.stored(lines, "here")]))
+
+
+def payload(old: str, new: str, tag: str = "") -> Change:
+    """Other words in payloads of a tag; of all, unless one is named."""
+
+    def changed(one: Stored) -> Stored:
+        assert one.data is not None
+        if tag not in one.type:
+            return one
+        return replace(one, data=one.data.replace(old.encode(), new.encode()))
+
+    return changed
+
+
+ACKNOWLEDGED: Final = "decision_acknowledged"
+REFUSED: Final = {
+    "a time that no clock shows": payload('"at":', f'"at":{HUGE}', ACKNOWLEDGED),
+    "a number that fits no column": payload('"number":1', f'"number":{2**70}'),
+    "a number below 1": payload('"number":1', '"number":-1'),
+    "a number that no document bears": payload('"number":1', f'"number":{10**12}'),
+    "two actors": payload('"actor":', '"actor":{"kind":"user","name":"Eve"},"actor":'),
+    "two names of an actor": payload('"name":', '"name":"Eve","name":'),
+    "a project that PostgreSQL does not take": lambda one: replace(one, project="ho\0use"),
+    "rules that PostgreSQL does not take": lambda one: replace(one, decider="c\0/1"),
+}
+
+
+@pytest.mark.parametrize("change", REFUSED.values(), ids=REFUSED)
+def test_what_nobody_could_record_is_not_taken_over(
+    house: Project, other: Project, change: Change
+) -> None:
+    house.decided()
+    done = other.call("import", "-", stdin=forged(house, change))
+    assert (done.code, done.out) == (4, ""), done.err
+    assert "nothing was imported" in done.err
+    assert done.err.count("\n") == 1
+    assert done.is_safe()
+    assert len(other.call("decisions", "--json").json["decisions"]) == 1
+
+
+def test_the_last_number_there_is_leaves_the_others_to_us(house: Project, other: Project) -> None:
+    house.decided()
+    change = payload('"number":1', '"number":999999999')
+    assert other.call("import", "-", stdin=forged(house, change)).code == 0
+    assert other.decided("Add SSO")["number"] == 2
+    assert other.call("show", "ADR-999999999").code == 0
+
+
+@pytest.mark.parametrize("at", [2**63 - 1, -(2**63)])
+def test_a_time_that_no_calendar_has_is_shown_as_the_nearest(
+    house: Project, other: Project, at: int
+) -> None:
+    house.decided()
+
+    def change(one: Stored) -> Stored:
+        moved = replace(one, recorded_at=at)
+        assert one.data is not None
+        at_, _, rest = one.data.partition(b'"at":')
+        if not rest:
+            return moved
+        return replace(moved, data=at_ + b'"at":%d' % at + rest[rest.index(b",") :])
+
+    assert other.call("import", "-", stdin=forged(house, change)).code == 0
+    for words in (
+        ("erase", "--older-than", "0d", "--dry-run"),
+        *(("log", "last"), ("show", "last"), ("why", "Strategy"), ("audit", "trail")),
+        *(("decisions", "--all"), ("decisions", "--at", "2026-01-01"), ("sessions", "--all")),
+        *(("usage",), ("render", "last"), ("audit", "verify")),
+    ):
+        done = other.call(*words)
+        assert done.code == 0, (words, done)
+        assert done.is_safe()
+    year = "9999" if at > 0 else "0001"
+    assert f", {year}-" in other.call("erase", "last", "--dry-run").out

@@ -1,0 +1,130 @@
+"""What projections keep, as whoever types meets it after somebody else wrote there."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+
+import pytest
+
+from tests.cli.program import Project
+
+
+def wrote(house: Project, statement: str) -> None:
+    """What anybody can do who may write the log's file, and no event."""
+    with closing(sqlite3.connect(house.log, isolation_level=None)) as log:
+        log.execute(statement)
+
+
+FORGED = (
+    "UPDATE projected_decisions SET decided = "
+    "replace(replace(decided, 'OAuth', 'SAML'), 'Ada Lovelace', 'Mallory')"
+)
+
+
+def test_a_forged_decision_is_found_and_its_projection_and_session_named(house: Project) -> None:
+    session_id = house.decided()["session_id"]
+    house.call("decisions")
+    assert house.call("audit", "verify").code == 0
+    wrote(house, FORGED)
+    done = house.call("audit", "verify")
+    assert done.code == 4
+    assert done.out == (
+        "1 session, 11 events: every chain holds.\n"
+        f"{session_id[-8:]}: the projection 'decisions': its rows are not what its events fold to\n"
+        "The log says otherwise: `preflights projections rebuild decisions` follows it.\n"
+    )
+    shape = house.call("audit", "verify", session_id, "--json").json
+    assert shape["broken"] == []
+    assert shape["projections"] == [
+        {
+            "projection": "decisions",
+            "session_id": session_id,
+            "found": "its rows are not what its events fold to",
+        }
+    ]
+    assert house.call("projections", "rebuild", "decisions").code == 0
+    assert house.call("audit", "verify", "--all").code == 0
+    assert "SAML" not in house.call("decisions").out
+
+
+STRAY = (
+    "INSERT INTO projected_decisions SELECT '00000000-0000-7000-8000-000000000000', version, "
+    "project, uid, standing, category, 1, NULL, decided FROM projected_decisions"
+)
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE projected_decisions SET accepted_at = 1",
+        "DELETE FROM projected_decisions",
+        STRAY,
+    ],
+    ids=["in force", "gone", "of no session"],
+)
+def test_what_is_in_force_cannot_be_written_unseen(house: Project, statement: str) -> None:
+    house.call("start", "Add OAuth login", "--answer", "auth_strategy=OAuth")
+    house.call("decisions")
+    wrote(house, statement)
+    done = house.call("audit", "verify")
+    assert done.code == 4, done
+    assert "the projection 'decisions'" in done.out
+    assert house.call("audit", "verify", env={"PREFLIGHTS_PROJECT": "elsewhere"}).code == 0
+
+
+def test_nothing_is_found_where_nobody_has_folded_what_came_last(house: Project) -> None:
+    house.decided()
+    house.call("decisions")
+    house.decided("Add SSO")
+    assert house.call("audit", "verify", "--json").json["projections"] == []
+    session_id = house.started_session()
+    assert house.call("erase", session_id, "--yes").code == 0
+    assert house.call("audit", "verify", "--all").code == 0
+
+
+def test_why_tells_what_the_log_says_and_that_a_row_says_otherwise(house: Project) -> None:
+    session_id = house.decided()["session_id"]
+    house.call("decisions")
+    wrote(house, FORGED)
+    done = house.call("why", "Strategy")
+    assert done.out.startswith("Authentication.Strategy: OAuth\n")
+    assert "accepted   by Ada Lovelace" in done.out
+    assert "SAML" not in done.out
+    assert "Mallory" not in done.out
+    assert f"keeps of session {session_id[-8:]} what its log does not say" in done.err
+    assert "preflights audit verify" in done.err
+
+
+def test_why_does_not_tell_of_a_decision_that_only_a_row_says_is_in_force(house: Project) -> None:
+    house.call("start", "Add OAuth login", "--answer", "auth_strategy=OAuth")
+    house.call("decisions")
+    wrote(house, "UPDATE projected_decisions SET accepted_at = 1")
+    done = house.call("why", "Strategy")
+    assert (done.code, done.out) == (1, "")
+    assert "no field that is in force" in done.err
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        ("decided = '{'", ("decisions",)),
+        ("decided = x'ff'", ("decisions", "--all")),
+        ("accepted_at = 'now'", ("why", "Strategy")),
+        ("decided = CAST(x'ff' AS TEXT)", ("decisions", "--json")),
+    ],
+)
+def test_a_row_that_cannot_be_read_says_what_makes_it_again(
+    house: Project, value: str, words: tuple[str, ...]
+) -> None:
+    house.decided()
+    house.call("decisions")
+    wrote(house, f"UPDATE projected_decisions SET {value}")
+    done = house.call(*words)
+    assert (done.code, done.out) == (4, "")
+    assert "`preflights projections rebuild decisions` makes it again from the log" in done.err
+    assert done.err.count("\n") == 1
+    assert house.call("audit", "verify").code == 4
+    assert house.call("projections", "rebuild", "decisions").code == 0
+    assert house.call(*words).code == 0
+    assert house.call("audit", "verify").code == 0
