@@ -11,6 +11,7 @@ from tempfile import TemporaryFile
 from typing import Any, BinaryIO, Final
 
 import click
+import msgspec
 
 from preflights_cli.common import Voice, common, given
 from preflights_cli.progress import bar, counted, tell_scrubbed
@@ -19,6 +20,7 @@ from preflights_es.core.errors import Refused
 from preflights_es.core.ids import short
 from preflights_es.core.ports import Head
 from preflights_es.core.text import shown
+from preflights_es.runtime.collisions import Collision, Collisions
 from preflights_es.runtime.transfer import Taken
 from preflights_es.runtime.writing import new_file
 from preflights_es.store import jsonl
@@ -114,10 +116,12 @@ def _packed(raw: BinaryIO, name: str) -> Iterator[BinaryIO]:
 @click.argument("file")
 @common
 def import_command(file: str, app: App, voice: Voice) -> int:
-    """Take over the sessions of a file (- is stdin); every event is verified first.
+    """Take over the sessions of a file (- is stdin); every hash chain is verified first.
 
-    What is known here already is passed over: a file can be imported again, also after an import
-    that was interrupted. The file may be compressed by gzip.
+    That shows that nothing was changed since it was hashed; whether decisions follow from what was
+    said is found by `replay`, which takes the file as well. What is known here already is passed
+    over: a file can be imported again, also after an import that was interrupted. It may be
+    compressed by gzip.
 
     \b
     Examples:
@@ -125,22 +129,57 @@ def import_command(file: str, app: App, voice: Voice) -> int:
       preflights import project.jsonl.gz
       preflights export last | preflights import - --db copy.db
     """
-    taken: list[dict[str, Any]] = []
+    told, collisions = _Told(voice), Collisions(app.runner)
     with _opened(file) as (source, size):
         where = name_of(file)
         with bar(2 * size, voice, "Importing", least=2 * BAR_BYTES) as progress:
             passes = _Passes(source, progress)
             for one in app.transfer.imported(passes.lines(where), where, passes.progress):
-                taken.append(_json(one))
-                if len(taken) <= SHOWN_MAX:
-                    _say(voice, one)
-    if any(one["erased"] and one["new_events"] for one in taken):
+                told.tell(one)
+                collisions.look(one)
+    if told.erased:
         tell_scrubbed(voice, scrubbed=app.store.scrubbed())
-    voice.json({"format": "import/1", "sessions": taken})
-    if len(taken) > 1:
-        new = sum(one["new_events"] for one in taken)
-        voice.say(f"{counted(len(taken), 'session')}, {counted(new, 'new event')}.")
+    twice = list(collisions.found())
+    voice.json(
+        {"format": "import/1", "sessions": told.shapes, "collisions": msgspec.to_builtins(twice)}
+    )
+    if told.sessions > 1:
+        voice.say(f"{counted(told.sessions, 'session')}, {counted(told.new, 'new event')}.")
+    _warn_twice(voice, twice)
     return 0
+
+
+def _warn_twice(voice: Voice, twice: Sequence[Collision]) -> None:
+    for one in twice[:SHOWN_MAX]:
+        ids = ", ".join(map(short, one.session_ids[:SHOWN_MAX]))
+        voice.warn(f"the number {one.number:04d} of {one.project} stands twice now: {ids}")
+    if more := len(twice) - SHOWN_MAX if len(twice) > SHOWN_MAX else 0:
+        voice.warn(f"and so do {counted(more, 'other number')}")
+    if twice:
+        voice.warn(
+            "`preflights renumber` mends it where the records of both lie in the folder; "
+            "`preflights render SESSION` writes one that does not"
+        )
+
+
+class _Told:
+    """What came of the sessions so far; the shapes only where JSON is wanted: they take memory."""
+
+    def __init__(self, voice: Voice) -> None:
+        self._voice = voice
+        self.shapes: list[dict[str, Any]] = []
+        self.sessions = 0
+        self.new = 0
+        self.erased = False
+
+    def tell(self, one: Taken) -> None:
+        self.sessions += 1
+        self.new += one.new
+        self.erased |= one.erased and one.new > 0
+        if self._voice.as_json:
+            self.shapes.append(_json(one))
+        elif self.sessions <= SHOWN_MAX:
+            _say(self._voice, one)
 
 
 def _json(one: Taken) -> dict[str, Any]:
@@ -220,7 +259,7 @@ def lines_of(file: str) -> list[bytes]:
     size = 0
     with _opened(file) as (source, _):
         for line in jsonl.lines_in(source, name_of(file)):
-            size += len(line)
+            size += len(line) + 1
             if size > HELD_MAX:
                 found = f"{name_of(file)} has more than {HELD_MAX:,} bytes"
                 raise Refused(f"{found}: split it by session")

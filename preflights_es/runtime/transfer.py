@@ -1,13 +1,12 @@
 """Sessions on their way out of a log and into another, byte for byte.
 
-Nothing is held in memory but the session that is under way. Whoever takes over a file reads it
-twice: once to verify all of it, once to take it.
+Little is held in memory: on the way out one session, on the way in as many as are taken over
+together, and a few bytes of each.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import groupby
 from typing import Any, Final
 
 import msgspec
@@ -17,22 +16,19 @@ from preflights_es.core.errors import (
     Conflict,
     DuplicateInput,
     LogDamaged,
-    PreflightsError,
+    LogFromFuture,
     Refused,
     StoreUnavailable,
 )
-from preflights_es.core.events import Request
-from preflights_es.core.ports import Archive, Head, Stored
+from preflights_es.core.ports import Archive, Arrival, Head, Stored
 from preflights_es.core.session import Session
+from preflights_es.runtime.passes import Mixed, Passes, Source
 from preflights_es.runtime.runner import Runner
 from preflights_es.store import chain, jsonl
 
-MIXED_MAX: Final = 512 * 1024 * 1024  # bytes of a file whose sessions are mixed line by line
-
-Source = Callable[[], Iterable[bytes]]
-"""The lines of a file, from the first one, each time it is called."""
-Streams = Callable[[], Iterator[list[Stored]]]
-"""The sessions of a file, likewise."""
+TOGETHER: Final = 1024 * 1024  # bytes of a file in one transaction: some hundred sessions
+NOTHING, WHOLE, TAIL = 0, 1, 2  # of a session, what is lacking here
+TRIES: Final = 10  # to take over a session that somebody else takes over at the same time
 
 
 class Taken(msgspec.Struct, frozen=True):
@@ -44,10 +40,63 @@ class Taken(msgspec.Struct, frozen=True):
     """How many of its events were not known here."""
     erased: bool
     """Whether it was erased, there and therefore here."""
+    number: int | None = None
+    """Of its record; None where it has none."""
 
 
-class _Mixed(Exception):
-    """A session goes on after another one began."""
+class _Known:
+    """What is known of the sessions of a file once they were verified, in their order."""
+
+    def __init__(self) -> None:
+        self.numbers: list[int | None] = []
+        self.calls: dict[int, tuple[tuple[str, bool], ...]] = {}
+        """Of those that have any, by their place: call, and whether it is a completion."""
+        self.erased: set[int] = set()
+        self.lacking = bytearray()
+        """Of each `NOTHING`, `WHOLE` or `TAIL`."""
+
+    def add(self, number: int | None, session: Session[Any]) -> None:
+        """The next one, folded."""
+        place = len(self.numbers)
+        self.numbers.append(number)
+        if session.calls:
+            self.calls[place] = tuple(
+                (call.call, isinstance(call, CompletionRequested)) for call in session.calls
+            )
+        if session.closed == "erased":
+            self.erased.add(place)
+
+
+class _Arriving(msgspec.Struct, frozen=True):
+    """A session of a file, and what is known of it."""
+
+    events: list[Stored]
+    size: int
+    """In the file, in bytes."""
+    number: int | None
+    calls: tuple[tuple[str, bool], ...]
+    erased: bool
+    lacking: int = WHOLE
+
+    @property
+    def session_id(self) -> str:
+        return self.events[0].session_id
+
+    def taken(self, new: int) -> Taken:
+        last = self.events[-1]
+        head = Head(last.session_id, last.project, last.workflow, last.version, last.hash)
+        return Taken(head, new, self.erased, self.number)
+
+    def whole(self) -> Arrival:
+        return Arrival(self.events, self.open_calls(()), self.number)
+
+    def open_calls(self, known: Iterable[str]) -> list[str]:
+        """Completions can be made here; documents only stay due, where they were.
+
+        Importing a file writes no documents: `preflights render` does, when a person asks.
+        """
+        here = set(known)
+        return sorted(call for call, is_completion in self.calls if is_completion or call in here)
 
 
 class Transfer:
@@ -87,7 +136,7 @@ class Transfer:
     def imported(
         self, source: Source, where: str, progress: Callable[[], None] = lambda: None
     ) -> Iterator[Taken]:
-        """Take over the sessions of a file, each in a transaction of its own.
+        """Take over the sessions of a file, each of them whole or not at all.
 
         What was taken before, by a process that was killed or from another file, is passed over.
 
@@ -98,128 +147,146 @@ class Transfer:
         Raises:
             LogDamaged: an event does not verify; nothing of the file is taken.
             LogFromFuture: a newer version wrote it; likewise.
-            Refused: a session has gone another way here; likewise.
+            Refused: a session has gone another way here; likewise. Or an Input of a session stands
+                in another one here, or the file has changed since: says how many were taken.
         """
-        streams = self._verified(source, where, progress)
-        for events in streams():
-            yield self._taken(events)
-            progress()
-
-    def _verified(self, source: Source, where: str, progress: Callable[[], None]) -> Streams:
-        """The sessions of a file, once all of them verify and fit those that are here."""
-
-        def runs() -> Iterator[list[Stored]]:
-            return _runs(jsonl.stored(source(), where))
-
-        def whole() -> Iterator[list[Stored]]:
-            lines = _bounded(source(), where)
-            return iter(chain.sessions(jsonl.stored(lines, where)).values())
-
+        passes = Passes(source, where)
+        known = self._verified(passes, where, progress)
+        taken = 0
         try:
-            self._check(runs(), where, progress)
-        except (_Mixed, LogDamaged) as error:
-            if isinstance(error, LogDamaged) and not _is_mixed(runs()):
-                raise
-            self._check(whole(), where, progress)
-            return whole
-        return runs
+            for some in _together(_arriving(passes, known)):
+                for one in self._taken(some):
+                    taken += 1
+                    yield one
+                    progress()
+        except Refused as error:
+            raise Refused(f"{error} (sessions taken over before: {taken:,})") from error
 
-    def _check(
-        self, streams: Iterable[list[Stored]], where: str, progress: Callable[[], None]
-    ) -> None:
-        count = 0
-        for events in streams:
-            self._folded(events)
-            self._lacking(events)
-            count += 1
-            progress()
-        if count == 0:
+    def _verified(self, passes: Passes, where: str, progress: Callable[[], None]) -> _Known:
+        """What is known of the sessions of a file, once all verify and fit those that are here."""
+        try:
+            try:
+                return self._checked(passes, where, progress)
+            except (Mixed, LogDamaged):
+                if not passes.is_mixed():
+                    raise
+            return self._checked(passes, where, progress)
+        except LogDamaged as error:
+            found = f"{error.found}; nothing was imported"
+            raise LogDamaged(error.where, error.version, found) from error
+        except (LogFromFuture, Refused) as error:
+            raise type(error)(f"{error}; nothing was imported") from error
+
+    def _checked(self, passes: Passes, where: str, progress: Callable[[], None]) -> _Known:
+        known = _Known()
+
+        def folded() -> Iterator[_Arriving]:
+            for events, size in passes.first():
+                self._learn(known, events)
+                yield _Arriving(events, size, None, (), erased=False)
+
+        for some in _together(folded()):
+            heads = self._archive.heads_of([one.session_id for one in some])
+            for one in some:
+                new = self._lacking(one.events, heads.get(one.session_id))
+                is_whole = len(new) == len(one.events)
+                known.lacking.append(WHOLE if is_whole else TAIL if new else NOTHING)
+                progress()
+        if not known.numbers:
             raise LogDamaged(where, 0, "it holds no events")
+        return known
 
-    def _folded(self, events: list[Stored]) -> Session[Any]:
-        """A session of a file, once it verifies."""
+    def _learn(self, known: _Known, events: list[Stored]) -> None:
         chain.verified(events)
-        return self._runner.folded(self._runner.workflow(events[0].workflow), events)
+        workflow = self._runner.workflow(events[0].workflow)
+        session = self._runner.folded(workflow, events)
+        view = workflow.view(session.state) if workflow.record else None
+        known.add(getattr(view, "number", None), session)
 
-    def _lacking(self, events: list[Stored]) -> list[Stored]:
+    def _lacking(self, events: list[Stored], head: Head | None) -> list[Stored]:
         """The tail that this log lacks.
 
         Raises:
             Refused: the two copies differ.
         """
-        here = self._archive.read(events[0].session_id)
+        if head is None:
+            return events
+        # A hash stands for all that is before it.
+        if head.version <= len(events) and events[head.version - 1].hash == head.hash:
+            return events[head.version :]
+        here = self._archive.read(head.session_id)
         for mine, theirs in zip(here, events, strict=False):
             if mine.hash != theirs.hash:
                 raise Refused(
                     f"session {mine.session_id} has diverged: at version {mine.version} this log "
-                    "and the file hold different events; nothing was imported"
+                    "and the file hold different events"
                 )
         return events[len(here) :]
 
-    def _taken(self, events: list[Stored]) -> Taken:
-        """Add the tail; its open completions can be made here, its documents only stay due.
+    def _taken(self, some: Sequence[_Arriving]) -> Iterator[Taken]:
+        """Those that are new in one transaction; where that is refused, one by one, to see why."""
+        new = [one for one in some if one.lacking == WHOLE and not one.erased]
+        done = {one.session_id for one in new} if self._are_taken(new) else set()
+        for one in some:
+            if one.lacking == NOTHING:
+                yield one.taken(0)
+            elif one.session_id in done:
+                yield one.taken(len(one.events))
+            else:
+                yield one.taken(self._tail_taken(one))
 
-        Importing a file writes no documents: `preflights render` does, when a person asks.
-        """
-        # Verified once more: the file may have changed since.
-        session, new, last = self._folded(events), self._lacking(events), events[-1]
-        if new:
-            workflow = self._runner.workflow(last.workflow)
-            number: int | None = getattr(workflow.view(session.state), "number", None)
-            is_known = len(new) < len(events)
-            calls = self._archive.open_calls(last.project) if is_known else ()
-            known = {call for session_id, call in calls if session_id == last.session_id}
-            still = sorted(c.call for c in session.calls if _is_completion(c) or c.call in known)
+    def _are_taken(self, new: Sequence[_Arriving]) -> bool:
+        try:
+            return bool(new) and self._archive.insert_new([one.whole() for one in new])
+        except Refused:
+            return False
+
+    def _tail_taken(self, one: _Arriving) -> int:
+        """How many events of a session were added."""
+        for _ in range(TRIES):
+            new = self._lacking(one.events, self._archive.head(one.session_id))
             try:
-                self._archive.insert(new, number=number, open_calls=still, clear=self._clear)
-            except DuplicateInput as error:
-                raise Refused(
-                    f"an Input of session {last.session_id} stands in another session: "
-                    "it was not imported"
-                ) from error
-            except Conflict as error:
-                raise StoreUnavailable("the session moved while it was imported: again") from error
-        head = Head(last.session_id, last.project, last.workflow, last.version, last.hash)
-        return Taken(head, len(new), session.closed == "erased")
+                if new:
+                    self._insert(one, new)
+            except Conflict:
+                continue  # somebody else takes over the same session
+            return len(new)
+        raise StoreUnavailable("the session moved while it was imported: again")
 
-
-def _is_completion(call: Request) -> bool:
-    return isinstance(call, CompletionRequested)
-
-
-def _runs(events: Iterable[Stored]) -> Iterator[list[Stored]]:
-    """Sessions as they follow each other.
-
-    Raises:
-        _Mixed: one of them goes on after another one began.
-    """
-    seen: set[str] = set()
-    for session_id, run in groupby(events, key=lambda event: event.session_id):
-        if session_id in seen:
-            raise _Mixed
-        seen.add(session_id)
-        yield list(run)
-
-
-def _is_mixed(runs: Iterable[list[Stored]]) -> bool:
-    try:
-        for _ in runs:
-            pass
-    except _Mixed:
-        return True
-    except PreflightsError:
-        return False
-    return False
-
-
-def _bounded(lines: Iterable[bytes], where: str) -> Iterator[bytes]:
-    """Lines that have to be held in memory, to be put in order."""
-    size = 0
-    for line in lines:
-        size += len(line)
-        if size > MIXED_MAX:
-            raise Refused(
-                f"the sessions of {where} are mixed line by line, and it has more than "
-                f"{MIXED_MAX:,} bytes: sort it by session"
+    def _insert(self, one: _Arriving, new: list[Stored]) -> None:
+        is_known = len(new) < len(one.events)
+        calls = self._archive.open_calls(new[0].project) if is_known else ()
+        known = [call for session_id, call in calls if session_id == one.session_id]
+        try:
+            self._archive.insert(
+                new, number=one.number, open_calls=one.open_calls(known), clear=self._clear
             )
-        yield line
+        except DuplicateInput as error:
+            raise Refused(
+                f"an Input of session {one.session_id} stands in another session: "
+                "it was not imported"
+            ) from error
+
+
+def _arriving(passes: Passes, known: _Known) -> Iterator[_Arriving]:
+    for place, (events, size) in enumerate(passes.second()):
+        calls = known.calls.get(place, ())
+        yield _Arriving(
+            *(events, size, known.numbers[place], calls),
+            erased=place in known.erased,
+            lacking=known.lacking[place],
+        )
+
+
+def _together(sessions: Iterable[_Arriving]) -> Iterator[list[_Arriving]]:
+    """As many sessions as are held in memory and taken over at once."""
+    some: list[_Arriving] = []
+    size = 0
+    for one in sessions:
+        some.append(one)
+        size += one.size
+        if size >= TOGETHER:
+            yield some
+            some, size = [], 0
+    if some:
+        yield some

@@ -17,6 +17,7 @@ from preflights_es.store.chain import HASH_BYTES, SALT_BYTES
 VERSION: Final = 1
 LINE_MAX: Final = 16 * 1024 * 1024  # bytes: longer than any event this program writes
 BLANK_MAX: Final = 100_000  # lines of a file; a packed one may hold a billion in a megabyte
+BLOCK: Final = 256 * 1024  # bytes that are read at once
 GZIP: Final = b"\x1f\x8b"
 """How a compressed file begins."""
 
@@ -45,6 +46,10 @@ class Line(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     hash: str
 
 
+HASH_LETTERS: Final = 2 * HASH_BYTES
+SALT_LETTERS: Final = 2 * SALT_BYTES
+
+_LETTERS: Final = (HASH_LETTERS, HASH_LETTERS, SALT_LETTERS)
 _GONE: Final = b"null"
 
 _encoder = msgspec.json.Encoder()
@@ -82,7 +87,7 @@ def lines(events: Iterable[Stored]) -> bytes:
 
 
 def lines_in(file: BinaryIO, where: str) -> Iterator[bytes]:
-    """The lines of a file from its beginning, unpacked where it is compressed.
+    """The lines of a file from its beginning, without their ends, unpacked where it is compressed.
 
     One that is longer than an event may be comes in pieces, so that no memory is lost to it.
 
@@ -96,8 +101,15 @@ def lines_in(file: BinaryIO, where: str) -> Iterator[bytes]:
 
 
 def _pieces(file: BinaryIO) -> Iterator[bytes]:
-    while line_ := file.readline(LINE_MAX + 2):
-        yield line_
+    rest = b""
+    while block := file.read(BLOCK):
+        *whole, rest = (rest + block).split(b"\n")
+        yield from whole
+        if len(rest) > LINE_MAX:
+            yield rest
+            rest = b""
+    if rest:
+        yield rest
 
 
 def _unpacked(file: BinaryIO, where: str) -> Iterator[bytes]:
@@ -120,15 +132,26 @@ def packed(file: BinaryIO) -> Iterator[BinaryIO]:
 
 
 def stored(text: Iterable[bytes], where: str) -> Iterator[Stored]:
-    """The events of a file's lines; blank lines are passed over.
+    """The events of a file's lines, as `with_lines` finds them."""
+    for _, event in with_lines(text, where):
+        yield event
+
+
+def with_lines(
+    text: Iterable[bytes], where: str, *, again: bool = False
+) -> Iterator[tuple[bytes, Stored]]:
+    """The events of a file's lines, each behind its line; blank lines are passed over.
 
     Args:
         where: the file's name, for messages.
+        again: whether the caller sees to it that the lines are those that were read before: what
+            was checked of them is not checked once more.
 
     Raises:
         LogDamaged: a line is no event; names the line.
         LogFromFuture: a line was written by a newer version.
     """
+    event_of = _event if again else _checked
     blank = 0
     for number, raw in enumerate(text, 1):
         stripped = raw.strip()
@@ -139,23 +162,42 @@ def stored(text: Iterable[bytes], where: str) -> Iterator[Stored]:
             found = f"it has {len(stripped):,} bytes, an event at most {LINE_MAX:,}"
             raise LogDamaged(f"{where}, line {number}", 0, found)
         if stripped:
-            yield _stored(stripped, where, number)
+            try:
+                event = event_of(_decoder.decode(stripped))
+            except (msgspec.DecodeError, ValueError, RecursionError) as error:
+                _refuse_the_future(stripped, where, number)
+                found = f"not an event: {error}"
+                raise LogDamaged(f"{where}, line {number}", 0, found) from error
+            yield stripped, event
 
 
-def _stored(raw: bytes, where: str, number: int) -> Stored:
-    try:
-        found = _decoder.decode(raw)
-        if found.log != VERSION:
-            raise ValueError(f"log version {found.log}, expected {VERSION}")
-        if not is_id(found.session_id):
-            raise ValueError("expected a UUID in lower case as `session_id`")
-        salt = None if found.salt is None else _bytes(found.salt, SALT_BYTES)
-        digest, value = _bytes(found.digest, HASH_BYTES), _bytes(found.hash, HASH_BYTES)
-        data = bytes(found.data)
-        data.decode()
-    except (msgspec.DecodeError, ValueError, RecursionError) as error:
-        _refuse_the_future(raw, where, number)
-        raise LogDamaged(f"{where}, line {number}", 0, f"not an event: {error}") from error
+def _checked(found: Line) -> Stored:
+    """The event of a line; what its bytes are is a matter of the line alone, all else the chain's.
+
+    Raises:
+        ValueError: a line of this program is not so.
+    """
+    if found.log != VERSION:
+        raise ValueError(f"log version {found.log}, expected {VERSION}")
+    if not is_id(found.session_id):
+        raise ValueError("expected a UUID in lower case as `session_id`")
+    salt = found.salt
+    # All at once, for there are three of them in every line of an archive.
+    text = f"{found.digest}{found.hash}{salt or ''}"
+    lengths = (len(found.digest), len(found.hash), SALT_LETTERS if salt is None else len(salt))
+    if lengths != _LETTERS or bytes.fromhex(text).hex() != text:
+        raise ValueError(
+            f"expected {HASH_LETTERS} lower-case hexadecimal digits as `digest` and as `hash`, "
+            f"{SALT_LETTERS} as `salt`"
+        )
+    event = _event(found)
+    if event.data is not None:
+        event.data.decode()
+    return event
+
+
+def _event(found: Line) -> Stored:
+    data = bytes(found.data)
     return Stored(
         found.session_id,
         found.project,
@@ -167,9 +209,9 @@ def _stored(raw: bytes, where: str, number: int) -> Stored:
         found.actor_kind,
         found.decider,
         None if data == _GONE else data,
-        salt,
-        digest,
-        value,
+        None if found.salt is None else bytes.fromhex(found.salt),
+        bytes.fromhex(found.digest),
+        bytes.fromhex(found.hash),
     )
 
 
@@ -177,13 +219,6 @@ def _stored(raw: bytes, where: str, number: int) -> Stored:
 def is_id(text: str) -> bool:
     """Whether it is a session's id, to the letter."""
     return _SESSION_ID.fullmatch(text) is not None
-
-
-def _bytes(text: str, length: int) -> bytes:
-    value = bytes.fromhex(text)
-    if len(value) != length or value.hex() != text:
-        raise ValueError(f"expected {2 * length} lower-case hexadecimal digits")
-    return value
 
 
 class _Version(msgspec.Struct):

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from preflights_es.core.errors import Conflict, DuplicateInput, NumberTaken
 from preflights_es.core.ids import TYPED_MIN
-from preflights_es.core.ports import Batch, Claim, Head, Stored
+from preflights_es.core.ports import Arrival, Batch, Claim, Head, Stored
 from preflights_es.store.chain import erased_before, follows, sealed
 from preflights_es.store.claims import UNCLAIMED, claimed
 
@@ -84,6 +84,21 @@ class MemoryStore:
         self._extend(events)
         if erased_before(events):
             self._drop(first.session_id)
+
+    def insert_new(self, arrivals: Sequence[Arrival]) -> bool:
+        ids = [e.input_id for one in arrivals for e in one.events if e.input_id is not None]
+        sessions = {one.events[0].session_id for one in arrivals}
+        if not self._inputs.keys().isdisjoint(ids) or len(set(ids)) < len(ids):
+            return False
+        if not self._streams.keys().isdisjoint(sessions) or len(sessions) < len(arrivals):
+            return False
+        for one in arrivals:
+            self.insert(one.events, open_calls=one.open_calls, number=one.number)
+        return True
+
+    def heads_of(self, session_ids: Sequence[str]) -> dict[str, Head]:
+        found = ((one, self.head(one)) for one in session_ids)
+        return {session_id: head for session_id, head in found if head is not None}
 
     def erase(self, batch: Batch, clear: Sequence[str] = ()) -> Head:  # noqa: ARG002  it has none
         (head,) = self.append([batch])

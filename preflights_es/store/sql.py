@@ -14,17 +14,19 @@ from preflights_es.core.errors import (
     DuplicateInput,
     LogDamaged,
     LogFromFuture,
+    NoLog,
     NumberTaken,
     StoreError,
 )
 from preflights_es.core.ids import TYPED_MIN
-from preflights_es.core.ports import Batch, Claim, Head, Stored
-from preflights_es.store import erasing, tables
+from preflights_es.core.ports import Arrival, Batch, Claim, Head, Stored
+from preflights_es.store import arriving, erasing, tables
+from preflights_es.store.arriving import EVENT_COLUMNS, event_row, head_of
 from preflights_es.store.calls import Calls
 from preflights_es.store.chain import follows, sealed
 from preflights_es.store.database import Race, T
-from preflights_es.store.engines import database, parsed, shown_url
-from preflights_es.store.statements import Statements, event_of, statements
+from preflights_es.store.engines import database, may_create, parsed, shown_url
+from preflights_es.store.statements import Statements, event_of, statements, together
 
 _OURS: Final = {"alembic_version", "events", "heads"}
 _ALL: Final = 2**31 - 1  # rows, where nobody asks for fewer: every engine takes it as a limit
@@ -41,11 +43,17 @@ class _Taken(Exception):
 class SqlStore:
     """Every acknowledged append is durable; the promises are those of `core.ports.Store`."""
 
-    def __init__(self, url: str, now: Callable[[], int], salt: Callable[[], bytes]) -> None:
+    def __init__(
+        self, url: str, now: Callable[[], int], salt: Callable[[], bytes], *, creates: bool = True
+    ) -> None:
         """Opens the log, creating or upgrading it where needed.
+
+        Args:
+            creates: whether one that is not there is made; else that is an error.
 
         Raises:
             SettingsError: the address is none, or of an engine that is not supported.
+            NoLog: there is none, and none is to be made.
             LogFromFuture: a newer version of this program made the tables.
             LogDamaged: the file is no database, or its tables are not ours.
             StoreUnavailable: it cannot be opened.
@@ -55,19 +63,22 @@ class SqlStore:
         self._salt = salt
         self.database = database(self.url)
         self._statements = Statements(
-            {**statements(), **erasing.statements()}, self.database.engine
+            {**statements(), **erasing.statements(), **arriving.statements()},
+            self.database.engine,
         )
         self._calls = Calls(self._statements)
         try:
-            self._make_current()
+            self._make_current(creates=creates and may_create(self.url))
         except BaseException:  # nobody else could close what was opened; raised on
             self.close()
             raise
 
     # 1. Opening ------------------------------------------------------------------------------
 
-    def _make_current(self) -> None:
+    def _make_current(self, *, creates: bool) -> None:
         found = self.schema()
+        if found is None and not creates:
+            raise NoLog(shown_url(self.url))
         if found is not None and found > tables.SCHEMA and found.isdigit():
             raise LogFromFuture(
                 f"the log {shown_url(self.url)} has schema {found}, this version knows "
@@ -110,21 +121,21 @@ class SqlStore:
         def work(cursor: Any) -> dict[str, Head]:
             # In one order everywhere, so that no two appends wait for each other's sessions.
             return {
-                batch.session_id: self._append(cursor, batch)
-                for batch in sorted(batches, key=lambda b: b.session_id)
+                batch.session_id: self._append(cursor, batch, begins=number == 0)
+                for number, batch in enumerate(sorted(batches, key=lambda b: b.session_id))
             }
 
-        heads = self._wrote(work)
+        heads = self._wrote(work, moves=True, begins=not batches)
         return tuple(heads[batch.session_id] for batch in batches)
 
-    def _wrote(self, work: Callable[[Any], T]) -> T:
+    def _wrote(self, work: Callable[[Any], T], *, moves: bool = False, begins: bool = True) -> T:
         try:
-            return self.database.wrote(work)
+            return self.database.wrote(work, moves=moves, begins=begins)
         except _Taken as taken:
             raise self._in_the_way(taken.events) from taken.__cause__
 
     def _in_the_way(self, events: Sequence[Stored]) -> StoreError | LogDamaged:
-        """Why events could not be inserted behind a head that had just moved to them."""
+        """Why a row could not be inserted behind a head that had just moved to its events."""
         for event in events:
             if event.input_id is not None and self.session_of_input(event.input_id) is not None:
                 return DuplicateInput(event.input_id)
@@ -134,30 +145,40 @@ class SqlStore:
             "it lies behind the session's head: the head was set back",
         )
 
-    def _append(self, cursor: Any, batch: Batch) -> Head:
+    def _append(self, cursor: Any, batch: Batch, *, begins: bool = False) -> Head:
+        """Where the session stands then.
+
+        Args:
+            begins: whether this is the first of its transaction.
+        """
         stored = sealed(batch, self._now(), self._salt)
-        head = Head(
-            batch.session_id, batch.project, batch.workflow, stored[-1].version, stored[-1].hash
-        )
-        self._move_head(cursor, batch, head)
+        head = head_of(stored)
+        conflict = Conflict(batch.session_id, batch.expected_version)
+        moved = cursor.connection.cursor()  # its count is asked for when all have run
+        try:
+            with together(cursor):
+                if begins:
+                    cursor.execute(self.database.begin)
+                self._move_head(moved, batch, head)
+                self._insert_events(cursor, stored)
+                self._statements.run(
+                    cursor, "insert_outbox", session_id=head.session_id, version=head.version
+                )
+                self._calls.moved(cursor, head, batch.opens, batch.closes)
+        except self.database.taken as error:
+            # The head comes first: what stands behind it elsewhere is in the way of the rest.
+            raise (_Taken(stored) if moved.rowcount == 1 else conflict) from error
+        if moved.rowcount != 1:
+            raise conflict
         if batch.number is not None:
             self._take_number(cursor, batch)
-        self._insert_events(cursor, stored)
-        self._statements.run(
-            cursor, "insert_outbox", session_id=head.session_id, version=head.version
-        )
-        self._calls.moved(cursor, head, batch.opens, batch.closes)
         return head
 
     def _move_head(self, cursor: Any, batch: Batch, head: Head) -> None:
         if batch.expected_version == 0:
-            try:
-                self._insert_head(cursor, head)
-            except self.database.taken as error:
-                raise Conflict(batch.session_id, 0) from error
-            return
-        if not self._moved(cursor, head, batch.expected_version, batch.expected_hash):
-            raise Conflict(batch.session_id, batch.expected_version)
+            self._insert_head(cursor, head)
+        else:
+            self._moved(cursor, head, batch.expected_version, batch.expected_hash)
 
     def _moved(self, cursor: Any, head: Head, version: int, hash_: bytes) -> bool:
         """Whether the head was still where it was, and has moved."""
@@ -201,10 +222,7 @@ class SqlStore:
             raise Race from error  # looked for and not found: somebody took it since
 
     def _insert_events(self, cursor: Any, stored: Sequence[Stored]) -> None:
-        try:
-            self._statements.many(cursor, "insert_event", [_row(e) for e in stored])
-        except self.database.taken as error:
-            raise _Taken(stored) from error
+        self._statements.rows(cursor, "insert_event", EVENT_COLUMNS, [*map(event_row, stored)])
 
     def insert(
         self,
@@ -214,8 +232,7 @@ class SqlStore:
         number: int | None = None,
         clear: Sequence[str] = (),
     ) -> None:
-        first, last = events[0], events[-1]
-        head = Head(last.session_id, last.project, last.workflow, last.version, last.hash)
+        first, head = events[0], head_of(events)
         _none_twice(event.input_id for event in events)
         self._statements.add(erasing.clearing(clear))
 
@@ -227,7 +244,10 @@ class SqlStore:
             if not follows(first, before.hash if before else None, version):
                 raise Conflict(first.session_id, first.version - 1)
             self._place_head(cursor, before, head)
-            self._insert_events(cursor, events)
+            try:
+                self._insert_events(cursor, events)
+            except self.database.taken as error:
+                raise _Taken(events) from error
             self._statements.run(
                 cursor, "insert_outbox", session_id=head.session_id, version=head.version
             )
@@ -240,7 +260,25 @@ class SqlStore:
             if covered := erasing.erased_at(events):
                 erasing.settle(self._statements.run, cursor, head, covered, clear)
 
-        self._wrote(work)
+        self._wrote(work, moves=True)
+
+    def insert_new(self, arrivals: Sequence[Arrival]) -> bool:
+        # In one order everywhere, as in `append`.
+        in_order = sorted(arrivals, key=lambda one: one.events[0].session_id)
+
+        def work(cursor: Any) -> None:
+            try:
+                with together(cursor):
+                    cursor.execute(self.database.begin)
+                    arriving.insert_all(self._statements, cursor, in_order)
+            except self.database.taken as error:
+                raise _Taken(()) from error
+
+        try:
+            self.database.wrote(work, moves=True, begins=False)
+        except _Taken:
+            return False
+        return True
 
     def erase(self, batch: Batch, clear: Sequence[str] = ()) -> Head:
         self._statements.add(erasing.clearing(clear))
@@ -250,7 +288,7 @@ class SqlStore:
             erasing.settle(self._statements.run, cursor, head, batch.expected_version + 1, clear)
             return head
 
-        return self._wrote(work)
+        return self._wrote(work, moves=True)
 
     def scrubbed(self) -> bool:
         return self.database.scrubbed()
@@ -294,6 +332,12 @@ class SqlStore:
     def head(self, session_id: str) -> Head | None:
         rows = self._rows("head", in_session=session_id)
         return Head(*rows[0]) if rows else None
+
+    def heads_of(self, session_ids: Sequence[str]) -> dict[str, Head]:
+        found: dict[str, Head] = {}
+        for values in arriving.among(session_ids):
+            found |= {row[0]: Head(*row) for row in self._rows("heads_among", **values)}
+        return found
 
     def heads(self, project: str | None, limit: int | None = None) -> tuple[Head, ...]:
         at_most = _ALL if limit is None else min(limit, _ALL)
@@ -348,20 +392,3 @@ def _none_twice(input_ids: Iterable[str | None]) -> None:
             raise DuplicateInput(input_id)
         if input_id is not None:
             met.add(input_id)
-
-
-def _row(e: Stored) -> dict[str, Any]:
-    assert e.data is not None or e.salt is None, "an erased payload has no salt"
-    return {
-        "session_id": e.session_id,
-        "version": e.version,
-        "input_id": e.input_id,
-        "type": e.type,
-        "recorded_at": e.recorded_at,
-        "actor_kind": e.actor_kind,
-        "decider": e.decider,
-        "data": None if e.data is None else e.data.decode(),
-        "salt": e.salt,
-        "digest": e.digest,
-        "hash": e.hash,
-    }

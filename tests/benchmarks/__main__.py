@@ -8,6 +8,7 @@ from pathlib import Path
 
 from tests.benchmarks import (
     appending,
+    importing,
     judging,
     reading,
     rebuilding,
@@ -30,8 +31,9 @@ The floors: for `--version` and `--help` a click program that does nothing; for 
 that only runs `import sqlalchemy, click; from pydantic import BaseModel`; for the append the same
 statements, tables, triggers and pragmas through the standard library's sqlite3, or psycopg where it
 is PostgreSQL (by processes of their own, on the clock of the wall), and for reading the same query
-with `json.loads` of every payload, in a log of 800,000 events; for projections a scan of these
-events that decodes their JSON; for replay a
+with `json.loads` of every payload, in a log of 800,000 events; for an import the insertion of the
+very rows that come of it, from memory, in transactions of the same size; for projections a scan
+of these events that decodes their JSON; for replay a
 hand-written program that parses, chains and re-drives the same lines with the standard library
 alone (`tests/benchmarks/floor.py`); for a simulated completion `json.loads` and a `jsonschema`
 Draft 2020-12 validator, made before, that judge one valid response of 2 KB. For a judgement the
@@ -46,6 +48,7 @@ def main() -> int:
         "startup": startup,
         "append": appending,
         "write": writing,
+        "import": importing,
         "read": reading,
         "rebuild": rebuilding,
         "replay": replaying,

@@ -87,7 +87,7 @@ def _decide(state: dict[str, Any], tag: str, data: dict[str, Any]) -> list[tuple
         return _open(state, data)
     if tag in (P + "answers_given.v1", P + "answers_revised.v1"):
         return _answer(state, data, revising="revised" in tag)
-    assert tag == P + "decision_acknowledged.v1", tag
+    assert tag == P + "decision_acknowledged.v2", tag
     return _accept(state, data)
 
 

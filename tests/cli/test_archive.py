@@ -7,23 +7,17 @@ import hashlib
 import json
 import sqlite3
 import subprocess
-import time
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from preflights_es.core.events import Actor
-from preflights_es.core.leading import Setup
 from preflights_es.store import jsonl
-from preflights_es.workflows.clarification import WORKFLOW
-from preflights_es.workflows.clarification.events import IntentionDeclared
-from preflights_es.workflows.clarification.values import HeuristicsConfig
 from tests.cli import tampering
+from tests.cli.archives import many
 from tests.cli.program import Project
 from tests.cli.tampering import tampered
-from tests.fixed import NOON, memory_runner
 
 ELSEWHERE = {"PREFLIGHTS_PROJECT": "elsewhere"}
 
@@ -211,48 +205,6 @@ def test_what_swells_when_it_is_unpacked_is_refused_before_it_fills_the_memory(
 # 3. Many -------------------------------------------------------------------------------------
 
 
-def many(path: Path, count: int) -> bytes:
-    """A file of so many sessions."""
-    runner = memory_runner()
-    actor = Actor("script")
-    setup = Setup("0.1.0", WORKFLOW.decider)
-    content = b""
-    for number in range(count):
-        first = IntentionDeclared(
-            at=NOON,
-            actor=actor,
-            intention=f"Add a cache, number {number}",
-            project="house",
-            uid=f"{number:012x}",
-            setup=setup,
-            heuristics=HeuristicsConfig(),
-        )
-        handle = runner.open(WORKFLOW, "house", first, runner.new_id(), runner.new_id()).handle
-        content += jsonl.lines(runner.store.read(handle.session_id))
-    path.write_bytes(content)
-    return content
-
-
-def test_an_import_that_was_killed_is_completed_when_it_is_run_again(house: Project) -> None:
-    content = many(house.folder / "many.jsonl", 400)
-    house.call("db", "upgrade", "--db", "copy.db")
-    with closing(sqlite3.connect(house.folder / "copy.db")) as copy:
-        process = house.started("import", "many.jsonl", "--db", "copy.db")
-        while (taken := _sessions(copy)) < 20 and process.poll() is None:
-            time.sleep(0.001)
-        process.kill()
-        process.communicate()
-        assert 20 <= taken < 400, "it was killed in the middle"
-        taken = _sessions(copy)
-    again = house.call("import", "many.jsonl", "--db", "copy.db", "--json").json["sessions"]
-    assert [one["new_events"] == 0 for one in again] == [n < taken for n in range(400)]
-    assert exported(house, "again.jsonl", "--all", "--db", "copy.db") == content
-
-
-def _sessions(log: sqlite3.Connection) -> int:
-    return int(log.execute("SELECT count(*) FROM heads").fetchone()[0])
-
-
 def test_only_the_first_of_many_are_named(house: Project) -> None:
     events = many(house.folder / "many.jsonl", 30).count(b"\n")
     done = house.call("import", "many.jsonl")
@@ -303,8 +255,30 @@ def test_a_backup_of_a_damaged_log_is_refused(house: Project, three: list[str]) 
     assert [path.name for path in house.folder.iterdir() if path.is_file()] == []
 
 
+def test_what_is_wrong_with_a_log_is_not_said_of_its_copy(house: Project, three: list[str]) -> None:
+    with closing(sqlite3.connect(house.log, isolation_level=None)) as log:
+        log.execute("UPDATE alembic_version SET version_num = '9999'")
+        newer = house.call("db", "backup", "copy.db")
+        log.execute("DELETE FROM alembic_version")
+        nameless = house.call("db", "backup", "copy.db")
+    assert (newer.code, newer.out) == (4, "")
+    assert newer.err.startswith(f"preflights: the log {house.log} has schema 9999, this version ")
+    assert (nameless.code, nameless.err) == (
+        4,
+        f"preflights: damaged log: {house.log}: it does not say its schema\n",
+    )
+    assert not (house.folder / "copy.db").exists()
+
+
+def test_a_log_that_is_not_there_is_not_copied(house: Project) -> None:
+    done = house.call("db", "backup", "copy.db", "--db", "typo.db")
+    assert (done.code, done.out) == (5, "")
+    assert done.err.startswith("preflights: there is no log at typo.db: ")
+    assert [path.name for path in house.folder.iterdir() if path.is_file()] == []
+
+
 def test_writers_go_on_while_a_backup_is_made(house: Project) -> None:
-    many(house.folder / "many.jsonl", 150)
+    many(house.folder / "many.jsonl", 800)
     writer = house.started("import", "many.jsonl")
     backups = 0
     while writer.poll() is None and backups < 20:
@@ -314,7 +288,7 @@ def test_writers_go_on_while_a_backup_is_made(house: Project) -> None:
     assert _wait(writer) == 0
     assert backups > 1
     last = house.call("sessions", "--all", "--json").json["sessions"]
-    assert len(last) == 150
+    assert len(last) == 800
 
 
 def _wait(process: subprocess.Popen[bytes]) -> int:

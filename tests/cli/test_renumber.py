@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.program import Project
+from tests.cli.program import Project, Result
 
 DECISIONS = "docs/decisions"
 
@@ -32,6 +32,12 @@ def clone(house: Project, tmp_path: Path, home: Path) -> Project:
     made = Project(tmp_path / "clone", home)
     house.git("clone", "--quiet", ".", str(made.folder))
     return made
+
+
+@pytest.fixture
+def empty_log(tmp_path: Path) -> dict[str, str]:
+    """Where another log will lie."""
+    return {"PREFLIGHTS_DATABASE_URL": str(tmp_path / "other.db")}
 
 
 def merged(into: Project, other: Project) -> None:
@@ -150,3 +156,57 @@ def test_what_a_person_wrote_moves_along_and_is_not_overwritten(house: Project) 
     assert "A note." in record(house, "0002-add-login.md")
     assert house.call("renumber").out == "No numbers collide.\n"
     assert "the new text lies in" in house.call("show").err
+
+
+# What an import says of it -------------------------------------------------------------------
+
+
+def imported(into: Project, other: Project) -> Result:
+    content = other.call("export", "--all").out.encode()
+    return into.call("import", "-", stdin=content)
+
+
+def test_an_import_says_which_numbers_stand_twice_and_how_it_is_mended(
+    house: Project, clone: Project
+) -> None:
+    mine = house.decided("Add login")["session_id"]
+    theirs = clone.decided("Use a database", key="db_type=MySQL")["session_id"]
+    clone.decided("Add SSO")
+    done = imported(house, clone)
+    assert done.code == 0
+    first, how = done.err.splitlines()
+    assert first == (
+        f"warning: the number 0001 of house stands twice now: {mine[-8:]}, {theirs[-8:]}"
+    )
+    assert "`preflights renumber` mends it" in how
+    assert "`preflights render SESSION`" in how
+    house.call("render", theirs)
+    assert house.call("renumber").code == 0
+    listed = house.call("decisions", "--json").json["decisions"]
+    assert sorted(one["number"] for one in listed) == [1, 2, 3]
+    assert imported(house, clone).err == "", "nothing is new, and none stands twice any more"
+
+
+def test_the_numbers_of_one_file_may_stand_twice(
+    house: Project, clone: Project, empty_log: dict[str, str]
+) -> None:
+    mine = house.decided("Add login")["session_id"]
+    theirs = clone.decided("Use a database", key="db_type=MySQL")["session_id"]
+    both = house.call("export", "--all").out + clone.call("export", "--all").out
+    done = house.call("import", "-", "--json", env=empty_log, stdin=both.encode())
+    assert done.json["collisions"] == [
+        {"project": "house", "number": 1, "session_ids": [mine, theirs]}
+    ]
+
+
+def test_a_number_that_was_given_up_or_comes_again_is_no_collision(
+    house: Project, clone: Project
+) -> None:
+    house.decided("Add login")
+    again = house.call("import", "-", stdin=house.call("export", "--all").out.encode())
+    assert again.err == ""
+    (house.folder / DECISIONS / "0001-zzz.md").write_text("---\ndate: 2001-01-01\n---\n")
+    assert house.call("renumber").code == 0
+    assert house.show()["number"] == 2
+    clone.decided("Use a database", key="db_type=MySQL")
+    assert imported(house, clone).err == ""

@@ -33,6 +33,7 @@ def test_a_session_travels_to_another_database_byte_for_byte(house: Project, fil
     assert again.json == {
         "format": "import/1",
         "sessions": [{"session_id": session_id, "version": 11, "new_events": 0, "erased": False}],
+        "collisions": [],
     }
     assert house.call("export", session_id, "--db", "copy.db").out.encode() == file.read_bytes()
     assert house.call("replay", session_id, "--db", "copy.db").code == 0

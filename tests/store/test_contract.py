@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from preflights_es.core.errors import Conflict, DuplicateInput, NumberTaken
-from preflights_es.core.ports import Draft, Head
+from preflights_es.core.ports import Arrival, Draft, Head
+from preflights_es.store.arriving import AMONG, AT_ONCE
 from preflights_es.store.chain import GENESIS, digest, link, stream_prefix, verified
 from preflights_es.store.memory import MATCHES_MAX, MemoryStore
 from preflights_es.store.sql import SqlStore
@@ -590,6 +592,81 @@ def test_a_number_comes_with_its_session_unless_another_holds_it(
     other.insert(store.read(session_id(1)), number=7)
     other.insert(store.read(session_id(2)), number=8)
     assert other.numbers(PROJECT) == {7: session_id(3), 8: session_id(2)}
+
+
+def two(store: AnyStore, **of_the_first: Any) -> list[Arrival]:
+    """Two sessions of a store on their way into another one, the second one with nothing else."""
+    return [
+        Arrival(store.read(session_id(1)), **of_the_first),
+        Arrival(store.read(session_id(2))),
+    ]
+
+
+def test_many_new_sessions_are_taken_over_byte_for_byte(store: AnyStore, other: AnyStore) -> None:
+    """As many as several statements insert, in an order of their own, one of them long."""
+    numbers = [*range(1, AMONG + 8)]
+    for number in numbers:
+        opened(store, number, project="garden" if number % 3 else PROJECT)
+    head = store.heads_of([session_id(5)])[session_id(5)]
+    more = [said(f"more {n}", f"more-{n}") for n in range(2 * AT_ONCE + 3)]
+    store.append([batch(5, *more, after=head, project=head.project)])
+    arrivals = [Arrival(store.read(session_id(number))) for number in reversed(numbers)]
+    assert other.insert_new(arrivals)
+    for number in numbers:
+        assert other.read(session_id(number)) == store.read(session_id(number))
+    ids = [session_id(number) for number in numbers]
+    assert other.heads_of(ids) == store.heads_of(ids)
+    assert [*other.heads_of(ids)] != []
+    assert other.session_of_input("more-7") == session_id(5)
+
+
+def test_heads_are_found_by_ids_of_which_some_are_unknown(store: AnyStore) -> None:
+    heads = [opened(store, number) for number in range(1, AMONG + 3)]
+    ids = [session_id(number) for number in range(AMONG + 5)]
+    assert store.heads_of(ids) == {head.session_id: head for head in heads}
+    assert store.heads_of([session_id(99_999)]) == {}
+    assert store.heads_of([]) == {}
+
+
+def test_new_sessions_bring_their_calls_and_their_numbers(store: AnyStore, other: AnyStore) -> None:
+    opened(store, 1)
+    opened(store, 2)
+    other.append([batch(3, said("mine", "c"), holds=7)])
+    calls = ("completion-1", "completion-2")
+    assert other.insert_new(two(store, open_calls=calls, number=7))
+    assert other.open_calls(PROJECT) == tuple((session_id(1), call) for call in calls)
+    assert other.claim(session_id(1), "completion-1", "ada", now=100, until=200) == "taken"
+    assert other.numbers(PROJECT) == {7: session_id(3)}, "whoever has it here keeps it"
+    opened(store, 4)
+    assert other.insert_new([Arrival(store.read(session_id(4)), number=8)])
+    assert other.numbers(PROJECT) == {7: session_id(3), 8: session_id(4)}
+
+
+def test_of_new_sessions_none_is_taken_over_where_one_is_here(
+    store: AnyStore, other: AnyStore
+) -> None:
+    opened(store, 1)
+    opened(store, 2)
+    other.append([batch(1, said("another way", "c"))])
+    before = other.read(session_id(1))
+    assert not other.insert_new(two(store, number=7))
+    assert other.heads_of([session_id(1), session_id(2)]).keys() == {session_id(1)}
+    assert other.read(session_id(1)) == before
+    assert other.read(session_id(2)) == ()
+    assert other.numbers(PROJECT) == {}
+
+
+def test_of_new_sessions_none_is_taken_over_where_an_input_is_known(
+    store: AnyStore, other: AnyStore
+) -> None:
+    opened(store, 1)
+    opened(store, 2)
+    other.append([batch(3, said("hello", "input-2"))])
+    assert not other.insert_new(two(store, open_calls=("call",)))
+    assert not other.insert_new([two(store)[0]] * 2)
+    assert other.heads_of([session_id(1), session_id(2)]) == {}
+    assert other.open_calls(PROJECT) == ()
+    assert other.session_of_input("input-1") is None
 
 
 # 7. Kept -------------------------------------------------------------------------------------

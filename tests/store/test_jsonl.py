@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from io import BytesIO
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from preflights_es.core.errors import LogDamaged, LogFromFuture, PreflightsError
 from preflights_es.core.ports import Draft, Stored
 from preflights_es.store import jsonl
 from preflights_es.store.chain import verified
+from preflights_es.store.jsonl import BLOCK, LINE_MAX
 from tests.store.given import INPUT, chain_of, conversation, erased, heard, said
 
 FILE = "session.jsonl"
@@ -165,6 +167,22 @@ def test_a_line_without_end_is_refused_by_its_length() -> None:
     with pytest.raises(LogDamaged) as caught:
         list(jsonl.stored([line[:-11] + b" " * jsonl.LINE_MAX + b"}"], FILE))
     assert "16,777,216" in str(caught.value)
+
+
+def test_a_line_without_end_comes_in_pieces_of_which_none_is_large() -> None:
+    pieces = [len(piece) for piece in jsonl.lines_in(BytesIO(b"x" * 3 * LINE_MAX), "file")]
+    assert sum(pieces) == 3 * LINE_MAX
+    assert max(pieces) <= LINE_MAX + BLOCK
+
+
+@pytest.mark.parametrize("end", ["", "\n", "\r\n", "\n\n \n"])
+def test_lines_are_found_wherever_a_block_ends(end: str) -> None:
+    """Lines of any length, longer than what is read at once too."""
+    lengths = [*range(1, 200), BLOCK - 1, BLOCK, BLOCK + 1, 3 * BLOCK, 1, *range(300, 1_500, 7)]
+    texts = [b"x" * length for length in lengths]
+    content = b"\n".join(texts) + end.encode()
+    found = [line.strip() for line in jsonl.lines_in(BytesIO(content), "file")]
+    assert [line for line in found if line] == texts
 
 
 def test_a_message_does_not_repeat_what_a_line_holds() -> None:

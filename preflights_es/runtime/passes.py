@@ -1,0 +1,134 @@
+"""A file of sessions that is read twice: verified by the first pass, and the same in the second.
+
+Nothing of a file may be taken over before all of it was seen, and it may be larger than memory: so
+it is read again. What the first pass has checked is held to by a hash of every session's lines: the
+second checks nothing but that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from hashlib import sha256
+from itertools import groupby
+from typing import Final
+
+from preflights_es.core.errors import LogDamaged, LogFromFuture, PreflightsError, Refused
+from preflights_es.core.ports import Stored
+from preflights_es.store import jsonl
+
+MIXED_MAX: Final = 512 * 1024 * 1024  # bytes of a file whose sessions are mixed line by line
+DIGEST_BYTES: Final = 32
+
+Source = Callable[[], Iterable[bytes]]
+"""The lines of a file, from the first one, each time it is called."""
+_Pairs = list[tuple[bytes, Stored]]
+"""The lines of a session and its events."""
+Sized = tuple[list[Stored], int]
+"""A session and its length in the file, in bytes."""
+
+
+class Mixed(Exception):
+    """A session goes on after another one began."""
+
+
+class Passes:
+    """The sessions of a file, in the order in which they begin there, twice."""
+
+    def __init__(self, source: Source, where: str) -> None:
+        """Args:
+        where: the file's name, for messages.
+        """
+        self._source = source
+        self._where = where
+        self._holds_all = False
+        self._digests = bytearray()
+        """Of every session, one after the other: a million of them have 32 MB."""
+
+    def first(self) -> Iterator[Sized]:
+        """The sessions, each line of them an event; whoever takes them verifies them.
+
+        Raises:
+            Mixed: a session goes on after another one began: see `is_mixed`.
+            LogDamaged: a line is no event; names the line.
+            LogFromFuture: a newer version wrote it.
+            Refused: they are mixed, and too large to be put in order.
+        """
+        self._digests.clear()
+        for pairs in self._sessions(again=False):
+            text = _text(pairs)
+            self._digests += sha256(text).digest()
+            yield [event for _, event in pairs], len(text)
+
+    def second(self) -> Iterator[Sized]:
+        """The same again, to the byte.
+
+        Raises:
+            Refused: they are not the same.
+        """
+        at = 0
+        try:
+            for pairs in self._sessions(again=True):
+                text = _text(pairs)
+                if sha256(text).digest() != self._digests[at : at + DIGEST_BYTES]:
+                    raise self._changed()
+                at += DIGEST_BYTES
+                yield [event for _, event in pairs], len(text)
+        except (LogDamaged, LogFromFuture, Mixed) as error:
+            raise self._changed() from error
+        if at != len(self._digests):
+            raise self._changed()
+
+    def _changed(self) -> Refused:
+        return Refused(f"{self._where} has changed while it was imported: import it again")
+
+    def is_mixed(self) -> bool:
+        """Whether sessions are mixed line by line; the passes put them in order from then on."""
+        try:
+            for _ in self._sessions(again=False):
+                pass
+        except Mixed:
+            self._holds_all = True
+        except PreflightsError:
+            return False
+        return self._holds_all
+
+    def _sessions(self, *, again: bool) -> Iterator[_Pairs]:
+        if not self._holds_all:
+            yield from _runs(jsonl.with_lines(self._source(), self._where, again=again))
+            return
+        held: dict[str, _Pairs] = {}
+        lines = _bounded(self._source(), self._where)
+        for pair in jsonl.with_lines(lines, self._where, again=again):
+            held.setdefault(pair[1].session_id, []).append(pair)
+        yield from held.values()
+
+
+def _runs(pairs: Iterable[tuple[bytes, Stored]]) -> Iterator[_Pairs]:
+    """Sessions as they follow each other.
+
+    Raises:
+        Mixed: one of them goes on after another one began.
+    """
+    seen: set[str] = set()
+    for session_id, run in groupby(pairs, key=lambda pair: pair[1].session_id):
+        if session_id in seen:
+            raise Mixed
+        seen.add(session_id)
+        yield list(run)
+
+
+def _text(pairs: _Pairs) -> bytes:
+    return b"\n".join([line for line, _ in pairs])
+
+
+def _bounded(lines: Iterable[bytes], where: str) -> Iterator[bytes]:
+    """Lines that have to be held in memory, to be put in order."""
+    size = 0
+    for line in lines:
+        size += len(line) + 1
+        if size > MIXED_MAX:
+            raise Refused(
+                f"the sessions of {where} are mixed line by line, and it has more than "
+                f"{MIXED_MAX:,} bytes: sort it by session"
+            )
+        yield line

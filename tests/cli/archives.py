@@ -1,0 +1,35 @@
+"""Files of many sessions, as `export --all` writes them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from preflights_es.core.events import Actor
+from preflights_es.core.leading import Setup
+from preflights_es.store import jsonl
+from preflights_es.workflows.clarification import WORKFLOW
+from preflights_es.workflows.clarification.events import IntentionDeclared
+from preflights_es.workflows.clarification.values import HeuristicsConfig
+from tests.fixed import NOON, memory_runner
+
+
+def many(path: Path, count: int) -> bytes:
+    """A file of so many sessions."""
+    runner = memory_runner()
+    actor = Actor("script")
+    setup = Setup("0.1.0", WORKFLOW.decider)
+    content = b""
+    for number in range(count):
+        first = IntentionDeclared(
+            at=NOON,
+            actor=actor,
+            intention=f"Add a cache, number {number}",
+            project="house",
+            uid=f"{number:012x}",
+            setup=setup,
+            heuristics=HeuristicsConfig(),
+        )
+        handle = runner.open(WORKFLOW, "house", first, runner.new_id(), runner.new_id()).handle
+        content += jsonl.lines(runner.store.read(handle.session_id))
+    path.write_bytes(content)
+    return content
