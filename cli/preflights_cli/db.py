@@ -15,7 +15,7 @@ from preflights_es.core.text import shown
 from preflights_es.runtime import entropy
 from preflights_es.runtime.integrity import walked
 from preflights_es.runtime.writing import new_file
-from preflights_es.store.engines import file_of, shown_url
+from preflights_es.store.engines import file_of, parsed, shown_url
 from preflights_es.store.sql import SqlStore
 from preflights_es.store.tables import SCHEMA
 
@@ -34,7 +34,7 @@ def db_command() -> None:
 @db_command.command("upgrade", short_help="Create the log, or bring its tables up to date.")
 @common
 def upgrade_command(app: App, voice: Voice) -> int:
-    """Create the log, or bring its tables up to date; any command does so when it is needed.
+    """Create the log, or bring its tables up to date; what records something does so by itself.
 
     \b
     Examples:
@@ -54,6 +54,8 @@ def upgrade_command(app: App, voice: Voice) -> int:
 def status_command(app: App, voice: Voice) -> int:
     """Say where the log lies, how large it is, and whether its file is whole.
 
+    A log that is not there yet has no schema; nothing is created by asking.
+
     \b
     Examples:
       preflights db status
@@ -61,22 +63,24 @@ def status_command(app: App, voice: Voice) -> int:
     """
     store = app.store
     store.check()
-    path = file_of(store.url)
-    counts = store.counts()
+    url = parsed(app.settings.database)
+    path = file_of(url)
+    is_there = store.url == url
     shape = {
         "format": "db-status/1",
-        "database": shown_url(store.url),
-        "engine": store.url.get_backend_name(),
-        "schema": store.schema(),
+        "database": shown_url(url),
+        "engine": url.get_backend_name(),
+        "schema": store.schema() if is_there else None,
         "schema_known": SCHEMA,
-        "bytes": path.stat().st_size if path and path.exists() else None,
+        "bytes": path.stat().st_size if path and is_there else None,
         "project": app.settings.project,
-        **counts,
+        **store.counts(),
     }
     voice.json(shape)
     for name, value in shape.items():
         if name != "format":
-            voice.say(f"{name.replace('_', ' '):<14}{shown(str(value))}")
+            what = "none yet" if value is None and not is_there else str(value)
+            voice.say(f"{name.replace('_', ' '):<14}{shown(what)}")
     return 0
 
 
@@ -93,11 +97,15 @@ def backup_command(file: str, app: App, voice: Voice) -> int:
       preflights db backup /mnt/elsewhere/log.db
       preflights audit verify --all --db /mnt/elsewhere/log.db
     """
-    from preflights_es.store.backup import copied
+    from preflights_es.store.backup import blamed_on, copied
 
+    log = app.settings.database
     with new_file(file) as path:
-        copied(app.settings.database, path)
-        with closing(SqlStore(str(path), entropy.now, entropy.salt)) as copy:
+        copied(log, path)
+        with (
+            blamed_on(log, path),
+            closing(SqlStore(str(path), entropy.now, entropy.salt)) as copy,
+        ):
             copy.check()
             heads = copy.heads(None)
             with bar_over(heads, voice, "Verifying") as looked_at:

@@ -1,7 +1,8 @@
-"""`projections status` and `projections rebuild`."""
+"""`projections status`, `projections rebuild` and `projections follow`."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
@@ -10,6 +11,7 @@ from typing import Final
 import click
 
 from preflights_cli.common import Voice, common
+from preflights_cli.follow import follow_command
 from preflights_cli.progress import bar, counted
 from preflights_cli.table import Column, table
 from preflights_es import app as composition
@@ -17,19 +19,26 @@ from preflights_es.app import App
 from preflights_es.projections.projector import State
 
 JOBS_MAX: Final = 64  # processes; more than that wait for each other's transactions
+JOBS_UNASKED: Final = 8
+SESSIONS_A_JOB: Final = 10_000  # fewer are folded before another process has begun
 
 
 @click.group()
 def projections_command() -> None:
     """Look after what is kept of many sessions: sessions, decisions, usage.
 
-    Whoever asks one of them brings it up to date first: there is nothing to keep running.
+    Whoever asks one of them brings it up to date first: nothing needs to be kept running. Where
+    many record, `follow` spares those who ask the wait.
 
     \b
     Examples:
       preflights projections status
       preflights projections rebuild decisions
+      preflights projections follow
     """
+
+
+projections_command.add_command(follow_command)
 
 
 @projections_command.command("status", short_help="Say how far each projection is.")
@@ -92,12 +101,11 @@ def _word(state: State) -> str:
 @click.option(
     "--jobs",
     type=click.IntRange(1, JOBS_MAX),
-    default=1,
     metavar="N",
-    help="Processes that fold at the same time.",
+    help="Processes that fold at the same time; of a large log as many as there are processors.",
 )
 @common
-def rebuild_command(names: tuple[str, ...], jobs: int, app: App, voice: Voice) -> int:
+def rebuild_command(names: tuple[str, ...], jobs: int | None, app: App, voice: Voice) -> int:
     """Fold every session again for some projections, or for all; others may record meanwhile.
 
     Nothing but the time it takes depends on it: the log stays as it is.
@@ -114,7 +122,7 @@ def rebuild_command(names: tuple[str, ...], jobs: int, app: App, voice: Voice) -
     wanted = tuple(dict.fromkeys(names)) or tuple(known)
     total = app.following.counts()["sessions"]
     with bar(total, voice, "Rebuilding") as drawn:
-        _rebuild(app, wanted, jobs, drawn.update, total)
+        _rebuild(app, wanted, jobs or _jobs(total), drawn.update, total)
     app.projector.follow()
     counts = app.following.counts()
     shape = {"format": "projections-rebuild/1", "rebuilt": list(wanted), **counts}
@@ -124,10 +132,18 @@ def rebuild_command(names: tuple[str, ...], jobs: int, app: App, voice: Voice) -
     return 0
 
 
+def _jobs(sessions: int) -> int:
+    """How many processes are worth their start."""
+    worth = 1 + sessions // SESSIONS_A_JOB
+    ours = getattr(os, "sched_getaffinity", None)  # of this process; macOS and Windows lack it
+    processors = len(ours(0)) if ours else os.cpu_count() or 1
+    return min(worth, processors, JOBS_UNASKED)
+
+
 def _rebuild(
     app: App, names: tuple[str, ...], jobs: int, progress: Callable[[int], None], total: int
 ) -> None:
-    if jobs == 1:
+    if jobs == 1 or total == 0:
         app.projector.rebuild(names, progress)
         return
     app.projector.begin(names)

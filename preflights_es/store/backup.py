@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import sqlite3
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 
-from preflights_es.core.errors import SettingsError
-from preflights_es.store.engines import file_of, parsed
+from preflights_es.core.errors import LogDamaged, LogFromFuture, NoLog, SettingsError
+from preflights_es.store.engines import file_of, parsed, shown_url
 from preflights_es.store.sqlite import SqliteDatabase
 
 
@@ -16,6 +17,7 @@ def copied(url: str, to: Path) -> None:
 
     Raises:
         SettingsError: it lies in no file.
+        NoLog: the file is not there.
         LogDamaged: the file cannot be read as a database.
         StoreUnavailable: it cannot be read, or the copy not written.
     """
@@ -28,8 +30,23 @@ def copied(url: str, to: Path) -> None:
         )
     database = SqliteDatabase(address, path)
     try:
+        if not database.tables():
+            raise NoLog(shown_url(address))
         with database.translated(), closing(sqlite3.connect(to)) as copy:
             # In one step: a copy in several begins again whenever somebody writes.
             database.cursor().connection.backup(copy, pages=-1)
     finally:
         database.close()
+
+
+@contextmanager
+def blamed_on(url: str, copy: Path) -> Iterator[None]:
+    """What is found wrong with a copy is wrong with the log that it was made of, which is named."""
+    name, found = shown_url(parsed(url)), str(copy)
+    try:
+        yield
+    except LogFromFuture as error:
+        raise LogFromFuture(str(error).replace(found, name)) from error
+    except LogDamaged as error:
+        where = error.where.replace(found, name)
+        raise LogDamaged(where, error.version, error.found) from error

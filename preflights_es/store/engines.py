@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 from typing import Final
+from urllib.parse import unquote
 
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError
@@ -15,6 +16,7 @@ POSTGRES: Final = "postgresql+psycopg"
 
 _EXPECTED: Final = "expected sqlite:///PATH or a path, or postgresql://USER@HOST/DATABASE"
 _POSTGRES_NAMES: Final = frozenset({"postgres", "postgresql", POSTGRES})
+_READ_ONLY: Final = {"mode": "ro"}
 _SECRET: Final = frozenset({"password", "sslpassword"})
 
 
@@ -22,7 +24,8 @@ def parsed(url: str) -> URL:
     """The address of a log; a plain path is a SQLite file.
 
     Raises:
-        SettingsError: it names no engine that this version supports, or no file or database.
+        SettingsError: it names no engine that this version supports, or no file or database, or
+            asks of a file what it cannot be asked.
     """
     if "\0" in url:
         raise SettingsError(f"the database URL holds a NUL character: {_EXPECTED}")
@@ -39,9 +42,34 @@ def parsed(url: str) -> URL:
         raise SettingsError(
             f"the database engine {found.drivername!r} is not supported: {_EXPECTED}"
         )
+    if found.host is not None:
+        raise SettingsError(f"the database URL names a host before its file: {_EXPECTED}")
     if file_of(found) is None:
         raise SettingsError(f"a log cannot live in memory: {_EXPECTED}")
-    return found
+    return _file(found)
+
+
+def _file(url: URL) -> URL:
+    """A file's address; `file:PATH?uri=true`, as SQLite itself would say it, becomes a path.
+
+    Raises:
+        SettingsError: it asks for what would be passed over without a word.
+    """
+    asked = dict(url.query)
+    name = url.database or ""
+    if asked.get("uri") == "true" and name.startswith("file:"):
+        del asked["uri"]
+        name = unquote(name.removeprefix("file:"))
+    if asked and asked != _READ_ONLY:
+        found = ", ".join(f"{key}={value}" for key, value in asked.items() if key != "mode")
+        found = found or f"mode={asked['mode']}"
+        raise SettingsError(f"the database URL: found {found!r}, a file takes only mode=ro")
+    return url.set(database=name, query=asked)
+
+
+def may_create(url: URL) -> bool:
+    """Whether a log that is not there may be made: not where it is only to be read."""
+    return url.query != _READ_ONLY
 
 
 def shown_url(url: URL) -> str:

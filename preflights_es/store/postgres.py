@@ -5,6 +5,7 @@ No lock but those that rows have, and no session state that a transaction relies
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
@@ -24,17 +25,22 @@ from preflights_es.core.errors import (
     SettingsError,
     StoreUnavailable,
 )
-from preflights_es.store.database import Race, T
+from preflights_es.store.database import Ear, Race, T
 
 try:
     import psycopg
     from psycopg import errors as pg
     from psycopg.conninfo import make_conninfo
+
+    from preflights_es.store.hints import Hints, listening
 except ImportError as error:
     raise SettingsError(
         "a log in PostgreSQL needs psycopg, the extra `postgres`: "
         "`pip install 'preflights[postgres]'`"
     ) from error
+
+# What it warns of, an error says as well; without a handler it would stand on stderr beside that.
+logging.getLogger("psycopg").addHandler(logging.NullHandler())
 
 STATEMENT_TIMEOUT_MS: Final = 15_000  # as long as a writer waits for another one in SQLite
 IDLE_TIMEOUT_MS: Final = 60_000  # of a transaction whose process hangs and holds a head
@@ -67,11 +73,13 @@ _NOT_OURS: Final = (pg.UndefinedTable, pg.UndefinedColumn)
 class PostgresDatabase:
     """A pool of connections, each used for one look or one transaction at a time."""
 
+    begin = _BEGIN
     taken: type[Exception] = psycopg.IntegrityError
 
     def __init__(self, url: URL) -> None:
         self.url = url
         self.engine = _engine(url)
+        self._hints = Hints(self.engine)
         self._was_there = False
         self._patience_s = _patience_s(url)
 
@@ -81,12 +89,15 @@ class PostgresDatabase:
         with self.translated():
             return self._done(lambda connection: look(connection.cursor()))
 
-    def wrote(self, work: Callable[[Any], T]) -> T:
+    def wrote(self, work: Callable[[Any], T], *, moves: bool = False, begins: bool = True) -> T:
         def once(connection: PoolProxiedConnection) -> T:
             cursor: Any = connection.cursor()
-            cursor.execute(_BEGIN)
+            if begins:
+                cursor.execute(self.begin)
             made = work(cursor)
             self._commit(connection, cursor)
+            if moves:
+                self._hints.owe(connection)
             return made
 
         with self.translated():
@@ -165,7 +176,18 @@ class PostgresDatabase:
         """Old versions of a row stay until VACUUM, and in the server's journal: not ours to say."""
         return False
 
+    def ear(self) -> Ear | None:
+        with self.translated():
+            connection = self.engine.raw_connection()
+            try:
+                return listening(connection)
+            except psycopg.OperationalError:
+                # What else the pool holds is of the same server.
+                self.engine.dispose()
+                raise
+
     def close(self) -> None:
+        self._hints.finish()
         self.engine.dispose()
 
     # 2. Tables -------------------------------------------------------------------------------

@@ -22,7 +22,7 @@ from preflights_es.core.errors import (
     SettingsError,
     StoreUnavailable,
 )
-from preflights_es.store.database import T
+from preflights_es.store.database import Ear, T
 
 BUSY_TIMEOUT_MS: Final = 15_000  # a writer waits this long for another one's transaction
 SCRUB_TIMEOUT_MS: Final = 1_000  # a reader of the journal is waited for this long
@@ -39,19 +39,37 @@ _NOTHING_COMMITTED: Final = ("SQLITE_FULL", "SQLITE_BUSY")
 class SqliteDatabase:
     """One connection, kept: its file has one writer at a time."""
 
+    begin = "BEGIN IMMEDIATE"
     taken: type[Exception] = sqlite3.IntegrityError
 
     def __init__(self, url: URL, path: Path) -> None:
         self.url = url
         self._path = path
-        self.engine = _engine(url, path)
+        self._alone = False
+        self.engine = _engine(url, path, lambda: self._alone)
         self._raw: Any = None
 
     def cursor(self) -> Any:
         """On the one connection, which is opened where it is not."""
         if self._raw is None:
-            self._raw = self.engine.raw_connection()
+            self._raw = self._connected()
         return self._raw.cursor()
+
+    def _connected(self) -> Any:
+        """Alone, where the disk is too full for the file that processes share beside the journal.
+
+        Nothing can be written there then, but all can be read, by one process after the other.
+        """
+        try:
+            return self.engine.raw_connection()
+        except sqlite3.OperationalError as error:
+            if not getattr(error, "sqlite_errorname", "").startswith("SQLITE_IOERR_SHM"):
+                raise
+        self._alone = True
+        try:
+            return self.engine.raw_connection()
+        finally:
+            self._alone = False
 
     def tables(self) -> frozenset[str]:
         with self.translated():
@@ -64,12 +82,19 @@ class SqliteDatabase:
         with self.translated():
             return look(self.cursor())
 
-    def wrote(self, work: Callable[[Any], T]) -> T:
+    def wrote(
+        self,
+        work: Callable[[Any], T],
+        *,
+        moves: bool = False,  # noqa: ARG002  see `ear`
+        begins: bool = True,
+    ) -> T:
         """IMMEDIATE: a deferred one that reads and then writes fails at once, whatever it waits."""
         with self.translated():
             cursor = self.cursor()
-            cursor.execute("BEGIN IMMEDIATE")
             try:
+                if begins:
+                    cursor.execute(self.begin)
                 made = work(cursor)
             except BaseException:  # a transaction never stays open, whatever ended it; raised on
                 self._roll_back()
@@ -140,6 +165,10 @@ class SqliteDatabase:
 
         return self.looked(empty)
 
+    def ear(self) -> Ear | None:
+        """None: a file tells nobody that it was written."""
+        return None
+
     def close(self) -> None:
         if self._raw is not None:
             self._raw.close()
@@ -147,8 +176,12 @@ class SqliteDatabase:
         self.engine.dispose()
 
 
-def _engine(url: URL, path: Path) -> Engine:
-    """One whose transactions begin as the log needs them."""
+def _engine(url: URL, path: Path, alone: Callable[[], bool]) -> Engine:
+    """One whose transactions begin as the log needs them.
+
+    Args:
+        alone: whether a connection is to keep others from the file as long as it is open.
+    """
     try:
         made = create_engine(
             _readable(url, path), poolclass=NullPool, connect_args={"isolation_level": None}
@@ -160,6 +193,8 @@ def _engine(url: URL, path: Path) -> Engine:
     def _on_connect(connection: Any, _record: object) -> None:
         cursor = connection.cursor()
         cursor.execute(f"PRAGMA busy_timeout={BUSY_TIMEOUT_MS}")
+        if alone():  # said before the file is first looked at, else it is shared
+            cursor.execute("PRAGMA locking_mode=EXCLUSIVE")
         # NORMAL loses acknowledged appends at a power cut.
         cursor.execute("PRAGMA synchronous=FULL")
         cursor.execute("PRAGMA secure_delete=ON")
@@ -173,13 +208,17 @@ def _engine(url: URL, path: Path) -> Engine:
 
 
 def _readable(url: URL, path: Path) -> URL:
-    """A log that nobody can write is opened as such: SQLite would else want to lock it."""
+    """A log that nobody can or wants to write is opened as such: SQLite would else lock it."""
     if not os.path.isfile(path) or os.access(path.parent, os.W_OK):
-        return url
-    query = {"mode": "ro", "uri": "true"}
+        return _read_only(path) if url.query else url
     journal = path.with_name(f"{path.name}-wal")
     if not journal.exists() or journal.stat().st_size == 0:
-        query["immutable"] = "1"
+        return _read_only(path, immutable="1")
+    return _read_only(path)
+
+
+def _read_only(path: Path, **also: str) -> URL:
+    query = {"mode": "ro", "uri": "true", **also}
     return URL.create("sqlite", database=f"file:{quote(str(path))}", query=query)
 
 
@@ -189,4 +228,5 @@ def _ours(error: BaseException) -> PreflightsError:
         return LogDamaged("the database file", 0, f"{error}: restore it from a copy")
     if "no such table" in str(error) or "no such column" in str(error):
         return LogDamaged("the database", 0, f"{error}: it is not a log of preflights")
-    return StoreUnavailable(f"the log cannot be used: {error}: mend its disk or rights, then again")
+    cure = "make room" if name == "SQLITE_FULL" else "mend its disk or rights"
+    return StoreUnavailable(f"the log cannot be used: {error}: {cure}, then again")

@@ -165,6 +165,9 @@ def test_what_a_model_said_is_shown_and_not_obeyed(house: Project, api: FakeAPI,
         ("audit", "trail", "--actor", ""),
         ("projections", "rebuild", "weather"),
         ("projections", "rebuild", "--jobs", "0"),
+        ("projections", "follow", "--every", "0"),
+        ("projections", "follow", "--every", "nan"),
+        ("projections", "follow", "--every", "soon"),
     ],
     ids=" ".join,
 )
@@ -309,7 +312,7 @@ def test_what_a_model_read_is_the_models(house: Project, api: FakeAPI) -> None:
     values = {v["field"]: v for v in house.call("why", "last", "--json").json["values"]}
     orm, kind = values["ORM"], values["Type"]
     assert (orm["source"], orm["by"], orm["answer"]) == (
-        *("suggested", {"kind": "agent", "name": ""}),
+        *("suggested", {"kind": "model", "name": ""}),
         None,
     )
     assert json.loads(orm["response"]["text"]) == patch
@@ -453,7 +456,7 @@ def test_every_step_says_who_and_what_it_follows_from(house: Project) -> None:
             assert step["actor"] is None
             assert step["follows"] < step["version"]
     assert {s["type"] for s in trail(house, "--actor", "user") if s["role"] == "input"} == {
-        "clarification.decision_acknowledged.v1"
+        "clarification.decision_acknowledged.v2"
     }
     assert trail(house, "--actor", "ada lovelace") == trail(house, "--actor", "user:Ada Lovelace")
     assert trail(house, "--actor", "agent") == []

@@ -1,4 +1,4 @@
-"""What is PostgreSQL's own: addresses, settings, tables, guards, and texts that it cannot hold."""
+"""What is PostgreSQL's own: addresses, settings, tables, and texts that it cannot hold."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any
 
-import psycopg
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
@@ -31,6 +30,7 @@ from preflights_es.core.ports import Draft
 from preflights_es.store import jsonl, migrate, tables
 from preflights_es.store.chain import verified
 from preflights_es.store.engines import file_of, parsed, shown_url
+from preflights_es.store.hints import LOCK_MS, PAUSE_S
 from preflights_es.store.postgres import (
     CONNECT_TIMEOUT_S,
     IDLE_TIMEOUT_MS,
@@ -50,7 +50,6 @@ from tests.store.given import (
     at,
     batch,
     conversation,
-    erased,
     heard,
     opened,
     said,
@@ -219,6 +218,9 @@ def test_the_pages_name_the_settings_that_the_code_has() -> None:
         "statement_timeout": f"{STATEMENT_TIMEOUT_MS // 1_000} s",
         "idle_in_transaction_session_timeout": f"{IDLE_TIMEOUT_MS // 1_000} s",
         "connections": f"{POOL_SIZE} at most of one process, as many as it has threads at work",
+        "a hint (NOTIFY)": (
+            f"{1 / PAUSE_S:g} a second and process; waits {LOCK_MS} ms at most for others"
+        ),
         "connecting": f"{CONNECT_TIMEOUT_S} s at most",
         "a server that was there and is gone": f"looked for during {RECONNECT_S} s",
         "a transaction that others crossed (deadlock, serialization)": (
@@ -405,115 +407,7 @@ def _line_from(process: subprocess.Popen[str]) -> str:
     return process.stdout.readline().strip()
 
 
-# 4. What the database itself refuses ---------------------------------------------------------
-
-
-@pytest.fixture
-def foreign(postgres: str) -> Iterator[psycopg.Connection[tuple[object, ...]]]:
-    """The owner's connection to a log with a session that was erased and one that was not."""
-    with closing(at(postgres)) as store:
-        opened(store, 1)
-        store.append([batch(2, said("secret", "secret"), heard("secret"), erased())])
-    with closing(connected(postgres)) as connection:
-        yield connection
-
-
-def rows(connection: psycopg.Connection[tuple[object, ...]]) -> list[object]:
-    return list(connection.execute("SELECT * FROM events ORDER BY session_id, version"))
-
-
-COLUMNS = {
-    "session_id": "'elsewhere'",
-    "version": "99",
-    "input_id": "'forged'",
-    "type": "'toy.forged.v1'",
-    "recorded_at": "0",
-    "actor_kind": "'agent'",
-    "decider": "'toy/9'",
-    "data": "'{}'",
-    "salt": "'\\x00'",
-    "digest": "'\\x00'",
-    "hash": "'\\x00'",
-}
-
-
-@pytest.mark.parametrize("column", COLUMNS)
-@pytest.mark.parametrize("session", [1, 2])
-def test_no_column_of_an_event_is_changed(
-    foreign: psycopg.Connection[tuple[object, ...]], column: str, session: int
-) -> None:
-    before = rows(foreign)
-    change = f"UPDATE events SET {column} = {COLUMNS[column]} WHERE session_id = %s"
-    with pytest.raises(psycopg.IntegrityError, match="events are never changed"):
-        foreign.execute(change.encode(), (session_id(session),))
-    assert rows(foreign) == before
-
-
-@pytest.mark.parametrize("column", COLUMNS)
-def test_an_erasure_changes_nothing_on_the_side(
-    foreign: psycopg.Connection[tuple[object, ...]], column: str
-) -> None:
-    if column in ("data", "salt"):
-        changes = f"{'salt' if column == 'data' else 'data'} = NULL"
-    else:
-        changes = f"data = NULL, salt = NULL, {column} = {COLUMNS[column]}"
-    before = rows(foreign)
-    with pytest.raises(psycopg.IntegrityError, match="events are never changed"):
-        foreign.execute(f"UPDATE events SET {changes} WHERE version = 1".encode())
-    assert rows(foreign) == before
-
-
-def test_the_one_change_that_is_permitted_is_an_erasure(
-    foreign: psycopg.Connection[tuple[object, ...]],
-) -> None:
-    erase = "UPDATE events SET data = NULL, salt = NULL WHERE session_id = %s AND version < 3"
-    assert foreign.execute(erase, (session_id(2),)).rowcount == 2
-    assert foreign.execute(erase, (session_id(2),)).rowcount == 2
-    with pytest.raises(psycopg.IntegrityError, match="events are never changed"):
-        foreign.execute(erase, (session_id(1),))
-    with pytest.raises(psycopg.IntegrityError, match="events are never changed"):
-        foreign.execute(
-            "UPDATE events SET data = '{}', salt = '' WHERE session_id = %s", (session_id(2),)
-        )
-
-
-def test_an_erasure_of_another_table_of_that_name_covers_nothing(
-    foreign: psycopg.Connection[tuple[object, ...]],
-) -> None:
-    foreign.execute("CREATE TEMP TABLE events AS SELECT * FROM public.events")
-    foreign.execute("UPDATE pg_temp.events SET type = 'session.erased.v1'")
-    with pytest.raises(psycopg.IntegrityError, match="events are never changed"):
-        foreign.execute("UPDATE public.events SET data = NULL, salt = NULL")
-
-
-@pytest.mark.parametrize(
-    "statement",
-    ["DELETE FROM events", "DELETE FROM events WHERE version = 2", "TRUNCATE events"],
-)
-def test_no_event_is_deleted(
-    foreign: psycopg.Connection[tuple[object, ...]], statement: str
-) -> None:
-    before = rows(foreign)
-    with pytest.raises(psycopg.IntegrityError, match="events are never deleted"):
-        foreign.execute(statement.encode())
-    assert rows(foreign) == before
-
-
-def test_no_event_is_replaced(foreign: psycopg.Connection[tuple[object, ...]]) -> None:
-    before = rows(foreign)
-    insert = (
-        "INSERT INTO events (session_id, version, type, recorded_at, decider, digest, hash) "
-        f"VALUES ('{session_id(1)}', 1, 'x', 0, 'x', '', '')"
-    )
-    with pytest.raises(psycopg.errors.UniqueViolation):
-        foreign.execute(insert.encode())
-    upsert = f"{insert} ON CONFLICT (session_id, version) DO UPDATE SET data = '{{}}'"
-    with pytest.raises(psycopg.IntegrityError, match="events are never changed"):
-        foreign.execute(upsert.encode())
-    assert rows(foreign) == before
-
-
-# 5. From one engine to the other -------------------------------------------------------------
+# 4. From one engine to the other -------------------------------------------------------------
 
 
 def test_a_session_goes_to_a_file_and_back_byte_for_byte(store: SqlStore, tmp_path: Path) -> None:

@@ -1,0 +1,135 @@
+"""`projections follow`."""
+
+from __future__ import annotations
+
+import math
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from types import FrameType
+from typing import Any, Final
+
+import click
+
+from preflights_cli.common import Voice, common
+from preflights_cli.moments import iso
+from preflights_cli.progress import counted
+from preflights_es.app import App
+from preflights_es.core.errors import PreflightsError
+from preflights_es.projections.follower import Progress
+from preflights_es.runtime import entropy
+
+EVERY_DEFAULT: Final = 1.0  # seconds between two looks, each of which is two small queries
+EVERY_MIN: Final = 0.1
+EVERY_MAX: Final = 86_400.0
+
+
+class _Seconds(click.FloatRange):
+    """A time that is a number."""
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        found: float = super().convert(value, param, ctx)
+        if math.isnan(found):
+            self.fail(f"{value!r} is no time: expected seconds", param, ctx)
+        return found
+
+
+@click.command("follow", short_help="Fold what is appended until it is stopped.")
+@click.option(
+    "--every",
+    type=_Seconds(EVERY_MIN, EVERY_MAX),
+    default=EVERY_DEFAULT,
+    metavar="SECONDS",
+    help="Between two looks at the log, where nobody tells of appends.",
+)
+@common
+def follow_command(every: float, app: App, voice: Voice) -> int:
+    """Keep projections up to date, so that whoever reads one finds nothing left to fold.
+
+    On PostgreSQL it folds at once when somebody appends, elsewhere it looks for it. Ctrl-C or
+    SIGTERM ends it between two transactions. Several may run at the same time.
+
+    \b
+    Examples:
+      preflights projections follow
+      preflights projections follow --every 10 --json
+    """
+    said = _Said(voice, every)
+    with closing(app.listener()) as listener, _stopping(listener.stop) as signals:
+        app.follow(listener, every, said.progress, said.trouble)
+    if signal.SIGINT in signals:
+        raise KeyboardInterrupt  # which ends the line
+    said.end()
+    return 0
+
+
+class _Said:
+    """What a follower says: a line each time, at a terminal always the same one."""
+
+    def __init__(self, voice: Voice, every: float) -> None:
+        self._voice = voice
+        self._every = every
+        self._sessions = 0
+        self._width = 0
+        self._trouble = ""
+
+    def progress(self, made: Progress) -> None:
+        at = iso(entropy.now())
+        self._voice.json(
+            {
+                "format": "projections-follow/1",
+                "at": at,
+                "sessions": made.sessions,
+                "listening": made.hears,
+            }
+        )
+        self._trouble = ""
+        how = "listening" if made.hears else f"looking every {self._every:g} s"
+        when = f"{at[:10]} {at[11:19]} UTC"
+        if self._is_drawn:
+            self._sessions += made.sessions
+            line = f"{when}  {counted(self._sessions, 'session')} folded, {how}. Ctrl-C ends it."
+            click.echo(f"\r{line:<{self._width}}", nl=False)
+            self._width = len(line)
+        else:
+            self._voice.say(f"{when}  {counted(made.sessions, 'session')} folded, {how}.")
+        sys.stdout.flush()
+
+    def trouble(self, error: PreflightsError) -> None:
+        if str(error) != self._trouble:  # it is tried again and again
+            self._trouble = str(error)
+            self.end()
+            self._voice.warn(f"{error}; it is tried again")
+
+    def end(self) -> None:
+        """Leave the line where the cursor stands."""
+        if self._width:
+            self._width = 0
+            click.echo()
+
+    @property
+    def _is_drawn(self) -> bool:
+        return sys.stdout.isatty() and not self._voice.as_json
+
+
+@contextmanager
+def _stopping(stop: Callable[[], None]) -> Iterator[list[int]]:
+    """Within it, Ctrl-C and SIGTERM ask to stop; those that came. Who asks twice need not wait."""
+    came: list[int] = []
+
+    def asked(number: int, _frame: FrameType | None) -> None:
+        came.append(number)
+        signal.signal(number, signal.SIG_DFL)
+        stop()
+
+    # A shell that starts it in the background may have had Ctrl-C ignored.
+    numbers = [n for n in (signal.SIGINT, signal.SIGTERM) if signal.getsignal(n) != signal.SIG_IGN]
+    before = {number: signal.signal(number, asked) for number in numbers}
+    try:
+        yield came
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -1,0 +1,123 @@
+"""Followers in the background: any number of them, killed at any moment."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, closing
+from pathlib import Path
+
+import pytest
+
+from preflights_es.core.errors import StoreUnavailable
+from preflights_es.projections.follower import Ended, Follower, Progress
+from preflights_es.store.following import SqlFollowing
+from preflights_es.store.listening import Listener
+from preflights_es.store.sql import SqlStore
+from tests.cli.following import follower, until
+from tests.cli.program import Project
+from tests.markdown import ROOT
+from tests.postgres import hung_up
+from tests.projections.given import address, following, kept, recorded
+from tests.projections.recording import goldens
+from tests.store.given import at, sql
+from tests.store.mortal import Mortals
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[SqlStore]:
+    """An empty log, in every engine."""
+    is_file = request.param == "sqlite"
+    with closing(sql(tmp_path) if is_file else at(request.getfixturevalue("postgres"))) as made:
+        yield made
+
+
+@pytest.fixture
+def house(tmp_path: Path) -> Project:
+    """A folder in which followers are started."""
+    return Project(tmp_path, tmp_path)
+
+
+def test_who_is_killed_while_following_leaves_rows_and_marks_that_fit(store: SqlStore) -> None:
+    with Mortals("tests.projections.follower") as followers:
+        for round_ in range(6):
+            recorded(store, goldens(), first=1 + round_ * 1_000)
+            followers.acknowledged(address(store))
+            if store.url.get_backend_name() == "postgresql":
+                hung_up(address(store), but=1)
+            marks = SqlFollowing(store).marks("sessions", "", "~")
+            left = {row["session_id"]: row["version"] for row in kept(store)["sessions"]}
+            assert left == marks
+        following(store).catch_up()
+        caught_up = kept(store)
+        assert len(caught_up["sessions"]) == len(goldens()) * 6
+        following(store).rebuild()
+        assert caught_up == kept(store)
+
+
+def test_two_followers_and_eight_writers_end_with_what_a_rebuild_gives(
+    house: Project, store: SqlStore
+) -> None:
+    is_told = store.url.get_backend_name() == "postgresql"
+    every = "86400" if is_told else "0.1"
+    with ExitStack() as stack:
+        for _ in range(2):
+            stack.enter_context(follower(house, "--db", address(store), "--every", every))
+        writers = ("tests.projections.writer", address(store), "8", "4000")
+        subprocess.run([sys.executable, "-m", *writers], cwd=ROOT, check=True)
+        until(lambda: SqlFollowing(store).counts()["waiting"] == 0)
+        total = SqlFollowing(store).counts()["events"]
+        followed = kept(store)
+    assert total >= 4_000
+    assert sum(row["version"] for row in followed["sessions"]) == total
+    following(store).rebuild()
+    assert kept(store) == followed
+
+
+def test_it_tells_how_many_sessions_were_folded_and_stops_where_it_is_told(
+    store: SqlStore,
+) -> None:
+    ids = recorded(store, goldens()[:5])
+    told: list[Progress] = []
+    with closing(Listener(store.database)) as listener:
+
+        def progress(made: Progress) -> None:
+            told.append(made)
+            listener.stop()
+
+        made = Follower(listener, 3_600, progress, print)
+
+        def catch_up() -> None:
+            made.before()
+            following(store).catch_up()
+            made.after(len(ids))
+
+        made.follow(catch_up)
+        assert [one.sessions for one in told] == [len(ids)]
+        with pytest.raises(Ended):
+            made.before()
+
+
+def test_trouble_at_the_beginning_ends_it_and_trouble_later_is_waited_for(store: SqlStore) -> None:
+    troubles: list[str] = []
+    told: list[int] = []
+    outcomes = [StoreUnavailable("no"), None, StoreUnavailable("not now"), None]
+
+    def catch_up() -> None:
+        if error := outcomes.pop(0):
+            raise error
+
+    with closing(Listener(store.database)) as listener:
+
+        def progress(made: Progress) -> None:
+            told.append(made.sessions)
+            if not outcomes:
+                listener.stop()
+
+        made = Follower(listener, 0.01, progress, lambda error: troubles.append(str(error)))
+        with pytest.raises(StoreUnavailable, match=r"^no$"):
+            made.follow(catch_up)
+        made.follow(catch_up)
+    assert troubles == ["not now"]
+    assert told == [0, 0], "once it had caught up, and once the trouble was over"
