@@ -10,6 +10,7 @@ from pathlib import Path
 
 import click
 import msgspec
+from msgspec.structs import replace
 
 from preflights_cli.common import Voice, common, given
 from preflights_cli.main import EXIT_DAMAGED
@@ -20,6 +21,7 @@ from preflights_es.core.errors import LogDamaged, Refused
 from preflights_es.core.ids import short
 from preflights_es.core.ports import Head
 from preflights_es.core.text import shown
+from preflights_es.projections.holding import Astray
 from preflights_es.runtime import integrity
 from preflights_es.runtime.integrity import Broken, Compared, Comparison, Difference, Verified
 from preflights_es.runtime.writing import new_file
@@ -56,8 +58,9 @@ def verify_command(
 ) -> int:
     """Walk the hash chain of every session of this project, or of those that are named.
 
-    The first event that does not fit is named. With --against, sessions that are missing, that
-    were cut or whose chain was made anew are named as well. Exit code 4 where there are any.
+    The first event that does not fit is named, and what projections keep of a session otherwise
+    than it says. With --against, sessions that are missing, that were cut or whose chain was made
+    anew are named as well. Exit code 4 where there is anything to name.
 
     \b
     Examples:
@@ -72,12 +75,20 @@ def verify_command(
     remembered = _read(against) if against else None
     comparison = Comparison(remembered) if remembered else None
     project = remembered.project if remembered else app.settings.project
+    if against and project not in (None, app.settings.project):
+        voice.warn(
+            f"{against} is a checkpoint of the project {project!r}, and this folder belongs to "
+            f"{app.settings.project!r}: it is held against the former"
+        )
     heads = _named(app, session) if session else app.store.heads(None if everything else project)
     with bar_over(heads, voice, "Verifying") as looked_at:
-        found = integrity.walked(app.store, looked_at, comparison)
+        holding = app.holding()
+        found = integrity.walked(app.store, looked_at, comparison, holding)
+    if not session:
+        strays = holding.strays(None if everything else project)
+        found = replace(found, projections=(*found.projections, *strays))
     if everything:
-        headless = integrity.headless(app.store)
-        found = msgspec.structs.replace(found, broken=(*found.broken, *headless))
+        found = replace(found, broken=(*found.broken, *integrity.headless(app.store)))
     compared = comparison.result() if comparison else None
     voice.json(
         {
@@ -89,9 +100,11 @@ def verify_command(
     for broken in found.broken:
         voice.say(_broken(broken))
     voice.say(_summary(found))
+    _say_projections(voice, found.projections)
     if compared and against:
         _say_compared(voice, compared, against)
-    return EXIT_DAMAGED if found.broken or (compared and compared.differences) else 0
+    differs = found.broken or found.projections or (compared and compared.differences)
+    return EXIT_DAMAGED if differs else 0
 
 
 def _named(app: App, typed: Sequence[str]) -> Sequence[Head]:
@@ -105,11 +118,22 @@ def _broken(broken: Broken) -> str:
 
 
 def _summary(found: Verified) -> str:
+    if not found.sessions and not found.broken:
+        return "0 sessions: nothing was verified, since nothing is recorded here."
     erased = f" ({found.erased} erased)" if found.erased else ""
     broken = len(found.broken)
     trouble = f"{broken} broken" if broken else "every chain holds"
     sessions, events = counted(found.sessions, "session"), counted(found.events, "event")
     return f"{sessions}{erased}, {events}: {trouble}."
+
+
+def _say_projections(voice: Voice, astray: Sequence[Astray]) -> None:
+    for one in astray:
+        of = f"{short(one.session_id)}: " if one.session_id else ""
+        voice.say(f"{of}the projection {one.projection!r}: {shown(one.found)}")
+    if astray:
+        names = " ".join(sorted({one.projection for one in astray}))
+        voice.say(f"The log says otherwise: `preflights projections rebuild {names}` follows it.")
 
 
 def _say_compared(voice: Voice, compared: Compared, file: str) -> None:

@@ -39,6 +39,7 @@ _CHANGES = {
     "not_related": "it has nothing to do with this session",
     "not_expected": "nothing of the kind is expected here",
 }
+_KINDS = {"user": "a person", "agent": "an agent", "script": "a script"}
 SOURCES = {
     "detected": "named by the intention",
     "chosen": "chosen",
@@ -58,6 +59,7 @@ def view_of(handle: Handle) -> ClarificationView:
 def json(handle: Handle) -> dict[str, Any]:
     """The fields of `session/1` that are a clarification's own."""
     view, state = view_of(handle), handle.session.state
+    done = state.acknowledgement
     return {
         "format": FORMAT,
         "intention": view.intention,
@@ -65,11 +67,13 @@ def json(handle: Handle) -> dict[str, Any]:
         "decision_hint": view.decision_hint,
         "progress": view.progress,
         "patch": msgspec.to_builtins(view.patch),
-        "provenance": msgspec.to_builtins(view.provenance),
+        "provenance": [{**msgspec.to_builtins(p), "by": _kind(p)} for p in view.provenance],
         "kind": view.kind,
         "uid": view.uid,
         "number": view.number,
         "turn": view.turn,
+        "acknowledged_by": msgspec.to_builtins(done.actor) if done else None,
+        "relayed_by": msgspec.to_builtins(done.relayed_by) if done else None,
         "supersedes": msgspec.to_builtins(state.supersedes),
         "superseded_by": msgspec.to_builtins(state.superseded_by),
         "artifacts": [view.written.path] if view.written else [],
@@ -106,18 +110,30 @@ def hint(handle: Handle, status: str) -> str:
         "stopped": f"Nothing was decided. File it as a task with: preflights accept {id_}",
         "proposed": f"A person confirms it with: preflights accept {id_} --by NAME",
         "accepted": f"Brief an agent with: preflights prompt {id_}",
+        "superseded": f"Look at the newer one with: preflights show {_successor(handle)}",
     }.get(status, "")
+
+
+def _successor(handle: Handle) -> str:
+    by = handle.session.state.superseded_by
+    return by.uid[-SHORT:] if by else ""
 
 
 def values(provenance: tuple[Provenance, ...]) -> list[str]:
     """One line a value, with how it came about."""
     width = max((len(shown(p.field)) for p in provenance), default=0)
     return [
-        f"{shown(p.field):<{width}}  {shown(one_line(p.value))}  ({SOURCES[p.source]}"
-        f"{'' if p.source == 'detected' else f', by {_by(p)}'})"
+        f"{shown(p.field):<{width}}  {shown(one_line(p.value))}  ({SOURCES[p.source]}{_by(p)})"
         for p in provenance
     ]
 
 
-def _by(provenance: Provenance) -> str:
-    return {"user": "a person", "agent": "an agent", "script": "a script"}[provenance.by]
+def _kind(one: Provenance) -> str:
+    """Of whoever said it: what a model read is no agent's word."""
+    return "model" if one.source == "suggested" else one.by
+
+
+def _by(one: Provenance) -> str:
+    if one.source in ("detected", "suggested"):
+        return ""  # the source says who
+    return f", by {_KINDS[one.by]}"

@@ -27,7 +27,7 @@ KINDS: Final = {"user": "a person", "agent": "an agent", "script": "a script"}
     "at",
     type=Moment(is_end=True),
     metavar="DATE",
-    help="As it stood at the end of that day, or at that time.",
+    help="As it stood at the end of that day, or at that time; UTC without an offset.",
 )
 @click.option("--category", metavar="NAME", callback=given, help="Of one category alone.")
 @click.option("--all", "everything", is_flag=True, help="Every patch, also those not in force.")
@@ -51,6 +51,8 @@ def decisions_command(
     found = list(map(decision, rows)) if everything else in_force(rows, at)
     if category is not None:
         found = [d for d in found if d.decided.category.casefold() == category.casefold()]
+        if not found:
+            _tell_category(app, voice, category)
     voice.json(
         {
             "format": "decisions/1",
@@ -62,6 +64,15 @@ def decisions_command(
     if not voice.as_json:
         _say_decisions(voice, found, everything=everything)
     return 0
+
+
+def _tell_category(app: App, voice: Voice, said: str) -> None:
+    """Say so where no decision has it, in force or not: a slip is not mere silence."""
+    rows = app.projector.rows("decisions", app.settings.project)
+    known = {decision(row).decided.category for row in rows}
+    if known and said.casefold() not in map(str.casefold, known):
+        there = ", ".join(sorted(known))
+        voice.warn(f"no decision here is of the category {said!r}: there are {there}")
 
 
 def _shape(one: Decision) -> dict[str, Any]:
@@ -81,6 +92,7 @@ def _shape(one: Decision) -> dict[str, Any]:
         "proposed_at": iso(decided.proposed_at),
         "acknowledged_at": _iso(decided.acknowledged_at),
         "acknowledged_by": actor_json(decided.acknowledged_by),
+        "relayed_by": actor_json(decided.relayed_by),
         "accepted_at": _iso(accepted_at(decided)),
         "superseded_at": _iso(decided.superseded_at),
         "supersedes": related_json(decided.supersedes),
@@ -111,13 +123,19 @@ def related_json(related: Related | None) -> dict[str, Any] | None:
     }
 
 
+def said_by(origin: Origin) -> dict[str, str] | None:
+    """Who said a value: of the kind `model` where one read it, which no actor is."""
+    by = actor_json(origin.by)
+    return {"kind": "model", "name": ""} if origin.source == "suggested" else by
+
+
 def _origin(origin: Origin) -> dict[str, Any]:
     return {
         "key": origin.key,
         "field": origin.field,
         "value": origin.value,
         "source": origin.source,
-        "by": actor_json(origin.by),
+        "by": said_by(origin),
         "at": iso(origin.at),
         "version": origin.version,
         "input": origin.input,
@@ -141,8 +159,15 @@ def _say_decisions(voice: Voice, found: Sequence[Decision], *, everything: bool)
     ]
     if everything:
         columns.insert(1, Column("standing", [one.decided.standing for one in found]))
+        columns.insert(2, Column("superseded by", [_successor(one.decided) for one in found]))
     table(tuple(columns), fold=False)
     voice.hint("Ask why with: preflights why UID")
+
+
+def _successor(decided: Decided) -> str:
+    """What took its place."""
+    later = decided.superseded_by
+    return "" if later is None else short(later.uid)
 
 
 def _record(decided: Decided) -> str:

@@ -8,6 +8,7 @@ from typing import Any, Final, get_args
 import click
 
 from preflights_cli.common import Voice, common, finish_pending
+from preflights_cli.moments import day, iso, minute, second
 from preflights_cli.shapes import describe, session_json, status_of, tell_warnings, view_of
 from preflights_cli.table import Column, table
 from preflights_es.app import App
@@ -18,6 +19,7 @@ from preflights_es.core.events import ERASED_TAG, SessionErased
 from preflights_es.core.ports import Head, Stored
 from preflights_es.core.text import one_line, shortened, shown
 from preflights_es.core.views import Question, Status
+from preflights_es.projections.audit import kind
 from preflights_es.runtime import entropy
 from preflights_es.runtime.runner import Handle
 from preflights_es.store import chain, jsonl
@@ -163,9 +165,8 @@ def _say_erased(app: App, voice: Voice, handle: Handle) -> None:
     assert isinstance(event, SessionErased), "its tag says so"
     who = f"{event.actor.name} ({event.actor.kind})" if event.actor.name else event.actor.kind
     why = f": {one_line(event.reason)}" if event.reason else ""
-    day = _clock(one.recorded_at, "%Y-%m-%d %H:%M")
     voice.say(shown(f"Session {ids.short(handle.session_id)} was erased{why}"))
-    voice.say(shown(f"  {day} UTC, by {who}"))
+    voice.say(shown(f"  {minute(iso(one.recorded_at))}, by {who}"))
 
 
 @click.command()
@@ -198,24 +199,18 @@ def _say_events(app: App, voice: Voice, stored: Sequence[Stored]) -> None:
     table(
         (
             Column("", [str(one.version) for one in stored]),
-            Column("UTC", [_clock(one.recorded_at, "%H:%M:%S") for one in stored]),
+            Column("UTC", [second(one.recorded_at) for one in stored]),
             Column("event", [_indented(one) for one in stored]),
-            Column("by", [one.actor_kind or "" for one in stored]),
+            Column("by", [kind(one) or "" for one in stored]),
             Column(
                 "what", [what_of(codec.decode(one)) if one.data else "erased" for one in stored]
             ),
         ),
         fold=True,
     )
-    day = _clock(stored[0].recorded_at, "%Y-%m-%d")
     first = stored[0]
-    voice.hint(f"Session {first.session_id} of {day} in project {shown(first.project)}")
-
-
-def _clock(microseconds: int, form: str) -> str:
-    from datetime import UTC, datetime
-
-    return datetime.fromtimestamp(microseconds // 1_000_000, UTC).strftime(form)
+    began = day(first.recorded_at)
+    voice.hint(f"Session {first.session_id} of {began} in project {shown(first.project)}")
 
 
 def _indented(one: Stored) -> str:

@@ -10,9 +10,9 @@ import io
 import os
 import signal
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from types import FrameType, TracebackType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -55,13 +55,40 @@ COMMANDS: dict[str, tuple[str, str]] = {
 }
 
 EXIT_REFUSED, EXIT_USAGE, EXIT_WAITING, EXIT_DAMAGED, EXIT_WORLD = 1, 2, 3, 4, 5
-EXIT_BUG, EXIT_INTERRUPTED = 70, 130
+EXIT_BUG, EXIT_INTERRUPTED, EXIT_UNREAD = 70, 130, 141
 
 MESSAGE_MAX = 1_000  # characters of an error: what was typed may be much longer
 
 
+class Unread(Exception):
+    """Whoever read what a command writes has left."""
+
+
+@contextlib.contextmanager
+def _unread() -> Iterator[None]:
+    """click would end with 1 where a pipe is closed, which means something else here."""
+    try:
+        yield
+    except BrokenPipeError as error:
+        raise Unread from error
+
+
 class Lazy(click.Group):
     """A group whose commands are imported when they run."""
+
+    def make_context(
+        self,
+        info_name: str | None,
+        args: list[str],
+        parent: click.Context | None = None,
+        **extra: Any,
+    ) -> click.Context:
+        with _unread():
+            return super().make_context(info_name, args, parent, **extra)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        with _unread():
+            return super().invoke(ctx)
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002  click's signature
         return list(COMMANDS)
@@ -109,7 +136,7 @@ def _version(ctx: click.Context, _parameter: click.Parameter, wanted: bool) -> N
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog="A session is named by its id, any end or beginning of it, or `last`. "
     "Exit codes: 0 done, 1 refused or different, 2 usage, 3 waits for a person, 4 damaged data, "
-    "5 the world failed, 70 a bug of ours, 130 interrupted.",
+    "5 the world failed, 70 a bug of ours, 130 interrupted, 141 nobody reads on.",
 )
 @click.option("--db", metavar="URL", help="The log's database, instead of the configured one.")
 @click.option("--debug", is_flag=True, help="Show the traceback of a bug.")
@@ -170,6 +197,17 @@ def _open_streams() -> None:
 def run(arguments: list[str]) -> int:
     """The exit code of one command; every error ends here, in one line on stderr."""
     try:
+        return _ran(arguments)
+    except (Unread, BrokenPipeError):
+        # What a shell says of any program that is stopped by it; not 0, since a command that was
+        # cut short knows nothing of the rest. The signal itself stays ignored: it would also end us
+        # for a line to a server that broke.
+        _drop_output()
+        return EXIT_UNREAD
+
+
+def _ran(arguments: list[str]) -> int:
+    try:
         result = preflights.main(arguments, prog_name="preflights", standalone_mode=False)
         sys.stdout.flush()
     except click.ClickException as error:
@@ -177,9 +215,8 @@ def run(arguments: list[str]) -> int:
     except (click.Abort, KeyboardInterrupt):
         click.echo("interrupted", err=True)
         return EXIT_INTERRUPTED
-    except BrokenPipeError:
-        _drop_output()
-        return EXIT_REFUSED
+    except (Unread, BrokenPipeError):
+        raise
     except OSError as error:
         _drop_output()
         return _world_failed(error)
@@ -190,11 +227,12 @@ def run(arguments: list[str]) -> int:
 
 def _drop_output() -> None:
     """What could not be written would be tried again at exit."""
-    try:
-        sys.stdout.flush()
-    except OSError:
-        with contextlib.suppress(OSError):
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except OSError:
+            with contextlib.suppress(OSError):
+                os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def _misused(error: click.ClickException, arguments: Iterable[str]) -> int:

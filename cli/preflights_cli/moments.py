@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
@@ -13,9 +14,12 @@ LATEST: Final = 253_402_300_799_999_999
 """The first and the last microsecond that a date can have: of the years 1 and 9999."""
 DAY_LENGTH: Final = len("2026-11-22")
 
+_WEEK: Final = re.compile(r"\d{4}-?W\d{2}(?!-?\d)")
+"""A week without a day: Python takes it for its Monday."""
+
 
 class Moment(click.ParamType[int]):
-    """A day, or a time: microseconds since 1970 UTC.
+    """A day, or a time, of UTC unless it says otherwise: microseconds since 1970 UTC.
 
     A day is its first moment, or its last where `is_end`.
     """
@@ -31,6 +35,8 @@ class Moment(click.ParamType[int]):
         if isinstance(value, int):
             return value
         text = str(value).strip()
+        if _WEEK.match(text):
+            self.fail(f"{text!r} is a week: name a day of it, such as 2026-11-22", param, ctx)
         try:
             found = datetime.fromisoformat(text)
         except ValueError:
@@ -56,6 +62,11 @@ def iso(at: int) -> str:
 def day(at: int | None) -> str:
     """The date alone; empty where there is none."""
     return "" if at is None else iso(at)[:DAY_LENGTH]
+
+
+def second(at: int) -> str:
+    """The time of day alone."""
+    return iso(at)[DAY_LENGTH + 1 :][:8]
 
 
 def minute(text: str) -> str:

@@ -12,19 +12,19 @@ from urllib.parse import quote
 import click
 import msgspec
 
-from preflights_cli.common import Voice, common, finish_pending, given
-from preflights_cli.decisions import actor_json, who
+from preflights_cli.common import Voice, common, escaped, finish_pending, given
+from preflights_cli.decisions import who
 from preflights_cli.look import what_of
 from preflights_cli.moments import Moment, iso
-from preflights_cli.table import Column, table
+from preflights_cli.table import streamed
 from preflights_es.app import App
 from preflights_es.core.errors import PreflightsError, Refused
-from preflights_es.core.events import Input
+from preflights_es.core.events import Actor, Input
 from preflights_es.core.ids import short
 from preflights_es.core.json import decoded
 from preflights_es.core.ports import Head
-from preflights_es.core.text import shown
-from preflights_es.projections.audit import Step, Wanted, steps, wanted
+from preflights_es.core.text import NAME_MAX, shortened, shown
+from preflights_es.projections.audit import Behind, Step, Wanted, is_by, steps, wanted
 from preflights_es.projections.decisions import patches
 from preflights_es.projections.reading import Read
 
@@ -35,23 +35,35 @@ COLUMNS: Final = (
 )
 FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
 """How a cell begins that a spreadsheet would compute."""
+HEADINGS: Final = ("session", "", "UTC", "event", "by", "what")
+NONCHARACTERS: Final = dict.fromkeys(
+    (*range(0xFDD0, 0xFDF0), *(p << 16 | n for p in range(17) for n in (0xFFFE, 0xFFFF))), "\ufffd"
+)
+"""What no String of CloudEvents may hold, beside what `shown` escapes; and what stands for it."""
 PAGE: Final = 200  # sessions whose heads are read at once
+NAMED_MAX: Final = 8  # of those who are there, where nobody is who was asked for
 
 
 @click.command("trail", short_help="Show every step, as a table, JSON Lines, CSV or CloudEvents.")
 @click.option("--decision", metavar="UID", callback=given, help="What led to that decision.")
 @click.option("--session", metavar="ID", callback=given, help="Of one session alone.")
 @click.option(
-    "--since", type=Moment(is_end=False), metavar="DATE", help="Steps of that day or later."
+    "--since",
+    type=Moment(is_end=False),
+    metavar="DATE",
+    help="Steps since that day, or time; UTC without an offset.",
 )
 @click.option(
-    "--until", type=Moment(is_end=True), metavar="DATE", help="Steps of that day or earlier."
+    "--until",
+    type=Moment(is_end=True),
+    metavar="DATE",
+    help="Steps until that day, or time; UTC likewise.",
 )
 @click.option(
     "--actor",
     metavar="WHO",
     callback=given,
-    help="What user, agent or script, or somebody of that name, did, and what followed.",
+    help="What user, agent, script or model, or somebody of that name, did, and what followed.",
 )
 @click.option("--any-project", is_flag=True, help="Of every project in this log.")
 @click.option(
@@ -80,7 +92,7 @@ def trail_command(
     \b
     Examples:
       preflights audit trail --decision 4af671ebc321
-      preflights audit trail --since 2026-11-01 --actor agent --format csv
+      preflights audit trail --since 2026-11-01 --actor model --format csv
       preflights audit trail --session last --format cloudevents
     """
     if decision is not None and session is not None:
@@ -91,22 +103,51 @@ def trail_command(
         raise click.UsageError(message)
     finish_pending(app, voice)
     want = Wanted(since=since, until=until, actor=(actor or "").strip())
+    met = Met(want.actor)
     if decision is not None or session is not None:
-        found = _of_session(app, decision or session or "", want, decides=decision is not None)
+        typed = decision or session or ""
+        found = _of_session(app, typed, want, met, decides=decision is not None)
     else:
-        found = _of_project(app, voice, None if any_project else app.settings.project, want)
+        project = None if any_project else app.settings.project
+        found = _of_project(app, voice, project, want, met)
     _WRITERS[form or ("jsonl" if voice.as_json else "table")](voice, found)
+    if want.actor and met.others and not met.is_there:
+        there = ", ".join(met.others) + (", ..." if len(met.others) == NAMED_MAX else "")
+        voice.warn(f"nobody here is {want.actor!r}: there are {there}")
     return 0
 
 
-def _of_session(app: App, typed: str, want: Wanted, *, decides: bool) -> Iterator[Step]:
+class Met:
+    """Who came by, so that a name which nobody has is not mere silence."""
+
+    def __init__(self, said: str) -> None:
+        self._said = said
+        self.is_there = False
+        self.others: dict[str, None] = {}
+        """The first few, as `--actor` takes them."""
+
+    def passing(self, found: Iterable[Step]) -> Iterator[Step]:
+        """The same steps."""
+        for step in found:
+            if self._said and step.actor is not None:
+                self.is_there = self.is_there or is_by(step, self._said)
+                if len(self.others) < NAMED_MAX:
+                    self.others[_named(step.actor)] = None
+            yield step
+
+
+def _named(actor: Behind) -> str:
+    return f"{actor.kind}:{shortened(actor.name, NAME_MAX)}" if actor.name else actor.kind
+
+
+def _of_session(app: App, typed: str, want: Wanted, met: Met, *, decides: bool) -> Iterator[Step]:
     session_id = app.sessions.resolved(typed)
     head = app.store.head(session_id)
     assert head is not None, "it was found"
     read = _read(app, head)
     if decides:
         want = msgspec.structs.replace(want, upto=_decided_at(read))
-    return wanted(steps(read), want)
+    return wanted(met.passing(steps(read)), want)
 
 
 def _decided_at(read: Read) -> int:
@@ -123,7 +164,9 @@ def _read(app: App, head: Head) -> Read:
     return app.projector.reader.read(app.following.stream(head))
 
 
-def _of_project(app: App, voice: Voice, project: str | None, want: Wanted) -> Iterator[Step]:
+def _of_project(
+    app: App, voice: Voice, project: str | None, want: Wanted, met: Met
+) -> Iterator[Step]:
     """Session by session, so that a log of any size passes through."""
     after = ""
     while page := app.following.page(after, PAGE):
@@ -137,27 +180,25 @@ def _of_project(app: App, voice: Voice, project: str | None, want: Wanted) -> It
                     continue
                 if read.trouble == "damaged":
                     voice.warn(read.why)
-                yield from wanted(steps(read), want)
+                yield from wanted(met.passing(steps(read)), want)
 
 
 # 1. For people -------------------------------------------------------------------------------
 
 
 def _table(voice: Voice, found: Iterable[Step]) -> None:
-    some = list(found)
-    if not some:
+    if not streamed(HEADINGS, map(_row, found), fold=True):
         voice.say("Nothing was recorded.")
-        return
-    table(
-        (
-            Column("session", [short(step.stored.session_id) for step in some]),
-            Column("", [str(step.stored.version) for step in some]),
-            Column("UTC", [_time(step)[:19].replace("T", " ") for step in some]),
-            Column("event", [_name(step) for step in some]),
-            Column("by", [_by(step) for step in some]),
-            Column("what", [_what(step) for step in some]),
-        ),
-        fold=True,
+
+
+def _row(step: Step) -> tuple[str, ...]:
+    return (
+        short(step.stored.session_id),
+        str(step.stored.version),
+        _time(step)[:19].replace("T", " "),
+        _name(step),
+        _by(step),
+        _what(step),
     )
 
 
@@ -168,12 +209,15 @@ def _name(step: Step) -> str:
 
 
 def _by(step: Step) -> str:
-    """The model where a provider answered, the actor of any other Input, nobody for a Decision."""
+    """Who is behind an Input; nobody behind a Decision."""
     if step.role == "decision":
         return ""
-    if step.model is not None:
-        return f"model {step.model.provider} {step.model.model}".strip()
-    return who(step.actor) if step.actor is not None else "?"
+    if step.actor is None:
+        return "?"
+    if step.actor.kind == "model":
+        provider = step.model.provider if step.model else ""
+        return " ".join(word for word in ("model", provider, step.actor.name) if word)
+    return who(Actor(step.actor.kind, step.actor.name))
 
 
 def _what(step: Step) -> str:
@@ -221,7 +265,7 @@ def _shape(step: Step) -> dict[str, Any]:
         "follows": step.follows,
         "recorded_at": _time(step),
         "at": iso(event.at) if isinstance(event, Input) else None,
-        "actor": actor_json(step.actor),
+        "actor": msgspec.to_builtins(step.actor),
         "model": msgspec.to_builtins(step.model),
         "call": _call(step),
         "decider": one.decider,
@@ -235,40 +279,49 @@ def _shape(step: Step) -> dict[str, Any]:
 
 def _jsonl(voice: Voice, found: Iterable[Step]) -> None:
     for step in found:
-        voice.lines(msgspec.json.encode(_shape(step)) + b"\n")
+        voice.lines(escaped(msgspec.json.encode(_shape(step))) + b"\n")
 
 
 def _cloudevents(voice: Voice, found: Iterable[Step]) -> None:
     """CloudEvents 1.0.2 in their JSON format, one a line."""
     for step in found:
-        voice.lines(msgspec.json.encode(_cloudevent(step)) + b"\n")
+        voice.lines(escaped(msgspec.json.encode(_cloudevent(step))) + b"\n")
 
 
 def _cloudevent(step: Step) -> dict[str, Any]:
     one = step.stored
-    extensions = {
-        "sessionversion": one.version,
-        "role": step.role,
-        "follows": step.follows,
-        "actorkind": step.actor.kind if step.actor else None,
-        "actorname": step.actor.name if step.actor and step.actor.name else None,
-        "provider": step.model.provider if step.model and step.model.provider else None,
-        "model": step.model.model if step.model and step.model.model else None,
-        "eventhash": one.hash.hex(),
-        "erased": True if one.data is None else None,
-    }
-    data = _data(step)
-    return {
+    actor, model, data = step.actor, step.model, _data(step)
+    attributes: dict[str, Any] = {
         "specversion": "1.0",
         "id": f"{one.session_id}/{one.version}",
         "source": f"/preflights/{quote(one.project, safe='')}",
         "type": one.type,
         "subject": one.session_id,
         "time": _time(step),
-        # An attribute without a value is left out: null is no value of CloudEvents.
-        **{name: value for name, value in extensions.items() if value is not None},
+        "sessionversion": one.version,
+        "role": step.role,
+        "follows": step.follows,
+        "actorkind": actor.kind if actor else None,
+        "actorname": actor.name if actor else None,
+        "provider": model.provider if model else None,
+        "model": model.model if model else None,
+        "eventhash": one.hash.hex(),
+        "erased": True if one.data is None else None,
+    }
+    return {
+        # What has no value is left out: neither null nor an empty text is one.
+        **{
+            name: _attribute(value) for name, value in attributes.items() if value not in (None, "")
+        },
         **({} if data is None else {"datacontenttype": "application/json", "data": data}),
     }
+
+
+def _attribute(value: Any) -> Any:
+    """A text without the characters that a String of CloudEvents must not hold."""
+    if not isinstance(value, str) or (value.isascii() and value.isprintable()):
+        return value
+    return shown(value).translate(NONCHARACTERS)
 
 
 def _csv(_voice: Voice, found: Iterable[Step]) -> None:

@@ -29,10 +29,16 @@ UNKNOWN = "?"
     help="Sums by it; may be given more than once. All three, unless said.",
 )
 @click.option(
-    "--since", type=Moment(is_end=False), metavar="DATE", help="Calls of that day or later."
+    "--since",
+    type=Moment(is_end=False),
+    metavar="DATE",
+    help="Calls since that day, or time; UTC without an offset.",
 )
 @click.option(
-    "--until", type=Moment(is_end=True), metavar="DATE", help="Calls of that day or earlier."
+    "--until",
+    type=Moment(is_end=True),
+    metavar="DATE",
+    help="Calls until that day, or time; UTC likewise.",
 )
 @click.option("--any-project", is_flag=True, help="Of every project in this log.")
 @common

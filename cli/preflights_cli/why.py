@@ -8,7 +8,7 @@ import click
 
 from preflights_cli.clarified import SOURCES
 from preflights_cli.common import Voice, common, finish_pending
-from preflights_cli.decisions import actor_json, related_json, who
+from preflights_cli.decisions import actor_json, related_json, said_by, who
 from preflights_cli.moments import iso, minute
 from preflights_es.app import App
 from preflights_es.core.asking import Answers
@@ -81,15 +81,23 @@ def _in_force(app: App, voice: Voice, what: str) -> list[dict[str, Any]]:
     rows = app.projector.rows("decisions", app.settings.project)
     values = []
     for one in reversed(in_force(rows)):
-        named = [o for o in one.decided.origins if _named(o, one.decided, what)]
-        if not named:
+        if not any(_named(origin, one.decided, what) for origin in one.decided.origins):
             continue
         try:
             read = app.history(one.session_id)
         except PreflightsError as error:
             voice.warn(str(error))  # it hides no other decision
             continue
-        values += [_why(read, one.decided, origin) for origin in named]
+        # A row says where to look; what is so is what the session's own log folds to.
+        if one.decided not in patches(read):
+            voice.warn(
+                f"the projection 'decisions' keeps of session {short(one.session_id)} what its "
+                "log does not say: `preflights audit verify` looks into it"
+            )
+        for decided in patches(read):
+            named = [o for o in decided.origins if _named(o, decided, what)]
+            if decided.standing == "accepted":
+                values += [_why(read, decided, origin) for origin in named]
     if not values:
         raise Refused(
             f"no session, and no field that is in force, matches {what!r}: "
@@ -113,7 +121,7 @@ def _why(read: Read, decided: Decided, origin: Origin) -> dict[str, Any]:
         "field": origin.field,
         "value": origin.value,
         "source": origin.source,
-        "by": actor_json(origin.by),
+        "by": said_by(origin),
         "at": iso(origin.at),
         "version": origin.version,
         "keyword": _keyword(_event(read, origin.version)),
@@ -186,6 +194,7 @@ def _acknowledged(decided: Decided) -> dict[str, Any] | None:
     return {
         "version": decided.recorded,
         "by": actor_json(decided.acknowledged_by),
+        "relayed_by": actor_json(decided.relayed_by),
         "at": iso(decided.acknowledged_at),
     }
 
@@ -211,7 +220,8 @@ def _say_why(voice: Voice, value: dict[str, Any]) -> None:
         voice.say(f"             {shown(text)}")
     if (done := value["acknowledged"]) is not None:
         word = "accepted" if done["by"]["kind"] == "user" else "proposed"
-        voice.say(f"  {word:<10} {_by_at(done)}")
+        relayed = f", passed on by {_by(done['relayed_by'])}" if done["relayed_by"] else ""
+        voice.say(f"  {word:<10} {_by_at(done)}{relayed}")
     if (later := value["superseded_by"]) is not None:
         voice.say(f"  superseded by {later['uid'][-8:]}: {shown(one_line(later['title']))}")
 
@@ -221,8 +231,11 @@ def _quoted(text: str) -> str:
 
 
 def _by_at(said: dict[str, Any]) -> str:
-    by = who(Actor(said["by"]["kind"], said["by"]["name"]))
-    return f"by {shown(by)}, {minute(said['at'])} (event {said['version']})"
+    return f"by {_by(said['by'])}, {minute(said['at'])} (event {said['version']})"
+
+
+def _by(actor: dict[str, Any]) -> str:
+    return shown(who(Actor(actor["kind"], actor["name"])))
 
 
 def _model(response: dict[str, Any]) -> str:

@@ -6,14 +6,21 @@ A table with a row an event would double the log to say what the log says.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Literal
+from typing import Final, Literal, get_args
 
 import msgspec
 
 from preflights_es.core.completions import CompletionFailed, CompletionReceived, CompletionRequested
-from preflights_es.core.events import Actor, Event, Input
+from preflights_es.core.events import Event, Input
 from preflights_es.core.ports import Stored
 from preflights_es.projections.reading import Read
+
+Kind = Literal["user", "agent", "script", "model"]
+KINDS: Final = get_args(Kind)
+OF_A_MODEL: Final = tuple(
+    tag.rpartition(".")[0] + "." for tag in (CompletionReceived.tag, CompletionFailed.tag)
+)
+"""How the tags begin, of any version, of what came from a provider."""
 
 
 class Model(msgspec.Struct, frozen=True):
@@ -21,6 +28,18 @@ class Model(msgspec.Struct, frozen=True):
 
     provider: str
     model: str
+
+
+class Behind(msgspec.Struct, frozen=True):
+    """Who is behind an Input.
+
+    The log has three kinds of actors; what a model said is recorded by a script, and is not its
+    word: a fourth.
+    """
+
+    kind: Kind
+    name: str = ""
+    """Of a model, as its provider calls it. Empty when nobody said, and after an erasure."""
 
 
 class Step(msgspec.Struct, frozen=True, kw_only=True):
@@ -32,10 +51,10 @@ class Step(msgspec.Struct, frozen=True, kw_only=True):
     role: Literal["input", "decision"]
     follows: int | None
     """Version of the Input that a Decision follows from."""
-    actor: Actor | None
+    actor: Behind | None
     """Of an Input. Of one that was erased the kind is left: the name went with the payload."""
     model: Model | None
-    """Of a request, and of a response: then nobody typed it, whoever recorded it."""
+    """Of a request, and of what came of it."""
     damage: str
     """Why the session does not verify; empty where it does."""
 
@@ -49,27 +68,37 @@ def steps(read: Read) -> Iterator[Step]:
         is_input = one.input_id is not None
         if isinstance(event, CompletionRequested):
             requests[event.call] = Model(event.provider, event.model)
+        model = _model(event, requests)
         yield Step(
             stored=one,
             event=event,
             role="input" if is_input else "decision",
             follows=None if is_input else follows,
-            actor=_actor(one, event) if is_input else None,
-            model=_model(event, requests),
+            actor=_behind(one, event, model) if is_input else None,
+            model=model,
             damage=damage,
         )
         if is_input:
             follows = one.version
 
 
-def _actor(one: Stored, event: Event | None) -> Actor | None:
-    if isinstance(event, Input):
-        return event.actor
+def kind(one: Stored) -> Kind | None:
+    """Who is behind an Input, as far as its envelope says; None for a Decision."""
     match one.actor_kind:
-        case "user" | "agent" | "script" as kind:
-            return Actor(kind)
+        case "user" | "agent" | "script" as found:
+            return "model" if str(one.type).startswith(OF_A_MODEL) else found
         case _:
             return None
+
+
+def _behind(one: Stored, event: Event | None, model: Model | None) -> Behind | None:
+    actor = event.actor if isinstance(event, Input) else None
+    found = kind(one) or (actor.kind if actor else None)
+    if found is None:
+        return None
+    if found == "model":
+        return Behind(found, model.model if model else "")
+    return Behind(found, actor.name if actor else "")
 
 
 def _model(event: Event | None, requests: dict[str, Model]) -> Model | None:
@@ -91,27 +120,44 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True):
     until: int | None = None
     """Later ones are left out."""
     actor: str = ""
-    """A kind, a name, or `kind:name`, in any case: Inputs of that actor, and what followed."""
+    """A kind, a name, or `kind:name`, in any case: Inputs of whom that is, and what followed."""
     upto: int | None = None
     """The last version that is wanted."""
 
 
 def wanted(found: Iterator[Step], want: Wanted) -> Iterator[Step]:
     """Those of a session's steps that are wanted."""
-    behind: Actor | None = None
+    is_theirs = not want.actor
     for step in found:
-        behind = step.actor if step.role == "input" else behind
-        at, version = step.stored.recorded_at, step.stored.version
-        if (want.since is not None and at < want.since) or (
-            want.until is not None and at > want.until
-        ):
-            continue
-        if want.upto is not None and version > want.upto:
+        if want.actor and step.role == "input":
+            is_theirs = is_by(step, want.actor)
+        if want.upto is not None and step.stored.version > want.upto:
             return
-        if not want.actor or (behind is not None and _is(behind, want.actor)):
+        if is_theirs and _within(step.stored.recorded_at, want):
             yield step
 
 
-def _is(actor: Actor, said: str) -> bool:
-    names = (actor.kind, actor.name, f"{actor.kind}:{actor.name}")
-    return said.casefold() in (name.casefold() for name in names)
+def _within(at: object, want: Wanted) -> bool:
+    """Whether a step is of the time that is wanted; damage that has no time is hidden by none."""
+    if not isinstance(at, int):
+        return True
+    return (want.since is None or at >= want.since) and (want.until is None or at <= want.until)
+
+
+def is_by(step: Step, who: str) -> bool:
+    """Whether somebody is behind an Input.
+
+    Args:
+        who: a kind, a name, or `kind:name`, in any case. A word that is a kind is no name: whoever
+            is called that is found by `kind:name`. A model has its own name and its provider's.
+    """
+    if step.actor is None:
+        return False
+    said, found = who.casefold(), step.actor
+    names = [found.name.casefold()]
+    if step.model is not None:
+        names.append(step.model.provider.casefold())
+    kind_said, colon, name_said = said.partition(":")
+    if kind_said not in KINDS:
+        return said in names
+    return kind_said == found.kind and (not colon or name_said.strip() in names)

@@ -26,12 +26,16 @@ def test_a_log_that_nobody_touched_verifies(house: Project) -> None:
         "events": 14,
         "erased": 0,
         "broken": [],
+        "projections": [],
         "against": None,
     }
 
 
-def test_an_empty_log_verifies(house: Project) -> None:
-    assert house.call("audit", "verify").out == "0 sessions, 0 events: every chain holds.\n"
+def test_an_empty_log_is_no_proof(house: Project) -> None:
+    for args in ((), ("--all",)):
+        done = house.call("audit", "verify", *args)
+        assert (done.code, done.err) == (0, "")
+        assert done.out == "0 sessions: nothing was verified, since nothing is recorded here.\n"
 
 
 FOUND: dict[Tampering, tuple[int, str]] = {
@@ -269,6 +273,22 @@ def test_a_checkpoint_of_one_project_is_held_against_that_project(house: Project
     )
     assert (done.code, done.json["sessions"]) == (0, 2)
     assert (done.json["against"]["same"], done.json["against"]["new"]) == (1, 0)
+
+
+def test_that_a_checkpoint_is_of_another_project_is_said(house: Project) -> None:
+    house.decided()
+    noted(house)
+    words = ("audit", "verify", "--against", "checkpoint.jsonl")
+    assert house.call(*words).err == ""
+    elsewhere = house.call(*words, env={"PREFLIGHTS_PROJECT": "else\u202ewhere"})
+    assert (elsewhere.code, elsewhere.is_safe()) == (0, True)
+    assert elsewhere.err == (
+        "warning: checkpoint.jsonl is a checkpoint of the project 'house', and this folder belongs"
+        " to 'else\\u202ewhere': it is held against the former\n"
+    )
+    noted(house, "--all", "-o", "all.jsonl")
+    words = ("audit", "verify", "--against", "all.jsonl")
+    assert house.call(*words, env={"PREFLIGHTS_PROJECT": "elsewhere"}).err == ""
 
 
 def test_a_checkpoint_and_a_session_are_not_both_named(house: Project) -> None:

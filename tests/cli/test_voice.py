@@ -5,14 +5,22 @@ from __future__ import annotations
 import json
 import os
 import signal
+import subprocess
 import time
+from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from preflights_cli.main import COMMANDS
 from preflights_es import __version__
-from tests.cli.program import TIMEOUT_S, Project
+from preflights_es.store.sql import SqlStore
+from tests.cli.program import TIMEOUT_S, Project, environment
+from tests.cli.tampering import flipped, tampered
+from tests.fixed import Clock, salt
+from tests.projections.given import recorded
+from tests.projections.recording import golden
 
 ALL = (*COMMANDS, "db status", "db upgrade")
 
@@ -36,7 +44,8 @@ def test_help_names_every_command_and_exit_code(house: Project) -> None:
     text = house.call("--help").out
     for name in COMMANDS:
         assert f"\n  {name} " in text
-    for code in ("0 done", "1 refused", "2 usage", "3 waits", "70 a bug", "130 interrupted"):
+    codes = ("0 done", "1 refused", "2 usage", "3 waits", "70 a bug", "130 interrupted", "141 ")
+    for code in codes:
         assert code in " ".join(text.split())
     assert house.call().code == 2, "nothing was asked for: help, and not success"
 
@@ -135,7 +144,7 @@ def test_completion_knows_commands_and_options_without_importing_them(house: Pro
 
 
 def test_every_exit_code_is_reached(house: Project) -> None:
-    """All but 70 and 130, which have tests of their own."""
+    """All but 70, 130 and 141, which have tests of their own."""
     codes = {
         0: ("sessions",),
         1: ("show", "nosuch"),
@@ -186,3 +195,67 @@ def test_errors_leave_stdout_to_json(house: Project) -> None:
     done = house.call("answer", "last", "tbd", "--json")
     assert json.loads(done.out)["refused"][0]["reason"] == "placeholder"
     assert done.err.startswith("Not taken: ")
+
+
+# Pipes that are closed ------------------------------------------------------------------------
+
+
+def unread(house: Project, *args: str, stream: str = "stdout") -> tuple[int, bytes]:
+    """Exit code of a process when nobody reads what it writes, and what its other stream says."""
+    reader, writer = os.pipe()
+    os.close(reader)
+    streams: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, stream: writer}
+    done = subprocess.run(
+        ["preflights", *args],
+        cwd=house.folder,
+        env=environment(house.home),
+        stdin=subprocess.DEVNULL,
+        timeout=TIMEOUT_S,
+        **streams,
+    )
+    os.close(writer)
+    return done.returncode, (done.stderr if stream == "stdout" else done.stdout) or b""
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        *("--help", "--version", "completion bash", "start --help", "start y", "sessions"),
+        *("show", "show --json", "log last --json", "export last", "decisions", "db status"),
+        *("audit verify", "audit trail", "audit trail --format csv", "replay last"),
+    ],
+)
+def test_a_command_whose_reader_has_gone_ends_with_141_and_no_word(
+    house: Project, words: str
+) -> None:
+    house.started_session()
+    assert unread(house, *words.split()) == (141, b"")
+
+
+@pytest.mark.parametrize("words", ["show nosuch", "nosuch", "show --jsn"])
+def test_an_error_that_nobody_reads_ends_with_141(house: Project, words: str) -> None:
+    assert unread(house, *words.split(), stream="stderr") == (141, b"")
+
+
+def test_a_pipe_that_is_closed_says_nothing_of_damage_that_it_did_not_see(house: Project) -> None:
+    tampered(house, house.started_session(), flipped)
+    assert house.run("audit", "verify").code == 4
+    assert unread(house, "audit", "verify")[0] == 141, "neither 0 nor 1: nobody knows"
+
+
+def test_what_head_takes_of_a_long_result_is_whole(house: Project) -> None:
+    with closing(SqlStore(str(house.log), Clock(), salt)) as store:
+        recorded(store, golden("keyword_skips_the_generic_question") * 200)
+    script = 'preflights audit trail --format "$1" | head -n 2; echo "${PIPESTATUS[0]}"'
+    for form in ("table", "csv", "jsonl", "cloudevents"):
+        done = house.run(form, program=("bash", "-c", script, "bash"))
+        first, second, code = done.out.splitlines()
+        assert (code, done.err) == ("141", ""), form
+        assert first
+        assert second
+
+
+def test_what_was_recorded_before_the_pipe_closed_stays(house: Project) -> None:
+    assert unread(house, "start", "Add login") == (141, b"")
+    (session,) = house.call("sessions", "--json").json["sessions"]
+    assert session["intention"] == "Add login"

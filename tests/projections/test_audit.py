@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
 from msgspec.structs import replace
 
-from preflights_es.core.completions import CompletionReceived
-from preflights_es.core.events import Actor
-from preflights_es.projections.audit import Wanted, steps, wanted
+from preflights_es.core.completions import CompletionFailed, CompletionReceived
+from preflights_es.projections.audit import Behind, Wanted, steps, wanted
 from tests.projections.recording import golden, goldens
 from tests.projections.test_decisions import read
 
@@ -18,7 +18,8 @@ def test_every_event_is_a_step_and_every_decision_names_its_input() -> None:
         for step in found:
             if step.role == "input":
                 assert step.actor is not None
-                assert step.actor.kind == step.stored.actor_kind
+                is_answer = isinstance(step.event, (CompletionReceived, CompletionFailed))
+                assert step.actor.kind == ("model" if is_answer else step.stored.actor_kind)
                 assert step.follows is None
             else:
                 assert step.actor is None
@@ -34,23 +35,23 @@ def test_a_response_is_the_models_whoever_recorded_it() -> None:
     for step in responses:
         assert step.model is not None
         assert step.model.provider
-        assert step.actor is not None
-        assert step.actor.kind != "user"
+        assert step.actor == Behind("model", step.model.model)
+        assert step.stored.actor_kind == "script", "what the log says of it stays as it is"
 
 
 def test_of_what_was_erased_the_kind_of_the_actor_is_left() -> None:
-    session = read(golden("keyword_skips_the_generic_question")[0])
+    session = read(golden("a_model_leads")[0])
     gone = replace(
         session,
         stored=tuple(replace(one, data=None, salt=None) for one in session.stored),
         events=tuple(None for _ in session.events),
     )
     found = list(steps(gone))
-    assert len(found) == len(session.stored)
-    assert {step.actor for step in found if step.role == "input"} <= {
-        *(Actor("user"), Actor("agent"), Actor("script"))
-    }
     assert all(step.event is None for step in found)
+    before = [step.actor.kind for step in steps(session) if step.actor]
+    assert [step.actor for step in found if step.role == "input"] == list(map(Behind, before))
+    assert {"model", "user"} <= set(before)
+    assert list(wanted(iter(found), Wanted(actor="model")))
 
 
 def test_an_actor_is_asked_for_by_kind_by_name_or_by_both() -> None:
@@ -65,6 +66,30 @@ def test_an_actor_is_asked_for_by_kind_by_name_or_by_both() -> None:
     assert list(wanted(steps(session), Wanted(actor="nobody"))) == []
 
 
+def test_what_a_model_said_is_found_as_the_models_and_as_nobody_elses() -> None:
+    session = read(golden("a_model_leads")[0])
+    responses = [s for s in steps(session) if isinstance(s.event, CompletionReceived)]
+    model = responses[0].model
+    assert model is not None
+    for said in ("model", "MODEL", f"model:{model.model}", f"model:{model.provider}", model.model):
+        theirs = [s for s in wanted(steps(session), Wanted(actor=said)) if s.role == "input"]
+        assert theirs == responses, said
+    for said in ("user", "agent", "script", f"script:{model.model}"):
+        theirs = list(wanted(steps(session), Wanted(actor=said)))
+        assert not [s for s in theirs if s in responses], said
+
+
+@pytest.mark.parametrize("name", ["user", "User", "agent:Ada", "user:"])
+def test_a_word_that_is_a_kind_is_nobodys_name(name: str) -> None:
+    session = read(golden("keyword_skips_the_generic_question")[0])
+    named = Behind("script", name)
+    found = [replace(step, actor=step.actor and named) for step in steps(session)]
+    for said in ("user", "agent", "model", "user:Ada", "agent:Ada", name):
+        assert list(wanted(iter(found), Wanted(actor=said))) == [], said
+    for said in ("script", f"script:{name}", f"SCRIPT:{name.upper()}"):
+        assert list(wanted(iter(found), Wanted(actor=said))) == found, said
+
+
 def test_a_time_is_that_of_the_store_and_both_ends_count() -> None:
     session = read(golden("keyword_skips_the_generic_question")[0])
     times = [step.stored.recorded_at for step in steps(session)]
@@ -74,3 +99,20 @@ def test_a_time_is_that_of_the_store_and_both_ends_count() -> None:
     assert len(since) == sum(at >= middle for at in times)
     assert len(until) == sum(at <= middle for at in times)
     assert [s.stored.version for s in wanted(steps(session), Wanted(upto=3))] == [1, 2, 3]
+
+
+def test_a_step_whose_time_was_damaged_is_hidden_by_no_time() -> None:
+    session = read(golden("keyword_skips_the_generic_question")[0])
+    *others, last = steps(session)
+    lost = replace(last, stored=replace(last.stored, recorded_at="yesterday"))
+    for want in (Wanted(since=2**62), Wanted(until=0)):
+        assert list(wanted(iter([*others, lost]), want)) == [lost]
+
+
+def test_who_has_no_name_is_asked_for_by_a_kind_and_no_more() -> None:
+    session = read(golden("keyword_skips_the_generic_question")[0])
+    nameless, named = Behind("script"), Behind("script", "Ada")
+    inputs = [step for step in steps(session) if step.actor]
+    assert len(inputs) > 1
+    found = [replace(inputs[0], actor=nameless), *(replace(s, actor=named) for s in inputs[1:])]
+    assert list(wanted(iter(found), Wanted(actor="script:"))) == found[:1]

@@ -1,0 +1,125 @@
+"""Tables of any length: what is drawn, how wide, and how much of it is held."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator, Sequence
+from contextlib import closing, redirect_stdout
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.cells import cell_len
+
+from preflights_cli.table import CELL_MAX, GAP, PAGE, PIPE_WIDTH, Column, streamed, table
+from preflights_es.store.sql import SqlStore
+from tests.cli.program import RAW, Project
+from tests.cli.terminal import terminal
+from tests.fixed import Clock, salt
+from tests.projections.given import recorded
+from tests.projections.recording import golden
+
+LONG = "a name of very many letters " * 8_000
+WIDE = "数据库" * 100
+ODD = st.text(st.sampled_from("ab 数🛫é\u0335\u202e\x1b[]\n\t"), max_size=300)
+
+
+def drawn(names: Sequence[str], rows: Sequence[Sequence[str]], *, fold: bool = True) -> list[str]:
+    """The lines of a table whose rows come as a stream."""
+    page = io.StringIO()
+    with redirect_stdout(page):
+        assert streamed(names, rows, fold=fold) == bool(rows)
+    return page.getvalue().splitlines()
+
+
+def test_columns_stand_below_their_names() -> None:
+    assert drawn(("id", "", "what"), [("a", "1", "x y"), ("bcd", "", "数")]) == [
+        "id        what",
+        "─" * 14,
+        "a     1   x y",
+        "bcd       数",
+    ]
+
+
+def test_a_table_of_columns_is_the_same_as_one_of_rows() -> None:
+    page = io.StringIO()
+    with redirect_stdout(page):
+        table((Column("id", ["a", "bcd"]), Column("what", ["x", "y"])), fold=True)
+    assert page.getvalue().splitlines() == drawn(("id", "what"), [("a", "x"), ("bcd", "y")])
+
+
+def test_nothing_is_drawn_of_no_rows() -> None:
+    assert drawn(("id", "what"), []) == []
+
+
+@pytest.mark.parametrize("text", [LONG, WIDE, "e\u0335\u0335" * 50_000])
+def test_one_long_cell_widens_no_line_beyond_a_limit(text: str) -> None:
+    lines = drawn(("by", "what"), [(text, "x"), ("Ada", "y")])
+    assert all(cell_len(line) <= CELL_MAX + len(GAP) + 4 for line in lines)
+    assert all(len(line) <= 2 * CELL_MAX for line in lines)
+    assert lines[2].split(GAP)[0].rstrip().endswith("…")
+    assert lines[3].startswith("Ada  ")
+
+
+def test_the_last_cell_is_folded_or_cut() -> None:
+    text = "word " * 100
+    folded = drawn(("id", "what"), [("a", text)])
+    assert "".join(line[5:] + " " for line in folded[2:]).split() == text.split()
+    assert all(line.startswith("     word") for line in folded[3:])
+    (cut,) = drawn(("id", "what"), [("a", text)], fold=False)[2:]
+    assert cut.endswith("…")
+    assert all(cell_len(line) <= PIPE_WIDTH for line in (*folded, cut))
+
+
+@given(st.lists(st.tuples(ODD, ODD, ODD), min_size=1, max_size=4), st.booleans())
+def test_whatever_cells_hold_a_table_is_safe_and_as_wide_as_it_may_be(
+    rows: list[tuple[str, str, str]], fold: bool
+) -> None:
+    lines = drawn(("a", "b", "c"), rows, fold=fold)
+    assert not RAW & set("".join(lines))
+    assert len(lines) == 2 + len(rows) or fold
+    assert all(cell_len(line) <= PIPE_WIDTH for line in lines)
+
+
+def test_rows_are_drawn_as_they_come_and_not_held() -> None:
+    page = io.StringIO()
+    ahead: list[int] = []
+
+    def rows() -> Iterator[tuple[str, str]]:
+        for number in range(4 * PAGE):
+            ahead.append(number - page.getvalue().count("\nrow "))
+            yield "row", str(number)
+
+    with redirect_stdout(page):
+        streamed(("", "number"), rows(), fold=True)
+    assert max(ahead) <= PAGE
+    assert page.getvalue().count("\nrow ") == 4 * PAGE
+
+
+def test_a_column_is_as_wide_as_was_seen_so_far_and_every_cell_is_whole() -> None:
+    names = ["Ada"] * PAGE + ["Grace Hopper"] + ["Ada"] * PAGE
+    lines = drawn(("by", "number"), [(name, str(i)) for i, name in enumerate(names)])[2:]
+    assert lines[0] == "Ada   0"
+    assert lines[PAGE] == f"Grace Hopper   {PAGE}"
+    assert lines[PAGE + 1] == f"Ada            {PAGE + 1}"
+    assert lines[-1] == f"Ada            {2 * PAGE}", "it does not become narrower again"
+
+
+def test_a_trail_of_many_steps_has_them_all_as_a_table(house: Project) -> None:
+    with closing(SqlStore(str(house.log), Clock(), salt)) as store:
+        recorded(store, golden("keyword_skips_the_generic_question") * 120)
+    done = house.call("audit", "trail")
+    steps = house.call("audit", "trail", "--format", "csv").out.splitlines()[1:]
+    assert len(steps) > 2 * PAGE
+    assert [line.split()[:2] for line in done.out.splitlines()[2:]] == [
+        [step.split(",")[1][-8:], step.split(",")[2]] for step in steps
+    ]
+
+
+def test_at_a_terminal_a_table_is_as_wide_as_the_terminal(house: Project) -> None:
+    house.started_session(" ".join(["word"] * 200))
+    for command, lines in ((("audit", "trail"), 5), (("sessions",), 3)):
+        with terminal(house, *command, size=(40, 110)) as person:
+            shown = person.rest().splitlines()
+        assert len(shown) >= lines
+        assert all(len(line) <= 110 for line in shown)

@@ -1,0 +1,211 @@
+"""`audit trail`: whose each step is, who is asked for, and what other programs are given."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+import unicodedata
+from collections.abc import Sequence
+from contextlib import closing
+from typing import Any
+
+import msgspec
+import pytest
+
+from preflights_es.core.json import decoded, encoded
+from preflights_es.core.ports import Stored
+from preflights_es.store.sql import SqlStore
+from tests.cli.program import RAW, Project
+from tests.cli.tampering import tampered
+from tests.fixed import Clock, salt
+from tests.projections.given import recorded
+from tests.projections.recording import golden
+
+MODEL = {"kind": "model", "name": "simllm/1"}
+
+
+def trail(house: Project, *words: str) -> list[dict[str, Any]]:
+    """The steps, as JSON."""
+    done = house.call("audit", "trail", "--json", *words)
+    assert done.code == 0, done
+    return [json.loads(line) for line in done.out.splitlines()]
+
+
+def inputs(house: Project, *words: str) -> list[str]:
+    """Tags of the Inputs."""
+    return [step["type"] for step in trail(house, *words) if step["role"] == "input"]
+
+
+def kept(house: Project, *sessions: Sequence[Stored]) -> None:
+    """Sessions, as an import would bring them."""
+    with closing(SqlStore(str(house.log), Clock(), salt)) as store:
+        recorded(store, sessions)
+
+
+def named(events: Sequence[Stored], name: str) -> tuple[Stored, ...]:
+    """The same session, by somebody of that name."""
+
+    def of_them(data: bytes | None) -> bytes:
+        assert data is not None, "no golden session was erased"
+        payload = decoded(data)
+        if "actor" in payload:
+            payload["actor"]["name"] = name
+        return encoded(payload)
+
+    return tuple(msgspec.structs.replace(one, data=of_them(one.data)) for one in events)
+
+
+def newest(house: Project) -> str:
+    """The id of the newest session."""
+    return str(house.call("sessions", "--json").json["sessions"][0]["session_id"])
+
+
+# 1. What a model said ------------------------------------------------------------------------
+
+
+def test_what_a_model_said_is_the_models_in_every_form(house: Project) -> None:
+    house.call("note", "Call the dentist", "--provider", "sim", "--seed", "3")
+    (step,) = [s for s in trail(house) if s["type"].startswith("completion.received.")]
+    assert (step["actor"], step["model"]) == (MODEL, {"provider": "sim", "model": "simllm/1"})
+    rows = csv.DictReader(io.StringIO(house.call("audit", "trail", "--format", "csv").out))
+    (row,) = [row for row in rows if row["type"] == step["type"]]
+    assert (row["actor_kind"], row["actor_name"]) == ("model", "simllm/1")
+    lines = house.call("audit", "trail", "--format", "cloudevents").out.splitlines()
+    (event,) = [e for e in map(json.loads, lines) if e["type"] == step["type"]]
+    assert (event["actorkind"], event["actorname"]) == ("model", "simllm/1")
+    for words, who in ((("audit", "trail"), "model sim simllm/1"), (("log", "last"), "model")):
+        (line,) = [s for s in house.call(*words).out.splitlines() if "completion.received" in s]
+        assert re.search(rf"completion\.received +{who}  ", line), words
+    (stored,) = [e for e in house.events() if e["type"] == step["type"]]
+    assert stored["actor_kind"] == "script", "what the log says of it stays as it is"
+
+
+def test_what_a_model_said_is_found_as_the_models_alone(house: Project) -> None:
+    env = {"PREFLIGHTS_ACTOR": "agent:claude"}
+    house.call("note", "Call the dentist", "--provider", "sim", "--seed", "3", env=env)
+    response = ["completion.received.v1"]
+    for who in ("model", "model:simllm/1", "simllm/1", "model:sim", "sim"):
+        assert inputs(house, "--actor", who) == response, who
+    assert inputs(house, "--actor", "agent") == ["extraction.note_taken.v1"]
+    for who in ("user", "agent", "script", "claude", "agent:simllm/1"):
+        assert response[0] not in inputs(house, "--actor", who), who
+
+
+def test_what_was_erased_of_a_model_is_still_no_scripts(house: Project) -> None:
+    house.call("note", "Call the dentist", "--provider", "sim", "--seed", "3")
+    assert house.call("erase", "last", "--yes").code == 0
+    assert inputs(house, "--actor", "model") == ["completion.received.v1"]
+    (step,) = [s for s in trail(house) if s["type"].startswith("completion.received.")]
+    assert (step["actor"], step["erased"]) == ({"kind": "model", "name": ""}, True)
+
+
+def test_a_value_that_a_model_read_is_the_models_wherever_it_is_shown(house: Project) -> None:
+    kept(house, *golden("a_model_leads"))
+    shown = house.show(newest(house))
+    listed = house.call("decisions", "--all", "--json").json["decisions"][-1]["provenance"]
+    values = house.call("why", shown["session_id"], "--json").json["values"]
+    for one in (*listed, *values):
+        assert (one["source"] == "suggested") == (one["by"]["kind"] == "model")
+    for one in shown["provenance"]:
+        assert (one["source"] == "suggested") == (one["by"] == "model")
+    assert "suggested" in {one["source"] for one in listed}
+    text = house.call("show", shown["session_id"]).out
+    assert "(read by the model)" in text
+    assert "by an agent" not in text
+
+
+# 2. Who is asked for -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["agent", "script"])
+def test_a_machine_that_is_called_user_is_no_user(house: Project, kind: str) -> None:
+    house.call("start", "Add login", env={"PREFLIGHTS_ACTOR": f"{kind}:user"})
+    assert trail(house, "--actor", "user") == []
+    assert trail(house, "--actor", kind) == trail(house, "--actor", f"{kind}:user") == trail(house)
+
+
+@pytest.mark.parametrize("form", ["table", "jsonl", "csv", "cloudevents"])
+def test_a_name_that_nobody_has_is_said_with_those_who_are_here(house: Project, form: str) -> None:
+    house.decided()
+    done = house.call("audit", "trail", "--format", form, "--actor", "Lovelace")
+    assert done.code == 0
+    assert done.err == (
+        "warning: nobody here is 'Lovelace': there are script:Ada, user:Ada Lovelace, script\n"
+    )
+    for who in ("user:Ada Lovelace", "Ada Lovelace", "script", "script:"):
+        assert house.call("audit", "trail", "--format", form, "--actor", who).err == "", who
+
+
+def test_who_did_nothing_in_that_time_is_there_all_the_same(house: Project) -> None:
+    house.decided()
+    done = house.call("audit", "trail", "--actor", "Ada", "--until", "2020-01-01")
+    assert (done.code, done.out, done.err) == (0, "Nothing was recorded.\n", "")
+
+
+def test_those_who_are_here_are_shown_safely_and_not_all(house: Project) -> None:
+    session = golden("keyword_skips_the_generic_question")[0]
+    odd = [named(session, f"\u202e\x1b[31m{'x' * 10_000}")]
+    kept(house, *odd, *(named(session, f"Ada {number}") for number in range(50)))
+    done = house.call("audit", "trail", "--actor", "nobody", "--any-project")
+    assert done.is_safe()
+    assert done.err.endswith(", ...\n")
+    assert len(done.err) < 1_000
+
+
+def test_a_category_that_no_decision_has_is_said(house: Project) -> None:
+    assert house.call("decisions", "--category", "Database").err == ""
+    former = house.decided()
+    house.decided("Add SSO", "--supersedes", former["uid"])
+    done = house.call("decisions", "--category", "Databse", "--json")
+    assert (done.code, done.json["decisions"]) == (0, [])
+    assert done.err == (
+        "warning: no decision here is of the category 'Databse': there are Authentication\n"
+    )
+    then = ("--at", "2020-01-01")
+    assert house.call("decisions", "--category", "authentication", *then).err == ""
+
+
+# 3. What other programs are given ------------------------------------------------------------
+
+
+def test_an_attribute_of_a_cloudevent_is_a_string_of_its_specification(house: Project) -> None:
+    """CloudEvents 1.0.2: no control characters, no surrogates, no noncharacters, never empty."""
+    name = "A\x1bd\x85a\ufdd0\uffff\U0010fffe\n Lovelace"
+    kept(house, named(golden("keyword_skips_the_generic_question")[0], name))
+    lines = house.call("audit", "trail", "--format", "cloudevents").out.splitlines()
+    events = [json.loads(line) for line in lines]
+    names = {event["actorname"] for event in events if "actorname" in event}
+    assert names == {"A\\x1bd\\x85a\ufffd\ufffd\ufffd⏎  Lovelace"}
+    for event in events:
+        event.pop("data")
+        for value in event.values():
+            assert value not in (None, "")
+            assert not {unicodedata.category(c) for c in str(value)} & {"Cc", "Cs", "Cn"}
+
+
+@pytest.mark.parametrize("form", ["jsonl", "cloudevents"])
+def test_json_holds_nothing_that_a_terminal_would_obey(house: Project, form: str) -> None:
+    name = "Ada \u202eecalevoL\u202c \x9b31m \u2028 \x7f"
+    kept(house, named(golden("keyword_skips_the_generic_question")[0], name))
+    done = house.run("audit", "trail", "--format", form)
+    assert not RAW & set(done.out)
+    assert "\\u202e" in done.out
+    data = [json.loads(line)["data"] for line in done.out.splitlines()]
+    stored = house.call("log", newest(house), "--json").out.rstrip("\n").split("\n")
+    assert data == [json.loads(line)["data"] for line in stored]
+    assert data[0]["actor"]["name"] == name
+
+
+def test_an_unknown_time_is_left_out_of_a_cloudevent(house: Project) -> None:
+    session_id = house.started_session()
+    change = "UPDATE events SET recorded_at = 'yesterday' WHERE version = 2"
+    tampered(house, session_id, lambda log, _: log.execute(change))
+    since = ("--since", "2020-01-01")
+    done = house.call("audit", "trail", "--format", "cloudevents", *since)
+    events = [json.loads(line) for line in done.out.splitlines()]
+    assert ["time" in event for event in events] == [
+        event["sessionversion"] != 2 for event in events
+    ]
+    assert [event["sessionversion"] for event in events] == [1, 2, 3]
