@@ -45,6 +45,7 @@ from preflights_es.workflows.clarification.values import (
 
 FOLDER = Path(__file__).parent.parent / "replays"
 ADA = Actor("user", "Ada Lovelace")
+CLAUDE = Actor("agent", "claude")
 BEGAN = 1_790_000_000_000_000  # microseconds: 2026-09-21
 
 
@@ -95,13 +96,20 @@ class Recorder:
         return step.handle
 
     def led(
-        self, intention: str, seed: int, faults: str = "none", *, strict: bool = False
+        self,
+        intention: str,
+        seed: int,
+        faults: str = "none",
+        *,
+        strict: bool = False,
+        actor: Actor = ADA,
+        decider: str = WORKFLOW.decider,
     ) -> Handle:
         """A session that the simulator leads, as far as its first question."""
         lead = Lead("sim", "simllm/1", (("seed", str(seed)), ("faults", faults)), strict)
         self.asked = SimLLMProvider(seed, FaultConfig.parsed(faults), BANK)
-        setup = Setup("0.1.0", WORKFLOW.decider, "sim", lead=lead)
-        step = self.by().open(intention, setup, HeuristicsConfig())
+        setup = Setup("0.1.0", decider, "sim", lead=lead)
+        step = self.by(actor).open(intention, setup, HeuristicsConfig())
         self.order.append(step.handle.session_id)
         return self.settled(step.handle)
 
@@ -371,6 +379,14 @@ def a_strict_session_is_retried(r: Recorder) -> None:
     r.settled(r.by().resume(handle).handle)
 
 
+def an_agent_chose_the_category(r: Recorder) -> None:
+    """Under the first rules, which told the model of a person, and under those of today."""
+    for decider in ("clarification/1", "clarification/2"):
+        handle = r.led("Make it nicer", 0, actor=CLAUDE, decider=decider)
+        given = [("change_category", ("Infra",))]
+        r.settled(r.by(CLAUDE).answer(handle, given).handle)
+
+
 def somebody_else_takes_over(r: Recorder) -> None:
     """Another seed and another version of a prompt; and in a second session the rules."""
     handle = r.led("Keep orders safe", 3)
@@ -413,6 +429,7 @@ GOLDENS: tuple[Callable[[Recorder], None], ...] = (
     secrets_never_reach_the_log,
     text_from_everywhere,
     a_model_leads,
+    an_agent_chose_the_category,
     a_model_words_the_question_and_reads_a_second_field,
     a_model_is_asked_once_more,
     a_model_fails_and_the_rules_go_on,

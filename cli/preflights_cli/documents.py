@@ -19,7 +19,7 @@ from preflights_es.runtime.renumber import mended
 def render_command(session: str, to_stdout: bool, check: bool, app: App, voice: Voice) -> int:
     """Rebuild the document of a session, byte for byte.
 
-    A file that a person has edited is left alone; the text is written beside it as .new.
+    A file that was edited is left alone; the text is written beside it as .new.
 
     \b
     Examples:
@@ -44,7 +44,7 @@ def render_command(session: str, to_stdout: bool, check: bool, app: App, voice: 
     words = {
         "written": f"Wrote {rendered.path}.",
         "same": f"{rendered.path} is as it should be.",
-        "beside": f"A person edited the document: the rebuilt text lies in {rendered.path}.",
+        "beside": f"The document was edited: the rebuilt text lies in {rendered.path}.",
         "missing": f"{rendered.path} is missing.",
         "differs": f"{rendered.path} differs from what the log says.",
     }

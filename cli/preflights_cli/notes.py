@@ -115,7 +115,7 @@ def take_command(
     when, zone = entropy.local(entropy.now())
     step = app.notes.take(note, setup, app.settings.language, when, zone)
     if is_terminal() and not (voice.as_json or no_input):
-        return dialogue.run(app, voice, step)
+        return dialogue.run(app, voice, app.sessions.converse(step))
     return session_said(voice, step.handle, step.decisions)
 
 

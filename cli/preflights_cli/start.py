@@ -19,6 +19,7 @@ from preflights_cli.common import (
 from preflights_cli.shapes import is_refusal, said
 from preflights_es.app import App
 from preflights_es.runtime.runner import Step
+from preflights_es.runtime.sessions import recalled
 from preflights_es.workflows.clarification import WORKFLOW as CLARIFICATION
 from preflights_es.workflows.clarification.values import Mark
 
@@ -81,6 +82,7 @@ def start_command(
         raise click.UsageError(message)
     mark = mark_of(local=local, adr=adr)
     wanted = (answers.from_file(answers_file) if answers_file else []) + answers.keyed(answered)
+    app.clarifications.refuse_relaying(by)
     app.sessions.check(wanted)
     app.documents.check_folders()
     finish_pending(app, voice)
@@ -95,6 +97,7 @@ def start_command(
     if wanted:
         step = app.sessions.answer(step.handle, wanted)
     if is_terminal() and not (voice.as_json or no_input):
+        step = app.sessions.converse(step)
         return dialogue.run(app, voice, step, accepting=accepting, by=by)
     if (
         accepting
@@ -102,7 +105,8 @@ def start_command(
         and not any(map(is_refusal, step.decisions))
     ):
         step = app.clarifications.accept(step.handle.session_id, by=by)
-        step = Step(filed(app, voice, step.handle), step.decisions)
+        if not recalled(step):
+            step = Step(filed(app, voice, step.handle), step.decisions)
     return said(voice, step.handle, step.decisions)
 
 

@@ -18,9 +18,10 @@ from preflights_cli.common import (
 from preflights_cli.shapes import said, view_of
 from preflights_cli.start import mark_of
 from preflights_es.app import App
-from preflights_es.core.errors import SessionMoved
+from preflights_es.core.errors import Refused
 from preflights_es.core.ids import short
 from preflights_es.runtime.runner import Handle
+from preflights_es.runtime.sessions import recalled
 
 
 @click.command()
@@ -60,17 +61,23 @@ def revise_command(session: str, answer: tuple[str, ...], app: App, voice: Voice
 
 def _answered(app: App, voice: Voice, session: str, texts: tuple[str, ...], *, revise: bool) -> int:
     finish_pending(app, voice)
-    handle = _current(app, session)
-    if app.sessions.was_answered() and not view_of(handle).questions:
-        return said(voice, handle, ())  # what had no key answered a question that is closed now
-    given = answers.for_question(texts, next(iter(view_of(handle).questions), None))
+    handle = app.sessions.load(session)
+    before = app.sessions.answered(handle, revise=revise)
+    if before is None:
+        handle = app.runner.resume(handle).handle
+    given = _given(texts, before or handle, again=before is not None)
     step = app.sessions.answer(handle, given, revise=revise)
     return said(voice, step.handle, step.decisions)
 
 
-def _current(app: App, session: str) -> Handle:
-    """A session with nothing left undecided."""
-    return app.runner.resume(app.sessions.load(session)).handle
+def _given(texts: tuple[str, ...], handle: Handle, *, again: bool) -> answers.Answers:
+    """What has no key answers the question that is open, or was when it was first said."""
+    try:
+        return answers.for_question(texts, next(iter(view_of(handle).questions), None))
+    except Refused:
+        if not again:
+            raise
+        return [("", texts)]  # never what was said the first time: refused as such
 
 
 @click.command()
@@ -103,13 +110,14 @@ def accept_command(
     mark = mark_of(local=local, adr=adr)
     app.documents.check_folders()
     finish_pending(app, voice)
-    handle = _current(app, session)
-    if expect is not None and handle.version != expect:
-        raise SessionMoved(handle.session_id, expect, handle.version)
+    handle = app.sessions.load(session)
+    if expect is None and handle.session.undecided is None:
+        expect = handle.version
     if by is None:
         tell_name(app, voice)
-    step = app.clarifications.accept(handle.session_id, by=by, mark=mark, expect=handle.version)
-    return said(voice, filed(app, voice, step.handle), step.decisions)
+    step = app.clarifications.accept(handle.session_id, by=by, mark=mark, expect=expect)
+    handle = step.handle if recalled(step) else filed(app, voice, step.handle)
+    return said(voice, handle, step.decisions)
 
 
 @click.command()

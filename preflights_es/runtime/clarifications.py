@@ -15,10 +15,11 @@ from preflights_es.core.errors import (
     SessionMoved,
     StoreUnavailable,
 )
-from preflights_es.core.events import Actor
+from preflights_es.core.events import NUMBER_MAX, Actor
 from preflights_es.core.leading import Setup
 from preflights_es.core.text import INTENTION_MAX, one_line
 from preflights_es.runtime.documents import Documents
+from preflights_es.runtime.once import Wanted, answering
 from preflights_es.runtime.runner import CONFLICTS_MAX, Handle, Proposed, Step
 from preflights_es.runtime.sessions import RECENT, Desk, Sessions
 from preflights_es.runtime.texts import cleaned, name_cleaned
@@ -69,29 +70,35 @@ class Clarifications(Sessions):
         text, redacted = cleaned("the intention", intention.strip(), INTENTION_MAX)
         if not text.strip():
             raise Refused("the intention is empty: say in a sentence what you want to build")
-        if step := self._once.before(IntentionDeclared, intention=text):
-            return self._settle(step)
-        related = self._supersedable(supersedes)[1] if supersedes else None
+        former = self.resolved(supersedes) if supersedes else ""
         session_id = self._runner.new_id()
-        first = IntentionDeclared(
-            at=self._runner.now(),
-            actor=self._actor,
-            intention=text,
-            project=self._project,
-            uid=ids.decision_uid(session_id),
-            setup=setup,
-            heuristics=heuristics,
-            context=context,
-            mark=mark,
-            supersedes=related,
-            known=self._known(setup),
-            redacted=redacted,
-        )
-        return self._settle(
-            self._runner.open(
-                clarification.WORKFLOW, self._project, first, session_id, self._once.input_id()
+
+        def is_said(before: IntentionDeclared) -> bool:
+            related = before.supersedes.session_id if before.supersedes else ""
+            said = (before.intention, before.mark, related, answering(before.setup.lead))
+            return said == (text, mark, former, answering(setup.lead))
+
+        def record(input_id: str) -> Step:
+            related = self._supersedable(supersedes)[1] if supersedes else None
+            first = IntentionDeclared(
+                at=self._runner.now(),
+                actor=self._actor,
+                intention=text,
+                project=self._project,
+                uid=ids.decision_uid(session_id),
+                setup=setup,
+                heuristics=heuristics,
+                context=context,
+                mark=mark,
+                supersedes=related,
+                known=self._known(setup),
+                redacted=redacted,
             )
-        )
+            workflow = clarification.WORKFLOW
+            return self._runner.open(workflow, self._project, first, session_id, input_id)
+
+        wanted = Wanted((IntentionDeclared,), self._actor, "", is_said)
+        return self._recorded(wanted, record)
 
     def _known(self, setup: Setup) -> tuple[Known, ...]:
         """The decisions that a model is told of: accepted, in force, the newest first."""
@@ -140,10 +147,31 @@ class Clarifications(Sessions):
             Refused: it is closed, of another project, or what it supersedes cannot be superseded
                 any more.
         """
-        if step := self._once.before(DecisionAcknowledged):
-            return step
+        self.refuse_relaying(by, ids.short(session_id))
         actor = Actor("user", name_cleaned(by)) if by is not None else self._actor
-        input_id = self._once.input_id()
+        wanted = Wanted(
+            (DecisionAcknowledged,), actor, session_id, lambda before: before.mark == mark
+        )
+        return self._once.recorded(
+            wanted, lambda input_id: self._acknowledged(session_id, input_id, actor, mark, expect)
+        )
+
+    def refuse_relaying(self, by: str | None, session: str = "SESSION") -> None:
+        """An agent passes no acceptance on: nobody could tell whether there was one.
+
+        Raises:
+            Refused: an agent names a person.
+        """
+        if by is not None and self._actor.kind == "agent":
+            name = f" ({self._actor.name})" if self._actor.name else ""
+            raise Refused(
+                f"an agent{name} cannot accept for {by!r}: a person accepts, with "
+                f"`preflights accept {session}` at a terminal; without --by it is proposed"
+            )
+
+    def _acknowledged(
+        self, session_id: str, input_id: str, actor: Actor, mark: Mark, expect: int | None
+    ) -> Step:
         for _ in range(CONFLICTS_MAX):
             handle = self._runner.resume(self._runner.load(session_id)).handle
             if expect is not None and handle.version != expect:
@@ -173,6 +201,7 @@ class Clarifications(Sessions):
             folder=self._folders[kind],
             number=number,
             mark=mark,
+            relayed_by=None if actor == self._actor else self._actor,
         )
         first = Proposed(handle, acknowledged, input_id, number)
         if state.supersedes is None or actor.kind != "user" or not is_due:
@@ -181,7 +210,7 @@ class Clarifications(Sessions):
             return [first]
         former, _ = self._supersedable(state.supersedes.uid)
         by = Related(state.uid, state.intention, number, handle.session_id)
-        superseded = DecisionSuperseded(at=self._runner.now(), actor=actor, by=by)
+        superseded = DecisionSuperseded(at=acknowledged.at, actor=actor, by=by)
         return [first, Proposed(former, superseded, self._runner.new_id())]
 
     def _number_of(self, handle: Handle) -> int:
@@ -212,9 +241,17 @@ class Clarifications(Sessions):
         return handle, Related(state.uid, state.intention, state.number, handle.session_id)
 
     def next_number(self) -> int:
-        """The first above all that the log has given out and that files bear."""
+        """The first above all that the log has given out and that files bear.
+
+        Raises:
+            Refused: none is left.
+        """
         given = {*self._runner.store.numbers(self._project), *self._documents.numbers_used()}
-        return max(given, default=0) + 1
+        # One at the end of the range came with somebody else's file, and must not end ours.
+        number = max((n for n in given if n < NUMBER_MAX), default=0) + 1
+        if number in given:
+            raise Refused(f"no number is left: records of this project have {number:,} already")
+        return number
 
     # 3. Numbers ------------------------------------------------------------------------------
 

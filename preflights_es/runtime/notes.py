@@ -6,12 +6,14 @@ from collections.abc import Iterable, Iterator
 from typing import Final, Literal
 
 import msgspec
+from msgspec.structs import replace
 
 from preflights_es.core import ids
 from preflights_es.core.errors import PreflightsError, Refused
 from preflights_es.core.events import Input
 from preflights_es.core.leading import Setup
 from preflights_es.core.text import ANSWER_MAX, NAME_MAX, one_line, problem
+from preflights_es.runtime.once import Wanted, answering
 from preflights_es.runtime.runner import Handle, Step
 from preflights_es.runtime.sessions import Sessions
 from preflights_es.runtime.texts import cleaned
@@ -68,8 +70,11 @@ class Notes(Sessions):
         text, redacted = cleaned("the note", note.strip(), NOTE_MAX)
         if not text.strip():
             raise Refused("the note is empty: write down what is on your mind")
-        if step := self._once.before(NoteTaken, note=text):
-            return self._settle(step)
+
+        def is_said(before: NoteTaken) -> bool:
+            said = (before.note, before.language, answering(before.setup.lead))
+            return said == (text, language, answering(setup.lead))
+
         first = NoteTaken(
             at=self._runner.now(),
             actor=self._actor,
@@ -81,7 +86,7 @@ class Notes(Sessions):
             time_zone=_zone(time_zone),
             redacted=redacted,
         )
-        return self._opened(first)
+        return self._opened(first, Wanted((NoteTaken,), self._actor, "", is_said))
 
     def add(
         self, type_: ItemType, title: str, fields: Fields, language: Language, to: Handle | None
@@ -97,8 +102,6 @@ class Notes(Sessions):
         """
         text, kinds = cleaned("the title", title, ANSWER_MAX)
         given, more = _cleaned(fields)
-        if step := self._once.before(ItemAdded, type=type_, title=text, fields=given):
-            return step
         new = ItemAdded(
             at=self._runner.now(),
             actor=self._actor,
@@ -108,7 +111,10 @@ class Notes(Sessions):
             language=language,
             redacted=(*kinds, *more),
         )
-        return self._opened(new) if to is None else self._submitted(to, new)
+        if to is not None:
+            return self._submitted(to, new)
+        wanted = Wanted((ItemAdded,), self._actor, "", lambda before: _is_same(before, new))
+        return self._opened(new, wanted)
 
     def unfit(self, type_: ItemType, title: str, fields: Fields) -> ChangeRefused | None:
         """Why an item cannot begin a session; None where it can.
@@ -122,19 +128,19 @@ class Notes(Sessions):
         verdict = extraction.WORKFLOW.decide(extraction.WORKFLOW.initial, new)[0]
         return verdict if isinstance(verdict, ChangeRefused) else None
 
-    def _opened(self, first: Input) -> Step:
-        session_id, input_id = self._runner.new_id(), self._once.input_id()
-        return self._settle(
-            self._runner.open(extraction.WORKFLOW, self._project, first, session_id, input_id)
-        )
+    def _opened(self, first: Input, wanted: Wanted) -> Step:
+        workflow, session_id = extraction.WORKFLOW, self._runner.new_id()
+
+        def record(input_id: str) -> Step:
+            return self._runner.open(workflow, self._project, first, session_id, input_id)
+
+        return self._recorded(wanted, record)
 
     # 2. Changing -----------------------------------------------------------------------------
 
     def closed(self, listed: Listed, status: Literal["done", "cancelled"]) -> Step:
         """A task is done, or will not be."""
         now, number = self._runner.now(), listed.item.number
-        if step := self._once.before(TaskClosed, number=number, status=status):
-            return step
         return self._submitted(
             listed.handle, TaskClosed(at=now, actor=self._actor, number=number, status=status)
         )
@@ -142,8 +148,6 @@ class Notes(Sessions):
     def edited(self, listed: Listed, fields: Fields) -> Step:
         """Change what a task says; an empty value takes a field away."""
         given, redacted = _cleaned(fields)
-        if step := self._once.before(TaskEdited, number=listed.item.number, fields=given):
-            return step
         new = TaskEdited(
             at=self._runner.now(),
             actor=self._actor,
@@ -154,10 +158,15 @@ class Notes(Sessions):
         return self._submitted(listed.handle, new)
 
     def _submitted(self, handle: Handle, new: Input) -> Step:
-        self.refuse_other(handle)
-        self.refuse_elsewhere(handle)
-        self._refuse_ended(handle)
-        return self._runner.submit(self._runner.resume(handle).handle, new, self._once.input_id())
+        def record(input_id: str) -> Step:
+            self.refuse_other(handle)
+            self.refuse_elsewhere(handle)
+            self._refuse_ended(handle)
+            return self._runner.submit(self._runner.resume(handle).handle, new, input_id)
+
+        kinds, id_ = (type(new),), handle.session_id
+        wanted = Wanted(kinds, self._actor, id_, lambda before: _is_same(before, new))
+        return self._once.recorded(wanted, record)
 
     def refuse_other(self, handle: Handle) -> None:
         """Raises:
@@ -205,6 +214,11 @@ class Notes(Sessions):
                 continue
             if not handle.session.closed:
                 yield handle
+
+
+def _is_same(before: Input, new: Input) -> bool:
+    """Whether two Inputs say the same, be it at another time."""
+    return replace(before, at=new.at) == new
 
 
 def _zone(name: str) -> str:

@@ -6,6 +6,7 @@ here; everything about meaning is left to `decide`.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final
 
@@ -19,6 +20,7 @@ from preflights_es.core.completions import CompletionRequested
 from preflights_es.core.errors import (
     AmbiguousSession,
     ErasedSession,
+    PreflightsError,
     Refused,
     SessionFaulted,
     UnknownSession,
@@ -27,11 +29,12 @@ from preflights_es.core.events import Actor, InputQuarantined, SessionAbandoned
 from preflights_es.core.leading import Lead, LeadChanged, StepRetried
 from preflights_es.core.ports import Head
 from preflights_es.core.text import ANSWER_MAX
-from preflights_es.runtime.once import Once
+from preflights_es.runtime.once import Once, Recalled, Wanted
 from preflights_es.runtime.redaction import redact
 from preflights_es.runtime.runner import Handle, Runner, Step
 from preflights_es.runtime.texts import cleaned, cleaned_answers, name_cleaned
 
+RECORD: Final = re.compile(r"adr-?0*([1-9][0-9]{0,8})", re.IGNORECASE)
 RECENT: Final = 50  # sessions looked at before all of a project are
 LAST = "last"
 
@@ -48,6 +51,9 @@ class Desk(msgspec.Struct, frozen=True):
     """Knows what the command recorded when it ran before."""
     check: Callable[[Handle], None] = lambda _: None
     """That whoever leads a session can be asked, before anything is recorded."""
+    numbered: Callable[[int], Sequence[str]] = lambda _: ()
+    """Sessions of the project whose record may bear a number: branches that were merged may have
+    given it twice, and the log knows one holder."""
 
 
 class Sessions:
@@ -59,18 +65,21 @@ class Sessions:
         self._actor = replace(desk.actor, name=name_cleaned(desk.actor.name))
         self._settle = desk.settle
         self._check = desk.check
+        self._numbered = desk.numbered
         self._once = desk.once or Once(desk.runner, desk.project)
 
     # 1. Finding ------------------------------------------------------------------------------
 
     def resolved(self, typed: str) -> str:
-        """The id that a person meant: whole, its beginning, its end, or `last`.
+        """The id that a person meant: whole, its beginning, its end, `ADR-0007`, or `last`.
 
         Raises:
             UnknownSession, AmbiguousSession: none or several match.
         """
         if typed == LAST:
             return self._last()
+        if record := RECORD.fullmatch(typed.strip()):
+            return self._bearing(typed, int(record[1]))
         wanted = typed.strip().lower()
         if not set(wanted) <= ids.DIGITS:
             raise UnknownSession(typed)
@@ -82,6 +91,29 @@ class Sessions:
         if len(found) > 1:
             raise AmbiguousSession(typed, found)
         return found[0]
+
+    def _bearing(self, typed: str, number: int) -> str:
+        """The session whose record bears a number in this project."""
+        holder = self._runner.store.numbers(self._project).get(number, "")
+        ids_ = dict.fromkeys(one for one in (holder, *self._numbered(number)) if one)
+        found = tuple(one for one in ids_ if self._bears(one, number, holder))
+        if not found:
+            raise UnknownSession(typed)
+        if len(found) > 1:
+            advice = "name one by its id, and give each its own by `preflights renumber`"
+            raise AmbiguousSession(typed, found, advice)
+        return found[0]
+
+    def _bears(self, session_id: str, number: int, holder: str) -> bool:
+        """Whether its own log says so; of one that cannot be read, the log's list of numbers."""
+        try:
+            handle = self._runner.load(session_id)
+        except PreflightsError:
+            return session_id == holder
+        if handle.session.closed == "erased":
+            return session_id == holder
+        view = handle.workflow.view(handle.session.state)
+        return getattr(view, "number", None) == number
 
     def _last(self) -> str:
         """The newest session of this project that this actor began."""
@@ -128,22 +160,38 @@ class Sessions:
         Raises:
             Refused: the session takes no answers any more, or a text cannot be recorded.
         """
-        workflow = handle.workflow
-        cls = workflow.revisions if revise else workflow.answers
-        if cls is None:
-            what = "no answer can be changed" if revise else "nothing is asked"
-            raise Refused(f"in a session of the workflow {workflow.name} {what}")
+        cls = _answers_of(handle, revise=revise)
         given, redacted = cleaned_answers(answers)
-        if step := self._once.before(cls, answers=given):
-            return self._settle(step)
-        self._refuse_ended(handle)
-        self._check(handle)
-        new = cls(at=self._runner.now(), actor=self._actor, answers=given, redacted=redacted)
-        return self._settle(self._runner.submit(handle, new, self._once.input_id()))
 
-    def was_answered(self) -> bool:
-        """Whether this command has given its answers before, under its key."""
-        return self._once.next_is(Answers)
+        def record(input_id: str) -> Step:
+            current = self._runner.refreshed(handle)
+            self._refuse_ended(current)
+            self._check(current)
+            new = cls(at=self._runner.now(), actor=self._actor, answers=given, redacted=redacted)
+            return self._runner.submit(current, new, input_id)
+
+        wanted = Wanted(
+            (cls,), self._actor, handle.session_id, lambda before: before.answers == given
+        )
+        return self._recorded(wanted, record)
+
+    def answered(self, handle: Handle, *, revise: bool = False) -> Handle | None:
+        """The session as the answers met it that this command has given before, under its key.
+
+        Raises:
+            Refused: the key was used for something else.
+        """
+        cls = _answers_of(handle, revise=revise)
+        return self._once.before(Wanted((cls,), self._actor, handle.session_id))
+
+    def converse(self, step: Step) -> Step:
+        """The session as it stands now, for a conversation: what is said there has no key."""
+        self._once.end()
+        return Step(self._runner.load(step.handle.session_id), ()) if recalled(step) else step
+
+    def _recorded(self, wanted: Wanted, record: Callable[[str], Step]) -> Step:
+        step = self._once.recorded(wanted, record)
+        return step if recalled(step) else self._settle(step)
 
     def resume(self, handle: Handle) -> Step:
         """Go on where an error, a crash or a strict session stopped.
@@ -210,8 +258,17 @@ class Sessions:
             Refused: it is closed, accepted, or faulted without `force`.
         """
         text, _ = cleaned("the reason", reason, ANSWER_MAX)
-        if step := self._once.before(SessionAbandoned, reason=text):
-            return step
+        wanted = Wanted(
+            (SessionAbandoned, InputQuarantined),
+            self._actor,
+            handle.session_id,
+            lambda before: getattr(before, "reason", text) == text,
+        )
+        return self._once.recorded(
+            wanted, lambda input_id: self._abandoned(handle, text, input_id, force=force)
+        )
+
+    def _abandoned(self, handle: Handle, text: str, input_id: str, *, force: bool) -> Step:
         self._refuse_ended(handle)
         now, actor = self._runner.now(), self._actor
         try:
@@ -228,11 +285,25 @@ class Sessions:
             quarantined = InputQuarantined(
                 at=now, actor=actor, version=handle.version, error=redact(error).text
             )
-            return self._runner.submit(handle, quarantined, self._runner.new_id())
+            return self._runner.submit(handle, quarantined, input_id)
         self._refuse_ended(handle)
         return self._runner.submit(
-            handle, SessionAbandoned(at=now, actor=actor, reason=text), self._once.input_id()
+            handle, SessionAbandoned(at=now, actor=actor, reason=text), input_id
         )
+
+
+def recalled(step: Step) -> bool:
+    """Whether the step was recorded before, and the session has gone on since."""
+    return isinstance(step, Recalled)
+
+
+def _answers_of(handle: Handle, *, revise: bool) -> type[Answers]:
+    workflow = handle.workflow
+    cls = workflow.revisions if revise else workflow.answers
+    if cls is None:
+        what = "no answer can be changed" if revise else "nothing is asked"
+        raise Refused(f"in a session of the workflow {workflow.name} {what}")
+    return cls
 
 
 def _is_asking(handle: Handle) -> bool:

@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 from tests.cli.program import Project
+from tests.cli.terminal import terminal
 
 
 def ready(house: Project, intention: str = "Add OAuth login", *args: str) -> str:
@@ -41,6 +42,65 @@ def test_a_script_only_proposes_until_a_person_confirms(house: Project) -> None:
     assert once_more.code == 1
     assert "is accepted and takes no answers any more" in once_more.err
     assert house.call("replay", id_).code == 0
+
+
+def test_who_passed_a_persons_word_on_is_recorded_and_shown(house: Project) -> None:
+    ada = {"kind": "script", "name": "Ada"}
+    id_ = ready(house)
+    done = house.call("accept", id_, "--by", "Grace Hopper", "--json")
+    assert done.json["acknowledged_by"] == {"kind": "user", "name": "Grace Hopper"}
+    assert (done.json["relayed_by"], house.show(id_)["relayed_by"]) == (ada, ada)
+    told = house.call("why", id_, "Strategy").out
+    assert "accepted   by Grace Hopper, " in told
+    assert ", passed on by a script (Ada)\n" in told
+    (value,) = house.call("why", id_, "Strategy", "--json").json["values"]
+    assert value["acknowledged"]["relayed_by"] == ada
+    assert house.call("decisions", "--json").json["decisions"][0]["relayed_by"] == ada
+    trail = house.call("audit", "trail", "--session", id_)
+    assert "relayed_by='script' 'Ada'" in trail.out
+    assert house.call("replay", id_).code == 0
+
+
+def test_nobody_passes_on_what_a_person_says_at_a_terminal(house: Project) -> None:
+    with terminal(house, "accept", ready(house)) as t:
+        assert t.code() == 0
+    shown = house.show()
+    assert (shown["acknowledged_by"]["kind"], shown["relayed_by"]) == ("user", None)
+    with terminal(house, "accept", ready(house, "Add SSO"), "--by", "Grace") as t:
+        assert t.code() == 0
+    assert house.show()["relayed_by"] == {"kind": "user", "name": "Ada"}
+
+
+def test_an_agent_passes_no_acceptance_on(house: Project) -> None:
+    agent = {"PREFLIGHTS_ACTOR": "agent:claude"}
+    start = ("start", "Add login", "--answer", "auth_strategy=OAuth", "--accept")
+    done = house.call(*start, "--by", "Grace", env=agent)
+    assert (done.code, done.out) == (1, "")
+    assert done.err == (
+        "preflights: an agent (claude) cannot accept for 'Grace': a person accepts, with "
+        "`preflights accept SESSION` at a terminal; without --by it is proposed\n"
+    )
+    assert house.call("sessions", "--all", "--json").json["sessions"] == []
+    proposed = house.call(*start, "--json", env=agent).json
+    assert (proposed["status"], proposed["relayed_by"]) == ("proposed", None)
+    id_ = proposed["session_id"]
+    before = house.events(id_)
+    done = house.call("accept", id_, "--by", "Grace", env=agent)
+    assert done.code == 1
+    assert f"`preflights accept {id_[-8:]}` at a terminal" in done.err
+    assert house.events(id_) == before
+    assert house.call("accept", id_, "--by", "Grace").code == 0
+
+
+def test_one_decision_ends_in_the_moment_in_which_the_next_begins(house: Project) -> None:
+    old = house.decided()
+    new = house.decided("Use passkeys for the login", "--supersedes", old["uid"])
+    ends, begins = (
+        [e["data"]["at"] for e in house.events(one["session_id"]) if what in e["type"]]
+        for one, what in ((old, "decision_superseded"), (new, "decision_acknowledged"))
+    )
+    assert len(ends) == 1
+    assert ends == begins
 
 
 def test_what_was_shown_is_what_is_accepted(house: Project) -> None:
@@ -153,7 +213,7 @@ def test_a_file_that_a_person_edited_is_never_overwritten(house: Project) -> Non
     done = house.call("accept", id_, "--by", "Ada", "--json")
     assert done.code == 0
     beside = "docs/decisions/0001-add-oauth-login.md.new"
-    warning = f"a person edited the document: the new text lies in {beside}"
+    warning = f"the document was edited: the new text lies in {beside}"
     assert done.json["warnings"] == [warning]
     assert done.err == f"warning: {warning}\n"
     assert target.read_text() == edited

@@ -2,7 +2,19 @@
 
 from __future__ import annotations
 
+import io
+import sqlite3
+import sys
+from contextlib import closing
+from hashlib import sha256
+
+import pytest
+from msgspec.structs import replace
+
+from preflights_es.store import jsonl
 from tests.cli.program import Project
+from tests.cli.terminal import ANSWER, KEY, terminal
+from tests.store.given import resealed
 
 START = ("start", "Add login", "--answer", "auth_strategy=OAuth")
 ACCEPT = (*START, "--accept", "--by", "Ada", "--json")
@@ -89,3 +101,273 @@ def test_many_processes_under_one_key_open_one_session(house: Project) -> None:
     assert {process.returncode for process in processes} == {3}
     assert len(outs) == 1
     assert len(house.call("sessions", "--json").json["sessions"]) == 1
+
+
+# What was asked for again ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("word", "then"),
+    [
+        (("answer", "last", "3", "--key", "k"), ("answer", "last", "OAuth")),
+        (("answer", "last", "Database", "--key", "k"), ("answer", "last", "MySQL")),
+        (("answer", "last", "Database", "--key", "k"), ("abandon", "last")),
+        (("answer", "last", "change_category=tbd", "--key", "k"), ("answer", "last", "Infra")),
+        (("start", "Make it nicer", "--key", "k"), ("answer", "last", "Database")),
+        (("start", "Make it nicer", "--key", "k"), ("start", "Something else")),
+        (("abandon", "last", "--reason", "no", "--key", "k"), ("start", "Make it nicer")),
+    ],
+)
+@pytest.mark.parametrize("form", [(), ("--json",)])
+def test_a_repeated_command_says_what_it_said_whatever_happened_since(
+    house: Project, word: tuple[str, ...], then: tuple[str, ...], form: tuple[str, ...]
+) -> None:
+    session_id = house.started_session("Make it nicer")
+    words = tuple(session_id if part == "last" else part for part in (*word, *form))
+    first = house.call(*words)
+    house.call(*then)
+    before = house.call("export", "--all").out
+    assert before
+    assert house.call(*words) == first
+    assert house.call("export", "--all").out == before
+
+
+def test_a_repeated_revision_and_acceptance_say_what_they_said(house: Project) -> None:
+    session_id = house.started_session("Add login")
+    house.call("answer", session_id, "OAuth")
+    revise = ("revise", session_id, "auth_strategy=SAML", "--key", "r", "--json")
+    revised = house.call(*revise)
+    expected = str(revised.json["version"])
+    accept = ("accept", session_id, "--by", "Ada", "--expect", expected, "--key", "a", "--json")
+    accepted = house.call(*accept)
+    assert accepted.code == 0, accepted.err
+    assert house.call(*revise) == revised
+    uid = accepted.json["uid"]
+    house.decided("Use passkeys for the login", "--supersedes", uid)
+    assert house.show(session_id)["superseded_by"]
+    assert house.call(*accept) == accepted
+    assert house.call(*revise) == revised
+
+
+def test_a_repeated_start_that_accepts_says_what_it_said(house: Project) -> None:
+    first = house.call(*ACCEPT, "--key", "k")
+    house.decided("Use passkeys for the login", "--supersedes", first.json["uid"])
+    assert house.call(*ACCEPT, "--key", "k") == first
+
+
+def test_repeated_notes_and_tasks_say_what_they_said(house: Project) -> None:
+    note = ("note", "buy milk, call mom", "--key", "n", "--json")
+    first = [house.call(*note)]
+    session_id = first[0].json["session_id"]
+    words = (
+        ("note", "add", "task", "mow", "--note", session_id, "--key", "a", "--json"),
+        ("task", "edit", f"{session_id[-8:]}.2", "--minutes", "5", "--key", "e", "--json"),
+        ("task", "done", f"{session_id[-8:]}.1", "--key", "d", "--json"),
+        ("task", "cancel", f"{session_id[-8:]}.2", "--key", "c", "--json"),
+    )
+    first += [house.call(*word) for word in words]
+    house.call("abandon", session_id)
+    assert [house.call(*word) for word in (note, *words)] == first
+
+
+def test_a_model_that_was_changed_since_is_not_asked_for_a_repeated_command(
+    house: Project,
+) -> None:
+    failing = ("--provider", "sim", "--faults", "timeout=1", "--strict")
+    start = ("start", "Keep orders safe", *failing, "--key", "k", "--json")
+    first = house.call(*start)
+    assert (first.code, first.json["status"]) == (5, "waiting")
+    assert house.call("resume", "last", "--provider", "mock").code == 3
+    assert house.call(*start) == first
+
+
+def test_a_conversation_goes_on_where_the_session_stands(house: Project) -> None:
+    with terminal(house, "start", "Make it nicer", "--key", "k") as t:
+        t.expect(ANSWER)
+        t.type("Infra")
+        t.expect(ANSWER)
+        t.end()
+        assert t.code() == 3
+    with terminal(house, "start", "Make it nicer", "--key", "k") as t:
+        assert "Which hosting approach?" in t.expect(ANSWER)
+        t.type("Cloud")
+        t.expect(KEY)
+        t.press("a")
+        assert t.code() == 0
+    assert len(house.call("sessions", "--json").json["sessions"]) == 1
+
+
+# Something else under the same key ------------------------------------------------------------
+
+
+def test_a_key_belongs_to_one_session(house: Project) -> None:
+    sessions = [house.started_session(f"Add login {n}") for n in range(2)]
+    one, other = sessions
+    for command in (
+        ("answer", "auth_strategy=OAuth"),
+        ("revise", "auth_strategy=SAML"),
+        ("accept", "--by", "Ada"),
+        ("abandon",),
+    ):
+        name, *rest = command
+        if name == "abandon":
+            one, other = (house.started_session(f"Add a cache {n}") for n in range(2))
+        assert house.call(name, one, *rest, "--key", name).code in (0, 3)
+        before = house.show(other)
+        done = house.call(name, other, *rest, "--key", name)
+        assert (done.code, done.out) == (1, "")
+        assert f"the key '{name}' was used for something else: " in done.err
+        assert f" session {one[-8:]} under it" in done.err
+        assert house.show(other) == before
+        assert house.call(name, other, *rest).code in (0, 3)
+
+
+def test_a_key_of_a_task_belongs_to_its_note(house: Project) -> None:
+    for word in ("milk", "bread"):
+        house.call("note", f"buy {word}, call mom")
+    one, other = (s["session_id"] for s in house.call("notes", "--json").json["notes"])
+    for words in (("task", "done", "{}.1"), ("note", "add", "idea", "A podcast", "--note", "{}")):
+        for note, code in ((one, 0), (other, 1)):
+            short = note[-8:]
+            done = house.call(*(word.format(short) for word in words), "--key", words[1])
+            assert done.code == code, done.err
+    done = house.call("note", "add", "idea", "A podcast", "--key", "add")
+    assert done.code == 1
+    assert f"(script) filed an item in session {one[-8:]} under it" in done.err
+    own = house.call("note", "add", "task", "mow", "--key", "own", "--json").json["session_id"]
+    assert house.call("note", "add", "task", "mow", "--note", own, "--key", "own").code == 1
+
+
+def test_an_acceptance_by_somebody_else_is_not_dropped(house: Project) -> None:
+    house.call(*START, "--no-input")
+    proposed = house.call("accept", "last", "--key", "z")
+    assert proposed.code == 0
+    done = house.call("accept", "last", "--by", "Ada", "--key", "z")
+    assert done.code == 1
+    short = house.show()["session_id"][-8:]
+    assert done.err == (
+        "preflights: the key 'z' was used for something else: Ada (script) accepted "
+        f"session {short} under it: choose a new one\n"
+    )
+    assert house.call("accept", "last", "--by", "Grace", "--key", "y").code == 0
+    for again in (("--by", "Grace", "--adr"), ("--by", "Ada")):
+        assert house.call("accept", "last", *again, "--key", "y").code == 1
+
+
+def test_a_start_under_a_key_says_all_of_the_same(house: Project) -> None:
+    uid = house.decided("Add sessions to the login")["uid"]
+    words = ("start", "Add login", "--key", "k")
+    assert house.call(*words).code == 3
+    for more in (
+        ("--local",),
+        ("--supersedes", uid),
+        ("--provider", "sim"),
+        ("--provider", "sim", "--seed", "3"),
+    ):
+        done = house.call(*words, *more)
+        assert done.code == 1, more
+        assert "Ada (script) started session" in done.err
+    agent = {"PREFLIGHTS_ACTOR": "agent:claude"}
+    assert house.call(*words, env=agent).code == 1
+    assert house.call(*words).code == 3
+
+
+def test_other_words_under_the_key_of_an_answer_are_refused(house: Project) -> None:
+    session_id = house.started_session("Make it nicer")
+    assert house.call("answer", session_id, "3", "--key", "k").code == 3
+    for words in (("2",), ("77",), ("change_category=Infra",), ("Database", "db_type=MySQL")):
+        done = house.call("answer", session_id, *words, "--key", "k")
+        assert done.code == 1, words
+        assert f"Ada (script) answered in session {session_id[-8:]} under it" in done.err
+    done = house.call("revise", session_id, "change_category=Database", "--key", "k")
+    assert done.code == 1
+    assert "was used for something else" in done.err
+
+
+def test_a_key_that_cannot_be_named_is_a_mistake(house: Project) -> None:
+    for key, found in (
+        (b"\xff", "is not valid Unicode"),
+        (b"a\x1b[31m", "holds the control character U+001B"),
+        (b"k" * 201, "has 201 characters"),
+    ):
+        done = house.run("start", "Add login", "--key", key)
+        assert done.code == 2
+        assert found in done.err
+        assert done.is_safe()
+
+
+def test_a_faulted_session_that_is_set_aside_twice_is_set_aside_once(house: Project) -> None:
+    house.call("start", "Add login")
+    buggy = house.run("answer", "last", "crash", program=(sys.executable, "-m", "tests.cli.buggy"))
+    assert buggy.code == 70, buggy.err
+    words = ("abandon", "last", "--force", "--key", "k")
+    program = (sys.executable, "-m", "tests.cli.buggy")
+    first = house.run(*words, program=program)
+    assert first.code == 0, first.err
+    assert house.run(*words, program=program) == first
+
+
+# Many at once ---------------------------------------------------------------------------------
+
+
+def test_many_processes_accept_under_one_key_what_one_of_them_accepted(house: Project) -> None:
+    house.call(*START, "--no-input")
+    words = ("accept", "last", "--by", "Ada", "--key", "k")
+    processes = [house.started(*words) for _ in range(4)]
+    outs = [process.communicate() for process in processes]
+    assert [process.returncode for process in processes] == [0] * 4, outs
+    tags = [event["type"] for event in house.events()]
+    assert tags.count("clarification.decision_recorded.v1") == 1
+
+
+def test_many_processes_under_one_key_abandon_one_session_of_many(house: Project) -> None:
+    sessions = [house.started_session(f"Add a cache {n}") for n in range(4)]
+    processes = [house.started("abandon", id_, "--key", "k") for id_ in sessions]
+    for process in processes:
+        process.communicate()
+    assert sorted(process.returncode for process in processes) == [0, 1, 1, 1]
+    given_up = [s for s in sessions if house.show(s)["status"] == "abandoned"]
+    assert len(given_up) == 1
+
+
+# Logs -----------------------------------------------------------------------------------------
+
+
+def test_logs_of_two_clones_that_used_one_key_are_merged(house: Project) -> None:
+    for log in ("a.db", "b.db"):
+        done = house.call("start", f"Add login to {log}", "--key", "build-42", "--db", log)
+        assert done.code == 3
+        for words in (("answer", "last", "OAuth"), ("accept", "last", "--by", "Ada")):
+            assert house.call(*words, "--key", words[0], "--db", log).code in (0, 3)
+    assert house.call("export", "--all", "-o", "b.jsonl", "--db", "b.db").code == 0
+    done = house.call("import", "b.jsonl", "--db", "a.db")
+    assert done.code == 0, done.err
+    found = house.call("sessions", "--json", "--all", "--db", "a.db").json["sessions"]
+    assert sorted(s["intention"] for s in found) == ["Add login to a.db", "Add login to b.db"]
+    again = house.call("start", "Add login to a.db", "--key", "build-42", "--db", "a.db")
+    assert again.code == 3
+
+
+def test_the_id_of_an_input_is_that_of_the_specification(house: Project) -> None:
+    house.call(*START, "--key", "Küche")
+    with closing(sqlite3.connect(house.log)) as log:
+        ((log_id,),) = log.execute("SELECT id FROM log").fetchall()
+        found = {id_ for (id_,) in log.execute("SELECT input_id FROM events")} - {None}
+    named = [f'["{log_id}","house","K\\u00fcche",{place}]' for place in (1, 2)]
+    assert found == {f"key2-{sha256(name.encode()).hexdigest()[:32]}" for name in named}
+
+
+def test_a_key_of_an_older_version_is_known(house: Project) -> None:
+    """The form of an id as it was before a log had a name."""
+    first = house.call("start", "Add login", "--json")
+    house.call("export", "last", "-o", "session.jsonl")
+    formerly = f"key-{sha256(b'house' + bytes(1) + b'k' + bytes(1) + b'1').hexdigest()[:32]}"
+    lines = io.BytesIO((house.folder / "session.jsonl").read_bytes())
+    stored = [*jsonl.stored(lines, "session.jsonl")]
+    events = resealed((replace(stored[0], input_id=formerly), *stored[1:]))
+    (house.folder / "older.jsonl").write_bytes(jsonl.lines(events))
+    assert house.call("import", "older.jsonl", "--db", "older.db").code == 0
+    again = house.call("start", "Add login", "--key", "k", "--json", "--db", "older.db")
+    assert again.json == first.json
+    other = house.call("start", "Add a cache", "--key", "k", "--db", "older.db")
+    assert other.code == 1

@@ -2,7 +2,12 @@
 
 from preflights_es.core.session import Workflow
 from preflights_es.workflows.clarification.decide import decide
-from preflights_es.workflows.clarification.events import EVENTS, AnswersGiven, AnswersRevised
+from preflights_es.workflows.clarification.events import (
+    EVENTS,
+    UPCASTERS,
+    AnswersGiven,
+    AnswersRevised,
+)
 from preflights_es.workflows.clarification.history import decided
 from preflights_es.workflows.clarification.lead import PROMPTS
 from preflights_es.workflows.clarification.state import State, evolve, is_terminal
@@ -10,7 +15,7 @@ from preflights_es.workflows.clarification.views import record, view
 
 WORKFLOW: Workflow[State] = Workflow(
     name="clarification",
-    decider="clarification/1",
+    decider="clarification/2",
     events=EVENTS,
     initial=State(),
     decide=decide,
@@ -21,6 +26,7 @@ WORKFLOW: Workflow[State] = Workflow(
     decided=decided,
     answers=AnswersGiven,
     revisions=AnswersRevised,
+    upcasters=UPCASTERS,
     lead=lambda state: state.led.lead,
     prompts=tuple(PROMPTS.items()),
 )

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 from preflights_es.core.artifacts import ARTIFACT_EVENTS, Related
 from preflights_es.core.asking import AnswerRefusal, Answers, Refusal
 from preflights_es.core.completions import COMPLETION_EVENTS
-from preflights_es.core.events import Decision, Event, Input, Value
+from preflights_es.core.events import Actor, Decision, Event, Input, RecordNumber, Value, Whole
 from preflights_es.core.leading import LED_EVENTS, Setup
+from preflights_es.core.session import Upcaster
 from preflights_es.core.views import Question
 from preflights_es.workflows.clarification.values import (
     DecisionPatch,
@@ -66,14 +67,16 @@ class AnswersRevised(Answers, frozen=True):
 class DecisionAcknowledged(Input, frozen=True):
     """Somebody accepts the patch as it was shown."""
 
-    tag: ClassVar[str] = "clarification.decision_acknowledged.v1"
+    tag: ClassVar[str] = "clarification.decision_acknowledged.v2"
     patch: DecisionPatch | None
     """As shown; None accepts that nothing was decided."""
     folder: str
     """Where the document goes, relative to the project's root."""
-    number: int | None = None
+    number: RecordNumber | None = None
     """Of the record, allocated for this acknowledgement; None for a task."""
     mark: Mark = ""
+    relayed_by: Actor | None = None
+    """Who passed the actor's word on (`--by`); None where the actor gave it."""
 
 
 class DecisionSuperseded(Input, frozen=True):
@@ -87,7 +90,7 @@ class DecisionRenumbered(Input, frozen=True):
     """The record's number collided with another's and is changed."""
 
     tag: ClassVar[str] = "clarification.decision_renumbered.v1"
-    number: int
+    number: RecordNumber
 
 
 class ReferenceRenumbered(Input, frozen=True):
@@ -95,7 +98,7 @@ class ReferenceRenumbered(Input, frozen=True):
 
     tag: ClassVar[str] = "clarification.reference_renumbered.v1"
     uid: str
-    number: int
+    number: RecordNumber
 
 
 # 2. Decisions --------------------------------------------------------------------------------
@@ -122,7 +125,7 @@ class QuestionAsked(Decision, frozen=True):
 
     tag: ClassVar[str] = "clarification.question_asked.v1"
     question: Question
-    turn: int
+    turn: Whole
 
 
 class AnswerAccepted(Decision, frozen=True):
@@ -169,7 +172,7 @@ class DecisionRecorded(Decision, frozen=True):
     status: Literal["proposed", "accepted"]
     """`proposed` when a script or an agent acknowledged: only a person decides."""
     kind: Literal["adr", "task"]
-    number: int | None
+    number: RecordNumber | None
 
 
 class ChangeRefused(Refusal, frozen=True):
@@ -228,3 +231,19 @@ EVENTS: tuple[type[Event], ...] = (
     *COMPLETION_EVENTS,
     *LED_EVENTS,
 )
+
+
+# Tags of the past ----------------------------------------------------------------------------
+
+
+def acknowledged_v2(old: dict[str, Any]) -> dict[str, Any]:
+    """An acknowledgement of the time when nobody noted who passed a person's word on."""
+    if "relayed_by" in old:
+        raise ValueError("a field that came later: 'relayed_by'")
+    return {**old, "relayed_by": None}
+
+
+UPCASTERS: dict[str, Upcaster] = {
+    "clarification.decision_acknowledged.v1": (DecisionAcknowledged.tag, acknowledged_v2),
+}
+"""By old tag: the newer tag, and the function from an old payload to a new one."""

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 from msgspec.structs import replace
 
 from preflights_es.core.completions import CompletionReceived
-from preflights_es.core.decided import Decided, Origin, Standing
+from preflights_es.core.decided import Decided, Origin, Standing, Stood
 from preflights_es.core.events import Actor, Event, Input
 from preflights_es.core.session import Session
 from preflights_es.workflows.clarification.events import (
@@ -59,6 +59,8 @@ class Trail:
         self.patches: list[Decided] = []
         self.recorded: int | None = None
         self.superseded_at: int | None = None
+        self.former: list[Stood] = []
+        """What the acknowledged decision was before something of it changed."""
 
 
 def decided(events: Sequence[Event], sessions: Sequence[Session[State]]) -> tuple[Decided, ...]:
@@ -70,11 +72,15 @@ def decided(events: Sequence[Event], sessions: Sequence[Session[State]]) -> tupl
     trail = Trail()
     new: Input | None = None
     at = 0
+    before = State()
     for version, (event, session) in enumerate(zip(events, sessions, strict=True), 1):
         if isinstance(event, Input):
             new, at = event, version
         elif new is not None and type(event) in TELLING:
             _seen(trail, event, Said(version, at, new), session.state)
+        if new is not None and session.state.acknowledgement is not None:
+            _changed(trail, before, session.state, new.at)
+        before = session.state
     if not trail.patches:
         return ()
     *former, last = trail.patches
@@ -101,6 +107,16 @@ def _seen(trail: Trail, event: Event, said: Said, state: State) -> None:
             trail.recorded = said.version
         case DecisionMarkedSuperseded():
             trail.superseded_at = said.new.at
+
+
+def _changed(trail: Trail, before: State, state: State, at: int) -> None:
+    """What an acknowledged decision was until now, where it is something else from now on."""
+    if before.acknowledgement != state.acknowledgement:
+        trail.former = []
+        return
+    was = Stood(at, before.number, before.supersedes, before.written)
+    if was != Stood(at, state.number, state.supersedes, state.written):
+        trail.former.append(was)
 
 
 def _patch(trail: Trail, event: PatchProposed, said: Said, state: State) -> Decided:
@@ -154,10 +170,12 @@ def _ended(last: Decided, trail: Trail, session: Session[State]) -> Decided:
         recorded=trail.recorded,
         acknowledged_at=done.at if done else None,
         acknowledged_by=done.actor if done else None,
+        relayed_by=done.relayed_by if done else None,
         superseded_at=trail.superseded_at,
         supersedes=state.supersedes,
         superseded_by=state.superseded_by,
         written=state.written,
+        former=tuple(trail.former) if done else (),
     )
 
 

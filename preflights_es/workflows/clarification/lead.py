@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from preflights_es.core.asking import is_placeholder, stripped
 from preflights_es.core.completions import CompletionRequested, Message
-from preflights_es.core.events import Decision, Outcome
+from preflights_es.core.events import ActorKind, Decision, Outcome
 from preflights_es.core.judging.verdict import Violation
 from preflights_es.core.steps import Usable, concluded, requested
 from preflights_es.workflows.clarification import rules
@@ -30,6 +30,13 @@ PACKAGE = "preflights_es.workflows.clarification"
 PROMPTS: dict[str, str] = {"clarify": "clarify.v1", "decide": "decide.v1"}
 OWN = "custom."
 """Before the slug, in the key of a question of the model's own."""
+CHOOSERS: dict[ActorKind, str] = {
+    "user": "the person",
+    "agent": "an agent",
+    "script": "a script",
+}
+EVERYBODY_A_PERSON = "clarification/1"
+"""The rules that told a model of a person whoever had chosen."""
 OPTIONS_MAX = 6  # of one question, without `Other (specify)`
 
 Step = Literal["clarify", "decide"]
@@ -53,12 +60,21 @@ def _surroundings(state: State) -> str:
     lines.append(f"* {OTHER}: {config.description.name}")
     found = state.found
     if found is not None and found[1].source != "suggested":
-        how = "named by the intention" if found[1].source == "detected" else "chosen by the person"
+        detected = found[1].source == "detected"
+        how = "named by the intention" if detected else f"chosen by {_chooser(state)}"
         lines += ["", f"Category: {found[0].name} ({how})"]
     if state.known:
         lines += ["", "Accepted decisions:"]
         lines += [f"* {known.title} ({_shown(known.patch)})" for known in state.known]
     return "\n".join(lines)
+
+
+def _chooser(state: State) -> str:
+    """Who chose the category; under the first rules, everybody was a person."""
+    key = state.heuristics.category.id
+    chosen = (p.by for p in state.provenance if p.key == key)
+    by: ActorKind = "user" if state.decider == EVERYBODY_A_PERSON else next(chosen, "user")
+    return CHOOSERS[by]
 
 
 def _menu(config: HeuristicsConfig) -> list[Category]:
@@ -115,7 +131,8 @@ def clarify_violations(state: State, payload: dict[str, Any]) -> tuple[Violation
     if said not in names:
         violations.append(Violation("/category", f"expected one of {', '.join(names)}"))
     elif wanted is not None and said != wanted:
-        violations.append(Violation("/category", f"expected {wanted}, which the person chose"))
+        expected = f"expected {wanted}, which {_chooser(state)} chose"
+        violations.append(Violation("/category", expected))
     if len(set(options)) != len(options) or len(options) == 1 or len(options) > OPTIONS_MAX:
         expected = f"expected none, or 2 to {OPTIONS_MAX} different ones"
         violations.append(Violation("/options", expected))

@@ -53,6 +53,8 @@ class Acknowledgement(msgspec.Struct, frozen=True):
     actor: Actor
     status: Literal["proposed", "accepted"]
     kind: Literal["adr", "task"]
+    relayed_by: Actor | None = None
+    """Who passed the actor's word on."""
 
 
 class State(msgspec.Struct, frozen=True):
@@ -61,6 +63,8 @@ class State(msgspec.Struct, frozen=True):
     intention: str = ""
     uid: str = ""
     heuristics: HeuristicsConfig = HeuristicsConfig()
+    decider: str = ""
+    """Version of the rules under which the session began: what a model is told stays as it was."""
     mark: Mark = ""
     supersedes: Related | None = None
     actor: Actor = NOBODY
@@ -96,7 +100,7 @@ class State(msgspec.Struct, frozen=True):
     written: Written | None = None
     redacted: tuple[str, ...] = ()
     beside: str = ""
-    """Path of a `.new` file that waits beside one which a person edited."""
+    """Path of a `.new` file that waits beside one that was edited."""
     hashes: tuple[str, ...] = ()
     """Of every document that was written."""
 
@@ -203,6 +207,7 @@ def _after_input(state: State, new: Input) -> State:
                 intention=new.intention,
                 uid=new.uid,
                 heuristics=new.heuristics,
+                decider=new.setup.decider,
                 mark=new.mark,
                 supersedes=new.supersedes,
                 actor=new.actor,
@@ -292,7 +297,9 @@ def _after_record(state: State, event: DecisionRecorded) -> State:
         return state
     return replace(
         state,
-        acknowledgement=Acknowledgement(new.at, new.actor, event.status, event.kind),
+        acknowledgement=Acknowledgement(
+            new.at, new.actor, event.status, event.kind, new.relayed_by
+        ),
         mark=new.mark or state.mark,
         number=event.number,
         folder=new.folder,

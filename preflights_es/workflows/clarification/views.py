@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from functools import reduce
+from typing import Final
 
 from preflights_es.core.artifacts import Record, RecordField
 from preflights_es.core.events import Event
@@ -18,6 +19,10 @@ from preflights_es.workflows.clarification.values import (
     LLMResponse,
     Provenance,
 )
+
+FIRST_S: Final = -62_135_596_800
+LAST_S: Final = 253_402_300_799
+"""The first and the last second, since 1970, that a date can have: of the years 1 and 9999."""
 
 
 class ClarificationView(View, frozen=True, kw_only=True):
@@ -60,12 +65,17 @@ def missing(events: Iterable[Event]) -> tuple[str, ...]:
 def status(state: State) -> Status:
     """One word for where the clarification stands."""
     if state.acknowledgement is not None:
-        return state.acknowledgement.status
+        return "superseded" if state.superseded_by is not None else state.acknowledgement.status
     if state.patch is not None:
         return "ready"
-    if state.led.stalled or state.led.request is not None:
+    if _waits(state):
         return "waiting"
     return "stopped" if state.stopped else "needs_answers"
+
+
+def _waits(state: State) -> bool:
+    """Whether a model is asked, or has to be again: then a question of before is no more."""
+    return bool(state.led.stalled) or state.led.request is not None
 
 
 def view(state: State) -> ClarificationView:
@@ -76,7 +86,7 @@ def view(state: State) -> ClarificationView:
         status=status(state),
         intention=state.intention,
         uid=state.uid,
-        questions=(state.question,) if state.question is not None else (),
+        questions=(state.question,) if state.question and not _waits(state) else (),
         missing_info=response.missing_info,
         decision_hint=response.decision_hint,
         progress=response.progress if is_open or response.missing_info else 1.0,
@@ -134,7 +144,7 @@ def _warnings(state: State) -> tuple[str, ...]:
             f"no usable answer from the model ({state.led.stalled}): resume asks it again"
         )
     if state.beside:
-        warnings.append(f"a person edited the document: the new text lies in {state.beside}")
+        warnings.append(f"the document was edited: the new text lies in {state.beside}")
     return tuple(warnings)
 
 
@@ -162,7 +172,9 @@ def record(state: State) -> Record:
 
 
 def _date(at: int) -> str:
-    return datetime.fromtimestamp(at // 1_000_000, UTC).date().isoformat()
+    """A day of UTC; of what no calendar has, the nearest that it has."""
+    seconds = min(max(at // 1_000_000, FIRST_S), LAST_S)
+    return datetime.fromtimestamp(seconds, UTC).date().isoformat()
 
 
 def _fields(state: State) -> tuple[RecordField, ...]:

@@ -13,6 +13,7 @@ from preflights_es.core import session as kernel
 from preflights_es.core.asking import Given, is_placeholder
 from preflights_es.core.completions import CompletionRequested, Message
 from preflights_es.core.errors import LLMAPIError, LLMError, LLMRateLimitError, LLMTimeoutError
+from preflights_es.core.events import Actor
 from preflights_es.core.leading import (
     FellBack,
     Lead,
@@ -58,7 +59,10 @@ class Led:
         intention: str = "Add login",
         strict: bool = False,
         simulator: SimLLMProvider | None = None,
+        actor: Actor = ADA,
+        decider: str = WORKFLOW.decider,
     ) -> None:
+        self.actor = actor
         self.provider = Scripted(*replies)
         self._asked: Provider = simulator or self.provider
         self.waits: list[float] = []
@@ -71,11 +75,11 @@ class Led:
         known = (Known("Choose a database", DecisionPatch("Database", (("Type", "MySQL"),))),)
         first = IntentionDeclared(
             at=self.runner.now(),
-            actor=ADA,
+            actor=actor,
             intention=intention,
             project=PROJECT,
             uid=UID,
-            setup=Setup("0", "c/1", "script", lead=Lead("script", "model-1", strict=strict)),
+            setup=Setup("0", decider, "script", lead=Lead("script", "model-1", strict=strict)),
             heuristics=HeuristicsConfig(),
             known=known,
         )
@@ -103,7 +107,7 @@ class Led:
 
     def answer_one(self, key: str, value: str) -> None:
         given = (Given(key, (value,)),)
-        new = AnswersGiven(at=self.runner.now(), actor=ADA, answers=given)
+        new = AnswersGiven(at=self.runner.now(), actor=self.actor, answers=given)
         self.handle = self.runner.submit(self.handle, new, self.runner.new_id()).handle
         self.settle()
 
@@ -241,6 +245,31 @@ def test_a_category_that_the_person_chose_is_not_the_models_to_change() -> None:
             "Category: Database (chosen by the person)\n\nAccepted decisions:\n"
             "* Choose a database (Database, Type: MySQL)"
         )
+    )
+
+
+@pytest.mark.parametrize(
+    ("actor", "decider", "chooser"),
+    [
+        (Actor("user", "Ada"), "clarification/2", "the person"),
+        (Actor("agent", "claude"), "clarification/2", "an agent"),
+        (Actor("script"), "clarification/2", "a script"),
+        (Actor("agent", "claude"), "clarification/1", "the person"),
+        (Actor("script"), "clarification/1", "the person"),
+    ],
+)
+def test_a_model_is_told_who_chose_the_category(actor: Actor, decider: str, chooser: str) -> None:
+    """Under the first rules it was told of a person; what began so goes on so, and replays."""
+    replies = (GOOD, {**GOOD, "category": "Infra"}, {**GOOD, "category": "Database"})
+    led = Led(*replies, actor=actor, decider=decider)
+    led.answer(change_category="Database")
+    assert (
+        f"Category: Database (chosen by {chooser})" in led.provider.requests[1].messages[1].content
+    )
+    (rejected,) = led.events(ResponseRejected)
+    assert rejected.violations[0].message == f"expected Database, which {chooser} chose"
+    assert (
+        f"expected Database, which {chooser} chose" in led.provider.requests[2].messages[-1].content
     )
 
 

@@ -100,7 +100,7 @@ def test_the_views_can_be_asked_of_any_beginning_of_a_log() -> None:
         ((*READY, acknowledged(actor=SCRIPT)), "proposed"),
         ((*READY, acknowledged(actor=AGENT)), "proposed"),
         (ACCEPTED, "accepted"),
-        ((*ACCEPTED, superseded()), "accepted"),
+        ((*ACCEPTED, superseded()), "superseded"),
         ((*STOPPED, acknowledged(None)), "accepted"),
         ((*READY, acknowledged(actor=SCRIPT), revised(auth_strategy="SAML")), "ready"),
         ((*READY, acknowledged(actor=SCRIPT), revised(change_category="Infra")), "needs_answers"),
@@ -174,7 +174,7 @@ def test_what_was_taken_out_is_warned_of() -> None:
 
 def test_a_document_that_a_person_edited_is_warned_of() -> None:
     (warning,) = views.view(after(*ACCEPTED, written(path="a.md.new", beside=True))).warnings
-    assert warning == "a person edited the document: the new text lies in a.md.new"
+    assert warning == "the document was edited: the new text lies in a.md.new"
 
 
 # 3. Provenance -------------------------------------------------------------------------------

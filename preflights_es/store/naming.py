@@ -1,0 +1,20 @@
+"""What a log calls itself: a name by chance, so that two logs never give one id to two Inputs."""
+
+from __future__ import annotations
+
+from preflights_es.core.errors import LogDamaged
+from preflights_es.store.engines import shown_url
+from preflights_es.store.sql import SqlStore
+
+
+def log_id(store: SqlStore) -> str:
+    """32 hexadecimal digits, chosen when the log was made; a copy of its database has the same.
+
+    Raises:
+        LogDamaged: somebody took it away.
+        StoreUnavailable: it cannot be read.
+    """
+    row = store.database.looked(lambda cursor: cursor.execute("SELECT id FROM log").fetchone())
+    if row is None:
+        raise LogDamaged(shown_url(store.url), 0, "it does not say its id")
+    return str(row[0])
