@@ -11,6 +11,7 @@ import msgspec
 
 from preflights_cli.common import Voice, common, given, is_terminal, tell_redacted
 from preflights_cli.main import EXIT_DAMAGED, EXIT_REFUSED
+from preflights_cli.moments import day
 from preflights_cli.progress import counted, tell_scrubbed
 from preflights_es.app import App
 from preflights_es.core.errors import ErasedSession, PreflightsError, SessionMoved
@@ -173,7 +174,7 @@ def _say_doomed(voice: Voice, doomed: Sequence[Doomed], *, titled: bool) -> None
         title = f"  {shown(shortened(one.title, TITLE_MAX))}" if titled else ""
         status = one.status.replace("_", " ")
         events = counted(one.version, "event")
-        voice.say(f"{short(one.session_id)}  {status}, {events}, {_day(one.last_at)}{title}")
+        voice.say(f"{short(one.session_id)}  {status}, {events}, {day(one.last_at)}{title}")
         for path in one.documents:
             voice.say(f"  its document stays: {shown(path)}")
         for provider in one.sent_to:
@@ -184,6 +185,8 @@ def _say_quotes(voice: Voice, quotes: Quotes) -> None:
     for quote in quotes.found:
         quoting, quoted = short(quote.session_id), short(quote.quoted)
         voice.say(f"{quoting}  quotes {quoted}: {_HOW[quote.how]}")
+        for path in quote.documents:
+            voice.say(f"  its document names it, and stays: {shown(path)}")
     for session_id in quotes.unread:
         voice.warn(f"session {short(session_id)} cannot be read: it may quote what is erased")
 
@@ -194,6 +197,10 @@ def _say_left(voice: Voice, gone: Sequence[Doomed], quotes: Quotes, *, scrubbed:
         voice.say(f"Not erased, though it quotes: {', '.join(map(short, left))}.")
     if paths := [path for one in gone for path in one.documents]:
         voice.say(f"Delete yourself: {', '.join(map(shown, paths))}; git keeps what was committed.")
+    ids = {one.session_id for one in gone}
+    naming = dict.fromkeys(p for q in quotes.found if q.quoted in ids for p in q.documents)
+    if others := [path for path in naming if path not in paths]:
+        voice.say(f"Edit yourself, since they name it: {', '.join(map(shown, others))}.")
     tell_scrubbed(voice, scrubbed=scrubbed)
     voice.hint("Exports, backups and what-if files are copies that no erasure reaches.")
 
@@ -202,12 +209,6 @@ def _left(gone: Sequence[Doomed], quotes: Quotes) -> list[str]:
     """Sessions that quote, and stay."""
     ids = {one.session_id for one in gone}
     return [s for s in dict.fromkeys(q.session_id for q in quotes.found) if s not in ids]
-
-
-def _day(microseconds: int) -> str:
-    from datetime import UTC, datetime
-
-    return datetime.fromtimestamp(microseconds // 1_000_000, UTC).strftime("%Y-%m-%d")
 
 
 def _json(

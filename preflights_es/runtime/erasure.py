@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import msgspec
+from msgspec.structs import replace
 
 from preflights_es.core import session as kernel
 from preflights_es.core.artifacts import ArtifactWritten
@@ -33,11 +34,12 @@ from preflights_es.core.ports import Archive, Batch, Head, Stored
 from preflights_es.core.session import Session
 from preflights_es.core.text import ANSWER_MAX, one_line
 from preflights_es.runtime.integrity import checked
-from preflights_es.runtime.quotes import Quotes, quotes_of
+from preflights_es.runtime.quotes import Quote, Quotes, quotes_of
 from preflights_es.runtime.runner import CONFLICTS_MAX
 from preflights_es.runtime.sessions import Desk, Sessions
 from preflights_es.runtime.texts import cleaned
 from preflights_es.store.chain import erased_before
+from preflights_es.store.codec import Codec
 
 DAY_US: Final = 86_400_000_000  # microseconds
 DAYS_MAX: Final = 36_500  # a hundred years
@@ -52,7 +54,10 @@ class Doomed(msgspec.Struct, frozen=True):
     status: str
     version: int
     last_at: int
-    """When its last event was recorded, in microseconds since 1970 UTC."""
+    """When its latest event was recorded, in microseconds since 1970 UTC.
+
+    Which need not be its last: the clock may have stepped back between them.
+    """
     title: str
     documents: tuple[str, ...]
     """Paths of its documents that lie on this disk, relative to the project's root."""
@@ -98,18 +103,16 @@ class Erasure(Sessions):
         session = self._folded(head, stored)
         faulted = session.version < len(stored)
         codec = self._runner.codec(workflow)
-        written = [codec.decode(one) for one in stored if one.type == ArtifactWritten.tag]
         asked = [codec.decode(one) for one in stored if one.type == CompletionRequested.tag]
-        paths = dict.fromkeys(w.path for w in written if isinstance(w, ArtifactWritten))
         providers = dict.fromkeys(a.provider for a in asked if isinstance(a, CompletionRequested))
         return Doomed(
             session_id=session_id,
             workflow=head.workflow,
             status="faulted" if faulted else kernel.status(workflow, session),
             version=len(stored),
-            last_at=stored[-1].recorded_at,
+            last_at=max(one.recorded_at for one in stored),
             title=one_line(workflow.view(session.state).intention),
-            documents=tuple(path for path in paths if self._lies(path)),
+            documents=self._documents(stored, codec),
             sent_to=tuple(name for name in providers if name not in self._code),
         )
 
@@ -142,21 +145,24 @@ class Erasure(Sessions):
             return False  # no file can bear such a name
 
     def older_than(self, days: int) -> Iterator[Doomed | PreflightsError]:
-        """The project's sessions whose last event is older, the oldest first; trouble in its place.
+        """The project's sessions all of whose events are older, the oldest first.
 
-        Those that are erased already are passed over.
+        Trouble stands in its session's place; those that are erased already are passed over.
         """
         before = self._runner.now() - days * DAY_US
         for head in reversed(self._archive.heads(self._project)):
             if self._rests(head, before) is False:
                 continue
             try:
-                yield self.doomed(head.session_id)
+                doomed = self.doomed(head.session_id)
             except PreflightsError as error:
                 yield error
+            else:
+                if doomed.last_at < before:
+                    yield doomed
 
     def _rests(self, head: Head, before: int) -> bool | None:
-        """Whether nothing happened since, short of an erasure; None where it cannot be read."""
+        """Whether its last event is older and no erasure; None where it cannot be read."""
         try:
             # An erasure is the last event but one of a session.
             last = self._archive.read(head.session_id, after=head.version - 2)
@@ -166,9 +172,24 @@ class Erasure(Sessions):
         return is_old and not any(event.type == ERASED_TAG for event in last)
 
     def quoting(self, doomed: Sequence[Doomed]) -> Quotes:
-        """The other sessions of the project that hold words of these."""
+        """The other sessions of the project that hold words of these, and so do their documents."""
         titles = {one.session_id: one.title for one in doomed}
-        return quotes_of(self._runner, self._project, titles)
+        quotes = quotes_of(self._runner, self._project, titles)
+        return replace(quotes, found=tuple(map(self._with_documents, quotes.found)))
+
+    def _with_documents(self, quote: Quote) -> Quote:
+        if quote.how == "known":
+            return quote  # a model was told; no document says so
+        head = self._archive.head(quote.session_id)
+        assert head is not None, "it was read a moment ago"
+        codec = self._runner.codec(self._runner.workflow(head.workflow))
+        return replace(quote, documents=self._documents(self._archive.read(head.session_id), codec))
+
+    def _documents(self, stored: Sequence[Stored], codec: Codec) -> tuple[str, ...]:
+        """Of a session, those that lie on this disk."""
+        written = (codec.decode(one) for one in stored if one.type == ArtifactWritten.tag)
+        paths = dict.fromkeys(one.path for one in written if isinstance(one, ArtifactWritten))
+        return tuple(path for path in paths if self._lies(path))
 
     # 2. Erasing ------------------------------------------------------------------------------
 

@@ -124,7 +124,7 @@ class Performer:
         try:
             got = await provider.respond(request)
         except LLMError as error:
-            return self._failed(request, error, (self._now() - began) // 1_000)
+            return self._failed(request, error, self._since_ms(began))
         except BaseException:  # also Ctrl-C and a bug of ours; raised on
             # The call may have been paid: it counts, and whoever resumes need not wait for that.
             with contextlib.suppress(StoreError):
@@ -142,7 +142,7 @@ class Performer:
             request_id=_plain(got.request_id),
             input_tokens=got.input_tokens,
             output_tokens=got.output_tokens,
-            latency_ms=(self._now() - began) // 1_000,
+            latency_ms=self._since_ms(began),
         )
 
     def _failed(
@@ -168,6 +168,10 @@ class Performer:
             input_tokens=error.input_tokens,
             output_tokens=error.output_tokens,
         )
+
+    def _since_ms(self, began: int) -> int:
+        """0 where the clock stepped back meanwhile."""
+        return max(0, self._now() - began) // 1_000
 
     def _claim(self, session_id: str, call: str, for_ms: int) -> Claim:
         now = self._now()

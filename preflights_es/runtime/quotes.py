@@ -24,6 +24,8 @@ class Quote(msgspec.Struct, frozen=True):
     """The session whose words they are."""
     how: Literal["known", "supersedes", "superseded_by"]
     """`known`: its title and what it decided, as a model was told of them."""
+    documents: tuple[str, ...] = ()
+    """Paths of the quoting session's documents on this disk that name the other one."""
 
 
 class Quotes(msgspec.Struct, frozen=True):

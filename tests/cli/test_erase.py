@@ -194,13 +194,61 @@ def test_what_quotes_a_session_is_listed(house: Project, quoted: tuple[str, str,
     old, new, led = quoted
     shape = house.call("erase", new, "--dry-run", "--json").json
     assert sorted(shape["quotes"], key=lambda q: str(q["how"])) == [
-        {"session_id": led, "quoted": new, "how": "known", "stays": True},
-        {"session_id": old, "quoted": new, "how": "superseded_by", "stays": True},
+        {"session_id": led, "quoted": new, "how": "known", "documents": [], "stays": True},
+        {
+            "session_id": old,
+            "quoted": new,
+            "how": "superseded_by",
+            "documents": ["docs/decisions/0001-add-oauth-login.md"],
+            "stays": True,
+        },
     ]
     done = house.call("erase", old, "--dry-run")
     assert f"{new[-8:]}  quotes {old[-8:]}: it replaces it\n" in done.out
     assert done.out.endswith("Nothing was erased: this is a dry run.\n")
-    assert house.show(old)["status"] == "accepted"
+    assert house.show(old)["status"] == "superseded"
+
+
+def test_documents_of_sessions_that_quote_are_named(
+    house: Project, quoted: tuple[str, str, str]
+) -> None:
+    old, _, _ = quoted
+    older, newer = (
+        f"docs/decisions/000{n}-add-{name}.md" for n, name in ((1, "oauth-login"), (2, "sso"))
+    )
+    assert "Add OAuth login" in (house.folder / newer).read_text()
+    dry = house.call("erase", old, "--dry-run")
+    assert f"it replaces it\n  its document names it, and stays: {newer}\n" in dry.out
+    done = house.call("erase", old, "--yes")
+    assert f"Delete yourself: {older}; git keeps what was committed.\n" in done.out
+    assert f"Edit yourself, since they name it: {newer}.\n" in done.out
+    assert (house.folder / newer).exists()
+
+
+def test_documents_that_name_each_other_are_said_once(
+    house: Project, quoted: tuple[str, str, str]
+) -> None:
+    old, new, led = quoted
+    shape = house.call("erase", new, "--dry-run", "--json").json
+    named = {quote["session_id"]: quote["documents"] for quote in shape["quotes"]}
+    assert named == {led: [], old: ["docs/decisions/0001-add-oauth-login.md"]}
+    done = house.call("erase", new, "--quoting", "--yes")
+    assert "Edit yourself" not in done.out
+    (line,) = (one for one in done.out.splitlines() if one.startswith("Delete yourself"))
+    assert line.count(".md") == 2
+
+
+def test_documents_of_an_erasure_that_was_killed_are_found_by_their_session(house: Project) -> None:
+    house.decided("Let Quimby in by a login")
+    house.decided("Add SSO")
+    (quimby,) = (
+        s for s in house.call("sessions", "--json").json["sessions"] if "Q" in s["intention"]
+    )
+    erased(house, quimby["session_id"])  # and whoever ran it never read what it said
+    assert house.call("erase", quimby["session_id"], "--yes").code == 1
+    row = house.call("sessions", "--status", "erased").out.splitlines()[-1]
+    found = house.run(program=("grep", "-rl", row.split()[0], "docs")).out.splitlines()
+    assert found == ["docs/decisions/0001-let-quimby-in-by-a-login.md"]
 
 
 def test_what_quotes_is_erased_too_where_that_is_said(
@@ -252,7 +300,7 @@ def test_at_a_terminal_a_person_is_asked(house: Project, quoted: tuple[str, str,
         t.type("n")
         assert "Nothing was erased." in t.rest()
         assert t.code() == 1
-    assert house.show(old)["status"] == "accepted"
+    assert house.show(old)["status"] == "superseded"
     with terminal(house, "erase", old) as t:
         t.expect(QUESTION)
         t.type("y")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 
@@ -18,7 +19,23 @@ from preflights_es.store.chain import erased_before, verified
 from preflights_es.store.projected import PROJECTED
 from preflights_es.store.sql import SqlStore
 from tests.fixed import PROJECT
-from tests.store.given import AnyStore, batch, cursor, erased, heard, opened, said, session_id, sql
+from tests.postgres import connected
+from tests.projections.given import following, recorded
+from tests.projections.given import kept as kept_rows
+from tests.projections.recording import golden
+from tests.store.gate import Gate
+from tests.store.given import (
+    AnyStore,
+    at,
+    batch,
+    cursor,
+    erased,
+    heard,
+    opened,
+    said,
+    session_id,
+    sql,
+)
 from tests.store.test_contract import KINDS, kept
 
 
@@ -158,6 +175,14 @@ def test_whoever_folded_an_earlier_version_comes_too_late(log: SqlStore) -> None
     assert mark == at.version - 1
 
 
+def test_every_projection_has_a_mark_of_it_whoever_had_folded_it_before(log: SqlStore) -> None:
+    opened(log, 1)
+    cursor(log).execute("INSERT INTO marks VALUES ('weather', ?, 2)", (session_id(1),))
+    at = erase(log, 1)
+    marks = cursor(log).execute("SELECT projection, version FROM marks").fetchall()
+    assert dict(marks) == dict.fromkeys((*PROJECTED, "weather"), at.version - 1)
+
+
 def test_every_table_of_a_projection_can_be_cleared_by_session() -> None:
     for table in PROJECTED.values():
         assert "session_id" in table.c
@@ -188,3 +213,33 @@ def test_a_reader_delays_the_journal_and_that_is_said(tmp_path: Path, log: SqlSt
 
 def _bytes(folder: Path) -> bytes:
     return b"".join(path.read_bytes() for path in folder.glob("log.db*"))
+
+
+# While somebody folds -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("place", ["marks", "projected_sessions"])
+def test_what_a_fold_was_about_to_write_when_its_session_was_erased_goes_too(
+    empty_database: str, place: str
+) -> None:
+    """Nobody had folded it before, so that no mark tells the fold that it comes too late."""
+    with closing(at(empty_database)) as store, closing(connected(empty_database)) as other:
+        following(store).catch_up()
+        (one,) = recorded(store, golden("a_model_leads"))
+        head = store.head(one)
+        assert head is not None
+        gate = Gate(other)
+        gate.close(place, f"NEW.version = {head.version}")
+        covering = batch(1, erased(), heard("closed"), after=head, project=head.project)
+        covering = replace(covering, session_id=one, workflow=head.workflow)
+        with ThreadPoolExecutor(2) as pool:
+            folds = pool.submit(following(store).rebuild)
+            gate.wait(1)
+            erases = pool.submit(store.erase, covering, [t.name for t in PROJECTED.values()])
+            gate.wait(2, erases.done)
+            gate.open()
+            folds.result()
+            assert erases.result().version == head.version + 2
+        rows = kept_rows(store)
+        assert (rows["decisions"], rows["usage"]) == ([], [])
+        assert [row["version"] for row in rows["sessions"]] in ([], [head.version + 2])

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -28,7 +27,7 @@ from preflights_es.store.engines import parsed
 from preflights_es.store.sql import SqlStore
 from preflights_es.store.sqlite import PAGE_SIZE
 from tests.fixed import Clock
-from tests.store.given import Salt, batch, cursor, erased, heard, opened, said, session_id, sql
+from tests.store.given import Salt, batch, cursor, heard, opened, said, session_id, sql
 
 
 @pytest.fixture
@@ -340,146 +339,3 @@ def test_a_log_that_somebody_else_keeps_locked_is_unavailable(path: Path) -> Non
             opened(store, 2)
         other.execute("ROLLBACK")
         opened(store, 2)
-
-
-# 4. What the database itself refuses ---------------------------------------------------------
-
-
-@pytest.fixture
-def foreign(path: Path) -> Iterator[sqlite3.Connection]:
-    """Somebody else's connection to a log with one session that was erased and one that was not."""
-    with closing(sql(path.parent)) as store:
-        opened(store, 1)
-        store.append([batch(2, said("secret", "secret"), heard("secret"), erased())])
-    with database(path) as connection:
-        yield connection
-
-
-def rows(connection: sqlite3.Connection) -> list[object]:
-    return connection.execute("SELECT rowid, * FROM events ORDER BY rowid").fetchall()
-
-
-COLUMNS = {
-    "session_id": "'elsewhere'",
-    "version": "99",
-    "input_id": "'forged'",
-    "type": "'toy.forged.v1'",
-    "recorded_at": "0",
-    "actor_kind": "'agent'",
-    "decider": "'toy/9'",
-    "data": "'{}'",
-    "salt": "x'00'",
-    "digest": "x'00'",
-    "hash": "x'00'",
-    "rowid": "99",
-}
-
-
-@pytest.mark.parametrize("column", COLUMNS)
-@pytest.mark.parametrize("session", [1, 2])
-@pytest.mark.parametrize("verb", ["UPDATE", "UPDATE OR REPLACE", "UPDATE OR IGNORE"])
-def test_no_column_of_an_event_is_changed(
-    foreign: sqlite3.Connection, column: str, session: int, verb: str
-) -> None:
-    before = rows(foreign)
-    statement = f"{verb} events SET {column} = {COLUMNS[column]} WHERE session_id = ?"
-    with pytest.raises(sqlite3.IntegrityError, match="events are never changed"):
-        foreign.execute(statement, (session_id(session),))
-    assert rows(foreign) == before
-
-
-@pytest.mark.parametrize("column", COLUMNS)
-def test_an_erasure_changes_nothing_on_the_side(foreign: sqlite3.Connection, column: str) -> None:
-    if column in ("data", "salt"):
-        other = "salt" if column == "data" else "data"
-        changes = f"{other} = NULL"
-    else:
-        changes = f"data = NULL, salt = NULL, {column} = {COLUMNS[column]}"
-    before = rows(foreign)
-    with pytest.raises(sqlite3.IntegrityError, match="events are never changed"):
-        foreign.execute(f"UPDATE events SET {changes} WHERE version = 1")
-    assert rows(foreign) == before
-
-
-def test_the_one_change_that_is_permitted_is_an_erasure(foreign: sqlite3.Connection) -> None:
-    query = "SELECT data, salt FROM events WHERE session_id = ? ORDER BY version"
-    foreign.execute(
-        "UPDATE events SET data = NULL, salt = NULL WHERE session_id = ? AND version < 3",
-        (session_id(2),),
-    )
-    assert foreign.execute(query, (session_id(2),)).fetchall()[:2] == [(None, None)] * 2
-    with pytest.raises(sqlite3.IntegrityError, match="events are never changed"):
-        foreign.execute("UPDATE events SET data = NULL, salt = NULL")
-    assert None not in foreign.execute(query, (session_id(1),)).fetchall()[0]
-
-
-@pytest.mark.parametrize("verb", ["UPDATE", "UPDATE OR REPLACE"])
-def test_an_erased_event_stays_erased_and_where_it_is(
-    foreign: sqlite3.Connection, verb: str
-) -> None:
-    erase = "UPDATE events SET data = NULL, salt = NULL WHERE session_id = ? AND version = 1"
-    foreign.execute(erase, (session_id(2),))
-    foreign.execute(erase, (session_id(2),))
-    before = rows(foreign)
-    for changes in ("data = '{}', salt = x'00'", "rowid = 1", "version = 2", "hash = x'00'"):
-        with pytest.raises(sqlite3.IntegrityError, match="events are never changed"):
-            foreign.execute(
-                f"{verb} events SET {changes} WHERE session_id = ? AND version = 1",
-                (session_id(2),),
-            )
-    assert rows(foreign) == before
-
-
-@pytest.mark.parametrize("which", ["", " WHERE version = 2", " WHERE session_id LIKE '%2'"])
-def test_no_event_is_deleted(foreign: sqlite3.Connection, which: str) -> None:
-    before = rows(foreign)
-    with pytest.raises(sqlite3.IntegrityError, match="events are never deleted"):
-        foreign.execute(f"DELETE FROM events{which}")
-    assert rows(foreign) == before
-
-
-INSERT = "(rowid, session_id, version, input_id, type, recorded_at, decider, digest, hash)"
-IN_THE_WAY: dict[str, Callable[[], tuple[int | None, str, int, str | None]]] = {
-    "the same version": lambda: (None, session_id(1), 1, None),
-    "the same input": lambda: (None, session_id(9), 1, "input-1"),
-    "the same row": lambda: (1, session_id(9), 1, None),
-    "all of them": lambda: (1, session_id(1), 1, "input-1"),
-}
-
-
-@pytest.mark.parametrize("key", IN_THE_WAY)
-@pytest.mark.parametrize("verb", ["INSERT", "INSERT OR REPLACE", "REPLACE", "INSERT OR ROLLBACK"])
-@pytest.mark.parametrize("recursive", [0, 1])
-def test_no_event_is_replaced(
-    foreign: sqlite3.Connection, key: str, verb: str, recursive: int
-) -> None:
-    before = rows(foreign)
-    foreign.execute(f"PRAGMA recursive_triggers={recursive}")
-    with pytest.raises(sqlite3.IntegrityError, match="events are never replaced"):
-        foreign.execute(
-            f"{verb} INTO events {INSERT} VALUES (?, ?, ?, ?, 'forged', 0, 'x', x'00', x'00')",
-            IN_THE_WAY[key](),
-        )
-    assert rows(foreign) == before
-
-
-def test_no_event_is_replaced_by_an_upsert(foreign: sqlite3.Connection) -> None:
-    before = rows(foreign)
-    with pytest.raises(sqlite3.IntegrityError, match="events are never"):
-        foreign.execute(
-            f"INSERT INTO events {INSERT} VALUES (NULL, ?, 1, NULL, 'x', 0, 'x', x'00', x'00') "
-            "ON CONFLICT DO UPDATE SET data = '{}'",
-            (session_id(1),),
-        )
-    assert rows(foreign) == before
-
-
-def test_an_event_with_keys_of_its_own_is_inserted(foreign: sqlite3.Connection) -> None:
-    # Keeps the tests above from passing because nothing can be inserted at all.
-    for version in (3, 4):
-        foreign.execute(
-            "INSERT INTO events (session_id, version, input_id, type, recorded_at, decider, "
-            "digest, hash) VALUES (?, ?, NULL, 'x', 0, 'x', x'00', x'00')",
-            (session_id(1), version),
-        )
-    assert len(rows(foreign)) == 7

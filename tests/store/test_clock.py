@@ -1,0 +1,321 @@
+"""A clock that steps back, leaps ahead or stands still changes no order, no word and no number."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from preflights_es import settings
+from preflights_es.app import App
+from preflights_es.catalogue import WORKFLOWS
+from preflights_es.core import ids
+from preflights_es.core.errors import Refused
+from preflights_es.core.events import Actor
+from preflights_es.projections import audit
+from preflights_es.projections.decisions import in_force
+from preflights_es.replay.replayer import Replayer
+from preflights_es.runtime import entropy
+from preflights_es.runtime.integrity import walked
+from preflights_es.runtime.runner import Runner
+from preflights_es.store.chain import verified
+from preflights_es.store.sql import SqlStore
+from preflights_es.workflows.clarification import WORKFLOW
+from tests import toy
+from tests.cli.program import Result
+from tests.fixed import NOON, PROJECT, Clock, Ids, salt
+from tests.projections.given import following, kept
+from tests.runtime.performing import Hands, Scripted
+from tests.store.mortal import ROOT
+
+SECOND: Final = 1_000_000  # microseconds
+HOUR: Final = 3_600 * SECOND
+DAY: Final = 24 * HOUR
+ENDS: Final = 253_402_300_799 * SECOND  # the last second that a date can have
+
+CLOCKS: Final[dict[str, Callable[[int], int]]] = {
+    "steps back": lambda look: NOON - look * HOUR,
+    "leaps ahead": lambda look: NOON + look * 400 * DAY,
+    "stands still": lambda _look: NOON,
+    "tears to and fro": lambda look: NOON + (-1) ** look * look * 200 * DAY,
+    "begins before 1970": lambda look: (look - 40) * DAY,
+}
+"""What time it is at each look."""
+
+
+class Timed(App):
+    """The program by a clock of the test's."""
+
+    looks = 0
+    clock: Callable[[int], int]
+
+    def now(self) -> int:
+        """Microseconds since 1970 UTC."""
+        self.looks += 1
+        return self.clock(self.looks)
+
+    def new_id(self) -> str:
+        """By the same clock."""
+        return ids.uuid7(self.now() // 1_000, os.urandom(10))
+
+    @cached_property
+    def store(self) -> SqlStore:
+        """The log."""
+        return SqlStore(self.settings.database, self.now, entropy.salt)
+
+    @cached_property
+    def runner(self) -> Runner:
+        """The loop."""
+        return Runner(self.store, WORKFLOWS, self.now, self.new_id)
+
+    def decided(self, intention: str, supersedes: str | None = None) -> str:
+        """An accepted decision, its document written."""
+        setup, heuristics = self.setup(WORKFLOW), self.settings.heuristics
+        step = self.clarifications.open(intention, setup, heuristics, supersedes=supersedes)
+        session_id = step.handle.session_id
+        self.sessions.answer(step.handle, [("auth_strategy", ["OAuth"])])
+        self.finish(self.clarifications.accept(session_id).handle)
+        return session_id
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def database(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """The address of an empty log."""
+    if request.param == "sqlite":
+        return str(tmp_path / "log.db")
+    url: str = request.getfixturevalue("postgres")
+    return url
+
+
+@pytest.fixture(params=CLOCKS)
+def program(request: pytest.FixtureRequest, tmp_path: Path, database: str) -> Iterator[Timed]:
+    """The program by each clock, on each engine."""
+    found = settings.load(tmp_path, {"PREFLIGHTS_PROJECT": PROJECT}, database=database)
+    with closing(Timed(found, Actor("user", "Ada"))) as made:
+        made.clock = CLOCKS[request.param]
+        yield made
+
+
+# 1. Sessions ---------------------------------------------------------------------------------
+
+
+def test_a_session_is_in_the_order_of_its_versions_whatever_the_clock_says(program: Timed) -> None:
+    for n in range(3):
+        program.decided(f"Add login number {n}")
+        following(program.store).catch_up()
+    abandoned = program.clarifications.open(
+        "Add a cache", program.setup(WORKFLOW), program.settings.heuristics
+    )
+    program.sessions.abandon(abandoned.handle, "no need")
+    for head in program.store.heads(PROJECT):
+        stored = verified(program.store.read(head.session_id), head.hash)
+        assert Replayer(WORKFLOWS).replay(stored, head.hash).status == "identical"
+        steps = audit.steps(program.history(head.session_id)) if head.version > 4 else ()
+        versions = [step.stored.version for step in steps]
+        assert versions in ([], list(range(1, head.version + 1)))
+    found = walked(program.store, program.store.heads(None))
+    assert (found.broken, found.sessions) == ((), 4)
+    assert sorted(program.store.numbers(PROJECT)) == [1, 2, 3]
+    assert len([*(program.settings.root / "docs").rglob("*.md")]) == 3
+
+
+def test_projections_follow_every_append_whatever_the_clock_says(program: Timed) -> None:
+    first = program.decided("Add a login")
+    following(program.store).catch_up()
+    program.decided("Add a better login", supersedes=first)
+    projections = following(program.store)
+    projections.catch_up()
+    followed = kept(program.store)
+    assert {row["session_id"]: row["version"] for row in followed["sessions"]} == {
+        head.session_id: head.version for head in program.store.heads(None)
+    }
+    projections.rebuild()
+    assert kept(program.store) == followed
+
+
+def test_what_was_superseded_is_not_in_force_whatever_the_clock_says(program: Timed) -> None:
+    first = program.decided("Add a login")
+    second = program.decided("Add a better login", supersedes=first)
+    rows = list(following(program.store).rows("decisions", PROJECT))
+    assert [one.session_id for one in in_force(rows)] == [second]
+    assert [one.session_id for one in in_force(rows, at=2**62)] == [second]
+    assert in_force(rows, at=-(2**62)) == []
+    for moment in [row[name] for row in rows for name in ("accepted_at", "superseded_at")]:
+        assert len(in_force(rows, at=moment or 0)) <= 1, "never both"
+
+
+# 2. Calls ------------------------------------------------------------------------------------
+
+SESSION: Final = "00000001-0000-7000-8000-000000000001"
+
+
+@pytest.mark.parametrize("moved", [-1_000 * DAY, -1, 0])
+def test_a_call_under_way_is_nobody_elses_by_a_clock_that_stepped_back(
+    tmp_path: Path, moved: int
+) -> None:
+    hands, new_id, path = Hands(), Ids(), str(tmp_path / "log.db")
+
+    class Meanwhile(Scripted):
+        async def respond(self, request: Any) -> Any:
+            hands.at += moved
+            with pytest.raises(Refused, match="another process is asking"):
+                await bob.settle(bob.load(SESSION), his)
+            return await super().respond(request)
+
+    his, hers = Scripted("his"), Meanwhile("hers")
+    with closing(SqlStore(path, Clock(), salt)) as one, closing(SqlStore(path, hands, salt)) as two:
+        ada, bob = (Runner(log, {"toy": toy.WORKFLOW}, hands, new_id) for log in (one, two))
+        handle = ada.open(ada.workflow("toy"), PROJECT, toy.asked("why?"), SESSION, "first").handle
+        step = asyncio.run(ada.settle(handle, hers))
+        assert (step.handle.session.state.answers, his.asked) == (("hers",), [])
+        assert bob.load(SESSION).session.calls == ()
+        assert one.open_calls(PROJECT) == ()
+
+
+# 3. Erasing what is old ----------------------------------------------------------------------
+
+
+@pytest.fixture
+def by_hand(tmp_path: Path) -> Iterator[tuple[Timed, Hands]]:
+    """The program by a clock that is moved by hand."""
+    hands = Hands()
+    found = settings.load(tmp_path, {"PREFLIGHTS_PROJECT": PROJECT}, database=str(tmp_path / "l"))
+    with closing(Timed(found, Actor("user", "Ada"))) as made:
+        made.clock = lambda _look: hands.at
+        yield made, hands
+
+
+def old(program: Timed) -> list[str]:
+    """Sessions that have rested for a year."""
+    return [getattr(one, "session_id", str(one)) for one in program.erasure.older_than(365)]
+
+
+def test_what_was_done_today_is_not_old_though_the_clock_stepped_back_since(
+    by_hand: tuple[Timed, Hands],
+) -> None:
+    program, hands = by_hand
+    hands.at = NOON
+    session_id = program.decided("Add a login")
+    hands.at = SECOND
+    program.clarifications.renumber(program.runner.load(session_id), 7)
+    hands.at = NOON + DAY
+    assert old(program) == []
+    assert program.erasure.doomed(session_id).last_at == NOON
+    hands.at = NOON + 366 * DAY
+    assert old(program) == [session_id]
+
+
+def test_nothing_is_old_by_a_clock_that_stepped_back(by_hand: tuple[Timed, Hands]) -> None:
+    program, hands = by_hand
+    hands.at = NOON
+    program.decided("Add a login")
+    hands.at = NOON - 1_000 * DAY
+    assert old(program) == []
+
+
+# 4. The command line -------------------------------------------------------------------------
+
+
+class Clocked:
+    """The program in a project, told what time it is."""
+
+    def __init__(self, folder: Path) -> None:
+        self.at = NOON
+        self.step = 0
+        words = (sys.executable, "-m", "tests.store.other_clock", str(folder), str(folder.parent))
+        self._program = subprocess.Popen(
+            words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT
+        )
+
+    def __call__(self, *words: str) -> Result:
+        """What came of a command, in which nothing was a bug."""
+        assert self._program.stdin is not None
+        assert self._program.stdout is not None
+        told = {"at": self.at, "step": self.step, "words": words}
+        print(json.dumps(told), file=self._program.stdin, flush=True)
+        done = Result(*json.loads(self._program.stdout.readline()))
+        assert done.code in (0, 3), (words, done)
+        return done
+
+    def close(self) -> None:
+        """Send it home."""
+        self._program.communicate()
+
+
+@pytest.fixture
+def house(tmp_path: Path) -> Iterator[Clocked]:
+    folder = tmp_path / "house"
+    folder.mkdir()
+    subprocess.run(["git", "init", "--quiet", "--template="], cwd=folder, check=True)
+    with closing(Clocked(folder)) as made:
+        yield made
+
+
+def negative(value: Any) -> list[Any]:
+    """Numbers below nought, however deep they lie, but for times, which may be before 1970."""
+    match value:
+        case dict():
+            amounts = [inner for key, inner in value.items() if not key.endswith("_at")]
+            return [found for inner in amounts for found in negative(inner)]
+        case list():
+            return [found for inner in value for found in negative(inner)]
+        case int() | float():
+            return [value] if value < 0 else []
+        case _:
+            return []
+
+
+DECIDE: Final = ("--answer", "auth_strategy=OAuth", "--accept", "--by", "Ada Lovelace")
+LOOKS: Final = (
+    ("sessions", "--json"),
+    ("show", "last", "--json"),
+    ("decisions", "--json"),
+    ("decisions", "--all", "--json"),
+    ("usage", "--json"),
+    ("audit", "verify", "--all", "--json"),
+    ("erase", "--older-than", "36500d", "--dry-run", "--json"),
+    ("replay", "last", "--json"),
+    ("projections", "status", "--json"),
+    ("renumber", "--json"),
+    ("db", "status", "--json"),
+)
+"""Commands that look, or find nothing to do."""
+NEGATIVE: Final = re.compile(r"(?<![\w.-])-\d")
+SAID: Final = (("sessions",), ("log", "last"), ("usage",), ("decisions",), ("audit", "trail"))
+
+
+@pytest.mark.parametrize("step", [0, SECOND, -HOUR])
+def test_no_command_fails_or_shows_less_than_nothing_by_any_clock(
+    house: Clocked, tmp_path: Path, step: int
+) -> None:
+    house.step = step
+    checkpoint = str(tmp_path / "checkpoint.jsonl")
+    times = (NOON, NOON - DAY, SECOND, ENDS - DAY, NOON)
+    for n, at in enumerate(times):
+        house.at = at
+        done = house("start", f"Add login number {n}", *DECIDE, "--json")
+        house("start", f"Add cache number {n}", "--provider", "sim", "--seed", str(n))
+        house("note", "Call Bob tomorrow at 10", "--language", "en")
+        for look in LOOKS:
+            assert negative(house(*look).json) == [], look
+        for words in SAID:
+            assert not NEGATIVE.search(house(*words).out), words
+        if n:
+            found = house("audit", "verify", "--against", checkpoint, "--json").json
+            assert found["sessions"] == 3 * (n + 1)
+        house("audit", "checkpoint", "-o", checkpoint, "--force")
+        trail = house("audit", "trail", "--format", "jsonl").out.splitlines()
+        places = [(line["session_id"], line["version"]) for line in map(json.loads, trail)]
+        assert places == sorted(places)
+        assert done.json["status"] == "accepted"
+    assert len(house("decisions", "--json").json["decisions"]) == len(times)

@@ -1,0 +1,410 @@
+"""A disk fills up: what was acknowledged is there, nothing is half done, and it goes on with room.
+
+The disks are small ones in memory (`tests/store/small_disk.py`).
+"""
+
+from __future__ import annotations
+
+import os
+import pwd
+import random
+from contextlib import ExitStack, closing, suppress
+from pathlib import Path
+from typing import Final
+
+import psycopg
+import pytest
+
+from preflights_es.core.errors import CommitUnknown, StoreError, StoreUnavailable
+from preflights_es.core.ports import Batch, Head
+from preflights_es.store.chain import verified
+from preflights_es.store.following import SqlFollowing
+from preflights_es.store.sql import SqlStore
+from tests.cli.program import Project, Result
+from tests.fixed import PROJECT, Clock
+from tests.postgres import SAFE, OwnServer
+from tests.store.given import Salt, at, batch, heard, said, session_id, sql
+from tests.store.small_disk import SmallDisk, on_a_disk
+
+PAGE: Final = 4_096  # bytes: what a file in memory grows by
+TO_LOOK: Final = 10 * PAGE  # bytes that let a log in a file be opened, and not be written
+
+APPENDS_MAX: Final = 2_000  # several times what fills any of the disks
+
+
+class Writer:
+    """Appends to two sessions at once, so that half an append would be seen, and keeps count."""
+
+    def __init__(self, store: SqlStore) -> None:
+        self.store = store
+        self.inputs: list[str] = []
+        self.maybe: list[str] = []
+        """Of which the log said that nobody knows."""
+        self._steps = 0
+        self._choice = random.Random(0)  # bytes that no database packs
+
+    def append(self, length: int) -> None:
+        """One more Input of so many bytes in each of the sessions; raises what the log does."""
+        self._steps += 1
+        names = [f"step-{self._steps}-{number}" for number in (1, 2)]
+        batches = [
+            self._batch(number, self.store.head(session_id(number)), name, length)
+            for number, name in enumerate(names, 1)
+        ]
+        try:
+            self.store.append(batches)
+        except CommitUnknown:
+            self.maybe += names
+            raise
+        self.inputs += names
+
+    def _batch(self, number: int, head: Head | None, name: str, length: int) -> Batch:
+        version = head.version if head else 0
+        return batch(
+            number,
+            said(self._choice.randbytes(length // 2).hex(), name),
+            heard("x"),
+            after=head,
+            opens=(f"call-{version + 2}",),
+            closes=(f"call-{version}",),
+            holds=2 * version + number,
+        )
+
+    def until_full(self, length: int) -> StoreError:
+        """Append until that is refused: why."""
+        for _ in range(APPENDS_MAX):
+            try:
+                self.append(length)
+            except StoreError as error:
+                return error
+        raise AssertionError("the disk does not fill up")
+
+    def check(self) -> None:
+        """What was acknowledged is there, all of it and nothing else, but for what nobody knows."""
+        heads = self.store.heads(None)
+        found: list[str] = []
+        for head in heads:
+            events = verified(self.store.read(head.session_id), head.hash)
+            assert [event.version for event in events] == list(range(1, head.version + 1))
+            found += [event.input_id for event in events if event.input_id is not None]
+        assert set(self.inputs) <= set(found) <= {*self.inputs, *self.maybe}
+        assert len({head.version for head in heads}) <= 1, "both sessions moved, or none"
+        calls = {(head.session_id, f"call-{head.version}") for head in heads}
+        assert set(self.store.open_calls(PROJECT)) == calls
+        assert len(self.store.numbers(PROJECT)) == len(found)
+
+
+# 1. A log in a file --------------------------------------------------------------------------
+
+
+@on_a_disk("2m")
+def test_a_disk_that_fills_up_loses_nothing_and_the_same_log_goes_on(disk: SmallDisk) -> None:
+    with closing(sql(disk.folder)) as store:
+        writer = Writer(store)
+        writer.append(100)
+        disk.fill(but=600_000)
+        for _ in range(2):
+            error = writer.until_full(5_000)
+            assert isinstance(error, StoreUnavailable)
+            assert str(error).startswith("the log cannot be used: database or disk is full")
+            assert "\n" not in str(error)
+            writer.check()
+        assert len(writer.inputs) > 6
+        with closing(sql(disk.folder)) as other:
+            assert other.heads(None) == store.heads(None)
+        disk.make_room()
+        writer.append(5_000)
+        writer.check()
+        store.check()
+    with closing(sql(disk.folder)) as again:
+        writer.store = again
+        writer.check()
+
+
+@on_a_disk("2m")
+def test_with_any_room_an_append_is_there_or_refused(disk: SmallDisk) -> None:
+    with closing(sql(disk.folder)) as store:
+        writer = Writer(store)
+        came = []
+        for left in range(0, 40 * PAGE, PAGE):
+            before = len(writer.inputs)
+            disk.fill(but=left)
+            with suppress(StoreUnavailable):
+                writer.append(10_000)
+            writer.check()
+            came.append(len(writer.inputs) > before)
+            disk.make_room()
+            writer.append(100)
+            writer.check()
+            assert store.database.scrubbed(), "its journal is empty again"
+        assert set(came) == {False, True}
+
+
+@on_a_disk("2m")
+def test_with_any_room_a_new_log_is_made_or_refused(disk: SmallDisk) -> None:
+    came = []
+    for n, left in enumerate(range(0, 100 * PAGE, 6 * PAGE)):
+        path = disk.folder / f"{n}.db"
+        disk.fill(but=left)
+        try:
+            SqlStore(str(path), Clock(), Salt()).close()
+        except StoreUnavailable:
+            came.append(False)
+        else:
+            came.append(True)
+        disk.make_room()
+        with closing(SqlStore(str(path), Clock(), Salt())) as store:
+            assert store.heads(None) == ()
+            store.check()
+        for part in disk.folder.glob(f"{n}.db*"):
+            part.unlink()
+    assert set(came) == {False, True}
+
+
+@on_a_disk("2m")
+def test_what_a_process_left_in_the_journal_is_read_where_nothing_can_be_written(
+    disk: SmallDisk, tmp_path: Path
+) -> None:
+    with closing(sql(tmp_path)) as store:
+        Writer(store).append(100)
+        expected = store.heads(None)
+        for name in ("log.db", "log.db-wal"):  # and not what processes share, which a restart takes
+            (disk.folder / name).write_bytes((tmp_path / name).read_bytes())
+    disk.fill()
+    for _ in range(2):
+        with closing(sql(disk.folder)) as left:
+            assert left.heads(None) == expected
+            left.check()
+
+
+# 2. The command line -------------------------------------------------------------------------
+
+
+@pytest.fixture
+def house(tmp_path: Path) -> Project:
+    """A project whose log may lie elsewhere."""
+    made = Project(tmp_path / "house", tmp_path)
+    made.folder.mkdir()
+    return made
+
+
+def elsewhere(folder: Path) -> dict[str, str]:
+    """What tells the program where the log lies, and whose it is."""
+    return {"PREFLIGHTS_DATABASE_URL": str(folder / "log.db"), "PREFLIGHTS_PROJECT": "house"}
+
+
+def refused(done: Result, *words: str) -> None:
+    """The world failed, and that is said in one line."""
+    assert done.code == 5, done
+    assert done.err.count("\n") == 1
+    assert done.err.startswith("preflights: ")
+    assert all(word in done.err for word in words), done.err
+    assert "Traceback" not in done.err
+
+
+DECIDE: Final = ("--answer", "auth_strategy=OAuth", "--accept", "--by", "Ada Lovelace")
+
+
+@pytest.mark.parametrize("left", [0, TO_LOOK])
+@on_a_disk("2m")
+def test_a_command_on_a_full_disk_says_so_and_loses_nothing(
+    disk: SmallDisk, house: Project, left: int
+) -> None:
+    env = elsewhere(disk.folder)
+    assert house.call("start", "Add OAuth login", env=env).code == 3
+    disk.fill(but=left)
+    refused(
+        house.run("start", "Add a logout", env=env),
+        "the log cannot be used",
+        "make room, then again",
+    )
+    refused(
+        house.call("answer", "last", "OAuth", env=env),
+        "the log cannot be used",
+        "make room, then again",
+    )
+    disk.make_room()
+    (session,) = house.call("sessions", "--json", env=env).json["sessions"]
+    assert session["intention"] == "Add OAuth login"
+    assert house.call("replay", "last", env=env).code == 0
+    assert house.call("answer", "last", "OAuth", env=env).code == 3, "it waits to be accepted"
+    assert house.call("audit", "verify", env=env).code == 0
+
+
+@pytest.mark.parametrize("left", [0, TO_LOOK])
+@on_a_disk("2m")
+def test_who_looks_at_a_log_on_a_full_disk_is_answered(
+    disk: SmallDisk, house: Project, left: int
+) -> None:
+    env = elsewhere(disk.folder)
+    assert house.call("start", "Add OAuth login", *DECIDE, env=env).code == 0
+    looks = [(word, "last", "--json") for word in ("show", "log", "replay")]
+    before = [house.call(*look, env=env) for look in looks]
+    disk.fill(but=left)
+    assert [house.call(*look, env=env) for look in looks] == before
+    assert {done.code for done in before} == {0}
+
+
+@on_a_disk("2m")
+def test_a_log_that_cannot_be_made_is_made_once_there_is_room(
+    disk: SmallDisk, house: Project
+) -> None:
+    env = elsewhere(disk.folder)
+    for left in (0, TO_LOOK, 40 * PAGE):
+        disk.fill(but=left)
+        refused(house.call("start", "Add OAuth login", env=env), "the log cannot be used")
+        disk.make_room()
+    assert house.call("start", "Add OAuth login", env=env).code == 3
+    (session,) = house.call("sessions", "--json", env=env).json["sessions"]
+    assert session["status"] == "needs_answers"
+
+
+@on_a_disk("2m")
+def test_a_document_that_cannot_be_written_is_written_by_a_later_command(
+    disk: SmallDisk, tmp_path: Path
+) -> None:
+    house = Project(disk.folder / "house", tmp_path)
+    house.folder.mkdir()
+    env = elsewhere(tmp_path)
+    disk.fill()
+    done = house.run("start", "Add OAuth login", *DECIDE, env=env)
+    recorded, _, why = done.err.partition("\n")
+    assert recorded == "warning: it is recorded; the next command writes its document"
+    refused(done._replace(err=why), "docs/decisions", "No space left")
+    shown = house.call("show", "last", "--json", env=env)
+    assert shown.json["status"] == "accepted", "the decision is recorded"
+    assert [*disk.folder.glob("house/**/*.md*")] == []
+    disk.make_room()
+    assert house.call("sessions", env=env).code == 0
+    (document,) = disk.folder.glob("house/docs/decisions/*")
+    assert document.name == "0001-add-oauth-login.md"
+    assert document.read_text().count("OAuth") > 1
+    assert house.call("render", "last", "--check", env=env).code == 0
+    assert house.call("replay", "last", env=env).code == 0
+
+
+@pytest.mark.parametrize("left", [0, TO_LOOK])
+@on_a_disk("2m")
+def test_who_reads_a_projection_that_cannot_be_written_gets_the_same_rows(
+    disk: SmallDisk, house: Project, left: int
+) -> None:
+    env = elsewhere(disk.folder)
+    assert house.call("start", "Add OAuth login", *DECIDE, env=env).code == 0
+    led = ("--provider", "sim", "--seed", "1")
+    assert house.call("start", "Add a cache", *led, env=env).code in (0, 3)
+    looks = [("decisions", "--json"), ("usage", "--json")]
+    disk.fill(but=left)
+    found = [house.call(*look, env=env) for look in looks]
+    assert {(done.code, done.err) for done in found} == {(0, "")}
+    assert len(found[0].json["decisions"]) == 1
+    with closing(SqlStore(env["PREFLIGHTS_DATABASE_URL"], Clock(), Salt())) as store:
+        assert SqlFollowing(store).registered() == {}, "nothing could be kept"
+    disk.make_room()
+    assert [house.call(*look, env=env) for look in looks] == found
+    with closing(SqlStore(env["PREFLIGHTS_DATABASE_URL"], Clock(), Salt())) as store:
+        assert SqlFollowing(store).counts()["waiting"] == 0
+
+
+# 3. A log on a server ------------------------------------------------------------------------
+
+
+WORDS: Final = " ".join(f"word{n * n}" for n in range(400))
+
+
+class SmallServer(OwnServer):
+    """One whose data lie on a small disk."""
+
+    def __init__(self, disk: SmallDisk) -> None:
+        self._disk = disk
+        super().__init__((*SAFE, "-c", "min_wal_size=2MB", "-c", "max_wal_size=4MB"))
+
+    def _make(self) -> None:
+        data = self._disk.folder / "data"
+        data.mkdir(mode=0o700)
+        if self._user:
+            owner = pwd.getpwnam(self._user)
+            os.chown(data, owner.pw_uid, owner.pw_gid)
+        (self.folder / "data").symlink_to(data)
+        self._run(
+            *("initdb", "--pgdata", "data", "--no-sync", "--auth=trust", "--username=postgres"),
+            *("--locale=C", "--encoding=UTF8", "--wal-segsize=1"),
+        )
+
+    def journal_moves_on(self) -> None:
+        """Begin a new file of the journal, which may be its end."""
+        with suppress(psycopg.Error):
+            self.admin().execute("SELECT pg_switch_wal()")
+
+    def answers_again(self) -> None:
+        """After it ended itself, be it that it started again or that somebody must start it."""
+        try:
+            self._answers()
+        except AssertionError:
+            self._gone("keep")
+            self.started_again()
+
+
+@on_a_disk("96m")
+def test_a_server_whose_disk_fills_up_loses_nothing_and_goes_on(disk: SmallDisk) -> None:
+    with closing(SmallServer(disk)) as server, closing(at(server.url(server.database()))) as store:
+        writer = Writer(store)
+        server.journal_moves_on()
+        writer.append(100)
+        disk.fill(but=100_000)  # bytes: less than the new file of the journal has left
+        for _ in range(2):
+            error = writer.until_full(8_000)
+            assert isinstance(error, StoreUnavailable)
+            assert "could not extend file" in str(error)
+            assert "\n" not in str(error)
+            writer.check()
+        disk.make_room()
+        writer.append(8_000)
+        writer.check()
+
+
+@on_a_disk("96m")
+def test_a_command_says_in_one_line_that_the_disk_of_its_server_is_full(
+    disk: SmallDisk, house: Project
+) -> None:
+    with closing(SmallServer(disk)) as server:
+        url = server.url(server.database())
+        env = {"PREFLIGHTS_DATABASE_URL": url, "PREFLIGHTS_PROJECT": "house"}
+        assert house.run("start", "Add OAuth login", env=env).code == 3
+        with closing(at(url)) as store:
+            server.journal_moves_on()
+            disk.fill(but=100_000)
+            Writer(store).until_full(8_000)
+            done = [house.run("start", f"Add a cache {n} " + WORDS, env=env) for n in range(3)]
+            refused(done[-1], "the log at", "could not extend file")
+            disk.make_room()
+            assert house.run("answer", "last", "OAuth", env=env).code == 3
+
+
+def _moved_on(server: SmallServer, writer: Writer) -> StoreError:
+    """Append little, in one file of the journal after the other, until that is refused: why."""
+    for _ in range(APPENDS_MAX):
+        server.journal_moves_on()
+        try:
+            writer.append(10)
+        except StoreError as error:
+            return error
+    raise AssertionError("the journal does not come to its end")
+
+
+@on_a_disk("96m")
+def test_a_server_that_ends_itself_for_want_of_room_loses_nothing(disk: SmallDisk) -> None:
+    with ExitStack() as stack:
+        server = stack.enter_context(closing(SmallServer(disk)))
+        url = f"{server.url(server.database())}&connect_timeout=1"
+        store = stack.enter_context(closing(at(url)))
+        writer = Writer(store)
+        writer.append(100)
+        disk.fill()
+        while "could not extend file" in (said := str(_moved_on(server, writer))):
+            assert "\n" not in said
+        assert "\n" not in said
+        disk.make_room()
+        server.answers_again()
+        writer.check()
+        writer.append(8_000)
+        writer.check()

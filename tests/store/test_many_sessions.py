@@ -1,0 +1,168 @@
+"""Many sessions, answered by several processes at once: nothing lost, nothing twice."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import pytest
+
+from preflights_es.app import App
+from preflights_es.catalogue import WORKFLOWS
+from preflights_es.core.ports import Head, Stored
+from preflights_es.replay.replayer import Replayer
+from preflights_es.store.chain import verified
+from preflights_es.store.sql import SqlStore
+from preflights_es.workflows.clarification import WORKFLOW
+from preflights_es.workflows.clarification.events import AnswersGiven, DecisionRecorded
+from tests.projections.given import following, kept
+from tests.store import decider
+from tests.store.answerer import PROCESSES
+from tests.store.mortal import ROOT
+
+SESSIONS: Final = 50
+INTENTIONS: Final = ("Add a login", "Improve the ui")
+"""In turn: one becomes a record with a number, the other a task without."""
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def database(request: pytest.FixtureRequest) -> str:
+    """An empty log: a file in the folder of the test, or a server's."""
+    url: str = request.getfixturevalue("postgres") if request.param == "postgres" else "log.db"
+    return url
+
+
+@pytest.fixture
+def program(tmp_path: Path, database: str) -> Iterator[App]:
+    """The program, with so many sessions that each ask one question."""
+    with closing(decider.app(tmp_path, database)) as made:
+        for n in range(SESSIONS):
+            intention = f"{INTENTIONS[n % len(INTENTIONS)]} of shop {n}"
+            setup, heuristics = made.setup(WORKFLOW), made.settings.heuristics
+            made.clarifications.open(intention, setup, heuristics)
+        yield made
+
+
+class Said(NamedTuple):
+    """What was acknowledged to one of the processes."""
+
+    word: str
+    session_id: str
+    what: str
+    came: list[str]
+
+
+def said(program: App, root: Path, database: str) -> list[Said]:
+    """What the processes were acknowledged, while somebody follows."""
+    sessions = [head.session_id for head in program.store.heads(None)]
+    assert len(sessions) == SESSIONS
+    words = (sys.executable, "-m", "tests.store.answerer", str(root), database, *sessions)
+    found: list[Said] = []
+    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True, cwd=ROOT) as answering:
+        assert answering.stdout is not None
+        for n, line in enumerate(answering.stdout):
+            word, session_id, what, *came = line.split()
+            found.append(Said(word, session_id, what, came))
+            if n % 40 == 0:
+                following(program.store).catch_up()
+    assert answering.returncode == 0, "a process failed; its traceback stands on stderr"
+    return found
+
+
+def test_fifty_sessions_answered_by_four_processes_lose_nothing_and_double_nothing(
+    program: App, tmp_path: Path, database: str
+) -> None:
+    lines = said(program, tmp_path, database)
+    answers = [line for line in lines if line.word == "answered"]
+    accepts = [line for line in lines if line.word == "accepted"]
+    assert len(answers) == len(accepts) == SESSIONS * PROCESSES
+    stored = {head.session_id: _whole(program, head.session_id) for head in _heads(program)}
+    assert len(stored) == SESSIONS
+    _each_answer_is_there_once(answers, stored)
+    _one_answer_of_each_session_counts(program, answers)
+    _each_session_is_accepted_once(accepts, stored)
+    _each_record_has_a_number_of_its_own(program, tmp_path)
+    _the_projections_say_the_same(program.store)
+
+
+def _heads(program: App) -> list[Head]:
+    return list(program.store.heads(decider.PROJECT))
+
+
+def _whole(program: App, session_id: str) -> tuple[Stored, ...]:
+    """The session's events: in their places, chained, and decided today as they were then."""
+    head = program.store.head(session_id)
+    assert head is not None
+    stored = program.store.read(session_id)
+    assert [event.version for event in stored] == list(range(1, head.version + 1))
+    verified(stored, head.hash)
+    assert Replayer(WORKFLOWS).replay(stored, head.hash).status == "identical"
+    inputs = [event.input_id for event in stored if event.input_id is not None]
+    assert len(set(inputs)) == len(inputs)
+    assert program.runner.load(session_id).session.calls == ()
+    return stored
+
+
+def _each_answer_is_there_once(answers: list[Said], stored: dict[str, tuple[Stored, ...]]) -> None:
+    given = Counter(
+        (session_id, event.data)
+        for session_id, events in stored.items()
+        for event in events
+        if event.type == AnswersGiven.tag
+    )
+    assert len(given) == given.total() == len(answers)
+    for answer in answers:
+        found = [s for s, data in given if f'"{answer.what}"'.encode() in (data or b"")]
+        assert found == [answer.session_id]
+
+
+def _one_answer_of_each_session_counts(program: App, answers: list[Said]) -> None:
+    counted = {a.session_id: a.what for a in answers if a.came[0] == "AnswerAccepted"}
+    assert len(counted) == SESSIONS
+    assert Counter(a.came[0] for a in answers) == {
+        "AnswerAccepted": SESSIONS,
+        "AnswerRefused": SESSIONS * (PROCESSES - 1),
+    }
+    for session_id, value in counted.items():
+        patch = program.runner.load(session_id).session.state.patch
+        assert value in [found for _, found in patch.fields]
+
+
+def _each_session_is_accepted_once(
+    accepts: list[Said], stored: dict[str, tuple[Stored, ...]]
+) -> None:
+    counted = [line.session_id for line in accepts if line.came == ["DecisionRecorded"]]
+    assert sorted(counted) == sorted(stored)
+    assert {word for line in accepts for word in line.came} <= {
+        "DecisionRecorded",
+        "ChangeRefused",
+        "Refused",
+    }
+    for events in stored.values():
+        assert [event.type for event in events].count(DecisionRecorded.tag) == 1
+
+
+def _each_record_has_a_number_of_its_own(program: App, root: Path) -> None:
+    records = SESSIONS // len(INTENTIONS)
+    given = program.store.numbers(decider.PROJECT)
+    assert sorted(given) == list(range(1, records + 1))
+    for number, session_id in given.items():
+        assert program.runner.load(session_id).session.state.number == number
+    assert program.store.open_calls(decider.PROJECT) == ()
+    documents = [path for path in (root / "docs").rglob("*") if path.is_file()]
+    assert len(documents) == SESSIONS
+    assert {path.suffix for path in documents} == {".md"}
+
+
+def _the_projections_say_the_same(store: SqlStore) -> None:
+    projections = following(store)
+    projections.catch_up()
+    followed = kept(store)
+    assert [row["turns"] for row in followed["sessions"]] == [PROCESSES] * SESSIONS
+    projections.rebuild()
+    assert kept(store) == followed
