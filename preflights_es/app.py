@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 from preflights_es import __version__
 from preflights_es.catalogue import CODE, WORKFLOWS
 from preflights_es.core.completions import CompletionRequested
+from preflights_es.core.errors import LogFromFuture, NoLog, PreflightsError
 from preflights_es.core.events import Actor, Request
 from preflights_es.core.leading import Lead, Setup
-from preflights_es.core.ports import Following
+from preflights_es.core.ports import Following, Stream
 from preflights_es.core.session import Workflow
 from preflights_es.leads import Leads
 from preflights_es.runtime import entropy
@@ -28,11 +30,15 @@ from preflights_es.store.codec import Codec
 from preflights_es.store.sql import SqlStore
 
 if TYPE_CHECKING:
+    from preflights_es.projections.follower import Progress
+    from preflights_es.projections.holding import Holding
+    from preflights_es.projections.projection import Projection
     from preflights_es.projections.projector import Projector
     from preflights_es.projections.reading import Read, Reader
     from preflights_es.runtime.erasure import Erasure
     from preflights_es.runtime.transfer import Transfer
     from preflights_es.store.following import SqlFollowing
+    from preflights_es.store.listening import Listener
 
 
 class App:
@@ -45,11 +51,15 @@ class App:
         *,
         leads: Leads | None = None,
         key: str = "",
+        creates: bool = True,
     ) -> None:
         """Args:
         leads: as the command says; else as the settings do.
         key: makes what the command records happen once, however often it runs.
+        creates: whether the command may make the log, where there is none.
         """
+        self._creates = creates
+        self._given_back = ExitStack()
         self.settings = settings
         self.actor = actor
         self.leads = leads or Leads(settings)
@@ -57,8 +67,24 @@ class App:
 
     @cached_property
     def store(self) -> SqlStore:
-        """The log, opened and up to date."""
-        return SqlStore(self.settings.database, entropy.now, entropy.salt)
+        """The log, opened and up to date.
+
+        Raises:
+            NoLog: somebody said where it lies, it does not, and the command makes none.
+        """
+        database, creates = self.settings.database, self._creates
+        try:
+            return SqlStore(database, entropy.now, entropy.salt, creates=creates)
+        except NoLog:
+            if self.settings.is_database_named:
+                raise
+        from tempfile import TemporaryDirectory
+
+        # Nothing was recorded here yet: an empty log says so in every command's own words.
+        folder = self._given_back.enter_context(TemporaryDirectory(prefix="preflights-"))
+        empty = SqlStore(str(Path(folder, "log.db")), entropy.now, entropy.salt)
+        self._given_back.callback(_assert_empty, empty)
+        return empty
 
     @cached_property
     def runner(self) -> Runner:
@@ -68,7 +94,12 @@ class App:
     @cached_property
     def _once(self) -> Once:
         """What the command recorded when it ran before, under its key."""
-        return Once(self.runner, self.settings.project, self._key)
+        return Once(self.runner, self.settings.project, self._key, self._log_id)
+
+    def _log_id(self) -> str:
+        from preflights_es.store.naming import log_id
+
+        return log_id(self.store)
 
     @cached_property
     def documents(self) -> Documents:
@@ -79,7 +110,17 @@ class App:
     @cached_property
     def _desk(self) -> Desk:
         project, check = self.settings.project, self._check_lead
-        return Desk(self.runner, project, self.actor, self.settled, self._once, check)
+        once, settled = self._once, self.settled
+        return Desk(self.runner, project, self.actor, settled, once, check, self._numbered)
+
+    def _numbered(self, number: int) -> list[str]:
+        """Sessions of this project whose record may bear a number; their own logs say whether."""
+        said = f'"number":{number},'
+        try:
+            rows = self.projector.rows("decisions", self.settings.project)
+            return [row["session_id"] for row in rows if said in row["decided"]]
+        except LogFromFuture:
+            return []  # the log's list of numbers has one of them all the same
 
     @cached_property
     def sessions(self) -> Sessions:
@@ -125,6 +166,45 @@ class App:
     def projector(self) -> Projector:
         """The projections of the log; whoever reads one catches up first."""
         return projector(self.following)
+
+    def listener(self) -> Listener:
+        """Where a follower of this log waits."""
+        from preflights_es.store.listening import Listener
+
+        return Listener(self.store.database)
+
+    def follow(
+        self,
+        listener: Listener,
+        every_s: float,
+        progress: Callable[[Progress], None],
+        trouble: Callable[[PreflightsError], None],
+    ) -> None:
+        """Keep the projections up to date until the listener is stopped.
+
+        Raises:
+            NewerProjection: a newer version of this program keeps one of them.
+            StoreUnavailable: the log could not be used the first time.
+        """
+        from preflights_es.projections.follower import Follower
+        from preflights_es.store.watched import WatchedFollowing
+
+        follower = Follower(listener, every_s, progress, trouble)
+        log = WatchedFollowing(self.store, follower.before, follower.after)
+        follower.follow(projector(log).catch_up)
+
+    def holding(self) -> Holding:
+        """What holds sessions against the rows that projections keep of them."""
+        from preflights_es.projections.holding import Holding
+        from preflights_es.store.keeping import SqlKeeping
+
+        def again(session_id: str) -> Stream | None:
+            head = self.store.head(session_id)
+            stream = self.following.stream(head) if head is not None else None
+            return None if stream is None or stream.damage else stream
+
+        keeping, unfit = SqlKeeping(self.store), self.following.unfit
+        return Holding(keeping, projections(), reader(), unfit, again)
 
     def history(self, session_id: str) -> Read:
         """A session with all of its events, and how it stood after each.
@@ -202,8 +282,17 @@ class App:
 
     def close(self) -> None:
         """Give the log back, if it was opened."""
+        self._given_back.close()
         if "store" in self.__dict__:
             self.store.close()
+
+
+def _assert_empty(store: SqlStore) -> None:
+    """What was recorded in a log that is thrown away would be lost: never without a word."""
+    try:
+        assert not store.heads(None, 1), "a command recorded something that may not make the log"
+    finally:
+        store.close()
 
 
 def projected() -> list[str]:
@@ -236,6 +325,7 @@ def opened(
     options: Options | None = None,
     language: str | None = None,
     key: str = "",
+    creates: bool = True,
 ) -> App:
     """The program as it stands in a folder.
 
@@ -243,6 +333,7 @@ def opened(
         options: what the command line says of a provider.
         language: what it says of the language of notes.
         key: what makes it happen once.
+        creates: whether a log that is not there is made.
 
     Raises:
         SettingsError: a settings file or variable is wrong.
@@ -254,7 +345,7 @@ def opened(
 
     found = loaded(options)
     who = actor(found, terminal=terminal)
-    return App(found, who, leads=Leads(found, options, loaded), key=key)
+    return App(found, who, leads=Leads(found, options, loaded), key=key, creates=creates)
 
 
 # Projections ---------------------------------------------------------------------------------
@@ -262,12 +353,18 @@ def opened(
 
 def projector(log: Following) -> Projector:
     """What keeps the projections of a log."""
-    from preflights_es.projections.decisions import DECISIONS
     from preflights_es.projections.projector import Projector
+
+    return Projector(log, projections(), reader())
+
+
+def projections() -> tuple[Projection, ...]:
+    """All that are kept."""
+    from preflights_es.projections.decisions import DECISIONS
     from preflights_es.projections.sessions import SESSIONS
     from preflights_es.projections.usage import USAGE
 
-    return Projector(log, (SESSIONS, DECISIONS, USAGE), reader())
+    return (SESSIONS, DECISIONS, USAGE)
 
 
 def reader() -> Reader:

@@ -46,6 +46,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     project: str
     database: str
     """A URL, or the path of a SQLite file."""
+    is_database_named: bool = True
+    """Whether anybody said so; else it is the place where a log lies unless told otherwise."""
     decisions: str
     """Folder of the records, relative to the root."""
     tasks: str
@@ -130,15 +132,12 @@ def load(
     if found := line_trouble(project, NAME_MAX):
         raise wrong_setting(None, "project", found)
     kind, name = actor_of(env, table.actor, source, cwd)
+    named = database or env.get("PREFLIGHTS_DATABASE_URL") or beside(source, table.database)
     return Settings(
         root=root,
         project=project,
-        database=(
-            database
-            or env.get("PREFLIGHTS_DATABASE_URL")
-            or beside(source, table.database)
-            or str(log_folder(git, env) / "log.db")
-        ),
+        database=named or str(log_folder(git, env) / "log.db"),
+        is_database_named=bool(named),
         decisions=folder(source, "decisions", table.decisions, "docs/decisions"),
         tasks=folder(source, "tasks", table.tasks, "docs/tasks"),
         actor_name=name,

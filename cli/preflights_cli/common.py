@@ -128,11 +128,23 @@ language_option = click.option(
     "--language", metavar="LANGUAGE", help="de or en: of the sentences; the locale's by default."
 )
 
+CREATING: Final = frozenset(
+    {"start", "note take", "note add", "import", "db upgrade", "projections follow"}
+)
+"""Commands that make the log where there is none: they record, or wait for what will be."""
+
 PROVIDER_OPTIONS = ("provider", "model", "base_url", "seed", "faults")
 
 
+def _key(ctx: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
+    """A text that can be named when it is refused."""
+    if (key := given(ctx, parameter, value)) and (found := problem(key, NAME_MAX)):
+        raise click.BadParameter(f"it {found}", param=parameter)
+    return value
+
+
 key_option = click.option(
-    "--key", metavar="KEY", callback=given, help="Do it once, however often it runs under the key."
+    "--key", metavar="KEY", callback=_key, help="Do it once, however often it runs under the key."
 )
 """For commands that record something on behalf of a script that may be run again."""
 
@@ -174,7 +186,8 @@ def common(command: Callable[P, R]) -> Callable[..., R]:
         database = options.pop("db") or (ctx.obj or {}).get("db")
         asked = Options(**{n: options.pop(n) for n in PROVIDER_OPTIONS if n in options})
         language, key = options.pop("language", None), options.pop("key", None)
-        with opened(voice, database, asked, language, key or "") as app:
+        _, _, path = ctx.command_path.partition(" ")
+        with opened(voice, database, asked, language, key or "", path in CREATING) as app:
             return command(*args, app=app, voice=voice, **options)  # type: ignore[arg-type]  # P lacks them
 
     return wrapped
@@ -182,7 +195,12 @@ def common(command: Callable[P, R]) -> Callable[..., R]:
 
 @contextlib.contextmanager
 def opened(
-    voice: Voice, database: str | None, asked: Options, language: str | None = None, key: str = ""
+    voice: Voice,
+    database: str | None,
+    asked: Options,
+    language: str | None = None,
+    key: str = "",
+    creates: bool = False,
 ) -> Iterator[App]:
     """The program in the current folder, given back at the end."""
     terminal = is_terminal() and not voice.as_json
@@ -193,6 +211,7 @@ def opened(
         options=asked,
         language=language,
         key=key,
+        creates=creates,
     )
     voice.detail(f"project {app.settings.project}, log {app.settings.database}")
     if app.settings.source:

@@ -5,16 +5,21 @@ from __future__ import annotations
 import os
 import sqlite3
 from pathlib import Path
+from typing import Final
 
 import pytest
 
+from preflights_es.app import opened
+from preflights_es.catalogue import WORKFLOWS
+from preflights_es.workflows.clarification.values import HeuristicsConfig
 from tests.cli.program import Project
 
 ACCEPTED = ("--answer", "auth_strategy=OAuth", "--accept", "--by", "Ada")
 
 
 def database(project: Project, *args: str, env: dict[str, str] | None = None) -> Path:
-    """Where the log lies, as `db status` says."""
+    """Where the log lies, as `db status` says once it is there."""
+    assert project.call("db", "upgrade", *args, env=env).code == 0
     found = project.call("db", "status", "--json", *args, env=env).json["database"]
     return Path(project.folder, str(found)).resolve()
 
@@ -34,9 +39,9 @@ def test_the_log_lies_in_the_repositorys_common_directory(house: Project) -> Non
 def test_upgrade_creates_the_log_once(empty: Project) -> None:
     assert not empty.log.exists()
     done = empty.call("db", "upgrade")
-    assert done.out == f"{empty.log} has schema 0002.\n"
+    assert done.out == f"{empty.log} has schema 0003.\n"
     shape = empty.call("db", "upgrade", "--json").json
-    assert shape == {"format": "db-upgrade/1", "database": str(empty.log), "schema": "0002"}
+    assert shape == {"format": "db-upgrade/1", "database": str(empty.log), "schema": "0003"}
 
 
 def test_a_database_that_is_named_wins_in_this_order(house: Project, tmp_path: Path) -> None:
@@ -50,7 +55,7 @@ def test_a_database_that_is_named_wins_in_this_order(house: Project, tmp_path: P
     assert database(house, env=env) == by_env
     for args in (("--db", "by option.db"), ("--db", "sqlite:///by option.db")):
         assert database(house, *args, env=env) == house.folder / "by option.db"
-    before = house.call("--db", "before.db", "db", "status", "--json")
+    before = house.call("--db", "before.db", "db", "upgrade", "--json")
     assert before.json["database"] == "before.db"
 
 
@@ -114,7 +119,116 @@ def test_a_folder_that_is_gone_is_said_so(house: Project) -> None:
     assert done.err == "preflights: the current folder is gone: change to another one\n"
 
 
-# 2. Documents stay inside --------------------------------------------------------------------
+# 2. Where there is none ----------------------------------------------------------------------
+
+READING: Final = (
+    *("sessions", "show", "log", "prompt", "decisions", "why Strategy", "usage", "notes", "tasks"),
+    *("replay last", "render", "renumber --check", "export last", "export --all"),
+    *("audit verify", "audit verify --all", "audit trail", "audit checkpoint", "db status"),
+    *("projections status", "projections rebuild", "projections rebuild --jobs 2"),
+    *(
+        "erase last --dry-run",
+        "erase --older-than 1d --yes",
+        "answer last x",
+        "accept last --by Ada",
+    ),
+    "db backup copy.db",
+)
+
+
+def files(project: Project) -> list[str]:
+    """All that lies in and below the folder."""
+    return sorted(str(path.relative_to(project.folder)) for path in project.folder.rglob("*"))
+
+
+@pytest.mark.parametrize("command", READING)
+def test_a_log_that_was_named_and_is_not_there_is_not_made_by_reading_it(
+    house: Project, tmp_path: Path, command: str
+) -> None:
+    named = {"PREFLIGHTS_DATABASE_URL": f"sqlite:///{tmp_path}/typo.db"}
+    before = files(house)
+    found = [
+        house.call(*command.split(), "--db", "typo.db"),
+        house.call(*command.split(), "--db", "no/such/folder/typo.db", "--json"),
+        house.call(*command.split(), env=named),
+    ]
+    assert files(house) == before
+    (house.folder / "preflights.toml").write_text('database = "typo.db"\n')
+    found.append(house.call(*command.split()))
+    assert not list(tmp_path.glob("**/typo.db"))
+    for done in found:
+        assert (done.code, done.out) == (5, ""), done
+        assert done.err.startswith("preflights: there is no log at ")
+        assert "typo.db: look at --db, PREFLIGHTS_DATABASE_URL and the settings file" in done.err
+        assert done.err.count("\n") == 1
+
+
+@pytest.mark.parametrize("command", READING)
+def test_where_nothing_was_recorded_reading_leaves_nothing_behind(
+    empty: Project, tmp_path: Path, command: str
+) -> None:
+    (tmp_path / "temporary").mkdir()
+    before = files(empty)
+    done = empty.run(*command.split(), env={"TMPDIR": str(tmp_path / "temporary")})
+    assert done.code in (0, 1, 5), done
+    assert done.is_safe()
+    assert files(empty) == before
+    assert list((tmp_path / "temporary").iterdir()) == []
+
+
+def test_the_first_look_at_a_new_project_is_answered(empty: Project) -> None:
+    assert empty.call("sessions").out.startswith("No sessions here yet.\nBegin with: preflights")
+    assert empty.call("decisions").code == 0
+    assert empty.call("show").code == 1
+    status = empty.call("db", "status", "--json").json
+    assert (status["database"], status["schema"]) == (str(empty.log), None)
+    assert (status["bytes"], status["sessions"]) == (None, 0)
+    assert "schema        none yet\n" in empty.call("db", "status").out
+    assert empty.call("db", "backup", "copy.db").code == 5
+    assert not empty.log.parent.exists()
+    empty.decided()
+    assert len(empty.call("sessions", "--json").json["sessions"]) == 1
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("start", "Add login"),
+        ("note", "call mom"),
+        ("note", "add", "task", "Mow"),
+        ("db", "upgrade"),
+    ],
+)
+def test_what_records_something_makes_the_log_that_was_named(
+    house: Project, command: tuple[str, ...]
+) -> None:
+    assert house.call(*command, "--db", "new.db").code in (0, 3)
+    assert house.call("audit", "verify", "--db", "new.db").code == 0
+
+
+def test_an_import_makes_the_log_that_was_named(house: Project) -> None:
+    session_id = house.started_session()
+    content = house.call("export", session_id).out
+    assert house.call("import", "-", "--db", "new.db", stdin=content.encode()).code == 0
+    assert house.call("export", session_id, "--db", "new.db").out == content
+
+
+def test_a_file_of_sessions_is_replayed_whatever_the_log(house: Project) -> None:
+    house.decided()
+    house.call("export", "last", "-o", "one.jsonl")
+    assert house.call("replay", "one.jsonl", "--db", "typo.db").code == 0
+    assert not (house.folder / "typo.db").exists()
+
+
+def test_an_empty_file_is_no_log_to_read(house: Project) -> None:
+    (house.folder / "empty.db").touch()
+    done = house.call("audit", "verify", "--all", "--db", "empty.db")
+    assert (done.code, done.out) == (5, "")
+    assert (house.folder / "empty.db").read_bytes() == b""
+    assert house.call("start", "Add login", "--db", "empty.db").code == 3
+
+
+# 3. Documents stay inside --------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("folder", ["../outside", "/tmp", "a/../../b", "a\\\\b"])
@@ -155,7 +269,7 @@ def test_a_link_that_stays_inside_is_followed(house: Project) -> None:
     assert house.call("render", "--check").code == 0
 
 
-# 3. A world that fails -----------------------------------------------------------------------
+# 4. A world that fails -----------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -166,6 +280,7 @@ def test_a_link_that_stays_inside_is_followed(house: Project) -> None:
         ("://", 2, "cannot be read"),
         (":memory:", 2, "cannot live in memory"),
         ("sqlite://", 2, "cannot live in memory"),
+        ("sqlite://x.db", 2, "names a host before its file: expected sqlite:///PATH"),
         (".", 5, "the log cannot be used"),
         ("README/log.db", 5, "the log cannot be opened"),
     ],
@@ -186,16 +301,42 @@ def test_a_database_that_cannot_be_one_is_said_so(
 
 def test_a_read_only_log_can_be_read_and_not_written(house: Project) -> None:
     house.started_session()
-    url = f"sqlite:///file:{house.log}?mode=ro&uri=true"
-    assert house.call("show", "--db", url).code == 0
-    assert house.call("replay", "last", "--db", url).code == 0
-    done = house.call("answer", "last", "OAuth", "--db", url)
-    assert done.code == 5
-    assert done.err == (
-        "preflights: the log cannot be used: attempt to write a readonly database: "
-        "mend its disk or rights, then again\n"
-    )
+    before = files(house)
+    for url in (f"sqlite:///{house.log}?mode=ro", f"sqlite:///file:{house.log}?mode=ro&uri=true"):
+        shown = house.run("show", "--db", url)
+        assert (shown.code, shown.err) == (0, "")
+        assert house.call("db", "status", "--db", url, "--json").json["database"] == str(house.log)
+        assert house.call("replay", "last", "--db", url).code == 0
+        done = house.call("answer", "last", "OAuth", "--db", url)
+        assert done.code == 5
+        assert done.err == (
+            "preflights: the log cannot be used: attempt to write a readonly database: "
+            "mend its disk or rights, then again\n"
+        )
     assert house.show()["version"] == 3
+    assert files(house) == before
+
+
+def test_a_log_that_is_only_to_be_read_is_not_made(house: Project) -> None:
+    before = files(house)
+    for command in (("start", "Add login"), ("db", "upgrade"), ("sessions",)):
+        done = house.run(*command, "--db", "sqlite:///x.db?mode=ro")
+        assert (done.code, done.out, done.err.count("\n")) == (5, "", 1), done
+        assert done.err.startswith("preflights: there is no log at x.db: ")
+    assert files(house) == before
+
+
+@pytest.mark.parametrize(
+    "asked", ["mode=rw", "mode=memory", "cache=shared", "timeout=5", "uri=true", "mode=ro&vfs=x"]
+)
+def test_what_a_file_cannot_be_asked_is_refused(house: Project, asked: str) -> None:
+    done = house.run("start", "Add login", "--db", f"sqlite:///x.db?{asked}")
+    assert (done.code, done.out) == (2, "")
+    found = asked.removeprefix("mode=ro&")
+    assert done.err == (
+        f"preflights: the database URL: found {found!r}, a file takes only mode=ro\n"
+    )
+    assert not (house.folder / "x.db").exists()
 
 
 def test_a_full_disk_loses_nothing_that_was_acknowledged(house: Project) -> None:
@@ -221,11 +362,11 @@ def test_an_output_that_nobody_takes_is_no_bug(house: Project) -> None:
     closed = house.run(program=("sh", "-c", "preflights show >&- <&-"))
     assert (closed.code, closed.out, closed.err) == (0, "", "")
     gone = house.run(program=("sh", "-c", "{ preflights log --json; echo $? >&2; } | true"))
-    assert gone.err in ("1\n", "0\n")
+    assert gone.err in ("141\n", "0\n")
     assert house.run(program=("sh", "-c", "preflights show nosuch 2>&-")).code == 1
 
 
-# 4. A log that is damaged, or not ours -------------------------------------------------------
+# 5. A log that is damaged, or not ours -------------------------------------------------------
 
 
 def test_a_file_that_is_no_database_is_damaged_data(house: Project) -> None:
@@ -253,7 +394,7 @@ def test_a_log_of_a_newer_version_is_refused(house: Project) -> None:
     for command in (("show",), ("answer", "last", "OAuth"), ("db", "upgrade"), ("db", "status")):
         done = house.call(*command)
         assert done.code == 4
-        assert "has schema 9999, this version knows 0002: upgrade preflights" in done.err
+        assert "has schema 9999, this version knows 0003: upgrade preflights" in done.err
 
 
 def test_an_event_of_a_newer_version_is_refused_by_name(house: Project, tmp_path: Path) -> None:
@@ -289,7 +430,7 @@ def test_another_programs_database_is_left_alone(house: Project) -> None:
     assert path.read_bytes() == before
 
 
-# 5. Providers --------------------------------------------------------------------------------
+# 6. Providers --------------------------------------------------------------------------------
 
 
 def test_a_key_in_the_environment_changes_nothing(house: Project) -> None:
@@ -308,3 +449,17 @@ def test_a_provider_that_does_not_exist_is_a_clear_error(house: Project) -> None
     done = house.call("show")
     assert done.code == 2
     assert "preflights.toml, line 2: provider: found 'oracle'" in done.err
+
+
+def test_what_is_recorded_in_a_log_that_is_thrown_away_is_a_bug_and_never_silent(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    looker = opened(tmp_path, terminal=False, creates=False)
+    assert not looker.store.heads(None)
+    looker.close()
+    careless = opened(tmp_path, terminal=False, creates=False)
+    setup = careless.setup(WORKFLOWS["clarification"])
+    careless.clarifications.open("Add login", setup, HeuristicsConfig())
+    with pytest.raises(AssertionError, match="recorded something"):
+        careless.close()
