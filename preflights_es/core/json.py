@@ -32,24 +32,16 @@ def repeated(data: bytes) -> str | None:
     """A name that one object has twice, which readers take for different values; None without.
 
     Args:
-        data: JSON.
-
-    Raises:
-        ValueError, RecursionError: it is none, or too deep.
+        data: JSON; of what is none nothing is said.
     """
-    import json
+    import jiter
 
-    found: list[str] = []
-
-    def look(pairs: list[tuple[str, Any]]) -> None:
-        names: set[str] = set()
-        for name, _ in pairs:
-            if name in names:
-                found.append(name)
-            names.add(name)
-
-    json.loads(data, object_pairs_hook=look)
-    return found[0] if found else None
+    try:
+        jiter.from_json(data, catch_duplicate_keys=True)
+    except ValueError as error:
+        _, is_repeated, found = str(error).partition("Detected duplicate key ")
+        return found.rpartition(" at line ")[0] if is_repeated else None
+    return None
 
 
 class Absent:

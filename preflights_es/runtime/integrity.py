@@ -12,6 +12,7 @@ from preflights_es.core.ports import Archive, Head, Store, Stored
 from preflights_es.projections.holding import Astray, Holding
 from preflights_es.store.chain import erased_before, verified
 from preflights_es.store.checkpoint import Checkpoint, Tip, checkpoint
+from preflights_es.store.codec import unambiguous
 
 
 class Broken(msgspec.Struct, frozen=True):
@@ -82,6 +83,8 @@ def checked(store: Store, head: Head) -> Sequence[Stored]:
     if not events:
         raise LogDamaged(where, 1, "missing: only the head is left")
     verified(events, head.hash)
+    for event in events:
+        unambiguous(event)
     # Read after the events, the head can be ahead of them and never behind: they do not shrink.
     now = store.head(head.session_id)
     if now is None:

@@ -19,11 +19,6 @@ _NO_PAYLOAD = (ValueError, LookupError, TypeError, AttributeError, RecursionErro
 """What an upcaster raises on JSON that is no payload of its tag."""
 
 
-_encode_into = msgspec.json.Encoder().encode_into
-_room = bytearray()
-"""Where payloads are encoded only to be compared; a new one for each would cost twice the time."""
-
-
 class Codec:
     """The events of one workflow, and of the kernel, by tag."""
 
@@ -50,7 +45,6 @@ class Codec:
             raise ErasedSession(stored.session_id)
         if tag not in self._upcasters:
             return tag, data
-        _refuse_repeated(stored, tag, data)
         try:
             payload = json.decoded(data)
             while tag in self._upcasters:
@@ -81,26 +75,19 @@ class Codec:
                 "this version: upgrade preflights, or remove the event if it is not ours"
             )
         try:
-            event = decoder.decode(data)
+            return decoder.decode(data)
         except (ValueError, RecursionError) as error:
             raise _none(stored, tag, error) from error
-        # What we wrote ourselves has no name twice; others may have, and only they are looked at.
-        _encode_into(event, _room)
-        if _room != data:
-            _refuse_repeated(stored, tag, data)
-        return event
 
 
-def _refuse_repeated(stored: Stored, tag: str, data: bytes) -> None:
-    """Raises:
-    LogDamaged: one reader of the payload may find another value in it than the next.
+def unambiguous(stored: Stored) -> None:
+    """See that no name stands twice in an object of a payload, which `decode` takes time not to do.
+
+    Raises:
+        LogDamaged: one reader of it may find another value in it than the next.
     """
-    try:
-        name = json.repeated(data)
-    except (ValueError, RecursionError) as error:
-        raise _none(stored, tag, error) from error
-    if name is not None:
-        raise _none(stored, tag, f"it has the name {name!r} twice")
+    if stored.data is not None and (name := json.repeated(stored.data)) is not None:
+        raise _none(stored, stored.type, f"it has the name {name} twice")
 
 
 def _none(stored: Stored, tag: str, why: object) -> LogDamaged:

@@ -18,6 +18,7 @@ import msgspec
 from msgspec import structs
 
 from preflights_es.core.errors import LogDamaged, NewerProjection, ProjectionDamaged
+from preflights_es.core.events import INT_MAX
 from preflights_es.core.ports import Fold, Folded, Head, Registered, Row, Stored, Stream, Turn
 from preflights_es.store.chain import verified
 from preflights_es.store.projected import PROJECTED, SHAPES, sized, statements
@@ -25,11 +26,7 @@ from preflights_es.store.sql import SqlStore
 from preflights_es.store.statements import Statements, event_of
 
 ROWS_PAGE: Final = 1_000  # sessions whose rows are read at once
-PORTIONS: Final = (
-    64,
-    8,
-    1,
-)  # sessions that a statement is about; three to compile, not one a count
+PORTIONS: Final = (64, 8, 1)  # sessions of one statement: three to compile, not one a count
 
 Look = Callable[[Callable[[Any], Any]], Any]
 """Hands a cursor to whoever looks something up."""
@@ -42,6 +39,8 @@ class SqlFollowing:
         self._database = store.database
         engine = store.database.engine
         self._statements = Statements(statements(engine.dialect.name), engine)
+        self._fitting: set[tuple[Any, ...]] = set()
+        """Projections with the kinds of values of rows that its columns held."""
 
     def _rows(self, which: str, /, **values: Any) -> list[Any]:
         rows: list[Any] = self._database.looked(
@@ -258,12 +257,19 @@ class SqlFollowing:
         return tuple(PROJECTED[name].c.keys())
 
     def unfit(self, name: str, rows: Sequence[Row]) -> str:
-        try:
-            msgspec.convert(rows, SHAPES[name])
-        except msgspec.ValidationError as error:
-            return str(error)
-        is_held = all("\0" not in value for row in rows for value in row if type(value) is str)
-        return "" if is_held else "a text with NUL, which PostgreSQL does not take"
+        for row in rows:
+            # Rows of the same kinds fit as well, but for what their values may be.
+            kinds = (name, *map(type, row))
+            if kinds in self._fitting and all(map(_is_held, row)):
+                continue
+            try:
+                msgspec.convert([row], SHAPES[name])
+            except msgspec.ValidationError as error:
+                return str(error)
+            if any("\0" in value for value in row if isinstance(value, str)):
+                return "a text with NUL, which PostgreSQL does not take"
+            self._fitting.add(kinds)
+        return ""
 
     def rows(self, name: str, project: str | None) -> Iterator[dict[str, Any]]:
         columns = self.columns(name)
@@ -325,6 +331,13 @@ def _verified(head: Head, events: tuple[Stored, ...]) -> Stream:
 def registered_of(rows: Sequence[Any]) -> dict[str, Registered]:
     """The projections that were begun, by name."""
     return {row[0]: Registered(row[0], row[1], row[2], bool(row[3])) for row in rows}
+
+
+def _is_held(value: object) -> bool:
+    """Whether every column of its kind can hold a value."""
+    if isinstance(value, str):
+        return "\0" not in value
+    return not isinstance(value, int) or -INT_MAX - 1 <= value <= INT_MAX
 
 
 def _refuse_newer(found: Mapping[str, Registered], versions: Mapping[str, int]) -> None:

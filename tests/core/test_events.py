@@ -95,9 +95,9 @@ def test_a_number_that_somebody_may_have_recorded_is_read(field: str, value: int
     [
         (b'{"a":1,"b":{"a":2}}', None),
         (b'[{"a":1},{"a":2}]', None),
-        (b'{"a":1,"a":1}', "a"),
-        (b'{"a":1,"\\u0061":2}', "a"),
-        (b'{"a":[{"b":1,"c":2,"b":3}]}', "b"),
+        (b'{"a":1,"a":1}', '"a"'),
+        (b'{"a":1,"\\u0061":2}', '"a"'),
+        (b'{"a":[{"b":1,"c":2,"b":3}]}', '"b"'),
     ],
 )
 def test_a_name_that_an_object_has_twice_is_found(data: bytes, name: str | None) -> None:
