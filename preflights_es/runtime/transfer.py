@@ -25,7 +25,6 @@ from preflights_es.core.session import Session
 from preflights_es.runtime.passes import Mixed, Passes, Source
 from preflights_es.runtime.runner import Runner
 from preflights_es.store import chain, jsonl
-from preflights_es.store.codec import unambiguous
 
 TOGETHER: Final = 1024 * 1024  # bytes of a file in one transaction: some hundred sessions
 NOTHING, WHOLE, TAIL = 0, 1, 2  # of a session, what is lacking here
@@ -199,12 +198,10 @@ class Transfer:
 
     def _learn(self, known: _Known, events: list[Stored]) -> None:
         chain.verified(events)
-        for event in events:
-            unambiguous(event)
         workflow = self._runner.workflow(events[0].workflow)
         session = self._runner.folded(workflow, events)
-        view = workflow.view(session.state) if workflow.record else None
-        known.add(getattr(view, "number", None), session)
+        number = getattr(session.state, "number", None) if workflow.record else None
+        known.add(number, session)
 
     def _lacking(self, events: list[Stored], head: Head | None) -> list[Stored]:
         """The tail that this log lacks.

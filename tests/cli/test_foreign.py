@@ -53,8 +53,6 @@ REFUSED: Final = {
     "a number that fits no column": payload('"number":1', f'"number":{2**70}'),
     "a number below 1": payload('"number":1', '"number":-1'),
     "a number that no document bears": payload('"number":1', f'"number":{10**12}'),
-    "two actors": payload('"actor":', '"actor":{"kind":"user","name":"Eve"},"actor":'),
-    "two names of an actor": payload('"name":', '"name":"Eve","name":'),
     "a project that PostgreSQL does not take": lambda one: replace(one, project="ho\0use"),
     "rules that PostgreSQL does not take": lambda one: replace(one, decider="c\0/1"),
 }
@@ -71,6 +69,24 @@ def test_what_nobody_could_record_is_not_taken_over(
     assert done.err.count("\n") == 1
     assert done.is_safe()
     assert len(other.call("decisions", "--json").json["decisions"]) == 1
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        payload('"actor":', '"actor":{"kind":"user","name":"Eve"},"actor":'),
+        payload('"name":', '"name":"Eve","name":'),
+    ],
+    ids=["two actors", "two names of an actor"],
+)
+def test_what_readers_may_take_for_different_words_is_named_by_verify(
+    house: Project, other: Project, change: Change
+) -> None:
+    house.decided()
+    assert other.call("import", "-", stdin=forged(house, change)).code == 0
+    done = other.call("audit", "verify")
+    assert done.code == 4
+    assert "twice" in done.out + done.err
 
 
 def test_the_last_number_there_is_leaves_the_others_to_us(house: Project, other: Project) -> None:
