@@ -129,15 +129,22 @@ def said_by(origin: Origin) -> dict[str, str] | None:
     return {"kind": "model", "name": ""} if origin.source == "suggested" else by
 
 
-def _origin(origin: Origin) -> dict[str, Any]:
+def value_json(origin: Origin) -> dict[str, Any]:
+    """A value, who said it, and when it counted."""
     return {
-        "key": origin.key,
         "field": origin.field,
         "value": origin.value,
         "source": origin.source,
         "by": said_by(origin),
         "at": iso(origin.at),
         "version": origin.version,
+    }
+
+
+def _origin(origin: Origin) -> dict[str, Any]:
+    return {
+        "key": origin.key,
+        **value_json(origin),
         "input": origin.input,
         "asked": origin.asked,
         "response": origin.response,

@@ -8,7 +8,7 @@ import click
 
 from preflights_cli.clarified import SOURCES
 from preflights_cli.common import Voice, common, finish_pending
-from preflights_cli.decisions import actor_json, related_json, said_by, who
+from preflights_cli.decisions import actor_json, related_json, value_json, who
 from preflights_cli.moments import iso, minute
 from preflights_es.app import App
 from preflights_es.core.asking import Answers
@@ -118,12 +118,7 @@ def _why(read: Read, decided: Decided, origin: Origin) -> dict[str, Any]:
         "uid": decided.uid,
         "standing": decided.standing,
         "category": decided.category,
-        "field": origin.field,
-        "value": origin.value,
-        "source": origin.source,
-        "by": said_by(origin),
-        "at": iso(origin.at),
-        "version": origin.version,
+        **value_json(origin),
         "keyword": _keyword(_event(read, origin.version)),
         "intention": _intention(read),
         "question": _question(read, origin),

@@ -64,8 +64,7 @@ def rows_of(
         trouble = error
     made: dict[str, tuple[Row, ...]] = {one.name: () for one in projections}
     for one in projections:
-        # Where not even that can be said of it, nothing is kept; `audit verify` says what it is.
-        with suppress(Exception):
+        with suppress(Exception):  # not even that can be said: `audit verify` says what it is
             made |= _checked(unreadable(read, trouble), (one,), unfit)
     return made
 

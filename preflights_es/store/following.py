@@ -23,7 +23,7 @@ from preflights_es.core.ports import Fold, Folded, Head, Registered, Row, Stored
 from preflights_es.store.chain import verified
 from preflights_es.store.projected import PROJECTED, SHAPES, sized, statements
 from preflights_es.store.sql import SqlStore
-from preflights_es.store.statements import Statements, event_of
+from preflights_es.store.statements import Looking, event_of
 
 ROWS_PAGE: Final = 1_000  # sessions whose rows are read at once
 PORTIONS: Final = (64, 8, 1)  # sessions of one statement: three to compile, not one a count
@@ -32,21 +32,13 @@ Look = Callable[[Callable[[Any], Any]], Any]
 """Hands a cursor to whoever looks something up."""
 
 
-class SqlFollowing:
+class SqlFollowing(Looking):
     """The promises are those of `core.ports.Following`."""
 
     def __init__(self, store: SqlStore) -> None:
-        self._database = store.database
-        engine = store.database.engine
-        self._statements = Statements(statements(engine.dialect.name), engine)
+        super().__init__(store.database, statements(store.database.engine.dialect.name))
         self._fitting: set[tuple[Any, ...]] = set()
         """Projections with the kinds of values of rows that its columns held."""
-
-    def _rows(self, which: str, /, **values: Any) -> list[Any]:
-        rows: list[Any] = self._database.looked(
-            lambda cursor: self._statements.run(cursor, which, **values).fetchall()
-        )
-        return rows
 
     # 1. Which there are ----------------------------------------------------------------------
 

@@ -15,24 +15,17 @@ from preflights_es.store import tables
 from preflights_es.store.following import registered_of
 from preflights_es.store.projected import PROJECTED
 from preflights_es.store.sql import SqlStore
-from preflights_es.store.statements import Statements
+from preflights_es.store.statements import Looking
 
 TOGETHER: Final = 32  # sessions that a statement asks for; the last one stands in for those missing
 STRAYS: Final = 500  # rows without a session that are read at once
 
 
-class SqlKeeping:
+class SqlKeeping(Looking):
     """The promises are those of `core.ports.Keeping`."""
 
     def __init__(self, store: SqlStore) -> None:
-        self._database = store.database
-        self._statements = Statements(_statements(), store.database.engine)
-
-    def _rows(self, which: str, /, **values: Any) -> list[Any]:
-        rows: list[Any] = self._database.looked(
-            lambda cursor: self._statements.run(cursor, which, **values).fetchall()
-        )
-        return rows
+        super().__init__(store.database, _statements())
 
     def registered(self) -> dict[str, Registered]:
         return registered_of(self._rows("registered"))

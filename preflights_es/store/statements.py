@@ -13,6 +13,7 @@ from sqlalchemy.sql.elements import BindParameter
 
 from preflights_es.core.ports import Head, Stored
 from preflights_es.store import tables
+from preflights_es.store.database import Database
 from preflights_es.store.memory import MATCHES_MAX
 
 
@@ -75,6 +76,20 @@ class Statements:
         if which not in self._compiled:
             self._compiled[which] = Statement(self._elements[which], self._engine)
         return self._compiled[which]
+
+
+class Looking:
+    """A room that looks rows up by statements of its own."""
+
+    def __init__(self, database: Database, elements: Mapping[str, ClauseElement]) -> None:
+        self._database = database
+        self._statements = Statements(elements, database.engine)
+
+    def _rows(self, which: str, /, **values: Any) -> list[Any]:
+        rows: list[Any] = self._database.looked(
+            lambda cursor: self._statements.run(cursor, which, **values).fetchall()
+        )
+        return rows
 
 
 def together(cursor: Any) -> AbstractContextManager[Any]:

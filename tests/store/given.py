@@ -26,6 +26,21 @@ DECISION: Final = "toy.heard.v1"
 AnyStore = MemoryStore | SqlStore
 
 
+UPGRADER = """
+import sys
+from preflights_es.store import migrate
+from preflights_es.store.sql import SqlStore
+from preflights_es.store.sqlite import PAGE_SIZE
+for url in sys.argv[1:]:
+    print("ready", flush=True)
+    sys.stdin.readline()
+    store = SqlStore(url, int, bytes)
+    print(store.schema(), flush=True)
+    store.close()
+"""
+"""A process that opens each log that it is given, when it is told to, and says its schema."""
+
+
 class Salt:
     """Sixteen bytes that count."""
 

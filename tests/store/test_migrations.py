@@ -27,7 +27,7 @@ from preflights_es.store.engines import parsed
 from preflights_es.store.sql import SqlStore
 from preflights_es.store.sqlite import PAGE_SIZE
 from tests.fixed import Clock
-from tests.store.given import Salt, batch, cursor, heard, opened, said, session_id, sql
+from tests.store.given import UPGRADER, Salt, batch, cursor, heard, opened, said, session_id, sql
 
 
 @pytest.fixture
@@ -114,25 +114,11 @@ def test_an_empty_file_becomes_a_log(path: Path) -> None:
         assert store.schema() == tables.SCHEMA
 
 
-UPGRADE = """
-import sys
-from preflights_es.store import migrate
-from preflights_es.store.sql import SqlStore
-from preflights_es.store.sqlite import PAGE_SIZE
-for path in sys.argv[1:]:
-    print("ready", flush=True)
-    sys.stdin.readline()
-    store = SqlStore(path, int, bytes)
-    print(store.schema(), flush=True)
-    store.close()
-"""
-
-
 def test_processes_that_open_one_new_log_at_once_all_find_it_upgraded(tmp_path: Path) -> None:
     paths = [tmp_path / f"log-{n}.db" for n in range(10)]
     processes = [
         subprocess.Popen(
-            [sys.executable, "-c", UPGRADE, *map(str, paths)],
+            [sys.executable, "-c", UPGRADER, *map(str, paths)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,

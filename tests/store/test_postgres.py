@@ -46,6 +46,7 @@ from tests.markdown import ticked
 from tests.postgres import Server, connected
 from tests.store.given import (
     INPUT,
+    UPGRADER,
     Salt,
     at,
     batch,
@@ -357,26 +358,13 @@ def test_a_database_that_cannot_hold_every_text_is_refused(server: Server) -> No
     assert "LATIN1" in str(error)
 
 
-UPGRADE = """
-import sys
-from preflights_es.store import migrate
-from preflights_es.store.sql import SqlStore
-for url in sys.argv[1:]:
-    print("ready", flush=True)
-    sys.stdin.readline()
-    store = SqlStore(url, int, bytes)
-    print(store.schema(), flush=True)
-    store.close()
-"""
-
-
 def test_processes_that_open_one_new_log_at_once_all_find_it_upgraded(server: Server) -> None:
     names = [server.database() for _ in range(2)]
     with ExitStack() as stack:
         processes = [
             stack.enter_context(
                 subprocess.Popen(
-                    [sys.executable, "-c", UPGRADE, *map(server.url, names)],
+                    [sys.executable, "-c", UPGRADER, *map(server.url, names)],
                     stdin=subprocess.PIPE,
                     stdout=subprocess.PIPE,
                     text=True,
