@@ -232,9 +232,9 @@ def _opened(file: str) -> Iterator[tuple[BinaryIO, int]]:
             if file == "-":
                 source: BinaryIO = sys.stdin.buffer
             else:
-                source = stack.enter_context(Path(file).open("rb"))
+                source = stack.enter_context(Path(file).open("rb", jsonl.BLOCK))
             if file == "-" or not source.seekable():
-                copy = stack.enter_context(TemporaryFile())
+                copy: BinaryIO = stack.enter_context(TemporaryFile("w+b"))
                 shutil.copyfileobj(source, copy)
                 source = copy
             size = source.seek(0, 2)
@@ -259,7 +259,7 @@ def lines_of(file: str) -> list[bytes]:
     size = 0
     with _opened(file) as (source, _):
         for line in jsonl.lines_in(source, name_of(file)):
-            size += len(line) + 1
+            size += len(line)
             if size > HELD_MAX:
                 found = f"{name_of(file)} has more than {HELD_MAX:,} bytes"
                 raise Refused(f"{found}: split it by session")

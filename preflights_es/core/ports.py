@@ -41,8 +41,11 @@ class Batch(msgspec.Struct, frozen=True, kw_only=True):
     """A number of the project that this session takes; no other session can have it."""
 
 
-class Stored(msgspec.Struct, frozen=True):
-    """An event at rest: the envelope, the payload's bytes and the chain (docs/specs/log.md)."""
+class Stored(msgspec.Struct, frozen=True, gc=False):
+    """An event at rest: the envelope, the payload's bytes and the chain (docs/specs/log.md).
+
+    Nothing in it can refer back to it, and there are many: the collector need not look at them.
+    """
 
     session_id: str
     project: str

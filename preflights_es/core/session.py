@@ -41,7 +41,7 @@ def _nobody(_state: object) -> None:
 
 
 KERNEL_INPUTS = (SessionAbandoned, InputQuarantined)
-CLOSING = (SessionClosed, ResponseIgnored, InputIgnored)
+CLOSING = frozenset[type[Event]]((SessionClosed, ResponseIgnored, InputIgnored))
 """The kernel's own Decisions, which reach no workflow."""
 
 
@@ -132,14 +132,14 @@ def evolve(workflow: Workflow[S], session: Session[S], event: Event) -> Session[
         )
         return Session(session.state, version, session.calls, event, session.closed)
     before = session.undecided
-    if isinstance(event, CLOSING):
+    if type(event) in CLOSING:
         if isinstance(event, SessionClosed):
             return Session(session.state, version, (), None, event.status)
         return Session(session.state, version, session.calls, None, session.closed)
     state, calls = session.state, session.calls
     if before is not None:
         state = workflow.evolve(state, before)
-        if isinstance(before, Outcome):
+        if calls and isinstance(before, Outcome):
             calls = tuple(call for call in calls if not _answers(before, call))
     if isinstance(event, Request):
         calls = (*calls, event)

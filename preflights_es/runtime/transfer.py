@@ -7,7 +7,7 @@ together, and a few bytes of each.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import msgspec
 
@@ -28,7 +28,11 @@ from preflights_es.store import chain, jsonl
 
 TOGETHER: Final = 1024 * 1024  # bytes of a file in one transaction: some hundred sessions
 NOTHING, WHOLE, TAIL = 0, 1, 2  # of a session, what is lacking here
+OBJECT_BYTES: Final = 64  # about, of a hash and of a list
 TRIES: Final = 10  # to take over a session that somebody else takes over at the same time
+
+
+T = TypeVar("T", "_Seen", "_Arriving")
 
 
 class Taken(msgspec.Struct, frozen=True):
@@ -65,6 +69,18 @@ class _Known:
             )
         if session.closed == "erased":
             self.erased.add(place)
+
+
+class _Seen(msgspec.Struct, frozen=True):
+    """What has to be held of a session until the log was asked for it, with others."""
+
+    session_id: str
+    hashes: list[bytes]
+    """Of its events, in their order."""
+
+    @property
+    def size(self) -> int:
+        return OBJECT_BYTES * (1 + len(self.hashes))
 
 
 class _Arriving(msgspec.Struct, frozen=True):
@@ -180,17 +196,17 @@ class Transfer:
     def _checked(self, passes: Passes, where: str, progress: Callable[[], None]) -> _Known:
         known = _Known()
 
-        def folded() -> Iterator[_Arriving]:
-            for events, size in passes.first():
+        def folded() -> Iterator[_Seen]:
+            for events, _ in passes.first():
                 self._learn(known, events)
-                yield _Arriving(events, size, None, (), erased=False)
+                yield _seen(events)
 
         for some in _together(folded()):
             heads = self._archive.heads_of([one.session_id for one in some])
             for one in some:
-                new = self._lacking(one.events, heads.get(one.session_id))
-                is_whole = len(new) == len(one.events)
-                known.lacking.append(WHOLE if is_whole else TAIL if new else NOTHING)
+                here = self._here(one, heads.get(one.session_id))
+                is_lacking = here < len(one.hashes)
+                known.lacking.append(NOTHING if not is_lacking else TAIL if here else WHOLE)
                 progress()
         if not known.numbers:
             raise LogDamaged(where, 0, "it holds no events")
@@ -203,25 +219,25 @@ class Transfer:
         number = getattr(session.state, "number", None) if workflow.record else None
         known.add(number, session)
 
-    def _lacking(self, events: list[Stored], head: Head | None) -> list[Stored]:
-        """The tail that this log lacks.
+    def _here(self, seen: _Seen, head: Head | None) -> int:
+        """How many events of a session this log has, if they are the same.
 
         Raises:
             Refused: the two copies differ.
         """
         if head is None:
-            return events
+            return 0
         # A hash stands for all that is before it.
-        if head.version <= len(events) and events[head.version - 1].hash == head.hash:
-            return events[head.version :]
+        if head.version <= len(seen.hashes) and seen.hashes[head.version - 1] == head.hash:
+            return head.version
         here = self._archive.read(head.session_id)
-        for mine, theirs in zip(here, events, strict=False):
-            if mine.hash != theirs.hash:
+        for mine, theirs in zip(here, seen.hashes, strict=False):
+            if mine.hash != theirs:
                 raise Refused(
                     f"session {mine.session_id} has diverged: at version {mine.version} this log "
                     "and the file hold different events"
                 )
-        return events[len(here) :]
+        return len(here)
 
     def _taken(self, some: Sequence[_Arriving]) -> Iterator[Taken]:
         """Those that are new in one transaction; where that is refused, one by one, to see why."""
@@ -244,7 +260,8 @@ class Transfer:
     def _tail_taken(self, one: _Arriving) -> int:
         """How many events of a session were added."""
         for _ in range(TRIES):
-            new = self._lacking(one.events, self._archive.head(one.session_id))
+            here = self._here(_seen(one.events), self._archive.head(one.session_id))
+            new = one.events[here:]
             try:
                 if new:
                     self._insert(one, new)
@@ -268,6 +285,10 @@ class Transfer:
             ) from error
 
 
+def _seen(events: Sequence[Stored]) -> _Seen:
+    return _Seen(events[0].session_id, [event.hash for event in events])
+
+
 def _arriving(passes: Passes, known: _Known) -> Iterator[_Arriving]:
     for place, (events, size) in enumerate(passes.second()):
         calls = known.calls.get(place, ())
@@ -278,9 +299,9 @@ def _arriving(passes: Passes, known: _Known) -> Iterator[_Arriving]:
         )
 
 
-def _together(sessions: Iterable[_Arriving]) -> Iterator[list[_Arriving]]:
-    """As many sessions as are held in memory and taken over at once."""
-    some: list[_Arriving] = []
+def _together(sessions: Iterable[T]) -> Iterator[list[T]]:
+    """As many sessions as are held in memory and taken over, or asked for, at once."""
+    some: list[T] = []
     size = 0
     for one in sessions:
         some.append(one)

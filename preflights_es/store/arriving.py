@@ -94,10 +94,19 @@ def head_of(events: Sequence[Stored]) -> Head:
 def event_row(e: Stored) -> Row:
     """The values of `EVENT_COLUMNS`."""
     assert e.data is not None or e.salt is None, "an erased payload has no salt"
-    data = None if e.data is None else e.data.decode()
+    # Of whatever is `bytes` the driver of SQLite first looks for an adapter, raising errors inside.
     return (
-        *(e.session_id, e.version, e.input_id, e.type, e.recorded_at, e.actor_kind, e.decider),
-        *(data, e.salt, e.digest, e.hash),
+        e.session_id,
+        e.version,
+        e.input_id,
+        e.type,
+        e.recorded_at,
+        e.actor_kind,
+        e.decider,
+        None if e.data is None else e.data.decode(),
+        None if e.salt is None else bytearray(e.salt),
+        bytearray(e.digest),
+        bytearray(e.hash),
     )
 
 

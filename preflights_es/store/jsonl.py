@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from binascii import unhexlify
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from functools import lru_cache
-from typing import Annotated, BinaryIO, Final, cast
+from functools import lru_cache, partial
+from io import BufferedReader
+from typing import Annotated, Any, BinaryIO, Final, cast
 
 import msgspec
 
@@ -17,7 +19,7 @@ from preflights_es.store.chain import HASH_BYTES, SALT_BYTES
 VERSION: Final = 1
 LINE_MAX: Final = 16 * 1024 * 1024  # bytes: longer than any event this program writes
 BLANK_MAX: Final = 100_000  # lines of a file; a packed one may hold a billion in a megabyte
-BLOCK: Final = 256 * 1024  # bytes that are read at once
+BLOCK: Final = 64 * 1024  # bytes that are read at once
 GZIP: Final = b"\x1f\x8b"
 """How a compressed file begins."""
 
@@ -26,7 +28,7 @@ Int64 = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
 _SESSION_ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
-class Line(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class Line(msgspec.Struct, frozen=True, forbid_unknown_fields=True, gc=False):
     """A stored event as a line; `data` is kept raw, so that what is hashed is what was stored."""
 
     log: int
@@ -50,6 +52,10 @@ HASH_LETTERS: Final = 2 * HASH_BYTES
 SALT_LETTERS: Final = 2 * SALT_BYTES
 
 _LETTERS: Final = (HASH_LETTERS, HASH_LETTERS, SALT_LETTERS)
+_EXPECTED: Final = (
+    f"expected {HASH_LETTERS} lower-case hexadecimal digits as `digest` and as `hash`, "
+    f"{SALT_LETTERS} as `salt`"
+)
 _GONE: Final = b"null"
 
 _encoder = msgspec.json.Encoder()
@@ -87,7 +93,7 @@ def lines(events: Iterable[Stored]) -> bytes:
 
 
 def lines_in(file: BinaryIO, where: str) -> Iterator[bytes]:
-    """The lines of a file from its beginning, without their ends, unpacked where it is compressed.
+    """The lines of a file from its beginning, with their ends, unpacked where it is compressed.
 
     One that is longer than an event may be comes in pieces, so that no memory is lost to it.
 
@@ -100,24 +106,17 @@ def lines_in(file: BinaryIO, where: str) -> Iterator[bytes]:
     yield from _unpacked(file, where) if is_packed else _pieces(file)
 
 
-def _pieces(file: BinaryIO) -> Iterator[bytes]:
-    rest = b""
-    while block := file.read(BLOCK):
-        *whole, rest = (rest + block).split(b"\n")
-        yield from whole
-        if len(rest) > LINE_MAX:
-            yield rest
-            rest = b""
-    if rest:
-        yield rest
+def _pieces(file: BinaryIO | BufferedReader) -> Iterator[bytes]:
+    return iter(partial(file.readline, LINE_MAX + len(b"\r\n")), b"")
 
 
 def _unpacked(file: BinaryIO, where: str) -> Iterator[bytes]:
     import gzip
     import zlib
 
+    unpacking = gzip.GzipFile(fileobj=file, mode="rb")
     try:
-        yield from _pieces(cast("BinaryIO", gzip.GzipFile(fileobj=file, mode="rb")))
+        yield from _pieces(BufferedReader(cast("Any", unpacking), BLOCK))
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise LogDamaged(where, 0, f"it cannot be unpacked: {error}") from error
 
@@ -153,22 +152,23 @@ def with_lines(
     """
     event_of = _event if again else _checked
     blank = 0
-    for number, raw in enumerate(text, 1):
-        stripped = raw.strip()
-        blank += not stripped
-        if blank > BLANK_MAX:
-            raise LogDamaged(f"{where}, line {number}", 0, f"{BLANK_MAX:,} before it are blank")
-        if len(stripped) > LINE_MAX:
-            found = f"it has {len(stripped):,} bytes, an event at most {LINE_MAX:,}"
+    for number, line in enumerate(text, 1):
+        if line.isspace() or not line:
+            blank += 1
+            if blank > BLANK_MAX:
+                found = f"{BLANK_MAX:,} before it are blank"
+                raise LogDamaged(f"{where}, line {number}", 0, found)
+            continue
+        if len(line) > LINE_MAX and (size := len(line.strip())) > LINE_MAX:
+            found = f"it has {size:,} bytes, an event at most {LINE_MAX:,}"
             raise LogDamaged(f"{where}, line {number}", 0, found)
-        if stripped:
-            try:
-                event = event_of(_decoder.decode(stripped))
-            except (msgspec.DecodeError, ValueError, RecursionError) as error:
-                _refuse_the_future(stripped, where, number)
-                found = f"not an event: {error}"
-                raise LogDamaged(f"{where}, line {number}", 0, found) from error
-            yield stripped, event
+        try:
+            event = event_of(_decoder.decode(line))
+        except (msgspec.DecodeError, ValueError, RecursionError) as error:
+            _refuse_the_future(line, where, number)
+            found = f"not an event: {error}"
+            raise LogDamaged(f"{where}, line {number}", 0, found) from error
+        yield line, event
 
 
 def _checked(found: Line) -> Stored:
@@ -185,12 +185,12 @@ def _checked(found: Line) -> Stored:
     # All at once, for there are three of them in every line of an archive.
     text = f"{found.digest}{found.hash}{salt or ''}"
     lengths = (len(found.digest), len(found.hash), SALT_LETTERS if salt is None else len(salt))
-    if lengths != _LETTERS or bytes.fromhex(text).hex() != text:
-        raise ValueError(
-            f"expected {HASH_LETTERS} lower-case hexadecimal digits as `digest` and as `hash`, "
-            f"{SALT_LETTERS} as `salt`"
-        )
-    event = _event(found)
+    if lengths != _LETTERS or text != text.lower():
+        raise ValueError(_EXPECTED)
+    try:
+        event = _event(found)
+    except ValueError as error:
+        raise ValueError(_EXPECTED) from error
     if event.data is not None:
         event.data.decode()
     return event
@@ -209,9 +209,9 @@ def _event(found: Line) -> Stored:
         found.actor_kind,
         found.decider,
         None if data == _GONE else data,
-        None if found.salt is None else bytes.fromhex(found.salt),
-        bytes.fromhex(found.digest),
-        bytes.fromhex(found.hash),
+        None if found.salt is None else unhexlify(found.salt),
+        unhexlify(found.digest),
+        unhexlify(found.hash),
     )
 
 

@@ -22,6 +22,7 @@ from typing import Any, Final
 
 from preflights_es.catalogue import WORKFLOWS
 from preflights_es.runtime import entropy, transfer
+from preflights_es.runtime.passes import Passes
 from preflights_es.runtime.runner import Runner
 from preflights_es.store import jsonl
 from preflights_es.store.sql import SqlStore
@@ -95,7 +96,10 @@ def archive(sessions: int) -> Path:
 
 def _ours(url: str) -> float:
     path = archive(SESSIONS)
-    with closing(SqlStore(url, entropy.now, entropy.salt)) as store, path.open("rb") as file:
+    with (
+        closing(SqlStore(url, entropy.now, entropy.salt)) as store,
+        path.open("rb", jsonl.BLOCK) as file,
+    ):
         taking = transfer.Transfer(
             Runner(store, WORKFLOWS, entropy.now, entropy.new_id), store
         ).imported(lambda: jsonl.lines_in(file, path.name), path.name)
@@ -156,18 +160,25 @@ def _cut(
 ) -> Iterator[Rows]:
     some: dict[str, list[Any]] = {table: [] for table in TABLES}
     size = 0
-    for head in found["heads"]:
+    for head, length in zip(found["heads"], _lengths(), strict=True):
         events = list(islice(found["events"], large.EVENTS))
         some["heads"].append(head)
         some["events"] += events
         some["outbox"].append(next(found["outbox"]))
         for table in TABLES[3:]:
             some[table] += of[table].get(head[0], ())
-        size += sum(len(event[7]) for event in events)
+        size += length
         if size >= transfer.TOGETHER:
             yield some
             some, size = {table: [] for table in TABLES}, 0
     yield some
+
+
+def _lengths() -> Iterator[int]:
+    """Of each session of the archive, in bytes, as ours counts them."""
+    with archive(SESSIONS).open("rb", jsonl.BLOCK) as file:
+        for _, length in Passes(lambda: jsonl.lines_in(file, "archive"), "archive").first():
+            yield length
 
 
 def _raw_sqlite(path: str) -> float:

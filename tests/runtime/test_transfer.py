@@ -54,7 +54,7 @@ def test_a_large_file_is_taken_over_and_written_again_in_little_memory(tmp_path:
         finally:
             tracemalloc.stop()
         assert new == 2 * SESSIONS
-        assert length == sum(len(line) + 1 for line in lines()) > 2 * SESSIONS * LETTERS
+        assert length == sum(map(len, lines())) > 2 * SESSIONS * LETTERS
         # A session is held a few times over: decoded, hashed, bound to a statement.
         assert peak < 20 * 2 * LETTERS < length / 2
 

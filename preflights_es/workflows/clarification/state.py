@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Callable, Mapping
+from typing import Any, Final, Literal
 
 import msgspec
 from msgspec.structs import replace
@@ -146,90 +147,102 @@ def is_terminal(state: State) -> bool:
 
 def evolve(state: State, event: Event) -> State:
     """The state after one more event; any event in any state."""
+    after = _AFTER.get(type(event))
+    if after is not None:
+        return after(state, event)
     if isinstance(event, Input):
-        return _after_input(state, event)
-    match event:
-        case CategoryDetected(category=name):
-            found = Provenance(
-                state.heuristics.category.id, "Category", name, "detected", state.actor.kind
-            )
-            provenance = _filed(state.provenance, found)
-            return _categorized(replace(state, detected=name, provenance=provenance))
-        case QuestionAsked(question=question):
-            return replace(
-                state,
-                asked=(*state.asked, question),
-                question=question,
-                patch=None,
-                stopped="",
-                acknowledgement=None,
-            )
-        case AnswerAccepted():
-            return _after_answer(state, event)
-        case PatchProposed(patch=patch):
-            return replace(
-                state,
-                patch=patch,
-                question=None,
-                stopped="",
-                acknowledgement=None,
-                provenance=_with_suggested(state, patch),
-            )
-        case ClarificationStopped(reason=reason):
-            return replace(state, patch=None, question=None, stopped=reason, acknowledgement=None)
-        case DecisionRecorded():
-            return _after_record(state, event)
-        case DecisionMarkedSuperseded():
-            by = state.input.by if isinstance(state.input, DecisionSuperseded) else None
-            return replace(state, superseded_by=by or state.superseded_by)
-        case ArtifactDue():
-            return replace(_after_renumbering(state), dues=state.dues + 1)
-        case _:
-            return _after_led(state, event)
+        return replace(state, actor=event.actor, input=event)
+    return _after_led(state, event)
+
+
+# Of Inputs -----------------------------------------------------------------------------------
+
+
+def _after_intention(state: State, new: IntentionDeclared) -> State:
+    if state.input is not None:
+        return replace(state, actor=new.actor, input=new)
+    return replace(
+        state,
+        intention=new.intention,
+        uid=new.uid,
+        heuristics=new.heuristics,
+        decider=new.setup.decider,
+        mark=new.mark,
+        supersedes=new.supersedes,
+        actor=new.actor,
+        input=new,
+        redacted=new.redacted,
+        led=steps.opened(new.setup),
+        known=new.known,
+    )
+
+
+def _after_answers(state: State, new: AnswersGiven | AnswersRevised) -> State:
+    redacted = (*state.redacted, *new.redacted)
+    return replace(state, actor=new.actor, input=new, redacted=redacted)
+
+
+def _after_writing(state: State, new: ArtifactWritten) -> State:
+    hashes = (*state.hashes, new.sha256)
+    if new.beside:
+        return replace(state, actor=new.actor, input=new, beside=new.path, hashes=hashes)
+    written = Written(new.path, new.sha256)
+    return replace(state, actor=new.actor, input=new, written=written, beside="", hashes=hashes)
+
+
+# Of Decisions --------------------------------------------------------------------------------
+
+
+def _after_category(state: State, event: CategoryDetected) -> State:
+    name = event.category
+    found = Provenance(state.heuristics.category.id, "Category", name, "detected", state.actor.kind)
+    provenance = _filed(state.provenance, found)
+    return _categorized(replace(state, detected=name, provenance=provenance))
+
+
+def _after_question(state: State, event: QuestionAsked) -> State:
+    return replace(
+        state,
+        asked=(*state.asked, event.question),
+        question=event.question,
+        patch=None,
+        stopped="",
+        acknowledgement=None,
+    )
+
+
+def _after_patch(state: State, event: PatchProposed) -> State:
+    return replace(
+        state,
+        patch=event.patch,
+        question=None,
+        stopped="",
+        acknowledgement=None,
+        provenance=_with_suggested(state, event.patch),
+    )
+
+
+def _after_stop(state: State, event: ClarificationStopped) -> State:
+    return replace(state, patch=None, question=None, stopped=event.reason, acknowledgement=None)
+
+
+def _after_supersession(state: State, _: DecisionMarkedSuperseded) -> State:
+    by = state.input.by if isinstance(state.input, DecisionSuperseded) else None
+    return replace(state, superseded_by=by or state.superseded_by)
+
+
+def _after_due(state: State, _: ArtifactDue) -> State:
+    return replace(_after_renumbering(state), dues=state.dues + 1)
+
+
+def _after_fallback(state: State, event: FellBack) -> State:
+    led = steps.after(state.led, state.input, event)
+    return _categorized(replace(state, led=led, framed=_answered_frame(state)))
 
 
 def _after_led(state: State, event: Event) -> State:
     led = steps.after(state.led, state.input, event)
-    match event:
-        case QuestionSuggested():
-            return _after_suggestion(state, event)
-        case FellBack():
-            return _categorized(replace(state, led=led, framed=_answered_frame(state)))
-        case _:
-            return state if led is state.led else replace(state, led=led)
-
-
-def _after_input(state: State, new: Input) -> State:
-    match new:
-        case IntentionDeclared() if state.input is None:
-            return replace(
-                state,
-                intention=new.intention,
-                uid=new.uid,
-                heuristics=new.heuristics,
-                decider=new.setup.decider,
-                mark=new.mark,
-                supersedes=new.supersedes,
-                actor=new.actor,
-                input=new,
-                redacted=new.redacted,
-                led=steps.opened(new.setup),
-                known=new.known,
-            )
-        case AnswersGiven() | AnswersRevised():
-            redacted = (*state.redacted, *new.redacted)
-            return replace(state, actor=new.actor, input=new, redacted=redacted)
-        case ArtifactWritten(beside=True):
-            hashes = (*state.hashes, new.sha256)
-            return replace(state, actor=new.actor, input=new, beside=new.path, hashes=hashes)
-        case ArtifactWritten():
-            written = Written(new.path, new.sha256)
-            hashes = (*state.hashes, new.sha256)
-            return replace(
-                state, actor=new.actor, input=new, written=written, beside="", hashes=hashes
-            )
-        case _:
-            return replace(state, actor=new.actor, input=new)
+    return state if led is state.led else replace(state, led=led)
 
 
 def _after_answer(state: State, event: AnswerAccepted) -> State:
@@ -328,3 +341,22 @@ def _moved(related: Related | None, new: ReferenceRenumbered) -> Related | None:
 
 def _filed(provenance: tuple[Provenance, ...], found: Provenance) -> tuple[Provenance, ...]:
     return (*(p for p in provenance if p.key != found.key), found)
+
+
+_AFTER: Final[Mapping[type[Event], Callable[[State, Any], State]]] = {
+    IntentionDeclared: _after_intention,
+    AnswersGiven: _after_answers,
+    AnswersRevised: _after_answers,
+    ArtifactWritten: _after_writing,
+    CategoryDetected: _after_category,
+    QuestionAsked: _after_question,
+    QuestionSuggested: _after_suggestion,
+    AnswerAccepted: _after_answer,
+    PatchProposed: _after_patch,
+    ClarificationStopped: _after_stop,
+    DecisionRecorded: _after_record,
+    DecisionMarkedSuperseded: _after_supersession,
+    ArtifactDue: _after_due,
+    FellBack: _after_fallback,
+}
+"""By their classes: a fold of a million events looks each of them up once."""
