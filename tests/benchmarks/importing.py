@@ -32,7 +32,7 @@ from tests.benchmarks.measure import Figure, paired
 from tests.postgres import SAFE, OwnServer, connected
 
 SESSIONS: Final = 5_000
-ROUNDS: Final = 5
+ROUNDS: Final = 9
 LIMIT: Final = 2.5  # 0.4 of the floor's rate
 FEW, MANY = 1_250, 12_500  # sessions whose memory is compared: 10,000 events and 100,000
 GROWTH: Final = 1.15  # of memory, over ten times the events
