@@ -153,7 +153,6 @@ class SqlStore:
         """
         stored = sealed(batch, self._now(), self._salt)
         head = head_of(stored)
-        conflict = Conflict(batch.session_id, batch.expected_version)
         moved = cursor.connection.cursor()  # its count is asked for when all have run
         try:
             with together(cursor):
@@ -167,9 +166,9 @@ class SqlStore:
                 self._calls.moved(cursor, head, batch.opens, batch.closes)
         except self.database.taken as error:
             # The head comes first: what stands behind it elsewhere is in the way of the rest.
-            raise (_Taken(stored) if moved.rowcount == 1 else conflict) from error
+            raise (_Taken(stored) if moved.rowcount == 1 else _conflict(batch)) from error
         if moved.rowcount != 1:
-            raise conflict
+            raise _conflict(batch)
         if batch.number is not None:
             self._take_number(cursor, batch)
         return head
@@ -378,6 +377,10 @@ class SqlStore:
             LogDamaged: it is not.
         """
         self.database.check()
+
+
+def _conflict(batch: Batch) -> Conflict:
+    return Conflict(batch.session_id, batch.expected_version)
 
 
 def _none_twice(input_ids: Iterable[str | None]) -> None:
