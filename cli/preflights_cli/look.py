@@ -98,7 +98,8 @@ def _kept(app: App, project: str | None) -> dict[str, dict[str, Any]]:
 def _row(app: App, head: Head, kept: dict[str, Any] | None) -> dict[str, Any]:
     """One session of the list; a damaged one is listed as such, and hides no other."""
     session_id = head.session_id
-    age = entropy.now() // 1_000_000 - ids.milliseconds(session_id) // 1_000
+    began = kept["began_at"] if kept else ids.milliseconds(session_id) * 1_000
+    age = (entropy.now() - began) // 1_000_000
     row: dict[str, Any] = {"session_id": session_id, "age_seconds": max(age, 0)}
     if kept and kept["version"] == head.version and kept["status"] not in TROUBLES:
         return {**row, **{name: kept[name] for name in KEPT}}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 SHORT = 8
 """Characters of an id that people see and type: its random end (issue 1)."""
 
@@ -11,10 +13,13 @@ TYPED_MIN = 4
 DIGITS = frozenset("0123456789abcdef-")
 """All that an id is made of."""
 
+_TIME = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-")
+"""How an id begins."""
+
 
 def uuid7(milliseconds: int, entropy: bytes) -> str:
     """A UUIDv7 (RFC 9562, section 5.7) in its canonical form, from ten random bytes."""
-    value = (milliseconds & (1 << 48) - 1) << 80 | int.from_bytes(entropy[:10], "big")
+    value = (max(milliseconds, 0) & (1 << 48) - 1) << 80 | int.from_bytes(entropy[:10], "big")
     value = value & ~(0xF << 76) | 0x7 << 76
     value = value & ~(0x3 << 62) | 0x2 << 62
     text = f"{value:032x}"
@@ -24,6 +29,20 @@ def uuid7(milliseconds: int, entropy: bytes) -> str:
 def milliseconds(session_id: str) -> int:
     """When an id was made, in milliseconds since 1970 UTC."""
     return int(session_id.replace("-", "")[:12], 16)
+
+
+def behind(made: str, last: str) -> str:
+    """An id as it was made, or with a later time where it would not sort behind the last one.
+
+    Where a clock stepped back, ids go on (RFC 9562, section 6.2).
+    """
+    if made > last or not _TIME.match(last):
+        return made
+    at = milliseconds(last) + 1
+    if at >= 1 << 48:  # nothing sorts behind the last of all times
+        return made
+    digits = f"{at:012x}"
+    return f"{digits[:8]}-{digits[8:]}{made[13:]}"
 
 
 def short(session_id: str) -> str:

@@ -71,7 +71,7 @@ class Clarifications(Sessions):
         if not text.strip():
             raise Refused("the intention is empty: say in a sentence what you want to build")
         former = self.resolved(supersedes) if supersedes else ""
-        session_id = self._runner.new_id()
+        session_id = self._runner.new_session_id(self._project)
 
         def is_said(before: IntentionDeclared) -> bool:
             related = before.supersedes.session_id if before.supersedes else ""

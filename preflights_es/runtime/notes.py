@@ -129,7 +129,8 @@ class Notes(Sessions):
         return verdict if isinstance(verdict, ChangeRefused) else None
 
     def _opened(self, first: Input, wanted: Wanted) -> Step:
-        workflow, session_id = extraction.WORKFLOW, self._runner.new_id()
+        workflow = extraction.WORKFLOW
+        session_id = self._runner.new_session_id(self._project)
 
         def record(input_id: str) -> Step:
             return self._runner.open(workflow, self._project, first, session_id, input_id)

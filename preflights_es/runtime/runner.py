@@ -13,6 +13,7 @@ from typing import Any, Final
 
 import msgspec
 
+from preflights_es.core import ids
 from preflights_es.core import session as kernel
 from preflights_es.core.errors import (
     CommitUnknown,
@@ -154,6 +155,12 @@ class Runner:
         return session
 
     # 2. Appending ----------------------------------------------------------------------------
+
+    def new_session_id(self, project: str) -> str:
+        """An id behind those of the project's sessions, which `last` and lists go by."""
+        newest = self.store.heads(project, 1)
+        made = self.new_id()
+        return ids.behind(made, newest[0].session_id) if newest else made
 
     def open(
         self, workflow: Workflow[Any], project: str, first: Input, session_id: str, input_id: str

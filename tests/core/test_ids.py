@@ -49,6 +49,26 @@ def test_ids_sort_by_time(a: int, b: int, first: bytes, second: bytes) -> None:
 
 def test_a_time_beyond_the_field_does_not_spill_over() -> None:
     assert ids.uuid7(2**48 + 5, bytes(10)) == ids.uuid7(5, bytes(10))
+    assert ids.uuid7(-5, bytes(10)) == ids.uuid7(0, bytes(10))
+
+
+@given(MILLISECONDS, MILLISECONDS, ENTROPY, ENTROPY)
+def test_ids_go_on_where_a_clock_stepped_back(
+    now: int, then: int, first: bytes, second: bytes
+) -> None:
+    made, last = ids.uuid7(now, first), ids.uuid7(then, second)
+    found = ids.behind(made, last)
+    assert uuid.UUID(found).version == 7
+    assert ids.decision_uid(found) == ids.decision_uid(made)
+    if made > last or then == 2**48 - 1:
+        assert found == made
+    else:
+        assert found > last
+        assert ids.milliseconds(found) == then + 1
+
+
+def test_what_is_no_id_is_nothing_to_go_on_from() -> None:
+    assert ids.behind("01", "by hand") == "01"
 
 
 @given(MILLISECONDS, ENTROPY)

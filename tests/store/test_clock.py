@@ -129,6 +129,16 @@ def test_a_session_is_in_the_order_of_its_versions_whatever_the_clock_says(progr
     assert len([*(program.settings.root / "docs").rglob("*.md")]) == 3
 
 
+def test_last_is_the_session_begun_last_whatever_the_clock_says(program: Timed) -> None:
+    begun: list[str] = []
+    for n in range(4):
+        setup, heuristics = program.setup(WORKFLOW), program.settings.heuristics
+        step = program.clarifications.open(f"Add login number {n}", setup, heuristics)
+        begun.insert(0, step.handle.session_id)
+        assert program.sessions.resolved("last") == begun[0]
+    assert [head.session_id for head in program.store.heads(PROJECT)] == begun
+
+
 def test_projections_follow_every_append_whatever_the_clock_says(program: Timed) -> None:
     first = program.decided("Add a login")
     following(program.store).catch_up()
