@@ -24,40 +24,43 @@ class Collision(msgspec.Struct, frozen=True):
 
 
 class Collisions:
-    """Looks at sessions as they are taken over; what it keeps of each is its id and number."""
+    """Looks at the sessions of a file as they pass; what it keeps of each is its id and number."""
 
     def __init__(self, runner: Runner) -> None:
         self._runner = runner
-        self._came: dict[str, dict[int, str]] = {}
-        """By project and number: the first that came with it."""
-        self._more: dict[tuple[str, int], list[str]] = {}
-        """Those that came with the same number behind it."""
+        self._came: dict[str, dict[int, list[str]]] = {}
+        """By project and number, as they came."""
+        self._new: set[str] = set()
+        """Those whose number is what the file says."""
+        self._folded = 0
 
     def look(self, taken: Taken) -> None:
-        """A session of which something was taken; another one is what it was."""
-        if taken.number is None or not taken.new or taken.erased:
+        """A session of the file, be it one that an import before had taken and said nothing of."""
+        if taken.number is None or taken.erased:
             return
         project, session_id = taken.head.project, taken.head.session_id
-        first = self._came.setdefault(project, {}).setdefault(taken.number, session_id)
-        if first != session_id:
-            self._more.setdefault((project, taken.number), []).append(session_id)
+        self._came.setdefault(project, {}).setdefault(taken.number, []).append(session_id)
+        if taken.new:
+            self._new.add(session_id)
 
     def found(self) -> Iterator[Collision]:
         """Numbers that stand twice now, by project, the lowest first."""
-        folded = 0
         for project, came in sorted(self._came.items()):
             held = self._runner.store.numbers(project)
-            for number, first in sorted(came.items()):
-                ids = [first, *self._more.get((project, number), ())]
-                holder = held.get(number, first)
-                if holder not in ids and folded < FOLDED_MAX:
-                    folded += 1
-                    ids = [holder, *ids] if self._bears(holder, number) else ids
-                if len(ids) > 1:
-                    yield Collision(project, number, tuple(ids))
+            for number, ids in sorted(came.items()):
+                holder = held.get(number, ids[0])
+                all_ = ids if holder in ids else [holder, *ids]
+                bearing = [one for one in all_ if self._bears(one, number)] if all_[1:] else []
+                if len(bearing) > 1:
+                    yield Collision(project, number, tuple(bearing))
 
     def _bears(self, session_id: str, number: int) -> bool:
         """Whether it has not got another one meanwhile: a number that was held stays taken."""
+        if session_id in self._new:
+            return True
+        self._folded += 1
+        if self._folded > FOLDED_MAX:
+            return False
         try:
             handle = self._runner.load(session_id)
         except PreflightsError:

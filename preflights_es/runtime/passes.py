@@ -15,7 +15,7 @@ from preflights_es.core.errors import LogDamaged, LogFromFuture, PreflightsError
 from preflights_es.core.ports import Stored
 from preflights_es.store import jsonl
 
-MIXED_MAX: Final = 512 * 1024 * 1024  # bytes of a file whose sessions are mixed line by line
+MIXED_MAX: Final = 512 * 1024 * 1024  # bytes of a session, or of a file of mixed ones
 
 Source = Callable[[], Iterable[bytes]]
 """The lines of a file with their ends, from the first one, each time it is called."""
@@ -91,7 +91,8 @@ class Passes:
 
     def _sessions(self, *, again: bool) -> Iterator[_Pairs]:
         if not self._holds_all:
-            yield from _runs(jsonl.with_lines(self._source(), self._where, again=again))
+            pairs = jsonl.with_lines(self._source(), self._where, again=again)
+            yield from _runs(pairs, self._where)
             return
         held: dict[str, _Pairs] = {}
         lines = _bounded(self._source(), self._where)
@@ -100,24 +101,35 @@ class Passes:
         yield from held.values()
 
 
-def _runs(pairs: Iterable[tuple[bytes, Stored]]) -> Iterator[_Pairs]:
-    """Sessions as they follow each other.
+def _runs(pairs: Iterable[tuple[bytes, Stored]], where: str) -> Iterator[_Pairs]:
+    """Sessions as they follow each other, none larger than what is held of a mixed file.
 
     Raises:
         Mixed: one of them goes on after another one began.
+        LogDamaged: an event does not follow the one before; it would be held with all behind it.
+        Refused: a session is too large.
     """
     seen: set[str] = set()
     run: _Pairs = []
     session_id = ""
+    size = 0
     for pair in pairs:
-        if pair[1].session_id != session_id:
+        line, event = pair
+        if event.session_id != session_id:
             if run:
                 yield run
-            session_id, run = pair[1].session_id, []
+            session_id, run, size = event.session_id, [], 0
             if session_id in seen:
                 raise Mixed
             seen.add(session_id)
         run.append(pair)
+        size += len(line)
+        if event.version != len(run):
+            found = f"missing: the next one is {event.version}"
+            raise LogDamaged(f"session {session_id}", len(run), found)
+        if size > MIXED_MAX:
+            held = f"session {session_id} has more than {MIXED_MAX:,} bytes"
+            raise Refused(f"{held} in {where}: it cannot be held in memory")
     if run:
         yield run
 

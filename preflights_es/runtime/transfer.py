@@ -165,6 +165,7 @@ class Transfer:
             LogFromFuture: a newer version wrote it; likewise.
             Refused: a session has gone another way here; likewise. Or an Input of a session stands
                 in another one here, or the file has changed since: says how many were taken.
+            StoreUnavailable: the log cannot be written; likewise.
         """
         passes = Passes(source, where)
         known = self._verified(passes, where, progress)
@@ -175,8 +176,8 @@ class Transfer:
                     taken += 1
                     yield one
                     progress()
-        except Refused as error:
-            raise Refused(f"{error} (sessions taken over before: {taken:,})") from error
+        except (Refused, StoreUnavailable) as error:
+            raise type(error)(f"{error} (sessions taken over before: {taken:,})") from error
 
     def _verified(self, passes: Passes, where: str, progress: Callable[[], None]) -> _Known:
         """What is known of the sessions of a file, once all verify and fit those that are here."""
@@ -199,6 +200,7 @@ class Transfer:
         def folded() -> Iterator[_Seen]:
             for events, _ in passes.first():
                 self._learn(known, events)
+                progress()
                 yield _seen(events)
 
         for some in _together(folded()):
@@ -207,7 +209,6 @@ class Transfer:
                 here = self._here(one, heads.get(one.session_id))
                 is_lacking = here < len(one.hashes)
                 known.lacking.append(NOTHING if not is_lacking else TAIL if here else WHOLE)
-                progress()
         if not known.numbers:
             raise LogDamaged(where, 0, "it holds no events")
         return known

@@ -64,6 +64,11 @@ def erased_at(events: Sequence[Stored]) -> int:
     return max((event.version for event in events if event.type == ERASED_TAG), default=0)
 
 
+def covers_any(events: Sequence[Stored], covered: int) -> bool:
+    """Whether a payload in front of an erasure is still there."""
+    return any(event.data is not None for event in events if event.version < covered)
+
+
 def settle(run: Run, cursor: Any, head: Head, before: int, clear: Sequence[str] = ()) -> None:
     """Drop what stands in front of an erasure that is recorded, in its transaction.
 

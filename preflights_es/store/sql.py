@@ -256,7 +256,9 @@ class SqlStore:
                     self._insert_number(cursor, head.project, number, head.session_id)
             if open_calls is not None:
                 self._calls.are(cursor, head, set(open_calls))
-            if covered := erasing.erased_at(events):
+            covered = erasing.erased_at(events)
+            # Who may not drop payloads can take over a session that has none left.
+            if covered and (before is not None or erasing.covers_any(events, covered)):
                 erasing.settle(self._statements.run, cursor, head, covered, clear)
 
         self._wrote(work, moves=True)

@@ -180,6 +180,7 @@ def test_an_import_says_which_numbers_stand_twice_and_how_it_is_mended(
     )
     assert "`preflights renumber` mends it" in how
     assert "`preflights render SESSION`" in how
+    assert imported(house, clone).err == done.err, "who was interrupted behind it is told, too"
     house.call("render", theirs)
     assert house.call("renumber").code == 0
     listed = house.call("decisions", "--json").json["decisions"]

@@ -5,13 +5,15 @@ from __future__ import annotations
 import tracemalloc
 from collections.abc import Iterator
 from contextlib import closing
+from itertools import count
 from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
 
-from preflights_es.core.errors import Refused
+from preflights_es.core.errors import LogDamaged, Refused
 from preflights_es.core.events import Actor
+from preflights_es.runtime import passes
 from preflights_es.runtime.runner import Runner
 from preflights_es.runtime.transfer import TOGETHER, Taken, Transfer
 from preflights_es.store import jsonl
@@ -62,13 +64,13 @@ def test_a_large_file_is_taken_over_and_written_again_in_little_memory(tmp_path:
 # Many, and what changes meanwhile --------------------------------------------------------------
 
 
-def small(count: int) -> bytes:
+def small(many: int) -> bytes:
     """Lines of so many short sessions."""
     ids, clock = Ids(), Clock()
     store = MemoryStore(clock, salt)
     runner = Runner(store, WORKFLOWS, clock, ids)
     said = toy.Said(at=NOON, actor=Actor("script"), text="x" * 400)
-    opened = (runner.open(toy.WORKFLOW, PROJECT, said, ids(), ids()) for _ in range(count))
+    opened = (runner.open(toy.WORKFLOW, PROJECT, said, ids(), ids()) for _ in range(many))
     return b"".join([jsonl.lines(store.read(step.handle.session_id)) for step in opened])
 
 
@@ -76,9 +78,9 @@ def taking(folder: Path, contents: list[bytes]) -> Iterator[Taken]:
     """What comes of a file whose passes find one content after the other."""
     folder.mkdir()
     with closing(sql(folder)) as store:
-        passes = iter(contents)
+        each = iter(contents)
         transfer = Transfer(Runner(store, WORKFLOWS, Clock(), Ids()), store)
-        yield from transfer.imported(lambda: next(passes).splitlines(), "file.jsonl")
+        yield from transfer.imported(lambda: next(each).splitlines(keepends=True), "file.jsonl")
 
 
 def peak(folder: Path, content: bytes) -> int:
@@ -104,6 +106,44 @@ def test_a_session_more_in_a_file_takes_next_to_no_memory(tmp_path: Path) -> Non
     grown = peak(tmp_path / "many", many) - peak(tmp_path / "few", few)
     assert warm > 0
     assert grown < 1_600 * 400, "of 1,700 bytes that each of them has"
+
+
+def test_an_event_that_comes_again_and_again_is_not_held_in_memory(tmp_path: Path) -> None:
+    """A few megabytes, packed, may unpack to more than there is memory for."""
+    first = small(1).splitlines(keepends=True)[0]
+    read = count()
+    bomb = (first for _ in zip(range(1_000_000), read, strict=False))
+    with closing(sql(tmp_path)) as store:
+        transfer = Transfer(Runner(store, WORKFLOWS, Clock(), Ids()), store)
+        with pytest.raises(LogDamaged, match="event 2: missing: the next one is 1"):
+            list(transfer.imported(lambda: bomb, "bomb.jsonl.gz"))
+    assert next(read) < 10
+
+
+def test_progress_is_told_with_every_session_of_both_passes(tmp_path: Path) -> None:
+    told: list[None] = []
+    then: list[int] = []
+
+    def lines() -> Iterator[bytes]:
+        for line in small(5).splitlines(keepends=True):
+            then.append(len(told))
+            yield line
+
+    with closing(sql(tmp_path)) as store:
+        transfer = Transfer(Runner(store, WORKFLOWS, Clock(), Ids()), store)
+        list(transfer.imported(lines, "file", lambda: told.append(None)))
+    assert then[:10] == [0, 0, 0, 1, 1, 2, 2, 3, 3, 4], "a session is whole when another begins"
+    assert len(told) == 10
+
+
+def test_a_session_that_fits_in_no_memory_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(passes, "MIXED_MAX", 1_000)
+    with closing(sql(tmp_path)) as store:
+        transfer = Transfer(Runner(store, WORKFLOWS, Clock(), Ids()), store)
+        with pytest.raises(Refused, match="more than 1,000 bytes in file: it cannot"):
+            list(transfer.imported(lambda: small(1).splitlines(keepends=True), "file"))
 
 
 def test_a_file_that_changes_between_the_passes_is_refused(tmp_path: Path) -> None:

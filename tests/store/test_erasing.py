@@ -101,6 +101,16 @@ def test_a_head_that_moved_erases_nothing(store: AnyStore) -> None:
     assert store.read(session_id(1)) == before
 
 
+def test_what_an_erasure_covers_is_not_taken_over_though_a_file_still_has_it(
+    store: AnyStore, other: AnyStore
+) -> None:
+    opened(store, 1)
+    whole = store.read(session_id(1))
+    erase(store, 1)
+    other.insert((*whole, *store.read(session_id(1), after=2)))
+    assert other.read(session_id(1)) == store.read(session_id(1))
+
+
 def test_an_erasure_travels_and_takes_payloads_with_it(store: AnyStore, other: AnyStore) -> None:
     opened(store, 1)
     other.insert(store.read(session_id(1)), open_calls=("call",))

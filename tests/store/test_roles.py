@@ -9,6 +9,7 @@ from pathlib import Path
 
 import psycopg
 import pytest
+from msgspec.structs import replace
 from sqlalchemy.engine import make_url
 
 from preflights_es.catalogue import WORKFLOWS
@@ -21,7 +22,7 @@ from tests.cli.program import Project
 from tests.markdown import ROOT
 from tests.postgres import Server, connected
 from tests.store import decider
-from tests.store.given import at, batch, erased, heard, opened, said, session_id
+from tests.store.given import at, batch, erased, heard, opened, said, session_id, sql
 
 KINDS = ("writer", "reader", "eraser")
 BLOCK = re.compile(r"^```sql\n(CREATE ROLE.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -180,6 +181,19 @@ def test_an_eraser_drops_what_an_erasure_covers_and_nothing_else(roles: Roles) -
         for statement in ("DELETE FROM events", "UPDATE events SET hash = '\\x00'"):
             with pytest.raises(REFUSED):
                 connection.execute(statement.encode())
+
+
+def test_a_writer_takes_over_a_session_that_was_erased_elsewhere(
+    roles: Roles, tmp_path: Path
+) -> None:
+    with closing(sql(tmp_path)) as other:
+        head = opened(other, 7)
+        erasure = replace(erased(), input_id="erasure-7")
+        other.erase(batch(7, erasure, heard("closed"), after=head))
+        events = other.read(session_id(7))
+    with closing(at(roles.url("writer"))) as store:
+        store.insert(events)
+        assert store.read(session_id(7)) == events
 
 
 def test_a_role_that_may_not_migrate_is_told_so(server: Server, roles: Roles) -> None:
