@@ -124,7 +124,7 @@ _HOW = {
     "chosen": "one of the options offered",
     "custom": "in their own words",
     "typed": "in their own words",
-    "suggested": "read out of what was said",
+    "suggested": "a model read it out of what was said",
 }
 _BY = {"user": "a person", "agent": "an agent", "script": "a script"}
 
@@ -142,7 +142,9 @@ def _outcome(record: Record) -> str:
 
 
 def _decided(field: RecordField) -> str:
-    how = f"{_HOW[field.source]}, answered by {_BY[field.by]}"
+    how = _HOW[field.source]
+    if field.source != "suggested":  # which nobody answered
+        how = f"{how}, answered by {_BY[field.by]}"
     return f"* {_inline(field.name)}: **{_inline(field.value)}** ({how})"
 
 
