@@ -15,7 +15,7 @@ from preflights_es.core.text import shown
 from preflights_es.runtime import entropy
 from preflights_es.runtime.integrity import walked
 from preflights_es.runtime.writing import new_file
-from preflights_es.store.engines import file_of, parsed, shown_url
+from preflights_es.store.engines import parsed, shown_url
 from preflights_es.store.sql import SqlStore
 from preflights_es.store.tables import SCHEMA
 
@@ -64,7 +64,6 @@ def status_command(app: App, voice: Voice) -> int:
     store = app.store
     store.check()
     url = parsed(app.settings.database)
-    path = file_of(url)
     is_there = store.url == url
     shape = {
         "format": "db-status/1",
@@ -72,7 +71,7 @@ def status_command(app: App, voice: Voice) -> int:
         "engine": url.get_backend_name(),
         "schema": store.schema() if is_there else None,
         "schema_known": SCHEMA,
-        "bytes": path.stat().st_size if path and is_there else None,
+        "bytes": store.database.size() if is_there else None,
         "project": app.settings.project,
         **store.counts(),
     }
@@ -99,6 +98,8 @@ def backup_command(file: str, app: App, voice: Voice) -> int:
     """
     from preflights_es.store.backup import blamed_on, copied
 
+    if file == "-":
+        raise click.BadParameter("a database cannot be written to a stream: name a new file")
     log = app.settings.database
     with new_file(file) as path:
         copied(log, path)

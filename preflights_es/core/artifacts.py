@@ -45,8 +45,9 @@ class RecordField(Value, frozen=True):
     name: str
     value: str
     source: str
-    """`detected`, `chosen`, `custom` or `typed`."""
+    """`detected`, `chosen`, `custom`, `typed`, or `suggested` by a model."""
     by: ActorKind
+    """Who said it; of what a model suggested it says nothing."""
     options: tuple[str, ...] = ()
     """What was offered, without the option to specify another."""
 

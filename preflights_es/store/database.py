@@ -80,6 +80,9 @@ class Database(Protocol):
     def translated(self) -> AbstractContextManager[None]:
         """Within it, errors of the driver become ours."""
 
+    def size(self) -> int:
+        """What the log takes on disk, in bytes."""
+
     def check(self) -> None:
         """Ask the engine whether what it keeps is whole.
 

@@ -26,6 +26,7 @@ from preflights_es.core.errors import (
     StoreUnavailable,
 )
 from preflights_es.store.database import Ear, Race, T
+from preflights_es.store.tables import metadata
 
 try:
     import psycopg
@@ -58,6 +59,10 @@ _TABLES: Final = (
     "SELECT c.relname FROM pg_catalog.pg_class AS c "
     "JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace "
     "WHERE n.nspname = current_schema() AND c.relkind IN ('r', 'p')"
+)
+_SIZE: Final = (
+    "SELECT coalesce(sum(pg_catalog.pg_total_relation_size(pg_catalog.to_regclass(name))), 0) "
+    "FROM unnest(%s::text[]) AS name"
 )
 _ALIVE: Final = "SELECT 1 FROM pg_catalog.pg_stat_activity WHERE pid = %s"
 _UNKNOWN: Final = "40003"  # statement_completion_unknown, of those that say so
@@ -215,6 +220,12 @@ class PostgresDatabase:
 
     def raced(self, error: Exception) -> bool:
         return isinstance(getattr(error, "orig", error), _RACED)
+
+    def size(self) -> int:
+        """Of the tables and their indexes, without the server's journal."""
+        names = sorted(metadata.tables)
+        (found,) = self.looked(lambda cursor: cursor.execute(_SIZE, (names,)).fetchone())
+        return int(found)
 
     def check(self) -> None:
         """A server looks after its own files: that it answers is all that there is to ask."""

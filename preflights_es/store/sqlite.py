@@ -147,6 +147,10 @@ class SqliteDatabase:
         except OSError as error:
             raise StoreUnavailable(f"the log cannot be opened: {error}") from error
 
+    def size(self) -> int:
+        """Of the file; its journal comes and goes."""
+        return self._path.stat().st_size
+
     def check(self) -> None:
         (found,) = self.looked(lambda c: c.execute("PRAGMA quick_check(1)").fetchone())
         if found != "ok":

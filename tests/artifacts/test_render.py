@@ -143,6 +143,13 @@ def section(text: str, title: str) -> list[str]:
 # 3. What a document says ---------------------------------------------------------------------
 
 
+def test_a_value_that_a_model_read_is_nobodys_answer() -> None:
+    read = RecordField(name="Library", value="authlib", source="suggested", by="agent")
+    text = document("adr.v1", replace(RECORD, fields=(*RECORD.fields, read)))
+    assert "* Library: **authlib** (a model read it out of what was said)\n" in text
+    assert "an agent" not in text
+
+
 def test_a_record_is_written_as_people_know_it() -> None:
     assert document("adr.v1", RECORD) == (
         "---\n"

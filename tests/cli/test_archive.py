@@ -247,6 +247,13 @@ def test_a_backup_overwrites_nothing_and_leaves_nothing_behind(
     assert [path.name for path in house.folder.iterdir() if path.is_file()] == ["copy.db"]
 
 
+def test_a_backup_goes_to_no_stream(house: Project, three: list[str]) -> None:
+    refused = house.call("db", "backup", "-")
+    assert (refused.code, len(refused.err.splitlines())) == (2, 1)
+    assert "name a new file" in refused.err
+    assert not (house.folder / "-").exists()
+
+
 def test_a_backup_of_a_damaged_log_is_refused(house: Project, three: list[str]) -> None:
     tampered(house, three[0], tampering.flipped)
     done = house.call("db", "backup", "copy.db")
