@@ -17,7 +17,7 @@ from preflights_es import app as composition
 from preflights_es.app import App
 from preflights_es.core.errors import PreflightsError, StoreUnavailable
 from preflights_es.core.json import encoded
-from preflights_es.core.text import NAME_MAX, problem, shown
+from preflights_es.core.text import NAME_MAX, problem, shown, visible
 from preflights_es.runtime.runner import Handle
 from preflights_es.settings import Options
 
@@ -113,6 +113,8 @@ def _person(ctx: click.Context, parameter: click.Parameter, value: str | None) -
     if name := given(ctx, parameter, value):
         if found := problem(name.strip(), NAME_MAX):
             raise click.BadParameter(f"it {found}", param=parameter)
+        if not visible(name):
+            raise click.BadParameter("nothing of it can be seen: give a name", param=parameter)
         if kinds := redact(name).kinds:
             message = f"what looks like a secret ({', '.join(kinds)}) is not recorded: give a name"
             raise click.BadParameter(message, param=parameter)

@@ -18,6 +18,12 @@ _WEEK: Final = re.compile(r"\d{4}-?W\d{2}(?!-?\d)")
 """A week without a day: Python takes it for its Monday."""
 
 
+_DATE: Final = re.compile(
+    r"[0-9]{4}(-?)(?:[0-9]{2}\1[0-9]{2}|W[0-9]{2}\1[0-9])(?P<rest>.*)", re.DOTALL
+)
+"""A day, and what stands behind it: Python takes any sign there for the one before a time."""
+
+
 class Moment(click.ParamType[int]):
     """A day, or a time, of UTC unless it says otherwise: microseconds since 1970 UTC.
 
@@ -37,7 +43,10 @@ class Moment(click.ParamType[int]):
         text = str(value).strip()
         if _WEEK.match(text):
             self.fail(f"{text!r} is a week: name a day of it, such as 2026-11-22", param, ctx)
+        day = _DATE.fullmatch(text)
         try:
+            if day is None or day["rest"][:1] not in ("", "T", "t", " "):
+                raise ValueError
             found = datetime.fromisoformat(text)
         except ValueError:
             self.fail(

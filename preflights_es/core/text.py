@@ -12,7 +12,7 @@ KEY_MAX: Final = 100  # characters of a question's id
 NAME_MAX: Final = 200  # characters of a person's name
 
 _BIDI = "\u202a-\u202e\u2066-\u2069"
-_UNSEEN_MARKS = "\u00ad\u200b\u200e\u200f\u2060-\u2064"
+_UNSEEN_MARKS = "\u00ad\u061c\u200b\u200e\u200f\u2060-\u2064"
 """Without width; the joiners of emoji and scripts are not among them."""
 _UNSAFE = re.compile(f"[\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff\ud800-\udfff{_BIDI}{_UNSEEN_MARKS}]")
 _UNSAFE_MULTILINE = re.compile(
@@ -42,11 +42,13 @@ def problem(text: str, limit: int) -> str | None:
 
 
 _UNSEEN: Final = frozenset(("Zs", "Zl", "Zp", "Cc", "Cf"))
+_FILLERS: Final = frozenset("\u115f\u1160\u2800\u3164\uffa0")
+"""Letters and symbols, by their category, that are drawn as nothing."""
 
 
 def visible(text: str) -> bool:
     """Whether anything of it can be seen: white space of any kind and width is nothing."""
-    return any(unicodedata.category(c) not in _UNSEEN for c in text)
+    return any(unicodedata.category(c) not in _UNSEEN and c not in _FILLERS for c in text)
 
 
 def _escape(found: re.Match[str]) -> str:

@@ -12,7 +12,7 @@ from preflights_es.core import ids
 from preflights_es.core.errors import PreflightsError, Refused
 from preflights_es.core.events import Input
 from preflights_es.core.leading import Setup
-from preflights_es.core.text import ANSWER_MAX, NAME_MAX, one_line, problem
+from preflights_es.core.text import ANSWER_MAX, NAME_MAX, one_line, problem, visible
 from preflights_es.runtime.once import Wanted, answering
 from preflights_es.runtime.runner import Handle, Step
 from preflights_es.runtime.sessions import Sessions
@@ -68,7 +68,7 @@ class Notes(Sessions):
             Refused: it cannot be recorded.
         """
         text, redacted = cleaned("the note", note.strip(), NOTE_MAX)
-        if not text.strip():
+        if not visible(text):
             raise Refused("the note is empty: write down what is on your mind")
 
         def is_said(before: NoteTaken) -> bool:

@@ -60,8 +60,14 @@ class Project:
         """Where the log of a repository lies."""
         return self.folder / ".git" / "preflights" / "log.db"
 
-    def started(self, *args: str, env: Mapping[str, str] | None = None) -> subprocess.Popen[bytes]:
-        """A process of the program, its streams ours."""
+    def started(
+        self, *args: str, env: Mapping[str, str] | None = None, leads: bool = False
+    ) -> subprocess.Popen[bytes]:
+        """A process of the program, its streams ours.
+
+        Args:
+            leads: whether it leads a group of processes, as what is typed at a terminal does.
+        """
         return subprocess.Popen(
             ["preflights", *args],
             cwd=self.folder,
@@ -69,6 +75,7 @@ class Project:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
+            start_new_session=leads,
         )
 
     def run(

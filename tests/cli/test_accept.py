@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+import pytest
+
 from tests.cli.program import Project
 from tests.cli.terminal import terminal
 
@@ -69,6 +71,14 @@ def test_nobody_passes_on_what_a_person_says_at_a_terminal(house: Project) -> No
     with terminal(house, "accept", ready(house, "Add SSO"), "--by", "Grace") as t:
         assert t.code() == 0
     assert house.show()["relayed_by"] == {"kind": "user", "name": "Ada"}
+
+
+@pytest.mark.parametrize("nobody", ["\u200b", "\u3164", "\u061c\u2800"])
+def test_nobody_whose_name_cannot_be_seen_accepts(house: Project, nobody: str) -> None:
+    done = house.call("accept", ready(house, "Add SSO"), "--by", nobody)
+    assert (done.code, done.err.count("\n")) == (2, 1)
+    assert "nothing of it can be seen: give a name" in done.err
+    assert house.call("start", nobody).code == 1
 
 
 def test_an_agent_passes_no_acceptance_on(house: Project) -> None:

@@ -30,6 +30,15 @@ def test_a_time_without_an_offset_is_of_utc(is_end: bool) -> None:
     assert Moment(is_end=is_end).convert("2026-11-22T14:30Z", None, None) == at * 1_000_000
 
 
+@pytest.mark.parametrize(
+    "text",
+    ["2026-11-22+01:00", "2026-11-22-05:00", "20261122-05:00", "2026-W47-7+01", "2026-11-22x10:00"],
+)
+def test_a_day_with_a_zone_is_no_time(text: str) -> None:
+    with pytest.raises(click.BadParameter, match="is no date: expected 2026-11-22, or"):
+        typed(text)
+
+
 @pytest.mark.parametrize("text", ["2026-W47", "2026W47", "2026-W47T10:00", "2026W47T10"])
 @pytest.mark.parametrize("is_end", [False, True])
 def test_a_week_is_no_day(text: str, is_end: bool) -> None:

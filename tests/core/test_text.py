@@ -132,6 +132,14 @@ def test_one_line_has_no_break_and_no_blank_too_many(raw: str) -> None:
     assert not re.search(r"\s\s|^\s|\s$|[^\S ]", line)
 
 
+@pytest.mark.parametrize(
+    "unseen", ["", " \n\t", "\u200b", "\u3164", "\u115f\u1160", "\u2800", "\u061c"]
+)
+def test_what_is_drawn_as_nothing_is_not_visible(unseen: str) -> None:
+    assert not text.visible(unseen)
+    assert text.visible(f"{unseen}.")
+
+
 def test_what_is_too_long_is_cut_with_an_ellipsis() -> None:
     assert text.shortened("abcdef", 6) == "abcdef"
     assert text.shortened("abcdefg", 6) == "abcde…"
