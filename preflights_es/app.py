@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from preflights_es.projections.projector import Projector
     from preflights_es.projections.reading import Read, Reader
     from preflights_es.runtime.erasure import Erasure
+    from preflights_es.runtime.numbered import Numbered
     from preflights_es.runtime.transfer import Transfer
     from preflights_es.store.following import SqlFollowing
     from preflights_es.store.listening import Listener
@@ -94,9 +95,10 @@ class App:
     @cached_property
     def _once(self) -> Once:
         """What the command recorded when it ran before, under its key."""
-        return Once(self.runner, self.settings.project, self._key, self._log_id)
+        return Once(self.runner, self.settings.project, self._key, self.log_id)
 
-    def _log_id(self) -> str:
+    def log_id(self) -> str:
+        """What the log calls itself."""
         from preflights_es.store.naming import log_id
 
         return log_id(self.store)
@@ -153,7 +155,8 @@ class App:
         """What erases sessions of this project."""
         from preflights_es.runtime.erasure import Erasure
 
-        return Erasure(self._desk, self.store, self.settings.root, CODE, projected())
+        folders = (self.settings.decisions, self.settings.tasks)
+        return Erasure(self._desk, self.store, self.settings.root, CODE, projected(), folders)
 
     @cached_property
     def following(self) -> SqlFollowing:
@@ -205,6 +208,13 @@ class App:
 
         keeping, unfit = SqlKeeping(self.store), self.following.unfit
         return Holding(keeping, projections(), reader(), unfit, again)
+
+    def numbered(self) -> Numbered:
+        """What holds sessions against the numbers that were given out."""
+        from preflights_es.runtime.numbered import Numbered
+        from preflights_es.store.numbering import SqlNumbering
+
+        return Numbered(self.runner, SqlNumbering(self.store))
 
     def history(self, session_id: str) -> Read:
         """A session with all of its events, and how it stood after each.

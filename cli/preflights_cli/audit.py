@@ -83,12 +83,12 @@ def verify_command(
     heads = _named(app, session) if session else app.store.heads(None if everything else project)
     with bar_over(heads, voice, "Verifying") as looked_at:
         holding = app.holding()
-        found = integrity.walked(app.store, looked_at, comparison, holding)
+        found = integrity.walked(app.store, looked_at, comparison, holding, app.numbered().look)
     if not session:
-        strays = holding.strays(None if everything else project)
-        found = replace(found, projections=(*found.projections, *strays))
-    if everything:
-        found = replace(found, broken=(*found.broken, *integrity.headless(app.store)))
+        scope = None if everything else project
+        projections = (*found.projections, *holding.strays(scope))
+        broken = (*found.broken, *_left(app, scope))
+        found = replace(found, projections=projections, broken=broken)
     compared = comparison.result() if comparison else None
     voice.json(
         {
@@ -97,14 +97,22 @@ def verify_command(
             "against": msgspec.to_builtins(compared),
         }
     )
-    for broken in found.broken:
-        voice.say(_broken(broken))
+    for one in found.broken:
+        voice.say(_broken(one))
     voice.say(_summary(found))
     _say_projections(voice, found.projections)
     if compared and against:
         _say_compared(voice, compared, against)
     differs = found.broken or found.projections or (compared and compared.differences)
     return EXIT_DAMAGED if differs else 0
+
+
+def _left(app: App, project: str | None) -> tuple[Broken, ...]:
+    """What is left of sessions that are not there, each said once."""
+    headless = integrity.headless(app.store) if project is None else ()
+    said = {one.session_id for one in headless}
+    gone = (one for one in app.numbered().gone(project) if one.session_id not in said)
+    return (*headless, *gone, *integrity.unnamed(app.log_id))
 
 
 def _named(app: App, typed: Sequence[str]) -> Sequence[Head]:
@@ -114,7 +122,7 @@ def _named(app: App, typed: Sequence[str]) -> Sequence[Head]:
 
 def _broken(broken: Broken) -> str:
     event = f", event {broken.version}" if broken.version else ""
-    return f"{short(broken.session_id)}{event}: {shown(broken.found)}"
+    return f"{short(broken.session_id) or 'the log'}{event}: {shown(broken.found)}"
 
 
 def _summary(found: Verified) -> str:

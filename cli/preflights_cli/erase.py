@@ -83,17 +83,18 @@ def erase_command(
     ended = EXIT_DAMAGED if trouble else 0
     quotes = app.erasure.quoting(doomed)
     others = _others(app, voice, quotes)
-    if not voice.as_json:
-        _say_doomed(voice, doomed, titled=dry_run or not yes)
-        _say_quotes(voice, quotes)
     also: Sequence[Doomed] | None = others if quoting else []
+    going = [*doomed, *(others if quoting else ())]
+    if not voice.as_json:
+        _say_doomed(voice, going, titled=dry_run or not yes)
+        _say_quotes(voice, quotes, going)
     if dry_run or not doomed:
-        voice.json(_json([*doomed, *(also or ())], quotes, erased=False))
+        voice.json(_json(going, quotes, erased=False))
         voice.say("Nothing was erased: this is a dry run." if doomed else "No session is that old.")
         return ended
     text = app.erasure.reason(reason, [*doomed, *others])
     if not yes:
-        also = _agreed(doomed, others, quoting=quoting)
+        also = _agreed(voice, doomed, others, quoting=quoting)
     if also is None:
         voice.say("Nothing was erased.")
         return EXIT_REFUSED
@@ -101,7 +102,9 @@ def erase_command(
     tell_redacted(voice, "the reason", reason)
     scrubbed = app.store.scrubbed()
     voice.json(_json(gone, quotes, erased=True, scrubbed=scrubbed))
-    _say_left(voice, gone, quotes, scrubbed=scrubbed)
+    _say_left(voice, gone, quotes)
+    _tell_kept(app, voice, scrubbed=scrubbed)
+    voice.hint("Exports, backups and what-if files are copies that no erasure reaches.")
     return ended
 
 
@@ -131,7 +134,7 @@ def _check_usage(typed: Sequence[str], days: int | None, voice: Voice, *, unaske
 
 
 def _agreed(
-    doomed: Sequence[Doomed], others: Sequence[Doomed], *, quoting: bool
+    voice: Voice, doomed: Sequence[Doomed], others: Sequence[Doomed], *, quoting: bool
 ) -> Sequence[Doomed] | None:
     """The sessions that go as well; None where a person thinks better of it."""
     asked = [*doomed, *(others if quoting else ())]
@@ -139,8 +142,11 @@ def _agreed(
         return None
     if not others or quoting:
         return others
-    what = counted(len(others), "session")
-    return others if click.confirm(f"Also {what} that quote?") else []
+    _say_doomed(voice, others, titled=True)
+    them = "it" if len(doomed) == 1 else "them"
+    one = f"the session that quotes {them}"
+    what = one if len(others) == 1 else f"the {len(others):,} sessions that quote {them}"
+    return others if click.confirm(f"Also erase {what}?") else []
 
 
 def _doomed(
@@ -157,11 +163,11 @@ def _doomed(
 def _others(app: App, voice: Voice, quotes: Quotes) -> list[Doomed]:
     """The sessions that quote, as far as they can be erased themselves."""
     others: list[Doomed] = []
-    for session_id in dict.fromkeys(quote.session_id for quote in quotes.found):
-        try:
-            others.append(app.erasure.doomed(session_id))
-        except PreflightsError as error:
-            voice.warn(str(error))
+    for one in app.erasure.each_doomed(dict.fromkeys(q.session_id for q in quotes.found)):
+        if isinstance(one, PreflightsError):
+            voice.warn(str(one))
+        else:
+            others.append(one)
     return others
 
 
@@ -181,17 +187,29 @@ def _say_doomed(voice: Voice, doomed: Sequence[Doomed], *, titled: bool) -> None
             voice.say(f"  was sent to: {shown(provider)}")
 
 
-def _say_quotes(voice: Voice, quotes: Quotes) -> None:
+def _say_quotes(voice: Voice, quotes: Quotes, going: Sequence[Doomed]) -> None:
+    said = {one.session_id for one in going}  # with their documents
     for quote in quotes.found:
         quoting, quoted = short(quote.session_id), short(quote.quoted)
         voice.say(f"{quoting}  quotes {quoted}: {_HOW[quote.how]}")
-        for path in quote.documents:
+        for path in quote.documents if quote.session_id not in said else ():
             voice.say(f"  its document names it, and stays: {shown(path)}")
     for session_id in quotes.unread:
         voice.warn(f"session {short(session_id)} cannot be read: it may quote what is erased")
 
 
-def _say_left(voice: Voice, gone: Sequence[Doomed], quotes: Quotes, *, scrubbed: bool) -> None:
+def _tell_kept(app: App, voice: Voice, *, scrubbed: bool) -> None:
+    """Where what was erased is not overwritten yet."""
+    if app.store.database.engine.dialect.name != "postgresql":
+        tell_scrubbed(voice, scrubbed=scrubbed)
+        return
+    voice.warn(
+        "the server's files hold what was erased until VACUUM FULL, its journal for some time "
+        "after that (docs/operations.md)"
+    )
+
+
+def _say_left(voice: Voice, gone: Sequence[Doomed], quotes: Quotes) -> None:
     left = _left(gone, quotes)
     if left:
         voice.say(f"Not erased, though it quotes: {', '.join(map(short, left))}.")
@@ -201,8 +219,6 @@ def _say_left(voice: Voice, gone: Sequence[Doomed], quotes: Quotes, *, scrubbed:
     naming = dict.fromkeys(p for q in quotes.found if q.quoted in ids for p in q.documents)
     if others := [path for path in naming if path not in paths]:
         voice.say(f"Edit yourself, since they name it: {', '.join(map(shown, others))}.")
-    tell_scrubbed(voice, scrubbed=scrubbed)
-    voice.hint("Exports, backups and what-if files are copies that no erasure reaches.")
 
 
 def _left(gone: Sequence[Doomed], quotes: Quotes) -> list[str]:

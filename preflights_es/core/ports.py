@@ -354,6 +354,16 @@ class Keeping(Protocol):
         """
 
 
+class Numbering(Protocol):
+    """The numbers that projects have given out, for whoever holds them against the log."""
+
+    def is_given(self, project: str, number: int) -> bool:
+        """Whether a session was given a number, which no other one can take then."""
+
+    def gone(self) -> Iterator[tuple[str, int, str]]:
+        """Project, number and session of what was given to a session that is not there."""
+
+
 class Provider(Protocol):
     """Text in, text out; every judgement of the text is the workflow's."""
 

@@ -17,7 +17,7 @@ from preflights_es.core.errors import (
 )
 from preflights_es.core.events import NUMBER_MAX, Actor
 from preflights_es.core.leading import Setup
-from preflights_es.core.text import INTENTION_MAX, one_line
+from preflights_es.core.text import INTENTION_MAX, one_line, visible
 from preflights_es.runtime.documents import Documents
 from preflights_es.runtime.once import Wanted, answering
 from preflights_es.runtime.runner import CONFLICTS_MAX, Handle, Proposed, Step
@@ -68,7 +68,7 @@ class Clarifications(Sessions):
             Refused: the intention cannot be recorded, or what it supersedes cannot be superseded.
         """
         text, redacted = cleaned("the intention", intention.strip(), INTENTION_MAX)
-        if not text.strip():
+        if not visible(text):
             raise Refused("the intention is empty: say in a sentence what you want to build")
         former = self.resolved(supersedes) if supersedes else ""
         session_id = self._runner.new_session_id(self._project)
@@ -235,10 +235,22 @@ class Clarifications(Sessions):
         if not accepted(state) or handle.session.closed:
             raise Refused(f"{typed!r} is no accepted decision: only those can be superseded")
         if state.superseded_by is not None:
-            raise Refused(
-                f"{typed!r} was superseded by {state.superseded_by.uid} already: supersede that one"
-            )
+            raise Refused(f"{typed!r} was superseded by {self._instead(state.superseded_by)}")
         return handle, Related(state.uid, state.intention, state.number, handle.session_id)
+
+    def _instead(self, successor: Related) -> str:
+        """What took a decision's place, and what can be done instead of replacing it again."""
+        try:
+            is_erased = self.load(successor.uid).session.closed == "erased"
+        except PreflightsError:
+            is_erased = False
+        if not is_erased:
+            return f"{successor.uid} already: supersede that one"
+        # The decision stays superseded, as its log has it, and what is erased has no successor.
+        return (
+            f"{successor.uid}, which was erased: start without --supersedes, or supersede "
+            "a decision that is in force (`preflights decisions`)"
+        )
 
     def next_number(self) -> int:
         """The first above all that the log has given out and that files bear.

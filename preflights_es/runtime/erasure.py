@@ -6,8 +6,9 @@ An erasure passes by `decide`: no bug of a workflow and no state of a session ca
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
-from pathlib import Path
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import count, takewhile
+from pathlib import Path, PurePosixPath
 from typing import Any, Final
 
 import msgspec
@@ -29,12 +30,13 @@ from preflights_es.core.errors import (
     UnknownSession,
 )
 from preflights_es.core.events import ERASED_TAG, SessionClosed, SessionErased
-from preflights_es.core.ids import short
+from preflights_es.core.ids import decision_uid, short
 from preflights_es.core.ports import Archive, Batch, Head, Stored
 from preflights_es.core.session import Session
 from preflights_es.core.text import ANSWER_MAX, one_line
 from preflights_es.runtime.integrity import checked
 from preflights_es.runtime.quotes import Quote, Quotes, quotes_of
+from preflights_es.runtime.records import fronts
 from preflights_es.runtime.runner import CONFLICTS_MAX
 from preflights_es.runtime.sessions import Desk, Sessions
 from preflights_es.runtime.texts import cleaned
@@ -44,6 +46,9 @@ from preflights_es.store.codec import Codec
 DAY_US: Final = 86_400_000_000  # microseconds
 DAYS_MAX: Final = 36_500  # a hundred years
 QUOTE_MIN: Final = 8  # characters of a title; a shorter one stands in many a sentence by chance
+
+Lying = Mapping[str, Sequence[str]]
+"""Paths of files on this disk, by the uid of the decision that their front matter names."""
 
 
 class Doomed(msgspec.Struct, frozen=True):
@@ -75,17 +80,20 @@ class Erasure(Sessions):
         root: Path,
         code: Sequence[str] = (),
         clear: Sequence[str] = (),
+        folders: Sequence[str] = (),
     ) -> None:
         """Args:
         root: where documents lie.
         code: providers that are code of ours: what they were sent stayed here.
         clear: tables of projections, whose rows of a session go with it.
+        folders: where to look for documents that a person has moved or renamed.
         """
         super().__init__(desk)
         self._archive = archive
         self._root = root
         self._code = code
         self._clear = clear
+        self._folders = folders
 
     # 1. Looking ------------------------------------------------------------------------------
 
@@ -98,6 +106,19 @@ class Erasure(Sessions):
             Refused: it belongs to another project.
             LogDamaged: it does not verify; erasing it would hide what was done to it.
         """
+        return self._doomed(session_id, self._lying())
+
+    def each_doomed(self, session_ids: Iterable[str]) -> Iterator[Doomed | PreflightsError]:
+        """The same of many; trouble stands in its session's place."""
+        lying: Lying | None = None
+        for session_id in session_ids:
+            lying = self._lying() if lying is None else lying
+            try:
+                yield self._doomed(session_id, lying)
+            except PreflightsError as error:
+                yield error
+
+    def _doomed(self, session_id: str, lying: Lying) -> Doomed:
         head, stored = self._whole(session_id)
         workflow = self._runner.workflow(head.workflow)
         session = self._folded(head, stored)
@@ -112,7 +133,7 @@ class Erasure(Sessions):
             version=len(stored),
             last_at=max(one.recorded_at for one in stored),
             title=one_line(workflow.view(session.state).intention),
-            documents=self._documents(stored, codec),
+            documents=self._documents(stored, codec, lying),
             sent_to=tuple(name for name in providers if name not in self._code),
         )
 
@@ -138,7 +159,17 @@ class Erasure(Sessions):
         except SessionFaulted as fault:
             return self._runner.folded(workflow, stored[: fault.version - 1])
 
+    def _lying(self) -> Lying:
+        found: dict[str, list[str]] = {}
+        for path, front in fronts(self._root, self._folders):
+            for uid in {decision_uid(front.session), front.uid} - {""}:
+                found.setdefault(uid, []).append(path)
+        return found
+
     def _lies(self, path: str) -> bool:
+        named = PurePosixPath(path)
+        if named.is_absolute() or ".." in named.parts:
+            return False  # a log from elsewhere may say anything; no document of ours lies there
         try:
             return os.path.lexists(self._root / path)
         except ValueError:
@@ -150,16 +181,11 @@ class Erasure(Sessions):
         Trouble stands in its session's place; those that are erased already are passed over.
         """
         before = self._runner.now() - days * DAY_US
-        for head in reversed(self._archive.heads(self._project)):
-            if self._rests(head, before) is False:
-                continue
-            try:
-                doomed = self.doomed(head.session_id)
-            except PreflightsError as error:
-                yield error
-            else:
-                if doomed.last_at < before:
-                    yield doomed
+        heads = reversed(self._archive.heads(self._project))
+        ids = (head.session_id for head in heads if self._rests(head, before) is not False)
+        for one in self.each_doomed(ids):
+            if isinstance(one, PreflightsError) or one.last_at < before:
+                yield one
 
     def _rests(self, head: Head, before: int) -> bool | None:
         """Whether its last event is older and no erasure; None where it cannot be read."""
@@ -173,23 +199,28 @@ class Erasure(Sessions):
 
     def quoting(self, doomed: Sequence[Doomed]) -> Quotes:
         """The other sessions of the project that hold words of these, and so do their documents."""
-        titles = {one.session_id: one.title for one in doomed}
-        quotes = quotes_of(self._runner, self._project, titles)
-        return replace(quotes, found=tuple(map(self._with_documents, quotes.found)))
+        quoted = dict.fromkeys(one.session_id for one in doomed)
+        quotes = quotes_of(self._runner, self._project, quoted)
+        lying = self._lying() if quotes.found else {}
+        return replace(quotes, found=tuple(self._with_documents(q, lying) for q in quotes.found))
 
-    def _with_documents(self, quote: Quote) -> Quote:
+    def _with_documents(self, quote: Quote, lying: Lying) -> Quote:
         if quote.how == "known":
             return quote  # a model was told; no document says so
         head = self._archive.head(quote.session_id)
         assert head is not None, "it was read a moment ago"
         codec = self._runner.codec(self._runner.workflow(head.workflow))
-        return replace(quote, documents=self._documents(self._archive.read(head.session_id), codec))
+        stored = self._archive.read(head.session_id)
+        return replace(quote, documents=self._documents(stored, codec, lying))
 
-    def _documents(self, stored: Sequence[Stored], codec: Codec) -> tuple[str, ...]:
-        """Of a session, those that lie on this disk."""
+    def _documents(self, stored: Sequence[Stored], codec: Codec, lying: Lying) -> tuple[str, ...]:
+        """Of a session, those that lie on this disk: where its log says, beside it, or moved."""
         written = (codec.decode(one) for one in stored if one.type == ArtifactWritten.tag)
         paths = dict.fromkeys(one.path for one in written if isinstance(one, ArtifactWritten))
-        return tuple(path for path in paths if self._lies(path))
+        there = [path for path in paths if self._lies(path)]
+        beside = [name for path in paths for name in takewhile(self._lies, _beside(path))]
+        moved = lying.get(decision_uid(stored[0].session_id), ())
+        return tuple(dict.fromkeys((*there, *beside, *moved)))
 
     # 2. Erasing ------------------------------------------------------------------------------
 
@@ -246,3 +277,8 @@ class Erasure(Sessions):
             expected_hash=last.hash,
             events=(codec.draft(erased, input_id), codec.draft(SessionClosed(status="erased"))),
         )
+
+
+def _beside(path: str) -> Iterator[str]:
+    """What was written where a person had edited a document, and perhaps that as well."""
+    return (f"{path}.new{n if n > 1 else ''}" for n in count(1))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Literal
 
 import msgspec
@@ -42,12 +42,14 @@ def walked(
     heads: Iterable[Head],
     comparison: Comparison | None = None,
     holding: Holding | None = None,
+    numbers: Callable[[Head, Sequence[Stored]], Broken | None] = lambda *_: None,
 ) -> Verified:
     """Every chain from its first event to its head, one session after the other.
 
     Args:
         comparison: looks at every session on the way.
         holding: folds every session that verifies, and looks at what projections keep of it.
+        numbers: says what is wrong with the number of a session that verifies.
 
     Raises:
         LogDamaged: the database as a whole cannot be read.
@@ -61,12 +63,14 @@ def walked(
         except LogDamaged as error:
             broken.append(Broken(head.session_id, error.version, error.found))
             if comparison:
-                comparison.look(head, _readable(store, head))
+                comparison.look(head, _readable(store, head), is_broken=True)
             continue
         if comparison:
             comparison.look(head, stored)
         if holding:
             holding.look(head, stored)
+        if found := numbers(head, stored):
+            broken.append(found)
         events += len(stored)
         erased += bool(erased_before(stored))
     return Verified(sessions, events, erased, tuple(broken), holding.result() if holding else ())
@@ -111,6 +115,15 @@ def headless(store: Archive) -> tuple[Broken, ...]:
     """Sessions of which events are left, and no head."""
     found = "events are left, and no head: the session was removed in part"
     return tuple(Broken(session_id, 0, found) for session_id in store.headless())
+
+
+def unnamed(log_id: Callable[[], str]) -> tuple[Broken, ...]:
+    """What is wrong with what the log calls itself."""
+    try:
+        log_id()
+    except LogDamaged as error:
+        return (Broken("", 0, error.found),)
+    return ()
 
 
 # Checkpoints ---------------------------------------------------------------------------------
@@ -164,8 +177,8 @@ class Comparison:
         self._erased: list[str] = []
         self._differences: list[Difference] = []
 
-    def look(self, head: Head, events: Sequence[Stored]) -> None:
-        """A session that is there, whether it verifies or not."""
+    def look(self, head: Head, events: Sequence[Stored], *, is_broken: bool = False) -> None:
+        """A session that is there; one that is broken is neither as it was nor grown."""
         tip = self._tips.pop(head.session_id, None)
         if tip is None:
             self._counts["new"] += self._project in (None, head.project)
@@ -176,7 +189,7 @@ class Comparison:
             self._differ(tip, "cut", len(events))
         elif then.hash != bytes.fromhex(tip.hash):
             self._differ(tip, "recomputed", len(events))
-        else:
+        elif not is_broken:
             self._counts["same" if len(events) == tip.version else "grown"] += 1
             if erased_before(events) > tip.version:
                 self._erased.append(tip.session_id)

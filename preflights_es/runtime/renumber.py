@@ -11,10 +11,9 @@ from preflights_es.artifacts import files
 from preflights_es.core.errors import PreflightsError, StoreUnavailable
 from preflights_es.runtime.clarifications import Clarifications
 from preflights_es.runtime.documents import Documents
+from preflights_es.runtime.records import Front, front_of
 from preflights_es.runtime.runner import Handle, Runner
 from preflights_es.workflows.clarification.state import State
-
-FRONT_MATTER_MAX = 4_096  # characters read of a file to find its uid
 
 
 class Move(msgspec.Struct, frozen=True):
@@ -29,9 +28,7 @@ class Move(msgspec.Struct, frozen=True):
 
 class _Entry(msgspec.Struct, frozen=True):
     path: Path
-    date: str
-    session: str
-    uid: str
+    front: Front
 
 
 def mended(
@@ -50,7 +47,7 @@ def mended(
         entry
         for paths in found.values()
         if len(paths) > 1
-        for entry in sorted(map(_entry, paths), key=_age)[1:]
+        for entry in sorted((_Entry(p, front_of(p)) for p in paths), key=_age)[1:]
     ]
     number = sessions.next_number()
     moves: list[Move] = []
@@ -60,20 +57,9 @@ def mended(
     return moves
 
 
-def _entry(path: Path) -> _Entry:
-    text = path.read_text("utf-8", "replace")[:FRONT_MATTER_MAX]
-    front = text.split("---")[1] if text.startswith("---") and text.count("---") > 1 else ""
-    return _Entry(path, _value(front, "date"), _value(front, "session"), _value(front, "uid"))
-
-
 def _age(entry: _Entry) -> tuple[str, str, str]:
     """Oldest first; a record without a date comes last."""
-    return (entry.date or "9", entry.session, entry.path.name)
-
-
-def _value(front: str, key: str) -> str:
-    found = re.search(rf'^{key}: *"?([^"\n]*)"?', front, re.MULTILINE)
-    return found.group(1).strip() if found else ""
+    return (entry.front.date or "9", entry.front.session, entry.path.name)
 
 
 def _moved(
@@ -108,10 +94,10 @@ def _moved(
 
 def _ours(sessions: Clarifications, entry: _Entry, path: str) -> Handle | None:
     """The session behind a record, where this log holds it and wrote that file."""
-    if not entry.uid:
+    if not entry.front.uid:
         return None
     try:
-        handle = sessions.load(entry.uid)
+        handle = sessions.load(entry.front.uid)
     except PreflightsError:
         return None
     state = handle.session.state

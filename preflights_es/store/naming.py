@@ -14,7 +14,8 @@ def log_id(store: SqlStore) -> str:
         LogDamaged: somebody took it away.
         StoreUnavailable: it cannot be read.
     """
-    row = store.database.looked(lambda cursor: cursor.execute("SELECT id FROM log").fetchone())
-    if row is None:
-        raise LogDamaged(shown_url(store.url), 0, "it does not say its id")
-    return str(row[0])
+    rows = store.database.looked(lambda cursor: cursor.execute("SELECT id FROM log").fetchall())
+    if len(rows) != 1:
+        found = f"it says {len(rows)} ids, expected one" if rows else "it does not say its id"
+        raise LogDamaged(shown_url(store.url), 0, found)
+    return str(rows[0][0])

@@ -178,7 +178,11 @@ class PostgresDatabase:
         assert cursor.statusmessage == "COMMIT", "nothing that failed goes on to its commit"
 
     def scrubbed(self) -> bool:
-        """Old versions of a row stay until VACUUM, and in the server's journal: not ours to say."""
+        """Never: old versions of rows stay in the tables' files until VACUUM FULL writes them anew.
+
+        What stands in the server's journal stays longer still (docs/operations.md). VACUUM alone
+        only lets the room be used again.
+        """
         return False
 
     def ear(self) -> Ear | None:

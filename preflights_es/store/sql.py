@@ -365,7 +365,11 @@ class SqlStore:
         return tuple((row[0], row[1]) for row in self._rows("open_calls", of_project=project))
 
     def numbers(self, project: str) -> dict[int, str]:
-        return {row[0]: row[1] for row in self._rows("numbers", of_project=project)}
+        rows = self._rows("numbers", of_project=project)
+        for number, _ in rows:
+            if not isinstance(number, int):  # a database keeps what it is given
+                raise LogDamaged("the table `numbers`", 0, f"{number!r} is no number")
+        return dict(rows)
 
     def counts(self) -> dict[str, int]:
         """How many sessions and events the log holds, and how many calls are open."""

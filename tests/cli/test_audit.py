@@ -358,6 +358,29 @@ def test_a_checkpoint_of_a_newer_version_is_refused_as_such(house: Project) -> N
     assert "checkpoint version 2, this version knows 1: upgrade preflights" in done.err
 
 
+NUMBERS = {
+    "DELETE FROM numbers": "{}: its record bears the number 1, which the log does not know as",
+    "UPDATE numbers SET number = 77": "{}: its record bears the number 1, which the log does not",
+    "INSERT INTO numbers VALUES ('house', 9, '01a0-nobody')": "1a0-nobody"[-8:]
+    + ": it was given the number 9 of house, and is gone: it was removed",
+    "DELETE FROM log": "the log: it does not say its id",
+    "INSERT INTO log VALUES ('another')": "the log: it says 2 ids, expected one",
+}
+
+
+@pytest.mark.parametrize("statement", NUMBERS)
+def test_what_nothing_else_could_make_again_is_held_against_the_sessions(
+    house: Project, statement: str
+) -> None:
+    session_id = house.decided()["session_id"]
+    tampered(house, session_id, lambda log, _: log.execute(statement))
+    for words in ((), ("--all",)):
+        done = house.call("audit", "verify", *words)
+        assert done.code == 4, done
+        assert done.out.startswith(NUMBERS[statement].format(session_id[-8:])), done
+        assert done.is_safe()
+
+
 # 3. Rows of the wrong kind -------------------------------------------------------------------
 
 

@@ -304,7 +304,7 @@ def test_at_a_terminal_a_person_is_asked(house: Project, quoted: tuple[str, str,
     with terminal(house, "erase", old) as t:
         t.expect(QUESTION)
         t.type("y")
-        t.expect(r"Also 1 session that quote\? \[y/N\]: ")
+        t.expect(r"Also erase the session that quotes it\? \[y/N\]: ")
         t.type("y")
         assert f"Erased {new[-8:]}." in t.rest()
         assert t.code() == 0

@@ -11,6 +11,7 @@ import pytest
 from msgspec.structs import replace
 
 from preflights_es.core import session as kernel
+from preflights_es.core.artifacts import ArtifactWritten
 from preflights_es.core.completions import Completion, CompletionRequested
 from preflights_es.core.errors import (
     Conflict,
@@ -254,6 +255,19 @@ def test_a_session_of_another_project_is_erased_there(room: Room, tmp_path: Path
     elsewhere = Erasure(Desk(room.runner, "garden", GRACE), room.store, tmp_path)
     with pytest.raises(Refused, match="belongs to the project 'house'"):
         elsewhere.erase(handle.session_id)
+
+
+def test_a_path_that_leads_outside_of_the_project_is_no_document_of_ours(tmp_path: Path) -> None:
+    room = Room(tmp_path / "project")
+    secret = tmp_path / "secret"
+    (tmp_path / "project" / "docs").mkdir(parents=True)
+    for file in (secret, tmp_path / "project" / "docs" / "x.md"):
+        file.write_text("mine")
+    handle = room.opened(new=toy.wanted("docs/x.md"))
+    for path in ("../secret", str(secret), "docs/../../secret", "docs/x.md"):
+        said = ArtifactWritten(at=NOON, actor=toy.ADA, call="artifact-1", path=path, sha256="")
+        handle = room.runner.submit(handle, said, room.runner.new_id()).handle
+    assert room.erasure.doomed(handle.session_id).documents == ("docs/x.md",)
 
 
 def test_a_reason_that_repeats_what_goes_is_refused(room: Room) -> None:
