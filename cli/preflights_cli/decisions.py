@@ -2,23 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Final
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, NoReturn
 
 import click
 
 from preflights_cli.common import Voice, common, finish_pending, given
 from preflights_cli.moments import Moment, day, iso
+from preflights_cli.progress import counted
 from preflights_cli.table import Column, table
 from preflights_es.app import App
+from preflights_es.catalogue import WORKFLOWS
 from preflights_es.core.artifacts import Related
 from preflights_es.core.decided import Decided, Origin
+from preflights_es.core.errors import ErasedSession, PreflightsError, ProjectionDamaged, Refused
 from preflights_es.core.events import Actor
 from preflights_es.core.ids import short
 from preflights_es.core.text import one_line
 from preflights_es.projections.decisions import Decision, accepted_at, decision, in_force
+from preflights_es.projections.reading import Read
 
 KINDS: Final = {"user": "a person", "agent": "an agent", "script": "a script"}
+CATEGORY: Final = "Category"  # the field under which its origin stands
+LOST_MAX: Final = 5  # sessions that are named each, where they could not be folded
+LISTING: Final = "sessions --status damaged"
+"""The command that lists what could not be folded; also what is faulted for that reason."""
 
 
 @click.command()
@@ -53,6 +61,7 @@ def decisions_command(
         found = [d for d in found if d.decided.category.casefold() == category.casefold()]
         if not found:
             _tell_category(app, voice, category)
+    _tell_missing(app, voice, at, looks_back=everything or at is not None)
     voice.json(
         {
             "format": "decisions/1",
@@ -73,6 +82,70 @@ def _tell_category(app: App, voice: Voice, said: str) -> None:
     if known and said.casefold() not in map(str.casefold, known):
         there = ", ".join(sorted(known))
         voice.warn(f"no decision here is of the category {said!r}: there are {there}")
+
+
+def _tell_missing(app: App, voice: Voice, at: int | None, *, looks_back: bool) -> None:
+    """Say which sessions nobody can fold, and how many were erased: the list has none of theirs.
+
+    Their statuses are read off the projection, so that no session is folded for it once more.
+    """
+    lost: list[tuple[str, str]] = []
+    erased = 0
+    try:
+        for row in app.projector.rows("sessions", app.settings.project):
+            if not _may_decide(row["workflow"]):
+                continue
+            if is_unfolded(row):
+                lost.append((row["session_id"], row["status"]))
+            erased += row["status"] == "erased" and (at is None or row["began_at"] <= at)
+    except ProjectionDamaged as error:
+        voice.warn(str(error))  # what is decided is kept elsewhere
+    for session_id, status in lost[:LOST_MAX]:
+        voice.warn(_lost(app, session_id, status))
+    if (more := len(lost) - LOST_MAX) > 0:
+        voice.warn(f"and {counted(more, 'session')} more: `preflights {LISTING}` lists them all")
+    if erased and looks_back and not voice.quiet:
+        were = "was" if erased == 1 else "were"
+        what = f"{counted(erased, 'session')} of this project {were} erased"
+        click.echo(f"{what}: what may have been decided there is not told.", err=True)
+
+
+def _lost(app: App, session_id: str, status: str) -> str:
+    id_ = short(session_id)
+    try:
+        app.runner.load(session_id)
+    except PreflightsError:
+        return f"session {id_} is {status}: what it decided is not told"
+    again = "`preflights projections rebuild` folds it again"
+    return f"session {id_} was {status} when it was folded, and is not any more: {again}"
+
+
+def _may_decide(workflow: str) -> bool:
+    known = WORKFLOWS.get(workflow)
+    return known is None or known.decided is not None
+
+
+def is_unfolded(row: Mapping[str, Any]) -> bool:
+    """Whether a session could not be folded, by its row of the projection `sessions`.
+
+    One whose last Input is undecided is faulted as well; it has a view, and so a progress.
+    """
+    return row["status"] in ("damaged", "faulted") and row["progress"] is None
+
+
+def refuse_undecided(read: Read, advice: str) -> NoReturn:
+    """Say why a session has no decision to tell of.
+
+    Raises:
+        ErasedSession: what it decided, if anything, is gone.
+        Refused: it could not be folded, or has decided nothing.
+    """
+    if read.trouble == "erased":
+        raise ErasedSession(read.head.session_id)
+    id_ = short(read.head.session_id)
+    if read.trouble:
+        raise Refused(f"session {id_} is {read.trouble}, and what it decided not known: {read.why}")
+    raise Refused(f"session {id_} has decided nothing: {advice}")
 
 
 def _shape(one: Decision) -> dict[str, Any]:
@@ -160,7 +233,7 @@ def _say_decisions(voice: Voice, found: Sequence[Decision], *, everything: bool)
         Column("record", [_record(one.decided) for one in found]),
         Column("accepted", [day(accepted_at(one.decided)) for one in found]),
         Column("by", [_by(one.decided) for one in found]),
-        Column("category", [one.decided.category for one in found]),
+        Column("category", [_category(one.decided) for one in found]),
         Column("decided", [_values(one.decided) for one in found]),
         Column("intention", [one_line(one.decided.title) for one in found]),
     ]
@@ -195,5 +268,17 @@ def who(actor: Actor) -> str:
     return f"{KINDS[actor.kind]}{f' ({actor.name})' if actor.name else ''}"
 
 
+def _category(decided: Decided) -> str:
+    return decided.category + _mark(decided, CATEGORY)
+
+
 def _values(decided: Decided) -> str:
-    return ", ".join(f"{name}: {one_line(value)}" for name, value in decided.fields)
+    return ", ".join(
+        f"{name}: {one_line(value)}{_mark(decided, name)}" for name, value in decided.fields
+    )
+
+
+def _mark(decided: Decided, field: str) -> str:
+    """What a model read is never shown as somebody's word."""
+    is_suggested = any(o.field == field and o.source == "suggested" for o in decided.origins)
+    return " (model)" if is_suggested else ""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Final, get_args
 
 import click
@@ -15,7 +15,7 @@ from preflights_es.app import App
 from preflights_es.core import ids
 from preflights_es.core.completions import Message
 from preflights_es.core.errors import LogDamaged, LogFromFuture, PreflightsError
-from preflights_es.core.events import ERASED_TAG, SessionErased
+from preflights_es.core.events import ERASED_TAG, Event, SessionErased
 from preflights_es.core.ports import Head, Stored
 from preflights_es.core.text import one_line, shortened, shown
 from preflights_es.core.views import Question, Status
@@ -23,6 +23,7 @@ from preflights_es.projections.audit import kind
 from preflights_es.runtime import entropy
 from preflights_es.runtime.runner import Handle
 from preflights_es.store import chain, jsonl
+from preflights_es.store.codec import Codec
 
 SESSIONS_SHOWN: Final = 20
 WHAT_MAX: Final = 200  # characters of one value in the list of events
@@ -30,6 +31,8 @@ KEPT: Final = ("workflow", "status", "progress", "intention")
 TROUBLES: Final = ("damaged", "erased", "faulted")
 """Statuses of which the log is asked anew: they may have been mended."""
 STATUSES: Final = (*get_args(Status), "damaged")
+ERASED, GONE, UNREAD = "erased", "gone", "damaged"
+"""In place of a payload: an erasure took it; it was taken without one; it is none that is known."""
 
 
 @click.command()
@@ -187,36 +190,73 @@ def log_command(session: str, app: App, voice: Voice) -> int:
     session_id = app.sessions.resolved(session)
     head = app.store.head(session_id)  # before the events: a session may grow meanwhile
     stored = app.store.read(session_id)
+    trouble: LogDamaged | None = None
     if voice.as_json:
         voice.lines(jsonl.lines(stored))
-    else:
-        _say_events(app, voice, stored)
+    elif stored:
+        trouble = _say_events(app, voice, stored)
     chain.verified(stored, head.hash if head else None)
+    if trouble is not None:
+        raise trouble  # its chain holds, and it is none of ours all the same
     return 0
 
 
-def _say_events(app: App, voice: Voice, stored: Sequence[Stored]) -> None:
+def _say_events(app: App, voice: Voice, stored: Sequence[Stored]) -> LogDamaged | None:
+    """Show them; why the first of those that cannot be read is none that is known."""
     codec = app.runner.codec(app.runner.workflow(stored[0].workflow))
+    taken = erased(stored)
+    read = [_decoded(codec, one) for one in stored]
     table(
         (
             Column("", [str(one.version) for one in stored]),
-            Column("UTC", [second(one.recorded_at) for one in stored]),
+            Column("UTC", [_at(second, one) for one in stored]),
             Column("event", [_indented(one) for one in stored]),
             Column("by", [kind(one) or "" for one in stored]),
             Column(
-                "what", [what_of(codec.decode(one)) if one.data else "erased" for one in stored]
+                "what", [_told(one, event, taken) for one, event in zip(stored, read, strict=True)]
             ),
         ),
         fold=True,
     )
     first = stored[0]
-    began = day(first.recorded_at)
+    began = _at(day, first)
     voice.hint(f"Session {first.session_id} of {began} in project {shown(first.project)}")
+    return next((event for event in read if isinstance(event, LogDamaged)), None)
+
+
+def erased(stored: Sequence[Stored]) -> set[int]:
+    """Versions of the events whose payloads an erasure of their session took."""
+    covered = max(chain.erased_before(stored) - 1, 0)
+    return {one.version for one in stored[:covered] if one.data is None}
+
+
+def _decoded(codec: Codec, one: Stored) -> Event | LogDamaged | None:
+    """An event, or why it is none; None where its payload is gone."""
+    if one.data is None:
+        return None
+    try:
+        return codec.decode(one)
+    except LogDamaged as error:
+        return error
+    except TypeError as error:  # a database keeps what it is given, whatever the column's type
+        return LogDamaged(f"session {one.session_id}", one.version, f"its payload is none: {error}")
+
+
+def _told(one: Stored, event: Event | LogDamaged | None, taken: set[int]) -> str:
+    if event is None:
+        return ERASED if one.version in taken else GONE
+    return UNREAD if isinstance(event, LogDamaged) else what_of(event)
+
+
+def _at(form: Callable[[int], str], one: Stored) -> str:
+    """When it was recorded; empty where a damaged database has something else."""
+    at: Any = one.recorded_at
+    return form(at) if isinstance(at, int) else ""
 
 
 def _indented(one: Stored) -> str:
     """The event's name; what was decided stands under the Input that it follows from."""
-    name = one.type.rsplit(".", 1)[0].removeprefix(f"{one.workflow}.")
+    name = str(one.type).rsplit(".", 1)[0].removeprefix(f"{one.workflow}.")
     return name if one.input_id else f"  {name}"
 
 

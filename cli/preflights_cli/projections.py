@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+import signal
+from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
-from multiprocessing import get_context
+from contextlib import contextmanager
+from multiprocessing import active_children, get_context
 from typing import Final
 
 import click
 
 from preflights_cli.common import Voice, common
+from preflights_cli.decisions import LISTING, is_unfolded
 from preflights_cli.follow import follow_command
 from preflights_cli.progress import bar, counted
 from preflights_cli.table import Column, table
@@ -129,7 +132,17 @@ def rebuild_command(names: tuple[str, ...], jobs: int | None, app: App, voice: V
     voice.json(shape)
     sessions, events = counted(counts["sessions"], "session"), counted(counts["events"], "event")
     voice.say(f"Rebuilt {', '.join(wanted)} from {sessions} ({events}).")
+    _tell_unfolded(app, voice)
     return 0
+
+
+def _tell_unfolded(app: App, voice: Voice) -> None:
+    """How many sessions could not be folded, as far as the projection `sessions` knows all."""
+    if not any(state.name == "sessions" and state.is_current for state in app.projector.states()):
+        return
+    if lost := sum(map(is_unfolded, app.following.rows("sessions", None))):
+        lists = f"`preflights {LISTING} --any-project` lists them"
+        voice.warn(f"{counted(lost, 'session')} could not be folded: {lists}")
 
 
 def _jobs(sessions: int) -> int:
@@ -149,10 +162,33 @@ def _rebuild(
     app.projector.begin(names)
     starts = [app.following.nth(total * job // jobs) for job in range(1, jobs)]
     # Not forked: a connection of SQLite must not be carried into another process.
-    with ProcessPoolExecutor(jobs - 1, mp_context=get_context("spawn")) as pool:
-        shares = [
-            pool.submit(composition.joined, app.settings.database, names, start) for start in starts
-        ]
+    with ProcessPoolExecutor(jobs - 1, mp_context=get_context("spawn")) as pool, _ended_with_us():
+        with _deaf():
+            shares = [
+                pool.submit(composition.joined, app.settings.database, names, start)
+                for start in starts
+            ]
         app.projector.join(names, progress=progress)
         for share in shares:
             share.result()
+
+
+@contextmanager
+def _deaf() -> Iterator[None]:
+    """Processes that are started meanwhile do not hear Ctrl-C, which a terminal sends to all."""
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+@contextmanager
+def _ended_with_us() -> Iterator[None]:
+    """Whoever helps does not go on when this process is stopped."""
+    try:
+        yield
+    except BaseException:  # also Ctrl-C; raised on
+        for process in active_children():
+            process.terminate()
+        raise

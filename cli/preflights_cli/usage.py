@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import UTC, datetime, time
 from decimal import Decimal
+from itertools import chain
 from typing import Any, cast
 
 import click
@@ -60,11 +61,14 @@ def usage_command(
       preflights usage
       preflights usage --by model --since 2026-11-01 --json
     """
+    refuse_backwards(since, until)
     finish_pending(app, voice)
     project = None if any_project else app.settings.project
     prices = [_price(one) for one in app.settings.prices]
     names = cast("Sequence[By]", [name for name in BY if name in by] or BY)
-    found = used(app.projector.rows("usage", project), names, since, until, prices)
+    rows = app.projector.rows("usage", project)
+    first = next(rows, None)
+    found = used(chain(() if first is None else (first,), rows), names, since, until, prices)
     voice.json(
         {
             "format": "usage/1",
@@ -76,8 +80,17 @@ def usage_command(
         }
     )
     if not voice.as_json:
-        _say(voice, found, names)
+        _say(voice, found, names, is_empty=first is None)
     return 0
+
+
+def refuse_backwards(since: int | None, until: int | None) -> None:
+    """Raises:
+    UsageError: a time would end before it begins.
+    """
+    if since is not None and until is not None and since > until:
+        message = f"found --since {iso(since)} after --until {iso(until)}: expected it before"
+        raise click.UsageError(message)
 
 
 def _price(table: PriceTable) -> Price:
@@ -93,9 +106,9 @@ def _price(table: PriceTable) -> Price:
     )
 
 
-def _say(voice: Voice, found: Sequence[Used], names: Sequence[By]) -> None:
+def _say(voice: Voice, found: Sequence[Used], names: Sequence[By], *, is_empty: bool) -> None:
     if not found:
-        voice.say("No provider was asked anything.")
+        voice.say("No provider was asked anything." if is_empty else "No call fits the filter.")
         return
     columns = [Column(name, [getattr(one, name) for one in found]) for name in names]
     columns += [

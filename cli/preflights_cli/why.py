@@ -8,7 +8,13 @@ import click
 
 from preflights_cli.clarified import SOURCES
 from preflights_cli.common import Voice, common, finish_pending
-from preflights_cli.decisions import actor_json, related_json, value_json, who
+from preflights_cli.decisions import (
+    actor_json,
+    refuse_undecided,
+    related_json,
+    value_json,
+    who,
+)
 from preflights_cli.moments import iso, minute
 from preflights_es.app import App
 from preflights_es.core.asking import Answers
@@ -64,10 +70,7 @@ def _behind(app: App, voice: Voice, what: str, field: str | None) -> list[dict[s
     read = app.history(session_id)
     found = patches(read)
     if not found:
-        raise Refused(
-            f"session {short(session_id)} has decided nothing: `preflights decisions --all` lists "
-            "what is decided here"
-        )
+        refuse_undecided(read, "`preflights decisions --all` lists what is decided here")
     decided = found[-1]
     origins = [o for o in decided.origins if field is None or _named(o, decided, field)]
     if not origins:

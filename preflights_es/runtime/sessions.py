@@ -180,9 +180,13 @@ class Sessions:
 
         Raises:
             Refused: the key was used for something else.
+            ErasedSession: nothing is asked there, and nothing is left of what was.
         """
         cls = _answers_of(handle, revise=revise)
-        return self._once.before(Wanted((cls,), self._actor, handle.session_id))
+        before = self._once.before(Wanted((cls,), self._actor, handle.session_id))
+        if before is None:
+            _refuse_erased(handle)
+        return before
 
     def converse(self, step: Step) -> Step:
         """The session as it stands now, for a conversation: what is said there has no key."""
@@ -200,8 +204,7 @@ class Sessions:
             ErasedSession: there is nothing to go on with.
             SessionFaulted: deciding the last Input still raises.
         """
-        if handle.session.closed == "erased":
-            raise ErasedSession(handle.session_id)
+        _refuse_erased(handle)
         step = self._runner.resume(handle)
         if _is_stalled(step.handle):
             self._check(step.handle)
@@ -230,6 +233,7 @@ class Sessions:
         return self._settle(self._runner.submit(handle, new, self._runner.new_id()))
 
     def _refuse_ended(self, handle: Handle) -> None:
+        _refuse_erased(handle)
         short = ids.short(handle.session_id)
         if handle.session.closed:
             raise Refused(f"session {short} was {handle.session.closed}: start a new one")
@@ -295,6 +299,16 @@ class Sessions:
 def recalled(step: Step) -> bool:
     """Whether the step was recorded before, and the session has gone on since."""
     return isinstance(step, Recalled)
+
+
+def _refuse_erased(handle: Handle) -> None:
+    """Nothing goes on where nothing is left.
+
+    Raises:
+        ErasedSession: somebody erased it.
+    """
+    if handle.session.closed == "erased":
+        raise ErasedSession(handle.session_id)
 
 
 def _answers_of(handle: Handle, *, revise: bool) -> type[Answers]:

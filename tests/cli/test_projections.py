@@ -159,6 +159,8 @@ def test_what_a_model_said_is_shown_and_not_obeyed(house: Project, api: FakeAPI,
         ("decisions", "--category", " "),
         ("usage", "--by", "weekday"),
         ("usage", "--since", "\x1b[31m"),
+        ("usage", "--since", "2026-11-23", "--until", "2026-11-22"),
+        ("audit", "trail", "--since", "2026-11-22T12:00", "--until", "2026-11-22T11:59"),
         ("audit", "trail", "--format", "xml"),
         ("audit", "trail", "--json", "--format", "csv"),
         ("audit", "trail", "--decision", "last", "--session", "last"),
@@ -177,6 +179,20 @@ def test_what_makes_no_sense_is_one_clear_line(house: Project, words: tuple[str,
     assert done.err.startswith("preflights: ")
     assert done.err.count("\n") == 1
     assert done.is_safe()
+
+
+@pytest.mark.parametrize("words", [("usage",), ("audit", "trail")], ids=" ".join)
+def test_a_time_that_ends_before_it_begins_is_refused_with_both_ends(
+    house: Project, words: tuple[str, ...]
+) -> None:
+    done = house.call(*words, "--since", "2026-11-23", "--until", "2026-11-22")
+    assert done.code == 2
+    assert done.err.startswith(
+        "preflights: found --since 2026-11-23T00:00:00.000000Z after --until "
+        "2026-11-22T23:59:59.999999Z: expected it before"
+    )
+    same = ("--since", "2026-11-22", "--until", "2026-11-22")
+    assert house.call(*words, *same).code == 0
 
 
 # 2. Decisions --------------------------------------------------------------------------------
@@ -373,7 +389,11 @@ def test_calls_are_summed_and_without_a_price_their_cost_is_unknown(house: Proje
     assert one["unpriced"] == one["calls"] > 0
     assert one["input_tokens"] > 0
     assert house.call("usage").out.splitlines()[2].endswith(" ?")
-    assert house.call("usage", "--since", "9999-01-01").out == "No provider was asked anything.\n"
+    assert house.call("usage", "--since", "9999-01-01").out == "No call fits the filter.\n"
+    assert house.call("usage", "--until", "2020-01-01").out == "No call fits the filter.\n"
+    elsewhere = {"PREFLIGHTS_PROJECT": "elsewhere"}
+    none = house.call("usage", "--until", "2020-01-01", env=elsewhere)
+    assert none.out == "No provider was asked anything.\n"
 
 
 def test_the_dated_price_that_is_configured_counts(house: Project) -> None:
@@ -467,7 +487,9 @@ def test_the_trail_of_a_time_has_its_steps(house: Project) -> None:
     assert trail(house, "--since", "9999-01-01") == []
     assert trail(house, "--until", "2020-01-01") == []
     assert trail(house, "--since", "2020-01-01", "--until", "9999-12-31") == trail(house)
-    assert house.call("audit", "trail", "--since", "9999-01-01").out == "Nothing was recorded.\n"
+    none = "No step fits the filter.\n"
+    assert house.call("audit", "trail", "--since", "9999-01-01").out == none
+    assert house.call("audit", "trail", "--session", "last", "--actor", "agent").out == none
 
 
 def test_the_csv_is_read_by_any_reader_and_computed_by_none(house: Project) -> None:

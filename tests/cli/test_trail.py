@@ -116,6 +116,14 @@ def test_a_value_that_a_model_read_is_the_models_wherever_it_is_shown(house: Pro
     assert "by an agent" not in text
 
 
+def test_a_list_of_decisions_marks_what_a_model_suggested(house: Project) -> None:
+    kept(house, *golden("somebody_else_takes_over"), *golden("a_model_leads"))
+    text = house.call("decisions", "--all").out
+    assert "Framework: Svelte, Styling: keep (model) " in text
+    assert re.search(r"Infra \(model\) +Hosting: Bare metal ", text)
+    assert text.count("(model)") == 2
+
+
 # 2. Who is asked for -------------------------------------------------------------------------
 
 
@@ -141,7 +149,7 @@ def test_a_name_that_nobody_has_is_said_with_those_who_are_here(house: Project, 
 def test_who_did_nothing_in_that_time_is_there_all_the_same(house: Project) -> None:
     house.decided()
     done = house.call("audit", "trail", "--actor", "Ada", "--until", "2020-01-01")
-    assert (done.code, done.out, done.err) == (0, "Nothing was recorded.\n", "")
+    assert (done.code, done.out, done.err) == (0, "No step fits the filter.\n", "")
 
 
 def test_those_who_are_here_are_shown_safely_and_not_all(house: Project) -> None:

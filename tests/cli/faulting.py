@@ -1,0 +1,29 @@
+"""The program with another bug: it cannot fold an answer, so that its session is faulted.
+
+Run in place of `preflights`, on sessions that the program as it is has recorded.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec.structs import replace
+
+from preflights_cli.main import main
+from preflights_es.catalogue import WORKFLOWS
+from preflights_es.core.events import Event
+from preflights_es.workflows.clarification.events import AnswersGiven
+
+SOUND = WORKFLOWS["clarification"]
+
+
+def evolve(state: Any, event: Event) -> Any:
+    """As today's, but for answers."""
+    if isinstance(event, AnswersGiven):
+        raise ZeroDivisionError("division by \x1b[31mzero")
+    return SOUND.evolve(state, event)
+
+
+if __name__ == "__main__":
+    WORKFLOWS["clarification"] = replace(SOUND, evolve=evolve)
+    main()
