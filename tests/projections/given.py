@@ -67,3 +67,9 @@ def kept(store: SqlStore) -> dict[str, list[dict[str, Any]]]:
     """What is kept of a log as it lies there: nobody catches up."""
     log = SqlFollowing(store)
     return {name: list(log.rows(name, None)) for name in NAMES}
+
+
+def from_zero(store: SqlStore) -> dict[str, list[dict[str, Any]]]:
+    """What folding every session anew comes to."""
+    following(store).rebuild()
+    return kept(store)

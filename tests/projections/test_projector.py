@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 from typing import Any, Final
@@ -14,7 +11,7 @@ import pytest
 from msgspec.structs import replace
 from sqlalchemy.engine import make_url
 
-from preflights_es.app import joined, projector, reader
+from preflights_es.app import reader
 from preflights_es.catalogue import WORKFLOWS
 from preflights_es.core.errors import LogFromFuture, StoreUnavailable
 from preflights_es.core.events import ERASED_TAG
@@ -29,22 +26,19 @@ from preflights_es.runtime.grammar import misplaced
 from preflights_es.store.codec import Codec
 from preflights_es.store.following import SqlFollowing
 from preflights_es.store.sql import SqlStore
-from tests.fixed import Clock
-from tests.markdown import ROOT
-from tests.postgres import Server, connected
+from tests.postgres import Server
 from tests.projections.given import (
     NAMES,
     address,
-    asked,
     changed,
     following,
+    from_zero,
     kept,
     recorded,
     tampered,
 )
 from tests.projections.recording import Recording, golden, goldens, new_id
-from tests.store.gate import Gate
-from tests.store.given import Salt, at, sql
+from tests.store.given import at, sql
 from tests.store.mortal import Mortals
 
 
@@ -54,12 +48,6 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[SqlStore]:
     is_file = request.param == "sqlite"
     with closing(sql(tmp_path) if is_file else at(request.getfixturevalue("postgres"))) as made:
         yield made
-
-
-def from_zero(store: SqlStore) -> dict[str, list[dict[str, Any]]]:
-    """What folding every session anew comes to."""
-    following(store).rebuild()
-    return kept(store)
 
 
 # 1. Following --------------------------------------------------------------------------------
@@ -444,144 +432,3 @@ def test_a_bug_in_a_fold_hides_its_own_session_only(store: SqlStore) -> None:
     assert [row["session_id"] for row in rows] == ids
     assert {row["status"] for row in rows} == {"faulted"}
     assert "RuntimeError: a bug" in rows[0]["intention"]
-
-
-# 5. Many at once -----------------------------------------------------------------------------
-
-
-def started(store: SqlStore, writers: int, events: int) -> subprocess.Popen[bytes]:
-    """Writers, each a process with sessions of its own."""
-    words = (address(store), str(writers), str(events))
-    return subprocess.Popen([sys.executable, "-m", "tests.projections.writer", *words], cwd=ROOT)
-
-
-class Poller:
-    """Follows a sequence, as is often done: what lies behind the last position that it saw."""
-
-    def __init__(self, store: SqlStore) -> None:
-        self._store = store
-        self.seen: set[tuple[str, int]] = set()
-        self._last = 0
-        changed(
-            store,
-            "CREATE TABLE positions "
-            "(position bigserial PRIMARY KEY, session_id text, version bigint)",
-            "CREATE FUNCTION counted() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN "
-            "INSERT INTO positions (session_id, version) VALUES (NEW.session_id, NEW.version); "
-            "RETURN NEW; END $$",
-            "CREATE TRIGGER counted AFTER INSERT ON events FOR EACH ROW EXECUTE FUNCTION counted()",
-        )
-
-    def look(self) -> None:
-        query = "SELECT position, session_id, version FROM positions WHERE position > {}"
-        for position, session_id, version in asked(self._store, query.format(self._last)):
-            self.seen.add((session_id, version))
-            self._last = max(self._last, position)
-
-
-def test_a_follower_of_a_sequence_loses_events_and_ours_none_of_20_000(
-    empty_database: str,
-) -> None:
-    with closing(at(empty_database)) as store, closing(connected(empty_database)) as other:
-        poller, projections, gate = Poller(store), following(store), Gate(other)
-        projections.catch_up()
-        slow, fast = new_id(2_000_000_000), new_id(2_000_000_001)
-        # Between its position and its commit, as a network that is slow makes a writer wait.
-        gate.close("positions", f"NEW.session_id = '{slow}' AND NEW.version = 1")
-        with ThreadPoolExecutor(1) as pool:
-            writes = pool.submit(recorded, store, goldens()[:1], 2_000_000_000)
-            gate.wait(1)
-            assert recorded(store, goldens()[:1], 2_000_000_001) == [fast]
-            for follow in (poller.look, projections.follow):
-                follow()
-            assert {session_id for session_id, _ in poller.seen} == {fast}
-            gate.open()
-            assert writes.result() == [slow]
-        writers = started(store, 8, 20_000)
-        while writers.poll() is None:
-            poller.look()
-            projections.follow()
-        assert writers.returncode == 0
-        poller.look()
-        projections.follow()
-        total = SqlFollowing(store).counts()["events"]
-        assert total >= 20_000
-        assert (slow, 1) not in poller.seen
-        assert len(poller.seen) < total
-        followed = kept(store)
-        assert sum(row["version"] for row in followed["sessions"]) == total
-        assert SqlFollowing(store).counts()["waiting"] == 0
-        assert followed == from_zero(store)
-
-
-def test_nothing_is_lost_while_several_write_and_one_rebuilds(tmp_path: Path) -> None:
-    with closing(sql(tmp_path)) as store:
-        writers = started(store, 4, 6_000)
-        projections = following(store)
-        looks = rebuilds = 0
-        while writers.poll() is None:
-            projections.catch_up()
-            looks += 1
-            if looks % 5 == 0:
-                projections.rebuild(["usage"])
-                rebuilds += 1
-        assert writers.returncode == 0
-        projections.catch_up()
-        counts = SqlFollowing(store).counts()
-        total = counts["events"]
-        assert (total >= 6_000, counts["waiting"]) == (True, 0)
-        assert rebuilds > 0, "it was rebuilt while they wrote"
-        followed = kept(store)
-        assert sum(row["version"] for row in followed["sessions"]) == total
-        assert followed == from_zero(store)
-
-
-def test_two_that_rebuild_at_once_end_with_what_one_would(store: SqlStore) -> None:
-    for round_ in range(6):
-        recorded(store, goldens(), first=1 + round_ * 1_000)
-    expected = from_zero(store)
-    following(store).begin()
-    start = SqlFollowing(store).nth(len(expected["sessions"]) // 2)
-    words = f"{address(store)!r}, (), {start!r}"
-    code = f"from preflights_es.app import joined; joined({words})"
-    other = subprocess.Popen([sys.executable, "-c", code], cwd=ROOT)
-    following(store).rebuild()
-    assert other.wait() == 0
-    joined(address(store), (), "")
-    assert kept(store) == expected
-    assert all(state.is_current for state in following(store).states())
-
-
-def test_several_can_be_the_first_to_read(store: SqlStore) -> None:
-    recorded(store, goldens())
-
-    def look(_number: int) -> int:
-        with closing(SqlStore(address(store), Clock(), Salt())) as theirs:
-            return len(list(following(theirs).rows("sessions", None)))
-
-    with ThreadPoolExecutor(4) as pool:
-        assert set(pool.map(look, range(8))) == {len(goldens())}
-    assert kept(store) == from_zero(store)
-
-
-def test_whoever_joins_begins_elsewhere_and_goes_all_the_way_round(store: SqlStore) -> None:
-    recorded(store, goldens())
-    expected = from_zero(store)
-    for place in (0, 1, 17, len(goldens()) - 1, len(goldens())):
-        projections = following(store)
-        projections.begin()
-        looked: list[int] = []
-        projections.join(start=SqlFollowing(store).nth(place), progress=looked.append)
-        assert kept(store) == expected
-        assert sum(looked) == len(goldens())
-
-
-def test_a_rebuild_that_was_begun_anew_meanwhile_is_not_called_complete(store: SqlStore) -> None:
-    recorded(store, goldens()[:3])
-    log = SqlFollowing(store)
-    following(store).catch_up()
-    generation = log.registered()["usage"].generation
-    log.begin("usage", USAGE.version)
-    assert not log.finish("usage", generation)
-    assert not log.registered()["usage"].complete
-    assert projector(log).states()[2].sessions == 0

@@ -25,43 +25,73 @@ from tests.store import decider
 from tests.store.given import at, batch, erased, heard, opened, said, session_id, sql
 
 KINDS = ("writer", "reader", "eraser")
-BLOCK = re.compile(r"^```sql\n(CREATE ROLE.*?)^```$", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(r"^```sql\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 REFUSED = psycopg.errors.InsufficientPrivilege
 
 
+def documented(first: str) -> str:
+    """The SQL of the page that begins so."""
+    blocks = BLOCK.findall((ROOT / "docs" / "operations.md").read_text("utf-8"))
+    (found,) = [block for block in blocks if block.startswith(first)]
+    return str(found)
+
+
 class Roles:
-    """People of each role in one log, and its owner's address."""
+    """People of each role in one log, and its owner; whoever made the roles is somebody else.
+
+    Roles belong to a whole server, which may be somebody's own: theirs bear the database's name.
+    """
 
     def __init__(self, server: Server, database: str) -> None:
         self._server = server
         self._database = database
-        self.owner = server.url(database)
+        self.owner = self.url("owner")
+        server.said(f"CREATE ROLE {database}_owner LOGIN PASSWORD 'tUlip'")
+        server.said(f"CREATE ROLE {database}_admin LOGIN CREATEROLE PASSWORD 'tUlip'")
+        server.said(f"ALTER DATABASE {database} OWNER TO {database}_owner")
 
     def url(self, kind: str) -> str:
         """The address, for a member of a role."""
-        return self._server.url(self._database, f"{self._database}_{kind}")
+        return self._server.url(self._database, f"{self._database}_{kind}", "tUlip")
+
+    def make(self) -> None:
+        """Each role, and a person who is a member of it."""
+        with closing(connected(self.url("admin"))) as admin:
+            admin.execute(self._ours(documented("CREATE ROLE")))
+            for kind in KINDS:
+                person = f"{self._database}_{kind}"
+                admin.execute(f"CREATE ROLE {person} LOGIN PASSWORD 'tUlip'".encode())
+                admin.execute(f"GRANT {self._database}_as_{kind} TO {person}".encode())
+
+    def grant(self, schema: str = "public") -> None:
+        """What the page lets them do, as the owner."""
+        said = re.sub(r"\bpublic\b", schema, documented("SET search_path"))
+        with closing(connected(self.owner)) as owner:
+            owner.execute(self._ours(said))
+
+    def _ours(self, statements: str) -> bytes:
+        return statements.replace("preflights_", f"{self._database}_as_").encode()
+
+    def drop(self) -> None:
+        """The log first: whoever owns something, or may do something, stays."""
+        self._server.drop(self._database)
+        of_server = ("as_eraser", "as_writer", "as_reader", "owner", "admin")
+        for name in (*KINDS, *of_server):
+            self._server.said(f"DROP ROLE IF EXISTS {self._database}_{name}")
 
 
 @pytest.fixture(scope="module")
 def roles(server: Server) -> Iterator[Roles]:
-    database = server.database()
-    made = Roles(server, database)
-    with closing(SqlStore(made.owner, int, bytes)):
-        pass
-    # Roles belong to a whole server, which may be somebody's own: theirs bear the database's name.
-    (documented,) = BLOCK.findall((ROOT / "docs" / "operations.md").read_text("utf-8"))
-    statements = documented.replace("preflights_", f"{database}_as_")
-    with closing(connected(made.owner)) as owner:
-        owner.execute(statements.encode())
-        for kind in KINDS:
-            owner.execute(f"CREATE ROLE {database}_{kind} LOGIN PASSWORD 'tUlip'".encode())
-            owner.execute(f"GRANT {database}_as_{kind} TO {database}_{kind}".encode())
-    yield made
-    server.drop(database)
-    for kind in KINDS:
-        server.said(f"DROP ROLE {database}_{kind}")
-    for kind in ("eraser", "writer", "reader"):
-        server.said(f"DROP ROLE {database}_as_{kind}")
+    made = Roles(server, server.database())
+    try:
+        with closing(SqlStore(made.owner, int, bytes)):
+            pass
+        made.make()
+        made.grant()
+        made.grant()
+        yield made
+    finally:
+        made.drop()
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -72,10 +102,8 @@ def _recorded(roles: Roles) -> None:
 
 
 def test_the_page_gives_every_table_to_somebody() -> None:
-    (documented,) = BLOCK.findall((ROOT / "docs" / "operations.md").read_text("utf-8"))
-    granted = {
-        word for line in re.findall(r"ON ([\w, ]+?)\s+TO", documented) for word in line.split(", ")
-    }
+    lines = re.findall(r"ON ([\w, ]+?)\s+TO", documented("SET search_path"))
+    granted = {word for line in lines for word in line.split(", ")}
     assert granted >= tables.metadata.tables.keys() - {"log"}  # all read it, nobody writes it
 
 
@@ -194,6 +222,41 @@ def test_a_writer_takes_over_a_session_that_was_erased_elsewhere(
     with closing(at(roles.url("writer"))) as store:
         store.insert(events)
         assert store.read(session_id(7)) == events
+
+
+def test_grants_that_are_said_again_reach_what_an_upgrade_brought(roles: Roles) -> None:
+    with closing(connected(roles.owner)) as owner:
+        owner.execute("CREATE TABLE brought (id int)")
+        try:
+            with closing(connected(roles.url("reader"))) as reader:
+                with pytest.raises(REFUSED, match="brought"):
+                    reader.execute("SELECT * FROM brought")
+                roles.grant()
+                assert reader.execute("SELECT * FROM brought").fetchall() == []
+        finally:
+            owner.execute("DROP TABLE brought")
+
+
+def test_roles_do_in_a_schema_of_its_own_what_they_do_in_public(roles: Roles) -> None:
+    with closing(connected(roles.owner)) as owner:
+        owner.execute("CREATE SCHEMA elsewhere")
+    there = {
+        kind: f"{roles.url(kind)}&options=-c%20search_path=elsewhere" for kind in ("owner", *KINDS)
+    }
+    with closing(at(there["owner"])):
+        pass
+    with pytest.raises(StoreUnavailable, match="no schema"):
+        at(there["writer"])
+    for _ in range(2):
+        roles.grant("elsewhere")
+    with closing(at(there["writer"])) as store:
+        head = opened(store, 1)
+    with closing(at(there["reader"])) as store:
+        assert store.heads(None) == (head,)
+        with pytest.raises(StoreUnavailable, match="may not"):
+            opened(store, 2)
+    with closing(connected(there["eraser"])) as eraser, pytest.raises(REFUSED):
+        eraser.execute("DELETE FROM events")
 
 
 def test_a_role_that_may_not_migrate_is_told_so(server: Server, roles: Roles) -> None:

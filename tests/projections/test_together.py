@@ -1,0 +1,215 @@
+"""Several at once: who writes, follows, reads and rebuilds at one time loses nothing."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from preflights_es.app import joined, projector
+from preflights_es.core.ports import Fold, Folded, Head, Stream
+from preflights_es.projections.usage import USAGE
+from preflights_es.store.following import SqlFollowing
+from preflights_es.store.sql import SqlStore
+from tests.fixed import Clock
+from tests.markdown import ROOT
+from tests.postgres import UP_S
+from tests.projections.given import (
+    address,
+    asked,
+    changed,
+    following,
+    from_zero,
+    kept,
+    recorded,
+)
+from tests.projections.recording import goldens
+from tests.store.given import Salt, at, sql
+
+POLLED_S: Final = 0.02  # seconds between two looks at a sequence
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[SqlStore]:
+    """An empty log, in every engine."""
+    is_file = request.param == "sqlite"
+    with closing(sql(tmp_path) if is_file else at(request.getfixturevalue("postgres"))) as made:
+        yield made
+
+
+# 1. Writing and following --------------------------------------------------------------------
+
+
+def started(store: SqlStore, writers: int, events: int) -> subprocess.Popen[bytes]:
+    """Writers, each a process with sessions of its own."""
+    words = (address(store), str(writers), str(events))
+    return subprocess.Popen([sys.executable, "-m", "tests.projections.writer", *words], cwd=ROOT)
+
+
+class Poller:
+    """Follows a sequence, as is often done: what lies behind the last position that it saw."""
+
+    def __init__(self, store: SqlStore) -> None:
+        self._store = store
+        self.seen: set[tuple[str, int]] = set()
+        self._last = 0
+        changed(store, "ALTER TABLE events ADD COLUMN position bigserial UNIQUE")
+
+    def follow(self, writers: subprocess.Popen[bytes]) -> None:
+        """Until they are done, and once more."""
+        while writers.poll() is None:
+            self.look()
+            time.sleep(POLLED_S)
+        self.look()
+
+    def look(self) -> None:
+        query = "SELECT position, session_id, version FROM events WHERE position > {}"
+        for position, session_id, version in asked(self._store, query.format(self._last)):
+            self.seen.add((session_id, version))
+            self._last = max(self._last, position)
+
+
+def test_a_follower_of_a_sequence_loses_events_and_ours_none_of_20_000(
+    empty_database: str,
+) -> None:
+    with closing(at(empty_database)) as store, ThreadPoolExecutor(1) as pool:
+        poller, projections = Poller(store), following(store)
+        projections.catch_up()
+        writers = started(store, 8, 20_000)
+        # Nobody is held up: a writer takes positions, and another one commits later ones first.
+        polled = pool.submit(poller.follow, writers)
+        while writers.poll() is None:
+            projections.follow()
+        polled.result()
+        assert writers.returncode == 0
+        projections.follow()
+        total = SqlFollowing(store).counts()["events"]
+        assert total >= 20_000
+        lost = total - len(poller.seen)
+        assert lost > 1_000, "six to thirteen thousand, on one processor or two, busy or not"
+        followed = kept(store)
+        assert sum(row["version"] for row in followed["sessions"]) == total
+        assert SqlFollowing(store).counts()["waiting"] == 0
+        assert followed == from_zero(store)
+
+
+def test_nothing_is_lost_while_several_write_and_one_rebuilds(tmp_path: Path) -> None:
+    with closing(sql(tmp_path)) as store:
+        writers = started(store, 4, 6_000)
+        projections = following(store)
+        looks = rebuilds = 0
+        while writers.poll() is None:
+            projections.catch_up()
+            looks += 1
+            if looks % 5 == 0:
+                projections.rebuild(["usage"])
+                rebuilds += 1
+        assert writers.returncode == 0
+        projections.catch_up()
+        counts = SqlFollowing(store).counts()
+        total = counts["events"]
+        assert (total >= 6_000, counts["waiting"]) == (True, 0)
+        assert rebuilds > 0, "it was rebuilt while they wrote"
+        followed = kept(store)
+        assert sum(row["version"] for row in followed["sessions"]) == total
+        assert followed == from_zero(store)
+
+
+# 2. Rebuilding -------------------------------------------------------------------------------
+
+
+class Held(SqlFollowing):
+    """A log that does something between the first time it folded and the write of those rows."""
+
+    def __init__(self, store: SqlStore, meanwhile: Callable[[], None]) -> None:
+        super().__init__(store)
+        self._meanwhile = meanwhile
+        self.sessions = 0
+        """Folded so far."""
+
+    def write(self, heads: Sequence[Head], versions: Mapping[str, int], fold: Fold) -> None:
+        def held(streams: Iterable[Stream]) -> Folded:
+            folded = fold(streams)
+            if not self.sessions:
+                self._meanwhile()
+            self.sessions += len(folded.turns)
+            return folded
+
+        super().write(heads, versions, held)
+
+
+def test_two_that_rebuild_at_once_end_with_what_one_would(store: SqlStore) -> None:
+    words = (sys.executable, "-m", "tests.projections.joiner", address(store))
+    pipe = subprocess.PIPE
+    with subprocess.Popen(words, stdin=pipe, stdout=pipe, text=True, cwd=ROOT) as other:
+        assert other.stdin is not None
+        assert other.stdout is not None
+        for round_ in range(3):
+            recorded(store, goldens(), first=1 + round_ * 1_000)
+        expected = from_zero(store)
+        following(store).begin()
+        assert other.stdout.readline() == "ready\n"
+        start, theirs = SqlFollowing(store).nth(len(expected["sessions"]) // 2), 0
+
+        def meanwhile() -> None:
+            nonlocal theirs
+            assert other.stdin is not None
+            print(start, file=other.stdin, flush=True)
+            until = time.monotonic() + UP_S
+            gone = False
+            while not theirs and not gone:
+                assert time.monotonic() < until, "the other one writes nothing"
+                time.sleep(0.005)
+                gone = other.poll() is not None  # and what it wrote at last is looked at
+                theirs = SqlFollowing(store).folded("sessions")
+
+        log = Held(store, meanwhile)
+        projector(log).rebuild()
+    assert other.returncode == 0
+    assert theirs > 0, "sessions that the other one folded, while this one had written none"
+    assert log.sessions > 0
+    joined(address(store), (), "")
+    assert kept(store) == expected
+    assert all(state.is_current for state in following(store).states())
+
+
+def test_whoever_joins_begins_elsewhere_and_goes_all_the_way_round(store: SqlStore) -> None:
+    recorded(store, goldens())
+    expected = from_zero(store)
+    for place in (0, 1, 17, len(goldens()) - 1, len(goldens())):
+        projections = following(store)
+        projections.begin()
+        looked: list[int] = []
+        projections.join(start=SqlFollowing(store).nth(place), progress=looked.append)
+        assert kept(store) == expected
+        assert sum(looked) == len(goldens())
+
+
+def test_a_rebuild_that_was_begun_anew_meanwhile_is_not_called_complete(store: SqlStore) -> None:
+    recorded(store, goldens()[:3])
+    log = SqlFollowing(store)
+    following(store).catch_up()
+    generation = log.registered()["usage"].generation
+    log.begin("usage", USAGE.version)
+    assert not log.finish("usage", generation)
+    assert not log.registered()["usage"].complete
+    assert projector(log).states()[2].sessions == 0
+
+
+def test_several_can_be_the_first_to_read(store: SqlStore) -> None:
+    recorded(store, goldens())
+
+    def look(_number: int) -> int:
+        with closing(SqlStore(address(store), Clock(), Salt())) as theirs:
+            return len(list(following(theirs).rows("sessions", None)))
+
+    with ThreadPoolExecutor(4) as pool:
+        assert set(pool.map(look, range(8))) == {len(goldens())}
+    assert kept(store) == from_zero(store)
