@@ -25,8 +25,8 @@ RecordNumber = Annotated[int, msgspec.Meta(ge=1, le=NUMBER_MAX)]
 """No program ever recorded a whole number outside of these ranges: what bears one is refused."""
 
 
-class Value(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A part of an event: immutable, compared by its fields."""
+class Value(msgspec.Struct, frozen=True, forbid_unknown_fields=True, gc=False):
+    """A part of an event: immutable, compared by its fields; nothing in it can refer back to it."""
 
 
 class Actor(Value, frozen=True):
@@ -37,7 +37,7 @@ class Actor(Value, frozen=True):
     """As configured, or as git knows the person; empty when nobody said."""
 
 
-class Event(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class Event(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True, gc=False):
     """One immutable fact of a session."""
 
     tag: ClassVar[str] = ""

@@ -223,9 +223,9 @@ class Stream(msgspec.Struct, frozen=True):
     @property
     def version(self) -> int:
         """How far it was read."""
-        found: tuple[Any, ...] = (*(one.version for one in self.events[-1:]), self.head.version)
+        found: list[Any] = [self.head.version, *[one.version for one in self.events[-1:]]]
         # A database keeps what it is given, whatever the column's type says.
-        return max((version for version in found if isinstance(version, int)), default=0)
+        return max([version for version in found if isinstance(version, int)], default=0)
 
 
 class Turn(msgspec.Struct, frozen=True):

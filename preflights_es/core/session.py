@@ -7,7 +7,7 @@ answer what belongs to no workflow: abandoning, quarantine, and outcomes that co
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Generic, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
 import msgspec
 
@@ -41,8 +41,6 @@ def _nobody(_state: object) -> None:
 
 
 KERNEL_INPUTS = (SessionAbandoned, InputQuarantined)
-CLOSING = frozenset[type[Event]]((SessionClosed, ResponseIgnored, InputIgnored))
-"""The kernel's own Decisions, which reach no workflow."""
 
 
 class Workflow(msgspec.Struct, Generic[S], frozen=True, kw_only=True):
@@ -77,8 +75,8 @@ class Workflow(msgspec.Struct, Generic[S], frozen=True, kw_only=True):
     upcasters: dict[str, Upcaster] = {}
 
 
-class Session(msgspec.Struct, Generic[S], frozen=True):
-    """What a log folds to."""
+class Session(msgspec.Struct, Generic[S], frozen=True, gc=False):
+    """What a log folds to; nothing in it can refer back to it."""
 
     state: S
     version: int = 0
@@ -123,27 +121,70 @@ def evolve(workflow: Workflow[S], session: Session[S], event: Event) -> Session[
     An Input becomes part of the state with its first Decision, so that one which is quarantined,
     ignored or still undecided leaves no trace there.
     """
+    return _AFTER[type(event)](workflow, session, event)
+
+
+def _after_input(_: Workflow[S], session: Session[S], new: Input) -> Session[S]:
     version = session.version + 1
-    if isinstance(event, Input):
-        if isinstance(event, SessionErased):
-            return Session(workflow.initial, version, (), event, session.closed)
-        assert session.undecided is None or isinstance(event, InputQuarantined), (
-            f"event {version} follows an undecided Input"
-        )
-        return Session(session.state, version, session.calls, event, session.closed)
-    before = session.undecided
-    if type(event) in CLOSING:
-        if isinstance(event, SessionClosed):
-            return Session(session.state, version, (), None, event.status)
-        return Session(session.state, version, session.calls, None, session.closed)
-    state, calls = session.state, session.calls
+    assert session.undecided is None or isinstance(new, InputQuarantined), (
+        f"event {version} follows an undecided Input"
+    )
+    return Session(session.state, version, session.calls, new, session.closed)
+
+
+def _after_erasure(workflow: Workflow[S], session: Session[S], new: SessionErased) -> Session[S]:
+    return Session(workflow.initial, session.version + 1, (), new, session.closed)
+
+
+def _after_closing(_: Workflow[S], session: Session[S], event: SessionClosed) -> Session[S]:
+    return Session(session.state, session.version + 1, (), None, event.status)
+
+
+def _after_ignoring(_: Workflow[S], session: Session[S], __: Decision) -> Session[S]:
+    return Session(session.state, session.version + 1, session.calls, None, session.closed)
+
+
+def _after_decision(workflow: Workflow[S], session: Session[S], event: Decision) -> Session[S]:
+    state, calls, before = session.state, session.calls, session.undecided
     if before is not None:
         state = workflow.evolve(state, before)
         if calls and isinstance(before, Outcome):
             calls = tuple(call for call in calls if not _answers(before, call))
-    if isinstance(event, Request):
-        calls = (*calls, event)
-    return Session(workflow.evolve(state, event), version, calls, None, session.closed)
+    state = workflow.evolve(state, event)
+    return Session(state, session.version + 1, calls, None, session.closed)
+
+
+def _after_request(workflow: Workflow[S], session: Session[S], event: Request) -> Session[S]:
+    after = _after_decision(workflow, session, event)
+    return Session(after.state, after.version, (*after.calls, event), None, after.closed)
+
+
+After = Callable[[Workflow[Any], Session[Any], Any], Session[Any]]
+
+
+class _Dispatch(dict[type[Event], After]):
+    """By class: a fold of a million events finds out once which each is."""
+
+    def __missing__(self, kind: type[Event]) -> After:
+        after: After = _after_decision
+        if issubclass(kind, SessionErased):
+            after = _after_erasure
+        elif issubclass(kind, Input):
+            after = _after_input
+        elif issubclass(kind, Request):
+            after = _after_request
+        self[kind] = after
+        return after
+
+
+_AFTER: Final = _Dispatch(
+    {
+        SessionClosed: _after_closing,
+        ResponseIgnored: _after_ignoring,
+        InputIgnored: _after_ignoring,
+    }
+)
+"""The kernel's own Decisions reach no workflow."""
 
 
 def fold(workflow: Workflow[S], events: Iterable[Event]) -> Session[S]:

@@ -55,7 +55,7 @@ Check = Callable[[Any], tuple[Violation, ...]]
 # 1. The part of a state ----------------------------------------------------------------------
 
 
-class Led(msgspec.Struct, frozen=True):
+class Led(msgspec.Struct, frozen=True, gc=False):
     """What a workflow's state keeps of its lead."""
 
     lead: Lead | None = None
@@ -86,12 +86,19 @@ def heard(led: Led, text: str) -> Led:
     return replace(led, said=(*led.said, Message("user", text)))
 
 
+_OF_A_STEP: Final = frozenset(
+    (CompletionRequested, ResponseAccepted, FellBack, StepStalled, LeadTaken)
+)
+
+
 def after(led: Led, new: Input | None, event: Event) -> Led:
     """After a Decision; any other event changes nothing.
 
     Args:
         new: the Input that the Decision follows from.
     """
+    if type(event) not in _OF_A_STEP:
+        return led
     match event:
         case CompletionRequested(attempt=attempt):
             steps = led.steps + (attempt == 1)

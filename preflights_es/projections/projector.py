@@ -19,7 +19,7 @@ from preflights_es.projections.projection import Projection
 from preflights_es.projections.reading import Read, Reader, unreadable
 
 TAKEN: Final = 200  # appends that are folded in one transaction
-PAGE: Final = 500  # sessions that a rebuild looks at together
+PAGE: Final = 1_000  # sessions that a rebuild looks at together
 EVENTS: Final = 8_000  # events that are folded before their rows are written
 
 
@@ -154,7 +154,7 @@ class Projector:
                     left.append(stream.head.session_id)
                     continue
                 rows = rows_of(read, wanted, self._log.unfit)
-                turns.append(Turn(stream.head.session_id, stream.version, rows))
+                turns.append(Turn(stream.head.session_id, read.version, rows))
             return Folded(tuple(turns), tuple(left))
 
         return fold

@@ -25,6 +25,8 @@ class Read(msgspec.Struct, frozen=True):
     head: Head
     workflow: Workflow[Any]
     stored: tuple[Stored, ...]
+    version: int
+    """How far it was read; it may have grown since its head was."""
     events: tuple[Event | None, ...]
     """One a stored event; None where it cannot be decoded."""
     sessions: tuple[Session[Any], ...]
@@ -38,17 +40,12 @@ class Read(msgspec.Struct, frozen=True):
         """The events of one that could be folded: all are there."""
         return cast("tuple[Event, ...]", self.events) if self.sessions else ()
 
-    @property
-    def version(self) -> int:
-        """How far it was read; it may have grown since its head was."""
-        return Stream(self.head, self.stored).version
-
 
 def unreadable(read: Read, error: Exception) -> Read:
     """A session of which a view fails, as one that is in trouble."""
     why = f"{type(error).__name__}: {error}".encode("utf-8", "backslashreplace").decode()
     nothing = (None,) * len(read.stored)
-    return Read(read.head, read.workflow, read.stored, nothing, (), "faulted", why)
+    return Read(read.head, read.workflow, read.stored, read.version, nothing, (), "faulted", why)
 
 
 class Reader:
@@ -72,41 +69,43 @@ class Reader:
         if workflow is None:
             raise LogFromFuture(f"the workflow {name!r} is not known to this version")
         if stream.damage:
-            events = tuple(self._decoded(workflow, one) for one in stream.events)
-            return Read(stream.head, workflow, stream.events, events, (), "damaged", stream.damage)
-        if any(one.data is None or one.type == ERASED_TAG for one in stream.events):
-            events = tuple(self._decoded(workflow, one) for one in stream.events)
-            why = "payloads of it were erased"
-            return Read(stream.head, workflow, stream.events, events, (), "erased", why)
+            return self._unfolded(workflow, stream, "damaged", stream.damage)
+        if _is_erased(stream):
+            return self._unfolded(workflow, stream, "erased", "payloads of it were erased")
         return self._folded(workflow, stream)
 
+    def _unfolded(
+        self, workflow: Workflow[Any], stream: Stream, trouble: Trouble, why: str
+    ) -> Read:
+        """One of which as much is shown as can be decoded."""
+        head, stored = stream.head, stream.events
+        events = tuple(self._decoded(workflow, one) for one in stored)
+        return Read(head, workflow, stored, stream.version, events, (), trouble, why)
+
     def _folded(self, workflow: Workflow[Any], stream: Stream) -> Read:
+        head, stored, version = stream.head, stream.events, stream.version
+        decode, misplaced = self._decode, self._misplaced
         session = kernel.begin(workflow)
-        events: list[Event] = []
+        events: list[Event | None] = []
         sessions: list[Session[Any]] = []
-        trouble: Trouble = ""
-        why = ""
-        for one in stream.events:
-            try:
-                event = self._decode(workflow, one)
-                if found := self._misplaced(session, event, one):
+        trouble: Trouble
+        try:
+            for one in stored:
+                event = decode(workflow, one)
+                if found := misplaced(session, event, one):
                     raise LogDamaged(f"session {one.session_id}", one.version, found)
                 session = kernel.evolve(workflow, session, event)
-            except LogDamaged as error:
-                trouble, why = "damaged", str(error)
-                break
-            except LogFromFuture:
-                raise
-            except Exception as error:  # a bug of ours: it hides this session and no other
-                trouble, why = "faulted", f"event {one.version}: {type(error).__name__}: {error}"
-                break
-            events.append(event)
-            sessions.append(session)
-        if trouble:
-            missing = len(stream.events) - len(events)
-            seen = (*events, *[None] * missing)
-            return Read(stream.head, workflow, stream.events, seen, (), trouble, why)
-        return Read(stream.head, workflow, stream.events, tuple(events), tuple(sessions))
+                events.append(event)
+                sessions.append(session)
+            return Read(head, workflow, stored, version, tuple(events), tuple(sessions))
+        except LogDamaged as error:
+            trouble, why = "damaged", str(error)
+        except LogFromFuture:
+            raise
+        except Exception as error:  # a bug of ours: it hides this session and no other
+            trouble, why = "faulted", f"event {one.version}: {type(error).__name__}: {error}"
+        events += [None] * (len(stored) - len(events))
+        return Read(head, workflow, stored, version, tuple(events), (), trouble, why)
 
     def _decoded(self, workflow: Workflow[Any], one: Stored) -> Event | None:
         if one.data is None:
@@ -115,3 +114,7 @@ class Reader:
             return self._decode(workflow, one)
         except Exception:  # of a session that is in trouble: a database keeps what it is given
             return None
+
+
+def _is_erased(stream: Stream) -> bool:
+    return any(one.data is None or one.type == ERASED_TAG for one in stream.events)

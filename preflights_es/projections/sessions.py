@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Final
+from functools import cache
+from typing import Any, Final
 
 from preflights_es.core import session as kernel
 from preflights_es.core.asking import Answers
@@ -26,7 +27,7 @@ def rows(read: Read) -> tuple[Row, ...]:
             text(head.workflow),
             status,
             progress,
-            sum(isinstance(event, Answers) for event in read.events),
+            sum(map(_is_answer, map(type, read.events))),
             text(provider),
             text(model),
             text(fell_back),
@@ -36,6 +37,12 @@ def rows(read: Read) -> tuple[Row, ...]:
             whole(stored[-1].recorded_at) if stored else 0,
         ),
     )
+
+
+@cache
+def _is_answer(kind: type[Any]) -> bool:
+    """A few classes are asked for again and again."""
+    return issubclass(kind, Answers)
 
 
 def _shown(read: Read) -> tuple[str, float | None, str]:

@@ -14,18 +14,19 @@ SETS_ASIDE: Final = (InputQuarantined, SessionErased)
 
 def misplaced(session: Session[Any], event: Event, one: Stored) -> str | None:
     """Why an event cannot stand behind what a session holds; None where it can."""
-    if "\0" in one.decider or "\0" in (one.input_id or "") or "\0" in one.project:
+    input_id = one.input_id
+    if "\0" in one.decider or "\0" in one.project or (input_id and "\0" in input_id):
         return "its envelope holds NUL, which PostgreSQL does not take"
     if session.closed == "erased":
         return "it follows an erasure, which nothing can follow"
     if isinstance(event, Input):
-        if one.input_id is None:
+        if input_id is None:
             return "an Input without an id"
         if one.actor_kind != event.actor.kind:
             return "its envelope names another actor than its payload"
         if session.undecided is not None and not isinstance(event, SETS_ASIDE):
             return "an Input after one that is undecided"
-    elif one.input_id is not None:
+    elif input_id is not None:
         return "a Decision with the id of an Input"
     elif session.version == 0:
         return "a Decision that follows from no Input"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import msgspec
@@ -14,6 +14,8 @@ from preflights_es.core.errors import ErasedSession, LogDamaged, LogFromFuture
 from preflights_es.core.events import SESSION_EVENTS, Event, Input
 from preflights_es.core.ports import Draft, Stored
 from preflights_es.core.session import Upcaster, Workflow
+
+Decode = Callable[[bytes], Event]
 
 _NO_PAYLOAD = (ValueError, LookupError, TypeError, AttributeError, RecursionError)
 """What an upcaster raises on JSON that is no payload of its tag."""
@@ -27,6 +29,9 @@ class Codec:
         kernel = (*SESSION_EVENTS, *COMPLETION_EVENTS, *ARTIFACT_EVENTS)
         self._decoders = _decoders((*kernel, *workflow.events))
         self._upcasters: dict[str, Upcaster] = {**workflow.upcasters, **COMPLETION_UPCASTERS}
+        self._of_today = {
+            tag: decode for tag, decode in self._decoders.items() if tag not in self._upcasters
+        }
 
     def draft(self, event: Event, input_id: str | None = None) -> Draft:
         """An event ready to be appended; an Input needs its id."""
@@ -62,20 +67,24 @@ class Codec:
             ErasedSession: the payload was erased.
             LogDamaged: it is not what the tag says.
         """
-        if stored.data is None or stored.type in self._upcasters:
+        decode = self._of_today.get(stored.type)
+        if decode is None or stored.data is None:
             return self.decode_payload(stored, *self.upcast(stored))
-        return self.decode_payload(stored, stored.type, stored.data)
+        try:
+            return decode(stored.data)
+        except (ValueError, RecursionError) as error:
+            raise _none(stored, stored.type, error) from error
 
     def decode_payload(self, stored: Stored, tag: str, data: bytes) -> Event:
         """As `decode`, for a payload that is of today already."""
-        decoder = self._decoders.get(tag)
-        if decoder is None:
+        decode = self._decoders.get(tag)
+        if decode is None:
             raise LogFromFuture(
                 f"session {stored.session_id}, event {stored.version}: {tag!r} is not known to "
                 "this version: upgrade preflights, or remove the event if it is not ours"
             )
         try:
-            return decoder.decode(data)
+            return decode(data)
         except (ValueError, RecursionError) as error:
             raise _none(stored, tag, error) from error
 
@@ -94,9 +103,9 @@ def _none(stored: Stored, tag: str, why: object) -> LogDamaged:
     return LogDamaged(f"session {stored.session_id}", stored.version, f"not a {tag}: {why}")
 
 
-def _decoders(classes: Iterable[type[Event]]) -> dict[str, msgspec.json.Decoder[Event]]:
-    decoders: dict[str, msgspec.json.Decoder[Event]] = {}
+def _decoders(classes: Iterable[type[Event]]) -> dict[str, Decode]:
+    decoders: dict[str, Decode] = {}
     for cls in classes:
         assert cls.tag, f"{cls.__name__} has no tag"
-        decoders[cls.tag] = msgspec.json.Decoder(cls)
+        decoders[cls.tag] = msgspec.json.Decoder(cls).decode
     return decoders

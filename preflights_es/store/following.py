@@ -25,8 +25,12 @@ from preflights_es.store.projected import PROJECTED, SHAPES, sized, statements
 from preflights_es.store.sql import SqlStore
 from preflights_es.store.statements import Looking, event_of
 
+INT_MIN: Final = -INT_MAX - 1  # the smallest whole number that every database keeps
 ROWS_PAGE: Final = 1_000  # sessions whose rows are read at once
+RANGE: Final = 200  # sessions whose events are read, and held, at once
 PORTIONS: Final = (64, 8, 1)  # sessions of one statement: three to compile, not one a count
+SESSIONS: Final = tuple(f"session_{n}" for n in range(PORTIONS[0]))
+VERSIONS: Final = tuple(f"version_{n}" for n in range(PORTIONS[0]))
 
 Look = Callable[[Callable[[Any], Any]], Any]
 """Hands a cursor to whoever looks something up."""
@@ -187,12 +191,13 @@ class SqlFollowing(Looking):
             if name not in self._statements:
                 made = sized(self._database.engine.dialect.name, which, len(values), size)
                 self._statements.add({name: made})
-            of: dict[str, Any] = {f"session_{n}": ids[begin + n] for n in range(size)}
-            of |= {f"version_{n}": version for n, version in enumerate(versions[begin:][:size])}
+            end = begin + size
+            of: dict[str, Any] = dict(zip(SESSIONS, ids[begin:end], strict=False))
+            of |= zip(VERSIONS, versions[begin:end], strict=False)
             self._statements.run(cursor, name, **of, **values)
             if cursor.description is not None:
                 found += cursor.fetchall()
-            begin += size
+            begin = end
         return found
 
     def _settle(self, cursor: Any, done: Folded, pairs: Sequence[tuple[str, int]]) -> None:
@@ -232,16 +237,18 @@ class SqlFollowing(Looking):
 
     def _streams(self, heads: Sequence[Head]) -> Iterator[Stream]:
         """Sessions that lie side by side, read at once: a statement each costs twice as much."""
-        rows = self._rows("read_range", first=heads[0].session_id, last=heads[-1].session_id)
-        found = {key: list(some) for key, some in groupby(rows, itemgetter(0))}
-        for head in heads:
-            some = found.pop(head.session_id, ())
-            yield _verified(head, tuple(event_of(head, row[1:]) for row in some))
+        for begin in range(0, len(heads), RANGE):
+            some = heads[begin : begin + RANGE]
+            rows = self._rows("read_range", first=some[0].session_id, last=some[-1].session_id)
+            found = {key: list(theirs) for key, theirs in groupby(rows, itemgetter(0))}
+            for head in some:
+                events = [event_of(head, row[1:]) for row in found.pop(head.session_id, ())]
+                yield _verified(head, tuple(events))
 
     def _stream(self, look: Look, head: Head) -> Stream:
         of = {"in_session": head.session_id, "after": 0}
         rows = look(lambda cursor: self._statements.run(cursor, "read", **of).fetchall())
-        return _verified(head, tuple(event_of(head, row) for row in rows))
+        return _verified(head, tuple([event_of(head, row) for row in rows]))
 
     # 4. Reading rows -------------------------------------------------------------------------
 
@@ -252,7 +259,7 @@ class SqlFollowing(Looking):
         for row in rows:
             # Rows of the same kinds fit as well, but for what their values may be.
             kinds = (name, *map(type, row))
-            if kinds in self._fitting and all(map(_is_held, row)):
+            if kinds in self._fitting and _are_held(row):
                 continue
             try:
                 msgspec.convert([row], SHAPES[name])
@@ -325,11 +332,15 @@ def registered_of(rows: Sequence[Any]) -> dict[str, Registered]:
     return {row[0]: Registered(row[0], row[1], row[2], bool(row[3])) for row in rows}
 
 
-def _is_held(value: object) -> bool:
-    """Whether every column of its kind can hold a value."""
-    if isinstance(value, str):
-        return "\0" not in value
-    return not isinstance(value, int) or -INT_MAX - 1 <= value <= INT_MAX
+def _are_held(row: Row) -> bool:
+    """Whether every column of its kind can hold each value."""
+    for value in row:
+        if isinstance(value, str):
+            if "\0" in value:
+                return False
+        elif isinstance(value, int) and not INT_MIN <= value <= INT_MAX:
+            return False
+    return True
 
 
 def _refuse_newer(found: Mapping[str, Registered], versions: Mapping[str, int]) -> None:

@@ -124,8 +124,19 @@ def event_of(head: Head, row: Sequence[Any]) -> Stored:
     # Bytes here are a payload that somebody else wrote: the chain will say so.
     raw = data.encode() if isinstance(data, str) else data
     return Stored(
-        *(head.session_id, head.project, head.workflow, version, type_, at),
-        *(input_id, actor, decider, raw, salt, digest, hash_),
+        head.session_id,
+        head.project,
+        head.workflow,
+        version,
+        type_,
+        at,
+        input_id,
+        actor,
+        decider,
+        raw,
+        salt,
+        digest,
+        hash_,
     )
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Final, NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
 
+import msgspec
 from msgspec.structs import replace
 
 from preflights_es.core.completions import CompletionReceived
@@ -24,19 +25,11 @@ from preflights_es.workflows.clarification.state import State, accepted
 from preflights_es.workflows.clarification.values import Provenance
 from preflights_es.workflows.clarification.views import kind, provenance
 
-TELLING: Final = frozenset(
-    (
-        *(QuestionAsked, CategoryDetected, AnswerAccepted, QuestionSuggested),
-        *(PatchProposed, DecisionRecorded, DecisionMarkedSuperseded),
-    )
-)
-"""What `_seen` looks at; most events are none of it."""
-
 MODEL = Actor("agent")
 """Who is behind a value that no person, agent or script typed."""
 
 
-class Said(NamedTuple):
+class Said(msgspec.Struct, frozen=True):
     """The Decision by which something counts, and the Input before it; versions of both."""
 
     version: int
@@ -69,44 +62,68 @@ def decided(events: Sequence[Event], sessions: Sequence[Session[State]]) -> tupl
     Args:
         sessions: how the session stood after each event.
     """
+    if PatchProposed not in map(type, events):
+        return ()
     trail = Trail()
     new: Input | None = None
     at = 0
     before = State()
     for version, (event, session) in enumerate(zip(events, sessions, strict=True), 1):
-        if isinstance(event, Input):
-            new, at = event, version
-        elif new is not None and type(event) in TELLING:
-            _seen(trail, event, Said(version, at, new), session.state)
-        if new is not None and session.state.acknowledgement is not None:
-            _changed(trail, before, session.state, new.at)
-        before = session.state
-    if not trail.patches:
-        return ()
+        state = session.state
+        if session.undecided is not None:  # as it is behind an Input, and never behind a Decision
+            new, at = session.undecided, version
+        elif new is not None and (seen := _SEEN.get(type(event))) is not None:
+            seen(trail, event, Said(version, at, new), state)
+        if state is not before:
+            if new is not None and state.acknowledgement is not None:
+                _changed(trail, before, state, new.at)
+            before = state
     *former, last = trail.patches
     ended = _ended(last, trail, sessions[-1])
     return (*(replace(patch, standing="replaced") for patch in former), ended)
 
 
-def _seen(trail: Trail, event: Event, said: Said, state: State) -> None:
-    match event:
-        case QuestionAsked(question=question):
-            trail.asked[question.id] = said.version
-            trail.recorded = None
-        case CategoryDetected():
-            trail.said[state.heuristics.category.id] = said
-        case AnswerAccepted(key=key):
-            trail.said[key] = said
-        case QuestionSuggested(field=field):
-            trail.worded[field.id] = said.input
-            trail.suggested = said
-        case PatchProposed():
-            trail.recorded = None
-            trail.patches.append(_patch(trail, event, said, state))
-        case DecisionRecorded():
-            trail.recorded = said.version
-        case DecisionMarkedSuperseded():
-            trail.superseded_at = said.new.at
+def _asked(trail: Trail, event: QuestionAsked, said: Said, _: State) -> None:
+    trail.asked[event.question.id] = said.version
+    trail.recorded = None
+
+
+def _detected(trail: Trail, _: CategoryDetected, said: Said, state: State) -> None:
+    trail.said[state.heuristics.category.id] = said
+
+
+def _answered(trail: Trail, event: AnswerAccepted, said: Said, _: State) -> None:
+    trail.said[event.key] = said
+
+
+def _suggested(trail: Trail, event: QuestionSuggested, said: Said, _: State) -> None:
+    trail.worded[event.field.id] = said.input
+    trail.suggested = said
+
+
+def _proposed(trail: Trail, event: PatchProposed, said: Said, state: State) -> None:
+    trail.recorded = None
+    trail.patches.append(_patch(trail, event, said, state))
+
+
+def _recorded(trail: Trail, _: DecisionRecorded, said: Said, __: State) -> None:
+    trail.recorded = said.version
+
+
+def _superseded(trail: Trail, _: DecisionMarkedSuperseded, said: Said, __: State) -> None:
+    trail.superseded_at = said.new.at
+
+
+_SEEN: Final[Mapping[type[Event], Callable[[Trail, Any, Said, State], None]]] = {
+    QuestionAsked: _asked,
+    CategoryDetected: _detected,
+    AnswerAccepted: _answered,
+    QuestionSuggested: _suggested,
+    PatchProposed: _proposed,
+    DecisionRecorded: _recorded,
+    DecisionMarkedSuperseded: _superseded,
+}
+"""What is kept of an event, by its class; of most there is nothing."""
 
 
 def _changed(trail: Trail, before: State, state: State, at: int) -> None:

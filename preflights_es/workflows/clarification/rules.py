@@ -86,7 +86,9 @@ def judged(question: Question, given: Answer | None, other: Answer | None) -> Re
     values = [v for v in _strings(given) if v]
     if not values:
         return "blank"
-    if len(values) > 1 and question.type != "multi_choice":
+    if len(values) == 1:
+        return _judged_one(question, values[0], other)
+    if question.type != "multi_choice":
         return "several_values"
     resolved = [_judged_one(question, value, other) for value in values]
     objections = [r for r in resolved if not isinstance(r, Resolved)]
@@ -123,15 +125,17 @@ def _judged_one(question: Question, value: str, other: Answer | None) -> Resolve
     return Resolved(value, "custom")
 
 
+_OTHER: Final = OTHER.casefold()
+_OTHER_OPTION: Final = OTHER_OPTION.casefold()
+
+
 def chose_other(question: Question, value: str) -> bool:
     """Whether a value stands for `Other (specify)` rather than for itself.
 
     The bare `Other` does so only where there are others: to a free text it is a word.
     """
     folded = value.casefold()
-    return folded == OTHER_OPTION.casefold() or (
-        bool(question.options) and folded == OTHER.casefold()
-    )
+    return folded == _OTHER_OPTION or (folded == _OTHER and bool(question.options))
 
 
 def other_texts(question: Question, other: Answer | None) -> list[str]:

@@ -58,7 +58,7 @@ class Acknowledgement(msgspec.Struct, frozen=True):
     """Who passed the actor's word on."""
 
 
-class State(msgspec.Struct, frozen=True):
+class State(msgspec.Struct, frozen=True, gc=False):
     """Everything `decide` and the views look at; two logs with equal states go on alike."""
 
     intention: str = ""
@@ -118,12 +118,12 @@ def accepted(state: State) -> bool:
 
 def _categorized(state: State) -> State:
     """With the category that the rest of it gives."""
-    return replace(state, found=_category(state, state.answers))
+    return replace(state, found=_category(state, state.answers, state.detected))
 
 
-def _category(state: State, answers: dict[str, Answer]) -> Found | None:
+def _category(state: State, answers: dict[str, Answer], detected: str) -> Found | None:
     config, framed = state.heuristics, state.framed
-    by_keyword = config.named(state.detected) if state.detected else None
+    by_keyword = config.named(detected) if detected else None
     found = category_given(config, answers, by_keyword)
     if framed is None or (found and found[1].source != "detected" and not _frames(framed, found)):
         return found
@@ -197,7 +197,8 @@ def _after_category(state: State, event: CategoryDetected) -> State:
     name = event.category
     found = Provenance(state.heuristics.category.id, "Category", name, "detected", state.actor.kind)
     provenance = _filed(state.provenance, found)
-    return _categorized(replace(state, detected=name, provenance=provenance))
+    category = _category(state, state.answers, name)
+    return replace(state, detected=name, provenance=provenance, found=category)
 
 
 def _after_question(state: State, event: QuestionAsked) -> State:
@@ -255,7 +256,7 @@ def _after_answer(state: State, event: AnswerAccepted) -> State:
     provenance = _filed(state.provenance, filed)
     found = state.found
     if event.key == state.heuristics.category.id:
-        found = _category(state, answers)
+        found = _category(state, answers, state.detected)
         if _is_another(state.found, found):
             # They answer none of the new category's questions; the log has them.
             answers = {k: v for k, v in answers.items() if k.removesuffix(COMPANION) == event.key}
@@ -293,13 +294,15 @@ def _answered_frame(state: State) -> QuestionSuggested | None:
 
 def _with_suggested(state: State, patch: DecisionPatch) -> tuple[Provenance, ...]:
     """The provenance, with values that a model read out of what was said."""
-    found = state.found
-    fields = {field.name: field.id for field in found[0].fields()} if found else {}
-    filed = {p.field for p in state.provenance}
+    filed = [p.field for p in state.provenance]
+    suggested = [(name, value) for name, value in patch.fields if name not in filed]
+    if not suggested:
+        return state.provenance
+    fields = {field.name: field.id for field in state.found[0].fields()} if state.found else {}
     added = (
         Provenance(fields[name], name, value, "suggested", "agent")
-        for name, value in patch.fields
-        if name in fields and name not in filed
+        for name, value in suggested
+        if name in fields
     )
     return (*state.provenance, *added)
 
@@ -340,7 +343,7 @@ def _moved(related: Related | None, new: ReferenceRenumbered) -> Related | None:
 
 
 def _filed(provenance: tuple[Provenance, ...], found: Provenance) -> tuple[Provenance, ...]:
-    return (*(p for p in provenance if p.key != found.key), found)
+    return (*[p for p in provenance if p.key != found.key], found)
 
 
 _AFTER: Final[Mapping[type[Event], Callable[[State, Any], State]]] = {

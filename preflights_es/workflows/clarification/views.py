@@ -113,11 +113,12 @@ def _ended(state: State) -> str:
 
 def provenance(state: State) -> tuple[Provenance, ...]:
     """How each value that counts came about, the category's first; a former category's do not."""
-    found = state.found
-    fields = found[0].fields() if found else ()
-    keys = (state.heuristics.category.id, *(field.id for field in fields))
+    if not state.provenance:
+        return ()
     by_key = {p.key: p for p in state.provenance}
-    return tuple(by_key[key] for key in keys if key in by_key)
+    fields = state.found[0].fields() if state.found else ()
+    keys = [state.heuristics.category.id, *[field.id for field in fields]]
+    return tuple([by_key[key] for key in keys if key in by_key])
 
 
 def kind(state: State) -> rules.Kind:
