@@ -128,7 +128,7 @@ def _say(voice: Voice, found: Sequence[Used], names: Sequence[By], *, is_empty: 
     columns.append(Column("cost", [_cost(one) for one in found]))
     table(tuple(columns), fold=False)
     if any(one.unmeasured for one in found):
-        voice.hint("Some responses said no tokens: the sums lack them.")
+        voice.hint("Some calls did not say what they took: the sums lack them.")
     if any(one.unpriced for one in found):
         voice.hint("Prices are yours to say: [[prices]] in preflights.toml.")
 

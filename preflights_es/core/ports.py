@@ -244,8 +244,6 @@ class Folded(msgspec.Struct, frozen=True):
     turns: tuple[Turn, ...]
     left: tuple[str, ...] = ()
     """Sessions that this program cannot read: they wait for a newer one."""
-    current: Mapping[str, int] = {}
-    """By session: how far every projection had folded it before, so that it was not read again."""
 
 
 Fold = Callable[[Iterable[Stream]], Folded]

@@ -234,6 +234,10 @@ def used(
     return [_used(key, groups[key], by) for key in sorted(groups)]
 
 
+_TAKES: Final = frozenset(("received", "late", "timeout", "lost"))
+"""Outcomes of calls that a provider answered, or may have: it may bill them, heard or not."""
+
+
 class _Sum:
     def __init__(self) -> None:
         self.counts = dict.fromkeys(
@@ -257,7 +261,7 @@ class _Sum:
                 self.tokens[name] = (self.tokens[name] or 0) + row[name]
         if row["latency_ms"] is not None:
             self.latencies.append(row["latency_ms"])
-        if outcome in ("received", "late") or row["input_tokens"] is not None:
+        if outcome in _TAKES or row["input_tokens"] is not None:
             self._priced(row, prices)
 
     def _priced(self, row: Mapping[str, Any], prices: Sequence[Price]) -> None:

@@ -15,7 +15,6 @@ from types import MappingProxyType
 from typing import Any, Final
 
 import msgspec
-from msgspec import structs
 
 from preflights_es.core.errors import LogDamaged, NewerProjection, ProjectionDamaged
 from preflights_es.core.events import INT_MAX
@@ -100,9 +99,7 @@ class SqlFollowing(Looking):
             ids = dict.fromkeys(session_id for session_id, _ in pairs)
             heads = [found for one in ids if (found := self._head(look, one)) is not None]
             # Where a rebuild came first, there is nothing to do.
-            current = {head.session_id: head.version for head, is_folded in heads if is_folded}
-            fresh = (self._stream(look, head) for head, is_folded in heads if not is_folded)
-            return structs.replace(fold(fresh), current=current)
+            return fold(self._stream(look, head) for head, is_folded in heads if not is_folded)
 
         def work(cursor: Any) -> tuple[str, int] | None:
             pairs = taken(cursor)
@@ -202,11 +199,11 @@ class SqlFollowing(Looking):
 
     def _settle(self, cursor: Any, done: Folded, pairs: Sequence[tuple[str, int]]) -> None:
         """The outbox: what was folded goes, what somebody else must fold stays."""
-        upto = {**done.current, **{turn.session_id: turn.version for turn in done.turns}}
+        left = set(done.left)
         seen = [
             {"in_session": session_id, "of_version": version}
             for session_id, version in pairs
-            if version <= upto.get(session_id, -1)
+            if session_id not in left  # be it one that is not there, which nobody can fold
         ]
         self._statements.many(cursor, "delete_outbox", seen)
         if not pairs:
@@ -329,7 +326,10 @@ def _verified(head: Head, events: tuple[Stored, ...]) -> Stream:
 
 def registered_of(rows: Sequence[Any]) -> dict[str, Registered]:
     """The projections that were begun, by name."""
-    return {row[0]: Registered(row[0], row[1], row[2], bool(row[3])) for row in rows}
+    return {
+        name: Registered(name, _version(version), _version(generation), bool(complete))
+        for name, version, generation, complete in rows
+    }
 
 
 def _are_held(row: Row) -> bool:

@@ -415,3 +415,26 @@ def test_a_row_of_the_wrong_kind_is_damage_and_no_crash(house: Project, change: 
     assert house.call("erase", session_id, "--yes").code == 4
     assert house.call("erase", "--older-than", "0d", "--yes").code == 4
     assert house.call("export", "--all", "-o", "all.jsonl").code == 4
+
+
+OPERATIONAL = {
+    "INSERT INTO outbox VALUES ('{}', 'x')": 0,
+    "UPDATE projections SET version = 'x'": 0,
+    "UPDATE projections SET generation = 'x'": 0,
+    "UPDATE numbers SET number = 'x'": 4,
+}
+
+
+@pytest.mark.parametrize("statement", OPERATIONAL)
+def test_a_row_of_the_wrong_kind_that_says_nothing_of_events_is_mended_or_damage(
+    house: Project, statement: str
+) -> None:
+    session_id = house.decided()["session_id"]
+    assert house.call("decisions").code == 0, "now they are there"
+    tampered(house, session_id, lambda log, _: log.execute(statement.format(session_id)))
+    for command in ("decisions", "usage"):
+        done = house.call(command)
+        assert (done.code, done.is_safe()) == (0, True), done
+    again = ("start", "Add SSO", "--answer", "auth_strategy=OAuth", "--accept", "--by", "Ada")
+    assert house.call(*again).code == OPERATIONAL[statement]
+    assert house.call("audit", "verify").code == OPERATIONAL[statement]

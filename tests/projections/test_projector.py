@@ -104,6 +104,17 @@ def test_an_append_that_is_seen_twice_is_folded_once(store: SqlStore) -> None:
     assert kept(store) == before
 
 
+def test_what_nobody_can_fold_does_not_wait_for_ever(store: SqlStore) -> None:
+    ids = recorded(store, goldens()[:3])
+    following(store).catch_up()
+    before = kept(store)
+    rows = [("no-such-session", 3), (ids[0], 99)]
+    changed(store, *(f"INSERT INTO outbox VALUES ('{one}', {version})" for one, version in rows))
+    following(store).catch_up()
+    assert kept(store) == before
+    assert SqlFollowing(store).counts()["waiting"] == 0
+
+
 def test_a_reader_sees_the_append_that_came_right_before(store: SqlStore) -> None:
     one = Recording(golden("two_phases_without_a_keyword")[0], 1)
     seen = []

@@ -242,10 +242,20 @@ def test_a_response_without_its_tokens_has_no_cost(tokens: Sequence[int | None])
 
 
 def test_a_failure_that_was_paid_counts_and_one_that_was_not_does_not() -> None:
-    failed = call(outcome="timeout", input_tokens=None, output_tokens=None)
+    failed = call(outcome="rate_limit", input_tokens=None, output_tokens=None)
     cut = call(outcome="truncated")
     (total,) = used([failed, cut], prices=[price()])
     assert (total.failed, total.unpriced, total.costs) == (2, 0, (Cost("USD", "0.0045"),))
+
+
+@pytest.mark.parametrize("outcome", ["timeout", "lost"])
+def test_what_a_call_took_that_may_have_been_answered_is_unknown_and_not_nothing(
+    outcome: str,
+) -> None:
+    unheard = call(outcome=outcome, input_tokens=None, output_tokens=None)
+    (total,) = used([unheard, call()], prices=[price()])
+    assert (total.failed, total.unmeasured, total.unpriced) == (1, 1, 1)
+    assert total.costs == (Cost("USD", "0.0045"),)
 
 
 def test_sums_of_money_are_exact() -> None:
