@@ -103,7 +103,7 @@ def erase_command(
     scrubbed = app.store.scrubbed()
     voice.json(_json(gone, quotes, erased=True, scrubbed=scrubbed))
     _say_left(voice, gone, quotes)
-    _tell_kept(app, voice, scrubbed=scrubbed)
+    tell_scrubbed(app, voice, scrubbed=scrubbed)
     voice.hint("Exports, backups and what-if files are copies that no erasure reaches.")
     return ended
 
@@ -196,17 +196,6 @@ def _say_quotes(voice: Voice, quotes: Quotes, going: Sequence[Doomed]) -> None:
             voice.say(f"  its document names it, and stays: {shown(path)}")
     for session_id in quotes.unread:
         voice.warn(f"session {short(session_id)} cannot be read: it may quote what is erased")
-
-
-def _tell_kept(app: App, voice: Voice, *, scrubbed: bool) -> None:
-    """Where what was erased is not overwritten yet."""
-    if app.store.database.engine.dialect.name != "postgresql":
-        tell_scrubbed(voice, scrubbed=scrubbed)
-        return
-    voice.warn(
-        "the server's files hold what was erased until VACUUM FULL, its journal for some time "
-        "after that (docs/operations.md)"
-    )
 
 
 def _say_left(voice: Voice, gone: Sequence[Doomed], quotes: Quotes) -> None:

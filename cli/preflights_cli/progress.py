@@ -9,6 +9,7 @@ from typing import Any, Final
 import click
 
 from preflights_cli.common import Voice
+from preflights_es.app import App
 
 BAR_FROM: Final = 200  # sessions: fewer are done before a bar is drawn
 
@@ -37,7 +38,12 @@ def counted(number: int, what: str) -> str:
     return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
-def tell_scrubbed(voice: Voice, *, scrubbed: bool) -> None:
+def tell_scrubbed(app: App, voice: Voice, *, scrubbed: bool) -> None:
     """Say so where what was erased is not overwritten yet."""
-    if not scrubbed:
+    if app.store.database.engine.dialect.name == "postgresql":
+        voice.warn(
+            "the server's files hold what was erased until VACUUM FULL, its journal for some time "
+            "after that (docs/operations.md)"
+        )
+    elif not scrubbed:
         voice.warn("the database's own journal still holds what was erased (docs/audit.md)")

@@ -138,7 +138,7 @@ def import_command(file: str, app: App, voice: Voice) -> int:
                 told.tell(one)
                 collisions.look(one)
     if told.erased:
-        tell_scrubbed(voice, scrubbed=app.store.scrubbed())
+        tell_scrubbed(app, voice, scrubbed=app.store.scrubbed())
     twice = list(collisions.found())
     voice.json(
         {"format": "import/1", "sessions": told.shapes, "collisions": msgspec.to_builtins(twice)}
