@@ -59,6 +59,7 @@ EXIT_REFUSED, EXIT_USAGE, EXIT_WAITING, EXIT_DAMAGED, EXIT_WORLD = 1, 2, 3, 4, 5
 EXIT_BUG, EXIT_INTERRUPTED, EXIT_UNREAD = 70, 130, 141
 
 MESSAGE_MAX = 1_000  # characters of an error: what was typed may be much longer
+HELP_WIDTH, HELP_WIDTH_MIN = 80, 50  # characters, as click has them
 UNCOLLECTED = 100_000  # objects that are made before the collector looks for cycles among them
 
 
@@ -75,6 +76,17 @@ def _unread() -> Iterator[None]:
         raise Unread from error
 
 
+def _help_width() -> int:
+    """As click finds it, which loads `shutil` and its compressors for that: a tenth of `--help`."""
+    columns = 0
+    with contextlib.suppress(KeyError, ValueError):
+        columns = int(os.environ["COLUMNS"])  # noqa: TID251  no setting of ours
+    if columns <= 0:
+        with contextlib.suppress(AttributeError, ValueError, OSError):
+            columns = os.get_terminal_size(sys.__stdout__.fileno()).columns  # type: ignore[union-attr]  # suppressed
+    return max(min(columns or HELP_WIDTH, HELP_WIDTH) - 2, HELP_WIDTH_MIN)
+
+
 class Lazy(click.Group):
     """A group whose commands are imported when they run."""
 
@@ -86,7 +98,9 @@ class Lazy(click.Group):
         **extra: Any,
     ) -> click.Context:
         with _unread():
-            return super().make_context(info_name, args, parent, **extra)
+            return super().make_context(
+                info_name, args, parent, **{"terminal_width": _help_width(), **extra}
+            )
 
     def invoke(self, ctx: click.Context) -> Any:
         with _unread():
