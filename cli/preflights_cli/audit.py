@@ -122,7 +122,8 @@ def _named(app: App, typed: Sequence[str]) -> Sequence[Head]:
 
 def _broken(broken: Broken) -> str:
     event = f", event {broken.version}" if broken.version else ""
-    return f"{short(broken.session_id) or 'the log'}{event}: {shown(broken.found)}"
+    where = shown(short(broken.session_id)) if broken.session_id else "the log"
+    return f"{where}{event}: {shown(broken.found)}"
 
 
 def _summary(found: Verified) -> str:

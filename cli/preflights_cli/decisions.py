@@ -87,7 +87,8 @@ def _tell_category(app: App, voice: Voice, said: str) -> None:
 def _tell_missing(app: App, voice: Voice, at: int | None, *, looks_back: bool) -> None:
     """Say which sessions nobody can fold, and how many were erased: the list has none of theirs.
 
-    Their statuses are read off the projection, so that no session is folded for it once more.
+    Their statuses are read off the projection, so that no session is folded for it once more, but
+    where nothing may be written.
     """
     lost: list[tuple[str, str]] = []
     erased = 0
@@ -117,7 +118,7 @@ def _lost(app: App, session_id: str, status: str) -> str:
     except PreflightsError:
         return f"session {id_} is {status}: what it decided is not told"
     again = "`preflights projections rebuild` folds it again"
-    return f"session {id_} was {status} when it was folded, and is not any more: {again}"
+    return f"session {id_} was {status} when it was folded, what it decided is not told: {again}"
 
 
 def _may_decide(workflow: str) -> bool:

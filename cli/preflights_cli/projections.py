@@ -185,7 +185,7 @@ def _deaf() -> Iterator[None]:
 
 @contextmanager
 def _ended_with_us() -> Iterator[None]:
-    """Whoever helps does not go on when this process is stopped."""
+    """Whoever helps does not go on where Ctrl-C or an error ends this process."""
     try:
         yield
     except BaseException:  # also Ctrl-C; raised on

@@ -89,6 +89,7 @@ def heard(led: Led, text: str) -> Led:
 _OF_A_STEP: Final = frozenset(
     (CompletionRequested, ResponseAccepted, FellBack, StepStalled, LeadTaken)
 )
+"""What `after` tells apart; most events are none of it."""
 
 
 def after(led: Led, new: Input | None, event: Event) -> Led:

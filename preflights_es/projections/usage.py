@@ -234,7 +234,7 @@ def used(
     return [_used(key, groups[key], by) for key in sorted(groups)]
 
 
-_TAKES: Final = frozenset(("received", "late", "timeout", "lost"))
+_ANSWERED: Final = frozenset(("received", "late", "timeout", "lost"))
 """Outcomes of calls that a provider answered, or may have: it may bill them, heard or not."""
 
 
@@ -261,7 +261,7 @@ class _Sum:
                 self.tokens[name] = (self.tokens[name] or 0) + row[name]
         if row["latency_ms"] is not None:
             self.latencies.append(row["latency_ms"])
-        if outcome in _TAKES or row["input_tokens"] is not None:
+        if outcome in _ANSWERED or row["input_tokens"] is not None:
             self._priced(row, prices)
 
     def _priced(self, row: Mapping[str, Any], prices: Sequence[Price]) -> None:

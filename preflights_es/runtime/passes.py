@@ -2,7 +2,7 @@
 
 Nothing of a file may be taken over before all of it was seen, and it may be larger than memory: so
 it is read again. What the first pass has checked is held to by a hash of every session's lines,
-whose key is this process's own: the second checks nothing but that.
+whose key is this process's own unless PYTHONHASHSEED says it: the second checks nothing but that.
 """
 
 from __future__ import annotations

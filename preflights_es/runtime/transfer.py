@@ -177,7 +177,8 @@ class Transfer:
                     yield one
                     progress()
         except (Refused, StoreUnavailable) as error:
-            raise type(error)(f"{error} (sessions taken over before: {taken:,})") from error
+            kind = Refused if isinstance(error, Refused) else StoreUnavailable
+            raise kind(f"{error} (sessions taken over before: {taken:,})") from error
 
     def _verified(self, passes: Passes, where: str, progress: Callable[[], None]) -> _Known:
         """What is known of the sessions of a file, once all verify and fit those that are here."""

@@ -7,6 +7,7 @@ append costs what its statements cost (docs/decisions/0004).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import Any, Final
 
 from preflights_es.core.errors import (
@@ -153,6 +154,7 @@ class SqlStore:
         """
         stored = sealed(batch, self._now(), self._salt)
         head = head_of(stored)
+        conflict = partial(Conflict, batch.session_id, batch.expected_version)
         moved = cursor.connection.cursor()  # its count is asked for when all have run
         try:
             with together(cursor):
@@ -166,9 +168,9 @@ class SqlStore:
                 self._calls.moved(cursor, head, batch.opens, batch.closes)
         except self.database.taken as error:
             # The head comes first: what stands behind it elsewhere is in the way of the rest.
-            raise (_Taken(stored) if moved.rowcount == 1 else _conflict(batch)) from error
+            raise (_Taken(stored) if moved.rowcount == 1 else conflict()) from error
         if moved.rowcount != 1:
-            raise _conflict(batch)
+            raise conflict()
         if batch.number is not None:
             self._take_number(cursor, batch)
         return head
@@ -366,9 +368,8 @@ class SqlStore:
 
     def numbers(self, project: str) -> dict[int, str]:
         rows = self._rows("numbers", of_project=project)
-        for number, _ in rows:
-            if not isinstance(number, int):  # a database keeps what it is given
-                raise LogDamaged("the table `numbers`", 0, f"{number!r} is no number")
+        if odd := [number for number, _ in rows if not isinstance(number, int)]:
+            raise LogDamaged("the table `numbers`", 0, f"{odd[0]!r} is no number")
         return dict(rows)
 
     def counts(self) -> dict[str, int]:
@@ -383,10 +384,6 @@ class SqlStore:
             LogDamaged: it is not.
         """
         self.database.check()
-
-
-def _conflict(batch: Batch) -> Conflict:
-    return Conflict(batch.session_id, batch.expected_version)
 
 
 def _none_twice(input_ids: Iterable[str | None]) -> None:
