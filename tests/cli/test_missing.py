@@ -224,8 +224,8 @@ def test_a_session_that_was_mended_is_said_to_wait_for_a_rebuild(house: Project)
     assert house.call("decisions").err.endswith("is damaged: what it decided is not told\n")
     tampered(house, session_id, lambda log, _: log.execute(change.format("login", "oauth")))
     assert house.call("decisions").err == (
-        f"warning: session {session_id[-8:]} was damaged when it was folded, what it decided is not "
-        "told: `preflights projections rebuild` folds it again\n"
+        f"warning: session {session_id[-8:]} was damaged when it was folded, what it decided is "
+        "not told: `preflights projections rebuild` folds it again\n"
     )
     assert house.call("projections", "rebuild").err == ""
     done = house.call("decisions")
