@@ -19,6 +19,7 @@ from preflights_es.core.session import Workflow
 from preflights_es.leads import Leads
 from preflights_es.runtime import entropy
 from preflights_es.runtime.clarifications import Clarifications
+from preflights_es.runtime.collecting import collect_seldom
 from preflights_es.runtime.documents import Documents
 from preflights_es.runtime.grammar import misplaced
 from preflights_es.runtime.notes import Notes
@@ -214,7 +215,7 @@ class App:
         from preflights_es.runtime.numbered import Numbered
         from preflights_es.store.numbering import SqlNumbering
 
-        return Numbered(self.runner, SqlNumbering(self.store))
+        return Numbered(SqlNumbering(self.store))
 
     def history(self, session_id: str) -> Read:
         """A session with all of its events, and how it stood after each.
@@ -389,6 +390,7 @@ def joined(database: str, names: Sequence[str], start: str) -> None:
     """Help to rebuild projections, as a process of its own."""
     from preflights_es.store.following import SqlFollowing
 
+    collect_seldom()
     store = SqlStore(database, entropy.now, entropy.salt)
     try:
         projector(SqlFollowing(store)).join(names, start)

@@ -6,7 +6,6 @@ Only click is imported here; `--help` and `--version` load nothing else.
 from __future__ import annotations
 
 import contextlib
-import gc
 import io
 import os
 import signal
@@ -18,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from preflights_es import __version__
+from preflights_es.runtime.collecting import collect_seldom
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -60,7 +60,6 @@ EXIT_BUG, EXIT_INTERRUPTED, EXIT_UNREAD = 70, 130, 141
 
 MESSAGE_MAX = 1_000  # characters of an error: what was typed may be much longer
 HELP_WIDTH, HELP_WIDTH_MIN = 80, 50  # characters, as click has them
-UNCOLLECTED = 100_000  # objects that are made before the collector looks for cycles among them
 
 
 class Unread(Exception):
@@ -182,9 +181,7 @@ def preflights(ctx: click.Context, db: str | None, debug: bool) -> None:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run one command and leave with its exit code."""
-    # Most of a command's life goes into imports, of which nothing is garbage: a twelfth of it went
-    # into looking for some.
-    gc.set_threshold(UNCOLLECTED)
+    collect_seldom()
     _open_streams()
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, _interrupted)

@@ -40,10 +40,5 @@ def counted(number: int, what: str) -> str:
 
 def tell_scrubbed(app: App, voice: Voice, *, scrubbed: bool) -> None:
     """Say so where what was erased is not overwritten yet."""
-    if app.store.database.engine.dialect.name == "postgresql":
-        voice.warn(
-            "the server's files hold what was erased until VACUUM FULL, its journal for some time "
-            "after that (docs/operations.md)"
-        )
-    elif not scrubbed:
-        voice.warn("the database's own journal still holds what was erased (docs/audit.md)")
+    if not scrubbed:
+        voice.warn(app.store.database.keeps)

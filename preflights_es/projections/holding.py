@@ -7,15 +7,16 @@ that were read and verified anyway are folded once more, and held against what i
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 
 from preflights_es.core.errors import LogFromFuture, ProjectionDamaged
 from preflights_es.core.ports import Head, Keeping, Kept, Registered, Row, Stored, Stream
+from preflights_es.core.session import Session
 from preflights_es.projections.projection import Projection
 from preflights_es.projections.projector import rows_of
-from preflights_es.projections.reading import Reader
+from preflights_es.projections.reading import Read, Reader
 
 PAGE: Final = 64  # sessions that are held against what is kept at once
 LOOKS: Final = 10  # at a session that others move meanwhile
@@ -63,12 +64,19 @@ class Holding:
         self._page: list[_Folded] = []
         self._astray: list[Astray] = []
 
-    def look(self, head: Head, events: Sequence[Stored]) -> None:
-        """A session that verifies; one of a newer program is passed over."""
-        if (folded := self._folded(Stream(head, tuple(events)))) is not None:
-            self._page.append(folded)
+    def look(self, head: Head, events: Sequence[Stored]) -> Session[Any] | None:
+        """A session that verifies; one of a newer program is passed over.
+
+        Returns:
+            What it folds to; None where it cannot be folded.
+        """
+        read = self._read(Stream(head, tuple(events)))
+        if read is None:
+            return None
+        self._page.append(self._rows(read))
         if len(self._page) >= PAGE:
             self._settle()
+        return read.sessions[-1] if read.sessions else None
 
     def result(self) -> tuple[Astray, ...]:
         """What was found in the sessions that were looked at."""
@@ -86,14 +94,16 @@ class Holding:
             for session_id in self._log.strays(one.name, project)
         )
 
-    def _folded(self, stream: Stream) -> _Folded | None:
+    def _read(self, stream: Stream) -> Read | None:
         try:
-            read = self._reader.read(stream)
+            return self._reader.read(stream)
         except LogFromFuture:
             return None
+
+    def _rows(self, read: Read) -> _Folded:
         rows = rows_of(read, self._projections, self._unfit)
         is_whole = read.trouble in ("", "erased")
-        return _Folded(stream.head.session_id, stream.version, rows, is_whole)
+        return _Folded(read.head.session_id, read.version, rows, is_whole)
 
     def _settle(self) -> None:
         known = self._log.registered()
@@ -118,9 +128,10 @@ class Holding:
         seen = (one.version, kept)
         for _ in range(LOOKS):
             stream = self._again(one.session_id)
-            folded = self._folded(stream) if stream is not None else None
-            if folded is None:
+            read = self._read(stream) if stream is not None else None
+            if read is None:
                 return
+            folded = self._rows(read)
             kept = self._log.kept(projection.name, [one.session_id])[one.session_id]
             registered = self._log.registered().get(projection.name)
             if not _is_ours(projection, registered):

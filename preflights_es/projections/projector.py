@@ -6,9 +6,8 @@ transaction, and what was folded goes from there in the transaction that writes 
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from typing import Any, Final
 
 import msgspec
@@ -21,17 +20,6 @@ from preflights_es.projections.reading import Read, Reader, unreadable
 TAKEN: Final = 200  # appends that are folded in one transaction
 PAGE: Final = 1_000  # sessions that a rebuild looks at together
 EVENTS: Final = 8_000  # events that are folded before their rows are written
-
-
-@contextmanager
-def _hardly_collecting() -> Iterator[None]:
-    """Folding makes no cycles, and a twentieth of its time would go into looking for them."""
-    before = gc.get_threshold()
-    gc.set_threshold(100_000, *before[1:])
-    try:
-        yield
-    finally:
-        gc.set_threshold(*before)
 
 
 class State(msgspec.Struct, frozen=True):
@@ -199,14 +187,13 @@ class Projector:
             start: the session to begin behind; helpers begin in different places.
         """
         wanted = tuple(names) or tuple(self._versions)
-        with _hardly_collecting():
-            while pending := self._unfinished(wanted):
-                versions = {name: self._versions[name] for name in pending}
-                for heads in self._around(start):
-                    self._rebuild(heads, versions)
-                    progress(len(heads))
-                for name, generation in pending.items():
-                    self._log.finish(name, generation)
+        while pending := self._unfinished(wanted):
+            versions = {name: self._versions[name] for name in pending}
+            for heads in self._around(start):
+                self._rebuild(heads, versions)
+                progress(len(heads))
+            for name, generation in pending.items():
+                self._log.finish(name, generation)
 
     def _unfinished(self, names: Sequence[str]) -> dict[str, int]:
         """By name: the generation that is under way."""

@@ -9,6 +9,7 @@ import msgspec
 
 from preflights_es.core.errors import LogDamaged
 from preflights_es.core.ports import Archive, Head, Store, Stored
+from preflights_es.core.session import Session
 from preflights_es.projections.holding import Astray, Holding
 from preflights_es.store.chain import erased_before, verified
 from preflights_es.store.checkpoint import Checkpoint, Tip, checkpoint
@@ -42,14 +43,14 @@ def walked(
     heads: Iterable[Head],
     comparison: Comparison | None = None,
     holding: Holding | None = None,
-    numbers: Callable[[Head, Sequence[Stored]], Broken | None] = lambda *_: None,
+    numbers: Callable[[Head, Session[Any]], Broken | None] = lambda *_: None,
 ) -> Verified:
     """Every chain from its first event to its head, one session after the other.
 
     Args:
         comparison: looks at every session on the way.
         holding: folds every session that verifies, and looks at what projections keep of it.
-        numbers: says what is wrong with the number of a session that verifies.
+        numbers: says what is wrong with the number of a session that was folded for that.
 
     Raises:
         LogDamaged: the database as a whole cannot be read.
@@ -67,9 +68,8 @@ def walked(
             continue
         if comparison:
             comparison.look(head, stored)
-        if holding:
-            holding.look(head, stored)
-        if found := numbers(head, stored):
+        session = holding.look(head, stored) if holding else None
+        if session and (found := numbers(head, session)):
             broken.append(found)
         events += len(stored)
         erased += bool(erased_before(stored))

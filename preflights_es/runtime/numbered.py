@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from typing import Any
 
-from preflights_es.core.errors import PreflightsError
-from preflights_es.core.ports import Head, Numbering, Stored
+from preflights_es.core.ports import Head, Numbering
+from preflights_es.core.session import Session
 from preflights_es.runtime.integrity import Broken
-from preflights_es.runtime.runner import Runner
 
 
 class Numbered:
-    """Looks at sessions that verify, and at last at the numbers of those that are not there."""
+    """Looks at sessions that were folded, and at the numbers of those that are not there."""
 
-    def __init__(self, runner: Runner, numbering: Numbering) -> None:
-        self._runner = runner
+    def __init__(self, numbering: Numbering) -> None:
         self._numbering = numbering
 
-    def look(self, head: Head, events: Sequence[Stored]) -> Broken | None:
+    def look(self, head: Head, session: Session[Any]) -> Broken | None:
         """What is wrong with the number of a session; None where nothing is."""
-        number = self._number(head, events)
+        number: int | None = getattr(session.state, "number", None)
         if number is None or self._numbering.is_given(head.project, number):
             return None
         found = f"its record bears the number {number}, which the log does not know as given"
@@ -31,14 +30,3 @@ class Numbered:
             if project in (None, of):
                 found = f"it was given the number {number} of {of}, and is gone: it was removed"
                 yield Broken(session_id, 0, found)
-
-    def _number(self, head: Head, events: Sequence[Stored]) -> int | None:
-        try:
-            workflow = self._runner.workflow(head.workflow)
-            if workflow.record is None:
-                return None
-            session = self._runner.folded(workflow, events)
-        except PreflightsError:  # of a newer program, or one that replay has to look at
-            return None
-        number: int | None = getattr(session.state, "number", None)
-        return number

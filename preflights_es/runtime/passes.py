@@ -13,7 +13,7 @@ from typing import Final
 
 from preflights_es.core.errors import LogDamaged, LogFromFuture, PreflightsError, Refused
 from preflights_es.core.ports import Stored
-from preflights_es.store import jsonl
+from preflights_es.store import chain, jsonl
 
 MIXED_MAX: Final = 512 * 1024 * 1024  # bytes of a session, or of a file of mixed ones
 
@@ -106,7 +106,7 @@ def _runs(pairs: Iterable[tuple[bytes, Stored]], where: str) -> Iterator[_Pairs]
 
     Raises:
         Mixed: one of them goes on after another one began.
-        LogDamaged: an event does not follow the one before; it would be held with all behind it.
+        LogDamaged: an event does not follow the one before.
         Refused: a session is too large.
     """
     seen: set[str] = set()
@@ -125,8 +125,7 @@ def _runs(pairs: Iterable[tuple[bytes, Stored]], where: str) -> Iterator[_Pairs]
         run.append(pair)
         size += len(line)
         if event.version != len(run):
-            found = f"missing: the next one is {event.version}"
-            raise LogDamaged(f"session {session_id}", len(run), found)
+            chain.verified([event for _, event in run])  # it says so; all behind it would be held
         if size > MIXED_MAX:
             held = f"session {session_id} has more than {MIXED_MAX:,} bytes"
             raise Refused(f"{held} in {where}: it cannot be held in memory")

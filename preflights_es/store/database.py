@@ -41,6 +41,8 @@ class Database(Protocol):
     """The statement that begins a transaction which writes."""
     taken: type[Exception]
     """What the driver raises where a row with the same key is there already."""
+    keeps: str
+    """What is left of an erasure where it is not `scrubbed`, in words for a person."""
 
     def tables(self) -> frozenset[str]:
         """Names of the tables that are there; none where the database is not there yet."""

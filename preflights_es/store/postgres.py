@@ -80,6 +80,10 @@ class PostgresDatabase:
 
     begin = _BEGIN
     taken: type[Exception] = psycopg.IntegrityError
+    keeps = (
+        "the server's files hold what was erased until VACUUM FULL, its journal for some time "
+        "after that (docs/operations.md)"
+    )
 
     def __init__(self, url: URL) -> None:
         self.url = url

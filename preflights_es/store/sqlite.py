@@ -41,6 +41,7 @@ class SqliteDatabase:
 
     begin = "BEGIN IMMEDIATE"
     taken: type[Exception] = sqlite3.IntegrityError
+    keeps = "the database's own journal still holds what was erased (docs/audit.md)"
 
     def __init__(self, url: URL, path: Path) -> None:
         self.url = url

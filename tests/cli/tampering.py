@@ -19,6 +19,13 @@ Tampering = Callable[[sqlite3.Connection, str], object]
 COLUMNS = "version, type, recorded_at, input_id, actor_kind, decider, data, salt, digest, hash"
 
 
+def noted(house: Project, *args: str) -> str:
+    """A checkpoint in a file, of what is there before."""
+    done = house.call("audit", "checkpoint", "-o", "checkpoint.jsonl", *args)
+    assert done.code == 0, done
+    return done.out
+
+
 def tampered(house: Project, session_id: str, work: Tampering) -> None:
     """Change the log behind the program's back."""
     with closing(sqlite3.connect(house.log, isolation_level=None)) as log:

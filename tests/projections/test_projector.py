@@ -38,7 +38,7 @@ from tests.projections.given import (
     tampered,
 )
 from tests.projections.recording import Recording, golden, goldens, new_id
-from tests.store.given import at, sql
+from tests.store.given import at, behind, sql
 from tests.store.mortal import Mortals
 
 
@@ -332,14 +332,8 @@ def erase(store: SqlStore, session_id: str) -> None:
     head = store.head(session_id)
     assert head is not None
     payload = b'{"at":1,"actor":{"kind":"user","name":""},"reason":""}'
-    batch = Batch(
-        session_id=session_id,
-        project=head.project,
-        workflow=head.workflow,
-        expected_version=head.version,
-        expected_hash=head.hash,
-        events=(Draft(ERASED_TAG, payload, "session/1", f"erasure of {session_id}", "user"),),
-    )
+    draft = Draft(ERASED_TAG, payload, "session/1", f"erasure of {session_id}", "user")
+    batch = behind(head, draft)
     store.append([batch])
     changed(
         store,

@@ -125,6 +125,18 @@ def batch(
     )
 
 
+def behind(head: Head, *events: Draft) -> Batch:
+    """What is to be appended to whatever session a head is of."""
+    return Batch(
+        session_id=head.session_id,
+        project=head.project,
+        workflow=head.workflow,
+        expected_version=head.version,
+        expected_hash=head.hash,
+        events=events,
+    )
+
+
 def opened(store: AnyStore, number: int, *, project: str = PROJECT) -> Head:
     """A session with an Input and a Decision."""
     events = (said("hello", f"input-{number}"), heard("hello"))

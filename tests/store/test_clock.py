@@ -88,15 +88,6 @@ class Timed(App):
         return session_id
 
 
-@pytest.fixture(params=["sqlite", "postgres"])
-def database(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """The address of an empty log."""
-    if request.param == "sqlite":
-        return str(tmp_path / "log.db")
-    url: str = request.getfixturevalue("postgres")
-    return url
-
-
 @pytest.fixture(params=CLOCKS)
 def program(request: pytest.FixtureRequest, tmp_path: Path, database: str) -> Iterator[Timed]:
     """The program by each clock, on each engine."""

@@ -15,7 +15,7 @@ from preflights_es.core.artifacts import ARTIFACT_EVENTS, Record
 from preflights_es.core.completions import COMPLETION_EVENTS, CompletionFailed
 from preflights_es.core.errors import ErasedSession, LogDamaged, LogFromFuture
 from preflights_es.core.events import SESSION_EVENTS, Actor, Decision, Event, Input
-from preflights_es.core.ports import Batch, Draft, Stored
+from preflights_es.core.ports import Draft, Stored
 from preflights_es.core.session import Upcaster, Workflow
 from preflights_es.core.views import View
 from preflights_es.replay.replayer import Replayer
@@ -27,7 +27,7 @@ from preflights_es.store.codec import Codec, unambiguous
 from preflights_es.store.memory import MemoryStore
 from tests import toy
 from tests.fixed import PROJECT, Clock, Ids, salt
-from tests.store.given import chain_of
+from tests.store.given import behind, chain_of
 
 ADA = Actor("user", "Ada")
 
@@ -414,14 +414,7 @@ def test_a_name_that_stands_twice_is_damage(data: bytes) -> None:
     for event in wanted:
         unambiguous(event)
     draft = Draft("post.letter.v1", data, "post/1", "an id of its own", "user")
-    batch = Batch(
-        session_id=session_id,
-        project=head.project,
-        workflow=head.workflow,
-        expected_version=head.version,
-        expected_hash=head.hash,
-        events=(draft,),
-    )
+    batch = behind(head, draft)
     (after,) = store.append([batch])
     found = rf"event {after.version}: not a post\.letter\.v1: .* twice"
     with pytest.raises(LogDamaged, match=found):

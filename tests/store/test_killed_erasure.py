@@ -6,8 +6,6 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any, Final
 
-import pytest
-
 from preflights_es.app import App
 from preflights_es.core.events import ERASED_TAG
 from preflights_es.core.ports import Head
@@ -27,15 +25,6 @@ WORD: Final = b"OAuth"
 
 Rows = dict[str, dict[str, list[Any]]]
 """Of a projection, by session."""
-
-
-@pytest.fixture(params=["sqlite", "postgres"])
-def database(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """The address of an empty log."""
-    if request.param == "sqlite":
-        return str(tmp_path / "log.db")
-    url: str = request.getfixturevalue("postgres")
-    return url
 
 
 def test_who_is_killed_while_erasing_leaves_each_session_erased_or_whole(

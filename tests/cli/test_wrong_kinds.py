@@ -1,0 +1,64 @@
+"""Rows of the wrong kind, which a database keeps whatever the column's type says."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.cli.program import Project
+from tests.cli.tampering import noted, tampered
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "version = 'abc' WHERE version = 2",
+        "version = -1 WHERE version = 2",
+        "type = x'ff00' WHERE version = 2",
+        "type = 7 WHERE version = 2",
+        "recorded_at = 'yesterday' WHERE version = 2",
+        "data = x'ff' WHERE version = 2",
+        "data = 7 WHERE version = 2",
+        "data = CAST(x'ff' AS TEXT) WHERE version = 2",
+        "salt = 'abc' WHERE version = 2",
+        "salt = NULL WHERE version = 2",
+        "digest = 7 WHERE version = 2",
+        "hash = 'abc' WHERE version = 2",
+        "decider = x'ff' WHERE version = 2",
+        "input_id = 7 WHERE version = 1",
+    ],
+)
+def test_a_row_of_the_wrong_kind_is_damage_and_no_crash(house: Project, change: str) -> None:
+    session_id = house.decided()["session_id"]
+    noted(house)
+    tampered(house, session_id, lambda log, _: log.execute(f"UPDATE events SET {change}"))
+    for args in (("audit", "verify", "--against", "checkpoint.jsonl"), ("db", "backup", "c.db")):
+        done = house.call(*args)
+        assert done.code == 4, done
+        assert done.is_safe()
+        assert session_id[-8:] in done.out + done.err
+    assert house.call("erase", session_id, "--yes").code == 4
+    assert house.call("erase", "--older-than", "0d", "--yes").code == 4
+    assert house.call("export", "--all", "-o", "all.jsonl").code == 4
+
+
+OPERATIONAL = {
+    "INSERT INTO outbox VALUES ('{}', 'x')": 0,
+    "UPDATE projections SET version = 'x'": 0,
+    "UPDATE projections SET generation = 'x'": 0,
+    "UPDATE numbers SET number = 'x'": 4,
+}
+
+
+@pytest.mark.parametrize("statement", OPERATIONAL)
+def test_a_row_of_the_wrong_kind_that_says_nothing_of_events_is_mended_or_damage(
+    house: Project, statement: str
+) -> None:
+    session_id = house.decided()["session_id"]
+    assert house.call("decisions").code == 0, "now they are there"
+    tampered(house, session_id, lambda log, _: log.execute(statement.format(session_id)))
+    for command in ("decisions", "usage"):
+        done = house.call(command)
+        assert (done.code, done.is_safe()) == (0, True), done
+    again = ("start", "Add SSO", "--answer", "auth_strategy=OAuth", "--accept", "--by", "Ada")
+    assert house.call(*again).code == OPERATIONAL[statement]
+    assert house.call("audit", "verify").code == OPERATIONAL[statement]
