@@ -13,6 +13,7 @@ from preflights_es.core.errors import SettingsError
 from preflights_es.core.events import ActorKind
 from preflights_es.core.text import NAME_MAX, problem
 from preflights_es.settings_file import TEXT_MAX, Source, line_trouble, wrong_setting
+from preflights_es.system.writing import is_git
 
 _PASSWORD: Final = re.compile(
     r"[^:/?#]+://(?:[^:/]*:[^@]+@|.*[?&](?:ssl)?password=[^&])", re.DOTALL
@@ -103,6 +104,9 @@ def folder(source: Source | None, key: str, told: str | None, default: str) -> s
     leads_out = parts.is_absolute() or ".." in parts.parts or "\\" in folder
     if leads_out or line_trouble(folder, TEXT_MAX):
         error = f"found {folder!r}, expected a folder inside the project, with forward slashes"
+        raise wrong_setting(source, key, error)
+    if any(map(is_git, parts.parts)):
+        error = f"found {folder!r}, a folder that belongs to git: name another one"
         raise wrong_setting(source, key, error)
     return parts.as_posix()
 

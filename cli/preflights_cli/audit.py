@@ -209,8 +209,8 @@ def checkpoint_command(
     if to_stdout:
         voice.lines(content)
         return 0
-    with new_file(str(output), replacing=replacing) as path:
-        path.write_bytes(content)
+    with new_file(str(output), replacing=replacing) as made_file:
+        made_file.write(content)
     voice.json(
         {
             "format": "audit-checkpoint/1",

@@ -14,7 +14,7 @@ from preflights_es.core.errors import LogDamaged
 from preflights_es.core.text import shown
 from preflights_es.runtime import entropy
 from preflights_es.runtime.integrity import walked
-from preflights_es.runtime.writing import new_file
+from preflights_es.runtime.writing import new_path
 from preflights_es.store.engines import parsed, shown_url
 from preflights_es.store.sql import SqlStore
 from preflights_es.store.tables import SCHEMA
@@ -101,7 +101,7 @@ def backup_command(file: str, app: App, voice: Voice) -> int:
     if file == "-":
         raise click.BadParameter("a database cannot be written to a stream: name a new file")
     log = app.settings.database
-    with new_file(file) as path:
+    with new_path(file) as path:
         copied(log, path)
         with (
             blamed_on(log, path),

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
-import tempfile
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any, cast
 
 import click
@@ -19,7 +16,7 @@ from preflights_cli.replay import Asked, Stream, bar_over, say_divergence, value
 from preflights_es import reruns
 from preflights_es.app import App
 from preflights_es.catalogue import WORKFLOWS
-from preflights_es.core.errors import Refused, StoreUnavailable
+from preflights_es.core.errors import Refused
 from preflights_es.core.ids import short
 from preflights_es.core.text import shown
 from preflights_es.replay.answering import KINDS, Kind
@@ -33,6 +30,7 @@ from preflights_es.replay.sealing import sealed_as
 from preflights_es.replay.simulate import simulate
 from preflights_es.runtime import entropy
 from preflights_es.runtime.texts import cleaned_answers
+from preflights_es.runtime.writing import new_file
 from preflights_es.settings import Options
 from preflights_es.store import jsonl
 
@@ -49,7 +47,7 @@ def run(
     if mode == "whatif" and len(streams) != 1:
         message = f"a what-if is about one session, found {len(streams)}"
         raise click.UsageError(message)
-    if asked.out is not None and Path(asked.out).exists():
+    if asked.out is not None and os.path.lexists(asked.out):
         raise Refused(f"{asked.out} exists: name a new file")
     with bar_over(streams, voice) as bar:
         found = [_run(app, mode, recording(WORKFLOWS, *stream), asked) for stream in bar]
@@ -143,27 +141,9 @@ def _keep(out: str, children: Sequence[Child]) -> dict[str, str]:
         jsonl.lines(sealed_as(ids[c.recording.session_id], c.stored, entropy.salt))
         for c in children
     )
-    try:
-        _write_new(Path(out), content)
-    except FileExistsError as error:
-        raise Refused(f"{out} exists: name a new file") from error
-    except OSError as error:
-        raise StoreUnavailable(f"{out} cannot be written: {error.strerror}") from error
+    with new_file(out) as file:
+        file.write(content)
     return ids
-
-
-def _write_new(path: Path, content: bytes) -> None:
-    """All of it under its name, or nothing; what is there already stays."""
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.link(name, path)  # unlike a renaming, it replaces nothing
-    finally:
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(name)
 
 
 # 3. Saying it --------------------------------------------------------------------------------

@@ -91,8 +91,7 @@ def _written(app: App, voice: Voice, heads: Sequence[Head], name: str) -> int:
     """The number of events in a new file."""
     events = 0
     with (
-        new_file(name) as path,
-        path.open("wb") as raw,
+        new_file(name) as raw,
         _packed(raw, name) as file,
         bar(len(heads), voice, "Exporting") as progress,
     ):

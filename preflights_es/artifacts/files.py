@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-import glob
 import os
+import stat
 from collections.abc import Collection, Iterator
 from hashlib import sha256
 from itertools import count
@@ -13,8 +13,13 @@ from typing import Final
 
 from preflights_es.core.artifacts import Written
 from preflights_es.core.errors import ArtifactOutside, StoreUnavailable
+from preflights_es.system import writing
+from preflights_es.system.reading import Unreadable
 
-_NO_FILE: Final = "no file"  # stands for a link or a folder, which no hash can equal
+DOCUMENT_MAX: Final = 10_000_000  # bytes; a file that has more is not one of our documents
+_NO_FILE: Final = "no file"  # stands for a link, a folder, a fifo: no hash can equal it
+_NOT_OURS: Final = "not ours"  # likewise for a file that cannot be read, or is too large
+_GIT_HAS: Final = ("HEAD", "objects", "refs", "commondir")
 NUMBER_DIGITS_MAX: Final = 6  # a longer name is a date or an id, not a record's number
 
 
@@ -22,7 +27,7 @@ def checked_folder(root: Path, folder: str) -> Path:
     """A configured folder, which must lie inside the project's root, links followed.
 
     Raises:
-        ArtifactOutside: it does not.
+        ArtifactOutside: it does not, or belongs to git.
     """
     top = root.resolve()
     found = _resolved(top / folder)
@@ -31,11 +36,27 @@ def checked_folder(root: Path, folder: str) -> Path:
             f"the folder {folder!r} leads outside the project {str(root)!r}: "
             "configure one inside it"
         )
+    if any(_is_git(one) for one in (found, *found.parents) if top in one.parents):
+        raise ArtifactOutside(f"the folder {folder!r} belongs to git: configure another one")
     return found
 
 
+def _is_git(folder: Path) -> bool:
+    """Whether git keeps its own files there: by the name, or by what lies in it.
+
+    What lies in it tells the git folder of a work tree or a submodule, and other names of `.git`
+    that a file system takes for the same.
+    """
+    has = {name for name in _GIT_HAS if os.path.lexists(folder / name)}
+    return (
+        writing.is_git(folder.name)
+        or ("HEAD" in has and has >= {"objects", "refs"})
+        or (has >= {"HEAD", "commondir"})
+    )
+
+
 def checked_path(root: Path, folders: tuple[str, ...], path: str) -> Path:
-    """Where a document goes, which must be directly inside one of the folders.
+    """Where a document goes, which must be directly inside one of the folders; no link leads there.
 
     Raises:
         ArtifactOutside: the path has steps upward, is absolute, or lies elsewhere.
@@ -43,14 +64,14 @@ def checked_path(root: Path, folders: tuple[str, ...], path: str) -> Path:
     parts = PurePosixPath(path)
     if parts.is_absolute() or ".." in parts.parts or "\\" in path or "\0" in path:
         raise ArtifactOutside(f"the path {path!r} is not inside the project: nothing was written")
-    target = root.resolve() / parts
+    found = _resolved(root.resolve() / parts.parent)
     allowed = [checked_folder(root, folder) for folder in folders]
-    if _resolved(target.parent) not in allowed:
+    if found is None or not parts.name or found not in allowed:
         expected = " or ".join(folders)
         raise ArtifactOutside(
             f"the document {path!r} does not lie in {expected}: nothing was written"
         )
-    return target
+    return found / parts.name
 
 
 def _resolved(path: Path) -> Path | None:
@@ -71,21 +92,21 @@ def alone(root: Path) -> Iterator[None]:
     Raises:
         StoreUnavailable: there is no such folder.
     """
-    try:
-        handle = os.open(root, os.O_RDONLY)
-    except OSError as error:
-        raise StoreUnavailable(f"{root} cannot be opened: {error.strerror}") from error
-    try:
+    with contextlib.ExitStack() as stack:
+        try:
+            folder = stack.enter_context(writing.opened(root))
+        except OSError as error:
+            raise StoreUnavailable(f"{root} cannot be opened: {error.strerror}") from error
         with contextlib.suppress(ImportError, OSError):  # not every system can lock a folder
             import fcntl
 
-            fcntl.flock(handle, fcntl.LOCK_EX)
+            if folder.handle is not None:
+                fcntl.flock(folder.handle, fcntl.LOCK_EX)
         yield
-    finally:
-        os.close(handle)
 
 
 def filed(
+    root: Path,
     target: Path,
     path: str,
     text: str,
@@ -96,7 +117,9 @@ def filed(
     """Write a document; where a person has edited it, write `.new` beside it.
 
     Args:
-        path: the target relative to the project's root.
+        target: as `checked_path` found it. A link that takes the place of a folder since then is
+            not followed.
+        path: the same relative to the project's root.
         before: what this program wrote for the same session last, where it did.
         former: where that lies, when it lies elsewhere; removed unless a person edited it.
         wrote: hashes of all that was ever written for the session; nobody edited those.
@@ -111,27 +134,58 @@ def filed(
     value = hash_of(text)
     known = {None, value, *wrote} | ({before.sha256} if before and before.path == path else set())
     try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        beside = found_hash(target) not in known
-        if beside:
-            name = _free_name(target, known)
-            target, path = target.with_name(name), path[: -len(target.name)] + name
-        if found_hash(target) != value:
-            _replace(target, content)
-        if before and former and found_hash(former) == before.sha256:
-            former.unlink()
+        with _opened(root, target, makes=True) as folder:
+            name = target.name
+            beside = _hash(folder, name) not in known
+            if beside:
+                name = _free_name(folder, name, known)
+                path = path[: -len(target.name)] + name
+            if _hash(folder, name) != value:
+                with folder.new(name, replacing=True) as file:
+                    file.write(content)
+            folder.tidy(name)
+        if before and former:
+            _remove(root, former, before.sha256)
     except OSError as error:
         raise StoreUnavailable(f"{path} cannot be written: {error.strerror or error}") from error
     return Written(path, value), beside
 
 
-def _free_name(target: Path, known: Collection[str | None]) -> str:
+def _free_name(folder: writing.Folder, name: str, known: Collection[str | None]) -> str:
     """`.new` beside a person's file, or `.new2` where a person edited that as well, and so on."""
     for n in count(1):
-        name = f"{target.name}.new{n if n > 1 else ''}"
-        if found_hash(target.with_name(name)) in (_NO_FILE, *known):
-            return name
+        free = f"{name}.new{n if n > 1 else ''}"
+        if _hash(folder, free) in (_NO_FILE, *known):
+            return free
     raise AssertionError("numbers do not end")
+
+
+def _remove(root: Path, target: Path, value: str) -> None:
+    with contextlib.suppress(FileNotFoundError), _opened(root, target) as folder:
+        if _hash(folder, target.name) == value:
+            folder.remove(target.name)
+
+
+def renamed(root: Path, target: Path, name: str) -> None:
+    """Give a record another name in its folder.
+
+    Raises:
+        StoreUnavailable: the name is taken, it is no regular file, or the disk refuses.
+    """
+    try:
+        with _opened(root, target) as folder:
+            folder.move(target.name, folder, name)
+            folder.flush()
+    except OSError as error:
+        raise StoreUnavailable(f"{target.name} cannot become {name}: {error.strerror}") from error
+
+
+def _opened(
+    root: Path, target: Path, *, makes: bool = False
+) -> contextlib.AbstractContextManager[writing.Folder]:
+    """The folder of a target below the root."""
+    top = root.resolve()
+    return writing.opened(top, target.parent.relative_to(top).parts, makes=makes)
 
 
 def numbered(folder: Path) -> dict[int, list[Path]]:
@@ -151,38 +205,20 @@ def hash_of(text: str) -> str:
 
 def found_hash(target: Path) -> str | None:
     """Of what lies there; None when nothing does, and never what a link points at."""
-    if target.is_symlink() or target.is_dir():
-        return _NO_FILE
     try:
-        return sha256(target.read_bytes()).hexdigest()
+        with writing.opened(target.parent) as folder:
+            return _hash(folder, target.name)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError:
+        return _NOT_OURS
+
+
+def _hash(folder: writing.Folder, name: str) -> str | None:
+    try:
+        return sha256(folder.content(name, DOCUMENT_MAX)).hexdigest()
     except FileNotFoundError:
         return None
-
-
-def _replace(target: Path, content: bytes) -> None:
-    """All of it or nothing: a second file, flushed, then renamed."""
-    temporary = target.with_name(f".{target.name}.{os.getpid()}.tmp")
-    try:
-        with temporary.open("wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(target)
-    except OSError:
-        with contextlib.suppress(OSError):
-            temporary.unlink()
-        raise
-    _flush_folder(target.parent)
-    for left in target.parent.glob(f".{glob.escape(target.name)}.*.tmp"):
-        # Of a process that was killed before it could rename.
-        with contextlib.suppress(FileNotFoundError):
-            left.unlink()
-
-
-def _flush_folder(folder: Path) -> None:
-    with contextlib.suppress(OSError):  # not every system lets a folder be opened
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
+    except Unreadable:
+        found = folder.lies(name)
+        return _NOT_OURS if found is not None and stat.S_ISREG(found.st_mode) else _NO_FILE

@@ -144,7 +144,9 @@ class Documents:
             return Rebuilt(due.path, "missing" if lies is None else "differs")
         view = handle.workflow.view(handle.session.state)
         with files.alone(self.root):
-            written, beside = files.filed(target, due.path, text, view.written, wrote=view.hashes)
+            written, beside = files.filed(
+                self.root, target, due.path, text, view.written, wrote=view.hashes
+            )
         return Rebuilt(written.path, "beside" if beside else "written")
 
     def target(self, path: str) -> Path:
@@ -170,7 +172,9 @@ class Documents:
         _, text = self.text(handle.session_id, due.call)
         view = handle.workflow.view(handle.session.state)
         former = self._former(view.written, due.path)
-        written, beside = files.filed(target, due.path, text, view.written, former, view.hashes)
+        written, beside = files.filed(
+            self.root, target, due.path, text, view.written, former, view.hashes
+        )
         outcome = ArtifactWritten(
             at=self._runner.now(),
             actor=PROGRAM,

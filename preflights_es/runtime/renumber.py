@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 
 from preflights_es.artifacts import files
-from preflights_es.core.errors import PreflightsError, StoreUnavailable
+from preflights_es.core.errors import PreflightsError
 from preflights_es.runtime.clarifications import Clarifications
 from preflights_es.runtime.documents import Documents
 from preflights_es.runtime.records import Front, front_of
@@ -79,12 +79,12 @@ def _moved(
     if not write:
         return move
     if handle is None:
-        _rename(entry.path, entry.path.with_name(name))
+        files.renamed(documents.root, entry.path, name)
         return move
     step = sessions.renumber(handle, number)
     written = handle.workflow.view(handle.session.state).written
     if written is not None and files.found_hash(entry.path) != written.sha256:
-        _rename(entry.path, entry.path.with_name(name))  # a person's edits move along
+        files.renamed(documents.root, entry.path, name)  # a person's edits move along
     documents.finish(step.handle)
     for related in _related(runner, handle.session.state):
         told = sessions.renumber_reference(related, handle.session.state.uid, number)
@@ -110,12 +110,3 @@ def _related(runner: Runner, state: State) -> list[Handle]:
     ids = [r.session_id for r in (state.supersedes, state.superseded_by) if r is not None]
     here = (runner.load(i) for i in ids if i and runner.store.head(i) is not None)
     return [handle for handle in here if handle.session.closed != "erased"]
-
-
-def _rename(path: Path, to: Path) -> None:
-    try:
-        if to.exists():
-            raise FileExistsError(17, "exists")
-        path.rename(to)
-    except OSError as error:
-        raise StoreUnavailable(f"{path.name} cannot become {to.name}: {error.strerror}") from error

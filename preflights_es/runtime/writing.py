@@ -6,59 +6,53 @@ import contextlib
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import BinaryIO
 
 from preflights_es.core.errors import Refused, StoreUnavailable
+from preflights_es.system import writing
 
 
 @contextlib.contextmanager
-def new_file(name: str, *, replacing: bool = False) -> Iterator[Path]:
-    """A path beside the file that is wanted; what lies there at the end becomes that file.
+def new_file(name: str, *, replacing: bool = False) -> Iterator[BinaryIO]:
+    """A file to write into, which gets its name at the end.
 
     Raises:
         Refused: the file exists.
         StoreUnavailable: it cannot be written.
     """
+    target = Path(name)
+    with (
+        _told(name),
+        _folder(target, replacing=replacing) as folder,
+        folder.new(target.name, replacing=replacing) as file,
+    ):
+        yield file
+
+
+@contextlib.contextmanager
+def new_path(name: str) -> Iterator[Path]:
+    """The same for a program that takes no open file: a path, inside of a folder of our own."""
+    target = Path(name)
+    with _told(name), _folder(target) as folder, folder.new_path(target.name) as path:
+        yield path
+
+
+def _folder(
+    target: Path, *, replacing: bool = False
+) -> contextlib.AbstractContextManager[writing.Folder]:
+    if not replacing and os.path.lexists(target):
+        raise FileExistsError  # before what may take long
+    return writing.opened(target.parent)
+
+
+@contextlib.contextmanager
+def _told(name: str) -> Iterator[None]:
     if "\0" in name:
         raise StoreUnavailable(f"{name!r} cannot be written: no file can bear that name")
-    target = Path(name)
-    temporary = target.parent / f".preflights-{os.getpid()}.tmp"
     try:
-        if not replacing and os.path.lexists(target):
-            raise FileExistsError
-        try:
-            temporary.write_bytes(b"")
-            yield temporary
-            _flush(temporary)
-            if replacing:
-                temporary.replace(target)
-            else:
-                _published(temporary, target)
-            _flush(target.parent)
-        finally:
-            with contextlib.suppress(OSError):
-                temporary.unlink()
+        yield
     except FileExistsError as error:
         raise Refused(f"{name} exists: name a new file") from error
     except OSError as error:
         why = error.strerror or error
         raise StoreUnavailable(f"{name} cannot be written: {why}") from error
-
-
-def _published(temporary: Path, target: Path) -> None:
-    """A link refuses a name that is taken, where a file system has links."""
-    try:
-        os.link(temporary, target)
-    except FileExistsError:
-        raise
-    except OSError:
-        if os.path.lexists(target):
-            raise FileExistsError from None
-        temporary.replace(target)
-
-
-def _flush(path: Path) -> None:
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

@@ -1,4 +1,4 @@
-"""Reads a file whole and within a limit; never a device, a fifo or a folder."""
+"""Reads a file within a limit; never a device, a fifo or a folder."""
 
 from __future__ import annotations
 
@@ -11,20 +11,38 @@ class Unreadable(Exception):
     """A file that is there and cannot be read as asked; the message says why, without its name."""
 
 
-def regular(path: Path, limit: int) -> bytes:
-    """The bytes of a regular file; a link is followed.
+def regular(
+    path: Path | str, limit: int, *, folder: int | None = None, follows: bool = True
+) -> bytes:
+    """The bytes of a regular file.
 
     Args:
         limit: the most bytes that the file may have.
+        folder: descriptor of the folder that a relative path starts from.
+        follows: whether the path may be a link.
 
     Raises:
         FileNotFoundError, NotADirectoryError: there is none.
         Unreadable: it is no regular file, has more bytes, or the system refuses.
     """
+    content = beginning(path, limit + 1, folder=folder, follows=follows)
+    if len(content) > limit:
+        raise Unreadable(f"it has more than {limit:,} bytes")
+    return content
+
+
+def beginning(
+    path: Path | str, size: int, *, folder: int | None = None, follows: bool = True
+) -> bytes:
+    """The first bytes of a regular file, all of them where it has no more; errors as above."""
     # A fifo without a writer would block for ever, a terminal could become ours.
     flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0)
+    flags |= getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+    flags |= 0 if follows else getattr(os, "O_NOFOLLOW", 0)
     try:
-        handle = os.open(path, flags | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0))
+        # Opening alone wakes the writer of a fifo and moves some devices: look first.
+        _checked(os.stat(path, dir_fd=folder, follow_symlinks=follows))
+        handle = os.open(path, flags, dir_fd=folder)
     except (FileNotFoundError, NotADirectoryError):
         raise
     except ValueError as error:  # a NUL in the name
@@ -32,14 +50,15 @@ def regular(path: Path, limit: int) -> bytes:
     except OSError as error:
         raise Unreadable(error.strerror or str(error)) from error
     try:
-        if not stat.S_ISREG(os.fstat(handle).st_mode):
-            raise Unreadable("it is no regular file")
+        _checked(os.fstat(handle))
         with os.fdopen(handle, "rb", closefd=False) as file:
-            content = file.read(limit + 1)
+            return file.read(size)
     except OSError as error:
         raise Unreadable(error.strerror or str(error)) from error
     finally:
         os.close(handle)
-    if len(content) > limit:
-        raise Unreadable(f"it has more than {limit:,} bytes")
-    return content
+
+
+def _checked(found: os.stat_result) -> None:
+    if not stat.S_ISREG(found.st_mode):
+        raise Unreadable("it is no regular file")

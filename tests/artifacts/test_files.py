@@ -65,7 +65,7 @@ def write(
 ) -> tuple[Written, bool]:
     target = checked_path(root, FOLDERS, path)
     moved = checked_path(root, FOLDERS, former) if former else None
-    return filed(target, path, text, before, moved, [hash_of(earlier) for earlier in wrote])
+    return filed(root, target, path, text, before, moved, [hash_of(earlier) for earlier in wrote])
 
 
 # 1. Writing ----------------------------------------------------------------------------------
@@ -390,12 +390,24 @@ def test_a_disk_that_refuses_is_unavailable_and_keeps_no_rest(
     assert sorted(root.rglob("*")) == before
 
 
+FULL = """
+import resource, sys
+from pathlib import Path
+from preflights_es.artifacts.files import filed
+from preflights_es.core.errors import StoreUnavailable
+resource.setrlimit(resource.RLIMIT_FSIZE, (1_000, 1_000))
+root, path = Path(sys.argv[1]), sys.argv[2]
+try:
+    filed(root, root / path, path, "x" * 100_000, None)
+except StoreUnavailable as error:
+    print(error)
+"""
+
+
 def test_a_disk_that_is_full_is_unavailable_and_keeps_no_rest(root: Path) -> None:
-    (root / FOLDER).mkdir(parents=True)
-    # Where the flushed copy is written first, there is a device on which nothing fits.
-    (root / FOLDER / f".0001-title.md.{os.getpid()}.tmp").symlink_to("/dev/full")
-    with pytest.raises(StoreUnavailable, match="cannot be written"):
-        write(root, "x" * 100_000)
+    command = [sys.executable, "-c", FULL, str(root.resolve()), PATH]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=True)
+    assert done.stdout == f"{PATH} cannot be written: File too large\n"
     assert [*(root / FOLDER).iterdir()] == []
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from preflights_es.system.reading import Unreadable, regular
+from preflights_es.system.reading import Unreadable, beginning, regular
 
 
 def test_a_file_is_read_up_to_its_limit(tmp_path: Path) -> None:
@@ -48,3 +48,20 @@ def test_a_name_that_no_file_can_bear_is_refused(tmp_path: Path) -> None:
         regular(tmp_path / "a\0b", 5)
     with pytest.raises(Unreadable):
         regular(tmp_path / ("a" * 5000), 5)
+
+
+def test_a_link_is_refused_where_none_is_to_be_followed(tmp_path: Path) -> None:
+    (tmp_path / "a").write_bytes(b"1")
+    (tmp_path / "b").symlink_to("a")
+    assert regular(tmp_path / "a", 5, follows=False) == b"1"
+    with pytest.raises(Unreadable, match="no regular file"):
+        regular(tmp_path / "b", 5, follows=False)
+
+
+def test_the_beginning_of_a_file_is_read_whatever_its_size(tmp_path: Path) -> None:
+    (tmp_path / "a").write_bytes(b"123456")
+    assert beginning(tmp_path / "a", 5) == b"12345"
+    assert beginning(tmp_path / "a", 50) == b"123456"
+    os.mkfifo(tmp_path / "fifo")
+    with pytest.raises(Unreadable, match="no regular file"):
+        beginning(tmp_path / "fifo", 5)

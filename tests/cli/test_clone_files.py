@@ -1,0 +1,211 @@
+"""A clone holds links, fifos and folders of its choice: no command writes through them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.cli.program import Project, Result
+
+DECISIONS = "docs/decisions"
+NAME = "0001-a-login.md"
+WORDS = ("--answer", "auth_strategy=OAuth", "--accept", "--by", "Ada Lovelace")
+
+
+@pytest.fixture
+def victim(tmp_path: Path) -> Iterator[Path]:
+    """A file of the person's, outside of the clone, which stays as it is."""
+    made = tmp_path / "victim"
+    made.write_text("precious")
+    yield made
+    assert made.read_text() == "precious"
+    assert made.is_file()
+
+
+@pytest.fixture
+def owing(house: Project) -> Project:
+    """A clone whose log owes a document."""
+    (house.folder / "docs").write_text("no folder")
+    assert house.call("start", "A login", *WORDS).code == 5
+    (house.folder / "docs").unlink()
+    (house.folder / DECISIONS).mkdir(parents=True)
+    return house
+
+
+def is_written(house: Project, path: str = f"{DECISIONS}/{NAME}") -> bool:
+    target = house.folder / path
+    return target.is_file() and not target.is_symlink() and "A login" in target.read_text("utf-8")
+
+
+# 1. Documents that a log owes ----------------------------------------------------------------
+
+
+def test_a_link_under_a_temporary_name_that_can_be_guessed_is_not_written_through(
+    owing: Project, victim: Path
+) -> None:
+    link = owing.folder / DECISIONS / f".{NAME}.{os.getpid()}.tmp"
+    link.symlink_to(victim)
+    done = owing.call("sessions")
+    assert (done.code, done.err) == (0, "")
+    assert is_written(owing)
+    assert link.is_symlink()
+
+
+def test_a_link_at_the_place_of_an_owed_document_stays(owing: Project, victim: Path) -> None:
+    target = owing.folder / DECISIONS / NAME
+    target.symlink_to(victim)
+    assert owing.call("sessions").code == 0
+    assert target.is_symlink()
+    assert is_written(owing, f"{DECISIONS}/{NAME}.new")
+
+
+def test_a_dangling_link_at_the_place_of_an_owed_document_creates_nothing(
+    owing: Project, tmp_path: Path
+) -> None:
+    (owing.folder / DECISIONS / NAME).symlink_to(tmp_path / "new")
+    assert owing.call("sessions").code == 0
+    assert not (tmp_path / "new").exists()
+    assert is_written(owing, f"{DECISIONS}/{NAME}.new")
+
+
+@pytest.mark.parametrize("names", [[NAME], [NAME, f"{NAME}.new"]])
+def test_a_fifo_blocks_no_command_and_takes_no_document(owing: Project, names: list[str]) -> None:
+    for name in names:
+        os.mkfifo(owing.folder / DECISIONS / name)
+    done = owing.run("sessions")
+    assert (done.code, done.err) == (0, "")
+    assert (owing.folder / DECISIONS / NAME).is_fifo()
+    assert is_written(owing, f"{DECISIONS}/{NAME}.new")
+    assert owing.run("render", "last", "--check").code == 1
+    assert owing.run("renumber", "--check").code == 0
+
+
+def test_a_link_to_a_device_takes_no_document(owing: Project) -> None:
+    for name in (NAME, f"{NAME}.new"):
+        (owing.folder / DECISIONS / name).symlink_to("/dev/zero")
+    assert owing.run("sessions").code == 0
+    assert is_written(owing, f"{DECISIONS}/{NAME}.new")
+
+
+@pytest.mark.parametrize("link", ["docs", DECISIONS])
+def test_a_folder_that_is_a_link_to_another_place_gets_no_document(
+    owing: Project, tmp_path: Path, link: str
+) -> None:
+    outside = tmp_path / "outside"
+    (outside / "decisions").mkdir(parents=True)
+    (owing.folder / DECISIONS).rmdir()
+    if link == "docs":
+        (owing.folder / "docs").rmdir()
+    (owing.folder / link).symlink_to(outside)
+    done = owing.call("sessions")
+    assert done.code == 0
+    assert done.err.startswith("warning: an earlier document is still open: the folder ")
+    assert "leads outside the project" in done.err
+    assert [path.name for path in outside.rglob("*")] == ["decisions"]
+    (owing.folder / link).unlink()
+    assert owing.call("sessions").err == ""
+    assert is_written(owing)
+
+
+def test_one_document_that_cannot_be_written_holds_up_no_other(owing: Project) -> None:
+    (owing.folder / DECISIONS).rmdir()
+    (owing.folder / DECISIONS).write_text("no folder")
+    assert owing.call("start", "A second login", *WORDS).code == 5
+    (owing.folder / DECISIONS).unlink()
+    for name in (NAME, f"{NAME}.new"):
+        (owing.folder / DECISIONS / name).mkdir(parents=True)
+    done = owing.call("sessions")
+    assert done.code == 0
+    assert done.err == (
+        f"warning: an earlier document is still open: {DECISIONS}/{NAME}.new cannot be "
+        "written: Is a directory\n"
+    )
+    assert is_written(owing, f"{DECISIONS}/0002-a-second-login.md") is False
+    second = (owing.folder / DECISIONS / "0002-a-second-login.md").read_text("utf-8")
+    assert "A second login" in second
+    (owing.folder / DECISIONS / NAME).rmdir()
+    assert owing.call("sessions").err == ""
+    assert is_written(owing)
+
+
+# 2. Files that a person names ----------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("export", "last", "-o", "out"),
+        ("audit", "checkpoint", "-o", "out"),
+        ("audit", "checkpoint", "-o", "out", "--force"),
+        ("db", "backup", "out"),
+        ("replay", "last", "--simulate", "--out", "out"),
+    ],
+)
+def test_no_output_goes_through_a_link(
+    house: Project, victim: Path, command: tuple[str, ...]
+) -> None:
+    house.decided("A login")
+    guess = house.folder / f".preflights-{os.getpid()}.tmp"
+    guess.symlink_to(victim)
+    assert house.call(*command).code == 0
+    assert guess.is_symlink()
+    (house.folder / "out").unlink()
+    for to in (victim, victim.with_name("missing"), Path("/dev/null")):
+        (house.folder / "out").symlink_to(to)
+        refused = house.call(*command)
+        assert refused.code == 1
+        assert refused.is_safe()
+        assert len(refused.err.splitlines()) == 1
+        assert (house.folder / "out").is_symlink()
+        (house.folder / "out").unlink()
+    assert not victim.with_name("missing").exists()
+    assert sorted(p.name for p in house.folder.glob(".*tmp*")) == [guess.name]
+
+
+# 3. Git's own folder -------------------------------------------------------------------------
+
+
+def configured(house: Project, key: str, folder: str) -> Result:
+    (house.folder / "preflights.toml").write_text(f'# mine\n{key} = "{folder}"\n')
+    return house.call("start", "A login", "--local", *WORDS)
+
+
+@pytest.mark.parametrize("key", ["decisions", "tasks"])
+@pytest.mark.parametrize(
+    "folder", [".git", ".git/hooks", ".GIT/refs/heads", "sub/.git", "./.git/x", ".git./x"]
+)
+def test_a_folder_of_gits_is_refused_with_its_line(house: Project, key: str, folder: str) -> None:
+    before = {*house.folder.rglob("*")}
+    done = configured(house, key, folder)
+    assert done.code == 2
+    assert "preflights.toml, line 2" in done.err
+    assert "belongs to git" in done.err
+    assert len(done.err.splitlines()) == 1
+    settings = house.folder / "preflights.toml"
+    assert {*house.folder.rglob("*")} == {*before, settings}
+
+
+@pytest.mark.parametrize("to", [".git", ".git/hooks", "sub/.git", "store", "store/worktrees/one"])
+def test_a_link_to_a_folder_of_gits_gets_no_document(house: Project, to: str) -> None:
+    for store in ("sub/.git", "store"):
+        for name in ("objects", "refs", "worktrees/one"):
+            (house.folder / store / name).mkdir(parents=True)
+        (house.folder / store / "HEAD").touch()
+        (house.folder / store / "worktrees/one/HEAD").touch()
+        (house.folder / store / "worktrees/one/commondir").touch()
+    (house.folder / ".git/hooks").mkdir(exist_ok=True)
+    (house.folder / "link").symlink_to(house.folder / to)
+    for folder in ("link", "link/deeper"):
+        done = configured(house, "tasks", folder)
+        assert done.code == 2
+        assert f"the folder {folder!r} belongs to git" in done.err
+    assert [*house.folder.rglob("*.md")] == []
+    assert house.call("sessions", "--json").json["sessions"] == []
+
+
+def test_a_folder_whose_name_only_resembles_gits_is_taken(house: Project) -> None:
+    assert configured(house, "decisions", ".github/decisions").code == 0
+    assert (house.folder / ".github/decisions" / NAME).is_file()
