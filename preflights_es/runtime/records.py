@@ -12,8 +12,10 @@ import msgspec
 
 from preflights_es.artifacts import files
 from preflights_es.core.errors import ArtifactOutside
+from preflights_es.system.reading import Unreadable, beginning
 
 FRONT_MATTER_MAX: Final = 4_096  # characters read of a file to find its uid
+UTF8_MAX: Final = 4  # bytes of a character
 
 _FRONT: Final = re.compile(r"---[ \t]*\n(.*?)(?:^---[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
 
@@ -30,10 +32,12 @@ def front_of(path: Path) -> Front:
     """The front matter of a file; empty where it has none.
 
     Raises:
-        OSError: it cannot be read.
+        FileNotFoundError, NotADirectoryError: there is no such file.
+        Unreadable: it is a link or no regular file, or the system refuses.
     """
-    with path.open(encoding="utf-8-sig", errors="replace") as file:
-        found = _FRONT.match(file.read(FRONT_MATTER_MAX))
+    content = beginning(path, FRONT_MATTER_MAX * UTF8_MAX, follows=False)
+    text = content.decode("utf-8-sig", "replace").replace("\r\n", "\n").replace("\r", "\n")
+    found = _FRONT.match(text[:FRONT_MATTER_MAX])
     front = found[1] if found else ""
     return Front(_value(front, "date"), _value(front, "session"), _value(front, "uid"))
 
@@ -61,7 +65,7 @@ def fronts(root: Path, folders: Sequence[str]) -> Iterator[tuple[str, Front]]:
             seen.add(path)
             try:
                 front = front_of(path)
-            except OSError:
+            except (OSError, Unreadable):
                 continue
             yield _named(PurePosixPath(folder, *path.relative_to(top).parts)), front
 

@@ -8,11 +8,12 @@ from pathlib import Path
 import msgspec
 
 from preflights_es.artifacts import files
-from preflights_es.core.errors import PreflightsError
+from preflights_es.core.errors import PreflightsError, StoreUnavailable
 from preflights_es.runtime.clarifications import Clarifications
 from preflights_es.runtime.documents import Documents
 from preflights_es.runtime.records import Front, front_of
 from preflights_es.runtime.runner import Handle, Runner
+from preflights_es.system.reading import Unreadable
 from preflights_es.workflows.clarification.state import State
 
 
@@ -40,14 +41,14 @@ def mended(
     merge the same branches come to the same names.
 
     Raises:
-        StoreUnavailable: a file cannot be renamed.
+        StoreUnavailable: a file cannot be read or renamed.
     """
     found = files.numbered(files.checked_folder(documents.root, folder))
     colliding = [
         entry
         for paths in found.values()
         if len(paths) > 1
-        for entry in sorted((_Entry(p, front_of(p)) for p in paths), key=_age)[1:]
+        for entry in sorted(filter(None, map(_entry, paths)), key=_age)[1:]
     ]
     number = sessions.next_number()
     moves: list[Move] = []
@@ -55,6 +56,16 @@ def mended(
         moves.append(_moved(runner, sessions, documents, folder, entry, number, write=write))
         number += 1
     return moves
+
+
+def _entry(path: Path) -> _Entry | None:
+    """None of a link, a folder or a fifo: no number of theirs collides."""
+    if path.is_symlink() or not path.is_file():
+        return None
+    try:
+        return _Entry(path, front_of(path))
+    except Unreadable as error:
+        raise StoreUnavailable(f"{path.name} cannot be read: {error}") from error
 
 
 def _age(entry: _Entry) -> tuple[str, str, str]:

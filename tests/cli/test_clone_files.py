@@ -131,6 +131,21 @@ def test_one_document_that_cannot_be_written_holds_up_no_other(owing: Project) -
     assert is_written(owing)
 
 
+def test_renumber_moves_no_link_and_waits_for_no_fifo(house: Project, victim: Path) -> None:
+    house.decided("A login")
+    folder = house.folder / DECISIONS
+    os.mkfifo(folder / "0001-fifo.md")
+    (folder / "0001-link.md").symlink_to(victim)
+    (folder / "0001-folder.md").mkdir()
+    assert house.run("renumber").out == "No numbers collide.\n"
+    (folder / "0001-theirs.md").write_text("theirs")
+    (folder / "0002-taken.md").symlink_to(victim.with_name("missing"))
+    assert (
+        house.run("renumber").out == f"{DECISIONS}/0001-theirs.md -> {DECISIONS}/0003-theirs.md\n"
+    )
+    assert (folder / "0003-theirs.md").read_text() == "theirs"
+
+
 # 2. Files that a person names ----------------------------------------------------------------
 
 
