@@ -17,15 +17,15 @@ from preflights_es import app as composition
 from preflights_es.app import App
 from preflights_es.core.errors import PreflightsError, StoreUnavailable
 from preflights_es.core.json import encoded
-from preflights_es.core.text import NAME_MAX, problem, shown, visible
+from preflights_es.core.text import NAME_MAX, TAGS, problem, shown, visible
 from preflights_es.runtime.runner import Handle
 from preflights_es.settings import Options
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
-# What JSON may hold as it is, but a terminal may obey: C1 controls, and what turns the direction.
-_OBEYED: Final = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\u202a-\u202e\u2066-\u2069]")
+# What JSON may hold as it is, but a terminal obeys or hides: C1 controls, turns of direction, tags.
+_OBEYED: Final = re.compile(f"[\x7f-\x9f\u2028\u2029\ufeff\u202a-\u202e\u2066-\u2069{TAGS}]")
 
 
 class Voice:
@@ -75,8 +75,13 @@ class Voice:
 
 
 def escaped(json: bytes) -> bytes:
-    """The same JSON, with nothing in it that a terminal would obey."""
-    return _OBEYED.sub(lambda found: f"\\u{ord(found.group()):04x}", json.decode()).encode()
+    """The same JSON, with nothing in it that a terminal would obey or hide."""
+    return _OBEYED.sub(_as_json, json.decode()).encode()
+
+
+def _as_json(found: re.Match[str]) -> str:
+    units = found.group().encode("utf-16-be").hex()
+    return re.sub("(.{4})", r"\\u\1", units)
 
 
 def coloured(stream: Any) -> bool:

@@ -12,11 +12,16 @@ KEY_MAX: Final = 100  # characters of a question's id
 NAME_MAX: Final = 200  # characters of a person's name
 
 _BIDI = "\u202a-\u202e\u2066-\u2069"
+TAGS: Final = "\U000e0000-\U000e007f"
+"""Invisible twins of ASCII, which a model reads and a person does not see. The flags of England,
+Scotland and Wales hold some: they are shown as a black flag and escapes."""
 _UNSEEN_MARKS = "\u00ad\u061c\u200b\u200e\u200f\u2060-\u2064"
 """Without width; the joiners of emoji and scripts are not among them."""
-_UNSAFE = re.compile(f"[\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff\ud800-\udfff{_BIDI}{_UNSEEN_MARKS}]")
+_UNSAFE = re.compile(
+    f"[\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff\ud800-\udfff{_BIDI}{_UNSEEN_MARKS}{TAGS}]"
+)
 _UNSAFE_MULTILINE = re.compile(
-    f"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff\ud800-\udfff{_BIDI}{_UNSEEN_MARKS}]"
+    f"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff\ud800-\udfff{_BIDI}{_UNSEEN_MARKS}{TAGS}]"
 )
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
@@ -53,11 +58,13 @@ def visible(text: str) -> bool:
 
 def _escape(found: re.Match[str]) -> str:
     code = ord(found.group())
-    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
+    if code < 0x100:
+        return f"\\x{code:02x}"
+    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
 
 
 def shown(text: str) -> str:
-    """Safe on a terminal, on one line: nothing in it moves the cursor or forces a direction."""
+    """Safe on a terminal, on one line: nothing in it moves the cursor, turns a line or hides."""
     return _UNSAFE.sub(_escape, text.replace("\r\n", "\n").replace("\n", "⏎ "))
 
 

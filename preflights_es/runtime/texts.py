@@ -9,11 +9,11 @@ from typing import Final
 
 from preflights_es.core.asking import Given
 from preflights_es.core.errors import Refused
-from preflights_es.core.text import ANSWER_MAX, KEY_MAX, NAME_MAX, problem
+from preflights_es.core.text import ANSWER_MAX, KEY_MAX, NAME_MAX, TAGS, problem
 from preflights_es.runtime.redaction import Redacted, redact
 
 ANSWERS_MAX: Final = 50  # answers in one Input
-_WITHOUT_WIDTH: Final = re.compile("[\u00ad\u200b-\u200d\u2060\ufeff]")
+_WITHOUT_WIDTH: Final = re.compile(f"[\u00ad\u200b-\u200d\u2060\ufeff{TAGS}]")
 
 
 def cleaned(what: str, text: str, limit: int) -> tuple[str, tuple[str, ...]]:

@@ -308,6 +308,7 @@ HOSTILE: Final = (
     "tab\there\x0b\x0c\x1b[31mred\x1b[0m\x07\x00\x7f\x85",
     "right \u202eto\u202c left \u2066x\u2069 \ufeffbom",
     "lines\u2028and\u2029paragraphs",
+    "flag 🏴\U000e0067\U000e0062\U000e007f tags \U000e0000",
     "漢字 🛫 é ñ ﷽",
     "   spaced   out   ",
     "-",

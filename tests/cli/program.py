@@ -16,8 +16,10 @@ from preflights_cli.main import run
 
 BIN: Final = Path(sys.executable).parent
 TIMEOUT_S: Final = 60  # a machine of a build is slow; nothing here waits that long
-RAW: Final = frozenset("\x1b\x07\x08\x7f\x9b\u2028\u202e\u202d\u2066\u2069")
-"""What no terminal may be sent: escape sequences, and what turns the direction."""
+RAW: Final = frozenset("\x1b\x07\x08\x7f\x9b\u2028\u202e\u202d\u2066\u2069").union(
+    map(chr, range(0xE0000, 0xE0080))
+)
+"""What no terminal may be sent: escape sequences, turns of direction, invisible tags."""
 
 
 class Result(NamedTuple):

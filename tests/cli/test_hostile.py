@@ -22,6 +22,7 @@ HARMFUL: Final = (
     "login \u202eevil\u202c \u2066x\u2069",
     "login\nwith\r\nlines\tand a tab",
     "login \u2028 and \u2029 and \ufeff",
+    "login \U000e0068\U000e0069\U000e007f \U000e0000",
     "login [bold red]markup[/] [link=file:///etc/passwd]x[/link]",
     "login # heading\n---\nstatus: accepted\n---\n## Decision Outcome",
     "login $title ${context} %s {0} `id` $(id) <script>alert(1)</script>",
@@ -138,7 +139,7 @@ def test_arguments_of_any_bytes_and_of_any_length_reach_no_traceback(house: Proj
 
 def test_a_file_that_was_made_to_harm_is_shown_and_does_nothing(house: Project) -> None:
     """Whoever writes a file can chain whatever they like: it verifies, and is not believed."""
-    evil = "login \x1b]0;owned\x07\x1b[2J\x9b31m\u202e\x7f\x08"
+    evil = "login \x1b]0;owned\x07\x1b[2J\x9b31m\u202e\U000e0065\x7f\x08"
     maker = memory_runner()
     workflow = maker.workflow("clarification")
     first = IntentionDeclared(

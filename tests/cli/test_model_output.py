@@ -15,6 +15,7 @@ from tests.providers.server import FakeAPI
 
 HOSTILE: Final = (
     "\u202eevil\u202c \u2066x\u2069",
+    "tag\U000e0069\U000e0067\U000e006e\U000e006f\U000e0072\U000e0065",
     "[bold red]x[/] [link=https://evil.example]y[/link]",
     "# Heading --- status: accepted",
     "| a | b | **c** `d` [e](https://evil.example)",
@@ -95,7 +96,9 @@ def test_a_model_cannot_forge_a_line_of_a_record(house: Project, api: FakeAPI, t
     assert front_matter(written)["status"] == '"accepted"'
     assert front_matter(written)["decision-makers"] == '["Ada"]'
     assert "<script>" not in written
-    assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", written)
+    assert not re.search(
+        "[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\U000e0000-\U000e007f]", written
+    )
     assert [line for line in written.splitlines() if line.startswith("# ")] == ["# Add login"]
     assert house.call("prompt", "last").is_safe()
     assert house.call("replay", "last").code == 0

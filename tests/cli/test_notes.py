@@ -468,7 +468,15 @@ def test_a_note_that_was_given_up_takes_nothing_any_more(house: Project) -> None
 
 
 def test_titles_are_shown_as_they_are_and_do_nothing(house: Project) -> None:
-    evil = ("[bold]x[/bold]", "\u202eevil\u2066", ":smile: x", "a\u2028b", "\ufeffx", "{0} %s")
+    evil = (
+        "[bold]x[/bold]",
+        "\u202eevil\u2066",
+        ":smile: x",
+        "a\u2028b",
+        "\ufeffx",
+        "{0} %s",
+        "x\U000e0041",
+    )
     for title in evil:
         assert house.call("note", "add", "task", title).code == 0
         assert house.call("note", f"{title}, Arzt").code in (0, 3)

@@ -195,11 +195,12 @@ def test_an_attribute_of_a_cloudevent_is_a_string_of_its_specification(house: Pr
 
 @pytest.mark.parametrize("form", ["jsonl", "cloudevents"])
 def test_json_holds_nothing_that_a_terminal_would_obey(house: Project, form: str) -> None:
-    name = "Ada \u202eecalevoL\u202c \x9b31m \u2028 \x7f"
+    name = "Ada \u202eecalevoL\u202c \x9b31m \u2028 \x7f \U000e0041"
     kept(house, named(golden("keyword_skips_the_generic_question")[0], name))
     done = house.run("audit", "trail", "--format", form)
     assert not RAW & set(done.out)
     assert "\\u202e" in done.out
+    assert "\\udb40\\udc41" in done.out
     data = [json.loads(line)["data"] for line in done.out.splitlines()]
     stored = house.call("log", newest(house), "--json").out.rstrip("\n").split("\n")
     assert data == [json.loads(line)["data"] for line in stored]

@@ -14,9 +14,16 @@ from preflights_es.core import text
 ANY = st.text(st.characters())
 """Any code points, lone surrogates too."""
 NASTY = st.text(
-    st.sampled_from("a\n\r\t\x00\x07\x1b\x7f\x85\x9b\u2028\u2029\u202e\u2066\u2069\ufeff\ud800é 🚀")
+    st.sampled_from(
+        "a\n\r\t\x00\x07\x1b\x7f\x85\x9b\u2028\u2029\u202e\u2066\u2069\ufeff\ud800é 🚀\U000e0041"
+    )
 )
-HIDDEN = {*"\u2028\u2029\ufeff", *map(chr, range(0x202A, 0x202F)), *map(chr, range(0x2066, 0x206A))}
+HIDDEN = {
+    *"\u2028\u2029\ufeff",
+    *map(chr, range(0x202A, 0x202F)),
+    *map(chr, range(0x2066, 0x206A)),
+    *map(chr, range(0xE0000, 0xE0080)),
+}
 
 
 def harmful(shown: str) -> set[str]:
@@ -80,6 +87,9 @@ def test_what_has_no_problem_can_be_encoded_and_controls_nothing(given_text: str
         ("\u2066a\u2069", "\\u2066a\\u2069"),
         ("\ufeffa\u2028b", "\\ufeffa\\u2028b"),
         ("\ud800", "\\ud800"),
+        ("a\U000e0069\U000e007f", "a\\U000e0069\\U000e007f"),
+        ("\U000e0000\U000e0001", "\\U000e0000\\U000e0001"),
+        ("🏴\U000e0067\U000e0062", "🏴\\U000e0067\\U000e0062"),
     ],
 )
 def test_what_is_shown_moves_nothing(raw: str, shown: str) -> None:
@@ -93,6 +103,7 @@ def test_what_is_shown_moves_nothing(raw: str, shown: str) -> None:
         ("two\r\nlines\r\n", "two\nlines\n"),
         ("back\rwards", "back\\x0dwards"),
         ("\x1b[2J\n\u202e", "\\x1b[2J\n\\u202e"),
+        ("a\n\U000e0041", "a\n\\U000e0041"),
     ],
 )
 def test_lines_are_shown_as_lines(raw: str, shown: str) -> None:
