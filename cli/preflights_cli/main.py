@@ -18,6 +18,7 @@ import click
 
 from preflights_es import __version__
 from preflights_es.runtime.collecting import collect_seldom
+from preflights_es.system.imports import keep_to_absolute_folders
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -181,6 +182,7 @@ def preflights(ctx: click.Context, db: str | None, debug: bool) -> None:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run one command and leave with its exit code."""
+    keep_to_absolute_folders(os.environ)  # noqa: TID251  handed to every process of ours
     collect_seldom()
     _open_streams()
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
@@ -329,7 +331,3 @@ def _show_traceback(
 
     text = "".join(traceback.format_exception(kind, error, trace))
     click.echo(shown_lines(text), err=True, nl=False)
-
-
-if __name__ == "__main__":
-    main()

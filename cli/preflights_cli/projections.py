@@ -20,6 +20,7 @@ from preflights_cli.table import Column, table
 from preflights_es import app as composition
 from preflights_es.app import App
 from preflights_es.projections.projector import State
+from preflights_es.system.imports import children_are_safe
 
 JOBS_MAX: Final = 64  # processes; more than that wait for each other's transactions
 JOBS_UNASKED: Final = 8
@@ -156,7 +157,7 @@ def _jobs(sessions: int) -> int:
 def _rebuild(
     app: App, names: tuple[str, ...], jobs: int, progress: Callable[[int], None], total: int
 ) -> None:
-    if jobs == 1 or total == 0:
+    if jobs == 1 or total == 0 or not children_are_safe():
         app.projector.rebuild(names, progress)
         return
     app.projector.begin(names)

@@ -1,0 +1,119 @@
+"""A folder full of modules that mean harm: the program imports none of them."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Collection
+from importlib.metadata import packages_distributions
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from tests.cli.program import BIN, Project
+from tests.markdown import ROOT
+
+OURS: Final = {"preflights_es", "preflights_cli", "alembic"}
+INSTALLED: Final = {name.partition(".")[0] for name in packages_distributions()}
+NAMES: Final = (
+    sys.stdlib_module_names | INSTALLED | {"sitecustomize", "usercustomize", "uvloop"}
+) - OURS
+HARM: Final = 'import io\nio.open({marker!r}, "w").close()\n'
+
+READING: Final = (
+    *("--help", "--version", "sessions", "sessions --all --json", "show last", "log last"),
+    *("prompt last", "notes", "tasks", "events", "ideas", "replay last", "replay --all"),
+    *("export last", "render --check", "renumber --check", "decisions", "why Strategy", "usage"),
+    *("audit verify --all", "audit trail", "audit checkpoint", "projections status"),
+    *("projections rebuild --jobs 2", "db status", "db upgrade", "completion bash"),
+    *("replay last --drift", "replay last --simulate", "replay last --provider anthropic --live"),
+    *("resume last --no-input", "start Login --provider anthropic --no-input"),
+    *("sessions --db postgresql://ada@127.0.0.1:1/x", "no-such-command"),
+)
+
+
+def hostile(folder: Path, home: Path, template: Path, names: Collection[str]) -> Project:
+    """A repository in which every one of some names is a module that leaves a mark."""
+    shutil.copytree(template, folder / "house")
+    made = Project(folder / "house", home)
+    for _ in range(2):
+        made.decided()
+    marks = folder / "marks"
+    marks.mkdir()
+    for name in names:
+        (made.folder / f"{name}.py").write_text(HARM.format(marker=str(marks / name)))
+    for name in ("alembic", "migrations"):  # folders of the program's own, by name
+        (made.folder / name).mkdir()
+        (made.folder / name / "env.py").write_text(HARM.format(marker=str(marks / name)))
+    return made
+
+
+@pytest.fixture(scope="module")
+def clone(tmp_path_factory: pytest.TempPathFactory, home: Path, template: Path) -> Project:
+    """A repository in which every name that can be imported is taken."""
+    return hostile(tmp_path_factory.mktemp("clone"), home, template, NAMES)
+
+
+@pytest.fixture(scope="module")
+def late(tmp_path_factory: pytest.TempPathFactory, home: Path, template: Path) -> Project:
+    """One that leaves Python what it imports before the program can change its search path."""
+    begins = "import preflights_cli.main, sys; print(*sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-c", begins], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    begun = {name.partition(".")[0] for name in done.stdout.split()}
+    names = NAMES - begun - {"sitecustomize", "usercustomize"}
+    assert len(names) > 200
+    return hostile(tmp_path_factory.mktemp("late"), home, template, names)
+
+
+def harmed(clone: Project) -> list[str]:
+    """Names of the modules that were run, which starts anew."""
+    found = sorted((clone.folder.parent / "marks").iterdir())
+    for path in found:
+        path.unlink()
+    return [path.name for path in found]
+
+
+@pytest.mark.parametrize("command", READING)
+def test_no_command_imports_from_the_current_folder(clone: Project, command: str) -> None:
+    done = clone.run(*command.split())
+    assert done.code != 70, done.err
+    assert harmed(clone) == []
+
+
+STARTS: Final = {
+    "the module": (("python", "-m", "preflights_cli"), {}),
+    "the module without the environment": (("python", "-E", "-m", "preflights_cli"), {}),
+    "a script": (("python", str(BIN / "preflights")), {}),
+    "an empty entry first": (("preflights",), {"PYTHONPATH": f"{os.pathsep}/nowhere"}),
+    "an empty entry last": (("preflights",), {"PYTHONPATH": f"/nowhere{os.pathsep}"}),
+    "the folder by a dot": (("preflights",), {"PYTHONPATH": "."}),
+    "the folder by a detour": (("preflights",), {"PYTHONPATH": "alembic/.."}),
+    "the module and a dot": (("python", "-m", "preflights_cli"), {"PYTHONPATH": "."}),
+}
+
+
+@pytest.mark.parametrize("command", ["sessions", "projections rebuild --jobs 2", "replay last"])
+@pytest.mark.parametrize("start", STARTS)
+def test_however_it_is_started_it_imports_nothing_from_the_current_folder(
+    clone: Project, late: Project, start: str, command: str
+) -> None:
+    program, env = STARTS[start]
+    house = late if env or "-m" in program else clone
+    done = house.run(*command.split(), program=program, env=env)
+    assert done.code == 0, done.err
+    assert harmed(house) == []
+
+
+def test_an_absolute_folder_of_pythonpath_is_searched(house: Project, tmp_path: Path) -> None:
+    for _ in range(2):
+        house.decided()
+    (tmp_path / "sitecustomize.py").write_text("import sys\nsys.stderr.write('here ')\n")
+    env = {"PYTHONPATH": f".{os.pathsep}{tmp_path}"}
+    done = house.run("projections", "rebuild", "--jobs", "2", env=env)
+    assert done.code == 0, done.err
+    assert done.err.count("here ") >= 2, "the helper searches it too"
