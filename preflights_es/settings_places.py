@@ -140,16 +140,6 @@ def _git_name(env: Mapping[str, str], cwd: Path) -> str:
     """As git knows the person; git itself is asked, since its configuration has many sources."""
     if name := env.get("GIT_AUTHOR_NAME"):
         return name
-    import subprocess
+    from preflights_es.system import git
 
-    try:
-        found = subprocess.run(
-            ["git", "config", "user.name"],  # noqa: S607  whichever git the person uses
-            cwd=cwd,
-            capture_output=True,
-            timeout=5,
-            check=False,
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return ""
-    return found.stdout.decode("utf-8", "replace").strip()
+    return git.said(("config", "user.name"), cwd, env) or ""

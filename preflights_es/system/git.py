@@ -1,0 +1,61 @@
+"""Asks git, so that a repository cannot make it run, fetch or read anything else."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+TIMEOUT_S: Final = 5
+
+_ALWAYS: Final = ("--no-pager", "--no-replace-objects", "-c", "core.fsmonitor=false")
+_SET: Final = {
+    "GIT_ALLOW_PROTOCOL": "",  # wins over every protocol.*.allow of a repository's configuration
+    "GIT_NO_LAZY_FETCH": "1",
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_TERMINAL_PROMPT": "0",
+}
+_ELSEWHERE: Final = frozenset(
+    {
+        *("GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_INDEX_FILE", "GIT_NAMESPACE"),
+        *("GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_GRAFT_FILE"),
+        *("GIT_REPLACE_REF_BASE", "GIT_SHALLOW_FILE"),
+    }
+)
+"""Variables that a hook of git sets, and that lead to another repository than the folder's."""
+
+
+def said(
+    words: Sequence[str], folder: Path, env: Mapping[str, str], timeout_s: float = TIMEOUT_S
+) -> str | None:
+    """What git prints, without the white space around it; None where it fails or is not there."""
+    program = _program(env)
+    if program is None:
+        return None
+    import subprocess
+
+    try:
+        found = subprocess.run(  # noqa: S603  an absolute path, and words of ours
+            [program, *_ALWAYS, *words],
+            cwd=folder,
+            env={**{k: v for k, v in env.items() if k not in _ELSEWHERE}, **_SET},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=timeout_s,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return found.stdout.decode("utf-8", "replace").strip() if found.returncode == 0 else None
+
+
+def _program(env: Mapping[str, str]) -> str | None:
+    """Git by its path: a relative entry of PATH, and Windows, would look into the repository."""
+    name = "git.exe" if sys.platform == "win32" else "git"
+    for folder in env.get("PATH", os.defpath).split(os.pathsep):
+        path = os.path.join(folder, name)
+        if os.path.isabs(folder) and os.path.isfile(path) and os.access(path, os.X_OK):
+            return path
+    return None
