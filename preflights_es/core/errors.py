@@ -20,6 +20,7 @@ PreflightsError
 │   ├── NumberTaken         another record of this project took the number
 │   ├── CommitUnknown       the connection broke while committing: look the Input up
 │   └── StoreUnavailable    the database or its disk fails
+│       ├── LogBusy             another process is writing
 │       └── NoLog               nothing was ever recorded where it is said to lie
 └── LLMError                a provider gave no usable response (seed 2, section 7.1)
     ├── LLMAPIError
@@ -199,6 +200,10 @@ class CommitUnknown(StoreError):
 
 class StoreUnavailable(StoreError):
     """The database cannot be reached, read or written."""
+
+
+class LogBusy(StoreUnavailable):
+    """Another process holds a lock of the database for longer than this one waits."""
 
 
 class NoLog(StoreUnavailable):

@@ -8,7 +8,10 @@ from pathlib import Path
 
 from alembic import command
 from alembic.config import Config
+from alembic.migration import MigrationContext
+from alembic.script import ScriptDirectory
 from alembic.util import CommandError
+from sqlalchemy import text
 from sqlalchemy.engine import URL, Connection
 from sqlalchemy.exc import DatabaseError
 
@@ -16,8 +19,11 @@ from preflights_es.core.errors import LogDamaged
 from preflights_es.store.database import Database
 from preflights_es.store.engines import database, shown_url
 
-TRIES = 150  # to find nobody else changing the tables
-WAIT_S = 0.1  # seconds between two of them
+PATIENCE_S = 15.0  # for other processes that change the tables, as long as a writer waits
+WAIT_S = 0.1  # seconds between two tries
+
+_DUPLICATE = ("42P07", "42701", "42710", "42723")  # a table, column, object or function
+_CURE = "UPDATE alembic_version SET version_num = :revision"
 
 
 def script_location() -> Path:
@@ -40,17 +46,18 @@ def upgrade(url: URL) -> None:
     """To the newest revision; two processes at once end with one of them having done it.
 
     Raises:
-        LogDamaged: the tables have a revision that there never was.
+        LogDamaged: the tables have a revision that there never was, or another one than they say.
         OSError, sqlalchemy.exc.DatabaseError: as the engine raises them.
     """
     opened = database(url)
+    until = time.monotonic() + PATIENCE_S
     try:
-        for left in range(TRIES - 1, -1, -1):
+        while True:
             try:
                 _upgrade(opened)
                 return
             except (sqlite3.OperationalError, DatabaseError) as error:
-                if left == 0 or not opened.raced(error):
+                if time.monotonic() > until or not opened.raced(error):
                     raise
                 time.sleep(WAIT_S)
     except CommandError as error:
@@ -61,6 +68,49 @@ def upgrade(url: URL) -> None:
 
 def _upgrade(opened: Database) -> None:
     opened.prepared()
-    with opened.engine.begin() as connection:
-        opened.alone(connection)
-        command.upgrade(config(connection), "head")
+    said = None
+    try:
+        with opened.engine.begin() as connection:
+            opened.alone(connection)
+            said = MigrationContext.configure(connection).get_current_revision()
+            command.upgrade(config(connection), "head")
+    except DatabaseError as error:
+        # Whoever found a revision is alone: no other process has made what is there already.
+        if said is None or not _is_there(error):
+            raise
+        raise LogDamaged(shown_url(opened.url), 0, _set_back(opened, said)) from error
+
+
+def _is_there(error: DatabaseError) -> bool:
+    """Whether a migration makes what another one has made."""
+    if (state := getattr(error.orig, "sqlstate", None)) is not None:
+        return state in _DUPLICATE
+    words = str(error.orig)
+    return "already exists" in words or "duplicate column" in words
+
+
+def _set_back(opened: Database, said: str) -> str:
+    found = f"it says schema {said}, but has tables of a newer one"
+    if (fitting := _fitting(opened, said)) is None:
+        return f"{found}: restore it from a copy"
+    return (
+        f"it says schema {said}, but has the tables of {fitting}: restore it from a copy, or run "
+        f"in it: `{_CURE.replace(':revision', repr(fitting))}`"
+    )
+
+
+def _fitting(opened: Database, said: str) -> str | None:
+    """The oldest revision from which the tables can be upgraded; tried, and taken back."""
+    newer = ScriptDirectory.from_config(config()).iterate_revisions("head", said)
+    for revision in sorted(script.revision for script in newer if script.revision != said):
+        try:
+            with opened.engine.connect() as connection, connection.begin() as tried:
+                connection.execute(text(_CURE), {"revision": revision})
+                command.upgrade(config(connection), "head")
+                tried.rollback()
+        except DatabaseError as error:
+            if not _is_there(error):
+                raise
+        else:
+            return revision
+    return None

@@ -19,6 +19,7 @@ from sqlalchemy.pool import PoolProxiedConnection, QueuePool
 
 from preflights_es.core.errors import (
     CommitUnknown,
+    LogBusy,
     LogDamaged,
     PreflightsError,
     Refused,
@@ -266,6 +267,11 @@ class PostgresDatabase:
                 return Refused(f"nothing was recorded: PostgreSQL cannot hold it: {said}")
             case pg.InsufficientPrivilege() | pg.ReadOnlySqlTransaction():
                 return StoreUnavailable(f"this role may not do that: {said}")
+            case pg.LockNotAvailable():
+                return LogBusy(
+                    f"another transaction holds a lock of the log: {said}: wait for it or end it, "
+                    "then run this again"
+                )
             case pg.QueryCanceled():
                 return StoreUnavailable(f"the log took too long: {said}: try again")
         return StoreUnavailable(f"the log at {self._where()} cannot be used: {said}")

@@ -17,6 +17,7 @@ from sqlalchemy.pool import NullPool
 
 from preflights_es.core.errors import (
     CommitUnknown,
+    LogBusy,
     LogDamaged,
     PreflightsError,
     SettingsError,
@@ -33,6 +34,12 @@ _TABLES: Final = (
 )
 _DAMAGED: Final = ("SQLITE_CORRUPT", "SQLITE_NOTADB")
 _DAMAGED_WORDS: Final = ("malformed", "Could not decode to UTF-8")
+# Our statements never change: what they do not fit is a schema that is damaged or another one.
+_NOT_OURS: Final = (
+    *("SQLITE_ERROR", "SQLITE_SCHEMA", "SQLITE_CONSTRAINT", "SQLITE_MISMATCH", "SQLITE_TOOBIG"),
+    *("SQLITE_FORMAT", "SQLITE_RANGE", "SQLITE_MISUSE"),
+)
+_BUSY: Final = ("SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_PROTOCOL")
 _NOTHING_COMMITTED: Final = ("SQLITE_FULL", "SQLITE_BUSY")
 
 
@@ -145,6 +152,11 @@ class SqliteDatabase:
             raise _ours(error.orig or error) from error
         except sqlite3.Error as error:
             raise _ours(error) from error
+        except UnicodeDecodeError as error:
+            # SQLite quotes the schema in its errors, and the driver reads those as UTF-8.
+            raise _damaged("a name in its schema is not UTF-8") from error
+        except MemoryError as error:
+            raise StoreUnavailable("the log cannot be read: it asks for too much memory") from error
         except OSError as error:
             raise StoreUnavailable(f"the log cannot be opened: {error}") from error
 
@@ -228,10 +240,19 @@ def _read_only(path: Path, **also: str) -> URL:
 
 
 def _ours(error: BaseException) -> PreflightsError:
-    name = getattr(error, "sqlite_errorname", "")
-    if name.startswith(_DAMAGED) or any(words in str(error) for words in _DAMAGED_WORDS):
-        return LogDamaged("the database file", 0, f"{error}: restore it from a copy")
-    if "no such table" in str(error) or "no such column" in str(error):
-        return LogDamaged("the database", 0, f"{error}: it is not a log of preflights")
+    name, said = getattr(error, "sqlite_errorname", ""), str(error)
+    if name.startswith(_DAMAGED) or any(words in said for words in _DAMAGED_WORDS):
+        return _damaged(said)
+    if name.startswith(_NOT_OURS):
+        return LogDamaged("the database", 0, f"{said}: it is not a log of preflights")
+    if name.startswith(_BUSY):
+        return LogBusy(
+            f"the database is locked: another process has been writing for "
+            f"{BUSY_TIMEOUT_MS // 1_000} s: wait for it or end it, then run this again"
+        )
     cure = "make room" if name == "SQLITE_FULL" else "mend its disk or rights"
-    return StoreUnavailable(f"the log cannot be used: {error}: {cure}, then again")
+    return StoreUnavailable(f"the log cannot be used: {said}: {cure}, then again")
+
+
+def _damaged(found: str) -> LogDamaged:
+    return LogDamaged("the database file", 0, f"{found}: restore it from a copy")

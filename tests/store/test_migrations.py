@@ -16,6 +16,7 @@ from sqlalchemy import create_engine
 from sqlalchemy.pool import NullPool
 
 from preflights_es.core.errors import (
+    LogBusy,
     LogDamaged,
     LogFromFuture,
     PreflightsError,
@@ -169,6 +170,32 @@ def test_a_revision_that_there_never_was_is_damage(path: Path, revision: str) ->
     error = refused(path)
     assert isinstance(error, LogDamaged)
     assert str(path) in str(error)
+
+
+@pytest.mark.parametrize("revision", ["0001", "0002"])
+def test_a_revision_that_was_set_back_is_told_with_the_one_that_fits(
+    path: Path, revision: str
+) -> None:
+    sql(path.parent).close()
+    with database(path) as other:
+        other.execute("UPDATE alembic_version SET version_num = ?", (revision,))
+    before = schema_of(path)
+    error = refused(path)
+    assert isinstance(error, LogDamaged)
+    assert f"it says schema {revision}, but has the tables of {tables.SCHEMA}" in str(error)
+    cure = str(error).split("`")[1]
+    assert schema_of(path) == before
+    with database(path) as other:
+        other.execute(cure)
+    with closing(sql(path.parent)) as store:
+        assert store.schema() == tables.SCHEMA
+
+
+def schema_of(path: Path) -> list[str]:
+    """Every statement that made something, and what the log calls itself."""
+    with database(path) as other:
+        made = other.execute("SELECT sql FROM sqlite_master ORDER BY name").fetchall()
+        return [*(row[0] for row in made), *other.execute("SELECT id FROM log").fetchone()]
 
 
 def test_a_log_that_does_not_say_its_schema_is_damage(path: Path) -> None:
@@ -325,3 +352,16 @@ def test_a_log_that_somebody_else_keeps_locked_is_unavailable(path: Path) -> Non
             opened(store, 2)
         other.execute("ROLLBACK")
         opened(store, 2)
+
+
+def test_a_locked_log_names_the_writer_and_never_the_disk(path: Path) -> None:
+    with closing(sql(path.parent)) as store, database(path) as other:
+        cursor(store).execute("PRAGMA busy_timeout=10")
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(LogBusy) as caught:
+            opened(store, 1)
+        other.execute("ROLLBACK")
+    assert str(caught.value) == (
+        "the database is locked: another process has been writing for 15 s: "
+        "wait for it or end it, then run this again"
+    )

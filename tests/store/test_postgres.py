@@ -336,6 +336,20 @@ def test_a_newer_schema_is_of_the_future(postgres: str) -> None:
     assert "upgrade preflights" in str(error)
 
 
+@pytest.mark.parametrize("revision", ["0001", "0002"])
+def test_a_revision_that_was_set_back_is_told_with_the_one_that_fits(
+    postgres: str, revision: str
+) -> None:
+    with closing(connected(postgres)) as other:
+        other.execute("UPDATE alembic_version SET version_num = %s", (revision,))
+        error = refused(postgres)
+        assert isinstance(error, LogDamaged)
+        assert f"it says schema {revision}, but has the tables of {tables.SCHEMA}" in str(error)
+        other.execute(str(error).split("`")[1])
+    with closing(at(postgres)) as store:
+        assert store.schema() == tables.SCHEMA
+
+
 @pytest.mark.parametrize("revision", ["0000", "3f2a9c1b77aa", "zebra"])
 def test_a_revision_that_there_never_was_is_damage(postgres: str, revision: str) -> None:
     with closing(connected(postgres)) as other:
