@@ -33,9 +33,10 @@ from preflights_es.core.events import ERASED_TAG, SessionClosed, SessionErased
 from preflights_es.core.ids import decision_uid, short
 from preflights_es.core.ports import Archive, Batch, Head, Stored
 from preflights_es.core.session import Session
-from preflights_es.core.text import ANSWER_MAX, one_line
+from preflights_es.core.text import ANSWER_MAX, one_line, visible
 from preflights_es.runtime.integrity import checked
 from preflights_es.runtime.quotes import Quote, Quotes, quotes_of
+from preflights_es.runtime.reasons import Reason
 from preflights_es.runtime.records import fronts
 from preflights_es.runtime.runner import CONFLICTS_MAX
 from preflights_es.runtime.sessions import Desk, Sessions
@@ -45,7 +46,6 @@ from preflights_es.store.codec import Codec
 
 DAY_US: Final = 86_400_000_000  # microseconds
 DAYS_MAX: Final = 36_500  # a hundred years
-QUOTE_MIN: Final = 8  # characters of a title; a shorter one stands in many a sentence by chance
 
 Lying = Mapping[str, Sequence[str]]
 """Paths of files on this disk, by the uid of the decision that their front matter names."""
@@ -227,14 +227,24 @@ class Erasure(Sessions):
     def reason(self, reason: str, doomed: Sequence[Doomed]) -> str:
         """Why, as it will be recorded.
 
+        Session after session is read again: the texts of many are never held together.
+
         Raises:
-            Refused: it repeats what is to go, or cannot be recorded.
+            Refused: it repeats a text, an answer or a name of a session, or cannot be recorded.
         """
         text, _ = cleaned("the reason", reason, ANSWER_MAX)
-        said = one_line(text).casefold()
-        if any(len(d.title) >= QUOTE_MIN and d.title.casefold() in said for d in doomed):
-            raise Refused("the reason repeats what is to be erased: say it in other words")
+        said = Reason(text)
+        if visible(text) and any(self._repeats(said, one) for one in doomed):
+            raise Refused(
+                "the reason repeats a text, an answer or a name that is to be erased: "
+                "say it in other words"
+            )
         return text
+
+    def _repeats(self, said: Reason, doomed: Doomed) -> bool:
+        return said.quotes(doomed.title, "said") or said.repeats(
+            self._archive.read(doomed.session_id)
+        )
 
     def erase(self, session_id: str, reason: str = "", *, expect: int | None = None) -> Head:
         """Drop the payloads of a session for good; where it moved on meanwhile, those as well.

@@ -367,16 +367,6 @@ def test_what_is_to_be_erased_is_said_in_one_way(house: Project, args: tuple[str
     assert done.is_safe()
 
 
-def test_a_reason_does_not_repeat_what_it_erases(house: Project) -> None:
-    session_id = house.decided()["session_id"]
-    done = house.call("erase", session_id, "--yes", "--reason", "we never did add  OAuth login")
-    assert done.code == 1
-    assert (
-        done.err == "preflights: the reason repeats what is to be erased: say it in other words\n"
-    )
-    assert house.show(session_id)["status"] == "accepted"
-
-
 # 5. Copies -----------------------------------------------------------------------------------
 
 
