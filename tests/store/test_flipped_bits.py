@@ -14,9 +14,10 @@ import pytest
 from preflights_es import app
 from preflights_es.core.errors import LogDamaged, LogFromFuture
 from preflights_es.store.following import SqlFollowing
+from preflights_es.store.sql import SqlStore
 from preflights_es.store.sqlite import PAGE_SIZE
 from tests.fixed import PROJECT, Clock
-from tests.store.given import Salt, SqlStore, opened, sql
+from tests.store.given import Salt, opened, sql
 
 HEADER: Final = 100  # bytes of the file's header
 FLIPS: Final = 100  # of each kind
