@@ -1,4 +1,4 @@
-"""A provider call is two events: the request, whole, and what came of it, verbatim."""
+"""A provider call is two events: the request, whole, and what came of it."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class CompletionRequested(Request, frozen=True):
 
 
 class CompletionReceived(Outcome, frozen=True):
-    """The response, as it came."""
+    """The response, without its keys, tokens and e-mail addresses."""
 
     tag: ClassVar[str] = "completion.received.v1"
     answers: ClassVar[type[Request]] = CompletionRequested

@@ -31,6 +31,7 @@ from preflights_es.core.session import Session, Workflow
 from preflights_es.core.views import Question
 from preflights_es.providers.recorded import Unanswered
 from preflights_es.replay.faults import Fault, fault_of
+from preflights_es.replay.reasking import said
 from preflights_es.replay.recording import Recording, Turn
 from preflights_es.runtime.performer import Performer, open_completion
 from preflights_es.runtime.runner import Handle, Runner
@@ -70,7 +71,10 @@ class Child:
         store = MemoryStore(lambda: self.now, lambda: bytes(SALT_BYTES))
         workflow = recording.workflow
         self.runner = Runner(store, {workflow.name: workflow}, lambda: self.now, self.new_id)
-        self._performer = Performer(store, self.runner.owner, lambda: self.now, self.new_id, None)
+        as_is = said(recording.events)
+        self._performer = Performer(
+            store, self.runner.owner, lambda: self.now, self.new_id, None, as_is
+        )
         self.handle = self._copied(kept)
 
     def new_id(self) -> str:

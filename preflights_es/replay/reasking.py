@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterable
 from typing import Any, Final, NamedTuple, TypeVar
 
 from preflights_es.core.completions import CompletionFailed, CompletionReceived, CompletionRequested
 from preflights_es.core.errors import LLMError, LLMLostError
-from preflights_es.core.events import Outcome
+from preflights_es.core.events import Event, Outcome
 from preflights_es.core.leading import Lead
 from preflights_es.core.ports import Provider
 from preflights_es.core.session import Workflow
-from preflights_es.runtime.redaction import redact
+from preflights_es.runtime.redaction import redact, response_redacted
 
 T = TypeVar("T")
 
@@ -51,7 +51,7 @@ class Reasking:
                 actor=recorded.actor,
                 call=recorded.call,
                 kind=error.kind,
-                message=redact(str(error)).text,
+                message=_kept(str(error), recorded, lambda text: redact(text).text),
                 retry_after_ms=error.retry_after_ms,
                 latency_ms=recorded.latency_ms,
             )
@@ -59,7 +59,7 @@ class Reasking:
             at=recorded.at,
             actor=recorded.actor,
             call=recorded.call,
-            text=got.text,
+            text=None if got.text is None else _kept(got.text, recorded, response_redacted),
             text_base64=got.text_base64,
             model=got.model,
             stop_reason=got.stop_reason,
@@ -77,6 +77,23 @@ class Reasking:
                 self._made.clear()
             self._made[key] = self._code.made(Lead(request.provider, request.model, key[1]))
         return self._made[key]
+
+
+def _kept(
+    text: str, recorded: CompletionReceived | CompletionFailed, redacted: Callable[[str], str]
+) -> str:
+    return text if text in said((recorded,)) else redacted(text)
+
+
+def said(events: Iterable[Event]) -> frozenset[str]:
+    """What providers said, as it is recorded: it may be older than today's redaction."""
+    found: set[str | None] = set()
+    for event in events:
+        if isinstance(event, CompletionReceived):
+            found.add(event.text)
+        elif isinstance(event, CompletionFailed):
+            found |= {event.message, event.received}
+    return frozenset(text for text in found if text)
 
 
 def is_provider_s(outcome: CompletionReceived | CompletionFailed) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import base64
 import contextlib
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Container
 from typing import Any, Final
 
 import msgspec
@@ -24,7 +24,7 @@ from preflights_es.core.errors import (
 from preflights_es.core.events import Actor, Outcome
 from preflights_es.core.ports import Claim, Provider, Store
 from preflights_es.core.session import Session
-from preflights_es.runtime.redaction import redact
+from preflights_es.runtime.redaction import redact, response_redacted
 
 CALL_MS: Final = 60_000  # what a call may take where the provider does not tell its `timeout_s`
 MARGIN_MS: Final = 15_000  # beyond the call: a recording may wait as long for the log (log.md, 10)
@@ -51,12 +51,17 @@ class Performer:
         now: Callable[[], int],
         new_id: Callable[[], str],
         sleep: Callable[[float], Awaitable[None]] | None,
+        recorded_as_is: Container[str] = (),
     ) -> None:
+        """Args:
+        recorded_as_is: what a recording holds already; a rerun records it unchanged.
+        """
         self._store = store
         self._owner = owner
         self._now = now
         self._new_id = new_id
         self._sleep = sleep
+        self._recorded_as_is = recorded_as_is
         self._calls: dict[tuple[str, str], Performed | None] = {}
         """By session and call: None while one is under way, then what is not recorded yet."""
 
@@ -135,7 +140,7 @@ class Performer:
             at=self._now(),
             actor=PROGRAM,
             call=request.call,
-            text=text,
+            text=None if text is None else self._safe(text, response_redacted),
             text_base64=got.text_base64 or raw,
             model=_plain(got.model),
             stop_reason=_plain(got.stop_reason),
@@ -153,7 +158,7 @@ class Performer:
             actor=PROGRAM,
             call=request.call,
             kind=error.kind,
-            message=redact(_plain(str(error))).text,
+            message=self._safe(_plain(str(error)), _redacted),
             retry_after_ms=error.retry_after_ms,
             latency_ms=latency_ms,
         )
@@ -161,13 +166,16 @@ class Performer:
             return failed
         return msgspec.structs.replace(
             failed,
-            received=redact(_plain(error.received)).text,
+            received=self._safe(_plain(error.received), _redacted),
             model=_plain(error.model),
             stop_reason=_plain(error.stop_reason),
             request_id=_plain(error.request_id),
             input_tokens=error.input_tokens,
             output_tokens=error.output_tokens,
         )
+
+    def _safe(self, text: str, redacted: Callable[[str], str]) -> str:
+        return text if text in self._recorded_as_is else redacted(text)
 
     def _since_ms(self, began: int) -> int:
         """0 where the clock stepped back meanwhile."""
@@ -211,6 +219,10 @@ def _valid(text: str | None) -> tuple[str | None, str | None]:
         raw = text.encode("utf-8", "surrogatepass")
         return None, base64.b64encode(raw).decode()
     return text, None
+
+
+def _redacted(text: str) -> str:
+    return redact(text).text
 
 
 def _plain(text: str) -> str:

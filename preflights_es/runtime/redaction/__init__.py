@@ -10,5 +10,6 @@ without a bound consumes what it has read. Storage and the words for the person 
 """
 
 from preflights_es.runtime.redaction.masking import Redacted, redact
+from preflights_es.runtime.redaction.responses import response_redacted
 
-__all__ = ["Redacted", "redact"]
+__all__ = ["Redacted", "redact", "response_redacted"]

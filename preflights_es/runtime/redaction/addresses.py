@@ -19,6 +19,7 @@ EMAIL: Final = (
     rf"(?P<at>@|\s?[\[(]\s?(?:at|ät)\s?[\])]\s?){_DOMAIN}"
 )
 _ESCAPED_EMAIL: Final = rf"(?P<email>(?<![\w.+-])[\w.+-]++%40{_DOMAIN})"
+_ESCAPES: Final = ("\\n", "\\r", "\\t")  # a line end or a tab as JSON writes it, before an address
 # Names with an @ that nobody can write to: units, pictures, archives.
 _NO_TOP_LEVEL: Final = """
     service socket timer target mount automount slice scope path device swap png jpg jpeg gif svg
@@ -35,6 +36,8 @@ def emails(text: str) -> Iterator[Span]:
         if _is_address(text, found):
             local = found["local"]
             start = found.start() + len(local) - len(local.lstrip(".+%'-"))
+            if text.endswith(_ESCAPES, 0, start + 1) and len(local) > 1:
+                start += 1
             yield start, found.end(), "email"
 
 

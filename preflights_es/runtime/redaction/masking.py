@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-from preflights_es.runtime.redaction.patterns import OPAQUE, Kind, Span, compiled
+from preflights_es.runtime.redaction.patterns import KINDS, OPAQUE, Kind, Span, compiled
 
 ROUNDS_MAX: Final = 8  # searches of one text; a further one sees what replacements laid open
 SHAPE_MIN: Final = 12  # characters of the shortest credential known by its shape
@@ -21,12 +21,12 @@ class Redacted(NamedTuple):
     """What was replaced, in order of appearance, one entry a replacement."""
 
 
-def redact(text: str) -> Redacted:
-    """The text with `[redacted:kind]` in place of each secret.
+def redact(text: str, kinds: tuple[Kind, ...] = KINDS) -> Redacted:
+    """The text with `[redacted:kind]` in place of each secret of these kinds.
 
     Redacting it again changes nothing and reports no kinds.
     """
-    if not _worth_a_look(text):
+    if not worth_a_look(text):
         return Redacted(text, ())
     from preflights_es.runtime.redaction.priority import RULES
 
@@ -34,7 +34,8 @@ def redact(text: str) -> Redacted:
     for _ in range(ROUNDS_MAX):
         count = len(masked.marks)
         for spans in RULES:
-            masked = _replaced(masked, tuple(spans(masked.text)))
+            found = (span for span in spans(masked.text) if span[2] in kinds)
+            masked = _replaced(masked, tuple(found))
         if len(masked.marks) == count:
             break
     return _unmasked(masked)
@@ -49,11 +50,16 @@ _TRIGGERS: Final = (
 )
 
 
-def _worth_a_look(text: str) -> bool:
-    low = text.lower()
-    return any(trigger in low for trigger in _TRIGGERS.split("|")) or any(
+def worth_a_look(text: str) -> bool:
+    return mentions(text) or any(
         len(word) >= SHAPE_MIN and not _is_prose(word) for word in text.split()
     )
+
+
+def mentions(text: str) -> bool:
+    """Whether a label or a sign stands in it, beside which a secret could stand."""
+    low = text.lower()
+    return any(trigger in low for trigger in _TRIGGERS.split("|"))
 
 
 def _is_prose(word: str) -> bool:
@@ -73,7 +79,7 @@ class _Masked(NamedTuple):
     marks: tuple[_Mark, ...]
 
 
-_MARKER: Final = rf"\[redacted:(?:key|token|password|email)\]|{OPAQUE}"
+_MARKER: Final = rf"\[redacted:(?:{'|'.join(KINDS)})\]|{OPAQUE}"
 
 
 def _masked(text: str) -> _Masked:

@@ -8,9 +8,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import cache
-from typing import Final, Literal, cast
+from typing import Final, Literal, cast, get_args
 
 Kind = Literal["key", "token", "password", "email"]
+KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
 Span = tuple[int, int, Kind]
 OPAQUE: Final = "\ufdd0"  # a noncharacter of Unicode: no keyboard types it, no rule matches it
 VALUE_MAX: Final = 256  # characters of a value that are judged; more would not change the verdict
