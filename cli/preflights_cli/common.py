@@ -266,7 +266,19 @@ def filed(app: App, voice: Voice, handle: Handle) -> Handle:
         voice.warn("it is recorded; the next command writes its document")
         raise
     finish_pending(app, voice)
+    if getattr(handle.session.state, "number", None) is not None:
+        _tell_uncounted(app, voice)
     return handle
+
+
+def _tell_uncounted(app: App, voice: Voice) -> None:
+    """Say which files no new number is counted from."""
+    if found := app.clarifications.uncounted():
+        which = f"{found[0]:04d}" if len(found) == 1 else f"{found[0]:04d} to {found[-1]:04d}"
+        voice.warn(
+            f"{app.settings.decisions} has a file with a number far beyond the others ({which}): "
+            "new records do not count from it; rename it if its number is wrong"
+        )
 
 
 def tell_redacted(voice: Voice, what: str, text: str) -> None:

@@ -15,10 +15,11 @@ from preflights_es.core.errors import (
     SessionMoved,
     StoreUnavailable,
 )
-from preflights_es.core.events import NUMBER_MAX, Actor
+from preflights_es.core.events import Actor
 from preflights_es.core.leading import Setup
 from preflights_es.core.text import INTENTION_MAX, one_line, visible
 from preflights_es.runtime.documents import Documents
+from preflights_es.runtime.numbers import NUMBER_MAX, highest
 from preflights_es.runtime.once import Wanted, answering
 from preflights_es.runtime.runner import CONFLICTS_MAX, Handle, Proposed, Step
 from preflights_es.runtime.sessions import RECENT, Desk, Sessions
@@ -253,17 +254,23 @@ class Clarifications(Sessions):
         )
 
     def next_number(self) -> int:
-        """The first above all that the log has given out and that files bear.
+        """The first above all that count (`runtime.numbers`), and that is free.
 
         Raises:
             Refused: none is left.
         """
-        given = {*self._runner.store.numbers(self._project), *self._documents.numbers_used()}
-        # One at the end of the range came with somebody else's file, and must not end ours.
-        number = max((n for n in given if n < NUMBER_MAX), default=0) + 1
-        if number in given:
-            raise Refused(f"no number is left: records of this project have {number:,} already")
+        given, filed = self._runner.store.numbers(self._project), self._documents.numbers_used()
+        number = highest(given, filed) + 1
+        while number in filed or number in given:
+            number += 1
+        if number > NUMBER_MAX:
+            raise Refused(f"no number is left: a record of this project has {NUMBER_MAX:,}")
         return number
+
+    def uncounted(self) -> list[int]:
+        """Numbers of files that do not count, since they are far beyond the others."""
+        top = highest(self._runner.store.numbers(self._project), self._documents.numbers_used())
+        return sorted(number for number in self._documents.numbers_used() if number > top)
 
     # 3. Numbers ------------------------------------------------------------------------------
 
