@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
 import click
 import msgspec
+from msgspec.structs import replace
 
 from preflights_cli.common import Voice, common, given
 from preflights_cli.main import EXIT_REFUSED
-from preflights_cli.transfer import lines_of, name_of
+from preflights_cli.transfer import sessions_of
 from preflights_es.app import App
 from preflights_es.catalogue import WORKFLOWS
-from preflights_es.core.errors import LogDamaged
 from preflights_es.core.ids import short
 from preflights_es.core.json import encoded
 from preflights_es.core.ports import Stored
@@ -24,9 +23,7 @@ from preflights_es.replay.divergence import ABSENT_TEXT, Divergence
 from preflights_es.replay.replayer import Replay, Replayer
 from preflights_es.reruns import own_code
 from preflights_es.runtime.sessions import LAST
-from preflights_es.store import chain, jsonl
 
-BAR_FROM = 50  # sessions: fewer are done before a bar is drawn
 VALUE_MAX = 400  # characters of a value that differs
 
 
@@ -86,7 +83,7 @@ def replay_command(
     """
     wanted = Asked(**asked)
     mode = wanted.mode()
-    streams = [stream for typed in session for stream in _streams(app, typed)]
+    streams = (stream for typed in session for stream in _streams(app, voice, typed))
     if mode == "strict":
         return _strict(streams, voice, everything=everything)
     from preflights_cli import rerun
@@ -152,29 +149,27 @@ def _refuse(message: str) -> NoReturn:
     raise click.UsageError(message)
 
 
-def bar_over(streams: Sequence[Stream], voice: Voice) -> Any:
-    """A bar on stderr, where that is a terminal and there is time to look at it."""
-    hidden = not sys.stderr.isatty() or voice.quiet or len(streams) < BAR_FROM
-    return click.progressbar(streams, label="Replaying", file=sys.stderr, hidden=hidden)
-
-
-def _strict(streams: Sequence[Stream], voice: Voice, *, everything: bool) -> int:
+def _strict(streams: Iterable[Stream], voice: Voice, *, everything: bool) -> int:
     replayer = Replayer(WORKFLOWS, own_code())
-    with bar_over(streams, voice) as bar:
-        results = [replayer.replay(stored, head) for stored, head in bar]
-    voice.json({"format": "replay/1", "sessions": [_json(r, everything) for r in results]})
-    for result in results:
-        _say(voice, result, everything=everything)
-    return 0 if all(r.status == "identical" for r in results) else EXIT_REFUSED
+    # What is not shown is not held: a file may have many sessions that differ in every event.
+    results = [_kept(replayer.replay(stored, head), everything) for stored, head in streams]
+    voice.json({"format": "replay/1", "sessions": [_json(r, n) for r, n in results]})
+    for result, differences in results:
+        _say(voice, result, differences)
+    return 0 if all(r.status == "identical" for r, _ in results) else EXIT_REFUSED
 
 
-def _streams(app: App, typed: str) -> Iterator[Stream]:
+def _kept(result: Replay, everything: bool) -> tuple[Replay, int]:
+    """What is shown of a replay, and how many differences it found."""
+    found = result.divergences
+    kept = result if everything else replace(result, divergences=found[:1])
+    return kept, len(found)
+
+
+def _streams(app: App, voice: Voice, typed: str) -> Iterator[Stream]:
     """The sessions of a file, or the one session of the log that was named."""
     if typed == "-" or typed.endswith(".jsonl") or _is_file(typed):
-        streams = chain.sessions(jsonl.stored(lines_of(typed), name_of(typed)))
-        if not streams:
-            raise LogDamaged(name_of(typed), 0, "it holds no events")
-        yield from ((events, None) for events in streams.values())
+        yield from ((events, None) for events in sessions_of(typed, voice))
         return
     session_id = app.sessions.resolved(typed)
     head = app.store.head(session_id)
@@ -189,15 +184,11 @@ def _is_file(typed: str) -> bool:
         return False
 
 
-def _json(result: Replay, everything: bool) -> dict[str, Any]:
-    shape: dict[str, Any] = msgspec.to_builtins(result)
-    if not everything:
-        shape["divergences"] = shape["divergences"][:1]
-    shape["differences"] = len(result.divergences)
-    return shape
+def _json(result: Replay, differences: int) -> dict[str, Any]:
+    return {**msgspec.to_builtins(result), "differences": differences}
 
 
-def _say(voice: Voice, result: Replay, *, everything: bool) -> None:
+def _say(voice: Voice, result: Replay, differences: int) -> None:
     id_ = short(result.session_id)
     if result.status == "erased":
         voice.say(f"{id_} was erased: what it held is gone and cannot be replayed")
@@ -215,11 +206,9 @@ def _say(voice: Voice, result: Replay, *, everything: bool) -> None:
             f"{id_} {what} at version {fault.version}: {fault.error}: {shown(fault.message)} "
             f"({fault.file}, line {fault.line})"
         )
-    shown_ones = result.divergences if everything else result.divergences[:1]
-    for divergence in shown_ones:
+    for divergence in result.divergences:
         say_divergence(voice, id_, divergence)
-    if len(result.divergences) > len(shown_ones):
-        rest = len(result.divergences) - len(shown_ones)
+    if rest := differences - len(result.divergences):
         voice.hint(f"{rest} more with --all.")
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import islice
 from typing import Any, cast
 
 import click
@@ -12,7 +13,7 @@ import msgspec
 from preflights_cli.answers import keyed
 from preflights_cli.common import Voice
 from preflights_cli.main import EXIT_REFUSED
-from preflights_cli.replay import Asked, Stream, bar_over, say_divergence, value
+from preflights_cli.replay import Asked, Stream, say_divergence, value
 from preflights_es import reruns
 from preflights_es.app import App
 from preflights_es.catalogue import WORKFLOWS
@@ -40,19 +41,22 @@ TITLES = {"drift": "drift", "simulate": "simulated", "whatif": "what if"}
 
 
 def run(
-    app: App, voice: Voice, streams: Sequence[Stream], asked: Asked, *, everything: bool
+    app: App, voice: Voice, streams: Iterable[Stream], asked: Asked, *, everything: bool
 ) -> int:
     """Every session again, and what came of it."""
     mode = asked.mode()
-    if mode == "whatif" and len(streams) != 1:
-        message = f"a what-if is about one session, found {len(streams)}"
-        raise click.UsageError(message)
+    if mode == "whatif":
+        streams = _one(streams)
     if asked.out is not None and os.path.lexists(asked.out):
         raise Refused(f"{asked.out} exists: name a new file")
-    with bar_over(streams, voice) as bar:
-        found = [_run(app, mode, recording(WORKFLOWS, *stream), asked) for stream in bar]
-    results = [result for result, _ in found]
-    kept = _keep(asked.out, [child for _, child in found]) if asked.out is not None else {}
+    results: list[Rerun] = []
+    children: list[Child] = []
+    for stream in streams:
+        result, child = _run(app, mode, recording(WORKFLOWS, *stream), asked)
+        results.append(result)
+        if asked.out is not None:
+            children.append(child)
+    kept = _keep(asked.out, children) if asked.out is not None else {}
     shapes = [_json(result, kept, everything=everything) for result in results]
     voice.json({"format": "rerun/1", "sessions": shapes})
     for result in results:
@@ -61,6 +65,19 @@ def run(
         for result in results:
             voice.say(shown(f"Kept as session {short(kept[result.session_id])} in {asked.out}."))
     return 0 if all(map(is_well, results)) else EXIT_REFUSED
+
+
+def _one(streams: Iterable[Stream]) -> list[Stream]:
+    """The one session that there is.
+
+    Raises:
+        UsageError: there are more.
+    """
+    found = list(islice(streams, 2))
+    if len(found) > 1:
+        message = "a what-if is about one session, found more: name one"
+        raise click.UsageError(message)
+    return found
 
 
 def is_well(result: Rerun) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -14,18 +13,20 @@ import click
 import msgspec
 
 from preflights_cli.common import Voice, common, given
+from preflights_cli.consent import Consent
 from preflights_cli.progress import bar, counted, tell_scrubbed
 from preflights_es.app import App
-from preflights_es.core.errors import Refused
+from preflights_es.core.errors import LogDamaged, Refused
 from preflights_es.core.ids import short
-from preflights_es.core.ports import Head
+from preflights_es.core.ports import Head, Stored
 from preflights_es.core.text import shown
 from preflights_es.runtime.collisions import Collision, Collisions
+from preflights_es.runtime.passes import Passes
 from preflights_es.runtime.transfer import Taken
 from preflights_es.runtime.writing import new_file
 from preflights_es.store import jsonl
 
-HELD_MAX: Final = 512 * 1024 * 1024  # bytes of lines that are held in memory, to be replayed
+COPY_MAX: Final = 4 * 1024**3  # bytes of a pipe that are copied to disk, to be read twice
 BAR_BYTES: Final = 16 * 1024 * 1024  # a smaller file is taken before a bar is drawn
 SHOWN_MAX: Final = 20  # sessions of a file that are named one by one
 COMPRESSED: Final = ".gz"
@@ -113,8 +114,10 @@ def _packed(raw: BinaryIO, name: str) -> Iterator[BinaryIO]:
 
 @click.command()
 @click.argument("file")
+@click.option("--extend", is_flag=True, help="Let sessions that are held here go on; do not ask.")
+@click.option("--erase", is_flag=True, help="Erase sessions here that are erased in the file.")
 @common
-def import_command(file: str, app: App, voice: Voice) -> int:
+def import_command(file: str, extend: bool, erase: bool, app: App, voice: Voice) -> int:
     """Take over the sessions of a file (- is stdin); every hash chain is verified first.
 
     That shows that nothing was changed since it was hashed; whether decisions follow from what was
@@ -122,26 +125,33 @@ def import_command(file: str, app: App, voice: Voice) -> int:
     over: a file can be imported again, also after an import that was interrupted. It may be
     compressed by gzip.
 
+    Where the file has more events of a session that is held here, they are listed and you are asked
+    first; without a terminal they need --extend. An erasure always needs --erase.
+
     \b
     Examples:
       preflights import session.jsonl
-      preflights import project.jsonl.gz
+      preflights import project.jsonl.gz --extend
       preflights export last | preflights import - --db copy.db
     """
     told, collisions = _Told(voice), Collisions(app.runner)
+    consent = Consent(voice, extend=extend, erase=erase)
     with _opened(file) as (source, size):
         where = name_of(file)
         with bar(2 * size, voice, "Importing", least=2 * BAR_BYTES) as progress:
             passes = _Passes(source, progress)
-            for one in app.transfer.imported(passes.lines(where), where, passes.progress):
+            lines = passes.lines(where)
+            for one in app.transfer.imported(lines, where, passes.progress, consent.agrees):
                 told.tell(one)
                 collisions.look(one)
     if told.erased:
         tell_scrubbed(app, voice, scrubbed=app.store.scrubbed())
     twice = list(collisions.found())
-    voice.json(
-        {"format": "import/1", "sessions": told.shapes, "collisions": msgspec.to_builtins(twice)}
-    )
+    shape = {"format": "import/1", "sessions": told.shapes}
+    twice_shape = {"collisions": msgspec.to_builtins(twice)}
+    voice.json({**shape, **twice_shape, **consent.shape()})
+    if consent.refused:
+        raise Refused(f"{consent.refused}; nothing was imported")
     if told.sessions > 1:
         voice.say(f"{counted(told.sessions, 'session')}, {counted(told.new, 'new event')}.")
     _warn_twice(voice, twice)
@@ -234,7 +244,7 @@ def _opened(file: str) -> Iterator[tuple[BinaryIO, int]]:
                 source = stack.enter_context(Path(file).open("rb", jsonl.BLOCK))
             if file == "-" or not source.seekable():
                 copy: BinaryIO = stack.enter_context(TemporaryFile("w+b"))
-                shutil.copyfileobj(source, copy)
+                _copy(source, copy, file)
                 source = copy
             size = source.seek(0, 2)
         except (OSError, ValueError) as error:
@@ -243,24 +253,41 @@ def _opened(file: str) -> Iterator[tuple[BinaryIO, int]]:
         yield source, size
 
 
+def _copy(source: BinaryIO, copy: BinaryIO, file: str) -> None:
+    size = 0
+    while block := source.read(jsonl.BLOCK):
+        size += len(block)
+        if size > COPY_MAX:
+            found = f"{name_of(file)} has more than {COPY_MAX:,} bytes"
+            raise Refused(f"{found}: save it in a file and name that")
+        copy.write(block)
+
+
 def name_of(file: str) -> str:
     """For messages."""
     return "the standard input" if file == "-" else file
 
 
-def lines_of(file: str) -> list[bytes]:
-    """The lines of a file of sessions, or of the standard input, all at once.
+def sessions_of(file: str, voice: Voice) -> Iterator[Sequence[Stored]]:
+    """The sessions of a file, or of the standard input, one after the other, as they come there.
 
     Raises:
         Refused: it cannot be read, or is too large.
+        LogDamaged: a line is no event, or there is none.
+        LogFromFuture: a newer version wrote it.
     """
-    held: list[bytes] = []
-    size = 0
-    with _opened(file) as (source, _):
-        for line in jsonl.lines_in(source, name_of(file)):
-            size += len(line)
-            if size > HELD_MAX:
-                found = f"{name_of(file)} has more than {HELD_MAX:,} bytes"
-                raise Refused(f"{found}: split it by session")
-            held.append(line)
-    return held
+    where = name_of(file)
+    with (
+        _opened(file) as (source, size),
+        bar(2 * size, voice, "Reading", least=2 * BAR_BYTES) as progress,
+    ):
+        lines = _Passes(source, progress)
+        passes = Passes(lines.lines(where), where)
+        passes.is_mixed()
+        is_empty = True
+        for events, _ in passes.first():
+            is_empty = False
+            lines.progress()
+            yield events
+        if is_empty:
+            raise LogDamaged(where, 0, "it holds no events")

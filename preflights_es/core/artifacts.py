@@ -61,6 +61,13 @@ class Related(Value, frozen=True):
     session_id: str = ""
 
 
+class Relations(Value, frozen=True):
+    """What an accepted decision says of others; what it replaces must say the same of it."""
+
+    supersedes: Related | None = None
+    superseded_by: Related | None = None
+
+
 class Record(Value, frozen=True):
     """What a template may say about a decision; everything in it comes from the log."""
 

@@ -11,7 +11,7 @@ from typing import Any, Final, Generic, TypeVar
 
 import msgspec
 
-from preflights_es.core.artifacts import Record
+from preflights_es.core.artifacts import Record, Relations
 from preflights_es.core.asking import Answers
 from preflights_es.core.completions import CompletionRequested
 from preflights_es.core.decided import Decided
@@ -62,6 +62,8 @@ class Workflow(msgspec.Struct, Generic[S], frozen=True, kw_only=True):
     """What a document about the session may say, in any state; None where none is written."""
     decided: Callable[[Sequence[Event], Sequence[Session[S]]], tuple[Decided, ...]] | None = None
     """The patches of a session, from its events and how it stood after each; None without any."""
+    related: Callable[[S], Relations] | None = None
+    """The decisions that it takes the place of, in any state; None where none replaces another."""
     answers: type[Answers] | None = None
     """What answers a question; None where nothing is asked."""
     revisions: type[Answers] | None = None

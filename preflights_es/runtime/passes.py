@@ -8,20 +8,21 @@ whose key is this process's own unless PYTHONHASHSEED says it: the second checks
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sized
 from typing import Final
 
 from preflights_es.core.errors import LogDamaged, LogFromFuture, PreflightsError, Refused
 from preflights_es.core.ports import Stored
 from preflights_es.store import chain, jsonl
 
+SESSIONS_MAX: Final = 1_000_000  # of a file: some hundred bytes are held of each
 MIXED_MAX: Final = 512 * 1024 * 1024  # bytes of a session, or of a file of mixed ones
 
 Source = Callable[[], Iterable[bytes]]
 """The lines of a file with their ends, from the first one, each time it is called."""
 _Pairs = list[tuple[bytes, Stored]]
 """The lines of a session and its events."""
-Sized = tuple[list[Stored], int]
+Run = tuple[list[Stored], int]
 """A session and its length in the file, in bytes."""
 
 
@@ -42,7 +43,7 @@ class Passes:
         self._hashes = array("q")
         """Of every session, one after the other: a million of them have 8 MB."""
 
-    def first(self) -> Iterator[Sized]:
+    def first(self) -> Iterator[Run]:
         """The sessions, each line of them an event; whoever takes them verifies them.
 
         Raises:
@@ -57,7 +58,7 @@ class Passes:
             self._hashes.append(hash(text))
             yield [event for _, event in pairs], len(text)
 
-    def second(self) -> Iterator[Sized]:
+    def second(self) -> Iterator[Run]:
         """The same again, to the byte.
 
         Raises:
@@ -98,6 +99,7 @@ class Passes:
         lines = _bounded(self._source(), self._where)
         for pair in jsonl.with_lines(lines, self._where, again=again):
             held.setdefault(pair[1].session_id, []).append(pair)
+            _refuse_many(held, self._where)
         yield from held.values()
 
 
@@ -122,6 +124,7 @@ def _runs(pairs: Iterable[tuple[bytes, Stored]], where: str) -> Iterator[_Pairs]
             if session_id in seen:
                 raise Mixed
             seen.add(session_id)
+            _refuse_many(seen, where)
         run.append(pair)
         size += len(line)
         if event.version != len(run):
@@ -131,6 +134,11 @@ def _runs(pairs: Iterable[tuple[bytes, Stored]], where: str) -> Iterator[_Pairs]
             raise Refused(f"{held} in {where}: it cannot be held in memory")
     if run:
         yield run
+
+
+def _refuse_many(sessions: Sized, where: str) -> None:
+    if len(sessions) > SESSIONS_MAX:
+        raise Refused(f"{where} has more than {SESSIONS_MAX:,} sessions: split it")
 
 
 def _text(pairs: _Pairs) -> bytes:

@@ -6,11 +6,12 @@ together, and a few bytes of each.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Any, Final, TypeVar
 
 import msgspec
 
+from preflights_es.core.artifacts import Relations
 from preflights_es.core.completions import CompletionRequested
 from preflights_es.core.errors import (
     Conflict,
@@ -22,13 +23,22 @@ from preflights_es.core.errors import (
 )
 from preflights_es.core.ports import Archive, Arrival, Head, Stored
 from preflights_es.core.session import Session
+from preflights_es.runtime.numbers import FAR, NUMBER_MAX, highest
 from preflights_es.runtime.passes import Mixed, Passes, Source
+from preflights_es.runtime.reviewing import (
+    Change,
+    Outline,
+    Review,
+    Reviewing,
+    relations_of,
+)
 from preflights_es.runtime.runner import Runner
 from preflights_es.store import chain, jsonl
 
 TOGETHER: Final = 1024 * 1024  # bytes of a file in one transaction: some hundred sessions
 NOTHING, WHOLE, TAIL = 0, 1, 2  # of a session, what is lacking here
 OBJECT_BYTES: Final = 64  # about, of a hash and of a list
+GRAVEST: Final = ("erases", "superseded_by", "closes")  # of changes, those that are named first
 TRIES: Final = 10  # to take over a session that somebody else takes over at the same time
 
 
@@ -56,19 +66,48 @@ class _Known:
         self.calls: dict[int, tuple[tuple[str, bool], ...]] = {}
         """Of those that have any, by their place: call, and whether it is a completion."""
         self.erased: set[int] = set()
+        self.erased_ids: set[str] = set()
+        self.related: dict[str, tuple[int, Relations]] = {}
+        """Of those that are related to others, by their ids: place, and what they say."""
+        self.projects: dict[str, _Numbers] = {}
         self.lacking = bytearray()
         """Of each `NOTHING`, `WHOLE` or `TAIL`."""
 
-    def add(self, number: int | None, session: Session[Any]) -> None:
+    def add(
+        self, first: Stored, number: int | None, session: Session[Any], relations: Relations | None
+    ) -> None:
         """The next one, folded."""
         place = len(self.numbers)
         self.numbers.append(number)
+        project = self.projects.setdefault(first.project, _Numbers())
+        project.sessions += 1
+        if number is not None:
+            project.borne.add(number)
+        if relations is not None:
+            self.related[first.session_id] = (place, relations)
         if session.calls:
             self.calls[place] = tuple(
                 (call.call, isinstance(call, CompletionRequested)) for call in session.calls
             )
         if session.closed == "erased":
             self.erased.add(place)
+            self.erased_ids.add(first.session_id)
+
+    def outlines(self) -> dict[str, Outline]:
+        """Those that bring something and are related to others, once the log was asked."""
+        return {
+            session_id: Outline(relations, self.lacking[place] == WHOLE)
+            for session_id, (place, relations) in self.related.items()
+            if self.lacking[place] != NOTHING
+        }
+
+
+class _Numbers:
+    """What a project's sessions in a file bear."""
+
+    def __init__(self) -> None:
+        self.sessions = 0
+        self.borne: set[int] = set()
 
 
 class _Seen(msgspec.Struct, frozen=True):
@@ -118,13 +157,22 @@ class _Arriving(msgspec.Struct, frozen=True):
 class Transfer:
     """Sessions of one log that go, and those that come."""
 
-    def __init__(self, runner: Runner, archive: Archive, clear: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        runner: Runner,
+        archive: Archive,
+        clear: Sequence[str] = (),
+        filed: Callable[[str], Collection[int]] = lambda _: (),
+    ) -> None:
         """Args:
         clear: tables of projections, from which goes what was erased elsewhere.
+        filed: the numbers that files of a project bear, where it is known.
         """
         self._runner = runner
         self._archive = archive
         self._clear = clear
+        self._filed = filed
+        self._reviewing = Reviewing(runner, archive)
 
     # 1. Out ----------------------------------------------------------------------------------
 
@@ -150,7 +198,11 @@ class Transfer:
     # 2. In -----------------------------------------------------------------------------------
 
     def imported(
-        self, source: Source, where: str, progress: Callable[[], None] = lambda: None
+        self,
+        source: Source,
+        where: str,
+        progress: Callable[[], None] = lambda: None,
+        agrees: Callable[[Review], bool] = lambda review: not review.changes,
     ) -> Iterator[Taken]:
         """Take over the sessions of a file, each of them whole or not at all.
 
@@ -159,16 +211,22 @@ class Transfer:
         Args:
             where: the file's name, for messages.
             progress: is called after each session, when it is verified and when it is taken.
+            agrees: whether sessions that are held here may change so; asked once, before anything
+                is taken. Where it says no, nothing is.
 
         Raises:
             LogDamaged: an event does not verify; nothing of the file is taken.
             LogFromFuture: a newer version wrote it; likewise.
-            Refused: a session has gone another way here; likewise. Or an Input of a session stands
-                in another one here, or the file has changed since: says how many were taken.
+            Refused: a session has gone another way here, a number is far beyond the next one, or
+                only one side says that a session held here is superseded; likewise. Or an Input of
+                a session stands in another one here, or the file has changed since: says how many
+                were taken.
             StoreUnavailable: the log cannot be written; likewise.
         """
         passes = Passes(source, where)
         known = self._verified(passes, where, progress)
+        if not agrees(self._reviewed(passes, known)):
+            return
         taken = 0
         try:
             for some in _together(_arriving(passes, known)):
@@ -214,12 +272,57 @@ class Transfer:
             raise LogDamaged(where, 0, "it holds no events")
         return known
 
+    def _reviewed(self, passes: Passes, known: _Known) -> Review:
+        """What the file changes of sessions that are held here.
+
+        Raises:
+            LogDamaged, Refused: as for `imported`.
+        """
+        try:
+            self._refuse_far_numbers(known)
+            outlines = known.outlines()
+            warnings = tuple(self._reviewing.one_sided(outlines, known.erased_ids))
+            changes = list(self._changes(passes, known)) if TAIL in known.lacking else []
+        except LogDamaged as error:
+            found = f"{error.found}; nothing was imported"
+            raise LogDamaged(error.where, error.version, found) from error
+        except Refused as error:
+            raise Refused(f"{error}; nothing was imported") from error
+        gravest = sorted(changes, key=lambda one: [not getattr(one, what) for what in GRAVEST])
+        return Review(tuple(gravest), warnings)
+
+    def _changes(self, passes: Passes, known: _Known) -> Iterator[Change]:
+        for one in _arriving(passes, known):
+            if one.lacking == TAIL and (change := self._reviewing.change(one.events)):
+                yield change
+
+    def _refuse_far_numbers(self, known: _Known) -> None:
+        """A number that is far beyond the next one would end those of the project.
+
+        Raises:
+            Refused: there is one.
+        """
+        for project, numbers in known.projects.items():
+            allowed = numbers.sessions + FAR
+            if max(numbers.borne, default=0) <= allowed:
+                continue
+            held = self._archive.numbers(project)
+            new = max(numbers.borne - held.keys(), default=0)
+            known_here = highest(held, self._filed(project))
+            if new > min(known_here + allowed, NUMBER_MAX):
+                raise Refused(
+                    f"the record number {new:,} of {project!r} is far beyond the highest that is "
+                    f"known here, {known_here:,}: expected at most "
+                    f"{min(known_here + allowed, NUMBER_MAX):,}. Import it where the records "
+                    "before it lie"
+                )
+
     def _learn(self, known: _Known, events: list[Stored]) -> None:
         chain.verified(events)
         workflow = self._runner.workflow(events[0].workflow)
         session = self._runner.folded(workflow, events)
         number = getattr(session.state, "number", None) if workflow.record else None
-        known.add(number, session)
+        known.add(events[0], number, session, relations_of(workflow, session))
 
     def _here(self, seen: _Seen, head: Head | None) -> int:
         """How many events of a session this log has, if they are the same.
@@ -264,6 +367,9 @@ class Transfer:
         for _ in range(TRIES):
             here = self._here(_seen(one.events), self._archive.head(one.session_id))
             new = one.events[here:]
+            if here and new and one.lacking == WHOLE:
+                # Nobody was asked whether it may go on: it was not here when that was asked.
+                raise Refused(f"session {one.session_id} came in meanwhile: import the file again")
             try:
                 if new:
                     self._insert(one, new)

@@ -303,7 +303,8 @@ def test_the_fields_of_a_session_are_those_that_are_documented(shop: Project) ->
     check("prompt/1", shop.call("prompt", "--json").json)
     check("render/1", shop.call("render", "--json").json)
     check("export/1", shop.call("export", "last", "-o", "new.jsonl", "--json").json)
-    check("import/1", shop.call("import", "new.jsonl", "--json").json, _merged(shop))
+    again = shop.call("import", "new.jsonl", "--json").json
+    check("import/1", again, _merged(shop), *_extending(shop))
     (shop.folder / "docs" / "decisions" / "0001-by-hand.md").write_text("# By hand\n")
     check("renumber/1", shop.call("renumber", "--check", "--json").json)
     check("db-status/1", shop.call("db", "status", "--json").json)
@@ -317,6 +318,20 @@ def _merged(shop: Project) -> Any:
     clone.git("init", "--quiet", "--template=")
     clone.decided("Add a login")
     return clone.call("import", "-", "--json", stdin=shop.call("export", "--all").out.encode()).json
+
+
+def _extending(shop: Project) -> Iterator[Any]:
+    """What imports say that change a session that is held, and one that is not alone."""
+    clone = Project(shop.folder.parent / "second" / "shop", shop.home)
+    clone.folder.mkdir(parents=True)
+    clone.git("init", "--quiet", "--template=")
+    first = clone.decided("Add a login")["session_id"]
+    shop.call("import", "-", stdin=clone.call("export", first).out.encode())
+    new = clone.decided("Add SSO", "--supersedes", first)["session_id"]
+    both = clone.call("export", "--all").out.encode()
+    yield shop.call("import", "-", "--json", stdin=both).json
+    alone = clone.call("export", new).out.encode()
+    yield clone.call("import", "-", "--json", "--db", "empty.db", stdin=alone).json
 
 
 def test_the_fields_of_the_audit_are_those_that_are_documented(shop: Project) -> None:

@@ -376,7 +376,7 @@ def test_an_erasure_travels_to_a_copy(house: Project) -> None:
     house.call("import", "-", "--db", "copy.db", stdin=early)
     erased(house, session_id)
     late = house.call("export", session_id).out.encode()
-    house.call("import", "-", "--db", "copy.db", stdin=late)
+    house.call("import", "-", "--erase", "--db", "copy.db", stdin=late)
     assert house.call("export", session_id, "--db", "copy.db").out.encode() == late
     assert (
         house.call("import", "-", "--db", "copy.db", "--json", stdin=early).json["sessions"][0][

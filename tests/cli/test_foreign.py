@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Callable
 from pathlib import Path
 from typing import Final
@@ -12,8 +13,10 @@ from msgspec.structs import replace
 from preflights_es.core.ports import Stored
 from preflights_es.store import jsonl
 from tests.cli.program import Project
+from tests.cli.tampering import tampered
 from tests.store.given import resealed
 
+ELSEWHERE: Final = {"PREFLIGHTS_PROJECT": "elsewhere"}
 Change = Callable[[Stored], Stored]
 HUGE: Final = 10**30
 
@@ -89,12 +92,64 @@ def test_what_readers_may_take_for_different_words_is_named_by_verify(
     assert "twice" in done.out + done.err
 
 
-def test_the_last_number_there_is_leaves_the_others_to_us(house: Project, other: Project) -> None:
+@pytest.mark.parametrize("number", [1_003, 999_999, 999_999_998, 999_999_999])
+def test_a_number_far_beyond_the_next_one_is_refused(
+    house: Project, other: Project, number: int
+) -> None:
     house.decided()
-    change = payload('"number":1', '"number":999999999')
-    assert other.call("import", "-", stdin=forged(house, change)).code == 0
+    content = forged(house, payload('"number":1', f'"number":{number}'))
+    done = other.call("import", "-", stdin=content)
+    assert done.code == 1
+    assert f"the record number {number:,} of 'house' is far beyond" in done.err
+    assert "known here, 1: expected at most 1,002." in done.err
+    assert done.err.endswith("; nothing was imported\n")
     assert other.decided("Add SSO")["number"] == 2
-    assert other.call("show", "ADR-999999999").code == 0
+
+
+def test_a_number_that_a_few_sessions_left_out_is_taken(house: Project, other: Project) -> None:
+    house.decided()
+    content = forged(house, payload('"number":1', '"number":1002'))
+    assert other.call("import", "-", stdin=content).code == 0
+    assert other.decided("Add SSO")["number"] == 1_003
+    assert other.call("import", "-", stdin=content).code == 0
+
+
+def test_the_records_of_the_folder_are_known_numbers(house: Project, other: Project) -> None:
+    """They lie there, and the log of this clone is empty."""
+    records = other.folder / "docs" / "decisions"
+    for number in range(900, 4_500, 900):
+        (records / f"{number:04d}-by-hand.md").write_text("# By hand")
+    house.decided()
+    content = forged(house, payload('"number":1', '"number":4400'))
+    assert other.call("import", "-", stdin=content).code == 0
+    elsewhere = other.call("import", "-", "--db", "e.db", stdin=content, env=ELSEWHERE)
+    assert elsewhere.code == 1, "they are another project's"
+
+
+def test_a_number_that_an_older_version_let_in_ends_no_numbers(
+    house: Project, other: Project
+) -> None:
+    tampered(other, other.show()["session_id"], numbered_last)
+    assert other.decided("Add SSO")["number"] == 2
+
+
+def numbered_last(log: sqlite3.Connection, session_id: str) -> None:
+    log.execute("INSERT INTO numbers VALUES ('house', 999999998, ?)", (session_id,))
+
+
+@pytest.mark.parametrize("name", ["999999-x.md", "2890-issue.md"])
+def test_a_file_with_a_number_far_beyond_the_others_does_not_count(
+    house: Project, name: str
+) -> None:
+    (house.folder / "docs" / "decisions").mkdir(parents=True)
+    (house.folder / "docs" / "decisions" / name).write_text("# By hand")
+    done = house.call("start", "Add OAuth login", "--answer", "auth_strategy=OAuth")
+    done = house.call("accept", "last", "--by", "Ada", "--json")
+    assert done.json["number"] == 1
+    assert f"a number far beyond the others ({name.partition('-')[0]})" in done.err
+    (house.folder / "docs" / "decisions" / name).unlink()
+    done = house.call("start", "Add SSO", "--answer", "auth_strategy=OAuth", "--accept")
+    assert done.err == ""
 
 
 @pytest.mark.parametrize("at", [2**63 - 1, -(2**63)])

@@ -155,7 +155,8 @@ def test_two_imports_of_one_tail_at_the_same_time_take_it_once(
     with opened_log(postgres) as other, opened_log(postgres) as watcher:
         other.execute("BEGIN")
         other.execute("SELECT 1 FROM heads WHERE session_id = %s FOR UPDATE", (session_id,))
-        both = [house.started("import", "whole.jsonl", *log, "--json") for _ in range(2)]
+        words = ("import", "whole.jsonl", "--extend", *log, "--json")
+        both = [house.started(*words) for _ in range(2)]
         awaited(lambda: waiting(watcher) == 2)
         other.execute("ROLLBACK")
     told = [process.communicate(timeout=TIMEOUT_S) for process in both]

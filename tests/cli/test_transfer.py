@@ -34,6 +34,9 @@ def test_a_session_travels_to_another_database_byte_for_byte(house: Project, fil
         "format": "import/1",
         "sessions": [{"session_id": session_id, "version": 11, "new_events": 0, "erased": False}],
         "collisions": [],
+        "imported": True,
+        "changes": [],
+        "warnings": [],
     }
     assert house.call("export", session_id, "--db", "copy.db").out.encode() == file.read_bytes()
     assert house.call("replay", session_id, "--db", "copy.db").code == 0
@@ -62,7 +65,8 @@ def test_a_copy_that_fell_behind_gets_the_rest(house: Project) -> None:
     early = exported(house)
     house.call("import", "-", "--db", "copy.db", stdin=early)
     house.call("answer", "last", "OAuth")
-    taken = house.call("import", "-", "--db", "copy.db", "--json", stdin=exported(house))
+    extending = ("import", "-", "--extend", "--db", "copy.db", "--json")
+    taken = house.call(*extending, stdin=exported(house))
     assert taken.json["sessions"][0]["new_events"] == 3
     behind = house.call("import", "-", "--json", stdin=early)
     assert behind.json["sessions"][0]["new_events"] == 0

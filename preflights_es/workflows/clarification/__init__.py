@@ -11,7 +11,7 @@ from preflights_es.workflows.clarification.events import (
 from preflights_es.workflows.clarification.history import decided
 from preflights_es.workflows.clarification.lead import PROMPTS
 from preflights_es.workflows.clarification.state import State, evolve, is_terminal
-from preflights_es.workflows.clarification.views import record, view
+from preflights_es.workflows.clarification.views import record, related, view
 
 WORKFLOW: Workflow[State] = Workflow(
     name="clarification",
@@ -24,6 +24,7 @@ WORKFLOW: Workflow[State] = Workflow(
     view=view,
     record=record,
     decided=decided,
+    related=related,
     answers=AnswersGiven,
     revisions=AnswersRevised,
     upcasters=UPCASTERS,

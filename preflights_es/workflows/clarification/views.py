@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from functools import reduce
 from typing import Final
 
-from preflights_es.core.artifacts import Record, RecordField
+from preflights_es.core.artifacts import Record, RecordField, Relations
 from preflights_es.core.events import Event
 from preflights_es.core.text import one_line
 from preflights_es.core.views import Status, View, taken_out
@@ -170,6 +170,11 @@ def record(state: State) -> Record:
         supersedes=state.supersedes,
         superseded_by=state.superseded_by,
     )
+
+
+def related(state: State) -> Relations:
+    """What an accepted decision replaced, and what replaced it; an intention to replace is none."""
+    return Relations(state.supersedes if accepted(state) else None, state.superseded_by)
 
 
 def _date(at: int) -> str:

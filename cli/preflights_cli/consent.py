@@ -1,0 +1,110 @@
+"""What an import changes of sessions that are held here: said first, and asked about."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import click
+import msgspec
+
+from preflights_cli.common import Voice, is_terminal
+from preflights_cli.progress import counted
+from preflights_es.core.ids import short
+from preflights_es.core.text import shortened, shown
+from preflights_es.runtime.reviewing import Change, Review, Said
+
+SHOWN_MAX: Final = 20  # sessions that are named one by one
+SAID_SHOWN_MAX: Final = 5  # kinds of Inputs that are named of each
+TITLE_MAX: Final = 60  # characters of a title
+
+
+class Consent:
+    """Whether sessions that are held here may change as a file wants it."""
+
+    def __init__(self, voice: Voice, *, extend: bool, erase: bool) -> None:
+        self._voice = voice
+        self._extend = extend
+        self._erase = erase
+        self._review = Review()
+        self.refused = ""
+        """Why nothing may be taken, and what to do; empty where it may."""
+
+    def agrees(self, review: Review) -> bool:
+        """Whether everything may be taken; lists what changes where it was not said to be right."""
+        self._review = review
+        for warning in review.warnings[:SHOWN_MAX]:
+            self._voice.warn(warning)
+        self.refused = self._trouble(review)
+        return not self.refused
+
+    def _trouble(self, review: Review) -> str:
+        held = "that is held here" if len(review.erased) == 1 else "that are held here"
+        if review.erased and not self._erase:
+            self._list(review)
+            sessions = counted(len(review.erased), "session")
+            return f"the file erases {sessions} {held}: say so with --erase"
+        if not review.extended or self._extend:
+            return ""
+        self._list(review)
+        sessions = counted(len(review.extended), "session")
+        if is_terminal() and not self._voice.as_json:
+            done = click.confirm(f"Let {sessions} go on as listed?")
+            return "" if done else "you did not agree"
+        held = "that is held here" if len(review.extended) == 1 else "that are held here"
+        return f"the file changes {sessions} {held}: look at the list, then say so with --extend"
+
+    def _list(self, review: Review) -> None:
+        for change in review.changes[:SHOWN_MAX]:
+            title = shown(shortened(change.title, TITLE_MAX))
+            project = shown(change.project)
+            self._voice.say(f"{short(change.session_id)} ({project})  {title}")
+            self._voice.say(f"  {_does(change)}: {_said(change.said)}")
+        if more := max(len(review.changes) - SHOWN_MAX, 0):
+            self._voice.say(f"and {counted(more, 'other session')}")
+
+    def shape(self) -> dict[str, Any]:
+        """The fields of `import/1` that say what changes here."""
+        return {
+            "imported": not self.refused,
+            "changes": msgspec.to_builtins(self._review.changes),
+            "warnings": list(self._review.warnings),
+        }
+
+
+def _does(change: Change) -> str:
+    events = counted(change.new_events, "event")
+    if change.erases:
+        return f"erases it, by {events}"
+    parts = [f"extends it by {events}"]
+    if change.superseded_by is not None:
+        parts.append(f"it is superseded by {shown(short(change.superseded_by))}")
+    elif change.status_before != change.status_after:
+        before, after = (
+            status.replace("_", " ") for status in (change.status_before, change.status_after)
+        )
+        parts.append(f"it was {before}, and is {after} then")
+    return ", ".join(parts)
+
+
+def _said(said: tuple[Said, ...]) -> str:
+    """`decision acknowledged by user Mallory, 2 answers given by agent claude`."""
+    parts = [_one(one) for one in said[:SAID_SHOWN_MAX]]
+    if len(said) > SAID_SHOWN_MAX:
+        parts.append("and others")
+    return ", ".join(parts) or "no Input"
+
+
+def _one(one: Said) -> str:
+    times = f" ({one.events:,} times)" if one.events > 1 else ""
+    return f"{what(one.type)} by {who(one.actor_kind, one.actor_name)}{times}"
+
+
+def what(tag: str) -> str:
+    """The words of a tag: `decision acknowledged` of `clarification.decision_acknowledged.v2`."""
+    parts = tag.split(".")
+    return shown(parts[1] if len(parts) == 3 else tag).replace("_", " ")
+
+
+def who(kind: str, name: str) -> str:
+    """An actor as its events call it."""
+    return shown(f"{kind} {shortened(name, TITLE_MAX)}".strip())

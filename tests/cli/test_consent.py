@@ -1,0 +1,282 @@
+"""An import that changes what is held here says so, and takes nothing before a person agrees."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from preflights_es.core.artifacts import Related
+from preflights_es.core.events import Actor, Input, SessionAbandoned, SessionClosed, SessionErased
+from preflights_es.core.ports import Stored
+from preflights_es.store import jsonl
+from preflights_es.store.codec import Codec
+from preflights_es.workflows.clarification import WORKFLOW
+from preflights_es.workflows.clarification.events import (
+    DecisionMarkedSuperseded,
+    DecisionSuperseded,
+)
+from tests.cli.program import Project
+from tests.cli.terminal import terminal
+from tests.store.given import resealed
+
+MALLORY = Actor("user", "Mallory \x1b[31m")
+CODEC = Codec(WORKFLOW)
+UNKNOWN = "01a0c450-6c00-7000-8000-0000deadbeef"
+
+
+@pytest.fixture
+def other(tmp_path: Path, home: Path, house: Project) -> Project:
+    """A colleague's clone of the project, with a log of its own."""
+    made = Project(tmp_path / "other", home)
+    made.folder.mkdir()
+    made.git("init", "--quiet", "--template=")
+    (made.folder / "preflights.toml").write_text('project = "house"\n')
+    return made
+
+
+def exported(house: Project, *args: str) -> bytes:
+    return house.call("export", *(args or ("last",))).out.encode()
+
+
+def stored(content: bytes) -> list[Stored]:
+    return list(jsonl.stored(content.splitlines(), "here"))
+
+
+def extended(content: bytes, *events: Any) -> bytes:
+    """A session with more events, chained as everybody can who holds a copy."""
+    known: Sequence[Stored] = stored(content)
+    last, tail = known[-1], []
+    for n, event in enumerate(events):
+        draft = CODEC.draft(event, f"forged-{n}" if isinstance(event, Input) else None)
+        tail.append(
+            replace(
+                last,
+                type=draft.type,
+                data=draft.data,
+                input_id=draft.input_id,
+                actor_kind=draft.actor_kind,
+            )
+        )
+    return jsonl.lines(resealed([*known, *tail]))
+
+
+def superseded(content: bytes, by: str) -> bytes:
+    related = Related(by[-12:], "Use what Mallory sells", 2, by)
+    new = DecisionSuperseded(at=1, actor=MALLORY, by=related)
+    return extended(content, new, DecisionMarkedSuperseded())
+
+
+def erased(content: bytes) -> bytes:
+    new = SessionErased(at=1, actor=MALLORY)
+    return extended(content, new, SessionClosed(status="erased"))
+
+
+# 1. What extends ------------------------------------------------------------------------------
+
+
+def test_a_tail_is_listed_and_needs_extend_without_a_terminal(
+    house: Project, other: Project
+) -> None:
+    session_id = other.started_session("Add a login")
+    assert house.call("import", "-", stdin=exported(other)).code == 0
+    other.call("answer", "last", "OAuth")
+    other.call("accept", "last", "--by", "Mallory")
+    whole = exported(other)
+    before = house.call("export", session_id).out
+    done = house.call("import", "-", stdin=whole)
+    assert done.code == 1
+    assert done.err == (
+        "preflights: the file changes 1 session that is held here: look at the list, then say so "
+        "with --extend; nothing was imported\n"
+    )
+    assert done.out.splitlines()[0] == f"{session_id[-8:]} (house)  Add a login"
+    assert "extends it by 8 events, it was needs answers, and is accepted then: " in done.out
+    assert "decision acknowledged by user Mallory" in done.out
+    assert house.call("export", session_id).out == before
+    assert house.call("import", "-", "--extend", stdin=whole).code == 0
+    assert house.call("export", session_id).out.encode() == whole
+
+
+def test_the_json_lists_what_a_file_changes(house: Project, other: Project) -> None:
+    session_id = other.started_session("Add a login")
+    house.call("import", "-", stdin=exported(other))
+    other.call("abandon", "last")
+    done = house.call("import", "-", "--json", stdin=exported(other))
+    assert done.code == 1
+    shape = json.loads(done.out)
+    assert (shape["imported"], shape["sessions"]) == (False, [])
+    assert shape["changes"] == [
+        {
+            "session_id": session_id,
+            "project": "house",
+            "title": "Add a login",
+            "version": 3,
+            "new_events": 2,
+            "said": [
+                {
+                    "type": "session.abandoned.v1",
+                    "actor_kind": "script",
+                    "actor_name": "Ada",
+                    "events": 1,
+                }
+            ],
+            "status_before": "needs_answers",
+            "status_after": "abandoned",
+            "closes": True,
+            "erases": False,
+            "superseded_by": None,
+        }
+    ]
+    done = house.call("import", "-", "--extend", "--json", stdin=exported(other))
+    assert (done.code, done.json["imported"], len(done.json["changes"])) == (0, True, 1)
+
+
+def test_a_new_session_comes_along_only_with_the_answer(house: Project, other: Project) -> None:
+    first = other.started_session("Add a login")
+    house.call("import", "-", stdin=exported(other))
+    other.call("answer", "last", "OAuth")
+    second = other.started_session("Add a cache")
+    whole = exported(other, "--all")
+    assert house.call("import", "-", stdin=whole).code == 1
+    assert house.call("show", second).code == 1
+    (house.folder / "all.jsonl").write_bytes(whole)
+    with terminal(house, "import", "all.jsonl") as t:
+        t.expect(r"Let 1 session go on as listed\? \[y/N\]: ")
+        t.type("")
+        t.expect("you did not agree; nothing was imported")
+        assert t.code() == 1
+    assert house.show(first)["status"] == "needs_answers"
+    with terminal(house, "import", "all.jsonl") as t:
+        t.expect(r"\[y/N\]: ")
+        t.type("y")
+        assert t.code() == 0
+    assert house.show(first)["status"] == "ready"
+    assert house.call("show", second).code == 0
+
+
+def test_what_is_listed_moves_no_terminal(house: Project) -> None:
+    house.started_session("Add a login \u202e")
+    new = SessionAbandoned(at=1, actor=MALLORY)
+    done = house.call("import", "-", stdin=extended(exported(house), new))
+    assert done.code == 1
+    assert r"Add a login \u202e" in done.out
+    assert r"abandoned by user Mallory \x1b[31m" in done.out
+    assert done.is_safe()
+
+
+# 2. What erases -------------------------------------------------------------------------------
+
+
+def test_an_erasure_in_a_file_needs_erase_even_where_extend_is_given(house: Project) -> None:
+    session_id = house.decided()["session_id"]
+    content = erased(exported(house))
+    for words in ((), ("--extend",)):
+        done = house.call("import", "-", *words, stdin=content)
+        assert done.code == 1
+        assert "the file erases 1 session that is held here: say so with --erase" in done.err
+        assert "erases it, by 2 events: erased by user Mallory" in done.out
+        assert done.is_safe()
+        assert house.show(session_id)["status"] == "accepted"
+    (house.folder / "erased.jsonl").write_bytes(content)
+    with terminal(house, "import", "erased.jsonl") as t:
+        t.expect("say so with --erase; nothing was imported")
+        assert t.code() == 1
+    assert house.call("import", "-", "--erase", stdin=content).code == 0
+    assert house.show(session_id)["status"] == "erased"
+
+
+def test_erase_lets_nothing_else_go_on(house: Project, other: Project) -> None:
+    first = house.decided()["session_id"]
+    second = other.started_session("Add a cache")
+    house.call("import", "-", stdin=exported(other))
+    other.call("abandon", "last")
+    content = erased(exported(house, first)) + exported(other)
+    done = house.call("import", "-", "--erase", stdin=content)
+    assert done.code == 1
+    assert "the file changes 1 session that is held here" in done.err
+    assert house.show(first)["status"] == "accepted"
+    assert house.call("import", "-", "--erase", "--extend", stdin=content).code == 0
+    assert house.show(first)["status"] == "erased"
+    assert house.show(second)["status"] == "abandoned"
+
+
+# 3. What supersedes ---------------------------------------------------------------------------
+
+
+def in_force(house: Project) -> list[str]:
+    found = house.call("decisions", "--json").json["decisions"]
+    return sorted(one["session_id"] for one in found)
+
+
+def test_a_successor_that_does_not_exist_takes_no_decision_out_of_force(house: Project) -> None:
+    session_id = house.decided()["session_id"]
+    content = superseded(exported(house), UNKNOWN)
+    done = house.call("import", "-", "--extend", stdin=content)
+    assert done.code == 1
+    assert (
+        f"the file says that deadbeef supersedes {session_id[-8:]}, and deadbeef does" in done.err
+    )
+    assert "not say so, neither here nor in the file" in done.err
+    assert done.err.endswith("; nothing was imported\n")
+    assert in_force(house) == [session_id]
+
+
+def test_a_successor_that_says_nothing_takes_no_decision_out_of_force(house: Project) -> None:
+    first = house.decided()["session_id"]
+    second = house.decided("Use a database", key="db_type=MySQL")["session_id"]
+    open_ = json.loads(house.call("start", "Add SSO", "--supersedes", first, "--json").out)[
+        "session_id"
+    ]
+    for by in (second, open_):
+        content = superseded(exported(house, first), by)
+        assert house.call("import", "-", "--extend", stdin=content).code == 1
+    assert in_force(house) == sorted((first, second))
+
+
+def test_a_new_decision_supersedes_nothing_here_by_itself(house: Project, other: Project) -> None:
+    first = house.decided()["session_id"]
+    other.call("import", "-", stdin=exported(house))
+    second = other.decided("Add SSO", "--supersedes", first)["session_id"]
+    done = house.call("import", "-", "--extend", stdin=exported(other, second))
+    assert done.code == 1
+    assert f"{second[-8:]} supersedes {first[-8:]}, and {first[-8:]} does not say so" in done.err
+    assert "export both together (`preflights export --all`)" in done.err
+    assert house.call("show", second).code == 1
+    assert house.call("import", "-", "--extend", stdin=exported(other, "--all")).code == 0
+    assert in_force(house) == [second]
+
+
+def test_a_supersession_is_listed_with_its_successor(house: Project, other: Project) -> None:
+    first = house.decided()["session_id"]
+    other.call("import", "-", stdin=exported(house))
+    second = other.decided("Add SSO", "--supersedes", first)["session_id"]
+    done = house.call("import", "-", stdin=exported(other, "--all"))
+    assert done.code == 1
+    assert f"it is superseded by {second[-8:]}: decision superseded by user Ada L" in done.out
+
+
+def test_one_session_of_a_pair_is_taken_where_the_other_is_unknown(
+    house: Project, other: Project
+) -> None:
+    first = house.decided()["session_id"]
+    second = house.decided("Add SSO", "--supersedes", first)["session_id"]
+    for one, partner in ((first, second), (second, first)):
+        log = ("--db", f"{one[-4:]}.db")
+        done = other.call("import", "-", *log, stdin=exported(house, one))
+        assert done.code == 0
+        assert f"{partner[-8:]} does not say so, neither here nor in the file" in done.err
+        assert other.call("import", "-", *log, stdin=exported(house, one)).err == ""
+    assert other.call("import", "-", stdin=exported(house, "--all")).err == ""
+
+
+def test_a_pair_whose_successor_was_erased_can_be_taken(house: Project, other: Project) -> None:
+    first = house.decided()["session_id"]
+    other.call("import", "-", stdin=exported(house))
+    second = house.decided("Add SSO", "--supersedes", first)["session_id"]
+    house.call("erase", second, "--yes")
+    assert other.call("import", "-", "--extend", stdin=exported(house, "--all")).code == 0
