@@ -5,7 +5,8 @@ from __future__ import annotations
 import contextlib
 import os
 import stat
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
+from functools import cache
 from hashlib import sha256
 from itertools import count
 from pathlib import Path, PurePosixPath
@@ -19,6 +20,9 @@ from preflights_es.system.reading import Unreadable
 DOCUMENT_MAX: Final = 10_000_000  # bytes; a file that has more is not one of our documents
 _NO_FILE: Final = "no file"  # stands for a link, a folder, a fifo: no hash can equal it
 _NOT_OURS: Final = "not ours"  # likewise for a file that cannot be read, or is too large
+IsOurs = Callable[[str | None], bool]
+"""Of the hash of what lies at a place; None where nothing does."""
+
 _GIT_HAS: Final = ("HEAD", "objects", "refs", "commondir")
 NUMBER_DIGITS_MAX: Final = 6  # a longer name is a date or an id, not a record's number
 
@@ -110,19 +114,18 @@ def filed(
     target: Path,
     path: str,
     text: str,
-    before: Written | None,
+    ours: Callable[[], Collection[str]],
     former: Path | None = None,
-    wrote: Collection[str] = (),
 ) -> tuple[Written, bool]:
-    """Write a document; where a person has edited it, write `.new` beside it.
+    """Write a document; where another file lies, as a person's edit does, write `.new` beside it.
 
     Args:
         target: as `checked_path` found it. A link that takes the place of a folder since then is
             not followed.
         path: the same relative to the project's root.
-        before: what this program wrote for the same session last, where it did.
-        former: where that lies, when it lies elsewhere; removed unless a person edited it.
-        wrote: hashes of all that was ever written for the session; nobody edited those.
+        ours: hashes of the documents that the session's log gives; asked for when another file
+            lies there.
+        former: where the document lay before; removed when it is one of ours.
 
     Returns:
         What was written, and whether it lies beside the person's file.
@@ -132,37 +135,43 @@ def filed(
     """
     content = text.encode()
     value = hash_of(text)
-    known = {None, value, *wrote} | ({before.sha256} if before and before.path == path else set())
+    known = cache(ours)
+
+    def is_ours(found: str | None) -> bool:
+        return found in (None, value) or found in known()
+
     try:
         with _opened(root, target, makes=True) as folder:
             name = target.name
-            beside = _hash(folder, name) not in known
+            beside = not is_ours(_hash(folder, name))
             if beside:
-                name = _free_name(folder, name, known)
+                name = _free_name(folder, name, is_ours)
                 path = path[: -len(target.name)] + name
             if _hash(folder, name) != value:
                 with folder.new(name, replacing=True) as file:
                     file.write(content)
             folder.tidy(name)
-        if before and former:
-            _remove(root, former, before.sha256)
+        if former:
+            _remove(root, former, is_ours)
     except OSError as error:
         raise StoreUnavailable(f"{path} cannot be written: {error.strerror or error}") from error
     return Written(path, value), beside
 
 
-def _free_name(folder: writing.Folder, name: str, known: Collection[str | None]) -> str:
+def _free_name(folder: writing.Folder, name: str, is_ours: IsOurs) -> str:
     """`.new` beside a person's file, or `.new2` where a person edited that as well, and so on."""
     for n in count(1):
         free = f"{name}.new{n if n > 1 else ''}"
-        if _hash(folder, free) in (_NO_FILE, *known):
+        found = _hash(folder, free)
+        if found == _NO_FILE or is_ours(found):
             return free
     raise AssertionError("numbers do not end")
 
 
-def _remove(root: Path, target: Path, value: str) -> None:
+def _remove(root: Path, target: Path, is_ours: IsOurs) -> None:
     with contextlib.suppress(FileNotFoundError), _opened(root, target) as folder:
-        if _hash(folder, target.name) == value:
+        found = _hash(folder, target.name)
+        if found is not None and is_ours(found):
             folder.remove(target.name)
 
 

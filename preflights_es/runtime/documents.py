@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import contextlib
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
@@ -14,6 +16,7 @@ from preflights_es.core.artifacts import ArtifactDue, ArtifactWritten, Written
 from preflights_es.core.errors import (
     ArtifactOutside,
     ErasedSession,
+    LogFromFuture,
     PreflightsError,
     Refused,
     UnknownSession,
@@ -92,21 +95,41 @@ class Documents:
             UnknownSession: nothing is recorded under the id.
             Refused: no document was ever asked for in this session.
         """
-        runner = self._runner
-        stored = verified(runner.store.read(session_id))
-        if not stored:
-            raise UnknownSession(session_id)
-        workflow = runner.workflow(stored[0].workflow)
+        stored = self._stored(session_id)
+        workflow = self._runner.workflow(stored[0].workflow)
         if workflow.record is None:
             raise Refused(f"sessions of the workflow {workflow.name} write no documents")
-        due, upto = self._last_due(stored, call)
+        due, upto = next(self._dues(reversed(stored), call), (None, 0))
         if due is None:
             raise Refused(
                 f"session {session_id[-8:]} has no document: it is written when the decision is "
                 f"accepted (`preflights accept {session_id[-8:]}`)"
             )
-        record = workflow.record(runner.folded(workflow, stored[:upto]).state)
+        record = workflow.record(self._runner.folded(workflow, stored[:upto]).state)
         return due, render.document(due.template, replace(record, session_id=session_id))
+
+    def paths(self, session_id: str) -> set[str]:
+        """Where the log of a session asked for its documents."""
+        return {due.path for due, _ in self._dues(self._stored(session_id))}
+
+    def hashes(self, session_id: str) -> set[str]:
+        """SHA-256 of every document that the log of a session gives.
+
+        What the log says to have been written is a claim: it may come from elsewhere, and name
+        the hash of a file that is not ours. A text that the log itself gives is ours.
+        """
+        stored = self._stored(session_id)
+        workflow = self._runner.workflow(stored[0].workflow)
+        found: set[str] = set()
+        if workflow.record is None:
+            return found
+        session = None
+        for due, upto in self._dues(stored):
+            session = self._runner.folded(workflow, stored[:upto], session)
+            record = replace(workflow.record(session.state), session_id=session_id)
+            with contextlib.suppress(LogFromFuture):  # a template of a newer version
+                found.add(files.hash_of(render.document(due.template, record)))
+        return found
 
     def brief(self, handle: Handle) -> str:
         """What a coding agent has to know, as the session stands.
@@ -142,11 +165,8 @@ class Documents:
             return Rebuilt(due.path, "same")
         if not write:
             return Rebuilt(due.path, "missing" if lies is None else "differs")
-        view = handle.workflow.view(handle.session.state)
         with files.alone(self.root):
-            written, beside = files.filed(
-                self.root, target, due.path, text, view.written, wrote=view.hashes
-            )
+            written, beside = self._filed(handle, due.path, text)
         return Rebuilt(written.path, "beside" if beside else "written")
 
     def target(self, path: str) -> Path:
@@ -157,24 +177,26 @@ class Documents:
         """
         return files.checked_path(self.root, self._folders, path)
 
-    def _last_due(self, stored: Sequence[Stored], call: str) -> tuple[ArtifactDue | None, int]:
-        for one in reversed(stored):
+    def _stored(self, session_id: str) -> Sequence[Stored]:
+        stored = verified(self._runner.store.read(session_id))
+        if not stored:
+            raise UnknownSession(session_id)
+        return stored
+
+    def _dues(self, stored: Iterable[Stored], call: str = "") -> Iterator[tuple[ArtifactDue, int]]:
+        """The requests for documents (those of one call), each with its version."""
+        for one in stored:
             if one.type == ArtifactDue.tag:
                 codec = self._runner.codec(self._runner.workflow(one.workflow))
                 due = codec.decode(one)
                 assert isinstance(due, ArtifactDue), "its tag says so"
                 if call in ("", due.call):
-                    return due, one.version
-        return None, 0
+                    yield due, one.version
 
     def _written(self, handle: Handle, due: ArtifactDue) -> Step:
-        target = self.target(due.path)
         _, text = self.text(handle.session_id, due.call)
-        view = handle.workflow.view(handle.session.state)
-        former = self._former(view.written, due.path)
-        written, beside = files.filed(
-            self.root, target, due.path, text, view.written, former, view.hashes
-        )
+        former = self._former(handle, due.path)
+        written, beside = self._filed(handle, due.path, text, former)
         outcome = ArtifactWritten(
             at=self._runner.now(),
             actor=PROGRAM,
@@ -185,8 +207,18 @@ class Documents:
         )
         return self._runner.submit(handle, outcome, self._runner.new_id())
 
-    def _former(self, before: Written | None, path: str) -> Path | None:
+    def _filed(
+        self, handle: Handle, path: str, text: str, former: Path | None = None
+    ) -> tuple[Written, bool]:
+        ours = partial(self.hashes, handle.session_id)
+        return files.filed(self.root, self.target(path), path, text, ours, former)
+
+    def _former(self, handle: Handle, path: str) -> Path | None:
+        """Where the document lay before, when its log asked for it there."""
+        before = handle.workflow.view(handle.session.state).written
         if before is None or before.path == path:
+            return None
+        if before.path not in self.paths(handle.session_id):
             return None
         try:
             return self.target(before.path)

@@ -6,6 +6,7 @@ An erasure passes by `decide`: no bug of a workflow and no state of a session ca
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import count, takewhile
 from pathlib import Path, PurePosixPath
@@ -15,7 +16,7 @@ import msgspec
 from msgspec.structs import replace
 
 from preflights_es.core import session as kernel
-from preflights_es.core.artifacts import ArtifactWritten
+from preflights_es.core.artifacts import ArtifactDue, ArtifactWritten
 from preflights_es.core.completions import CompletionRequested
 from preflights_es.core.errors import (
     CommitUnknown,
@@ -29,7 +30,7 @@ from preflights_es.core.errors import (
     StoreUnavailable,
     UnknownSession,
 )
-from preflights_es.core.events import ERASED_TAG, SessionClosed, SessionErased
+from preflights_es.core.events import ERASED_TAG, Event, SessionClosed, SessionErased
 from preflights_es.core.ids import decision_uid, short
 from preflights_es.core.ports import Archive, Batch, Head, Stored
 from preflights_es.core.session import Session
@@ -46,6 +47,9 @@ from preflights_es.store.codec import Codec
 
 DAY_US: Final = 86_400_000_000  # microseconds
 DAYS_MAX: Final = 36_500  # a hundred years
+
+ARTIFACTS: Final = (ArtifactDue.tag, ArtifactWritten.tag)
+_NEW: Final = re.compile(r"\.new\d*\Z")
 
 Lying = Mapping[str, Sequence[str]]
 """Paths of files on this disk, by the uid of the decision that their front matter names."""
@@ -215,8 +219,8 @@ class Erasure(Sessions):
 
     def _documents(self, stored: Sequence[Stored], codec: Codec, lying: Lying) -> tuple[str, ...]:
         """Of a session, those that lie on this disk: where its log says, beside it, or moved."""
-        written = (codec.decode(one) for one in stored if one.type == ArtifactWritten.tag)
-        paths = dict.fromkeys(one.path for one in written if isinstance(one, ArtifactWritten))
+        artifacts = (codec.decode(one) for one in stored if one.type in ARTIFACTS)
+        paths = dict.fromkeys(_asked_for(artifacts))
         there = [path for path in paths if self._lies(path)]
         beside = [name for path in paths for name in takewhile(self._lies, _beside(path))]
         moved = lying.get(decision_uid(stored[0].session_id), ())
@@ -287,6 +291,16 @@ class Erasure(Sessions):
             expected_hash=last.hash,
             events=(codec.draft(erased, input_id), codec.draft(SessionClosed(status="erased"))),
         )
+
+
+def _asked_for(artifacts: Iterable[Event]) -> Iterator[str]:
+    """Paths that were written, at or beside one that was asked for: others are no documents."""
+    due: set[str] = set()
+    for one in artifacts:
+        if isinstance(one, ArtifactDue):
+            due.add(one.path)
+        elif isinstance(one, ArtifactWritten) and _NEW.sub("", one.path) in due:
+            yield one.path
 
 
 def _beside(path: str) -> Iterator[str]:

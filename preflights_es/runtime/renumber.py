@@ -85,7 +85,7 @@ def _moved(
 ) -> Move:
     name = re.sub(r"^\d+", f"{number:04d}", entry.path.name)
     path, to = f"{folder}/{entry.path.name}", f"{folder}/{name}"
-    handle = _ours(sessions, entry, path)
+    handle = _ours(sessions, documents, entry, path)
     move = Move(path, to, handle.session_id if handle else "")
     if not write:
         return move
@@ -93,8 +93,7 @@ def _moved(
         files.renamed(documents.root, entry.path, name)
         return move
     step = sessions.renumber(handle, number)
-    written = handle.workflow.view(handle.session.state).written
-    if written is not None and files.found_hash(entry.path) != written.sha256:
+    if files.found_hash(entry.path) not in documents.hashes(handle.session_id):
         files.renamed(documents.root, entry.path, name)  # a person's edits move along
     documents.finish(step.handle)
     for related in _related(runner, handle.session.state):
@@ -103,7 +102,9 @@ def _moved(
     return move
 
 
-def _ours(sessions: Clarifications, entry: _Entry, path: str) -> Handle | None:
+def _ours(
+    sessions: Clarifications, documents: Documents, entry: _Entry, path: str
+) -> Handle | None:
     """The session behind a record, where this log holds it and wrote that file."""
     if not entry.front.uid:
         return None
@@ -113,7 +114,8 @@ def _ours(sessions: Clarifications, entry: _Entry, path: str) -> Handle | None:
         return None
     state = handle.session.state
     written = handle.workflow.view(state).written
-    return handle if written is not None and written.path == path else None
+    is_there = written is not None and written.path == path
+    return handle if is_there and path in documents.paths(handle.session_id) else None
 
 
 def _related(runner: Runner, state: State) -> list[Handle]:

@@ -132,16 +132,24 @@ class Runner:
         head = self.store.head(handle.session_id)
         return handle if head and head.hash == handle.hash else self.load(handle.session_id)
 
-    def folded(self, workflow: Workflow[Any], stored: Sequence[Stored]) -> Session[Any]:
+    def folded(
+        self,
+        workflow: Workflow[Any],
+        stored: Sequence[Stored],
+        begun: Session[Any] | None = None,
+    ) -> Session[Any]:
         """What verified events fold to.
+
+        Args:
+            begun: what the first of them fold to, where that is known.
 
         Raises:
             SessionFaulted: `evolve` raises on one of them.
             LogDamaged: they do not follow the grammar of a log.
         """
         codec = self.codec(workflow)
-        session = kernel.begin(workflow)
-        if covered := erased_before(stored):
+        session = begun or kernel.begin(workflow)
+        if begun is None and (covered := erased_before(stored)):
             # What an erasure covers is gone, and left no trace in the state before it went.
             session = Session(session.state, version=covered - 1)
         for one in stored[session.version :]:

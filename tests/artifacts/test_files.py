@@ -65,7 +65,8 @@ def write(
 ) -> tuple[Written, bool]:
     target = checked_path(root, FOLDERS, path)
     moved = checked_path(root, FOLDERS, former) if former else None
-    return filed(root, target, path, text, before, moved, [hash_of(earlier) for earlier in wrote])
+    ours = {*([before.sha256] if before else []), *map(hash_of, wrote)}
+    return filed(root, target, path, text, lambda: ours, moved)
 
 
 # 1. Writing ----------------------------------------------------------------------------------
@@ -398,7 +399,7 @@ from preflights_es.core.errors import StoreUnavailable
 resource.setrlimit(resource.RLIMIT_FSIZE, (1_000, 1_000))
 root, path = Path(sys.argv[1]), sys.argv[2]
 try:
-    filed(root, root / path, path, "x" * 100_000, None)
+    filed(root, root / path, path, "x" * 100_000, set)
 except StoreUnavailable as error:
     print(error)
 """
