@@ -34,21 +34,23 @@ class PriceTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Three capital letters, ISO 4217."""
 
 
-def prices_of(source: Source | None, tables: tuple[PriceTable, ...]) -> tuple[PriceTable, ...]:
+def prices_of(
+    source: Source | None, tables: tuple[PriceTable, ...] | None
+) -> tuple[PriceTable, ...]:
     """The same entries, once each makes sense.
 
     Raises:
         SettingsError: names the first that does not.
     """
     seen: set[tuple[str, str, dt.date]] = set()
-    for number, one in enumerate(tables, 1):
+    for number, one in enumerate(tables or (), 1):
         if found := _trouble(one, seen):
             message = f"entry {number}: {found}"
             if source is None:
                 raise SettingsError(f"prices: {message}")
             raise source.wrong(("prices",), message)
         seen.add((one.provider, one.model, one.since))
-    return tables
+    return tables or ()
 
 
 def _trouble(one: PriceTable, seen: set[tuple[str, str, dt.date]]) -> str | None:

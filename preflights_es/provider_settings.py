@@ -18,8 +18,11 @@ from preflights_es.providers.capabilities import (
     TIMEOUT_MAX_S,
     TIMEOUT_S,
     Api,
+    another_providers,
     checked_url,
+    host_of,
 )
+from preflights_es.settings_file import Source
 
 PROVIDERS: Final = ("mock", "sim", *REAL)
 TEMPERATURE_MAX: Final = 2.0  # where a provider takes one (OpenAI's reference)
@@ -41,7 +44,7 @@ class Layer(NamedTuple):
     """By the setting's name; only what is said."""
     wrong: Callable[[str, str], SettingsError]
     """From the setting's name and what is wrong with it."""
-    file: str = ""
+    file: Source | None = None
 
 
 class Found(NamedTuple):
@@ -75,7 +78,7 @@ def asked_whom(layers: tuple[Layer, ...]) -> dict[str, Any]:
         "provider": provider,
         "model": _model(_first(beside, "model")) or DEFAULT_MODELS.get(provider, ""),
         "base_url": _base_url(provider, url),
-        "base_url_in": url.layer.file if url else "",
+        "base_url_in": _project_file(url),
         "api": _api(_first(layers, "api")),
         "timeout_s": _number(_first(layers, "timeout_s"), 0.001, TIMEOUT_MAX_S, TIMEOUT_S),
         "max_tokens": _whole(_first(layers, "max_tokens"), 1, MAX_TOKENS_MAX, MAX_TOKENS),
@@ -143,9 +146,20 @@ def _base_url(provider: str, found: Found | None) -> str:
     if found is None or provider not in REAL:
         return ""
     try:
-        return checked_url(provider, found.value)
+        url = checked_url(provider, found.value)
     except ValueError as error:
         raise found.layer.wrong("base_url", str(error)) from error
+    if found.layer.file and (other := another_providers(provider, url)):
+        # Where a file says so, a key would go to a company it is not for; a person can mean it.
+        message = f"{host_of(url)} belongs to {other}, and {provider}'s key does not go there: "
+        raise found.layer.wrong("base_url", f'{message}set provider = "{other}" beside it')
+    return url
+
+
+def _project_file(url: Found | None) -> str:
+    """The file of the project that says an address."""
+    source = url.layer.file if url else None
+    return source.name if source and not source.is_own else ""
 
 
 def _api(found: Found | None) -> Api:

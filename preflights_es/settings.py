@@ -1,8 +1,10 @@
 """Environment and files become frozen settings; the only place that reads either.
 
-Order, first wins: an option of the command line, `PREFLIGHTS_*`, `preflights.toml`,
-`[tool.preflights]` of `pyproject.toml`, the default. The compiler's specification calls some of
-them `LLM_*`: those names are known too, each right behind ours. Keys come from variables alone.
+Order, first wins: an option of the command line, `PREFLIGHTS_*`, the repository's file
+(`preflights.toml`, or `[tool.preflights]` of `pyproject.toml`), the user's own file, the default.
+A repository's file may set some keys only when a person trusts it. The compiler's specification
+calls some of them `LLM_*`: those names are known too, each right behind ours. Keys come from
+variables alone.
 """
 
 from __future__ import annotations
@@ -10,7 +12,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, cast, get_args
+from typing import TYPE_CHECKING, Any, NamedTuple, cast, get_args
 
 import msgspec
 
@@ -22,10 +24,20 @@ from preflights_es.heuristics_settings import heuristics_of
 from preflights_es.price_settings import PriceTable, prices_of
 from preflights_es.provider_settings import SEED_NAMES, Layer, asked_whom, keys_of
 from preflights_es.providers.capabilities import MAX_TOKENS, TIMEOUT_S, Api
-from preflights_es.settings_file import File, Source, line_trouble, read, wrong_setting
+from preflights_es.settings_file import (
+    Source,
+    Told,
+    held_back,
+    line_trouble,
+    own,
+    read,
+    wrong_setting,
+)
 from preflights_es.settings_places import (
+    OWN,
     actor_of,
     beside,
+    config_folder,
     folder,
     git_folders,
     log_folder,
@@ -36,6 +48,9 @@ from preflights_es.workflows.clarification.values import (
     HeuristicsConfig,
 )
 from preflights_es.workflows.extraction.values import Language
+
+if TYPE_CHECKING:
+    from preflights_es.settings_trust import Trusted
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
@@ -57,7 +72,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     base_url: str = ""
     """Of another server than the provider's own; empty without one."""
     base_url_in: str = ""
-    """The file that says so; empty where an option or a variable does."""
+    """The repository's file that says so; empty where the user does."""
     api: Api = "chat"
     """Which of OpenAI's APIs is asked."""
     timeout_s: float = TIMEOUT_S
@@ -83,7 +98,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     prices: tuple[PriceTable, ...] = ()
     """What models cost, as far as somebody has said so."""
     source: str
-    """The file that was read; empty without one."""
+    """The repository's file that was read; empty without one."""
+    own: str = ""
+    """The user's own file, where there is one."""
 
 
 class Options(msgspec.Struct, frozen=True, kw_only=True):
@@ -110,6 +127,8 @@ def load(
     database: str | None = None,
     options: Options | None = None,
     language: str | None = None,
+    *,
+    trusting: bool = False,
 ) -> Settings:
     """The settings that hold in a folder.
 
@@ -118,37 +137,117 @@ def load(
         database: what `--db` said.
         options: what the command line said of a provider.
         language: what `--language` said.
+        trusting: reads the repository's file as if a person trusted it.
 
     Raises:
         SettingsError: names the key, its line and what was expected.
     """
     env = os.environ if environment is None else environment
+    asked = options or Options()
     git = git_folders(cwd)
     root = git[0] if git else cwd
-    source, table = read(cwd, root)
-    if source and not git:
-        root = source.path.parent
-    project = project_named(env, table.project, source) or project_of(root, git)
+    here = read(cwd, root)
+    if here and not git:
+        root = here.source.path.parent
+    if here and not trusting:
+        here = _believed(here, env, database, asked)
+    mine = _own(env)
+    files = Files(tuple(filter(None, (here, mine))))
+    project = project_named(env, *files.first("project")) or project_of(root, git)
     if found := line_trouble(project, NAME_MAX):
         raise wrong_setting(None, "project", found)
-    kind, name = actor_of(env, table.actor, source, cwd)
-    named = database or env.get("PREFLIGHTS_DATABASE_URL") or beside(source, table.database)
+    kind, name = actor_of(env, *files.first("actor"), cwd)
+    named = database or env.get("PREFLIGHTS_DATABASE_URL") or beside(*files.first("database"))
+    source, clarification = files.first("clarification")
     return Settings(
         root=root,
         project=project,
         database=named or str(log_folder(git, env) / "log.db"),
         is_database_named=bool(named),
-        decisions=folder(source, "decisions", table.decisions, "docs/decisions"),
-        tasks=folder(source, "tasks", table.tasks, "docs/tasks"),
+        decisions=folder("decisions", *files.first("decisions"), "docs/decisions"),
+        tasks=folder("tasks", *files.first("tasks"), "docs/tasks"),
         actor_name=name,
         actor_kind=kind,
-        heuristics=heuristics_of(source, table.clarification) if source else HeuristicsConfig(),
-        prices=prices_of(source, table.prices),
-        source=str(source.path) if source else "",
-        language=_language(language, env, source, table.language),
+        heuristics=heuristics_of(source, clarification) if source else HeuristicsConfig(),
+        prices=prices_of(*files.first("prices")),
+        source=str(here.source.path) if here else "",
+        own=str(mine.source.path) if mine else "",
+        language=_language(language, env, *files.first("language")),
         keys=keys_of(env),
-        **asked_whom(_layers(options or Options(), env, source, table)),
+        **asked_whom(_layers(asked, env, files)),
     )
+
+
+def repository_file(cwd: Path) -> Told | None:
+    """The settings file of the repository or folder, trusted or not.
+
+    Raises:
+        SettingsError: it cannot be read, or is wrong.
+    """
+    git = git_folders(cwd)
+    return read(cwd, git[0] if git else cwd)
+
+
+def check_trustable(cwd: Path) -> None:
+    """See that a repository's file says nothing that is refused in a trusted one, too.
+
+    Raises:
+        SettingsError: names the key, its line and what was expected.
+    """
+    load(cwd, {"GIT_AUTHOR_NAME": "-"}, trusting=True)  # nothing outranks what the file says
+
+
+def trusted_files(environment: Mapping[str, str] | None = None) -> Trusted:
+    """The user's list of trusted files.
+
+    Raises:
+        SettingsError: it cannot be read.
+    """
+    from preflights_es.settings_trust import Trusted
+
+    return Trusted.of(os.environ if environment is None else environment)
+
+
+def speaks_for_a_person(environment: Mapping[str, str] | None = None) -> bool:
+    """Whether no variable says that an agent or a script is at work."""
+    env = os.environ if environment is None else environment
+    return env.get("PREFLIGHTS_ACTOR", "").partition(":")[0] not in ("agent", "script")
+
+
+class Files(NamedTuple):
+    """The settings files, the first to be heard first."""
+
+    each: tuple[Told, ...]
+
+    def first(self, key: str) -> tuple[Source | None, Any]:
+        """The file that sets a key, and what it says; None twice where no file does."""
+        for source, table in self.each:
+            if (value := getattr(table, key)) is not None:
+                return source, value
+        return None, None
+
+
+def _own(env: Mapping[str, str]) -> Told | None:
+    """The user's own file; a folder that may not be entered holds none of ours."""
+    lies = config_folder(env)
+    return own(lies / OWN) if lies and os.access(lies, os.X_OK) else None
+
+
+def _believed(here: Told, env: Mapping[str, str], database: str | None, options: Options) -> Told:
+    """The repository's file, as far as a person trusts it or no trust is needed."""
+    if not held_back(here):
+        return here
+    from preflights_es.settings_trust import believed
+
+    said = {
+        "project": env.get("PREFLIGHTS_PROJECT"),
+        "database": database or env.get("PREFLIGHTS_DATABASE_URL"),
+        "actor": env.get("PREFLIGHTS_ACTOR"),
+        "base_url": options.base_url or env.get("PREFLIGHTS_BASE_URL"),
+    }
+    provider = options.provider or env.get("PREFLIGHTS_PROVIDER") or env.get("LLM_PROVIDER")
+    said |= {"provider": provider, "LLM_PROVIDER": provider}
+    return believed(here, [key for key, value in said.items() if value], env)
 
 
 def _language(
@@ -171,26 +270,30 @@ def _language(
 # 2. Providers --------------------------------------------------------------------------------
 
 
-def _layers(
-    options: Options, env: Mapping[str, str], source: Source | None, table: File
-) -> tuple[Layer, ...]:
+def _layers(options: Options, env: Mapping[str, str], files: Files) -> tuple[Layer, ...]:
     """The places that speak of providers, the first to be heard first."""
     names = options.__struct_fields__
     ours = {name: env.get(f"PREFLIGHTS_{name.upper()}") or None for name in names}
     seeds = {name: env.get(alias) or None for name, alias in SEED_NAMES.items()}
-    in_file = {name: getattr(table, name) for name in names}
-    seeds_in_file = {name: getattr(table, SEED_NAMES[name].lower()) for name in SEED_NAMES}
-    file = source.path.name if source else ""
-    found = (
-        (msgspec.structs.asdict(options), lambda name: f"--{name.replace('_', '-')}", ""),
-        (ours, lambda name: f"PREFLIGHTS_{name.upper()}", ""),
-        (seeds, lambda name: SEED_NAMES[name], ""),
-        (in_file, lambda name: name, file),
-        (seeds_in_file, lambda name: SEED_NAMES[name], file),
+    return (
+        Layer(
+            _said(msgspec.structs.asdict(options)),
+            _blamed(lambda name: f"--{name.replace('_', '-')}"),
+        ),
+        Layer(_said(ours), _blamed(lambda name: f"PREFLIGHTS_{name.upper()}")),
+        Layer(_said(seeds), _blamed(lambda name: SEED_NAMES[name])),
+        *(layer for told in files.each for layer in _layers_of(told, names)),
     )
-    return tuple(
-        Layer(_said(values), _blamed(label, source if file else None), file)
-        for values, label, file in found
+
+
+def _layers_of(told: Told, names: tuple[str, ...]) -> tuple[Layer, Layer]:
+    """What a file says of providers by our names, and by those of the compiler's specification."""
+    source, table = told
+    ours = {name: getattr(table, name) for name in names}
+    seeds = {name: getattr(table, alias.lower()) for name, alias in SEED_NAMES.items()}
+    return (
+        Layer(_said(ours), _blamed(str, source), source),
+        Layer(_said(seeds), _blamed(lambda name: SEED_NAMES[name], source), source),
     )
 
 
@@ -199,7 +302,7 @@ def _said(values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _blamed(
-    label: Callable[[str], str], source: Source | None
+    label: Callable[[str], str], source: Source | None = None
 ) -> Callable[[str, str], SettingsError]:
     def wrong(name: str, found: str) -> SettingsError:
         if source is None:

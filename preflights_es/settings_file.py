@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import msgspec
 
 from preflights_es.core.errors import SettingsError
 from preflights_es.core.text import problem
 from preflights_es.price_settings import PriceTable
-from preflights_es.providers.capabilities import KEY_VARIABLES
+from preflights_es.providers.capabilities import ALIASES, KEY_VARIABLES, REAL
+from preflights_es.system.reading import Unreadable, regular
 from preflights_es.workflows.clarification.values import Scope
 
 FILE: Final = "preflights.toml"
 PYPROJECT: Final = "pyproject.toml"
 TEXT_MAX: Final = 300  # characters of a name, a question, an option or a folder
+FILE_MAX: Final = 1_000_000  # bytes of a settings file
+DOTS_MAX: Final = 2_000_000  # steps, see `_table`; a file of 5,000 lines takes some 100,000
 
 # 1. The shape --------------------------------------------------------------------------------
 
@@ -66,8 +69,8 @@ class File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     llm_temperature: float | None = msgspec.field(default=None, name="LLM_TEMPERATURE")
     llm_top_p: float | None = msgspec.field(default=None, name="LLM_TOP_P")
     llm_timeout: float | None = msgspec.field(default=None, name="LLM_TIMEOUT")
-    clarification: ClarificationTable = ClarificationTable()
-    prices: tuple[PriceTable, ...] = ()
+    clarification: ClarificationTable | None = None
+    prices: tuple[PriceTable, ...] | None = None
 
 
 class Source(msgspec.Struct, frozen=True):
@@ -76,49 +79,123 @@ class Source(msgspec.Struct, frozen=True):
     path: Path
     text: str
     prefix: tuple[str, ...]
+    is_own: bool = False
+    """Whether it is the user's own file, and not one of the project."""
+
+    @property
+    def name(self) -> str:
+        """How a message names it: the user's own file with its whole path."""
+        return str(self.path) if self.is_own else self.path.name
 
     def wrong(self, at: tuple[str, ...], found: str) -> SettingsError:
         key = ".".join((*self.prefix, *at)) or "the file"
         line = line_of(self.text, (*self.prefix, *at))
-        where = f"{self.path.name}, line {line}" if line else self.path.name
+        where = f"{self.name}, line {line}" if line else self.name
         return SettingsError(f"{where}: {key}: {found}")
 
 
-# 2. Reading ----------------------------------------------------------------------------------
+class Told(NamedTuple):
+    """What a file says."""
+
+    source: Source
+    table: File
 
 
-def read(cwd: Path, root: Path) -> tuple[Source | None, File]:
-    """The nearest settings file between here and the project's root."""
+# 2. What a repository's file may say only when a person trusts it ------------------------------
+
+HELD_BACK: Final = ("project", "database", "actor", "provider", "LLM_PROVIDER", "base_url")
+"""Where a log lies, who acts, and where a key is used."""
+
+PROVIDERS: Final = ("provider", "LLM_PROVIDER")
+"""Of these, only the name of a provider that takes a key needs trust."""
+
+
+class Key(NamedTuple):
+    """A key that a file sets and that needs trust."""
+
+    line: int
+    name: str
+    value: str
+
+
+def held_back(told: Told) -> list[Key]:
+    """The keys of a file that need trust, in the order of their lines."""
+    source, table = told
+    values = ((name, getattr(table, name.lower())) for name in HELD_BACK)
+    return sorted(
+        Key(line_of(source.text, (*source.prefix, name)), name, value)
+        for name, value in values
+        if value is not None and (name not in PROVIDERS or ALIASES.get(value, value) in REAL)
+    )
+
+
+# 3. Reading ----------------------------------------------------------------------------------
+
+
+def read(cwd: Path, root: Path) -> Told | None:
+    """The nearest settings file between here and the project's root.
+
+    Raises:
+        SettingsError: it cannot be read, leads out of the project, or is wrong.
+    """
     for folder in (cwd, *cwd.parents):
         for name, prefix in ((FILE, ()), (PYPROJECT, ("tool", "preflights"))):
             path = folder / name
-            if (text := _text(path)) is None or (prefix and "preflights" not in text):
+            if (text := _text(path, name, root)) is None or (prefix and "preflights" not in text):
                 continue
             source = Source(path, text, prefix)
             found = _table(source)
             if found is not None:
-                return source, found
+                return Told(source, found)
         if folder == root:
             break
-    return None, File()
+    return None
 
 
-def _text(path: Path) -> str | None:
+def own(path: Path) -> Told | None:
+    """The user's own file; None where there is none.
+
+    Raises:
+        SettingsError: it cannot be read, or is wrong.
+    """
+    if (text := _text(path, str(path), None)) is None:
+        return None
+    source = Source(path, text, (), is_own=True)
+    found = _table(source)
+    return Told(source, found) if found is not None else None
+
+
+def _text(path: Path, name: str, root: Path | None) -> str | None:
+    """What a file holds; None where there is none.
+
+    Args:
+        root: a link must not lead out of this folder; None for a file that may lie anywhere.
+    """
     try:
-        return path.read_text("utf-8")
+        if root is not None and path.is_symlink():
+            path = path.resolve()
+            if not path.is_relative_to(root.resolve()):
+                raise SettingsError(f"{name} is a link that leads out of the project: remove it")
+        return regular(path, FILE_MAX).decode()
     except (FileNotFoundError, NotADirectoryError):
         return None
-    except (OSError, UnicodeDecodeError) as error:
-        raise SettingsError(f"{path.name} cannot be read: {error}") from error
+    except (Unreadable, UnicodeDecodeError, OSError, RuntimeError) as error:
+        raise SettingsError(f"{name} cannot be read: {error}") from error
 
 
 def _table(source: Source) -> File | None:
     import tomllib
 
+    # The parser's time grows with the square of a key's dots: 40 KB of them are 20 s.
+    dots = [line.count(".") for line in source.text.splitlines()] or [0]
+    if sum(n * n for n in dots) + max(dots) * len(dots) > DOTS_MAX:
+        raise SettingsError(f"{source.name}: has lines with too many dots: shorten them")
     try:
         data: Any = tomllib.loads(source.text)
-    except tomllib.TOMLDecodeError as error:
-        raise SettingsError(f"{source.path.name}: not valid TOML: {error}") from error
+    except RecursionError as error:
+        raise SettingsError(f"{source.name}: is nested too deeply") from error
+    except ValueError as error:  # also a number of more digits than Python reads
+        raise SettingsError(f"{source.name}: not valid TOML: {error}") from error
     for key in source.prefix:
         if not isinstance(data, dict) or key not in data:
             return None

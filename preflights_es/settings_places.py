@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from collections.abc import Mapping
@@ -13,7 +14,10 @@ from preflights_es.core.errors import SettingsError
 from preflights_es.core.events import ActorKind
 from preflights_es.core.text import NAME_MAX, problem
 from preflights_es.settings_file import TEXT_MAX, Source, line_trouble, wrong_setting
+from preflights_es.system.reading import Unreadable, regular
 from preflights_es.system.writing import is_git
+
+POINTER_MAX: Final = 65_536  # bytes of a `.git` or `commondir` file: a path
 
 _PASSWORD: Final = re.compile(
     r"[^:/?#]+://(?:[^:/]*:[^@]+@|.*[?&](?:ssl)?password=[^&])", re.DOTALL
@@ -37,17 +41,27 @@ def _common(folder: Path, dot: Path) -> Path | None:
 
     None where it points nowhere: then the file is not git's.
     """
-    key, _, path = dot.read_text("utf-8", "replace").partition(":")
+    key, _, path = _pointer(dot).partition(":")
     pointed = folder / path.strip()
     if key != "gitdir" or not path.strip() or not pointed.is_dir():
         return None
     shared = pointed / "commondir"
-    if shared.is_file():
-        return (pointed / shared.read_text("utf-8").strip()).resolve()
-    return pointed.resolve()
+    if not shared.exists():
+        return pointed.resolve()
+    told = _pointer(shared).strip()
+    return (pointed / told).resolve() if told and (pointed / told).is_dir() else None
 
 
-def project_named(env: Mapping[str, str], told: str | None, source: Source | None) -> str | None:
+def _pointer(path: Path) -> str:
+    """What one of git's small files says; empty where it says nothing that git would take."""
+    try:
+        text = os.fsdecode(regular(path, POINTER_MAX))
+    except (OSError, Unreadable):
+        return ""
+    return "" if "\0" in text else text
+
+
+def project_named(env: Mapping[str, str], source: Source | None, told: str | None) -> str | None:
     """The project's name, where a variable or the file says one."""
     if name := env.get("PREFLIGHTS_PROJECT"):
         return name
@@ -83,14 +97,43 @@ def _state_folder(env: Mapping[str, str]) -> Path:
     return Path(env.get("XDG_STATE_HOME") or home / ".local" / "state")
 
 
+OWN: Final = "settings.toml"
+"""The user's own settings, in `config_folder`."""
+
+
+def config_folder(env: Mapping[str, str]) -> Path | None:
+    """Where the user's own settings lie; None where the environment names no absolute folder."""
+    home = env.get("HOME") or env.get("USERPROFILE") or ""
+    if sys.platform == "win32":
+        usual = env.get("APPDATA") or os.path.join(home, "AppData", "Roaming")
+    elif sys.platform == "darwin":
+        usual = os.path.join(home, "Library", "Application Support")
+    else:
+        usual = os.path.join(home, ".config")
+    # A relative path would lie in the current folder, which may be a clone (XDG says so, too).
+    for base in (env.get("XDG_CONFIG_HOME", ""), usual):
+        if os.path.isabs(base):
+            return Path(base) / "preflights"
+    return None
+
+
+_SERVER: Final = re.compile(
+    r"postgres(?:ql)?(?:\+psycopg)?://(?:[^\s@/?#:]+@)?[^\s@/?#]*/[^\s@/?#&]+(?:\?([^\s?#]*))?"
+)
+PARAMETERS: Final = ("application_name", "connect_timeout", "sslmode", "target_session_attrs")
+"""Of libpq's, what a file of the project may say: none leads elsewhere or names a secret."""
+
+
 def beside(source: Source | None, database: str | None) -> str | None:
     """A path in a settings file is relative to that file; a URL there holds no password."""
     if source is None or database is None:
         return database
     if "://" in database:
         if _PASSWORD.match(database):
-            found = "holds a password, which does not belong into a file of the project: set "
+            found = "holds a password, which does not belong into a settings file: set "
             raise source.wrong(("database",), f"{found}PREFLIGHTS_DATABASE_URL, or use ~/.pgpass")
+        if not source.is_own and not database.startswith("sqlite"):
+            _check_server(source, database)
         return database
     if not database.strip() or "\0" in database:
         found = "holds a NUL character" if database.strip() else "is empty"
@@ -98,7 +141,23 @@ def beside(source: Source | None, database: str | None) -> str | None:
     return str(source.path.parent / database)
 
 
-def folder(source: Source | None, key: str, told: str | None, default: str) -> str:
+def _check_server(source: Source, url: str) -> None:
+    """A file of the project names a server plainly, whether it is trusted or not.
+
+    Raises:
+        SettingsError: it says more, such as `hostaddr`, which would lead a password elsewhere.
+    """
+    found = _SERVER.fullmatch(url)
+    asked = found[1].split("&") if found and found[1] else []
+    if found is None or any(part.partition("=")[0] not in PARAMETERS for part in asked):
+        expected = (
+            f"postgresql://USER@HOST:PORT/DATABASE, with no option but {', '.join(PARAMETERS)}"
+        )
+        instead = "set PREFLIGHTS_DATABASE_URL, or database in your own settings file"
+        raise source.wrong(("database",), f"expected {expected}: for any other, {instead}")
+
+
+def folder(key: str, source: Source | None, told: str | None, default: str) -> str:
     folder = default if told is None else told
     parts = PurePosixPath(folder)
     leads_out = parts.is_absolute() or ".." in parts.parts or "\\" in folder
@@ -112,7 +171,7 @@ def folder(source: Source | None, key: str, told: str | None, default: str) -> s
 
 
 def actor_of(
-    env: Mapping[str, str], configured: str | None, source: Source | None, cwd: Path
+    env: Mapping[str, str], source: Source | None, configured: str | None, cwd: Path
 ) -> tuple[ActorKind | None, str]:
     """`PREFLIGHTS_ACTOR=kind:name`, or a name from the file or from git.
 

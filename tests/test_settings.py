@@ -19,8 +19,16 @@ from preflights_es.settings_file import TEXT_MAX, line_of
 from preflights_es.store.engines import file_of, parsed
 from preflights_es.workflows.clarification import rules
 from preflights_es.workflows.clarification.values import Field, HeuristicsConfig
+from tests.trusting import trust
 
 ENVIRONMENT = {"GIT_AUTHOR_NAME": "Ada"}
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path) -> Path:
+    """Of the person whose settings these are."""
+    ENVIRONMENT["HOME"] = str(tmp_path / "home")
+    return tmp_path / "home"
 
 
 @pytest.fixture
@@ -35,8 +43,14 @@ def loaded(folder: Path, database: str | None = None, **variables: str) -> Setti
     return load(folder, {**ENVIRONMENT, **variables}, database)
 
 
+def trusted(file: Path, text: str) -> None:
+    """Write a file, which the person trusts."""
+    file.write_text(text, "utf-8")
+    trust(file, Path(ENVIRONMENT["HOME"]))
+
+
 def written(folder: Path, text: str, name: str = "preflights.toml") -> Settings:
-    (folder / name).write_text(dedent(text), "utf-8")
+    trusted(folder / name, dedent(text))
     return loaded(folder)
 
 
@@ -115,16 +129,16 @@ def test_a_pyproject_that_says_nothing_of_us_is_passed_over(project: Path, text:
 
 
 def test_a_file_of_our_own_comes_before_pyproject(project: Path) -> None:
-    (project / "pyproject.toml").write_text('[tool.preflights]\nproject = "second"\n')
+    trusted(project / "pyproject.toml", '[tool.preflights]\nproject = "second"\n')
     assert written(project, 'project = "first"').project == "first"
 
 
 def test_the_nearest_file_below_the_root_is_read(project: Path) -> None:
     below = project / "api" / "src"
     below.mkdir(parents=True)
-    (project / "preflights.toml").write_text('project = "outer"\n')
+    trusted(project / "preflights.toml", 'project = "outer"\n')
     assert loaded(below).project == "outer"
-    (project / "api" / "pyproject.toml").write_text('[tool.preflights]\nproject = "inner"\n')
+    trusted(project / "api" / "pyproject.toml", '[tool.preflights]\nproject = "inner"\n')
     found = loaded(below)
     assert (found.project, found.root) == ("inner", project)
 
@@ -525,7 +539,7 @@ def test_words_of_any_script_are_keywords(project: Path) -> None:
 
 def test_a_database_is_resolved_in_its_order(project: Path) -> None:
     assert loaded(project).database == str(project / ".git/preflights/log.db")
-    (project / "preflights.toml").write_text('database = "file.db"\n')
+    trusted(project / "preflights.toml", 'database = "file.db"\n')
     assert loaded(project).database == str(project / "file.db")
     variable = {"PREFLIGHTS_DATABASE_URL": "sqlite:////srv/variable.db"}
     assert loaded(project, **variable).database == "sqlite:////srv/variable.db"
@@ -536,12 +550,12 @@ def test_a_database_is_resolved_in_its_order(project: Path) -> None:
 def test_a_database_of_a_file_lies_beside_that_file(project: Path) -> None:
     below = project / "api"
     (below / "src").mkdir(parents=True)
-    (below / "preflights.toml").write_text('database = "../logs/log.db"\n')
+    trusted(below / "preflights.toml", 'database = "../logs/log.db"\n')
     found = loaded(below / "src").database
     assert Path(found).resolve() == (project / "logs" / "log.db").resolve()
-    (below / "preflights.toml").write_text('database = "sqlite:////srv/log.db"\n')
+    trusted(below / "preflights.toml", 'database = "sqlite:////srv/log.db"\n')
     assert loaded(below / "src").database == "sqlite:////srv/log.db"
-    (below / "preflights.toml").write_text('database = "/srv/log.db"\n')
+    trusted(below / "preflights.toml", 'database = "/srv/log.db"\n')
     assert loaded(below / "src").database == "/srv/log.db"
 
 
@@ -556,7 +570,7 @@ def test_a_database_of_a_file_lies_beside_that_file(project: Path) -> None:
     ],
 )
 def test_a_password_in_a_file_is_refused_and_elsewhere_taken(project: Path, url: str) -> None:
-    (project / "preflights.toml").write_text(f"actor = 'Ada'\ndatabase = {json.dumps(url)}\n")
+    trusted(project / "preflights.toml", f"actor = 'Ada'\ndatabase = {json.dumps(url)}\n")
     with pytest.raises(SettingsError) as caught:
         loaded(project)
     assert "preflights.toml, line 2: database: holds a password" in str(caught.value)
@@ -573,11 +587,12 @@ def test_a_password_in_a_file_is_refused_and_elsewhere_taken(project: Path, url:
         "postgresql:///log",
         "postgresql://ada@db.example.org:5432/log?sslmode=verify-full",
         "postgresql://db.example.org:5432/log",
-        "postgresql:///log?host=/run/postgresql&passfile=/home/ada/.pgpass",
+        "postgres://db.example.org/log?connect_timeout=5&application_name=shop",
+        "postgresql+psycopg://db.example.org/log?target_session_attrs=read-write",
     ],
 )
 def test_a_server_is_named_in_a_file_without_a_password(project: Path, url: str) -> None:
-    (project / "preflights.toml").write_text(f"database = {json.dumps(url)}\n")
+    trusted(project / "preflights.toml", f"database = {json.dumps(url)}\n")
     assert loaded(project).database == url
 
 
@@ -682,7 +697,7 @@ def test_without_git_a_settings_file_is_read_all_the_same(tmp_path: Path) -> Non
 
 
 def test_a_variable_comes_before_a_file(project: Path) -> None:
-    (project / "preflights.toml").write_text('project = "file"\nactor = "File"\n')
+    trusted(project / "preflights.toml", 'project = "file"\nactor = "File"\n')
     found = loaded(project, PREFLIGHTS_PROJECT="variable", PREFLIGHTS_ACTOR="Variable")
     assert (found.project, found.actor_name) == ("variable", "Variable")
     found = loaded(project, PREFLIGHTS_PROJECT="", PREFLIGHTS_ACTOR="")
@@ -715,7 +730,7 @@ def test_a_variable_comes_before_a_file(project: Path) -> None:
 def test_a_wrong_variable_is_named_and_no_file_is_blamed(
     project: Path, variable: str, value: str, name: str, text: str
 ) -> None:
-    (project / name).write_text(text)
+    trusted(project / name, text)
     with pytest.raises(SettingsError) as caught:
         loaded(project, **{variable: value})
     assert str(caught.value).startswith(f"{variable}: ")

@@ -14,8 +14,15 @@ from preflights_es.provider_settings import PROVIDERS, SEED_NAMES, check_options
 from preflights_es.providers.capabilities import DEFAULT_MODELS, KEY_VARIABLES, REAL
 from preflights_es.settings import Options, Settings, load
 from tests.markdown import tables, ticked
+from tests.trusting import trust
 
 HERE: dict[str, str] = {"GIT_AUTHOR_NAME": "Ada"}
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path) -> None:
+    """Of the person whose settings these are."""
+    HERE["HOME"] = str(tmp_path / "home")
 
 
 def loaded(folder: Path, env: dict[str, str] | None = None, **options: str) -> Settings:
@@ -24,7 +31,9 @@ def loaded(folder: Path, env: dict[str, str] | None = None, **options: str) -> S
 
 
 def write(folder: Path, text: str, name: str = "preflights.toml") -> None:
+    """Write a file, which the person trusts."""
     (folder / name).write_text(text, "utf-8")
+    trust(folder / name, Path(HERE["HOME"]))
 
 
 def problem(folder: Path, env: dict[str, str] | None = None, **options: str) -> str:

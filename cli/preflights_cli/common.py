@@ -212,7 +212,7 @@ def opened(
     """The program in the current folder, given back at the end."""
     terminal = is_terminal() and not voice.as_json
     app = composition.opened(
-        _folder(),
+        folder(),
         terminal=terminal,
         database=database,
         options=asked,
@@ -221,15 +221,16 @@ def opened(
         creates=creates,
     )
     voice.detail(f"project {app.settings.project}, log {app.settings.database}")
-    if app.settings.source:
-        voice.detail(f"settings from {app.settings.source}")
+    for file in filter(None, (app.settings.source, app.settings.own)):
+        voice.detail(f"settings from {file}")
     try:
         yield app
     finally:
         app.close()
 
 
-def _folder() -> Path:
+def folder() -> Path:
+    """The current folder."""
     try:
         return Path.cwd()
     except FileNotFoundError as error:

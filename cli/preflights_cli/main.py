@@ -53,6 +53,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "audit": ("audit", "Find out whether the log is what was recorded."),
     "projections": ("projections", "Look after what is kept of many sessions."),
     "db": ("db", "Look after the log's database."),
+    "trust": ("trust", "Trust the settings file of a repository."),
     "completion": ("completion", "Print the completion script for a shell."),
 }
 

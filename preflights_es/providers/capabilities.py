@@ -267,6 +267,16 @@ def host_of(url: str) -> str:
     return urlsplit(url).netloc
 
 
+def another_providers(provider: str, url: str) -> str:
+    """The other provider at whose address a checked address lies; empty where it is none's."""
+    host = (urlsplit(url).hostname or "").lower()
+    for name, address in BASE_URLS.items():
+        theirs = urlsplit(address).hostname or ""
+        if name != provider and (host == theirs or host.endswith(f".{theirs}")):
+            return name
+    return ""
+
+
 def is_local(url: str) -> bool:
     """Whether a checked address is this machine's own."""
     host = (urlsplit(url).hostname or "").lower()

@@ -152,10 +152,11 @@ def _key(name: str, key: Secret | None, url: str, base_url_in: str) -> Secret:
                 f"the provider {name} needs a key: set {' or '.join(KEY_VARIABLES[name])}"
             )
         return Secret("")
-    if base_url_in and url not in BASE_URLS.values() and not is_local(url):
-        # Whoever clones a repository must not hand a key to whom its files name.
+    if base_url_in and url != BASE_URLS[name] and not is_local(url):
+        # A file of a repository must not choose who gets a key.
         raise SettingsError(
             f"{base_url_in}: base_url: a file of the project cannot send your key to "
-            f"{host_of(url)}: if you mean it, set PREFLIGHTS_BASE_URL"
+            f"{host_of(url)}: if you mean it, set PREFLIGHTS_BASE_URL, or base_url in your own "
+            "settings file"
         )
     return key

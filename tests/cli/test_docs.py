@@ -8,13 +8,15 @@ How to write a block so that it is tested:
   terminal, where its questions are answered with 1 and the proposal is accepted.
 * ```console: `$ command` (`# exit N` as above), then all that it prints, stdout and stderr. `...`
   stands for any text, on a line of its own for any lines. Ids, hashes, dates, times and ages may be
-  any, and so may the number of blanks. Where a line begins with `[a]ccept`, the command runs
-  at a terminal, and what follows a prompt (`> 1`, `In your own words: x`, `[l]eave? a`) is typed.
+  any, and so may the number of blanks. Where a line begins with `[a]ccept` or asks `[y/N]`, the
+  command runs at a terminal, and what follows a prompt (`> 1`, `In your own words: x`,
+  `[l]eave? a`, `[y/N]: y`) is typed.
 * ```python: run in their order, one namespace a page, in a folder with a `session.jsonl`;
   `await` may stand at the top. One that begins with a comment `# some/file.py` is a piece of that
   file, and only parsed.
 * ```sql: roles of PostgreSQL, which tests/store/test_roles.py makes and holds against it.
-* ```toml: loaded as `preflights.toml`, and in force for the commands after it.
+* ```toml: loaded as `preflights.toml`, or as the user's own file where its first line is
+  `# settings.toml`, and in force for the commands after it.
 
 `make ...` must be a target of the Makefile; `pip install .` is tests/packaging.
 """
@@ -26,6 +28,7 @@ import asyncio
 import inspect
 import re
 import shlex
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -50,7 +53,7 @@ _PIECE = re.compile(r"# [\w/]+\.py$", re.MULTILINE)
 _EXIT = re.compile(r"\s+# exit (\d+)$")
 _PLAIN = re.compile(r"preflights [^|><&;$`*]*")
 _PROMPT = re.compile(
-    r"^(> (?:\(\d+\) )?|In your own words: |\[a\]ccept, \[r\]evise, \[l\]eave\? )(.*)$"
+    r"^(> (?:\(\d+\) )?|In your own words: |\[a\]ccept, \[r\]evise, \[l\]eave\? |.* \[y/N\]: )(.*)$"
 )
 _ANY = (
     (re.compile(r"\b[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}\b"), "ID"),
@@ -102,8 +105,8 @@ def shown(block: Block) -> Iterator[Shown]:
 
 @pytest.fixture
 def shop(tmp_path: Path, home: Path) -> Project:
-    """The repository in which the pages' commands are typed."""
-    made = Project(tmp_path / "shop", home)
+    """The repository in which the pages' commands are typed, by a person whose home is new."""
+    made = Project(tmp_path / "shop", Path(shutil.copytree(home, tmp_path / "home")))
     made.folder.mkdir()
     made.git("init", "--quiet", "--template=")
     return made
@@ -121,7 +124,7 @@ def test_the_commands_of_a_page_do_what_it_says(shop: Project, page: str) -> Non
                 for one in shown(block):
                     _check_shown(shop, one, where)
             case "toml":
-                (shop.folder / "preflights.toml").write_text(block.text)
+                _settings_file(shop, block.text).write_text(block.text)
                 done = shop.call("db", "upgrade")
                 assert done.code == 0, (where, done.err)
             case "python":
@@ -130,6 +133,14 @@ def test_the_commands_of_a_page_do_what_it_says(shop: Project, page: str) -> Non
                 pass  # tests/store/test_roles.py
             case other:
                 pytest.fail(f"{where}: nobody tests blocks of {other!r}")
+
+
+def _settings_file(shop: Project, text: str) -> Path:
+    if not text.startswith("# settings.toml\n"):
+        return shop.folder / "preflights.toml"
+    folder = shop.home / ".config" / "preflights"
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder / "settings.toml"
 
 
 def _run_line(shop: Project, line: str, where: str) -> None:
@@ -169,7 +180,7 @@ def _conversed(shop: Project, command: str, where: str) -> None:
 
 
 def _check_shown(shop: Project, one: Shown, where: str) -> None:
-    if "\n[a]ccept" in one.printed:
+    if "\n[a]ccept" in one.printed or "[y/N]: " in one.printed:
         prompts = filter(None, map(_PROMPT.match, one.printed.splitlines()))
         code, printed = _typed(shop, one.command, [(found[1], found[2]) for found in prompts])
     else:

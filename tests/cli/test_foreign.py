@@ -15,6 +15,7 @@ from preflights_es.store import jsonl
 from tests.cli.program import Project
 from tests.cli.tampering import tampered
 from tests.store.given import resealed
+from tests.trusting import trust
 
 ELSEWHERE: Final = {"PREFLIGHTS_PROJECT": "elsewhere"}
 Change = Callable[[Stored], Stored]
@@ -28,6 +29,7 @@ def other(tmp_path: Path, home: Path, house: Project) -> Project:
     made.folder.mkdir()
     made.git("init", "--quiet", "--template=")
     (made.folder / "preflights.toml").write_text('project = "house"\n')
+    trust(made.folder / "preflights.toml", home)
     made.decided("Add a login")
     return made
 

@@ -13,6 +13,7 @@ from preflights_es.app import opened
 from preflights_es.catalogue import WORKFLOWS
 from preflights_es.workflows.clarification.values import HeuristicsConfig
 from tests.cli.program import Project
+from tests.trusting import trust
 
 ACCEPTED = ("--answer", "auth_strategy=OAuth", "--accept", "--by", "Ada")
 
@@ -46,6 +47,7 @@ def test_upgrade_creates_the_log_once(empty: Project) -> None:
 
 def test_a_database_that_is_named_wins_in_this_order(house: Project, tmp_path: Path) -> None:
     (house.folder / "preflights.toml").write_text('database = "by-file.db"\n')
+    trust(house.folder / "preflights.toml", house.home)
     by_file, by_env = house.folder / "by-file.db", tmp_path / "by env.db"
     env = {"PREFLIGHTS_DATABASE_URL": f"sqlite:///{by_env}"}
     assert database(house) == by_file
@@ -154,6 +156,7 @@ def test_a_log_that_was_named_and_is_not_there_is_not_made_by_reading_it(
     ]
     assert files(house) == before
     (house.folder / "preflights.toml").write_text('database = "typo.db"\n')
+    trust(house.folder / "preflights.toml", house.home)
     found.append(house.call(*command.split()))
     assert not list(tmp_path.glob("**/typo.db"))
     for done in found:

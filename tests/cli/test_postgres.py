@@ -77,12 +77,17 @@ def test_a_session_moves_between_engines_byte_for_byte(shared: Shared, tmp_path:
     assert shared.replayed(session) == "identical"
 
 
-def test_the_address_comes_from_the_environment_or_the_file_too(shared: Shared) -> None:
+def test_the_address_comes_from_the_environment_or_the_users_own_file_too(
+    shared: Shared, tmp_path: Path
+) -> None:
     shared.told("start", "Add OAuth login", "--answer", "auth_strategy=OAuth", code=3)
     env = {"PREFLIGHTS_DATABASE_URL": shared.url}
     assert shared.house.call("db", "status", "--json", env=env).json["sessions"] == 1
-    (shared.house.folder / "preflights.toml").write_text(f"database = {json.dumps(shared.url)}\n")
-    assert shared.house.call("db", "status", "--json").json["sessions"] == 1
+    (tmp_path / "preflights").mkdir()
+    own = tmp_path / "preflights" / "settings.toml"
+    own.write_text(f"database = {json.dumps(shared.url)}\n")
+    env = {"XDG_CONFIG_HOME": str(tmp_path)}
+    assert shared.house.call("db", "status", "--json", env=env).json["sessions"] == 1
 
 
 def test_a_server_that_is_not_there_is_one_line_and_no_password(house: Project) -> None:

@@ -53,7 +53,7 @@ def test_help_names_every_command_and_exit_code(house: Project) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("strat", "x"), "No such command 'strat'. Did you mean 'start'?"),
+        (("strat", "x"), "Did you mean one of: 'start', 'trust'?"),
         (("sesions",), "Did you mean one of: 'sessions'"),
         (("db", "stats"), "Did you mean 'status'?"),
         (("show", "--jsn"), "Did you mean '--json'?"),

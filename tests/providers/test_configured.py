@@ -78,6 +78,9 @@ def test_a_file_of_the_project_cannot_send_a_key_away() -> None:
     options: dict[str, Any] = {"keys": KEYS, "base_url_in": "preflights.toml"}
     with pytest.raises(SettingsError, match=r"preflights\.toml: base_url: .*collector\.example"):
         provider("openai", base_url=away, **options)
+    for other in ("openrouter", "anthropic"):
+        with pytest.raises(SettingsError, match="cannot send your key to"):
+            provider("openai", base_url=BASE_URLS[other], **options)
     assert provider("openai", base_url=LOCAL, **options).base_url == LOCAL
     with pytest.raises(SettingsError, match=NO_LIVE):  # the next catch: nobody asks in a test
         provider("openai", base_url=away, keys=KEYS)

@@ -1,0 +1,96 @@
+"""`trust`: a person says that a repository's settings file may set what only its user may set."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from preflights_cli.common import Voice, folder, is_terminal
+from preflights_es import settings
+from preflights_es.core.errors import Refused
+from preflights_es.core.text import shown
+from preflights_es.settings_file import Told, held_back
+from preflights_es.settings_trust import Trusted, hidden
+
+
+@click.command()
+@click.argument("file", required=False)
+@click.option("--list", "lists", is_flag=True, help="List the files that are trusted.")
+@click.option("--revoke", "revokes", is_flag=True, help="Trust a file no longer.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON (docs/api.md), never ask.")
+@click.option("--debug", is_flag=True, expose_value=False, help="Show the traceback of a bug.")
+def trust_command(file: str | None, lists: bool, revokes: bool, as_json: bool) -> int:
+    """Trust the settings file of this repository, as it is now.
+
+    A repository's file may set project, database, actor, base_url, or a provider that takes a
+    key, only when you trust it. When the file changes, you are asked again.
+
+    \b
+    Examples:
+      preflights trust
+      preflights trust --list
+      preflights trust --revoke /home/ada/shop/preflights.toml
+    """
+    if lists and revokes:
+        message = "give --list or --revoke, not both"
+        raise click.UsageError(message)
+    if file is not None and not revokes:
+        message = "give FILE only with --revoke: the file of the current folder is trusted"
+        raise click.UsageError(message)
+    voice = Voice(as_json=as_json, quiet=False, verbose=False)
+    trusted = settings.trusted_files()
+    if revokes:
+        _revoke(trusted, Path(file) if file is not None else _here().source.path, voice)
+    elif not lists:
+        _trust(_here(), trusted, voice)
+    states = trusted.states()
+    voice.json({"format": "trust/1", "files": [{"path": p, "state": s} for p, s in states]})
+    for path, state in states if lists else ():
+        voice.say(f"{state:<9}{shown(path)}")
+    if lists and not states:
+        voice.say("No file is trusted.")
+    return 0
+
+
+def _here() -> Told:
+    if (told := settings.repository_file(folder())) is None:
+        raise Refused("there is no settings file in this folder or above it in the repository")
+    return told
+
+
+def _revoke(trusted: Trusted, file: Path, voice: Voice) -> None:
+    if not trusted.forget(file):
+        raise Refused(f"{file} is not trusted: `preflights trust --list` names those that are")
+    voice.say(f"{shown(str(file))} is not trusted any more.")
+
+
+def _trust(told: Told, trusted: Trusted, voice: Voice) -> None:
+    """Ask about what needs trust, unless it has it.
+
+    Raises:
+        Refused: the person says no, or no person is there to say yes.
+        SettingsError: the file says what no trust allows.
+    """
+    source, keys = told.source, held_back(told)
+    path = shown(str(source.path))
+    if not keys:
+        voice.say(f"{path} sets no key that needs trust.")
+        return
+    state = trusted.state(source)
+    if state == "trusted":
+        voice.say(f"{path} is trusted already.")
+        return
+    settings.check_trustable(folder())
+    if voice.as_json or not (is_terminal() and settings.speaks_for_a_person()):
+        raise Refused(f"{source.name} is not trusted: only a person at a terminal can trust it")
+    voice.say(f"{path} sets:")
+    for key in keys:
+        value = hidden(key.value) if key.name == "base_url" else key.value
+        voice.say(f'  line {key.line:<3} {key.name} = "{shown(value)}"')
+    if state == "changed":
+        voice.say("The file changed since you trusted it.")
+    if not click.confirm("Do you trust this file?"):
+        raise Refused(f"{source.name} is not trusted")
+    trusted.remember(source)
+    voice.say("Trusted until the file changes.")

@@ -1,0 +1,42 @@
+"""Trust in a settings file, as a person at a terminal gives it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from preflights_es.core.errors import SettingsError
+from preflights_es.settings import Settings, load
+from preflights_es.settings_file import Source
+from preflights_es.settings_trust import Trusted
+
+
+def trust(file: Path, home: Path) -> None:
+    """Remember a file as it is now, in a home without XDG_CONFIG_HOME."""
+    source = Source(file, file.read_bytes().decode(), ())
+    Trusted.of({"HOME": str(home)}).remember(source)
+
+
+class Person:
+    """One with a home, in a repository that another person may have written."""
+
+    def __init__(self, top: Path) -> None:
+        self.home = top / "home"
+        self.folder = top / "shop"
+        self.file = self.folder / "preflights.toml"
+        self.own = self.home / ".config" / "preflights" / "settings.toml"
+        (self.folder / ".git").mkdir(parents=True)
+        self.own.parent.mkdir(parents=True)
+
+    def env(self, **variables: str) -> dict[str, str]:
+        return {"GIT_AUTHOR_NAME": "Ada", "HOME": str(self.home), **variables}
+
+    def loaded(self, database: str | None = None, **variables: str) -> Settings:
+        return load(self.folder, self.env(**variables), database)
+
+    def refused(self, **variables: str) -> str:
+        with pytest.raises(SettingsError) as caught:
+            self.loaded(**variables)
+        assert "\n" not in str(caught.value)
+        return str(caught.value)
