@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Final, Literal, cast, get_args
 
-Kind = Literal["key", "token", "password", "email"]
+Kind = Literal["key", "token", "password", "email", "card", "iban", "phone"]
 KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
 Span = tuple[int, int, Kind]
 OPAQUE: Final = "\ufdd0"  # a noncharacter of Unicode: no keyboard types it, no rule matches it
