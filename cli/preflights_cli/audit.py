@@ -7,13 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Final
 
 import click
 import msgspec
 from msgspec.structs import replace
 
 from preflights_cli.common import Voice, common, given
+from preflights_cli.consent import what, who
 from preflights_cli.main import EXIT_DAMAGED
+from preflights_cli.moments import iso, minute
 from preflights_cli.progress import bar_over, counted
 from preflights_cli.trail import trail_command
 from preflights_es.app import App
@@ -23,10 +26,21 @@ from preflights_es.core.ports import Head
 from preflights_es.core.text import shown
 from preflights_es.projections.holding import Astray
 from preflights_es.runtime import integrity
-from preflights_es.runtime.integrity import Broken, Compared, Comparison, Difference, Verified
+from preflights_es.runtime.integrity import (
+    Broken,
+    Compared,
+    Comparison,
+    Difference,
+    Grown,
+    Verified,
+)
 from preflights_es.runtime.writing import new_file
 from preflights_es.store import checkpoint
 from preflights_es.store.checkpoint import Checkpoint
+from preflights_es.system.reading import Unreadable, regular
+
+GREW_MAX: Final = 20  # sessions that grew and are named one by one
+INPUTS_MAX: Final = 10  # Inputs that are named of each
 
 
 @click.group()
@@ -148,6 +162,7 @@ def _say_projections(voice: Voice, astray: Sequence[Astray]) -> None:
 def _say_compared(voice: Voice, compared: Compared, file: str) -> None:
     for difference in compared.differences:
         voice.say(f"{short(difference.session_id)} {_differs(difference)}")
+    _say_grown(voice, compared.grew)
     for session_id in compared.erased:
         voice.say(f"{short(session_id)} was erased since; its chain is what it was")
     numbers = ", ".join(
@@ -162,6 +177,22 @@ def _say_compared(voice: Voice, compared: Compared, file: str) -> None:
     )
     sessions = counted(compared.sessions, "session")
     voice.say(f"Against {shown(file)} ({sessions}): {numbers or 'nothing is there'}.")
+
+
+def _say_grown(voice: Voice, grew: Sequence[Grown]) -> None:
+    for grown in grew[:GREW_MAX]:
+        events = counted(len(grown.events), "event")
+        voice.say(f"{short(grown.session_id)} grew by {events} since version {grown.remembered}:")
+        inputs = [one for one in grown.events if one.actor_kind is not None]
+        for one in inputs[:INPUTS_MAX]:
+            by = who(one.actor_kind or "", one.actor_name or "")
+            voice.say(
+                f"  event {one.version}, {minute(iso(one.recorded_at))}: {what(one.type)} by {by}"
+            )
+        if more := max(len(inputs) - INPUTS_MAX, 0):
+            voice.say(f"  and {counted(more, 'more Input')}")
+    if more := max(len(grew) - GREW_MAX, 0):
+        voice.say(f"and {counted(more, 'other session')} grew; --json has all of them")
 
 
 def _differs(found: Difference) -> str:
@@ -254,10 +285,7 @@ def _read(file: str) -> Checkpoint:
         LogDamaged, LogFromFuture: it is no checkpoint of this version.
     """
     try:
-        with Path(file).open("rb") as opened:
-            raw = opened.read(checkpoint.FILE_MAX + 1)
-    except (OSError, ValueError) as error:
+        raw = regular(Path(file), checkpoint.FILE_MAX)
+    except (Unreadable, OSError) as error:
         raise Refused(f"{file} cannot be read: {getattr(error, 'strerror', error)}") from error
-    if len(raw) > checkpoint.FILE_MAX:
-        raise Refused(f"{file} has more than {checkpoint.FILE_MAX:,} bytes: it is no checkpoint")
     return checkpoint.read(raw, file)

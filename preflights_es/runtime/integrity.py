@@ -11,6 +11,7 @@ from preflights_es.core.errors import LogDamaged
 from preflights_es.core.ports import Archive, Head, Store, Stored
 from preflights_es.core.session import Session
 from preflights_es.projections.holding import Astray, Holding
+from preflights_es.runtime.reviewing import said_by
 from preflights_es.store.chain import erased_before, verified
 from preflights_es.store.checkpoint import Checkpoint, Tip, checkpoint
 from preflights_es.store.codec import unambiguous
@@ -140,6 +141,28 @@ class Difference(msgspec.Struct, frozen=True):
     """The one that it has here; 0 where it is missing."""
 
 
+class Appended(msgspec.Struct, frozen=True):
+    """An event behind the one that a checkpoint remembers."""
+
+    version: int
+    type: str
+    recorded_at: int
+    """Microseconds since 1970 UTC, by the clock of the log that recorded it."""
+    actor_kind: str | None
+    """Of an Input; null for a Decision, and where the payload is gone."""
+    actor_name: str | None
+    """As the event says it; nothing proves it."""
+
+
+class Grown(msgspec.Struct, frozen=True):
+    """A session that went on from where a checkpoint remembers it."""
+
+    session_id: str
+    remembered: int
+    """The version that the checkpoint has."""
+    events: tuple[Appended, ...]
+
+
 class Compared(msgspec.Struct, frozen=True):
     """The log against a checkpoint."""
 
@@ -153,6 +176,8 @@ class Compared(msgspec.Struct, frozen=True):
     erased: tuple[str, ...]
     """Sessions that were erased since, which leaves their chain as it was."""
     differences: tuple[Difference, ...]
+    grew: tuple[Grown, ...] = ()
+    """What was appended since to those that grew."""
 
 
 def remembered(store: Store, project: str | None, heads: Iterable[Head]) -> Checkpoint:
@@ -176,6 +201,7 @@ class Comparison:
         self._counts = {"same": 0, "grown": 0, "new": 0}
         self._erased: list[str] = []
         self._differences: list[Difference] = []
+        self._grew: list[Grown] = []
 
     def look(self, head: Head, events: Sequence[Stored], *, is_broken: bool = False) -> None:
         """A session that is there; one that is broken is neither as it was nor grown."""
@@ -190,7 +216,10 @@ class Comparison:
         elif then.hash != bytes.fromhex(tip.hash):
             self._differ(tip, "recomputed", len(events))
         elif not is_broken:
-            self._counts["same" if len(events) == tip.version else "grown"] += 1
+            is_same = len(events) == tip.version
+            self._counts["same" if is_same else "grown"] += 1
+            if not is_same:
+                self._grew.append(_grown(tip, events))
             if erased_before(events) > tip.version:
                 self._erased.append(tip.session_id)
 
@@ -209,5 +238,14 @@ class Comparison:
             sessions=self._sessions,
             erased=tuple(self._erased),
             differences=differences,
+            grew=tuple(sorted(self._grew, key=lambda grown: grown.session_id)),
             **self._counts,
         )
+
+
+def _grown(tip: Tip, events: Sequence[Stored]) -> Grown:
+    appended = []
+    for one in events[tip.version :]:
+        kind, name = said_by(one) or (None, None)
+        appended.append(Appended(one.version, one.type, one.recorded_at, kind, name))
+    return Grown(tip.session_id, tip.version, tuple(appended))

@@ -6,8 +6,9 @@ JSON Lines (docs/specs/log.md): the scope, one line a session, and a root over a
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from hashlib import sha256
+from io import BytesIO
 from typing import Annotated, Final, TypeVar
 
 import msgspec
@@ -17,7 +18,7 @@ from preflights_es.core.json import encoded
 from preflights_es.store.jsonl import is_id
 
 VERSION: Final = 1
-FILE_MAX: Final = 512 * 1024 * 1024  # bytes: some millions of sessions
+FILE_MAX: Final = 160 * 1024 * 1024  # bytes: a million sessions
 
 _SHA256: Final = re.compile(r"[0-9a-f]{64}")
 T = TypeVar("T")
@@ -61,16 +62,21 @@ class Checkpoint(msgspec.Struct, frozen=True):
 def checkpoint(project: str | None, tips: Iterable[Tip]) -> Checkpoint:
     """What remembers sessions as they stand."""
     ordered = tuple(sorted(tips, key=lambda tip: tip.session_id))
-    return Checkpoint(project, ordered, sha256(_body(project, ordered)).hexdigest())
+    root = sha256()
+    for line in _body(project, ordered):
+        root.update(line)
+    return Checkpoint(project, ordered, root.hexdigest())
 
 
 def content(made: Checkpoint) -> bytes:
     """The file."""
-    return _body(made.project, made.tips) + _line(Root(len(made.tips), made.root))
+    root = _line(Root(len(made.tips), made.root))
+    return b"".join((*_body(made.project, made.tips), root))
 
 
-def _body(project: str | None, tips: Sequence[Tip]) -> bytes:
-    return b"".join(map(_line, (Scope(VERSION, project), *tips)))
+def _body(project: str | None, tips: Sequence[Tip]) -> Iterator[bytes]:
+    yield _line(Scope(VERSION, project))
+    yield from map(_line, tips)
 
 
 def _line(value: msgspec.Struct) -> bytes:
@@ -87,27 +93,36 @@ def read(raw: bytes, where: str) -> Checkpoint:
         LogDamaged: it is no checkpoint, or not the one that was written.
         LogFromFuture: a newer version wrote it.
     """
-    lines = raw.splitlines()
-    found = _decoded(_Version, lines, 1, where).checkpoint
+    lines = enumerate(BytesIO(raw), 1)  # one by one: there may be millions of empty ones
+    _, first = next(lines, (1, b""))
+    found = _decoded(_Version, first, 1, where).checkpoint
     if found > VERSION:
         raise LogFromFuture(
             f"{where}: checkpoint version {found}, this version knows {VERSION}: upgrade preflights"
         )
-    scope = _decoded(Scope, lines, 1, where)
-    if len(lines) == 1 or not lines[-1].startswith(b'{"sessions":'):
+    scope = _decoded(Scope, first, 1, where)
+    tips: list[Tip] = []
+    root = None
+    for number, line in lines:
+        if root is not None:
+            raise LogDamaged(f"{where}, line {number}", 0, "it follows the last line, the root")
+        if line.startswith(b'{"sessions":'):
+            root = _decoded(Root, line, number, where)
+        else:
+            tips.append(_tip(line, number, where))
+    if root is None:
         raise LogDamaged(where, 0, "its last line, the root, is missing: the file was cut")
-    tips = tuple(_tip(lines, number, where) for number in range(2, len(lines)))
-    root = _decoded(Root, lines, len(lines), where)
     made = checkpoint(scope.project, tips)
-    if (root, tips, scope.checkpoint) != (Root(len(tips), made.root), made.tips, VERSION):
+    is_ours = (root, scope.checkpoint) == (Root(len(tips), made.root), VERSION)
+    if not is_ours or tuple(tips) != made.tips:
         raise LogDamaged(where, 0, "its lines do not give its root: the file was changed")
     if len({tip.session_id for tip in tips}) != len(tips):
         raise LogDamaged(where, 0, "it names a session twice")
     return made
 
 
-def _tip(lines: Sequence[bytes], number: int, where: str) -> Tip:
-    tip = _decoded(Tip, lines, number, where)
+def _tip(line: bytes, number: int, where: str) -> Tip:
+    tip = _decoded(Tip, line, number, where)
     if not is_id(tip.session_id) or not _SHA256.fullmatch(tip.hash):
         raise LogDamaged(f"{where}, line {number}", 0, "its id or its hash is none")
     return tip
@@ -117,9 +132,9 @@ class _Version(msgspec.Struct):
     checkpoint: int
 
 
-def _decoded(cls: type[T], lines: Sequence[bytes], number: int, where: str) -> T:
+def _decoded(cls: type[T], line: bytes, number: int, where: str) -> T:
     try:
-        return msgspec.json.decode(lines[number - 1], type=cls)
-    except (IndexError, ValueError, RecursionError) as error:
+        return msgspec.json.decode(line, type=cls)
+    except (ValueError, RecursionError) as error:
         found = "this is no checkpoint" if number == 1 else "this is no line of a checkpoint"
         raise LogDamaged(f"{where}, line {number}", 0, found) from error

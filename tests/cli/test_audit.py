@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from typing import Any
 
 import pytest
@@ -151,6 +152,7 @@ def test_a_log_that_only_grew_fits_its_checkpoint(house: Project) -> None:
     house.started_session()
     noted(house)
     house.call("answer", "last", "OAuth")
+    grown = house.events()[3:]
     house.started_session("Something new")
     assert against(house) == {
         "sessions": 2,
@@ -159,9 +161,28 @@ def test_a_log_that_only_grew_fits_its_checkpoint(house: Project) -> None:
         "new": 1,
         "erased": [],
         "differences": [],
+        "grew": [
+            {
+                "session_id": grown[0]["session_id"],
+                "remembered": 3,
+                "events": [
+                    {
+                        "version": one["version"],
+                        "type": one["type"],
+                        "recorded_at": one["recorded_at"],
+                        "actor_kind": one["actor_kind"],
+                        "actor_name": "Ada" if one["actor_kind"] else None,
+                    }
+                    for one in grown
+                ],
+            }
+        ],
     }
     done = house.call("audit", "verify", "--against", "checkpoint.jsonl")
     assert done.code == 0
+    id_ = grown[0]["session_id"][-8:]
+    assert f"\n{id_} grew by 3 events since version 3:\n  event 4, 20" in done.out
+    assert " UTC: answers given by script Ada\n" in done.out
     assert done.out.splitlines()[-1] == (
         "Against checkpoint.jsonl (2 sessions): 1 as they were, 1 grown, 1 new."
     )
@@ -293,6 +314,25 @@ def test_a_checkpoint_that_cannot_be_read_is_refused(house: Project, name: str) 
     done = house.call("audit", "verify", "--against", name)
     assert (done.code, done.out) == (1, "")
     assert "cannot be read" in done.err
+
+
+@pytest.mark.parametrize("size", [200_000_000, 4_000_000])
+def test_a_checkpoint_that_was_made_to_fill_the_memory_is_refused(
+    house: Project, size: int
+) -> None:
+    with (house.folder / "large.jsonl").open("wb") as file:
+        file.write(b'{"checkpoint":1,"project":null}' + b"\n" * 1_000_000)
+        file.truncate(size)
+    done = house.run("audit", "verify", "--against", "large.jsonl", limits="-v 800000")
+    assert done.code in (1, 4), done
+    assert done.err.count("\n") == 1
+
+
+def test_a_checkpoint_that_is_a_fifo_is_refused_at_once(house: Project) -> None:
+    os.mkfifo(house.folder / "checkpoint.jsonl")
+    done = house.call("audit", "verify", "--against", "checkpoint.jsonl")
+    assert done.code == 1
+    assert "checkpoint.jsonl cannot be read: it is no regular file" in done.err
 
 
 @pytest.mark.parametrize("name", ["no/such/folder.jsonl", "."])
