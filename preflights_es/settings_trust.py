@@ -114,15 +114,20 @@ class Trusted:
         return True
 
     def _write(self, files: Mapping[str, str]) -> None:
-        from preflights_es.runtime.writing import new_file
+        from preflights_es.system import writing
 
+        content = json.dumps({"format": FORMAT, "files": files}, indent=1) + "\n"
         try:
             self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            with (
+                writing.opened(self._path.parent) as folder,
+                folder.new(self._path.name, replacing=True, mode=0o600) as file,
+            ):
+                file.write(content.encode())
         except OSError as error:
-            raise StoreUnavailable(f"{self._path.parent}: {error.strerror}") from error
-        with new_file(str(self._path), replacing=True) as path:
-            path.chmod(0o600)
-            path.write_text(json.dumps({"format": FORMAT, "files": files}, indent=1) + "\n")
+            raise StoreUnavailable(
+                f"{self._path} cannot be written: {error.strerror or error}"
+            ) from error
         self.files = dict(files)
 
     def _read(self) -> dict[str, str]:
