@@ -20,6 +20,7 @@ from preflights_es.core.json import encoded
 from preflights_es.core.text import NAME_MAX, TAGS, problem, shown, visible
 from preflights_es.runtime.runner import Handle
 from preflights_es.settings import Options
+from preflights_es.store.engines import parsed, shown_url
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -220,7 +221,9 @@ def opened(
         key=key,
         creates=creates,
     )
-    voice.detail(f"project {app.settings.project}, log {app.settings.database}")
+    if voice.verbose:
+        log = shown_url(parsed(app.settings.database))  # never with a password
+        voice.detail(f"project {app.settings.project}, log {log}")
     for file in filter(None, (app.settings.source, app.settings.own)):
         voice.detail(f"settings from {file}")
     try:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Final
-from urllib.parse import unquote
+from urllib.parse import quote, quote_plus, unquote
 
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError
@@ -17,7 +18,8 @@ POSTGRES: Final = "postgresql+psycopg"
 _EXPECTED: Final = "expected sqlite:///PATH or a path, or postgresql://USER@HOST/DATABASE"
 _POSTGRES_NAMES: Final = frozenset({"postgres", "postgresql", POSTGRES})
 _READ_ONLY: Final = {"mode": "ro"}
-_SECRET: Final = frozenset({"password", "sslpassword"})
+_SECRET: Final = re.compile(r"(?i)pass(word|phrase)|secret|scram_\w*key")
+"""Names of parameters whose values are not shown: libpq's, and those a person may mistype."""
 
 
 def parsed(url: str) -> URL:
@@ -35,6 +37,9 @@ def parsed(url: str) -> URL:
     except (ArgumentError, ValueError) as error:
         raise SettingsError(f"the database URL cannot be read: {_EXPECTED}") from error
     if found.drivername in _POSTGRES_NAMES:
+        if "@" in (found.host or ""):
+            # Half of the password would count as the host, and be shown.
+            raise SettingsError(f"the database URL has two @: write %40 for one: {_EXPECTED}")
         if not found.database:
             raise SettingsError(f"the database URL names no database: {_EXPECTED}")
         return found.set(drivername=POSTGRES)
@@ -61,7 +66,8 @@ def _file(url: URL) -> URL:
         del asked["uri"]
         name = unquote(name.removeprefix("file:"))
     if asked and asked != _READ_ONLY:
-        found = ", ".join(f"{key}={value}" for key, value in asked.items() if key != "mode")
+        shown = {key: "***" if _SECRET.search(key) else value for key, value in asked.items()}
+        found = ", ".join(f"{key}={value}" for key, value in shown.items() if key != "mode")
         found = found or f"mode={asked['mode']}"
         raise SettingsError(f"the database URL: found {found!r}, a file takes only mode=ro")
     return url.set(database=name, query=asked)
@@ -76,9 +82,19 @@ def shown_url(url: URL) -> str:
     """Without a password."""
     if path := file_of(url):
         return str(path)
-    hidden = dict.fromkeys(_SECRET & set(url.query), "***")
+    hidden = {key: "***" for key in url.query if _SECRET.search(key)}
     shown = url.set(drivername=url.get_backend_name()).update_query_dict(hidden)
     return shown.render_as_string(hide_password=True)
+
+
+def without_secrets(url: URL, text: str) -> str:
+    """A text without the passwords of an address, as they stand in it or as a URL writes them."""
+    values = [url.password, *(v for k, v in url.query.items() if _SECRET.search(k))]
+    for value in values:
+        for secret in (value,) if isinstance(value, str) else value or ():
+            for form in (secret, quote(secret, safe=""), quote_plus(secret)):
+                text = text.replace(form, "***") if form else text
+    return text
 
 
 def file_of(url: URL) -> Path | None:

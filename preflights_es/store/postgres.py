@@ -27,6 +27,7 @@ from preflights_es.core.errors import (
     StoreUnavailable,
 )
 from preflights_es.store.database import Ear, Race, T
+from preflights_es.store.engines import without_secrets
 from preflights_es.store.tables import metadata
 
 try:
@@ -257,7 +258,7 @@ class PostgresDatabase:
             raise StoreUnavailable(f"all {POOL_SIZE} connections are in use: {error}") from error
 
     def _ours(self, error: BaseException) -> PreflightsError:
-        said = self._without_secrets(_line(error))
+        said = without_secrets(self.url, _line(error))
         match error:
             case _ if isinstance(error, _DAMAGED):
                 return LogDamaged("the database", 0, f"{said}: restore it from a copy")
@@ -279,13 +280,6 @@ class PostgresDatabase:
     def _where(self) -> str:
         host = self.url.query.get("host") or self.url.host or "this machine"
         return host if isinstance(host, str) else ", ".join(host)
-
-    def _without_secrets(self, said: str) -> str:
-        secrets = (self.url.password, *(self.url.query.get(n) for n in ("password", "sslpassword")))
-        for secret in secrets:
-            if secret:
-                said = said.replace(str(secret), "***")
-        return said
 
 
 def _line(error: BaseException) -> str:
@@ -320,7 +314,8 @@ def _engine(url: URL) -> Engine:
         make_conninfo("", **asked)
         return _made(url, asked)
     except (ArgumentError, ValueError, psycopg.ProgrammingError) as error:
-        raise SettingsError(f"the database URL: {_line(error)}") from error
+        said = without_secrets(url, _line(error))
+        raise SettingsError(f"the database URL: {said}") from error
 
 
 def _made(url: URL, asked: Mapping[str, str]) -> Engine:

@@ -1,0 +1,75 @@
+"""No command shows a password that stands in the address of a log."""
+
+from __future__ import annotations
+
+import pytest
+from sqlalchemy.engine import make_url
+
+from preflights_es.store.engines import parsed, shown_url, without_secrets
+from tests.cli.program import Project
+
+SERVER = "postgresql://ada@127.0.0.1:1/log"
+ADDRESSES = [
+    "postgresql://ada:tUlip@127.0.0.1:1/log",
+    "postgresql://ada:tU%6Cip%2F@127.0.0.1:1/log",
+    "postgresql://:tUlip@127.0.0.1:1/log",
+    "postgresql://ada:x@tUlip@127.0.0.1:1/log",
+    "postgresql://ada:tUlip@127.0.0.1:1",
+    "postgresql://ada:tUlip@127.0.0.1:port/log",
+    "mysql://ada:tUlip@127.0.0.1:1/log",
+    f"{SERVER}?password=tUlip",
+    f"{SERVER}?password=tU%6Cip",
+    f"{SERVER}?passw%6Frd=tUlip",
+    f"{SERVER}?password=tUlip&password=tUlip2",
+    f"{SERVER}?sslpassword=tUlip",
+    f"{SERVER}?PASSWORD=tUlip",
+    f"{SERVER}?sslpassword=tUlip&nonsense=1",
+    f"{SERVER}?scram_client_key=tUlip",
+    f"{SERVER}?oauth_client_secret=tUlip",
+    "sqlite:///x.db?password=tUlip",
+]
+
+
+@pytest.mark.parametrize("address", ADDRESSES)
+@pytest.mark.parametrize(
+    "words",
+    ["sessions -v", "db status -v --json", "db backup copy.db -v", "start x -v", "show --debug"],
+)
+def test_a_password_in_an_address_is_never_shown(house: Project, address: str, words: str) -> None:
+    by_option = house.call(*words.split(), "--db", address)
+    by_variable = house.call(*words.split(), env={"PREFLIGHTS_DATABASE_URL": address})
+    for done in (by_option, by_variable):
+        assert done.code in (2, 5), done
+        assert "tU" not in done.out + done.err
+        assert len(done.err.strip().splitlines()) <= 2
+
+
+def test_with_v_an_address_is_shown_without_its_password(house: Project) -> None:
+    done = house.call("sessions", "-v", "--db", f"{SERVER}?password=tUlip&sslmode=disable")
+    assert done.err.startswith("project house, log postgresql://ada@127.0.0.1:1/log?")
+    assert "sslmode=disable" in done.err
+    assert "password=%2A%2A%2A" in done.err or "password=***" in done.err
+
+
+@pytest.mark.parametrize(
+    ("address", "said"),
+    [
+        ("postgresql://ada:tU%2Flip@h/log", "tU/lip"),
+        ("postgresql://ada:tU%2Flip@h/log", "tU%2Flip"),
+        ("postgresql://h/log?password=tU+lip", "tU lip"),
+        ("postgresql://h/log?password=tU+lip", "tU+lip"),
+        ("postgresql://h/log?sslpassword=Rose&sslpassword=tUlip", "tUlip"),
+    ],
+)
+def test_what_a_driver_says_is_repeated_without_the_password(address: str, said: str) -> None:
+    url = parsed(address)
+    assert without_secrets(url, f"cannot connect with {said}!") == "cannot connect with ***!"
+    assert "tU" not in shown_url(url)
+
+
+def test_a_host_with_an_at_sign_is_refused_before_anything_is_shown(house: Project) -> None:
+    done = house.call("sessions", "-v", "--db", "postgresql://ada:one@two@db.example.org/log")
+    assert (done.code, done.out) == (2, "")
+    assert "write %40" in done.err
+    assert "two" not in done.err.replace("has two @", "")
+    assert make_url("postgresql://ada:one%40two@h/log").password == "one@two"
