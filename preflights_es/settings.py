@@ -211,7 +211,8 @@ def trusted_files(environment: Mapping[str, str] | None = None) -> Trusted:
 def speaks_for_a_person(environment: Mapping[str, str] | None = None) -> bool:
     """Whether no variable says that an agent or a script is at work."""
     env = os.environ if environment is None else environment
-    return env.get("PREFLIGHTS_ACTOR", "").partition(":")[0] not in ("agent", "script")
+    kind, colon, _ = env.get("PREFLIGHTS_ACTOR", "").partition(":")
+    return not colon or kind == "user"
 
 
 class Files(NamedTuple):

@@ -213,6 +213,14 @@ def test_a_damaged_list_of_trusted_files_is_one_line(ada: Person, content: str) 
     assert f"{ada.own.parent / 'trusted.json'} is not a list of trusted files" in ada.refused()
 
 
+def test_the_list_of_trusted_files_is_read_only_where_a_key_needs_trust(ada: Person) -> None:
+    (ada.own.parent / "trusted.json").write_text("damaged")
+    ada.file.write_text(HARMLESS)
+    assert ada.loaded().decisions == "adr"
+    ada.file.write_text('project = "shop"\n')
+    assert ada.loaded(PREFLIGHTS_PROJECT="mine").project == "mine"
+
+
 def test_without_a_home_nothing_is_trusted(ada: Person) -> None:
     ada.file.write_text('project = "shop"\n')
     trust(ada.file, ada.home)

@@ -145,7 +145,7 @@ def test_without_a_terminal_no_file_is_trusted(clone: Project) -> None:
     assert listed(clone) == []
 
 
-@pytest.mark.parametrize("actor", ["agent:claude", "agent:", "script:nightly"])
+@pytest.mark.parametrize("actor", ["agent:claude", "agent:", " AGENT:x", "script:nightly"])
 def test_an_agent_or_a_script_at_a_terminal_trusts_no_file(clone: Project, actor: str) -> None:
     with terminal(clone, "trust", env={"PREFLIGHTS_ACTOR": actor}) as t:
         assert "only a person at a terminal can trust it" in t.rest()
