@@ -47,7 +47,7 @@ _TRIGGERS: Final = (
     "@|%40|(at)|[at]|(ät)|[ät]|://|pass|kennwort|codewort|losung|pwd|pw:|pw=|pw |p/w|pin:|pin=|"
     'pin |otp|psk|secret|geheim|token|jwt|key|schl|sess|sid=|sid:|sid"|authorization|bearer|basic|'
     "login|log in|sign in|connect as|cred|zugang|anmelde|account|konto|sig=|identified by| -p|"
-    " -a | -u| -w|--user|hooks.|/webhook|tcp(|echo|net user|sqlplus|masterauth|securestring"
+    " -a| -hp| -u| -w|--user|hooks.|/webhook|tcp(|echo|net user|sqlplus|masterauth|securestring"
 )
 
 

@@ -51,10 +51,11 @@ _SHORT: Final = {
     "«L»": "(?:(?=[A-Za-z_-]{0,60}[0-9])«D»{8,}|«D»{20,})",
     "«D»": "[A-Za-z0-9_-]",
     "«W»": "[A-Za-z0-9]",
-    # for the places: other arguments, a password as argument and in quotes, the user of a URL
+    # for the places: other arguments, a password as argument and in quotes, an option, a URL's user
     "«C»": r"\s[^\n|;]{0,160}?(?<=\s)",
     "«P»": r"[\"']?(?P<password>«A»{3,})",
     "«Q»": r"[\"'](?P<password>[^\"'\n\ufdd0]{1,200})",
+    "«O»": r"\s-(?:\w{0,8}[uU]|-(?:proxy-)?user)[ =]?[\"']?",
     "«U»": r"://[^\s/?#@:\"'<>`\ufdd0]{0,256}:(?!\d{1,5}(?:[/?#]|\s|$))",
     "«A»": r"[^\s\"'`<>|;\ufdd0]",
 }

@@ -25,14 +25,8 @@ hooks.zapier | /hooks/catch/(?P<token>[0-9]+/[a-z0-9/]{4,})
 /bot | /bot(?P<token>[0-9]{6,12}:«D»{16,})
 sig= | [?&;]sig=(?P<token>[A-Za-z0-9%+/=_-]{16,})
 x-amz- | (?i:x-amz-(?:signature|security-token)=)(?P<token>[A-Za-z0-9%+/=_-]{16,})
-curl | \bcurl\b(?:[^\n]|(?<=\\)\n){0,250}?\s-(?:u|U|-(?:proxy-)?user)[ =]?["']?[^\s"':]{0,64}:«P»
--p | \b(?:mysql|mariadb)[a-z]*«C»-p(?!["']?\$|ort\b|rotocol)«P»
+curl | \bcurl\b(?:[^\n]|(?<=\\)\n){0,250}?«O»[^\s"':]{0,64}:«P»
 -p | \bmysql[a-z]*«C»-u[^\n|;]{1,80}?\s-p\s(?=\S{0,80}[A-Za-z])(?=\S{0,80}\d)«P»
--p | \b(?:sshpass|login|mongo[a-z]*|twine)«C»-p[ =]?(?!-)«P»
--p | \b7z«C»-p«P»
--p | \b(?:sqlcmd|zip|unzip)«C»-P\s?«P»
--w | \bldap[a-z]+«C»-w\s?«P»
--a | \bredis-cli«C»-a\s«P»
 -u | \bsmbclient«C»-U\s?["']?[\w.\\-]{1,64}%«P»
 pass | (?:requirepass|masterauth)\s+«P»
 pass: | -pass(?:in|out)?\s+["']?pass:«P»

@@ -8,6 +8,7 @@ from typing import Final
 from preflights_es.runtime.redaction.addresses import emails, escaped_emails
 from preflights_es.runtime.redaction.labels import labels
 from preflights_es.runtime.redaction.numbers import cards, ibans, phones
+from preflights_es.runtime.redaction.options import options
 from preflights_es.runtime.redaction.patterns import Span
 from preflights_es.runtime.redaction.places import headers, pairs, places
 from preflights_es.runtime.redaction.private_keys import private_keys
@@ -15,6 +16,18 @@ from preflights_es.runtime.redaction.shapes import shapes, web_tokens
 
 # The order is a priority: an exact shape before a place, a place before an address.
 RULES: Final[tuple[Callable[[str], Iterator[Span]], ...]] = (
-    *(private_keys, shapes, web_tokens, places, ibans, cards, phones, headers, pairs, labels),
+    *(
+        private_keys,
+        shapes,
+        web_tokens,
+        options,
+        places,
+        ibans,
+        cards,
+        phones,
+        headers,
+        pairs,
+        labels,
+    ),
     *(emails, escaped_emails),
 )
