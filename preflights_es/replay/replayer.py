@@ -185,10 +185,11 @@ class _Run:
             if recorded == now:
                 event: Event = computed[i]
             else:
-                self._divergences += between(at + 2 + i, recorded, now)
-                if recorded is None:
+                found = None if recorded is None else self._decode(at + 1 + i)
+                self._divergences += self._between(at + 1 + i, recorded, now)
+                if found is None:
                     continue
-                event = self._decode(at + 1 + i)
+                event = found
                 if not isinstance(event, Decision):
                     raise self._damaged(at + 1 + i, "an Input without an id")
             try:
@@ -197,6 +198,15 @@ class _Run:
                 return fault_of(at + 2 + i, error, recorded=False)
         self._session = session
         return None
+
+    def _between(
+        self, at: int, recorded: Encoded | None, now: Encoded | None
+    ) -> Sequence[Divergence]:
+        """Every value in which an event differs from the one that is computed."""
+        try:
+            return between(at + 1, recorded, now)
+        except (ValueError, RecursionError) as error:
+            raise self._damaged(at, f"its payload cannot be compared: {error}") from error
 
     def _asked_again(
         self, at: int, new: CompletionReceived | CompletionFailed, reasking: Reasking

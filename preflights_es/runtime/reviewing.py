@@ -24,6 +24,7 @@ from preflights_es.runtime.runner import Handle, Runner
 Side = Literal["supersedes", "superseded_by"]
 
 TITLE_MAX: Final = 200  # characters that are held of a title: it is shown on one line
+ID_MAX: Final = 36  # characters of an id; a file may have anything in its place
 SAID_MAX: Final = 20  # kinds of Inputs that are held of a session: a tail may have a million
 
 
@@ -147,7 +148,7 @@ class Reviewing:
             status_after=kernel.status(workflow, after),
             closes=_is_closed(workflow, after) and not _is_closed(workflow, before.session),
             erases=after.closed == "erased" != before.session.closed,
-            superseded_by=now if now not in ("", was) else None,
+            superseded_by=shortened(now, ID_MAX) if now not in ("", was) else None,
         )
 
     # Supersessions -----------------------------------------------------------------------------

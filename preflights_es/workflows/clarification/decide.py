@@ -53,8 +53,8 @@ def decide(state: State, new: Input) -> Decisions:
             return _answered(state, new)
         case CompletionReceived() | CompletionFailed() if state.led.request and state.led.lead:
             return _led(state, new)
-        case StepRetried() if state.led.stalled:
-            return _next(state)
+        case StepRetried() if state.led.stalled and (again := _next(state)):
+            return again
         case LeadChanged() if state.input and not (state.led.request or accepted(state)):
             taken = (LeadTaken(),)
             return taken + _next(_after(state, new, taken))

@@ -184,12 +184,12 @@ def _date(at: int) -> str:
 
 
 def _fields(state: State) -> tuple[RecordField, ...]:
-    if state.patch is None:
+    # A patch has a category, but for one in a file that another program wrote.
+    found = state.found
+    if state.patch is None or found is None:
         return ()
     # Two categories may have fields of one name; a key belongs to one alone. A model's own field is
     # the session's, and in no table.
-    found = state.found
-    assert found is not None, "a patch has a category"
     keys = {field.name: field.id for field in found[0].fields()}
     options = {q.id: q.options[:-1] for q in state.asked}
     sources = {p.key: p for p in state.provenance}
