@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from preflights_es import __version__
 from preflights_es.catalogue import CODE, WORKFLOWS
 from preflights_es.core.completions import CompletionRequested
-from preflights_es.core.errors import ArtifactOutside, LogFromFuture, NoLog, PreflightsError
+from preflights_es.core.errors import LogFromFuture, NoLog, PreflightsError
 from preflights_es.core.events import Actor, Request
 from preflights_es.core.leading import Lead, Setup
 from preflights_es.core.ports import Following, Stream
@@ -149,16 +149,8 @@ class App:
         """Sessions that leave this log, and those that come."""
         from preflights_es.runtime.transfer import Transfer
 
-        return Transfer(self.runner, self.store, projected(), self._filed_numbers)
-
-    def _filed_numbers(self, project: str) -> set[int]:
-        """Numbers that files of a project bear; of another project than this one none is known."""
-        if project != self.settings.project:
-            return set()
-        try:
-            return self.documents.numbers_used()
-        except ArtifactOutside:
-            return set()
+        filed = {self.settings.project: self.documents.numbers_used}
+        return Transfer(self.runner, self.store, projected(), filed)
 
     @cached_property
     def erasure(self) -> Erasure:

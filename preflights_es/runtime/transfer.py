@@ -6,13 +6,11 @@ together, and a few bytes of each.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from typing import Any, Final, TypeVar
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Final, TypeVar
 
 import msgspec
 
-from preflights_es.core.artifacts import Relations
-from preflights_es.core.completions import CompletionRequested
 from preflights_es.core.errors import (
     Conflict,
     DuplicateInput,
@@ -22,12 +20,10 @@ from preflights_es.core.errors import (
     StoreUnavailable,
 )
 from preflights_es.core.ports import Archive, Arrival, Head, Stored
-from preflights_es.core.session import Session
-from preflights_es.runtime.numbers import FAR, NUMBER_MAX, highest
+from preflights_es.runtime.known import NOTHING, TAIL, WHOLE, Filed, Known
 from preflights_es.runtime.passes import Mixed, Passes, Source
 from preflights_es.runtime.reviewing import (
     Change,
-    Outline,
     Review,
     Reviewing,
     relations_of,
@@ -36,7 +32,6 @@ from preflights_es.runtime.runner import Runner
 from preflights_es.store import chain, jsonl
 
 TOGETHER: Final = 1024 * 1024  # bytes of a file in one transaction: some hundred sessions
-NOTHING, WHOLE, TAIL = 0, 1, 2  # of a session, what is lacking here
 OBJECT_BYTES: Final = 64  # about, of a hash and of a list
 GRAVEST: Final = ("erases", "superseded_by", "closes")  # of changes, those that are named first
 TRIES: Final = 10  # to take over a session that somebody else takes over at the same time
@@ -56,58 +51,6 @@ class Taken(msgspec.Struct, frozen=True):
     """Whether it was erased, there and therefore here."""
     number: int | None = None
     """Of its record; None where it has none."""
-
-
-class _Known:
-    """What is known of the sessions of a file once they were verified, in their order."""
-
-    def __init__(self) -> None:
-        self.numbers: list[int | None] = []
-        self.calls: dict[int, tuple[tuple[str, bool], ...]] = {}
-        """Of those that have any, by their place: call, and whether it is a completion."""
-        self.erased: set[int] = set()
-        self.erased_ids: set[str] = set()
-        self.related: dict[str, tuple[int, Relations]] = {}
-        """Of those that are related to others, by their ids: place, and what they say."""
-        self.projects: dict[str, _Numbers] = {}
-        self.lacking = bytearray()
-        """Of each `NOTHING`, `WHOLE` or `TAIL`."""
-
-    def add(
-        self, first: Stored, number: int | None, session: Session[Any], relations: Relations | None
-    ) -> None:
-        """The next one, folded."""
-        place = len(self.numbers)
-        self.numbers.append(number)
-        project = self.projects.setdefault(first.project, _Numbers())
-        project.sessions += 1
-        if number is not None:
-            project.borne.add(number)
-        if relations is not None:
-            self.related[first.session_id] = (place, relations)
-        if session.calls:
-            self.calls[place] = tuple(
-                (call.call, isinstance(call, CompletionRequested)) for call in session.calls
-            )
-        if session.closed == "erased":
-            self.erased.add(place)
-            self.erased_ids.add(first.session_id)
-
-    def outlines(self) -> dict[str, Outline]:
-        """Those that bring something and are related to others, once the log was asked."""
-        return {
-            session_id: Outline(relations, self.lacking[place] == WHOLE)
-            for session_id, (place, relations) in self.related.items()
-            if self.lacking[place] != NOTHING
-        }
-
-
-class _Numbers:
-    """What a project's sessions in a file bear."""
-
-    def __init__(self) -> None:
-        self.sessions = 0
-        self.borne: set[int] = set()
 
 
 class _Seen(msgspec.Struct, frozen=True):
@@ -162,16 +105,16 @@ class Transfer:
         runner: Runner,
         archive: Archive,
         clear: Sequence[str] = (),
-        filed: Callable[[str], Collection[int]] = lambda _: (),
+        filed: Filed | None = None,
     ) -> None:
         """Args:
         clear: tables of projections, from which goes what was erased elsewhere.
-        filed: the numbers that files of a project bear, where it is known.
+        filed: the numbers that files bear, by project, where they are known.
         """
         self._runner = runner
         self._archive = archive
         self._clear = clear
-        self._filed = filed
+        self._filed = filed or {}
         self._reviewing = Reviewing(runner, archive)
 
     # 1. Out ----------------------------------------------------------------------------------
@@ -238,7 +181,7 @@ class Transfer:
             kind = Refused if isinstance(error, Refused) else StoreUnavailable
             raise kind(f"{error} (sessions taken over before: {taken:,})") from error
 
-    def _verified(self, passes: Passes, where: str, progress: Callable[[], None]) -> _Known:
+    def _verified(self, passes: Passes, where: str, progress: Callable[[], None]) -> Known:
         """What is known of the sessions of a file, once all verify and fit those that are here."""
         try:
             try:
@@ -253,8 +196,8 @@ class Transfer:
         except (LogFromFuture, Refused) as error:
             raise type(error)(f"{error}; nothing was imported") from error
 
-    def _checked(self, passes: Passes, where: str, progress: Callable[[], None]) -> _Known:
-        known = _Known()
+    def _checked(self, passes: Passes, where: str, progress: Callable[[], None]) -> Known:
+        known = Known()
 
         def folded() -> Iterator[_Seen]:
             for events, _ in passes.first():
@@ -272,14 +215,14 @@ class Transfer:
             raise LogDamaged(where, 0, "it holds no events")
         return known
 
-    def _reviewed(self, passes: Passes, known: _Known) -> Review:
+    def _reviewed(self, passes: Passes, known: Known) -> Review:
         """What the file changes of sessions that are held here.
 
         Raises:
             LogDamaged, Refused: as for `imported`.
         """
         try:
-            self._refuse_far_numbers(known)
+            known.refuse_far_numbers(self._archive, self._filed)
             outlines = known.outlines()
             warnings = tuple(self._reviewing.one_sided(outlines, known.erased_ids))
             changes = list(self._changes(passes, known)) if TAIL in known.lacking else []
@@ -291,33 +234,12 @@ class Transfer:
         gravest = sorted(changes, key=lambda one: [not getattr(one, what) for what in GRAVEST])
         return Review(tuple(gravest), warnings)
 
-    def _changes(self, passes: Passes, known: _Known) -> Iterator[Change]:
+    def _changes(self, passes: Passes, known: Known) -> Iterator[Change]:
         for one in _arriving(passes, known):
             if one.lacking == TAIL and (change := self._reviewing.change(one.events)):
                 yield change
 
-    def _refuse_far_numbers(self, known: _Known) -> None:
-        """A number that is far beyond the next one would end those of the project.
-
-        Raises:
-            Refused: there is one.
-        """
-        for project, numbers in known.projects.items():
-            allowed = numbers.sessions + FAR
-            if max(numbers.borne, default=0) <= allowed:
-                continue
-            held = self._archive.numbers(project)
-            new = max(numbers.borne - held.keys(), default=0)
-            known_here = highest(held, self._filed(project))
-            if new > min(known_here + allowed, NUMBER_MAX):
-                raise Refused(
-                    f"the record number {new:,} of {project!r} is far beyond the highest that is "
-                    f"known here, {known_here:,}: expected at most "
-                    f"{min(known_here + allowed, NUMBER_MAX):,}. Import it where the records "
-                    "before it lie"
-                )
-
-    def _learn(self, known: _Known, events: list[Stored]) -> None:
+    def _learn(self, known: Known, events: list[Stored]) -> None:
         chain.verified(events)
         workflow = self._runner.workflow(events[0].workflow)
         session = self._runner.folded(workflow, events)
@@ -368,7 +290,7 @@ class Transfer:
             here = self._here(_seen(one.events), self._archive.head(one.session_id))
             new = one.events[here:]
             if here and new and one.lacking == WHOLE:
-                # Nobody was asked whether it may go on: it was not here when that was asked.
+                # No person was asked whether it may go on: it was not here at that time.
                 raise Refused(f"session {one.session_id} came in meanwhile: import the file again")
             try:
                 if new:
@@ -397,7 +319,7 @@ def _seen(events: Sequence[Stored]) -> _Seen:
     return _Seen(events[0].session_id, [event.hash for event in events])
 
 
-def _arriving(passes: Passes, known: _Known) -> Iterator[_Arriving]:
+def _arriving(passes: Passes, known: Known) -> Iterator[_Arriving]:
     for place, (events, size) in enumerate(passes.second()):
         calls = known.calls.get(place, ())
         yield _Arriving(

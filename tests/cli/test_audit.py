@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from typing import Any
 
 import pytest
@@ -314,25 +313,6 @@ def test_a_checkpoint_that_cannot_be_read_is_refused(house: Project, name: str) 
     done = house.call("audit", "verify", "--against", name)
     assert (done.code, done.out) == (1, "")
     assert "cannot be read" in done.err
-
-
-@pytest.mark.parametrize("size", [200_000_000, 4_000_000])
-def test_a_checkpoint_that_was_made_to_fill_the_memory_is_refused(
-    house: Project, size: int
-) -> None:
-    with (house.folder / "large.jsonl").open("wb") as file:
-        file.write(b'{"checkpoint":1,"project":null}' + b"\n" * 1_000_000)
-        file.truncate(size)
-    done = house.run("audit", "verify", "--against", "large.jsonl", limits="-v 800000")
-    assert done.code in (1, 4), done
-    assert done.err.count("\n") == 1
-
-
-def test_a_checkpoint_that_is_a_fifo_is_refused_at_once(house: Project) -> None:
-    os.mkfifo(house.folder / "checkpoint.jsonl")
-    done = house.call("audit", "verify", "--against", "checkpoint.jsonl")
-    assert done.code == 1
-    assert "checkpoint.jsonl cannot be read: it is no regular file" in done.err
 
 
 @pytest.mark.parametrize("name", ["no/such/folder.jsonl", "."])

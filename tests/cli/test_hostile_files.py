@@ -6,6 +6,7 @@ What a tail does to a session that is held here: `test_consent`. Numbers: `test_
 from __future__ import annotations
 
 import gzip
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final
@@ -252,3 +253,22 @@ def test_a_payload_that_is_deep_or_long_is_refused(
     assert (done.code, done.out) == (4, ""), done
     assert done.is_safe()
     assert len(done.err) < 3_000
+
+
+@pytest.mark.parametrize("size", [200_000_000, 4_000_000])
+def test_a_checkpoint_that_was_made_to_fill_the_memory_is_refused(
+    house: Project, size: int
+) -> None:
+    with (house.folder / "large.jsonl").open("wb") as file:
+        file.write(b'{"checkpoint":1,"project":null}' + b"\n" * 1_000_000)
+        file.truncate(size)
+    done = house.run("audit", "verify", "--against", "large.jsonl", limits=LIMITS)
+    assert done.code in (1, 4), done
+    assert done.err.count("\n") == 1
+
+
+def test_a_checkpoint_that_is_a_fifo_is_refused_at_once(house: Project) -> None:
+    os.mkfifo(house.folder / "checkpoint.jsonl")
+    done = house.call("audit", "verify", "--against", "checkpoint.jsonl")
+    assert done.code == 1
+    assert "checkpoint.jsonl cannot be read: it is no regular file" in done.err

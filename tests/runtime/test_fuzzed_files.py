@@ -184,7 +184,7 @@ def played(seed: int) -> str:
     for session_id, before in held.items():
         after = now[session_id]
         assert [one.hash for one in after[: len(before)]] == [one.hash for one in before]
-        assert agrees or after == before, "nobody agreed that it changes"
+        assert agrees or after == before, "no person agreed that it changes"
     for session_id in now:
         if now[session_id] != held.get(session_id):
             look_at(log, session_id)
