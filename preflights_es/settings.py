@@ -44,6 +44,7 @@ from preflights_es.settings_places import (
     project_named,
     project_of,
 )
+from preflights_es.settings_project import Repository
 from preflights_es.workflows.clarification.values import (
     HeuristicsConfig,
 )
@@ -59,6 +60,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     root: Path
     """Of the project: where documents are written."""
     project: str
+    repository: Repository | None = None
+    """Which one it is, where others may share the log; None where its name is enough."""
     database: str
     """A URL, or the path of a SQLite file."""
     is_database_named: bool = True
@@ -153,7 +156,8 @@ def load(
         here = _believed(here, env, database, asked)
     mine = _own(env)
     files = Files(tuple(filter(None, (here, mine))))
-    project = project_named(env, *files.first("project")) or project_of(root, git)
+    named_project = project_named(env, *files.first("project"))
+    project = named_project or project_of(root, git)
     if found := line_trouble(project, NAME_MAX):
         raise wrong_setting(None, "project", found)
     kind, name = actor_of(env, *files.first("actor"), cwd)
@@ -162,6 +166,7 @@ def load(
     return Settings(
         root=root,
         project=project,
+        repository=Repository(git[1], env) if git and named and not named_project else None,
         database=named or str(log_folder(git, env) / "log.db"),
         is_database_named=bool(named),
         decisions=folder("decisions", *files.first("decisions"), "docs/decisions"),
