@@ -61,6 +61,9 @@ class App:
         creates: whether the command may make the log, where there is none.
         """
         self._creates = creates
+        self.tell: Callable[[str], None] = lambda _: None
+        """Takes what a person should know of the project's name, line by line."""
+        self._took_over = False
         self._given_back = ExitStack()
         self.settings = settings
         self.actor = actor
@@ -80,13 +83,20 @@ class App:
         except NoLog:
             if self.settings.is_database_named:
                 raise
-        from tempfile import TemporaryDirectory
+        from preflights_es.store.temporary import empty_log
 
-        # Nothing was recorded here yet: an empty log says so in every command's own words.
-        folder = self._given_back.enter_context(TemporaryDirectory(prefix="preflights-"))
-        empty = SqlStore(str(Path(folder, "log.db")), entropy.now, entropy.salt)
-        self._given_back.callback(_assert_empty, empty)
-        return empty
+        return self._given_back.enter_context(empty_log(entropy.now, entropy.salt))
+
+    @cached_property
+    def project(self) -> str:
+        """The project's name in this log; a log that several repositories share has a say."""
+        if self.settings.repository is None:
+            return self.settings.project
+        from preflights_es.sharing import named
+
+        found = named(self.settings, self.store, self.tell)
+        self._took_over = found.sessions > 0
+        return found.name
 
     @cached_property
     def runner(self) -> Runner:
@@ -96,7 +106,7 @@ class App:
     @cached_property
     def _once(self) -> Once:
         """What the command recorded when it ran before, under its key."""
-        return Once(self.runner, self.settings.project, self._key, self.log_id)
+        return Once(self.runner, self.project, self._key, self.log_id)
 
     def log_id(self) -> str:
         """What the log calls itself."""
@@ -112,7 +122,7 @@ class App:
 
     @cached_property
     def _desk(self) -> Desk:
-        project, check = self.settings.project, self._check_lead
+        project, check = self.project, self._check_lead
         once, settled = self._once, self.settled
         return Desk(self.runner, project, self.actor, settled, once, check, self._numbered)
 
@@ -120,7 +130,7 @@ class App:
         """Sessions of this project whose record may bear a number; their own logs say whether."""
         said = f'"number":{number},'
         try:
-            rows = self.projector.rows("decisions", self.settings.project)
+            rows = self.projector.rows("decisions", self.project)
             return [row["session_id"] for row in rows if said in row["decided"]]
         except LogFromFuture:
             return []  # the log's list of numbers has one of them all the same
@@ -282,29 +292,19 @@ class App:
         async with self.leads.provider_for(lead) as provider:
             return (await self.runner.settle(handle, provider)).handle
 
-    def finish(self, handle: Handle) -> Handle:
-        """Write what a session owes, then what its supersession made others owe."""
-        handle = self.documents.finish(handle)
-        self.finish_pending()
-        return handle
-
     def finish_pending(self) -> list[Handle]:
-        """Write the documents that an earlier command of this project left open."""
-        return self.documents.finish_pending(self.settings.project)
+        """Write the documents that an earlier command of this project left open.
+
+        None where this command took over sessions that may be another repository's.
+        """
+        project = self.project
+        return [] if self._took_over else self.documents.finish_pending(project)
 
     def close(self) -> None:
         """Give the log back, if it was opened."""
         self._given_back.close()
         if "store" in self.__dict__:
             self.store.close()
-
-
-def _assert_empty(store: SqlStore) -> None:
-    """What was recorded in a log that is thrown away would be lost: never without a word."""
-    try:
-        assert not store.heads(None, 1), "a command recorded something that may not make the log"
-    finally:
-        store.close()
 
 
 def projected() -> list[str]:

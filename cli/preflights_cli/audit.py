@@ -88,11 +88,11 @@ def verify_command(
         raise click.UsageError(message)
     remembered = _read(against) if against else None
     comparison = Comparison(remembered) if remembered else None
-    project = remembered.project if remembered else app.settings.project
-    if against and project not in (None, app.settings.project):
+    project = remembered.project if remembered else app.project
+    if against and project not in (None, app.project):
         voice.warn(
             f"{against} is a checkpoint of the project {project!r}, and this folder belongs to "
-            f"{app.settings.project!r}: it is held against the former"
+            f"{app.project!r}: it is held against the former"
         )
     heads = _named(app, session) if session else app.store.heads(None if everything else project)
     with bar_over(heads, voice, "Verifying") as looked_at:
@@ -228,7 +228,7 @@ def checkpoint_command(
       preflights audit checkpoint -o checkpoint.jsonl --force
       preflights audit checkpoint --all > /mnt/elsewhere/checkpoint.jsonl
     """
-    project = None if everything else app.settings.project
+    project = None if everything else app.project
     to_stdout = output in (None, "-")
     replacing = not to_stdout and force and Path(str(output)).exists()
     if replacing:

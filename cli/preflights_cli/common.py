@@ -221,9 +221,12 @@ def opened(
         key=key,
         creates=creates,
     )
+    app.tell = voice.warn
     if voice.verbose:
+        # A log that is shared says the project's name itself, once it is opened.
+        project = "" if app.settings.repository else f"project {app.settings.project}, "
         log = shown_url(parsed(app.settings.database))  # never with a password
-        voice.detail(f"project {app.settings.project}, log {log}")
+        voice.detail(f"{project}log {log}")
     for file in filter(None, (app.settings.source, app.settings.own)):
         voice.detail(f"settings from {file}")
     try:
@@ -262,7 +265,7 @@ def filed(app: App, voice: Voice, handle: Handle) -> Handle:
     Raises:
         PreflightsError: the document cannot be written; the decision stands all the same.
     """
-    if handle.project != app.settings.project:
+    if handle.project != app.project:
         return handle  # its documents are that project's to write
     try:
         handle = app.documents.finish(handle)

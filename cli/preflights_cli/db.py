@@ -72,7 +72,7 @@ def status_command(app: App, voice: Voice) -> int:
         "schema": store.schema() if is_there else None,
         "schema_known": SCHEMA,
         "bytes": store.database.size() if is_there else None,
-        "project": app.settings.project,
+        "project": app.project,
         **store.counts(),
     }
     voice.json(shape)

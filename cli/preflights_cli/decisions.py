@@ -55,7 +55,7 @@ def decisions_command(
         message = "--all and --at: the architecture of a day is what was in force, leave one out"
         raise click.UsageError(message)
     finish_pending(app, voice)
-    rows = app.projector.rows("decisions", app.settings.project)
+    rows = app.projector.rows("decisions", app.project)
     found = list(map(decision, rows)) if everything else in_force(rows, at)
     if category is not None:
         found = [d for d in found if d.decided.category.casefold() == category.casefold()]
@@ -65,7 +65,7 @@ def decisions_command(
     voice.json(
         {
             "format": "decisions/1",
-            "project": app.settings.project,
+            "project": app.project,
             "at": None if at is None else iso(at),
             "decisions": [_shape(one) for one in found],
         }
@@ -77,7 +77,7 @@ def decisions_command(
 
 def _tell_category(app: App, voice: Voice, said: str) -> None:
     """Say so where no decision has it, in force or not: a slip is not mere silence."""
-    rows = app.projector.rows("decisions", app.settings.project)
+    rows = app.projector.rows("decisions", app.project)
     known = {decision(row).decided.category for row in rows}
     if known and said.casefold() not in map(str.casefold, known):
         there = ", ".join(sorted(known))
@@ -93,7 +93,7 @@ def _tell_missing(app: App, voice: Voice, at: int | None, *, looks_back: bool) -
     lost: list[tuple[str, str]] = []
     erased = 0
     try:
-        for row in app.projector.rows("sessions", app.settings.project):
+        for row in app.projector.rows("sessions", app.project):
             if not _may_decide(row["workflow"]):
                 continue
             if is_unfolded(row):

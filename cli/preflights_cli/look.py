@@ -56,7 +56,7 @@ def sessions_command(
       preflights sessions --status ready --json
     """
     finish_pending(app, voice)
-    project = None if any_project else app.settings.project
+    project = None if any_project else app.project
     limit = None if everything or status else SESSIONS_SHOWN
     heads = app.store.heads(project, limit and limit + 1)
     kept = _kept(app, project) if len(heads) > SESSIONS_SHOWN and limit is None else {}

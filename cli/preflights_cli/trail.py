@@ -93,7 +93,7 @@ def trail_command(
         typed = decision or session or ""
         found = _of_session(app, voice, typed, want, met, decides=decision is not None)
     else:
-        project = None if any_project else app.settings.project
+        project = None if any_project else app.project
         found = _of_project(app, voice, project, want, met)
     form = form or ("jsonl" if voice.as_json else "table")
     WRITERS[form](voice, found)

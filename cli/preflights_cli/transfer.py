@@ -79,7 +79,7 @@ def export_command(
 
 def _heads(app: App, session: str | None, *, any_project: bool) -> Sequence[Head]:
     if session is None:
-        heads = app.store.heads(None if any_project else app.settings.project)
+        heads = app.store.heads(None if any_project else app.project)
         if not heads:
             raise Refused("there is no session to export")
         return heads

@@ -63,7 +63,7 @@ def usage_command(
     """
     refuse_backwards(since, until)
     finish_pending(app, voice)
-    project = None if any_project else app.settings.project
+    project = None if any_project else app.project
     prices = [_price(one) for one in app.settings.prices]
     names = cast("Sequence[By]", [name for name in BY if name in by] or BY)
     rows = app.projector.rows("usage", project)

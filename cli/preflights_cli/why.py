@@ -81,7 +81,7 @@ def _behind(app: App, voice: Voice, what: str, field: str | None) -> list[dict[s
 
 def _in_force(app: App, voice: Voice, what: str) -> list[dict[str, Any]]:
     """A field, wherever a decision that is in force has it; the newest first."""
-    rows = app.projector.rows("decisions", app.settings.project)
+    rows = app.projector.rows("decisions", app.project)
     values = []
     for one in reversed(in_force(rows)):
         if not any(_named(origin, one.decided, what) for origin in one.decided.origins):

@@ -21,7 +21,8 @@ PreflightsError
 │   ├── CommitUnknown       the connection broke while committing: look the Input up
 │   └── StoreUnavailable    the database or its disk fails
 │       ├── LogBusy             another process is writing
-│       └── NoLog               nothing was ever recorded where it is said to lie
+│       ├── NoLog               nothing was ever recorded where it is said to lie
+│       └── ReadOnlyLog         it is opened for reading, or the role may only read
 └── LLMError                a provider gave no usable response (seed 2, section 7.1)
     ├── LLMAPIError
     ├── LLMTimeoutError     also a TimeoutError
@@ -204,6 +205,10 @@ class StoreUnavailable(StoreError):
 
 class LogBusy(StoreUnavailable):
     """Another process holds a lock of the database for longer than this one waits."""
+
+
+class ReadOnlyLog(StoreUnavailable):
+    """The log can be read; this process, or its role, may not write it."""
 
 
 class NoLog(StoreUnavailable):

@@ -22,6 +22,7 @@ from preflights_es.core.errors import (
     LogBusy,
     LogDamaged,
     PreflightsError,
+    ReadOnlyLog,
     Refused,
     SettingsError,
     StoreUnavailable,
@@ -267,7 +268,7 @@ class PostgresDatabase:
             case psycopg.DataError():
                 return Refused(f"nothing was recorded: PostgreSQL cannot hold it: {said}")
             case pg.InsufficientPrivilege() | pg.ReadOnlySqlTransaction():
-                return StoreUnavailable(f"this role may not do that: {said}")
+                return ReadOnlyLog(f"this role may not do that: {said}")
             case pg.LockNotAvailable():
                 return LogBusy(
                     f"another transaction holds a lock of the log: {said}: wait for it or end it, "

@@ -20,6 +20,7 @@ from preflights_es.core.errors import (
     LogBusy,
     LogDamaged,
     PreflightsError,
+    ReadOnlyLog,
     SettingsError,
     StoreUnavailable,
 )
@@ -251,7 +252,8 @@ def _ours(error: BaseException) -> PreflightsError:
             f"{BUSY_TIMEOUT_MS // 1_000} s: wait for it or end it, then run this again"
         )
     cure = "make room" if name == "SQLITE_FULL" else "mend its disk or rights"
-    return StoreUnavailable(f"the log cannot be used: {said}: {cure}, then again")
+    kind = ReadOnlyLog if name.startswith("SQLITE_READONLY") else StoreUnavailable
+    return kind(f"the log cannot be used: {said}: {cure}, then again")
 
 
 def _damaged(found: str) -> LogDamaged:

@@ -1,7 +1,7 @@
 """The tables, as SQLAlchemy Core knows them; alembic/versions creates the same.
 
-`events`, `heads`, `numbers` and `log` are the log. `outbox`, `marks`, `claims`, `projections` and
-what begins with `projected_` are operational: they can be rebuilt from it.
+`events`, `heads`, `numbers`, `projects` and `log` are the log. `outbox`, `marks`, `claims`,
+`projections` and what begins with `projected_` are operational: they can be rebuilt from it.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Final
 from sqlalchemy import BigInteger, Column, Float, Index, LargeBinary, MetaData, String, Table, Text
 from sqlalchemy.types import TypeEngine
 
-SCHEMA: Final = "0003"
+SCHEMA: Final = "0005"
 """The revision these tables correspond to; a test holds it against the migrations' head."""
 
 metadata = MetaData()
@@ -86,6 +86,14 @@ numbers = Table(
 
 log = Table("log", metadata, Column("id", _text(32), primary_key=True))
 """One row: what the log calls itself."""
+
+projects = Table(
+    "projects",
+    metadata,
+    Column("name", _text(), primary_key=True),
+    Column("identity", _text(), nullable=False),
+)
+"""Names that repositories have, where they share the log."""
 
 projections = Table(
     "projections",

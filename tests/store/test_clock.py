@@ -84,7 +84,8 @@ class Timed(App):
         step = self.clarifications.open(intention, setup, heuristics, supersedes=supersedes)
         session_id = step.handle.session_id
         self.sessions.answer(step.handle, [("auth_strategy", ["OAuth"])])
-        self.finish(self.clarifications.accept(session_id).handle)
+        self.documents.finish(self.clarifications.accept(session_id).handle)
+        self.finish_pending()
         return session_id
 
 

@@ -1,0 +1,49 @@
+"""What a project is called in a log that other repositories share, and what a person is told."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from preflights_es.settings import Settings
+from preflights_es.store.engines import file_of
+from preflights_es.store.projects import Named, Projects
+from preflights_es.store.sql import SqlStore
+
+
+def named(settings: Settings, log: SqlStore, tell: Callable[[str], None]) -> Named:
+    """The project's name in a log: in the repository's own, and where a person said it, as it is.
+
+    Raises:
+        Refused: other repositories have every name that this one could have.
+        StoreUnavailable: the log cannot be read.
+    """
+    repository, file = settings.repository, file_of(log.url)
+    if repository is None or (file is not None and repository.owns(file)):
+        return Named(settings.project)
+    found = Projects(log).named(settings.project, repository.identity())
+    for line in _notices(settings.project, found):
+        tell(line)
+    return found
+
+
+def _notices(plain: str, found: Named) -> list[str]:
+    name, lines = found.name, []
+    if found.is_new and name != plain:
+        lines.append(
+            f"another repository has the project name {plain!r} in this log: this one is {name!r} "
+            "from now on. For another name, set PREFLIGHTS_PROJECT"
+        )
+    if found.sessions:
+        count = f"{found.sessions:,} session{'s' if found.sessions > 1 else ''}"
+        lines.append(
+            f"this repository has the project name {name!r} in this log from now on, with {count} "
+            "recorded before. If another repository recorded them, set PREFLIGHTS_PROJECT here "
+            "to another name, and there to this one"
+        )
+    if found.is_unclaimed:
+        lines.append(
+            f"the log holds sessions of a project {plain!r} and does not say which repository "
+            f"recorded them: this command reads {name!r}. If they are of this repository, run a "
+            f"command that may write, or set PREFLIGHTS_PROJECT={plain}"
+        )
+    return lines

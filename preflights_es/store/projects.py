@@ -1,0 +1,110 @@
+"""Names of projects in a log that several repositories share: each belongs to one of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final, NamedTuple
+
+from sqlalchemy import bindparam, func, insert, select
+from sqlalchemy.sql import ClauseElement
+
+from preflights_es.core.errors import ReadOnlyLog, Refused
+from preflights_es.core.text import NAME_MAX
+from preflights_es.store import tables
+from preflights_es.store.database import Race
+from preflights_es.store.sql import SqlStore
+from preflights_es.store.statements import Looking
+
+_DIGITS: Final = (8, 16, 64)  # of an identity, behind a name that another repository has
+
+
+class Named(NamedTuple):
+    """The name that a repository has in a log."""
+
+    name: str
+    is_new: bool = False
+    """Whether it is recorded since a moment ago."""
+    sessions: int = 0
+    """That bore the name before a repository had it, and belong to this one from now on."""
+    is_unclaimed: bool = False
+    """Whether sessions bear the plain name, no repository has it, and none can be recorded now."""
+
+
+class Projects(Looking):
+    """The table `projects`."""
+
+    def __init__(self, store: SqlStore) -> None:
+        super().__init__(store.database, _statements())
+
+    def named(self, plain: str, identity: str) -> Named:
+        """The name of a repository: the plain one for the first that asks, else a longer one.
+
+        Raises:
+            Refused: other repositories have all of them.
+            StoreUnavailable: it cannot be looked up or recorded.
+        """
+        held = dict(self._rows("held", **_each(plain, identity)))
+        for name in _names(plain, identity):
+            holder = held.get(name)
+            if holder == identity:
+                return Named(name)
+            if holder is None:
+                try:
+                    holder, sessions = self._claimed(name, identity)
+                except ReadOnlyLog:
+                    return self._unclaimed(plain, name, identity)
+                if holder == identity:
+                    return Named(name, is_new=True, sessions=sessions)
+        raise Refused(
+            f"other repositories have the project name {plain!r} in this log, and every longer "
+            "one that this repository could have: set PREFLIGHTS_PROJECT"
+        )
+
+    def _unclaimed(self, plain: str, free: str, identity: str) -> Named:
+        """A name that nothing is recorded of: sessions under the plain one may be another's."""
+        if free != plain or not self._rows("count", of_project=plain)[0][0]:
+            return Named(free)
+        _, longer, *_ = _names(plain, identity)
+        return Named(longer, is_unclaimed=True)
+
+    def _claimed(self, name: str, identity: str) -> tuple[str, int]:
+        """Who has a name now, and how many sessions bore it."""
+
+        def work(cursor: Any) -> tuple[str, int]:
+            run = self._statements.run
+            found = run(cursor, "holder", of_name=name).fetchone()
+            if found is not None:
+                return str(found[0]), 0
+            try:
+                run(cursor, "claim", name=name, identity=identity)
+            except self._database.taken as error:
+                raise Race from error  # another process was first
+            return identity, int(run(cursor, "count", of_project=name).fetchone()[0])
+
+        return self._database.wrote(work)
+
+
+def _names(plain: str, identity: str) -> Iterator[str]:
+    """Names that a repository can have, the first choice first."""
+    _, _, digest = identity.partition(":")
+    yield plain
+    for digits in _DIGITS:
+        ending = f"-{digest[:digits]}"
+        yield plain[: NAME_MAX - len(ending)] + ending
+
+
+def _each(plain: str, identity: str) -> dict[str, str]:
+    return {f"name_{n}": name for n, name in enumerate(_names(plain, identity))}
+
+
+def _statements() -> dict[str, ClauseElement]:
+    p = tables.projects.c
+    each = [bindparam(f"name_{n}", type_=p.name.type) for n in range(1 + len(_DIGITS))]
+    return {
+        "held": select(p.name, p.identity).where(p.name.in_(each)),
+        "holder": select(p.identity).where(p.name == bindparam("of_name")),
+        "claim": insert(tables.projects),
+        "count": select(func.count())
+        .select_from(tables.heads)
+        .where(tables.heads.c.project == bindparam("of_project")),
+    }

@@ -1,0 +1,25 @@
+"""A log for as long as one command runs, where nothing was recorded yet."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from preflights_es.store.sql import SqlStore
+
+
+@contextmanager
+def empty_log(now: Callable[[], int], salt: Callable[[], bytes]) -> Iterator[SqlStore]:
+    """An empty log, so that every command says in its own words that there is nothing."""
+    with TemporaryDirectory(prefix="preflights-") as folder:
+        empty = SqlStore(str(Path(folder, "log.db")), now, salt)
+        try:
+            yield empty
+        finally:
+            try:
+                # What was recorded in a log that is thrown away would be lost without a word.
+                assert not empty.heads(None, 1), "a command recorded, that may not make the log"
+            finally:
+                empty.close()
