@@ -293,12 +293,15 @@ class App:
             return (await self.runner.settle(handle, provider)).handle
 
     def finish_pending(self) -> list[Handle]:
-        """Write the documents that an earlier command of this project left open.
+        """Write the documents that earlier commands of this project left open; `LogBusy`: not now.
 
         None where this command took over sessions that may be another repository's.
         """
         project = self.project
-        return [] if self._took_over else self.documents.finish_pending(project)
+        if self._took_over:
+            return []
+        with self.store.database.hurried():
+            return self.documents.finish_pending(project)
 
     def close(self) -> None:
         """Give the log back, if it was opened."""

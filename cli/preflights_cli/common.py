@@ -15,7 +15,7 @@ import click
 
 from preflights_es import app as composition
 from preflights_es.app import App
-from preflights_es.core.errors import PreflightsError, StoreUnavailable
+from preflights_es.core.errors import LogBusy, PreflightsError, StoreUnavailable
 from preflights_es.core.json import encoded
 from preflights_es.core.text import NAME_MAX, TAGS, problem, shown, visible
 from preflights_es.runtime.runner import Handle
@@ -255,8 +255,17 @@ def finish_pending(app: App, voice: Voice) -> None:
         for handle in app.finish_pending():
             written = handle.workflow.view(handle.session.state).written
             voice.detail(f"finished {written.path if written else handle.session_id}")
+    except LogBusy as error:
+        voice.detail(f"an earlier document is left to the next command: {error}")
     except PreflightsError as error:
         voice.warn(f"an earlier document is still open: {error}")
+
+
+def tell_behind(app: App, voice: Voice) -> bool:
+    """Say so where rows of a projection may be older than the log; for `behind` in JSON."""
+    if app.projector.behind:
+        voice.warn(app.projector.behind)
+    return bool(app.projector.behind)
 
 
 def filed(app: App, voice: Voice, handle: Handle) -> Handle:

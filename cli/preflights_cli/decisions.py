@@ -7,7 +7,7 @@ from typing import Any, Final, NoReturn
 
 import click
 
-from preflights_cli.common import Voice, common, finish_pending, given
+from preflights_cli.common import Voice, common, finish_pending, given, tell_behind
 from preflights_cli.moments import Moment, day, iso
 from preflights_cli.progress import counted
 from preflights_cli.table import Column, table
@@ -67,6 +67,7 @@ def decisions_command(
             "format": "decisions/1",
             "project": app.project,
             "at": None if at is None else iso(at),
+            "behind": tell_behind(app, voice),
             "decisions": [_shape(one) for one in found],
         }
     )

@@ -11,7 +11,7 @@ from typing import Any, cast
 import click
 import msgspec
 
-from preflights_cli.common import Voice, common, finish_pending
+from preflights_cli.common import Voice, common, finish_pending, tell_behind
 from preflights_cli.moments import EPOCH, Moment, iso
 from preflights_cli.table import Column, table
 from preflights_es.app import App
@@ -76,6 +76,7 @@ def usage_command(
             "since": None if since is None else iso(since),
             "until": None if until is None else iso(until),
             "by": list(names),
+            "behind": tell_behind(app, voice),
             "usage": msgspec.to_builtins(found),
         }
     )

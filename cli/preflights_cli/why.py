@@ -7,7 +7,7 @@ from typing import Any, Final
 import click
 
 from preflights_cli.clarified import SOURCES
-from preflights_cli.common import Voice, common, finish_pending
+from preflights_cli.common import Voice, common, finish_pending, tell_behind
 from preflights_cli.decisions import (
     actor_json,
     refuse_undecided,
@@ -53,7 +53,7 @@ def why_command(what: str, field: str | None, app: App, voice: Voice) -> int:
     """
     finish_pending(app, voice)
     values = _behind(app, voice, what, field)
-    voice.json({"format": "why/1", "values": values})
+    voice.json({"format": "why/1", "behind": bool(app.projector.behind), "values": values})
     if not voice.as_json:
         for value in values:
             _say_why(voice, value)
@@ -81,9 +81,10 @@ def _behind(app: App, voice: Voice, what: str, field: str | None) -> list[dict[s
 
 def _in_force(app: App, voice: Voice, what: str) -> list[dict[str, Any]]:
     """A field, wherever a decision that is in force has it; the newest first."""
-    rows = app.projector.rows("decisions", app.project)
+    found = in_force(app.projector.rows("decisions", app.project))
+    tell_behind(app, voice)
     values = []
-    for one in reversed(in_force(rows)):
+    for one in reversed(found):
         if not any(_named(origin, one.decided, what) for origin in one.decided.origins):
             continue
         try:

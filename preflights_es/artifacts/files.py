@@ -5,15 +5,17 @@ from __future__ import annotations
 import contextlib
 import os
 import stat
+import time
 from collections.abc import Callable, Collection, Iterator
 from functools import cache
 from hashlib import sha256
 from itertools import count
+from math import inf
 from pathlib import Path, PurePosixPath
 from typing import Final
 
 from preflights_es.core.artifacts import Written
-from preflights_es.core.errors import ArtifactOutside, StoreUnavailable
+from preflights_es.core.errors import ArtifactOutside, LogBusy, StoreUnavailable
 from preflights_es.system import writing
 from preflights_es.system.reading import Unreadable
 
@@ -25,6 +27,8 @@ IsOurs = Callable[[str | None], bool]
 
 _GIT_HAS: Final = ("HEAD", "objects", "refs", "commondir")
 NUMBER_DIGITS_MAX: Final = 6  # a longer name is a date or an id, not a record's number
+
+LOCK_WAIT_S: Final = 0.01  # seconds between two looks at a lock
 
 
 def checked_folder(root: Path, folder: str) -> Path:
@@ -87,14 +91,18 @@ def _resolved(path: Path) -> Path | None:
 
 
 @contextlib.contextmanager
-def alone(root: Path) -> Iterator[None]:
+def alone(root: Path, at_most_s: float | None = None) -> Iterator[None]:
     """Keeps other processes of ours from writing documents below the root; ends with the process.
 
     Of two that write the same document in turn, each would take the other's text for a person's
     edit, and what it is about to rename for what a dead process left.
 
+    Args:
+        at_most_s: how long another process is waited for; None for as long as it takes.
+
     Raises:
         StoreUnavailable: there is no such folder.
+        LogBusy: another process goes on writing documents for longer.
     """
     with contextlib.ExitStack() as stack:
         try:
@@ -102,11 +110,22 @@ def alone(root: Path) -> Iterator[None]:
         except OSError as error:
             raise StoreUnavailable(f"{root} cannot be opened: {error.strerror}") from error
         with contextlib.suppress(ImportError, OSError):  # not every system can lock a folder
-            import fcntl
-
             if folder.handle is not None:
-                fcntl.flock(folder.handle, fcntl.LOCK_EX)
+                _lock(folder.handle, at_most_s)
         yield
+
+
+def _lock(handle: int, at_most_s: float | None) -> None:
+    import fcntl
+
+    until = inf if at_most_s is None else time.monotonic() + at_most_s
+    while True:
+        try:
+            return fcntl.flock(handle, fcntl.LOCK_EX | (0 if until == inf else fcntl.LOCK_NB))
+        except BlockingIOError as error:
+            if time.monotonic() > until:
+                raise LogBusy("another process is writing documents") from error
+            time.sleep(LOCK_WAIT_S)
 
 
 def filed(

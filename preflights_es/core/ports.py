@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from typing import Any, Literal, Protocol
 
 import msgspec
@@ -281,6 +282,12 @@ class Following(Protocol):
         Raises:
             NewerProjection: a newer version of this program keeps one of the projections.
         """
+
+    def hurried(self) -> AbstractContextManager[None]:
+        """Within it, what meets another process's lock raises `LogBusy` soon."""
+
+    def waiting(self, limit: int) -> tuple[Head, ...]:
+        """Sessions of the outbox, in the order of their ids: they moved and are not folded yet."""
 
     def page(self, after: str, limit: int) -> tuple[Head, ...]:
         """Heads in the order of their ids, behind one."""

@@ -8,18 +8,31 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
+from heapq import merge
+from itertools import chain
+from operator import itemgetter
 from typing import Any, Final
 
 import msgspec
 
-from preflights_es.core.errors import LogFromFuture, NewerProjection, StoreUnavailable
+from preflights_es.core.errors import LogBusy, LogFromFuture, NewerProjection, StoreUnavailable
 from preflights_es.core.ports import Folded, Following, Head, Registered, Row, Stream, Turn
 from preflights_es.projections.projection import Projection
 from preflights_es.projections.reading import Read, Reader, unreadable
 
 TAKEN: Final = 200  # appends that are folded in one transaction
 PAGE: Final = 1_000  # sessions that a rebuild looks at together
+WAITING: Final = 200  # sessions that a reader folds for itself, where it may not write or wait
 EVENTS: Final = 8_000  # events that are folded before their rows are written
+
+BUSY: Final = (
+    "another process is writing to the log: this answer may be older, run it again when that "
+    "process is done"
+)
+UNWRITTEN: Final = (
+    "this log cannot be written from here, and many sessions moved since its projections were "
+    "folded: this answer may be older (`preflights projections follow`, by a role that writes)"
+)
 
 
 class State(msgspec.Struct, frozen=True):
@@ -76,6 +89,8 @@ class Projector:
         self._projections = {one.name: one for one in projections}
         self._versions = {one.name: one.version for one in projections}
         self.reader = reader
+        self.behind = ""
+        """Why rows may be older than the log, in words; empty where they are not."""
 
     def states(self) -> tuple[State, ...]:
         """How each projection stands; nothing is folded."""
@@ -86,22 +101,47 @@ class Projector:
         )
 
     def rows(self, name: str, project: str | None) -> Iterator[dict[str, Any]]:
-        """Rows of a projection, once it has caught up; who may not write gets them all the same."""
+        """Rows of a projection, caught up as far as that needs no wait for another process.
+
+        Where it is not caught up, `behind` says why from then on.
+        """
         try:
-            self.catch_up()
-        except StoreUnavailable:
-            return self._folded(name, project)
+            with self._log.hurried():
+                self.catch_up()
+        except StoreUnavailable as error:
+            return self._as_it_is(name, project, error)
         return self._log.rows(name, project)
 
-    def _folded(self, name: str, project: str | None) -> Iterator[dict[str, Any]]:
-        """Rows as they would be kept, folded on reading."""
+    def _as_it_is(
+        self, name: str, project: str | None, error: StoreUnavailable
+    ) -> Iterator[dict[str, Any]]:
+        """Rows without writing any: those that are kept, and few sessions that moved since."""
+        known = self._log.registered().get(name)
+        if not State(name, self._versions[name], known, 0).is_current:
+            heads = chain.from_iterable(self._around(""))
+            return chain.from_iterable(rows for _, rows in self._turns(name, project, heads))
+        waiting = self._log.waiting(WAITING + 1)
+        if isinstance(error, LogBusy):
+            self.behind = BUSY
+        elif len(waiting) > WAITING:
+            self.behind = UNWRITTEN
+        if len(waiting) > WAITING:
+            return self._log.rows(name, project)
+        turns = list(self._turns(name, project, waiting))
+        moved = {head.session_id for head, _ in turns}
+        kept = (row for row in self._log.rows(name, project) if row["session_id"] not in moved)
+        fresh = chain.from_iterable(rows for _, rows in turns)
+        return merge(kept, fresh, key=itemgetter("session_id"))
+
+    def _turns(
+        self, name: str, project: str | None, heads: Iterable[Head]
+    ) -> Iterator[tuple[Head, list[dict[str, Any]]]]:
+        """Sessions that this program can read, with the rows that would be kept of each."""
         columns = self._log.columns(name)
         fold = self._fold([name])
-        for page in self._around(""):
-            for head in page:
-                if project in (None, head.project):
-                    for turn in fold([self._log.stream(head)]).turns:
-                        yield from (dict(zip(columns, row, strict=True)) for row in turn.rows[name])
+        for head in (head for head in heads if project in (None, head.project)):
+            for turn in fold([self._log.stream(head)]).turns:
+                yield head, [dict(zip(columns, row, strict=True)) for row in turn.rows[name]]
 
     # 1. Following ----------------------------------------------------------------------------
 

@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Literal
+from typing import Final, Literal
 
 import msgspec
 from msgspec.structs import replace
@@ -25,6 +25,8 @@ from preflights_es.core.ports import Stored
 from preflights_es.runtime.performer import PROGRAM
 from preflights_es.runtime.runner import Handle, Runner, Step
 from preflights_es.store.chain import verified
+
+FINISH_S: Final = 0.25  # seconds that a command waits for another one's documents before its own
 
 
 class Rebuilt(msgspec.Struct, frozen=True):
@@ -51,14 +53,18 @@ class Documents:
         for folder in self._folders:
             files.checked_folder(self.root, folder)
 
-    def finish(self, handle: Handle) -> Handle:
+    def finish(self, handle: Handle, at_most_s: float | None = None) -> Handle:
         """Write every document that is due, oldest first, and record each.
 
+        Args:
+            at_most_s: how long another process that writes documents is waited for.
+
         Raises:
+            LogBusy: it goes on for longer.
             ArtifactOutside: the log names a path outside the configured folders.
             StoreUnavailable: the disk refuses; the next command tries again.
         """
-        with files.alone(self.root):
+        with files.alone(self.root, at_most_s):
             # What is due may have been written while this process waited for its turn.
             handle = self._runner.refreshed(handle)
             for due in handle.session.calls:
@@ -81,7 +87,7 @@ class Documents:
         trouble: PreflightsError | None = None
         for session_id in sessions:
             try:
-                finished.append(self.finish(self._runner.load(session_id)))
+                finished.append(self.finish(self._runner.load(session_id), FINISH_S))
             except PreflightsError as error:
                 trouble = trouble or error
         if trouble is not None:

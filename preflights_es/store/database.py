@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from typing import Any, Protocol, TypeVar
+from typing import Any, Final, Protocol, TypeVar
 
 from sqlalchemy.engine import URL, Connection, Engine
 
 T = TypeVar("T")
+
+HURRY_MS: Final = 250  # milliseconds that a reader waits for a writer, before it does without
 
 
 class Race(Exception):
@@ -47,6 +49,9 @@ class Database(Protocol):
     def tables(self) -> frozenset[str]:
         """Names of the tables that are there; none where the database is not there yet."""
 
+    def begun(self, cursor: Any) -> None:
+        """Begin a transaction that writes; nothing is waited for."""
+
     def looked(self, look: Callable[[Any], T]) -> T:
         """What is found with a cursor, outside of a transaction; tried again where it broke.
 
@@ -62,12 +67,19 @@ class Database(Protocol):
 
         Args:
             moves: whether it leaves something to fold: who has an ear may be told, afterwards.
-            begins: False where the work runs `begin` itself, in one trip with what follows.
+            begins: False where the work calls `begun` itself, in one trip with what follows.
 
         Raises:
             CommitUnknown: the outcome of the commit is not known.
             LogDamaged: the database is not what it was.
             StoreUnavailable: it cannot be written; nothing was.
+        """
+
+    def hurried(self) -> AbstractContextManager[None]:
+        """Within it, work that meets another process's lock gives up after `HURRY_MS`.
+
+        Raises:
+            LogBusy: it did.
         """
 
     def prepared(self) -> None:

@@ -9,6 +9,7 @@ one of them write (docs/decisions/0011).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from itertools import groupby
 from operator import itemgetter
 from types import MappingProxyType
@@ -211,6 +212,12 @@ class SqlFollowing(Looking):
             self._statements.many(cursor, "keep_outbox", kept)
 
     # 3. Reading sessions ---------------------------------------------------------------------
+
+    def hurried(self) -> AbstractContextManager[None]:
+        return self._database.hurried()
+
+    def waiting(self, limit: int) -> tuple[Head, ...]:
+        return tuple(_head_of(row) for row in self._rows("waiting", at_most=limit))
 
     def page(self, after: str, limit: int) -> tuple[Head, ...]:
         return tuple(_head_of(row) for row in self._rows("page", after=after, at_most=limit))

@@ -27,7 +27,7 @@ from preflights_es.core.errors import (
     SettingsError,
     StoreUnavailable,
 )
-from preflights_es.store.database import Ear, Race, T
+from preflights_es.store.database import HURRY_MS, Ear, Race, T
 from preflights_es.store.engines import without_secrets
 from preflights_es.store.tables import metadata
 
@@ -58,6 +58,7 @@ TRIES: Final = 20  # of a transaction that others crossed, before the log is sai
 BREAKS: Final = 3  # connections that may break under one piece of work
 
 _BEGIN: Final = "BEGIN ISOLATION LEVEL READ COMMITTED"
+_HURRY: Final = f"SET LOCAL lock_timeout = {HURRY_MS}"
 _TABLES: Final = (
     "SELECT c.relname FROM pg_catalog.pg_class AS c "
     "JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace "
@@ -93,7 +94,16 @@ class PostgresDatabase:
         self.engine = _engine(url)
         self._hints = Hints(self.engine)
         self._was_there = False
+        self._hurries = False
         self._patience_s = _patience_s(url)
+
+    @contextmanager
+    def hurried(self) -> Iterator[None]:
+        self._hurries = True
+        try:
+            yield
+        finally:
+            self._hurries = False
 
     # 1. Work ---------------------------------------------------------------------------------
 
@@ -101,11 +111,16 @@ class PostgresDatabase:
         with self.translated():
             return self._done(lambda connection: look(connection.cursor()))
 
+    def begun(self, cursor: Any) -> None:
+        cursor.execute(self.begin)
+        if self._hurries:
+            cursor.execute(_HURRY)
+
     def wrote(self, work: Callable[[Any], T], *, moves: bool = False, begins: bool = True) -> T:
         def once(connection: PoolProxiedConnection) -> T:
             cursor: Any = connection.cursor()
             if begins:
-                cursor.execute(self.begin)
+                self.begun(cursor)
             made = work(cursor)
             self._commit(connection, cursor)
             if moves:

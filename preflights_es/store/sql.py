@@ -159,7 +159,7 @@ class SqlStore:
         try:
             with together(cursor):
                 if begins:
-                    cursor.execute(self.database.begin)
+                    self.database.begun(cursor)
                 self._move_head(moved, batch, head)
                 self._insert_events(cursor, stored)
                 self._statements.run(
@@ -272,7 +272,7 @@ class SqlStore:
         def work(cursor: Any) -> None:
             try:
                 with together(cursor):
-                    cursor.execute(self.database.begin)
+                    self.database.begun(cursor)
                     arriving.insert_all(self._statements, cursor, in_order)
             except self.database.taken as error:
                 raise _Taken(()) from error

@@ -24,7 +24,7 @@ from preflights_es.core.errors import (
     SettingsError,
     StoreUnavailable,
 )
-from preflights_es.store.database import Ear, T
+from preflights_es.store.database import HURRY_MS, Ear, T
 
 BUSY_TIMEOUT_MS: Final = 15_000  # a writer waits this long for another one's transaction
 SCRUB_TIMEOUT_MS: Final = 1_000  # a reader of the journal is waited for this long
@@ -37,7 +37,7 @@ _DAMAGED: Final = ("SQLITE_CORRUPT", "SQLITE_NOTADB")
 _DAMAGED_WORDS: Final = ("malformed", "Could not decode to UTF-8")
 # Our statements never change: what they do not fit is a schema that is damaged or another one.
 _NOT_OURS: Final = (
-    *("SQLITE_ERROR", "SQLITE_SCHEMA", "SQLITE_CONSTRAINT", "SQLITE_MISMATCH", "SQLITE_TOOBIG"),
+    *("SQLITE_ERROR", "SQLITE_SCHEMA", "SQLITE_MISMATCH", "SQLITE_TOOBIG"),
     *("SQLITE_FORMAT", "SQLITE_RANGE", "SQLITE_MISUSE"),
 )
 _BUSY: Final = ("SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_PROTOCOL")
@@ -91,6 +91,9 @@ class SqliteDatabase:
         with self.translated():
             return look(self.cursor())
 
+    def begun(self, cursor: Any) -> None:
+        cursor.execute(self.begin)
+
     def wrote(
         self,
         work: Callable[[Any], T],
@@ -103,7 +106,7 @@ class SqliteDatabase:
             cursor = self.cursor()
             try:
                 if begins:
-                    cursor.execute(self.begin)
+                    self.begun(cursor)
                 made = work(cursor)
             except BaseException:  # a transaction never stays open, whatever ended it; raised on
                 self._roll_back()
@@ -124,6 +127,18 @@ class SqliteDatabase:
     def _roll_back(self) -> None:
         with contextlib.suppress(sqlite3.Error):
             self.cursor().execute("ROLLBACK")
+
+    @contextlib.contextmanager
+    def hurried(self) -> Iterator[None]:
+        try:
+            self._wait(HURRY_MS)
+            yield
+        finally:
+            self._wait(BUSY_TIMEOUT_MS)
+
+    def _wait(self, at_most_ms: int) -> None:
+        with self.translated():
+            self.cursor().execute(f"PRAGMA busy_timeout={at_most_ms}")
 
     def prepared(self) -> None:
         """Page size and journal, which must be chosen before the first table."""
@@ -248,8 +263,8 @@ def _ours(error: BaseException) -> PreflightsError:
         return LogDamaged("the database", 0, f"{said}: it is not a log of preflights")
     if name.startswith(_BUSY):
         return LogBusy(
-            f"the database is locked: another process has been writing for "
-            f"{BUSY_TIMEOUT_MS // 1_000} s: wait for it or end it, then run this again"
+            "the database is locked, another process is writing: wait for it or end it, then run "
+            "this again"
         )
     cure = "make room" if name == "SQLITE_FULL" else "mend its disk or rights"
     kind = ReadOnlyLog if name.startswith("SQLITE_READONLY") else StoreUnavailable

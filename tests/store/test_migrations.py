@@ -362,6 +362,6 @@ def test_a_locked_log_names_the_writer_and_never_the_disk(path: Path) -> None:
             opened(store, 1)
         other.execute("ROLLBACK")
     assert str(caught.value) == (
-        "the database is locked: another process has been writing for 15 s: "
-        "wait for it or end it, then run this again"
+        "the database is locked, another process is writing: wait for it or end it, "
+        "then run this again"
     )

@@ -1,0 +1,75 @@
+"""Commands that look while another process writes: they answer soon, from what is there."""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from typing import Final
+
+import pytest
+
+from preflights_es.projections.projector import BUSY
+from tests.cli.program import Project
+
+SOON_S: Final = 8  # seconds; one that waits for the lock takes 15 or 30
+LOOKING: Final = (
+    *(("decisions",), ("sessions",), ("sessions", "--all"), ("usage",), ("why", "Strategy")),
+    *(("notes",), ("show",), ("log",), ("audit", "trail"), ("projections", "status")),
+)
+
+
+@contextmanager
+def locked(house: Project) -> Iterator[None]:
+    """Within it, another process has begun to write."""
+    with closing(sqlite3.connect(house.log, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        yield
+        other.execute("ROLLBACK")
+
+
+@pytest.mark.parametrize("words", LOOKING, ids=" ".join)
+def test_a_command_that_looks_answers_while_another_process_writes(
+    house: Project, words: tuple[str, ...]
+) -> None:
+    house.decided()
+    assert house.call("decisions").code == 0
+    house.decided("Add SSO")
+    with locked(house):
+        began = time.monotonic()
+        done = house.call(*words)
+        assert time.monotonic() - began < SOON_S
+    assert done.code == 0, done
+    if words[0] in ("decisions", "usage", "why"):
+        assert done.err == f"warning: {BUSY}\n"
+    if words[0] == "decisions":
+        assert "Add SSO" in done.out
+
+
+@pytest.mark.parametrize("words", [("decisions",), ("usage",), ("why", "Strategy")], ids=" ".join)
+def test_json_says_whether_an_answer_may_be_older(house: Project, words: tuple[str, ...]) -> None:
+    house.decided()
+    with locked(house):
+        assert house.call(*words, "--json").json["behind"] is False, "nothing was folded yet"
+    assert house.call(*words, "--json").json["behind"] is False
+    house.decided("Add SSO")
+    with locked(house):
+        assert house.call(*words, "--json").json["behind"] is True
+
+
+def test_a_document_that_is_owed_is_left_to_the_next_command(house: Project) -> None:
+    (house.folder / "docs").write_text("a file where a folder belongs")
+    done = house.call(
+        "start", "Add login", "--answer", "auth_strategy=OAuth", "--accept", "--by", "Ada"
+    )
+    assert done.code != 0
+    (house.folder / "docs").unlink()
+    with locked(house):
+        began = time.monotonic()
+        assert (house.call("decisions").code, house.call("sessions").err) == (0, "")
+        assert time.monotonic() - began < SOON_S
+    assert house.call("sessions").code == 0
+    assert house.call("render", "--check").code == 0
+    (document,) = (house.folder / "docs" / "decisions").iterdir()
+    assert document.name == "0001-add-login.md"
