@@ -159,7 +159,7 @@ class App:
         """Sessions that leave this log, and those that come."""
         from preflights_es.runtime.transfer import Transfer
 
-        filed = {self.settings.project: self.documents.numbers_used}
+        filed = {self.project: self.documents.numbers_used}
         return Transfer(self.runner, self.store, projected(), filed)
 
     @cached_property
