@@ -165,7 +165,7 @@ def filed(
             beside = not is_ours(_hash(folder, name))
             if beside:
                 name = _free_name(folder, name, is_ours)
-                path = path[: -len(target.name)] + name
+                path = PurePosixPath(path).with_name(name).as_posix()
             if _hash(folder, name) != value:
                 with folder.new(name, replacing=True) as file:
                     file.write(content)
