@@ -14,10 +14,8 @@ from preflights_es.core.errors import SettingsError
 from preflights_es.core.events import ActorKind
 from preflights_es.core.text import NAME_MAX, problem
 from preflights_es.settings_file import TEXT_MAX, Source, line_trouble, wrong_setting
-from preflights_es.system.reading import Unreadable, regular
+from preflights_es.settings_git import own_folder, pointer
 from preflights_es.system.writing import is_git
-
-POINTER_MAX: Final = 65_536  # bytes of a `.git` or `commondir` file: a path
 
 _PASSWORD: Final = re.compile(
     r"[^:/?#]+://(?:[^:/]*:[^@]+@|.*[?&](?:ssl)?password=[^&])", re.DOTALL
@@ -41,24 +39,15 @@ def _common(folder: Path, dot: Path) -> Path | None:
 
     None where it points nowhere: then the file is not git's.
     """
-    key, _, path = _pointer(dot).partition(":")
+    key, _, path = pointer(dot).partition(":")
     pointed = folder / path.strip()
     if key != "gitdir" or not path.strip() or not pointed.is_dir():
         return None
     shared = pointed / "commondir"
     if not shared.exists():
         return pointed.resolve()
-    told = _pointer(shared).strip()
+    told = pointer(shared).strip()
     return (pointed / told).resolve() if told and (pointed / told).is_dir() else None
-
-
-def _pointer(path: Path) -> str:
-    """What one of git's small files says; empty where it says nothing that git would take."""
-    try:
-        text = os.fsdecode(regular(path, POINTER_MAX))
-    except (OSError, Unreadable):
-        return ""
-    return "" if "\0" in text else text
 
 
 def project_named(env: Mapping[str, str], source: Source | None, told: str | None) -> str | None:
@@ -84,7 +73,7 @@ def project_of(root: Path, git: tuple[Path, Path] | None) -> str:
 
 def log_folder(git: tuple[Path, Path] | None, env: Mapping[str, str]) -> Path:
     if git is not None:
-        return git[1] / "preflights"
+        return own_folder(*git)
     return _state_folder(env) / "preflights"
 
 
