@@ -111,10 +111,6 @@ class Ground:
         """Give all of it to the user of the commands: only the program's own care protects it."""
         own(self.home, self.other, self.clone, self.base / "tmp", self.cache)
 
-    def run(self, *words: str, cwd: Path | None = None) -> Traced:
-        """One command in the clone."""
-        return traced(PROGRAM, words, cwd=cwd or self.clone, env=self.env())
-
     def holes(
         self, *words: str, writes: tuple[str, ...] = (), runs: tuple[str, ...] = ()
     ) -> list[str]:
@@ -124,11 +120,18 @@ class Ground:
             writes: paths below the clone that the command may write besides.
             runs: programs that it may run besides.
         """
+        return self.watched(*words, writes=writes, runs=runs)[1]
+
+    def watched(
+        self, *words: str, writes: tuple[str, ...] = (), runs: tuple[str, ...] = ()
+    ) -> tuple[Traced | None, list[str]]:
+        """What came of one command, and its holes; None where it did not end."""
         try:
-            done = self.run(*words)
+            done = traced(PROGRAM, words, cwd=self.clone, env=self.env())
         except TooLong as late:
-            return [str(late)]
-        return [f"{' '.join(words)}: {hole}" for hole in self._holes(done, writes, runs)]
+            return None, [str(late)]
+        holes = self._holes(done, writes, runs)
+        return done, [f"{' '.join(words)}: {hole}" for hole in holes]
 
     def _holes(self, done: Traced, writes: tuple[str, ...], runs: tuple[str, ...]) -> list[str]:
         touched, text = done.touched, done.out + done.err
