@@ -31,7 +31,7 @@ def log_of(folder: Path) -> Path:
     return Path(settings.load(folder, {"GIT_AUTHOR_NAME": "Ada"}).database)
 
 
-def test_every_kind_of_work_tree_that_git_makes_has_its_log(victim: Project, tmp_path: Path) -> None:
+def test_every_kind_of_work_tree_has_its_log(victim: Project, tmp_path: Path) -> None:
     own = victim.folder / ".git" / "preflights" / "log.db"
     victim.git("worktree", "add", "-q", "../tree")
     victim.git("worktree", "add", "-q", "inside")
@@ -62,7 +62,7 @@ def test_a_git_folder_that_is_another_repositorys_is_refused(
             (clone / "real" / "commondir").write_text("../../victim/.git\n")
         case _:
             (clone / ".git").symlink_to(victim.folder / ".git")
-    with pytest.raises(SettingsError, match="points at another repository.*--db"):
+    with pytest.raises(SettingsError, match=r"points at another repository.*--db"):
         log_of(clone)
     (clone / ".git").unlink()
     (clone / ".git").write_bytes((tmp_path / "tree" / ".git").read_bytes())

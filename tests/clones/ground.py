@@ -167,7 +167,9 @@ class Ground:
 
     def _is_private(self, path: str) -> bool:
         here = Path(path)
-        known = (self.home / ".gitconfig", self.home / ".config", self.home / ".local")
+        known = [self.home / ".gitconfig", self.home / ".config", self.home / ".local"]
+        # git itself reads these where a `.git` leads there, before the program refuses it.
+        known += [self.other / ".git" / "HEAD", self.other / ".git" / "config"]
         if any(here == one or one in here.parents for one in known):
             return False
         return any(top in here.parents for top in (self.home, self.other))

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gzip
+import hashlib
+import json
 import os
 import sqlite3
 import sys
@@ -11,16 +13,22 @@ from contextlib import closing
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from msgspec.structs import replace
+
 from preflights_es.catalogue import WORKFLOWS
+from preflights_es.core.artifacts import ArtifactWritten
 from preflights_es.core.asking import Given
 from preflights_es.core.events import Actor
 from preflights_es.core.leading import Lead, Setup
+from preflights_es.core.ports import Stored
 from preflights_es.store import jsonl
+from preflights_es.store.sql import SqlStore
 from preflights_es.workflows.clarification.events import AnswersGiven, IntentionDeclared
 from preflights_es.workflows.clarification.values import Category, Field, HeuristicsConfig
 from tests.cli.program import Project
 from tests.clones.ground import Ground
-from tests.fixed import NOON, memory_runner
+from tests.fixed import NOON, Clock, memory_runner, salt
+from tests.store.given import resealed
 
 HARM: Final = "login \x1b]0;owned\x07\x1b[2J\x9b31m\u202e\x7f\x08 \U000e0041\U000e0042"
 """A text that a terminal would obey, with letters that it would not show."""
@@ -102,15 +110,35 @@ def _harmful(maker: Project) -> str:
 
 
 def _forge(path: Path, session_id: str, victim: Path) -> None:
-    """Say that the session's document is another file, without mending the chain."""
+    """Say that the session's document is another file; the chain is made anew and holds."""
     with closing(sqlite3.connect(path, isolation_level=None)) as log:
-        for (name,) in log.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'"):
+        triggers = log.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'")
+        kept = triggers.fetchall()
+        for name, _ in kept:
             log.execute(f"DROP TRIGGER {name}")
-        log.execute(
-            "UPDATE events SET data = replace(data, '\"docs/decisions/', ?) "
-            "WHERE session_id = ? AND type = 'artifact.written.v1'",
-            (f'"../home/{victim.name}', session_id),
-        )
+        with closing(SqlStore(str(path), Clock(), salt)) as store:
+            events = [_forged(event, victim) for event in store.read(session_id)]
+        for event in resealed(events):
+            assert event.data is not None
+            log.execute(
+                "UPDATE events SET data = ?, digest = ?, hash = ? "
+                "WHERE session_id = ? AND version = ?",
+                (event.data.decode(), event.digest, event.hash, session_id, event.version),
+            )
+            log.execute(
+                "UPDATE heads SET head_hash = ? WHERE session_id = ?", (event.hash, session_id)
+            )
+        for _, text in kept:
+            log.execute(text)
+
+
+def _forged(event: Stored, victim: Path) -> Stored:
+    if event.type != ArtifactWritten.tag or event.data is None:
+        return event
+    told = json.loads(event.data)
+    sha256 = hashlib.sha256(victim.read_bytes()).hexdigest()
+    forged = {**told, "path": f"../home/{victim.name}", "sha256": sha256}
+    return replace(event, data=json.dumps(forged, separators=(",", ":")).encode())
 
 
 # 2. The work tree ----------------------------------------------------------------------------
