@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from preflights_es.settings_file import DOTS_MAX, FILE_MAX
-from preflights_es.settings_places import POINTER_MAX
+from preflights_es.settings_git import POINTER_MAX
 from tests.trusting import Person
 
 
