@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import gzip
 import os
+import tracemalloc
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final
@@ -25,6 +26,7 @@ from tests.fixed import NOON, memory_runner
 from tests.store.given import resealed
 
 MB: Final = 1024 * 1024
+SESSIONS: Final = 40  # of a megabyte each
 LIMITS: Final = "-v 700000"  # KB of address space: the program alone takes 300,000 of it
 READING: Final = (
     ("show", "last"),
@@ -198,38 +200,35 @@ def test_a_file_that_unpacks_to_much_is_refused_in_little_memory(
 
 def test_a_file_of_many_sessions_is_replayed_one_by_one(house: Project) -> None:
     runner = memory_runner()
-
-    def large(number: int) -> bytes:
-        first = IntentionDeclared(
-            at=NOON,
-            actor=Actor("script"),
-            intention=f"Add a cache {number}".ljust(2 * MB, "x"),
-            project="house",
-            uid="0" * 12,
-            setup=Setup("0.1.0", "clarification/2"),
-            heuristics=HeuristicsConfig(),
-        )
-        workflow = runner.workflow("clarification")
-        handle = runner.open(workflow, "house", first, runner.new_id(), runner.new_id()).handle
-        return jsonl.lines(runner.store.read(handle.session_id))
-
-    one = large(0)
-    names = (runner.new_id() for _ in range(250))
-    stored = list(jsonl.stored(one.splitlines(), "here"))
-    written(
-        house.folder / "large.jsonl.gz",
-        (
-            jsonl.lines(
-                resealed(
-                    [replace(e, session_id=name, input_id=e.input_id and name) for e in stored]
-                )
-            )
-            for name in names
-        ),
+    first = IntentionDeclared(
+        at=NOON,
+        actor=Actor("script"),
+        intention="Add a cache".ljust(MB, "x"),
+        project="house",
+        uid="0" * 12,
+        setup=Setup("0.1.0", "clarification/2"),
+        heuristics=HeuristicsConfig(),
     )
-    done = house.run("replay", "large.jsonl.gz", limits=LIMITS)
-    assert done.code == 0, done.err
-    assert done.out.count("identical") == 250
+    workflow = runner.workflow("clarification")
+    handle = runner.open(workflow, "house", first, runner.new_id(), runner.new_id()).handle
+    stored = runner.store.read(handle.session_id)
+
+    def named(name: str) -> bytes:
+        """The same session under another id."""
+        return jsonl.lines(
+            resealed([replace(e, session_id=name, input_id=e.input_id and name) for e in stored])
+        )
+
+    path = house.folder / "large.jsonl"
+    path.write_bytes(b"".join(named(runner.new_id()) for _ in range(SESSIONS)))
+    tracemalloc.start()
+    try:
+        done = house.call("replay", "large.jsonl")
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert done.out.count("identical") == SESSIONS
+    assert peak < path.stat().st_size / 2
 
 
 @pytest.mark.parametrize("command", ["import", "replay"])
