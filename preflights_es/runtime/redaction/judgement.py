@@ -16,6 +16,7 @@ from preflights_es.runtime.redaction.vocabulary import (
     NOTHING,
     VARIABLES,
     VOCABULARY,
+    is_romance_adjective,
     is_said,
     is_technical,
 )
@@ -33,6 +34,7 @@ class Place(NamedTuple):
     flag: bool  # --password
     many: bool  # passwords
     caps: bool  # PASSWORD
+    romance: bool  # mot de passe, contraseña
 
 
 class Told(NamedTuple):
@@ -69,7 +71,7 @@ def gives_away(told: Told, place: Place) -> bool:
         case "code" | "mixed":
             return _is_code_told(told, place, literal=literal)
         case _:
-            return _is_password_told(told, literal=literal)
+            return _is_password_told(told, place)
 
 
 def _is_loosely_prose(told: Told, place: Place) -> bool:
@@ -81,7 +83,7 @@ def _is_loosely_prose(told: Told, place: Place) -> bool:
     return not told.quote and compiled(r"[()\[\]{}]").search(told.value) is not None
 
 
-def _is_password_told(told: Told, *, literal: bool) -> bool:
+def _is_password_told(told: Told, place: Place) -> bool:
     value = told.value
     if told.quote and " " in value:
         return is_phrase(value)
@@ -93,25 +95,27 @@ def _is_password_told(told: Told, *, literal: bool) -> bool:
         return (told.manner != "loose" or len(value) >= 6) and (
             told.ended or (told.tight and told.manner == "=")
         )
-    return _is_word_told(told, literal=literal)
+    return _is_word_told(told, place)
 
 
 def _is_numbered_name(value: str) -> bool:
     return value.rstrip("0123456789").lower() in words(LABEL_WORDS)
 
 
-def _is_word_told(told: Told, *, literal: bool) -> bool:
+def _is_word_told(told: Told, place: Place) -> bool:
     """A password without digit or sign: only its place tells it from prose."""
     word = told.value.rstrip("!")
     low = word.lower()
     if not compiled(r"[^\W\d_]+(?:[-_.'][^\W\d_]+)*").fullmatch(word):
         return False
-    if literal:
+    if place.literal:
         return told.tight or (told.ended and not word.isupper())
     if told.variable or _is_identifier(word):
         return False
     if told.quote:
         return told.manner != "loose"
+    if place.romance and told.manner in {":", "is"} and is_romance_adjective(low):
+        return False
     match told.manner:
         case "=":
             named = low in words(VARIABLES) or ("_" in word and not told.tight)

@@ -15,9 +15,15 @@ from preflights_es.runtime.redaction.ways import another, any_way, behind, in_fr
 
 _LABEL: Final = (
     r"(?:(?P<password>pass(?:[ -]?word|wort|wd|[ -]?phrase|code)|kennwort|losungswort|codewort|pwd|"
-    r"psk)|(?P<short>pass|pw|p/w)|(?P<pin>pin|otp)|(?P<secret>secret|geheimnis)"
-    r"|(?P<token>token|jwt)|(?P<key>key|schl(?:ü|ue)ssel)"
+    r"psk|mots?[ _-]de[ _-]passe|phrase[ _-]de[ _-]passe|mdp|contrase(?:ñ|n)a|"
+    r"clave[ _-]de[ _-]acceso)"
+    r"|(?P<short>pass|pw|p/w)|(?P<pin>pin|otp)|(?P<secret>secreto?|geheimnis)"
+    r"|(?P<token>token|jwt|jeton)"
+    r"|(?P<named_key>(?:cl(?:é|ef?)|clave|llave)s?[ _-](?:(?:d['\u2019]|de[ _-](?:la[ _-])?)?api"
+    r"|secr(?:è|e)te|secreta|priv(?:é|e)e|privada|d['\u2019]acc(?:è|e)s))"
+    r"|(?P<key>key|schl(?:ü|ue)ssel|clave|clé|llave)"
     r"|(?P<session>session(?:[ _-]?id)?|sessid|sid|credentials?|creds|auth))(?:e?s)?"
+    r"(?:[ _-](?:d['\u2019]|de[ _-])(?:acc(?:è|e)s|acceso|api|session|sesi(?:ó|o)n|auth\w{0,12}))?"
     r"(?:_?[0-9]{1,2}|[_-]?(?:base|value|plain|text|confirm(?:ation)?|repeat)"
     r"|[_-](?:prod\w*|stag\w*|dev\w*|test\w*|live|local|qa|ci|old|new|admin|root|user|db|database|"
     r"api|github|gitlab|openai|anthropic|stripe|aws|slack))?"
@@ -26,6 +32,7 @@ _LABEL: Final = (
 _KIND_OF_LABEL: Final[dict[str, Kind]] = {
     "secret": "key",
     "key": "key",
+    "named_key": "key",
     "token": "token",
     "session": "token",
 }
@@ -74,10 +81,12 @@ def _is_told(low: str, label: re.Match[str]) -> bool:
         return True
     before = low[max(0, label.start() - 40) : label.start()]
     return "--" in before or any(
-        word in before for word in (" as ", " is ", " als ", " ist ", "= ")
+        word in before
+        for word in (" as ", " is ", " als ", " ist ", " comme ", " est ", " como ", " es ", "= ")
     )
 
 
+_ROMANCE: Final = r"mot|phrase|mdp|contras|clave"
 _NAME: Final = "abcdefghijklmnopqrstuvwxyz0123456789_.-"
 
 
@@ -99,7 +108,8 @@ def _place(text: str, low: str, label: re.Match[str]) -> Place | None:
         need = "word"
     kind = _KIND_OF_LABEL.get(group, "password")
     many = low.startswith("s", label.end(group))
-    return Place(kind, need, literal, flag, many, caps)
+    romance = compiled(_ROMANCE).match(label.group()) is not None
+    return Place(kind, need, literal, flag, many, caps, romance)
 
 
 def _need(text: str, left: str, name: str, label: re.Match[str]) -> Need | None:
@@ -120,7 +130,9 @@ def _need(text: str, left: str, name: str, label: re.Match[str]) -> Need | None:
             return "word" if compiled(_OWN_BEFORE).search(left) else "code"
         case "token":
             return None if compiled(_DESIGN_BEFORE).search(left) else "code"
-        case "key":
+        case "named_key" if apart:
+            return "code"
+        case "key" if apart or not label["key"].startswith("cl"):
             key = compiled(_KEY_BEFORE).search(left)
             return "noise" if key is None else "code" if key["secret"] else None
         case "session" if apart or label["session"].startswith("sess"):

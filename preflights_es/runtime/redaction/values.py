@@ -41,6 +41,10 @@ def value_at(text: str, start: int) -> Extent | None:
         body = compiled(rf"[^\n\ufdd0{closing}]*").match(text, start, start + VALUE_MAX)
         end = body.end() if body else start
         if end > start and text[end : end + 1] and text[end] in closing:
+            if quote == "«":  # French sets blanks inside
+                bare = text[start:end].strip()
+                start = text.find(bare, start)
+                end = start + len(bare)
             return Extent(start, end - (text[end - 1] == "\\"), quote)
     run = compiled(_UNQUOTED).match(text, start, start + VALUE_MAX)
     value = trimmed(run.group()) if run else ""
@@ -73,8 +77,8 @@ def whole(text: str, span: Extent) -> Extent:
 
 # A sentence, a line, an item or a list of fields ends here: the value stood alone.
 _ENDED: Final = (
-    r"[\"'`*_]{0,3}[.!…]{0,3}(?:\s*$|[ \t]*\r?\n|\s*[;,)}\]|]|[\"'`&]|</|\s+(?:and|und|but|aber)\s"
-    r"|\s+(?:--?\w|#|//)|\s+[\w-]{1,20}\s?[:=])"
+    r"[\"'`*_]{0,3}[.!…]{0,3}(?:\s*$|[ \t]*\r?\n|\s*[;,)}\]|]|[\"'`&]|</"
+    r"|\s+(?:and|und|but|aber|et|mais|y|pero)\s|\s+(?:--?\w|#|//)|\s+[\w-]{1,20}\s?[:=])"
 )
 _IN_A_CALL: Final = r"\w\([^()\n]*$|(?:^|\n)\s*(?:\w+\s?,\s?)+$"  # or unpacked: a, b = c
 _IN_AN_OBJECT: Final = r"\{[^{}\n]*$"

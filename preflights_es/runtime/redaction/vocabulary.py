@@ -19,6 +19,11 @@ def is_adjective(word: str) -> bool:
     return compiled(_ADJECTIVE).search(word) is not None
 
 
+def is_romance_adjective(word: str) -> bool:
+    """In French or Spanish: adjectives, participles and infinitives."""
+    return compiled(_ROMANCE_ADJECTIVE).search(word) is not None
+
+
 # Terms with digits or of cryptography; numbers with a unit, versions, ordinals, limits.
 _TECHNICAL: Final = (
     r"argon2?(?:id|i|d)?|[by]crypt\d*|scrypt\d*|pbkdf2\w*|sha-?\d{1,3}(?:-\d{3})?\w{0,4}|md[45]|"
@@ -76,6 +81,24 @@ VOCABULARY: Final = """
     extern lokal klassisch keycloak cognito firebase okta supabase clerk authelia authentik zitadel
     kratos devise passport django laravel google github gitlab microsoft entra apple facebook
     biometric biometrics yubikey magic sms link production prod staging
+    obligatoire facultatif facultative optionnel requis requise exigé aucun aucune vide néant oui
+    non jamais toujours seulement doit doivent peut peuvent sera voir selon avec sans pour dans
+    chaque caractères caractère chiffres chiffre lettres lettre minimum maximum moins plus entre
+    chiffré chiffrée chiffrer haché hachée hachage salé stocké stockée masqué masquée oublié
+    oubliée perdu perdue changer modifier modifié modifiée réinitialiser réinitialisé
+    réinitialisation expiré expirée invalide valide incorrect incorrecte faux faible fort forte sûr
+    court courte long longue aléatoire généré générée temporaire défaut champ valeur texte chaîne
+    utilisateur utilisateurs courriel connexion coffre coffre-fort environnement fichier variable
+    inconnu inconnue identique obligatorio obligatoria opcional requerido requerida ninguno ninguna
+    vacío vacía nada nunca siempre solo sólo debe deben puede pueden será según para cada
+    caracteres carácter dígitos dígito letras letra mínimo mínima máximo cifrado cifrada cifrar
+    hasheado hasheada guardado guardada oculto oculta olvidado olvidada olvidé perdido perdida
+    cambiar cambiada restablecer restablecida caducado caducada inválido inválida válido válida
+    incorrecto incorrecta falso débil fuerte seguro segura corto corta largo larga aleatorio
+    aleatoria generado generada temporal defecto campo valor texto cadena usuario usuarios correo
+    sesión bóveda entorno archivo desconocido desconocida pendiente igual misma mismo même
+    confirmación confirmation est était sont une des les leur leurs notre votre mon nous vous par
+    sur aux que qui una uno los las del con sin por como está están son nuestra nuestro su sus
 """
 # The same where no program can name a variable: an environment file, a query, an element.
 NOTHING: Final = """
@@ -102,6 +125,10 @@ _ADJECTIVE: Final = (
     r"(?:[^aeiou]ed|[ai]ble|[st]ory|[st]ive|ous|less|[iy]zed|pflichtig|lich|bar|isch|haft|los|"
     r"iert|pflichtend|reichend)$|^pflicht|^(?:ge|ver|be|er|zer|ent)\w{3,}t$"
     r"|^(?:un|in|non|multi|auto|self|user|server|client|case|time)-?\w*(?:ed|ive|able|t)$"
+)
+_ROMANCE_ADJECTIVE: Final = (
+    r"(?:ée?s?|oires?|iques?|[aieu]bles?|eu(?:x|ses?)|i(?:fs?|ves?)|[ae]nte?s?|iell?e?s?|[ai]d[ao]s?"
+    r"|tori[ao]s?|os[ao]s?|iv[ao]s?|ales?|[aeií]r|ment[eo]?)$|^(?:in|im|non|auto|des?|re|sin)-?\w{6,}$"
 )
 VARIABLES: Final = """
     raw pw plain data form body payload request req response res params args arg kwargs self this

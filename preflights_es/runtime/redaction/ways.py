@@ -12,6 +12,12 @@ from preflights_es.runtime.redaction.values import Extent, told_at, value_at, wh
 from preflights_es.runtime.redaction.vocabulary import is_adjective
 
 _VERB: Final = r"(?:is|was|ist|war|lautete?|hei(?:ß|ss)t)"
+# French and Spanish say much of a password with these: a value behind them has a digit or quotes.
+_ROMANCE_VERB: Final = (
+    r"\s{1,3}(?P<verb>est|était|es|era|será?|vaut)\s{1,3}"
+    r"(?:(?:maintenant|toujours|désormais|simplement|encore|ahora|siempre|todavía|simplemente)\s)?"
+    r"(?=[\"'`“„«]|\S{0,64}[0-9@$%*])"
+)
 # The ways from a label to its value, tried in this order; the named group is the manner.
 _WAYS: Final = (
     # password: str = "x", password string = "x"
@@ -22,7 +28,7 @@ _WAYS: Final = (
     # password = x, ${PASSWORD:-x}
     r"\[?\]?[ \t]{0,20}(?P<equals>:-|:=|\?=|=>|={1,3}(?!=)|!={1,2}(?=[ \t]?[\"'`]))[ \t]{0,20}",
     # password: x, "password": "x", **password:** x
-    r"[?!]?[ \t]{0,20}(?P<colon>:(?![:/=?]))[ \t]{0,20}(?:\*\*|__)?[ \t]{0,20}",
+    r"[?!]?[ \t\u00a0\u202f]{0,20}(?P<colon>:(?![:/=?]))[ \t\u00a0]{0,20}(?:\*\*|__)?[ \t]{0,20}",
     # a line of its own below the label
     (
         r"[ \t]{0,20}:[ \t]{0,9}(?:[|>][+-]?|\*\*|__)?[ \t]{0,9}\r?\n[ \t]{0,40}"
@@ -49,7 +55,7 @@ _WAYS: Final = (
     r"[ \t]{0,9}\|[ \t]{0,9}",
     # the password is: x, das Passwort lautet x
     (
-        r"\s{1,3}(?P<colon>(?:is|was|are|ist|war|sind)\s?[:=]\s{0,3}"
+        r"\s{1,3}(?P<colon>(?:is|was|are|ist|war|sind|est|es|sont|son)\s?[:=]\s{0,3}"
         r"|(?:lautete?n?|hei(?:ß|ss)t|equals)(?:\s?:\s{0,3}|\s{1,3}))"
     ),
     # the password is x
@@ -62,6 +68,13 @@ _WAYS: Final = (
         r"\s{1,3}(?:for|of|to|on|in|at|from|für|von|vom|zu|zum|zur|der|des|im|auf|am|bei|beim)"
         r"(?:\s{1,3}[^\s:=;,?!\"'()]{0,39}[^\s:=;,?!\"'().]){1,6}?"
         rf"(?:\s{{0,3}}(?P<colon>[:=])|\s{{1,3}}(?P<verb>{_VERB}))\s{{1,3}}"
+    ),
+    # le mot de passe est x1, la contraseña de la base es x1
+    _ROMANCE_VERB,
+    (
+        r"\s{1,3}(?:(?:pour|de|du|des|sur|dans|para|del|en)\s{1,3}|d['\u2019])"
+        r"[^\s:=;,?!\"()]{1,40}(?:\s{1,3}[^\s:=;,?!\"()]{0,39}[^\s:=;,?!\"().]){0,5}?"
+        rf"(?:\s{{0,3}}(?P<colon>[:=])\s{{1,3}}|{_ROMANCE_VERB})"
     ),
     # the token we got back was x
     (
@@ -77,6 +90,7 @@ _WAYS: Final = (
         r"(?:(?<=')s|\u2019s)?[ \t]{1,3}(?:(?:has|have|had|should|must|will|shall|can|soll|muss|"
         r"wird|wurde|are|sind|is|was|ist)\s)?(?:(?:been|be|now|jetzt|always|set|reset|changed|"
         r"updated|rotated|equal|used)\s){0,3}(?:(?:to|be|as|auf|zu|from|von|using|string|const|var|"
+        r"à|a|de|par|por|"
         r"=)\s){0,2}\(?(?=[\"'`“„]?\S{0,64}[0-9@$!%*-])"
     ),
 )
@@ -150,7 +164,9 @@ def _phrase(text: str, span: Extent, told: Told, place: Place) -> Extent | None:
 def another(text: str, low: str, place: Place, done: int) -> Extent | None:
     """The next of several: "from hunter2 to hunter3"."""
     comma = r"|\s?,\s" if place.many else ""
-    joined = compiled(rf"[\"'`]?(?:\s(?:and|or|to|und|oder|auf|zu)\s{comma})").match(low, done)
+    joined = compiled(rf"[\"'`]?(?:\s(?:and|or|to|und|oder|auf|zu|et|ou|à|y|o|a)\s{comma})").match(
+        low, done
+    )
     span = value_at(text, joined.end()) if joined else None
     if span is None or place.need in {"noise", "pin"} or text.startswith(("=", ":"), span.end):
         return None
@@ -160,12 +176,13 @@ def another(text: str, low: str, place: Place, done: int) -> Extent | None:
 
 _REVERSED: Final = (
     r"(?<![^\s(\[{])[(\"'`]?(?P<value>[^\s\"'`<>()\ufdd0]{6,64})[\"'`]?,?"
-    r"\s(?:as|is|als|ist|[!=]?={1,2})\s"
-    r"(?:(?:the|my|our|your|his|her|a|das|mein|unser|dein|der|den)\s)?(?:[a-zäöü-]{1,15}\s)?[\w-]*$"
+    r"\s(?:as|is|als|ist|comme|est|como|es|[!=]?={1,2})\s"
+    r"(?:(?:the|my|our|your|his|her|a|das|mein|unser|dein|der|den|le|la|mon|notre|el|mi|nuestra)\s)?"
+    r"(?:[a-zäöü-]{1,15}\s)?[\w-]*$"
 )
 _REVERSED_END: Final = (
     r"\s*(?:[.,;!?){\n]|$|(?:for|of|in|on|to|at|and|für|von|auf|und|when|if|but|because|since|there|"
-    r"here|now|everywhere|instead)\b)"
+    r"here|now|everywhere|instead|pour|de|du|para|del|et|y)\b)"
 )
 
 
