@@ -6,7 +6,7 @@ import contextlib
 import os
 import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import wraps
 from pathlib import Path
 from typing import Any, Final, ParamSpec, TypeVar
@@ -27,6 +27,8 @@ R = TypeVar("R")
 
 # What JSON may hold as it is, but a terminal obeys or hides: C1 controls, turns of direction, tags.
 _OBEYED: Final = re.compile(f"[\x7f-\x9f\u2028\u2029\ufeff\u202a-\u202e\u2066-\u2069{TAGS}]")
+
+PAGE: Final = 65_536  # bytes of a long list that are written at once
 
 
 class Voice:
@@ -61,6 +63,24 @@ class Voice:
         if self.as_json:
             sys.stdout.buffer.write(escaped(encoded(value)) + b"\n")
 
+    def listed(self, value: dict[str, Any], name: str, rows: Iterable[Any]) -> None:
+        """As `json`, of a value with a long list: its rows are encoded as they come.
+
+        Args:
+            name: of the field that holds the list; it is empty in the value.
+        """
+        if not self.as_json:
+            return
+        before, field, after = encoded(value).partition(f'"{name}":['.encode())
+        assert field, "the value has the list"
+        page = bytearray(before + field)
+        for number, row in enumerate(rows):
+            page += (b"," if number else b"") + encoded(row)
+            if len(page) >= PAGE:
+                sys.stdout.buffer.write(escaped(page))
+                page.clear()
+        sys.stdout.buffer.write(escaped(page + after) + b"\n")
+
     def lines(self, content: bytes) -> None:
         """Events as they are stored; on a terminal, what it would obey is escaped."""
         raw = escaped(content) if sys.stdout.isatty() else content
@@ -75,7 +95,7 @@ class Voice:
         return click.style(text, dim=True)
 
 
-def escaped(json: bytes) -> bytes:
+def escaped(json: bytes | bytearray) -> bytes:
     """The same JSON, with nothing in it that a terminal would obey or hide."""
     return _OBEYED.sub(_as_json, json.decode()).encode()
 

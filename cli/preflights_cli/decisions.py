@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import chain
 from typing import Any, Final, NoReturn
 
 import click
@@ -10,14 +11,15 @@ import click
 from preflights_cli.common import Voice, common, finish_pending, given, tell_behind
 from preflights_cli.moments import Moment, day, iso
 from preflights_cli.progress import counted
-from preflights_cli.table import Column, table
+from preflights_cli.table import streamed
 from preflights_es.app import App
 from preflights_es.catalogue import WORKFLOWS
 from preflights_es.core.artifacts import Related
 from preflights_es.core.decided import Decided, Origin
 from preflights_es.core.errors import ErasedSession, PreflightsError, ProjectionDamaged, Refused
-from preflights_es.core.events import Actor
+from preflights_es.core.events import INT_MAX, Actor
 from preflights_es.core.ids import short
+from preflights_es.core.ports import Choice
 from preflights_es.core.text import one_line
 from preflights_es.projections.decisions import Decision, accepted_at, decision, in_force
 from preflights_es.projections.reading import Read
@@ -55,25 +57,36 @@ def decisions_command(
         message = "--all and --at: the architecture of a day is what was in force, leave one out"
         raise click.UsageError(message)
     finish_pending(app, voice)
-    rows = app.projector.rows("decisions", app.project)
-    found = list(map(decision, rows)) if everything else in_force(rows, at)
-    if category is not None:
-        found = [d for d in found if d.decided.category.casefold() == category.casefold()]
-        if not found:
-            _tell_category(app, voice, category)
+    listed = _listed(app, at, category, everything=everything)
+    first = next(listed, None)
+    found = chain(() if first is None else (first,), listed)
+    if first is None and category is not None:
+        _tell_category(app, voice, category)
     _tell_missing(app, voice, at, looks_back=everything or at is not None)
-    voice.json(
-        {
-            "format": "decisions/1",
-            "project": app.project,
-            "at": None if at is None else iso(at),
-            "behind": tell_behind(app, voice),
-            "decisions": [_shape(one) for one in found],
-        }
-    )
+    shape: dict[str, Any] = {
+        "format": "decisions/1",
+        "project": app.project,
+        "at": None if at is None else iso(at),
+        "behind": tell_behind(app, voice),
+        "decisions": [],
+    }
+    voice.listed(shape, "decisions", map(_shape, found))
     if not voice.as_json:
         _say_decisions(voice, found, everything=everything)
     return 0
+
+
+def _listed(
+    app: App, at: int | None, category: str | None, *, everything: bool
+) -> Iterator[Decision]:
+    """Those that are listed, one at a time."""
+    then = INT_MAX if at is None else at
+    choice: Choice = "all" if everything else "in_force"
+    rows = app.projector.rows("decisions", app.project, choice, then)
+    found = map(decision, rows) if everything else in_force(rows, at)
+    for one in found:
+        if category is None or one.decided.category.casefold() == category.casefold():
+            yield one
 
 
 def _tell_category(app: App, voice: Voice, said: str) -> None:
@@ -91,20 +104,21 @@ def _tell_missing(app: App, voice: Voice, at: int | None, *, looks_back: bool) -
     Their statuses are read off the projection, so that no session is folded for it once more, but
     where nothing may be written.
     """
-    lost: list[tuple[str, str]] = []
-    erased = 0
+    lost = erased = 0
+    named: list[tuple[str, str]] = []
     try:
-        for row in app.projector.rows("sessions", app.project):
+        for row in app.projector.rows("sessions", app.project, "unfolded"):
             if not _may_decide(row["workflow"]):
                 continue
             if is_unfolded(row):
-                lost.append((row["session_id"], row["status"]))
+                lost += 1
+                named += [(row["session_id"], row["status"])] if lost <= LOST_MAX else []
             erased += row["status"] == "erased" and (at is None or row["began_at"] <= at)
     except ProjectionDamaged as error:
         voice.warn(str(error))  # what is decided is kept elsewhere
-    for session_id, status in lost[:LOST_MAX]:
+    for session_id, status in named:
         voice.warn(_lost(app, session_id, status))
-    if (more := len(lost) - LOST_MAX) > 0:
+    if (more := lost - LOST_MAX) > 0:
         voice.warn(f"and {counted(more, 'session')} more: `preflights {LISTING}` lists them all")
     if erased and looks_back and not voice.quiet:
         were = "was" if erased == 1 else "were"
@@ -226,24 +240,23 @@ def _origin(origin: Origin) -> dict[str, Any]:
     }
 
 
-def _say_decisions(voice: Voice, found: Sequence[Decision], *, everything: bool) -> None:
-    if not found:
+def _say_decisions(voice: Voice, found: Iterable[Decision], *, everything: bool) -> None:
+    columns: dict[str, Callable[[Decided], str]] = {
+        "uid": lambda decided: short(decided.uid),
+        **({"standing": lambda decided: decided.standing} if everything else {}),
+        **({"superseded by": _successor} if everything else {}),
+        "record": _record,
+        "accepted": lambda decided: day(accepted_at(decided)),
+        "by": _by,
+        "category": _category,
+        "decided": _values,
+        "intention": lambda decided: one_line(decided.title),
+    }
+    rows = ([cell(one.decided) for cell in columns.values()] for one in found)
+    if streamed(tuple(columns), rows, fold=False):
+        voice.hint("Ask why with: preflights why UID")
+    else:
         voice.say("Nothing is decided here." if everything else "Nothing is in force here.")
-        return
-    columns = [
-        Column("uid", [short(one.decided.uid) for one in found]),
-        Column("record", [_record(one.decided) for one in found]),
-        Column("accepted", [day(accepted_at(one.decided)) for one in found]),
-        Column("by", [_by(one.decided) for one in found]),
-        Column("category", [_category(one.decided) for one in found]),
-        Column("decided", [_values(one.decided) for one in found]),
-        Column("intention", [one_line(one.decided.title) for one in found]),
-    ]
-    if everything:
-        columns.insert(1, Column("standing", [one.decided.standing for one in found]))
-        columns.insert(2, Column("superseded by", [_successor(one.decided) for one in found]))
-    table(tuple(columns), fold=False)
-    voice.hint("Ask why with: preflights why UID")
 
 
 def _successor(decided: Decided) -> str:

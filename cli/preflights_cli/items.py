@@ -10,7 +10,7 @@ import click
 from preflights_cli.common import Voice, common, finish_pending
 from preflights_cli.noted import item_json, said, view_of
 from preflights_cli.shapes import status_of
-from preflights_cli.table import Column, table
+from preflights_cli.table import streamed
 from preflights_es.app import App
 from preflights_es.core.errors import PreflightsError
 from preflights_es.core.ids import short
@@ -33,23 +33,22 @@ def notes_command(unprocessed: bool, app: App, voice: Voice) -> int:
       preflights notes --unprocessed
     """
     finish_pending(app, voice)
-    found = [handle for handle in _all(app, voice) if view_of(handle).note]
-    if unprocessed:
-        found = [handle for handle in found if view_of(handle).note_status == "unprocessed"]
-    voice.json({"format": "notes/1", "notes": [_note_row(handle) for handle in found]})
-    if not found:
+    found = (
+        _note_row(handle)
+        for handle in _all(app, voice)
+        if view_of(handle).note
+        and (not unprocessed or view_of(handle).note_status == "unprocessed")
+    )
+    voice.listed({"format": "notes/1", "notes": []}, "notes", found)
+    if voice.as_json:
+        return 0
+    cells = (
+        (short(row["session_id"]), row["note_status"], str(row["items"]), one_line(row["note"]))
+        for row in found
+    )
+    # What is to be filed by hand is wanted whole.
+    if not streamed(("id", "status", "items", "note"), cells, fold=unprocessed):
         voice.say("No note waits to be filed by hand." if unprocessed else "No notes here yet.")
-    elif not voice.as_json:
-        views = [view_of(handle) for handle in found]
-        table(
-            (
-                Column("id", [short(handle.session_id) for handle in found]),
-                Column("status", [view.note_status for view in views]),
-                Column("items", [str(len(view.items)) for view in views]),
-                Column("note", [one_line(view.note) for view in views]),
-            ),
-            fold=unprocessed,  # what is to be filed by hand is wanted whole
-        )
     return 0
 
 
@@ -107,30 +106,25 @@ def ideas_command(app: App, voice: Voice) -> int:
 
 def _listed(app: App, voice: Voice, type_: ItemType, *, everything: bool) -> int:
     finish_pending(app, voice)
-    found = [
+    found = (
         Listed(handle, item)
-        for handle in reversed(list(_all(app, voice)))
+        for handle in _all(app, voice, newest_first=False)
         for item in cast("State", handle.session.state).items
         if item.type == type_ and (everything or item.status == "open")
-    ]
-    rows = [item_json(listed.handle, listed.item) for listed in found]
-    voice.json({"format": "items/1", "items": rows})
-    if not found:
+    )
+    rows = (item_json(listed.handle, listed.item) for listed in found)
+    voice.listed({"format": "items/1", "items": []}, "items", rows)
+    if voice.as_json:
+        return 0
+    cells = ((listed.id, said(listed.item)) for listed in found)
+    if not streamed(("id", type_), cells, fold=True):
         voice.say(f"No {'open ' if not everything else ''}{type_}s here.")
-    elif not voice.as_json:
-        table(
-            (
-                Column("id", [listed.id for listed in found]),
-                Column(type_, [said(listed.item) for listed in found]),
-            ),
-            fold=True,
-        )
     return 0
 
 
-def _all(app: App, voice: Voice) -> Iterator[Handle]:
+def _all(app: App, voice: Voice, *, newest_first: bool = True) -> Iterator[Handle]:
     """The notes that can be read; trouble with one is said and hides no other."""
-    for found in app.notes.all():
+    for found in app.notes.all(newest_first=newest_first):
         if isinstance(found, PreflightsError):
             voice.warn(str(found))
         else:

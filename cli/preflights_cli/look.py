@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final, get_args
 
 import click
@@ -10,11 +10,11 @@ import click
 from preflights_cli.common import Voice, common, finish_pending
 from preflights_cli.moments import day, iso, minute, second
 from preflights_cli.shapes import describe, session_json, status_of, tell_warnings, view_of
-from preflights_cli.table import Column, table
+from preflights_cli.table import Column, streamed, table
 from preflights_es.app import App
 from preflights_es.core import ids
 from preflights_es.core.completions import Message
-from preflights_es.core.errors import LogDamaged, LogFromFuture, PreflightsError
+from preflights_es.core.errors import LogDamaged, PreflightsError
 from preflights_es.core.events import ERASED_TAG, Event, SessionErased
 from preflights_es.core.ports import Head, Stored
 from preflights_es.core.text import one_line, shortened, shown
@@ -57,13 +57,17 @@ def sessions_command(
     """
     finish_pending(app, voice)
     project = None if any_project else app.project
-    limit = None if everything or status else SESSIONS_SHOWN
-    heads = app.store.heads(project, limit and limit + 1)
-    kept = _kept(app, project) if len(heads) > SESSIONS_SHOWN and limit is None else {}
-    rows = [_row(app, head, kept.get(head.session_id)) for head in heads[:limit]]
-    rows = [row for row in rows if status in (None, row["status"])]
-    more = limit is not None and len(heads) > limit
-    voice.json({"format": "sessions/1", "sessions": rows, "more": more})
+    heads = app.store.heads(project, SESSIONS_SHOWN + 1)
+    are_many = len(heads) > SESSIONS_SHOWN
+    more = are_many and not everything and not status
+    listed: Iterable[tuple[Head, dict[str, Any] | None]]
+    if are_many and not more:  # by what is kept of them: not every one of many is folded again
+        listed = app.projector.newest(project)
+    else:
+        listed = ((head, None) for head in heads[:SESSIONS_SHOWN])
+    found = (_row(app, head, kept) for head, kept in listed)
+    rows = (row for row in found if status in (None, row["status"]))
+    voice.listed({"format": "sessions/1", "sessions": [], "more": more}, "sessions", rows)
     if not voice.as_json:
         _say_sessions(voice, rows, status)
     if more:
@@ -71,31 +75,24 @@ def sessions_command(
     return 0
 
 
-def _say_sessions(voice: Voice, rows: list[dict[str, Any]], status: str | None) -> None:
-    if not rows and status:
+def _say_sessions(voice: Voice, rows: Iterable[dict[str, Any]], status: str | None) -> None:
+    cells = (
+        (
+            ids.short(row["session_id"]),
+            _age(row["age_seconds"]),
+            row["status"].replace("_", " "),
+            _percent(row["progress"]),
+            one_line(row["intention"]),
+        )
+        for row in rows
+    )
+    if streamed(("id", "age", "status", "progress", "intention"), cells, fold=False):
+        return
+    if status:
         voice.say(f"No session here is {status.replace('_', ' ')}.")
-    elif not rows:
+    else:
         voice.say("No sessions here yet.")
         voice.hint('Begin with: preflights start "what you want to build"')
-    else:
-        table(
-            (
-                Column("id", [ids.short(row["session_id"]) for row in rows]),
-                Column("age", [_age(row["age_seconds"]) for row in rows]),
-                Column("status", [row["status"].replace("_", " ") for row in rows]),
-                Column("progress", [_percent(row["progress"]) for row in rows]),
-                Column("intention", [one_line(row["intention"]) for row in rows]),
-            ),
-            fold=False,
-        )
-
-
-def _kept(app: App, project: str | None) -> dict[str, dict[str, Any]]:
-    """By session: what the projection says, so that not every one of many is folded again."""
-    try:
-        return {row["session_id"]: row for row in app.projector.rows("sessions", project)}
-    except LogFromFuture:
-        return {}
 
 
 def _row(app: App, head: Head, kept: dict[str, Any] | None) -> dict[str, Any]:

@@ -141,7 +141,7 @@ def _tell_unfolded(app: App, voice: Voice) -> None:
     """How many sessions could not be folded, as far as the projection `sessions` knows all."""
     if not any(state.name == "sessions" and state.is_current for state in app.projector.states()):
         return
-    if lost := sum(map(is_unfolded, app.following.rows("sessions", None))):
+    if lost := sum(map(is_unfolded, app.following.rows("sessions", None, "unfolded"))):
         lists = f"`preflights {LISTING} --any-project` lists them"
         voice.warn(f"{counted(lost, 'session')} could not be folded: {lists}")
 

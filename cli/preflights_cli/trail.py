@@ -24,7 +24,6 @@ from preflights_es.projections.decisions import patches
 from preflights_es.projections.reading import Read
 
 FORMATS: Final = tuple(WRITERS)
-PAGE: Final = 200  # sessions whose heads are read at once
 NAMED_MAX: Final = 8  # of those who are there, where nobody is who was asked for
 
 
@@ -95,13 +94,17 @@ def trail_command(
     else:
         project = None if any_project else app.project
         found = _of_project(app, voice, project, want, met)
+        is_limited = since is not None or until is not None
+        met.is_empty = not (is_limited and app.store.heads(project, 1))
     form = form or ("jsonl" if voice.as_json else "table")
     WRITERS[form](voice, found)
     if form == "table" and not met.is_wanted:
         voice.say("Nothing was recorded." if met.is_empty else "No step fits the filter.")
     if want.actor and met.others and not met.is_there:
         there = ", ".join(met.others) + (", ..." if len(met.others) == NAMED_MAX else "")
-        voice.warn(f"nobody here is {want.actor!r}: there are {there}")
+        is_limited = since is not None or until is not None
+        where = "in the sessions of that time" if is_limited else "here"
+        voice.warn(f"nobody {where} is {want.actor!r}: there are {there}")
     return 0
 
 
@@ -111,7 +114,7 @@ class Met:
     def __init__(self, said: str) -> None:
         self._said = said
         self.is_empty = True
-        """Whether there was no step at all, wanted or not."""
+        """Whether there was no step at all, wanted or not, as far as sessions were read."""
         self.is_wanted = False
         """Whether one of them was wanted."""
         self.is_there = False
@@ -162,18 +165,18 @@ def _read(app: App, head: Head) -> Read:
 def _of_project(
     app: App, voice: Voice, project: str | None, want: Wanted, met: Met
 ) -> Iterator[Told]:
-    """Session by session, so that a log of any size passes through."""
-    after = ""
-    while page := app.following.page(after, PAGE):
-        after = page[-1].session_id
-        for head in page:
-            if project in (None, head.project):
-                try:
-                    read = _read(app, head)
-                except PreflightsError as error:
-                    voice.warn(f"session {short(head.session_id)} is left out: {error}")
-                    continue
-                yield from _told(voice, read, want, met)
+    """Session by session, so that a log of any size passes through.
+
+    Of a time, sessions without an event in it are not read: what was done to them since they were
+    folded is for `audit verify` to find.
+    """
+    for head in app.projector.within(project, want.since, want.until):
+        try:
+            read = _read(app, head)
+        except PreflightsError as error:
+            voice.warn(f"session {short(head.session_id)} is left out: {error}")
+            continue
+        yield from _told(voice, read, want, met)
 
 
 def _told(voice: Voice, read: Read, want: Wanted, met: Met) -> Iterator[Told]:

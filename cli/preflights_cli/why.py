@@ -81,12 +81,15 @@ def _behind(app: App, voice: Voice, what: str, field: str | None) -> list[dict[s
 
 def _in_force(app: App, voice: Voice, what: str) -> list[dict[str, Any]]:
     """A field, wherever a decision that is in force has it; the newest first."""
-    found = in_force(app.projector.rows("decisions", app.project))
+    rows = app.projector.rows("decisions", app.project, "in_force")
+    having = [
+        one
+        for one in in_force(rows)
+        if any(_named(origin, one.decided, what) for origin in one.decided.origins)
+    ]
     tell_behind(app, voice)
     values = []
-    for one in reversed(found):
-        if not any(_named(origin, one.decided, what) for origin in one.decided.origins):
-            continue
+    for one in reversed(having):
         try:
             read = app.history(one.session_id)
         except PreflightsError as error:

@@ -9,6 +9,8 @@ from typing import Any, Literal, Protocol
 import msgspec
 
 from preflights_es.core.completions import Completion, CompletionRequested
+from preflights_es.core.events import INT_MAX
+from preflights_es.core.listing import Listing
 
 
 class Draft(msgspec.Struct, frozen=True):
@@ -251,7 +253,15 @@ Fold = Callable[[Iterable[Stream]], Folded]
 """Pure: where a database asks for it, it is done once more."""
 
 
-class Following(Protocol):
+Choice = Literal["all", "in_force", "unfolded"]
+"""Which rows are read. There may be more of them, so a reader checks each.
+
+`in_force`: of `decisions`, what was accepted and not superseded at a time. `unfolded`: of
+`sessions`, those that are damaged, erased or faulted.
+"""
+
+
+class Following(Listing, Protocol):
     """What projections need of a store: what moved, sessions, and a place for rows and marks.
 
     Rows and the marks that say how far they go are written in one transaction; a session that a
@@ -314,8 +324,13 @@ class Following(Protocol):
     def unfit(self, name: str, rows: Sequence[Row]) -> str:
         """Why rows cannot be kept, on any engine; empty where they can."""
 
-    def rows(self, name: str, project: str | None) -> Iterator[dict[str, Any]]:
+    def rows(
+        self, name: str, project: str | None, choice: Choice = "all", at: int = INT_MAX
+    ) -> Iterator[dict[str, Any]]:
         """Rows of a projection by column, for a project (for all: None), oldest session first.
+
+        Args:
+            at: the time of the choice, in microseconds since 1970 UTC.
 
         Raises:
             ProjectionDamaged: one of them is none that this program wrote.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 import msgspec
@@ -72,13 +72,12 @@ def decision(row: Mapping[str, Any]) -> Decision:
     return Decision(row["session_id"], row["project"], decided)
 
 
-def in_force(rows: Iterable[Mapping[str, Any]], at: int | None = None) -> list[Decision]:
+def in_force(rows: Iterable[Mapping[str, Any]], at: int | None = None) -> Iterator[Decision]:
     """The architecture: what a person had accepted, and nobody had superseded.
 
     Args:
         at: at the end of this microsecond; None is now.
     """
-    found = []
     for row in rows:
         began, ended = row["accepted_at"], row["superseded_at"]
         if began is None or (at is None and ended is not None):
@@ -86,5 +85,4 @@ def in_force(rows: Iterable[Mapping[str, Any]], at: int | None = None) -> list[D
         if at is not None and (began > at or (ended is not None and ended <= at)):
             continue
         one = decision(row)
-        found.append(one if at is None else replace(one, decided=one.decided.stood(at)))
-    return found
+        yield one if at is None else replace(one, decided=one.decided.stood(at))

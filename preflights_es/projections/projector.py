@@ -16,9 +16,11 @@ from typing import Any, Final
 import msgspec
 
 from preflights_es.core.errors import LogBusy, LogFromFuture, NewerProjection, StoreUnavailable
-from preflights_es.core.ports import Folded, Following, Head, Registered, Row, Stream, Turn
+from preflights_es.core.events import INT_MAX
+from preflights_es.core.ports import Choice, Folded, Following, Head, Registered, Row, Stream, Turn
 from preflights_es.projections.projection import Projection
 from preflights_es.projections.reading import Read, Reader, unreadable
+from preflights_es.projections.sessions import SESSIONS
 
 TAKEN: Final = 200  # appends that are folded in one transaction
 PAGE: Final = 1_000  # sessions that a rebuild looks at together
@@ -100,20 +102,31 @@ class Projector:
             for one in self._projections.values()
         )
 
-    def rows(self, name: str, project: str | None) -> Iterator[dict[str, Any]]:
+    def rows(
+        self, name: str, project: str | None, choice: Choice = "all", at: int = INT_MAX
+    ) -> Iterator[dict[str, Any]]:
         """Rows of a projection, caught up as far as that needs no wait for another process.
 
         Where it is not caught up, `behind` says why from then on.
+
+        Args:
+            choice: which rows; there may be more of them, so the reader checks each.
+            at: the time of the choice, in microseconds since 1970 UTC.
         """
         try:
             with self._log.hurried():
                 self.catch_up()
         except StoreUnavailable as error:
-            return self._as_it_is(name, project, error)
-        return self._log.rows(name, project)
+            return self._as_it_is(name, project, error, choice, at)
+        return self._log.rows(name, project, choice, at)
 
     def _as_it_is(
-        self, name: str, project: str | None, error: StoreUnavailable
+        self,
+        name: str,
+        project: str | None,
+        error: StoreUnavailable,
+        choice: Choice,
+        at: int,
     ) -> Iterator[dict[str, Any]]:
         """Rows without writing any: those that are kept, and few sessions that moved since."""
         known = self._log.registered().get(name)
@@ -126,10 +139,14 @@ class Projector:
         elif len(waiting) > WAITING:
             self.behind = UNWRITTEN
         if len(waiting) > WAITING:
-            return self._log.rows(name, project)
+            return self._log.rows(name, project, choice, at)
         turns = list(self._turns(name, project, waiting))
         moved = {head.session_id for head, _ in turns}
-        kept = (row for row in self._log.rows(name, project) if row["session_id"] not in moved)
+        kept = (
+            row
+            for row in self._log.rows(name, project, choice, at)
+            if row["session_id"] not in moved
+        )
         fresh = chain.from_iterable(rows for _, rows in turns)
         return merge(kept, fresh, key=itemgetter("session_id"))
 
@@ -143,7 +160,57 @@ class Projector:
             for turn in fold([self._log.stream(head)]).turns:
                 yield head, [dict(zip(columns, row, strict=True)) for row in turn.rows[name]]
 
-    # 1. Following ----------------------------------------------------------------------------
+    # 1. Long lists ---------------------------------------------------------------------------
+
+    def newest(self, project: str | None) -> Iterator[tuple[Head, dict[str, Any] | None]]:
+        """Sessions of a project (of all: None), newest first, each with its row of `sessions`.
+
+        A row may be older than its head. It is None where nothing is kept by this version.
+        """
+        self._catch_up_if_possible()
+        before: str | None = None
+        while page := self._log.newest(project, before, PAGE):
+            is_kept = self._kept() is not None
+            yield from ((head, row if is_kept else None) for head, row in page)
+            before = page[-1][0].session_id
+
+    def within(self, project: str | None, since: int | None, until: int | None) -> Iterator[Head]:
+        """Sessions of a project (of all: None) that may have events in a time, oldest first.
+
+        Every session that is left out has none. Where that is not known, none is left out.
+        """
+        is_limited = since is not None or until is not None
+        known = self._kept() if is_limited and self._catch_up_if_possible() else None
+        low, high = -INT_MAX if since is None else since, INT_MAX if until is None else until
+        after = ""
+        while True:
+            page: tuple[Head, ...] = ()
+            if known is not None:
+                page = self._log.within(project, low, high, after, PAGE)
+                if self._kept() != known:
+                    known = None  # a rebuild began: rows of this page may be gone
+            if known is None:
+                page = self._log.page(after, PAGE)
+            if not page:
+                return
+            yield from (head for head in page if project in (None, head.project))
+            after = page[-1].session_id
+
+    def _catch_up_if_possible(self) -> bool:
+        try:
+            with self._log.hurried():
+                self.catch_up()
+        except (StoreUnavailable, NewerProjection):
+            return False
+        return True
+
+    def _kept(self) -> Registered | None:
+        """How `sessions` stands, where this version has folded all of it."""
+        known = self._log.registered().get(SESSIONS.name)
+        is_ours = known is not None and known.complete and known.version == SESSIONS.version
+        return known if is_ours else None
+
+    # 2. Following ----------------------------------------------------------------------------
 
     def catch_up(self) -> None:
         """Fold all that moved; what was never folded by this version is folded from zero.
@@ -187,7 +254,7 @@ class Projector:
 
         return fold
 
-    # 2. Rebuilding ---------------------------------------------------------------------------
+    # 3. Rebuilding ---------------------------------------------------------------------------
 
     def rebuild(
         self, names: Sequence[str] = (), progress: Callable[[int], None] = lambda _: None

@@ -17,7 +17,7 @@ INTENTION: Final = 9  # its place in a row
 
 def rows(read: Read) -> tuple[Row, ...]:
     """One a session; of a session in trouble, what it is called in place of its intention."""
-    head, stored = read.head, read.stored
+    head = read.head
     status, progress, intention = _shown(read)
     provider, model, fell_back = _led(read)
     return (
@@ -33,10 +33,15 @@ def rows(read: Read) -> tuple[Row, ...]:
             text(fell_back),
             text(intention),
             read.version,
-            whole(stored[0].recorded_at) if stored else 0,
-            whole(stored[-1].recorded_at) if stored else 0,
+            *_span(read),
         ),
     )
+
+
+def _span(read: Read) -> tuple[int, int]:
+    """When its first and its last event were recorded; not in their order, for clocks step back."""
+    times = [whole(one.recorded_at) for one in read.stored]
+    return min(times, default=0), max(times, default=0)
 
 
 @cache
@@ -76,4 +81,4 @@ def _led(read: Read) -> tuple[str, str, str]:
     return provider, model, fell_back
 
 
-SESSIONS: Final = Projection(name="sessions", version=2, rows=rows, words=INTENTION)
+SESSIONS: Final = Projection(name="sessions", version=3, rows=rows, words=INTENTION)

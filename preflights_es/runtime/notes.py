@@ -203,9 +203,10 @@ class Notes(Sessions):
         held = ", ".join(item_id(handle, item) for item in state.items) or "none"
         raise Refused(f"session {ids.short(handle.session_id)} has no item {digits}: it has {held}")
 
-    def all(self) -> Iterator[Handle | PreflightsError]:
-        """The notes of the project that were not given up, newest first; trouble in its place."""
-        for head in self._runner.store.heads(self._project):
+    def all(self, *, newest_first: bool = True) -> Iterator[Handle | PreflightsError]:
+        """The notes of the project that were not given up, one at a time; trouble in its place."""
+        heads = self._runner.store.heads(self._project)
+        for head in heads if newest_first else reversed(heads):
             if head.workflow != extraction.WORKFLOW.name:
                 continue
             try:

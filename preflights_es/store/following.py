@@ -19,11 +19,23 @@ import msgspec
 
 from preflights_es.core.errors import LogDamaged, NewerProjection, ProjectionDamaged
 from preflights_es.core.events import INT_MAX
-from preflights_es.core.ports import Fold, Folded, Head, Registered, Row, Stored, Stream, Turn
+from preflights_es.core.ports import (
+    Choice,
+    Fold,
+    Folded,
+    Head,
+    Registered,
+    Row,
+    Stored,
+    Stream,
+    Turn,
+)
+from preflights_es.store import listing
 from preflights_es.store.chain import verified
+from preflights_es.store.listing import SqlListing, as_head, as_version
 from preflights_es.store.projected import PROJECTED, SHAPES, sized, statements
 from preflights_es.store.sql import SqlStore
-from preflights_es.store.statements import Looking, event_of
+from preflights_es.store.statements import event_of
 
 INT_MIN: Final = -INT_MAX - 1  # the smallest whole number that every database keeps
 ROWS_PAGE: Final = 1_000  # sessions whose rows are read at once
@@ -36,11 +48,12 @@ Look = Callable[[Callable[[Any], Any]], Any]
 """Hands a cursor to whoever looks something up."""
 
 
-class SqlFollowing(Looking):
+class SqlFollowing(SqlListing):
     """The promises are those of `core.ports.Following`."""
 
     def __init__(self, store: SqlStore) -> None:
-        super().__init__(store.database, statements(store.database.engine.dialect.name))
+        made = statements(store.database.engine.dialect.name)
+        super().__init__(store.database, {**made, **listing.statements()})
         self._fitting: set[tuple[Any, ...]] = set()
         """Projections with the kinds of values of rows that its columns held."""
 
@@ -152,7 +165,7 @@ class SqlFollowing(Looking):
         return [
             turn
             for turn in turns
-            if _version(found.get(turn.session_id)) <= turn.version
+            if as_version(found.get(turn.session_id)) <= turn.version
             or not self._erased(cursor, turn)
         ]
 
@@ -217,10 +230,10 @@ class SqlFollowing(Looking):
         return self._database.hurried()
 
     def waiting(self, limit: int) -> tuple[Head, ...]:
-        return tuple(_head_of(row) for row in self._rows("waiting", at_most=limit))
+        return tuple(as_head(row) for row in self._rows("waiting", at_most=limit))
 
     def page(self, after: str, limit: int) -> tuple[Head, ...]:
-        return tuple(_head_of(row) for row in self._rows("page", after=after, at_most=limit))
+        return tuple(as_head(row) for row in self._rows("page", after=after, at_most=limit))
 
     def nth(self, number: int) -> str:
         rows = self._rows("nth", before=number)
@@ -237,7 +250,7 @@ class SqlFollowing(Looking):
         rows = look(
             lambda cursor: self._statements.run(cursor, "head", in_session=session_id).fetchall()
         )
-        return (_head_of(rows[0][:-1]), rows[0][-1] == len(PROJECTED)) if rows else None
+        return (as_head(rows[0][:-1]), rows[0][-1] == len(PROJECTED)) if rows else None
 
     def _streams(self, heads: Sequence[Head]) -> Iterator[Stream]:
         """Sessions that lie side by side, read at once: a statement each costs twice as much."""
@@ -274,19 +287,18 @@ class SqlFollowing(Looking):
             self._fitting.add(kinds)
         return ""
 
-    def rows(self, name: str, project: str | None) -> Iterator[dict[str, Any]]:
+    def rows(
+        self, name: str, project: str | None, choice: Choice = "all", at: int = INT_MAX
+    ) -> Iterator[dict[str, Any]]:
         columns = self.columns(name)
-        after = ""
+        which = f"{'any' if project is None else 'some'}_{name}_{choice}"
+        page = {"of_project": project, "after": "", "at_most": ROWS_PAGE, "at": at}
         while True:
-            if project is None:
-                some = self._kept(name, "any", after=after, at_most=ROWS_PAGE)
-            else:
-                page = {"of_project": project, "after": after, "at_most": ROWS_PAGE}
-                some = self._kept(name, "some", **page)
+            some = self._kept(name, which, **page)
             if not some:
                 return
-            after = some[-1][0]
-            last = self._kept(name, "last", in_session=after)
+            page["after"] = after = some[-1][0]
+            last = self._kept(name, f"last_{name}", in_session=after)
             # A session's rows are not torn apart by the end of a page.
             whole: list[Row] = [row for row in some if row[0] != after] + last
             yield from (dict(zip(columns, row, strict=True)) for row in whole)
@@ -294,7 +306,7 @@ class SqlFollowing(Looking):
     def _kept(self, name: str, which: str, **values: Any) -> list[Row]:
         """Rows that are what their columns say, which SQLite does not see to."""
         try:
-            rows: list[Row] = msgspec.convert(self._rows(f"{which}_{name}", **values), SHAPES[name])
+            rows: list[Row] = msgspec.convert(self._rows(which, **values), SHAPES[name])
         except LogDamaged as error:
             if "UTF-8" not in error.found:
                 raise
@@ -312,17 +324,6 @@ class SqlFollowing(Looking):
         return count
 
 
-def _head_of(row: Sequence[Any]) -> Head:
-    """A head whose version is none is folded like one that has not moved yet."""
-    session_id, project, workflow, version, hash_ = row
-    return Head(session_id, project, workflow, _version(version), hash_)
-
-
-def _version(found: object) -> int:
-    """SQLite keeps what it is given, whatever the column's type says."""
-    return found if isinstance(found, int) else 0
-
-
 def _verified(head: Head, events: tuple[Stored, ...]) -> Stream:
     try:
         verified(events, head.hash)
@@ -334,7 +335,7 @@ def _verified(head: Head, events: tuple[Stored, ...]) -> Stream:
 def registered_of(rows: Sequence[Any]) -> dict[str, Registered]:
     """The projections that were begun, by name."""
     return {
-        name: Registered(name, _version(version), _version(generation), bool(complete))
+        name: Registered(name, as_version(version), as_version(generation), bool(complete))
         for name, version, generation, complete in rows
     }
 

@@ -7,9 +7,11 @@ from typing import Any, Final
 
 from sqlalchemy import (
     BigInteger,
+    ColumnElement,
     Float,
     String,
     Table,
+    and_,
     bindparam,
     delete,
     func,
@@ -17,13 +19,15 @@ from sqlalchemy import (
     literal_column,
     or_,
     select,
+    true,
     tuple_,
     update,
 )
 from sqlalchemy.sql import ClauseElement
 from sqlalchemy.sql.elements import BindParameter
 
-from preflights_es.core.events import ERASED_TAG, Whole
+from preflights_es.core.events import ERASED_TAG, INT_MAX, Whole
+from preflights_es.core.ports import Choice
 from preflights_es.store import tables
 from preflights_es.store.statements import reading
 
@@ -174,12 +178,35 @@ def _of_table(name: str, table: Table) -> dict[str, ClauseElement]:
         .order_by(*table.primary_key.columns)
         .limit(bindparam("at_most"))
     )
-    return {
+    made: dict[str, ClauseElement] = {
         f"empty_{name}": delete(table),
         f"insert_{name}": insert(table),
-        f"any_{name}": some,
-        f"some_{name}": some.where(project == bindparam("of_project")),
         f"last_{name}": select(*table.c)
         .where(session_id == bindparam("in_session"))
         .order_by(*table.primary_key.columns),
     }
+    for choice, condition in _choices(table.c).items():
+        chosen = some.where(condition)
+        made[f"any_{name}_{choice}"] = chosen
+        made[f"some_{name}_{choice}"] = chosen.where(project == bindparam("of_project"))
+    return made
+
+
+def _choices(columns: Any) -> dict[Choice, ColumnElement[bool]]:
+    """Conditions on rows, answered from the index before a row is read.
+
+    SQLite may hold a text in the place of a time. A text sorts behind every number; its row is
+    read, so that the damage is found.
+    """
+    made: dict[Choice, ColumnElement[bool]] = {"all": true()}
+    if "accepted_at" in columns:
+        at: BindParameter[int] = bindparam("at", type_=BigInteger)
+        began, ended = columns.accepted_at, columns.superseded_at
+        made["in_force"] = and_(
+            or_(began <= at, began > literal_column(str(INT_MAX))),  # the second one is damage
+            or_(ended.is_(None), ended > at),
+        )
+    if "status" in columns:
+        words = ("damaged", "erased", "faulted")
+        made["unfolded"] = or_(*(columns.status == literal_column(f"'{word}'") for word in words))
+    return made

@@ -120,7 +120,11 @@ projected_sessions = Table(
     Column("version", BigInteger, nullable=False),
     Column("began_at", BigInteger, nullable=False),
     Column("moved_at", BigInteger, nullable=False),
-    Index("projected_sessions_by_project", "project", "session_id"),
+    # In the order in which rows are read, with all that is asked before a row is: a row has texts.
+    Index(
+        "projected_sessions_by_project",
+        *("project", "session_id", "status", "began_at", "moved_at"),
+    ),
 )
 
 projected_decisions = Table(
@@ -135,7 +139,10 @@ projected_decisions = Table(
     Column("accepted_at", BigInteger),
     Column("superseded_at", BigInteger),
     Column("decided", _text(), nullable=False),
-    Index("projected_decisions_by_project", "project", "session_id"),
+    Index(
+        "projected_decisions_by_project",
+        *("project", "session_id", "version", "accepted_at", "superseded_at"),
+    ),
 )
 
 projected_usage = Table(

@@ -237,7 +237,7 @@ def test_decisions_are_listed_though_what_is_kept_of_sessions_cannot_be_read(
 ) -> None:
     house.decided()
     house.call("decisions")
-    change = "UPDATE projected_sessions SET progress = 'much'"
+    change = "UPDATE projected_sessions SET status = 'faulted', progress = 'much'"
     tampered(house, "", lambda log, _: log.execute(change))
     done = house.call("decisions")
     assert (done.code, "ADR-0001" in done.out) == (0, True)

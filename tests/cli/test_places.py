@@ -11,6 +11,7 @@ import pytest
 
 from preflights_es.app import opened
 from preflights_es.catalogue import WORKFLOWS
+from preflights_es.store.tables import SCHEMA
 from preflights_es.workflows.clarification.values import HeuristicsConfig
 from tests.cli.program import Project
 from tests.trusting import trust
@@ -40,9 +41,9 @@ def test_the_log_lies_in_the_repositorys_common_directory(house: Project) -> Non
 def test_upgrade_creates_the_log_once(empty: Project) -> None:
     assert not empty.log.exists()
     done = empty.call("db", "upgrade")
-    assert done.out == f"{empty.log} has schema 0005.\n"
+    assert done.out == f"{empty.log} has schema {SCHEMA}.\n"
     shape = empty.call("db", "upgrade", "--json").json
-    assert shape == {"format": "db-upgrade/1", "database": str(empty.log), "schema": "0005"}
+    assert shape == {"format": "db-upgrade/1", "database": str(empty.log), "schema": SCHEMA}
 
 
 def test_a_database_that_is_named_wins_in_this_order(house: Project, tmp_path: Path) -> None:
@@ -397,7 +398,7 @@ def test_a_log_of_a_newer_version_is_refused(house: Project) -> None:
     for command in (("show",), ("answer", "last", "OAuth"), ("db", "upgrade"), ("db", "status")):
         done = house.call(*command)
         assert done.code == 4
-        assert "has schema 9999, this version knows 0005: upgrade preflights" in done.err
+        assert f"has schema 9999, this version knows {SCHEMA}: upgrade preflights" in done.err
 
 
 def test_an_event_of_a_newer_version_is_refused_by_name(house: Project, tmp_path: Path) -> None:

@@ -253,8 +253,8 @@ def test_a_proposal_is_never_in_force(store: SqlStore) -> None:
     recorded(store, [proposed])
     kept = list(following(store).rows("decisions", None))
     assert [row["standing"] for row in kept] == ["proposed"]
-    assert in_force(kept) == []
-    assert in_force(kept, 2**62) == []
+    assert list(in_force(kept)) == []
+    assert list(in_force(kept, 2**62)) == []
 
 
 def test_only_workflows_that_decide_have_decisions() -> None:

@@ -151,9 +151,9 @@ def test_what_was_superseded_is_not_in_force_whatever_the_clock_says(program: Ti
     rows = list(following(program.store).rows("decisions", PROJECT))
     assert [one.session_id for one in in_force(rows)] == [second]
     assert [one.session_id for one in in_force(rows, at=2**62)] == [second]
-    assert in_force(rows, at=-(2**62)) == []
+    assert list(in_force(rows, at=-(2**62))) == []
     for moment in [row[name] for row in rows for name in ("accepted_at", "superseded_at")]:
-        assert len(in_force(rows, at=moment or 0)) <= 1, "never both"
+        assert len(list(in_force(rows, at=moment or 0))) <= 1, "never both"
 
 
 # 2. Calls ------------------------------------------------------------------------------------
