@@ -14,7 +14,7 @@ from preflights_es.core.completions import CompletionRequested
 from preflights_es.core.errors import LogFromFuture, NoLog, PreflightsError
 from preflights_es.core.events import Actor, Request
 from preflights_es.core.leading import Lead, Setup
-from preflights_es.core.ports import Following, Stream
+from preflights_es.core.ports import Following, Head, Stream
 from preflights_es.core.session import Workflow
 from preflights_es.leads import Leads
 from preflights_es.runtime import entropy
@@ -36,8 +36,8 @@ if TYPE_CHECKING:
     from preflights_es.projections.projection import Projection
     from preflights_es.projections.projector import Projector
     from preflights_es.projections.reading import Read, Reader
+    from preflights_es.runtime.beside import Beside
     from preflights_es.runtime.erasure import Erasure
-    from preflights_es.runtime.numbered import Numbered
     from preflights_es.runtime.transfer import Transfer
     from preflights_es.store.following import SqlFollowing
     from preflights_es.store.listening import Listener
@@ -221,12 +221,18 @@ class App:
         keeping, unfit = SqlKeeping(self.store), self.following.unfit
         return Holding(keeping, projections(), reader(), unfit, again)
 
-    def numbered(self) -> Numbered:
-        """What holds sessions against the numbers that were given out."""
-        from preflights_es.runtime.numbered import Numbered
+    def beside(self) -> Beside:
+        """What holds sessions against what lies beside their chains."""
+        from preflights_es.runtime.beside import Beside
+        from preflights_es.store.auditing import SqlAuditing
         from preflights_es.store.numbering import SqlNumbering
 
-        return Numbered(SqlNumbering(self.store))
+        versions = {one.name: one.version for one in projections()}
+        tables = SqlAuditing(self.store), SqlNumbering(self.store)
+        return Beside(self.runner, *tables, self._read, versions)
+
+    def _read(self, head: Head) -> Read:
+        return self.projector.reader.read(self.following.stream(head))
 
     def history(self, session_id: str) -> Read:
         """A session with all of its events, and how it stood after each.
@@ -237,7 +243,7 @@ class App:
         self.runner.load(session_id)
         head = self.store.head(session_id)
         assert head is not None, "it was there a moment ago, and nothing takes one away"
-        return self.projector.reader.read(self.following.stream(head))
+        return self._read(head)
 
     def setup(self, workflow: Workflow[Any], *, strict: bool = False) -> Setup:
         """What a new session records of the program.

@@ -26,6 +26,7 @@ from preflights_es.core.ports import Head
 from preflights_es.core.text import shown
 from preflights_es.projections.holding import Astray
 from preflights_es.runtime import integrity
+from preflights_es.runtime.beside import Beside
 from preflights_es.runtime.integrity import (
     Broken,
     Compared,
@@ -96,14 +97,22 @@ def verify_command(
         )
     heads = _named(app, session) if session else app.store.heads(None if everything else project)
     with bar_over(heads, voice, "Verifying") as looked_at:
-        holding = app.holding()
-        found = integrity.walked(app.store, looked_at, comparison, holding, app.numbered().look)
+        holding, beside = app.holding(), app.beside()
+        found = integrity.walked(app.store, looked_at, comparison, holding, beside.look)
+    skipped = ["everything but what was named"] if session else []
     if not session:
         scope = None if everything else project
         projections = (*found.projections, *holding.strays(scope))
-        broken = (*found.broken, *_left(app, scope))
-        found = replace(found, projections=projections, broken=broken)
+        found = replace(found, projections=projections, broken=_all(app, beside, found, scope))
+        if others := app.store.counts()["sessions"] - len(heads):
+            skipped.append(f"{counted(others, 'session')} of other projects (--all)")
+    if holding.unread:
+        them = f"{counted(holding.unread, 'session')} that verify and cannot be folded"
+        skipped.append(f"what follows from {them} (`preflights sessions --status damaged`)")
+    found = replace(found, skipped=tuple(skipped))
     compared = comparison.result() if comparison else None
+    if remembered and (other := _renamed(app, remembered)):
+        found = replace(found, broken=(*found.broken, other))
     voice.json(
         {
             "format": "audit-verify/1",
@@ -115,18 +124,38 @@ def verify_command(
         voice.say(_broken(one))
     voice.say(_summary(found))
     _say_projections(voice, found.projections)
+    if found.skipped:
+        voice.say(f"Not looked at: {'; '.join(found.skipped)}.")
     if compared and against:
         _say_compared(voice, compared, against)
     differs = found.broken or found.projections or (compared and compared.differences)
     return EXIT_DAMAGED if differs else 0
 
 
-def _left(app: App, project: str | None) -> tuple[Broken, ...]:
-    """What is left of sessions that are not there, each said once."""
+def _all(app: App, beside: Beside, found: Verified, project: str | None) -> tuple[Broken, ...]:
+    """With what is left of sessions that are not there, and what belongs to none."""
+    broken = list(found.broken)
     headless = integrity.headless(app.store) if project is None else ()
-    said = {one.session_id for one in headless}
-    gone = (one for one in app.numbered().gone(project) if one.session_id not in said)
-    return (*headless, *gone, *integrity.unnamed(app.log_id))
+    for more in (headless, beside.gone(project), beside.rest(project)):
+        said = {one.session_id for one in broken if one.session_id}
+        broken += [one for one in more if one.session_id not in said]
+    return (*broken, *integrity.unnamed(app.log_id))
+
+
+def _renamed(app: App, remembered: Checkpoint) -> Broken | None:
+    """That the log calls itself otherwise than when a checkpoint was made."""
+    try:
+        now = app.log_id()
+    except LogDamaged:
+        return None  # it is named already
+    if remembered.log in ("", now):
+        return None
+    found = (
+        f"its id is {now!r}, and the checkpoint was made of {remembered.log!r}: this is another "
+        "log, or its id was changed and keys (`--key`) are recorded again: restore the table 'log' "
+        "from a copy, or name a new file for this log's checkpoint"
+    )
+    return Broken("", 0, found)
 
 
 def _named(app: App, typed: Sequence[str]) -> Sequence[Head]:
@@ -235,7 +264,7 @@ def checkpoint_command(
         _check_older(app, str(output), project)
     heads = app.store.heads(project)
     with bar_over(heads, voice, "Verifying") as looked_at:
-        made = integrity.remembered(app.store, project, looked_at)
+        made = integrity.remembered(app.store, project, looked_at, app.log_id())
     content = checkpoint.content(made)
     if to_stdout:
         voice.lines(content)
@@ -270,6 +299,8 @@ def _check_older(app: App, file: str, project: str | None) -> None:
     if older.project != project:
         scope = "all of the log" if older.project is None else f"the project {older.project!r}"
         raise Refused(f"{file} is a checkpoint of {scope}: name a new file")
+    if other := _renamed(app, older):
+        raise LogDamaged("the log", 0, f"{other.found}; {file} was not replaced")
     comparison = Comparison(older)
     integrity.walked(app.store, app.store.heads(project), comparison)
     for difference in comparison.result().differences[:1]:

@@ -19,7 +19,11 @@ from preflights_cli.progress import bar, counted
 from preflights_cli.table import Column, table
 from preflights_es import app as composition
 from preflights_es.app import App
+from preflights_es.core.ids import short
+from preflights_es.core.text import shown
 from preflights_es.projections.projector import State
+from preflights_es.runtime.reopening import reopened
+from preflights_es.store.auditing import SqlAuditing
 from preflights_es.system.imports import children_are_safe
 
 JOBS_MAX: Final = 64  # processes; more than that wait for each other's transactions
@@ -128,11 +132,20 @@ def rebuild_command(names: tuple[str, ...], jobs: int | None, app: App, voice: V
     with bar(total, voice, "Rebuilding") as drawn:
         _rebuild(app, wanted, jobs or _jobs(total), drawn.update, total)
     app.projector.follow()
+    lost = list(reopened(app.runner, SqlAuditing(app.store).asking()))
     counts = app.following.counts()
-    shape = {"format": "projections-rebuild/1", "rebuilt": list(wanted), **counts}
+    calls = sum(len(one.completions) for one in lost)
+    shape = {"format": "projections-rebuild/1", "rebuilt": list(wanted), "reopened": calls}
+    shape |= counts
     voice.json(shape)
     sessions, events = counted(counts["sessions"], "session"), counted(counts["events"], "event")
     voice.say(f"Rebuilt {', '.join(wanted)} from {sessions} ({events}).")
+    if calls:
+        voice.say(f"Put {counted(calls, 'open call')} back that no row knew any more.")
+    for one in lost:
+        for path in one.documents:
+            id_ = short(one.session_id)
+            voice.hint(f"{shown(path)} was never written: preflights resume {id_} writes it")
     _tell_unfolded(app, voice)
     return 0
 

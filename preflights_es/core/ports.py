@@ -123,6 +123,12 @@ class Store(Protocol):
     def give_back(self, session_id: str, call: str, owner: str) -> None:
         """Undo the owner's claim: nobody began the call. Nothing where it is another's."""
 
+    def calls_of(self, session_id: str) -> frozenset[str]:
+        """The calls of a session that rows say are open."""
+
+    def reopen(self, head: Head, calls: Sequence[str]) -> None:
+        """Put back rows of calls that a session has open; nothing where it has moved on."""
+
     def numbers(self, project: str) -> dict[int, str]:
         """The numbers the project has given out, with the session that holds each."""
 
@@ -377,8 +383,8 @@ class Keeping(Protocol):
 class Numbering(Protocol):
     """The numbers that projects have given out, for whoever holds them against the log."""
 
-    def is_given(self, project: str, number: int) -> bool:
-        """Whether a session was given a number, which no other one can take then."""
+    def holder(self, project: str, number: int) -> str | None:
+        """The session that was given a number, which no other one can take then."""
 
     def gone(self) -> Iterator[tuple[str, int, str]]:
         """Project, number and session of what was given to a session that is not there."""

@@ -7,13 +7,12 @@ that were read and verified anyway are folded once more, and held against what i
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 
 from preflights_es.core.errors import LogFromFuture, ProjectionDamaged
 from preflights_es.core.ports import Head, Keeping, Kept, Registered, Row, Stored, Stream
-from preflights_es.core.session import Session
 from preflights_es.projections.projection import Projection
 from preflights_es.projections.projector import rows_of
 from preflights_es.projections.reading import Read, Reader
@@ -63,20 +62,23 @@ class Holding:
         self._again = again
         self._page: list[_Folded] = []
         self._astray: list[Astray] = []
+        self.unread = 0
+        """Sessions that verify, and that this program cannot fold."""
 
-    def look(self, head: Head, events: Sequence[Stored]) -> Session[Any] | None:
+    def look(self, head: Head, events: Sequence[Stored]) -> Read | None:
         """A session that verifies; one of a newer program is passed over.
 
         Returns:
-            What it folds to; None where it cannot be folded.
+            How it was read; None where it cannot be folded.
         """
         read = self._read(Stream(head, tuple(events)))
+        self.unread += read is None or read.trouble in ("damaged", "faulted")
         if read is None:
             return None
         self._page.append(self._rows(read))
         if len(self._page) >= PAGE:
             self._settle()
-        return read.sessions[-1] if read.sessions else None
+        return read if read.sessions else None
 
     def result(self) -> tuple[Astray, ...]:
         """What was found in the sessions that were looked at."""

@@ -294,6 +294,16 @@ class FaultyStore:
         self._read("open_calls")
         return self.store.open_calls(project)
 
+    def calls_of(self, session_id: str) -> frozenset[str]:
+        self._read("calls_of")
+        return self.store.calls_of(session_id)
+
+    def reopen(self, head: Head, calls: Sequence[str]) -> None:
+        """As `append`: it is a write."""
+        fault = self._write("reopen")
+        self.store.reopen(head, calls)
+        _acknowledged(fault, "reopen")
+
     def numbers(self, project: str) -> dict[int, str]:
         self._read("numbers")
         return self.store.numbers(project)

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 import msgspec
 
 from preflights_es.core.errors import LogDamaged
 from preflights_es.core.ports import Archive, Head, Store, Stored
-from preflights_es.core.session import Session
 from preflights_es.projections.holding import Astray, Holding
+from preflights_es.projections.reading import Read
 from preflights_es.runtime.reviewing import said_by
 from preflights_es.store.chain import erased_before, verified
 from preflights_es.store.checkpoint import Checkpoint, Tip, checkpoint
 from preflights_es.store.codec import unambiguous
+
+_LOG_ID: Final = re.compile(r"[0-9a-f]{32}")
+_RESTORE: Final = "restore the table 'log' from a copy, else keys (`--key`) are recorded again"
 
 
 class Broken(msgspec.Struct, frozen=True):
@@ -37,6 +41,8 @@ class Verified(msgspec.Struct, frozen=True):
     broken: tuple[Broken, ...] = ()
     projections: tuple[Astray, ...] = ()
     """What is kept of sessions that verify, and is not what they fold to."""
+    skipped: tuple[str, ...] = ()
+    """What was not looked at, in words."""
 
 
 def walked(
@@ -44,14 +50,14 @@ def walked(
     heads: Iterable[Head],
     comparison: Comparison | None = None,
     holding: Holding | None = None,
-    numbers: Callable[[Head, Session[Any]], Broken | None] = lambda *_: None,
+    beside: Callable[[Head, Read], Iterable[Broken]] = lambda *_: (),
 ) -> Verified:
     """Every chain from its first event to its head, one session after the other.
 
     Args:
         comparison: looks at every session on the way.
         holding: folds every session that verifies, and looks at what projections keep of it.
-        numbers: says what is wrong with the number of a session that was folded for that.
+        beside: says what is wrong beside a session that was folded for that.
 
     Raises:
         LogDamaged: the database as a whole cannot be read.
@@ -69,9 +75,8 @@ def walked(
             continue
         if comparison:
             comparison.look(head, stored)
-        session = holding.look(head, stored) if holding else None
-        if session and (found := numbers(head, session)):
-            broken.append(found)
+        if read := holding.look(head, stored) if holding else None:
+            broken += beside(head, read)
         events += len(stored)
         erased += bool(erased_before(stored))
     return Verified(sessions, events, erased, tuple(broken), holding.result() if holding else ())
@@ -121,10 +126,12 @@ def headless(store: Archive) -> tuple[Broken, ...]:
 def unnamed(log_id: Callable[[], str]) -> tuple[Broken, ...]:
     """What is wrong with what the log calls itself."""
     try:
-        log_id()
+        found = log_id()
     except LogDamaged as error:
         return (Broken("", 0, error.found),)
-    return ()
+    if _LOG_ID.fullmatch(found):
+        return ()
+    return (Broken("", 0, f"its id is {found!r}, expected 32 hexadecimal digits: {_RESTORE}"),)
 
 
 # Checkpoints ---------------------------------------------------------------------------------
@@ -180,7 +187,9 @@ class Compared(msgspec.Struct, frozen=True):
     """What was appended since to those that grew."""
 
 
-def remembered(store: Store, project: str | None, heads: Iterable[Head]) -> Checkpoint:
+def remembered(
+    store: Store, project: str | None, heads: Iterable[Head], log: str = ""
+) -> Checkpoint:
     """A checkpoint of sessions that verify.
 
     Raises:
@@ -188,7 +197,7 @@ def remembered(store: Store, project: str | None, heads: Iterable[Head]) -> Chec
     """
     last = (checked(store, head)[-1] for head in heads)
     tips = (Tip(event.session_id, event.version, event.hash.hex()) for event in last)
-    return checkpoint(project, tips)
+    return checkpoint(project, tips, log)
 
 
 class Comparison:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Any, Final
 
 from sqlalchemy import Table, bindparam, insert, select
 from sqlalchemy.sql import ClauseElement
 
+from preflights_es.core.errors import DuplicateInput
 from preflights_es.core.ports import Arrival, Head, Row, Stored
 from preflights_es.store import tables
 from preflights_es.store.claims import UNCLAIMED
@@ -118,3 +119,17 @@ def _claim(head: Head, call: str) -> dict[str, Any]:
         "owner": UNCLAIMED[0],
         "until": UNCLAIMED[1],
     }
+
+
+def none_twice(input_ids: Iterable[str | None]) -> None:
+    """The ids of one append differ.
+
+    Raises:
+        DuplicateInput: they do not.
+    """
+    met: set[str] = set()
+    for input_id in input_ids:
+        if input_id in met:
+            raise DuplicateInput(input_id)
+        if input_id is not None:
+            met.add(input_id)

@@ -33,9 +33,13 @@ class Calls:
 
     def are(self, cursor: Any, head: Head, calls: set[str]) -> None:
         """Those of a session as a whole, whatever was known of them."""
-        found = self._statements.run(cursor, "session_calls", in_session=head.session_id)
-        known = {row[0] for row in found.fetchall()}
+        known = self.of(cursor, head)
         self.moved(cursor, head, sorted(calls - known), sorted(known - calls))
+
+    def of(self, cursor: Any, head: Head) -> set[str]:
+        """Those of a session that are known."""
+        found = self._statements.run(cursor, "session_calls", in_session=head.session_id)
+        return {row[0] for row in found.fetchall()}
 
     def claim(
         self, cursor: Any, session_id: str, call: str, owner: str, now: int, until: int

@@ -6,31 +6,34 @@ JSON Lines (docs/specs/log.md): the scope, one line a session, and a root over a
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from hashlib import sha256
 from io import BytesIO
 from typing import Annotated, Final, TypeVar
 
 import msgspec
+from msgspec.structs import replace
 
 from preflights_es.core.errors import LogDamaged, LogFromFuture
 from preflights_es.core.json import encoded
 from preflights_es.store.jsonl import is_id
 
-VERSION: Final = 1
+VERSION: Final = 2  # version 1 does not say which log it is of
 FILE_MAX: Final = 160 * 1024 * 1024  # bytes: a million sessions
 
 _SHA256: Final = re.compile(r"[0-9a-f]{64}")
 T = TypeVar("T")
 
 
-class Scope(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class Scope(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """The first line: which sessions it speaks of."""
 
     checkpoint: int
     """Version of this form."""
     project: str | None
     """All of whose sessions follow; null for all of the log."""
+    log: str = ""
+    """What the log calls itself; left out in version 1."""
 
 
 class Tip(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -57,26 +60,34 @@ class Checkpoint(msgspec.Struct, frozen=True):
     tips: tuple[Tip, ...]
     """By session id."""
     root: str
+    log: str = ""
+    """What the log called itself; empty in a file of version 1."""
+
+    @property
+    def scope(self) -> Scope:
+        """Its first line."""
+        return Scope(VERSION if self.log else 1, self.project, self.log)
 
 
-def checkpoint(project: str | None, tips: Iterable[Tip]) -> Checkpoint:
+def checkpoint(project: str | None, tips: Iterable[Tip], log: str = "") -> Checkpoint:
     """What remembers sessions as they stand."""
     ordered = tuple(sorted(tips, key=lambda tip: tip.session_id))
+    made = Checkpoint(project, ordered, "", log)
     root = sha256()
-    for line in _body(project, ordered):
+    for line in _body(made):
         root.update(line)
-    return Checkpoint(project, ordered, root.hexdigest())
+    return replace(made, root=root.hexdigest())
 
 
 def content(made: Checkpoint) -> bytes:
     """The file."""
     root = _line(Root(len(made.tips), made.root))
-    return b"".join((*_body(made.project, made.tips), root))
+    return b"".join((*_body(made), root))
 
 
-def _body(project: str | None, tips: Sequence[Tip]) -> Iterator[bytes]:
-    yield _line(Scope(VERSION, project))
-    yield from map(_line, tips)
+def _body(made: Checkpoint) -> Iterator[bytes]:
+    yield _line(made.scope)
+    yield from map(_line, made.tips)
 
 
 def _line(value: msgspec.Struct) -> bytes:
@@ -112,8 +123,8 @@ def read(raw: bytes, where: str) -> Checkpoint:
             tips.append(_tip(line, number, where))
     if root is None:
         raise LogDamaged(where, 0, "its last line, the root, is missing: the file was cut")
-    made = checkpoint(scope.project, tips)
-    is_ours = (root, scope.checkpoint) == (Root(len(tips), made.root), VERSION)
+    made = checkpoint(scope.project, tips, scope.log)
+    is_ours = (root, scope) == (Root(len(tips), made.root), made.scope)
     if not is_ours or tuple(tips) != made.tips:
         raise LogDamaged(where, 0, "its lines do not give its root: the file was changed")
     if len({tip.session_id for tip in tips}) != len(tips):

@@ -180,6 +180,14 @@ class MemoryStore:
         if self._open.get((session_id, call), UNCLAIMED)[0] == owner:
             self._open[session_id, call] = UNCLAIMED
 
+    def calls_of(self, session_id: str) -> frozenset[str]:
+        return frozenset(call for of, call in self._open if of == session_id)
+
+    def reopen(self, head: Head, calls: Sequence[str]) -> None:
+        if self.head(head.session_id) == head:
+            for call in calls:
+                self._open.setdefault((head.session_id, call), UNCLAIMED)
+
     def numbers(self, project: str) -> dict[int, str]:
         return {number: s for (p, number), s in self._numbers.items() if p == project}
 

@@ -18,8 +18,9 @@ class SqlNumbering(Looking):
     def __init__(self, store: SqlStore) -> None:
         super().__init__(store.database, _statements())
 
-    def is_given(self, project: str, number: int) -> bool:
-        return bool(self._rows("given", of_project=project, of_number=number))
+    def holder(self, project: str, number: int) -> str | None:
+        rows = self._rows("given", of_project=project, of_number=number)
+        return str(rows[0][0]) if rows else None
 
     def gone(self) -> Iterator[tuple[str, int, str]]:
         for project, number, session_id in self._rows("gone"):

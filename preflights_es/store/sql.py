@@ -6,7 +6,7 @@ append costs what its statements cost (docs/decisions/0004).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, Final
 
@@ -117,7 +117,7 @@ class SqlStore:
     # 2. Writing ------------------------------------------------------------------------------
 
     def append(self, batches: Sequence[Batch]) -> tuple[Head, ...]:
-        _none_twice(draft.input_id for batch in batches for draft in batch.events)
+        arriving.none_twice(draft.input_id for batch in batches for draft in batch.events)
 
         def work(cursor: Any) -> dict[str, Head]:
             # In one order everywhere, so that no two appends wait for each other's sessions.
@@ -234,7 +234,7 @@ class SqlStore:
         clear: Sequence[str] = (),
     ) -> None:
         first, head = events[0], head_of(events)
-        _none_twice(event.input_id for event in events)
+        arriving.none_twice(event.input_id for event in events)
         self._statements.add(erasing.clearing(clear))
 
         def work(cursor: Any) -> None:
@@ -315,6 +315,15 @@ class SqlStore:
     def give_back(self, session_id: str, call: str, owner: str) -> None:
         self._wrote(lambda cursor: self._calls.give_back(cursor, session_id, call, owner))
 
+    def reopen(self, head: Head, calls: Sequence[str]) -> None:
+        def work(cursor: Any) -> None:
+            # The head is held meanwhile: no call is put back that somebody answers just now.
+            if self._moved(cursor, head, head.version, head.hash):
+                known = self._calls.of(cursor, head)
+                self._calls.moved(cursor, head, sorted(set(calls) - known), ())
+
+        self._wrote(work)
+
     # 3. Reading ------------------------------------------------------------------------------
 
     def _rows(self, name: str, **values: Any) -> list[Any]:
@@ -366,6 +375,9 @@ class SqlStore:
     def open_calls(self, project: str) -> tuple[tuple[str, str], ...]:
         return tuple((row[0], row[1]) for row in self._rows("open_calls", of_project=project))
 
+    def calls_of(self, session_id: str) -> frozenset[str]:
+        return frozenset(row[0] for row in self._rows("session_calls", in_session=session_id))
+
     def numbers(self, project: str) -> dict[int, str]:
         rows = self._rows("numbers", of_project=project)
         if odd := [number for number, _ in rows if not isinstance(number, int)]:
@@ -384,17 +396,3 @@ class SqlStore:
             LogDamaged: it is not.
         """
         self.database.check()
-
-
-def _none_twice(input_ids: Iterable[str | None]) -> None:
-    """The ids of one append differ.
-
-    Raises:
-        DuplicateInput: they do not.
-    """
-    met: set[str] = set()
-    for input_id in input_ids:
-        if input_id in met:
-            raise DuplicateInput(input_id)
-        if input_id is not None:
-            met.add(input_id)

@@ -27,11 +27,14 @@ def noted(house: Project, *args: str) -> str:
 
 
 def tampered(house: Project, session_id: str, work: Tampering) -> None:
-    """Change the log behind the program's back."""
+    """Change the log behind the program's back; its triggers are there again afterwards."""
     with closing(sqlite3.connect(house.log, isolation_level=None)) as log:
-        for (name,) in log.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'"):
+        found = log.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'").fetchall()
+        for name, _ in found:
             log.execute(f"DROP TRIGGER {name}")
         work(log, session_id)
+        for _, made in found:
+            log.execute(made)
 
 
 def flipped(log: sqlite3.Connection, session_id: str) -> None:
@@ -104,6 +107,7 @@ def cut_with_its_head(log: sqlite3.Connection, session_id: str) -> None:
         "WHERE session_id = ?",
         (session_id,),
     )
+    log.execute("DELETE FROM outbox WHERE session_id = ?", (session_id,))
 
 
 def set_back(log: sqlite3.Connection, session_id: str) -> None:

@@ -27,6 +27,7 @@ def test_a_log_that_nobody_touched_verifies(house: Project) -> None:
         "erased": 0,
         "broken": [],
         "projections": [],
+        "skipped": [],
         "against": None,
     }
 
@@ -122,7 +123,9 @@ def test_a_checkpoint_names_every_session_with_its_version_and_hash(house: Proje
     scope, *tips, root = map(
         json.loads, (house.folder / "checkpoint.jsonl").read_text().splitlines()
     )
-    assert scope == {"checkpoint": 1, "project": "house"}
+    log_id = scope.pop("log")
+    assert len(log_id) == 32
+    assert scope == {"checkpoint": 2, "project": "house"}
     assert tips == [
         {"session_id": id_, "version": last["version"], "hash": last["hash"]}
         for id_ in ids
@@ -365,10 +368,10 @@ def test_line_ends_that_git_changed_are_no_damage(house: Project) -> None:
 
 
 def test_a_checkpoint_of_a_newer_version_is_refused_as_such(house: Project) -> None:
-    (house.folder / "checkpoint.jsonl").write_text('{"checkpoint":2,"tree":"merkle"}\n')
+    (house.folder / "checkpoint.jsonl").write_text('{"checkpoint":3,"tree":"merkle"}\n')
     done = house.call("audit", "verify", "--against", "checkpoint.jsonl")
     assert done.code == 4
-    assert "checkpoint version 2, this version knows 1: upgrade preflights" in done.err
+    assert "checkpoint version 3, this version knows 2: upgrade preflights" in done.err
 
 
 NUMBERS = {

@@ -562,15 +562,15 @@ def test_a_response_that_could_not_be_decided_is_not_asked_for_again(
     assert is_whole(fixed)
 
 
-def test_a_call_that_no_row_of_claims_has_is_named(processes: Processes, log: Path) -> None:
+def test_a_call_whose_row_is_lost_is_made_once(processes: Processes, log: Path) -> None:
     ada = processes.another()
     begun(ada)
     with closing(sqlite3.connect(log, isolation_level=None)) as other:
         other.execute("DELETE FROM claims")
-    provider = Scripted()
-    with pytest.raises(StoreUnavailable, match="waits for 'completion-1'"):
-        settled(ada, provider)
-    assert provider.asked == []
+    provider = Scripted("because")
+    settled(ada, provider)
+    assert attempts(provider) == [1]
+    assert is_whole(ada)
 
 
 # 6. What an unusable response cost -----------------------------------------------------------

@@ -123,6 +123,12 @@ class Counting:
     def give_back(self, session_id: str, call: str, owner: str) -> None:
         self.inner.give_back(session_id, call, owner)
 
+    def calls_of(self, session_id: str) -> frozenset[str]:
+        return self.inner.calls_of(session_id)
+
+    def reopen(self, head: Head, calls: Sequence[str]) -> None:
+        self.inner.reopen(head, calls)
+
     def numbers(self, project: str) -> dict[int, str]:
         return self.inner.numbers(project)
 

@@ -1,0 +1,184 @@
+"""`audit verify`: what lies beside the chains is held against the log, and named."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from hashlib import sha256
+from typing import Any, Final
+
+import pytest
+
+from preflights_es.core.json import encoded
+from preflights_es.store import guards
+from tests.cli.program import Project
+from tests.cli.tampering import noted
+from tests.cli.test_lost_claims import GOLDEN, waiting
+
+
+def changed(house: Project, *statements: str) -> None:
+    """What another program does that may write the log's file."""
+    with closing(sqlite3.connect(house.log, isolation_level=None)) as log:
+        for statement in statements:
+            log.execute(statement)
+
+
+def asked(house: Project, query: str) -> Any:
+    with closing(sqlite3.connect(house.log)) as log:
+        return log.execute(query).fetchone()[0]
+
+
+def named(house: Project, *words: str, env: dict[str, str] | None = None) -> str:
+    """What `audit verify` names, with exit code 4."""
+    done = house.call("audit", "verify", *words, env=env)
+    assert done.code == 4, done
+    assert done.is_safe()
+    return done.out
+
+
+RESTORE: Final = "is missing: look who did that, then restore the log from a copy"
+STRAY: Final = "is of no session of this log: "
+DAMAGE: Final = (
+    ("DROP TRIGGER events_are_kept", f"'events_are_kept', which guards events, {RESTORE}"),
+    (
+        "CREATE TRIGGER theirs AFTER INSERT ON events BEGIN DELETE FROM claims; END",
+        "the log: the trigger 'theirs' is not of preflights: look who made it, then drop it",
+    ),
+    (
+        "INSERT INTO marks VALUES ('sessions', 'GONE', 3)",
+        f"00000001: a row of 'marks' {STRAY}`preflights projections rebuild` removes it",
+    ),
+    (
+        "INSERT INTO marks SELECT 'theirs', session_id, 3 FROM heads",
+        "the log: rows of 'marks' are of 'theirs', which is no projection of this log: delete",
+    ),
+    ("INSERT INTO outbox VALUES ('GONE', 3)", f"00000001: a row of 'outbox' {STRAY}"),
+    (
+        "UPDATE outbox SET version = 99 WHERE version = 11",
+        ": a row of 'outbox' says 99, and the session has 11: events may be gone",
+    ),
+    (
+        "INSERT INTO claims VALUES ('GONE', 'artifact-1', 'house', '', 0)",
+        f"00000001: a row of 'claims' {STRAY}delete it, nothing needs it",
+    ),
+    (
+        "INSERT INTO claims SELECT session_id, 'decide-7', project, '', 0 FROM heads",
+        ": a row of 'claims' has 'decide-7', which the session does not have open: delete it",
+    ),
+    (
+        "INSERT INTO numbers SELECT project, 7, session_id FROM heads",
+        ": the number 7 of house is given to it, and its record never bore it: delete the row",
+    ),
+    (
+        "UPDATE projections SET version = 99 WHERE name = 'usage'",
+        "the log: the projection 'usage' is of version 99, this program knows ",
+    ),
+    (
+        "INSERT INTO projections VALUES ('theirs', 1, 1, 1)",
+        "the projection 'theirs' is of version 1, this program does not know it: upgrade",
+    ),
+    (
+        "UPDATE log SET id = 'mine'",
+        "the log: its id is 'mine', expected 32 hexadecimal digits",
+    ),
+)
+
+
+@pytest.mark.parametrize(("statement", "found"), DAMAGE)
+def test_damage_beside_the_chains_is_named_with_what_to_do(
+    house: Project, statement: str, found: str
+) -> None:
+    house.decided()
+    if "projections" in statement:
+        assert house.call("decisions").code == 0
+    assert house.call("audit", "verify").code == 0
+    changed(house, statement.replace("GONE", "00000001-0000-7000-8000-000000000001"))
+    for scope in ((), ("--all",)):
+        out = named(house, *scope)
+        assert found in out
+        assert "1 broken." in out
+
+
+def test_a_trigger_whose_words_were_changed_is_named(house: Project) -> None:
+    name = "events_are_immutable"
+    made = str(asked(house, f"SELECT sql FROM sqlite_master WHERE name = '{name}'"))
+    weakened = made.replace("NEW.type IS OLD.type", "1")
+    assert weakened != made
+    changed(house, f"DROP TRIGGER {name}", weakened)
+    assert f"the trigger '{name}', which guards events, was changed" in named(house)
+    changed(house, f"DROP TRIGGER {name}", made)
+    assert house.call("audit", "verify").code == 0
+
+
+def test_a_payload_of_another_kind_is_named_though_its_bytes_are_the_same(house: Project) -> None:
+    house.decided()
+    name = "events_are_immutable"
+    made = str(asked(house, f"SELECT sql FROM sqlite_master WHERE name = '{name}'"))
+    to_bytes = "UPDATE events SET data = CAST(data AS BLOB) WHERE version = 3"
+    changed(house, f"DROP TRIGGER {name}", to_bytes, made)
+    assert ", event 3: its payload is stored as another kind than text" in named(house)
+
+
+def test_a_call_that_no_row_knows_is_named_with_the_command_that_puts_it_back(
+    house: Project,
+) -> None:
+    waiting(house)
+    assert house.call("audit", "verify", env=GOLDEN).code == 0
+    changed(house, "DELETE FROM claims")
+    assert "`preflights projections rebuild` puts it back" in named(house, env=GOLDEN)
+    assert house.call("projections", "rebuild").code == 0
+    assert house.call("audit", "verify", env=GOLDEN).code == 0
+
+
+def test_a_number_that_was_borne_once_stays_given(house: Project) -> None:
+    house.decided()
+    house.decided("Add SSO")
+    assert house.call("erase", "last", "--yes").code == 0
+    assert house.call("audit", "verify", "--all").code == 0
+
+
+def test_what_is_not_looked_at_is_said(house: Project) -> None:
+    house.decided()
+    elsewhere = {"PREFLIGHTS_PROJECT": "elsewhere"}
+    assert house.call("start", "Not of here", env=elsewhere).code in (0, 3)
+    done = house.call("audit", "verify")
+    assert done.out.splitlines()[1:] == ["Not looked at: 1 session of other projects (--all)."]
+    assert house.call("audit", "verify", "--all", "--json").json["skipped"] == []
+    one = house.call("audit", "verify", "last", "--json").json
+    assert one["skipped"] == ["everything but what was named"]
+
+
+def test_the_guards_that_are_expected_are_those_of_the_migrations(house: Project) -> None:
+    with closing(sqlite3.connect(house.log)) as log:
+        found = guards.trouble("sqlite", lambda look: look(log.cursor()))
+        assert list(found) == []
+        names = log.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'").fetchall()
+    assert {name for (name,) in names} == set(guards.ON_SQLITE)
+
+
+# Checkpoints ---------------------------------------------------------------------------------
+
+
+def test_a_log_that_calls_itself_otherwise_is_found_against_a_checkpoint(house: Project) -> None:
+    house.decided()
+    noted(house)
+    before = (house.folder / "checkpoint.jsonl").read_bytes()
+    changed(house, "UPDATE log SET id = '0123456789abcdef0123456789abcdef'")
+    assert house.call("audit", "verify").code == 0, "nothing else tells"
+    assert "and the checkpoint was made of" in named(house, "--against", "checkpoint.jsonl")
+    again = house.call("audit", "checkpoint", "-o", "checkpoint.jsonl", "--force")
+    assert (again.code, (house.folder / "checkpoint.jsonl").read_bytes()) == (4, before)
+
+
+def test_a_checkpoint_of_version_1_is_read_and_says_no_id(house: Project) -> None:
+    house.decided()
+    tip = house.events()[-1]
+    lines = [
+        b'{"checkpoint":1,"project":"house"}',
+        encoded({name: tip[name] for name in ("session_id", "version", "hash")}),
+    ]
+    body = b"".join(line + b"\n" for line in lines)
+    root = encoded({"sessions": 1, "root": sha256(body).hexdigest()})
+    (house.folder / "old.jsonl").write_bytes(body + root + b"\n")
+    done = house.call("audit", "verify", "--against", "old.jsonl", "--json")
+    assert (done.code, done.json["against"]["same"]) == (0, 1), done

@@ -1,0 +1,93 @@
+"""Rows of open calls that are lost: the log says which are open, and sessions go on."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from typing import Final
+
+from tests.cli.program import Project
+
+LED: Final = Path(__file__).parents[2] / "replays" / "clarification" / "a_model_leads.jsonl"
+GOLDEN: Final = {"PREFLIGHTS_PROJECT": "golden"}
+
+
+def forgotten(house: Project) -> None:
+    """Every row of open calls."""
+    with closing(sqlite3.connect(house.log, isolation_level=None)) as log:
+        log.execute("DELETE FROM claims")
+
+
+def claims(house: Project) -> int:
+    """How many calls are open, as rows say."""
+    with closing(sqlite3.connect(house.log)) as log:
+        (count,) = log.execute("SELECT count(*) FROM claims").fetchone()
+        return int(count)
+
+
+def waiting(house: Project) -> str:
+    """A session of another project that waits for the response of a model."""
+    (house.folder / "waiting.jsonl").write_bytes(b"".join(LED.read_bytes().splitlines(True)[:2]))
+    done = house.call("import", "waiting.jsonl", "--json")
+    assert done.code == 0, done
+    assert claims(house) == 1
+    return str(house.call("sessions", "--json", env=GOLDEN).json["sessions"][0]["session_id"])
+
+
+def owing(house: Project) -> None:
+    """A decision whose document could not be written."""
+    (house.folder / "docs").write_text("a file where a folder belongs")
+    words = ("--answer", "auth_strategy=OAuth", "--accept", "--by", "Ada Lovelace")
+    before = claims(house)
+    assert house.call("start", "Add login", *words).code == 5
+    (house.folder / "docs").unlink()
+    assert claims(house) == before + 1
+
+
+def test_a_session_that_waits_goes_on_without_its_row(house: Project) -> None:
+    session_id = waiting(house)
+    forgotten(house)
+    for words in (("show", session_id), ("log", session_id), ("sessions",)):
+        assert house.call(*words, env=GOLDEN).code == 0
+    done = house.call("resume", session_id, env=GOLDEN)
+    assert done.code == 3, done
+    assert house.call("show", session_id, "--json", env=GOLDEN).json["questions"]
+
+
+def test_a_rebuild_puts_back_what_models_owe_and_names_what_is_not_written(house: Project) -> None:
+    session_id = waiting(house)
+    owing(house)
+    forgotten(house)
+    damaged = house.call("audit", "verify", session_id)
+    assert damaged.code == 4
+    assert "which no row of 'claims' has: `preflights projections rebuild`" in damaged.out
+    rebuilt = house.call("projections", "rebuild")
+    assert "Put 1 open call back that no row knew any more.\n" in rebuilt.out
+    assert "docs/decisions/0001-add-login.md was never written: preflights resume " in rebuilt.out
+    assert claims(house) == 1
+    assert house.call("audit", "verify", "--all").code == 0
+    assert house.call("projections", "rebuild", "--json").json["reopened"] == 0
+
+
+def test_a_document_that_is_owed_is_written_when_its_session_is_named(house: Project) -> None:
+    owing(house)
+    forgotten(house)
+    assert house.call("sessions").code == 0
+    assert not (house.folder / "docs").exists()
+    assert house.call("resume", "last").code == 0
+    assert house.call("render", "--check").code == 0
+    assert house.call("show", "--json").json["artifacts"] == ["docs/decisions/0001-add-login.md"]
+
+
+def test_an_imported_session_owes_no_document_after_a_rebuild(house: Project) -> None:
+    owing(house)
+    assert house.call("export", "last", "-o", "owing.jsonl").code == 0
+    house.log.unlink()
+    for file in house.log.parent.glob("log.db*"):
+        file.unlink()
+    assert house.call("import", "owing.jsonl").code == 0
+    assert house.call("projections", "rebuild").code == 0
+    assert house.call("sessions").code == 0
+    assert (claims(house), (house.folder / "docs").exists()) == (0, False)
+    assert house.call("audit", "verify").code == 0
