@@ -10,6 +10,7 @@ from tests.benchmarks import (
     appending,
     importing,
     judging,
+    listing,
     reading,
     rebuilding,
     replaying,
@@ -35,7 +36,8 @@ the single writer, where every flush takes 2 ms (`commit_delay`), and where it t
 gain of the bare driver on the same processors; for reading the same query
 with `json.loads` of every payload, in a log of 800,000 events; for an import the insertion of the
 very rows that come of it, from memory, in transactions of the same size; for projections a scan
-of these events that decodes their JSON; for replay a
+of these events that decodes their JSON; for lists the same rows by the standard library's
+sqlite3, with `json.loads` of each decision, and for a day the query alone; for replay a
 hand-written program that parses, chains and re-drives the same lines with the standard library
 alone (`tests/benchmarks/floor.py`); for a simulated completion `json.loads` and a `jsonschema`
 Draft 2020-12 validator, made before, that judge one valid response of 2 KB. For a judgement the
@@ -53,6 +55,7 @@ def main() -> int:
         "import": importing,
         "read": reading,
         "rebuild": rebuilding,
+        "list": listing,
         "replay": replaying,
         "simulate": simulating,
         "judge": judging,

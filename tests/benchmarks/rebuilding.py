@@ -67,10 +67,10 @@ def rebuilt(path: str, jobs: str) -> None:
     collect_seldom()  # as whoever runs the command does
     assert run(["--db", path, "projections", "rebuild", "--jobs", jobs]) == 0
     helpers = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1_024
-    print(_peak() + helpers * (int(jobs) - 1))
+    print(peak_mb() + helpers * (int(jobs) - 1))
 
 
-def _peak() -> float:
+def peak_mb() -> float:
     """Megabytes; `ru_maxrss` of a process begins with the peak of whoever started it."""
     status = Path("/proc/self/status").read_text()
     return int(status.split("VmHWM:")[1].split()[0]) / 1_024

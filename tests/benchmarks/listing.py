@@ -1,0 +1,109 @@
+"""Lists over a hundred thousand sessions, against a scan of the rows that they show."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import subprocess
+import sys
+import time
+from contextlib import closing
+
+from preflights_es.app import projector
+from preflights_es.core.events import INT_MAX
+from preflights_es.projections.decisions import in_force
+from preflights_es.runtime import entropy
+from preflights_es.store.following import SqlFollowing
+from preflights_es.store.sql import SqlStore
+from tests.benchmarks import large
+from tests.benchmarks.measure import Figure, paired
+
+MEMORY_MB = 80
+ROUNDS = 7
+PROGRAM = "from tests.benchmarks import listing; import sys; listing.listed(*sys.argv[1:])"
+IN_FORCE = (
+    "SELECT * FROM projected_decisions WHERE project = 'bench' AND accepted_at IS NOT NULL "
+    "AND superseded_at IS NULL ORDER BY session_id, version"
+)
+OF_A_DAY = (
+    "SELECT session_id FROM projected_sessions WHERE project = 'bench' "
+    "AND (status IN ('damaged', 'faulted') OR moved_at >= ? AND began_at <= ?) ORDER BY session_id"
+)
+
+
+def figures() -> list[Figure]:
+    """Decisions as their classes, a day on which nothing happened, and the memory of lists."""
+    path = str(large.database())
+    with closing(SqlStore(path, entropy.now, entropy.salt)) as store:
+        projections = projector(SqlFollowing(store))
+        projections.catch_up()
+        with closing(sqlite3.connect(path)) as raw:
+
+            def listed_s() -> float:
+                began = time.process_time()
+                for _ in in_force(projections.rows("decisions", "bench", "in_force")):
+                    pass
+                return time.process_time() - began
+
+            def scanned_s() -> float:
+                began = time.process_time()
+                for row in raw.execute(IN_FORCE):
+                    json.loads(row[-1])
+                return time.process_time() - began
+
+            def day_s() -> float:
+                began = time.process_time()
+                for _ in projections.within("bench", INT_MAX, INT_MAX):
+                    pass
+                return time.process_time() - began
+
+            def index_s() -> float:
+                began = time.process_time()
+                raw.execute(OF_A_DAY, (INT_MAX, INT_MAX)).fetchall()
+                return time.process_time() - began
+
+            listing = paired(listed_s, scanned_s, ROUNDS)
+            day = paired(day_s, index_s, ROUNDS)
+    return [
+        Figure(
+            "decisions in force among 100,000 sessions, decoded",
+            listing.ratio,
+            3.0,
+            None,
+            f"{listing.ours * 1_000:.0f} ms",
+            f"{listing.floor * 1_000:.0f} ms",
+        ),
+        Figure(
+            "a day without events among 100,000 sessions",
+            day.ratio,
+            6.0,
+            None,
+            f"{day.ours * 1_000:.1f} ms",
+            f"{day.floor * 1_000:.1f} ms",
+        ),
+        *(_size(path, words) for words in ("decisions --json", "sessions --all --json")),
+    ]
+
+
+def _size(path: str, words: str) -> Figure:
+    """In a process of its own, its output thrown away."""
+    command = [sys.executable, "-c", PROGRAM, path, *words.split()]
+    done = subprocess.run(
+        command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+    )
+    megabytes = float(done.stderr.split()[-1])
+    ratio = megabytes / MEMORY_MB
+    what = f"memory of `{words}` over 100,000 sessions"
+    return Figure(what, ratio, 1.0, None, f"{megabytes:.0f} MB", f"{MEMORY_MB} MB")
+
+
+def listed(path: str, *words: str) -> None:
+    """One command; says on stderr the peak of its memory, in megabytes."""
+    import os
+
+    from preflights_cli.main import run
+    from tests.benchmarks.rebuilding import peak_mb
+
+    os.environ["PREFLIGHTS_PROJECT"] = "bench"
+    assert run(["--db", path, *words]) == 0
+    print(peak_mb(), file=sys.stderr)
