@@ -1,6 +1,6 @@
 """Passwords that are glued to an option, or stand behind it: `mysql -pSECRET`.
 
-A shell takes such a value as it is: only what a shell or a manual puts in its place is none.
+A shell takes such a value literally. Only a variable, a placeholder or a port is no password.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """A model's response without keys, tokens and e-mail addresses; its JSON stays JSON.
 
 A string of JSON is read as its reader reads it: `\\u0040` is an @, and `\\n` is no letter. It is
-written anew only where something goes. Passwords, cards, accounts and phone numbers stay: they are
-told by their place in prose, and an answer is mostly a table.
+written anew only where something goes. Passwords, cards, accounts and phone numbers stay: the rules
+for them judge a person's prose, and a false alarm in a response changes what is decided.
 """
 
 from __future__ import annotations

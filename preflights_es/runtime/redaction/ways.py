@@ -12,7 +12,7 @@ from preflights_es.runtime.redaction.values import Extent, told_at, value_at, wh
 from preflights_es.runtime.redaction.vocabulary import is_adjective
 
 _VERB: Final = r"(?:is|was|ist|war|lautete?|hei(?:ß|ss)t)"
-# French and Spanish say much of a password with these: a value behind them has a digit or quotes.
+# In French and Spanish an adjective often follows: a value needs a digit or quotes here.
 _ROMANCE_VERB: Final = (
     r"\s{1,3}(?P<verb>est|était|es|era|será?|vaut)\s{1,3}"
     r"(?:(?:maintenant|toujours|désormais|simplement|encore|ahora|siempre|todavía|simplemente)\s)?"
