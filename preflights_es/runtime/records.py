@@ -71,12 +71,17 @@ def fronts(root: Path, folders: Sequence[str]) -> Iterator[tuple[str, Front]]:
 
 
 def _regular(top: Path) -> Iterator[Path]:
-    for folder, below, names in os.walk(top):
-        below[:] = sorted(name for name in below if not name.startswith("."))
-        for name in sorted(names):
-            path = Path(folder, name)
-            if path.is_file() and not path.is_symlink():
-                yield path
+    """Files first, then what is below; `os.walk` recurses, and folders may be deeper than that."""
+    waiting = [top]
+    while waiting:
+        try:
+            with os.scandir(waiting.pop()) as found:
+                entries = sorted(found, key=lambda entry: entry.name)
+        except OSError:
+            continue
+        yield from (Path(entry) for entry in entries if entry.is_file(follow_symlinks=False))
+        below = [entry for entry in entries if entry.is_dir(follow_symlinks=False)]
+        waiting += [Path(entry) for entry in reversed(below) if not entry.name.startswith(".")]
 
 
 def _named(path: PurePosixPath) -> str:

@@ -41,8 +41,8 @@ CODES: Final = frozenset({0, 1, 2, 3, 4, 5, 6})
 NAMES: Final = re.compile(r"/run/(nscd/socket|systemd/userdb/)")
 """Where the C library asks for the name of a user."""
 DEVICES: Final = frozenset({"/dev/null", "/dev/tty"})
-CONTROLS: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f]")
-"""What no output may hold, not even one that is data and goes to a file."""
+CONTROLS: Final = re.compile("[\x00-\x08\x0b-\x1f]")
+"""What no output may hold, not even JSON that is data and goes to a file."""
 TAGS: Final = re.compile("[\U000e0000-\U000e007f]")
 
 
