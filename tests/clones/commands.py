@@ -87,7 +87,12 @@ def leaves() -> Iterator[str]:
             yield name
 
 
-def readings() -> list[Words]:
-    """What is run in every clone: those of the program's commands that read, and the others."""
+def readings(every: bool = True) -> list[Words]:
+    """What is run in a clone: the program's commands that read, and what is no command.
+
+    Args:
+        every: each command in all of its ways; else in its first one.
+    """
     known = set(leaves())
-    return [words for name in READS if name in known for words in READS[name]] + list(OTHERS)
+    found = [READS[name] if every else READS[name][:1] for name in READS if name in known]
+    return [words for ways in found for words in ways] + list(OTHERS)
