@@ -53,7 +53,9 @@ class SqlFollowing(SqlListing):
 
     def __init__(self, store: SqlStore) -> None:
         made = statements(store.database.engine.dialect.name)
-        super().__init__(store.database, {**made, **listing.statements()})
+        lists = listing.statements()
+        assert made.keys().isdisjoint(lists), "a statement's name stands for one statement"
+        super().__init__(store.database, {**made, **lists})
         self._fitting: set[tuple[Any, ...]] = set()
         """Projections with the kinds of values of rows that its columns held."""
 
@@ -230,7 +232,7 @@ class SqlFollowing(SqlListing):
         return self._database.hurried()
 
     def waiting(self, limit: int) -> tuple[Head, ...]:
-        return tuple(as_head(row) for row in self._rows("waiting", at_most=limit))
+        return tuple(as_head(row) for row in self._rows("moved", at_most=limit))
 
     def page(self, after: str, limit: int) -> tuple[Head, ...]:
         return tuple(as_head(row) for row in self._rows("page", after=after, at_most=limit))

@@ -90,7 +90,7 @@ def statements(dialect: str) -> dict[str, ClauseElement]:
             o.session_id == bindparam("in_session"), o.version == bindparam("of_version")
         ),
         "keep_outbox": upsert(tables.outbox).on_conflict_do_nothing(),
-        "waiting": head.where(h.session_id.in_(select(o.session_id)))
+        "moved": head.where(h.session_id.in_(select(o.session_id)))
         .order_by(h.session_id)
         .limit(bindparam("at_most")),
         "page": head.where(h.session_id > bindparam("after"))

@@ -20,6 +20,8 @@ def empty_log(now: Callable[[], int], salt: Callable[[], bytes]) -> Iterator[Sql
         finally:
             try:
                 # What was recorded in a log that is thrown away would be lost without a word.
-                assert not empty.heads(None, 1), "a command recorded, that may not make the log"
+                assert not empty.heads(None, 1), (
+                    "a command recorded something that may not make the log"
+                )
             finally:
                 empty.close()

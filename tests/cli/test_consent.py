@@ -23,6 +23,7 @@ from preflights_es.workflows.clarification.events import (
 from tests.cli.program import Project
 from tests.cli.terminal import terminal
 from tests.store.given import resealed
+from tests.trusting import trust
 
 MALLORY = Actor("user", "Mallory \x1b[31m")
 CODEC = Codec(WORKFLOW)
@@ -36,6 +37,7 @@ def other(tmp_path: Path, home: Path, house: Project) -> Project:
     made.folder.mkdir()
     made.git("init", "--quiet", "--template=")
     (made.folder / "preflights.toml").write_text('project = "house"\n')
+    trust(made.folder / "preflights.toml", home)
     return made
 
 

@@ -24,6 +24,7 @@ from preflights_es.workflows.clarification.values import HeuristicsConfig
 from tests.cli.program import Project
 from tests.fixed import NOON, memory_runner
 from tests.store.given import resealed
+from tests.trusting import trust
 
 MB: Final = 1024 * 1024
 SESSIONS: Final = 40  # of a megabyte each
@@ -54,6 +55,7 @@ def clone(tmp_path: Path, home: Path, house: Project) -> Project:
     made.folder.mkdir()
     made.git("init", "--quiet", "--template=")
     (made.folder / "preflights.toml").write_text('project = "house"\n')
+    trust(made.folder / "preflights.toml", home)
     return made
 
 

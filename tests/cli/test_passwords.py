@@ -46,7 +46,7 @@ def test_a_password_in_an_address_is_never_shown(house: Project, address: str, w
 
 def test_with_v_an_address_is_shown_without_its_password(house: Project) -> None:
     done = house.call("sessions", "-v", "--db", f"{SERVER}?password=tUlip&sslmode=disable")
-    assert done.err.startswith("project house, log postgresql://ada@127.0.0.1:1/log?")
+    assert done.err.startswith("log postgresql://ada@127.0.0.1:1/log?")
     assert "sslmode=disable" in done.err
     assert "password=%2A%2A%2A" in done.err or "password=***" in done.err
 
