@@ -27,7 +27,7 @@ def victim(tmp_path: Path) -> Project:
 
 
 def log_of(folder: Path) -> Path:
-    """Where the log of a folder lies, unless somebody says so."""
+    """Where the log of a folder lies, unless it is named."""
     return Path(settings.load(folder, {"GIT_AUTHOR_NAME": "Ada"}).database)
 
 

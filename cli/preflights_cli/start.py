@@ -112,7 +112,7 @@ def start_command(
 
 @click.command()
 @click.argument("session", default="last")
-@click.option("--no-input", is_flag=True, help="Ask no question: finish what is open, and say how it stands.")
+@click.option("--no-input", is_flag=True, help="Ask no question: finish what is open.")
 @led
 def resume_command(session: str, no_input: bool, app: App, voice: Voice) -> int:
     """Go on with a session: at a terminal the conversation, else how it stands.

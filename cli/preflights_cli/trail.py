@@ -104,7 +104,7 @@ def trail_command(
         there = ", ".join(met.others) + (", ..." if len(met.others) == NAMED_MAX else "")
         is_limited = since is not None or until is not None
         where = "in the sessions of that time" if is_limited else "here"
-        voice.warn(f"nobody {where} is {want.actor!r}: there are {there}")
+        voice.warn(f"no actor {where} is {want.actor!r}: there are {there}")
     return 0
 
 

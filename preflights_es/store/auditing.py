@@ -1,4 +1,4 @@
-"""What no chain covers, as it lies there: for whoever verifies a log."""
+"""What no chain covers, as it lies there: for the verification of a log."""
 
 from __future__ import annotations
 

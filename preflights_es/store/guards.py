@@ -1,7 +1,7 @@
 """The triggers that guard events, as migrations make them, and what a database has in their place.
 
 Whoever may drop a trigger may do everything else; but one that is missing no longer keeps
-mistakes away, and a foreign one may write what nobody asked for.
+mistakes away, and a foreign one may write what no command asked for.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ WHERE schemaname = current_schema() AND tablename = ANY(%s) ORDER BY rulename
 """
 
 Look = Callable[[Callable[[Any], Any]], Any]
-"""Hands a cursor to whoever looks something up."""
+"""Runs a look-up with a cursor."""
 
 _DROP: Final = "look who made it, then drop it"
 _AGAIN: Final = (

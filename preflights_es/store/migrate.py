@@ -75,7 +75,7 @@ def _upgrade(opened: Database) -> None:
             said = MigrationContext.configure(connection).get_current_revision()
             command.upgrade(config(connection), "head")
     except DatabaseError as error:
-        # Whoever found a revision is alone: no other process has made what is there already.
+        # A process that found a revision is alone: no other one has made what is there already.
         if said is None or not _is_there(error):
             raise
         raise LogDamaged(shown_url(opened.url), 0, _set_back(opened, said)) from error

@@ -317,7 +317,7 @@ class SqlStore:
 
     def reopen(self, head: Head, calls: Sequence[str]) -> None:
         def work(cursor: Any) -> None:
-            # The head is held meanwhile: no call is put back that somebody answers just now.
+            # The head is held meanwhile: no call is put back while another process answers it.
             if self._moved(cursor, head, head.version, head.hash):
                 known = self._calls.of(cursor, head)
                 self._calls.moved(cursor, head, sorted(set(calls) - known), ())

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.program import Project
+from tests.trusting import trust
 
 GIT_CONFIG = """\
 [user]
@@ -52,4 +53,15 @@ def empty(tmp_path: Path, home: Path) -> Project:
     made = Project(tmp_path / "house", home)
     made.folder.mkdir()
     made.git("init", "--quiet", "--template=")
+    return made
+
+
+@pytest.fixture
+def colleague(tmp_path: Path, home: Path) -> Project:
+    """Another clone of the same project, with a log of its own, in which the program never ran."""
+    made = Project(tmp_path / "colleague", home)
+    made.folder.mkdir()
+    made.git("init", "--quiet", "--template=")
+    (made.folder / "preflights.toml").write_text('project = "house"\n')
+    trust(made.folder / "preflights.toml", home)
     return made

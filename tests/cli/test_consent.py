@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -23,7 +22,6 @@ from preflights_es.workflows.clarification.events import (
 from tests.cli.program import Project
 from tests.cli.terminal import terminal
 from tests.store.given import resealed
-from tests.trusting import trust
 
 MALLORY = Actor("user", "Mallory \x1b[31m")
 CODEC = Codec(WORKFLOW)
@@ -31,14 +29,9 @@ UNKNOWN = "01a0c450-6c00-7000-8000-0000deadbeef"
 
 
 @pytest.fixture
-def other(tmp_path: Path, home: Path, house: Project) -> Project:
+def other(colleague: Project, house: Project) -> Project:
     """A colleague's clone of the project, with a log of its own."""
-    made = Project(tmp_path / "other", home)
-    made.folder.mkdir()
-    made.git("init", "--quiet", "--template=")
-    (made.folder / "preflights.toml").write_text('project = "house"\n')
-    trust(made.folder / "preflights.toml", home)
-    return made
+    return colleague
 
 
 def exported(house: Project, *args: str) -> bytes:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable
-from pathlib import Path
 from typing import Final
 
 import pytest
@@ -15,7 +14,6 @@ from preflights_es.store import jsonl
 from tests.cli.program import Project
 from tests.cli.tampering import tampered
 from tests.store.given import resealed
-from tests.trusting import trust
 
 ELSEWHERE: Final = {"PREFLIGHTS_PROJECT": "elsewhere"}
 Change = Callable[[Stored], Stored]
@@ -23,15 +21,10 @@ HUGE: Final = 10**30
 
 
 @pytest.fixture
-def other(tmp_path: Path, home: Path, house: Project) -> Project:
+def other(colleague: Project, house: Project) -> Project:
     """Where the file is taken over: an empty log of the same project, and one decision."""
-    made = Project(tmp_path / "other", home)
-    made.folder.mkdir()
-    made.git("init", "--quiet", "--template=")
-    (made.folder / "preflights.toml").write_text('project = "house"\n')
-    trust(made.folder / "preflights.toml", home)
-    made.decided("Add a login")
-    return made
+    colleague.decided("Add a login")
+    return colleague
 
 
 def forged(house: Project, change: Change) -> bytes:

@@ -24,7 +24,6 @@ from preflights_es.workflows.clarification.values import HeuristicsConfig
 from tests.cli.program import Project
 from tests.fixed import NOON, memory_runner
 from tests.store.given import resealed
-from tests.trusting import trust
 
 MB: Final = 1024 * 1024
 SESSIONS: Final = 40  # of a megabyte each
@@ -49,14 +48,9 @@ READING: Final = (
 
 
 @pytest.fixture
-def clone(tmp_path: Path, home: Path, house: Project) -> Project:
+def clone(colleague: Project, house: Project) -> Project:
     """Where the file is taken: an empty log of the same project."""
-    made = Project(tmp_path / "clone", home)
-    made.folder.mkdir()
-    made.git("init", "--quiet", "--template=")
-    (made.folder / "preflights.toml").write_text('project = "house"\n')
-    trust(made.folder / "preflights.toml", home)
-    return made
+    return colleague
 
 
 def events(house: Project, *args: str) -> list[Stored]:

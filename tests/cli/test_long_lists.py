@@ -40,7 +40,7 @@ def multiplied(house: Project, session_id: str, first: int, last: int) -> None:
 
 
 def peak(house: Project, *args: str) -> int:
-    """The most bytes that Python held while a command ran, whose output nobody kept."""
+    """The most bytes that Python held while a command ran, its output thrown away."""
     with house._surroundings({}), open(os.devnull, "w") as sink, redirect_stdout(sink):
         tracemalloc.start()
         try:
@@ -142,7 +142,7 @@ def test_a_name_that_no_session_of_that_time_has_is_said_so(house: Project) -> N
     house.decided()
     done = house.call("audit", "trail", "--since", "2020-01-01", "--actor", "Bob")
     assert done.err == (
-        "warning: nobody in the sessions of that time is 'Bob': "
+        "warning: no actor in the sessions of that time is 'Bob': "
         "there are script:Ada, user:Ada Lovelace, script\n"
     )
 

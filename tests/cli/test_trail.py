@@ -140,7 +140,7 @@ def test_a_name_that_nobody_has_is_said_with_those_who_are_here(house: Project, 
     done = house.call("audit", "trail", "--format", form, "--actor", "Lovelace")
     assert done.code == 0
     assert done.err == (
-        "warning: nobody here is 'Lovelace': there are script:Ada, user:Ada Lovelace, script\n"
+        "warning: no actor here is 'Lovelace': there are script:Ada, user:Ada Lovelace, script\n"
     )
     for who in ("user:Ada Lovelace", "Ada Lovelace", "script", "script:"):
         assert house.call("audit", "trail", "--format", form, "--actor", who).err == "", who
