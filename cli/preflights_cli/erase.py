@@ -88,11 +88,11 @@ def erase_command(
     if not voice.as_json:
         _say_doomed(voice, going, titled=dry_run or not yes)
         _say_quotes(voice, quotes, going)
+    text = app.erasure.reason(reason, [*doomed, *others])
     if dry_run or not doomed:
         voice.json(_json(going, quotes, erased=False))
         voice.say("Nothing was erased: this is a dry run." if doomed else "No session is that old.")
         return ended
-    text = app.erasure.reason(reason, [*doomed, *others])
     if not yes:
         also = _agreed(voice, doomed, others, quoting=quoting)
     if also is None:

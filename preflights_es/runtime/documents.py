@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Final, Literal
 
 import msgspec
@@ -26,6 +27,7 @@ from preflights_es.runtime.performer import PROGRAM
 from preflights_es.runtime.runner import Handle, Runner, Step
 from preflights_es.store.chain import verified
 
+NAME: Final = re.compile(r"(?:\d{4,9}|[0-9a-f]{12})(?:-[a-z0-9-]+)?\.md")  # see `document_path`
 FINISH_S: Final = 0.25  # seconds that a command waits for another one's documents before its own
 
 
@@ -179,8 +181,14 @@ class Documents:
         """Where a path of a document lies on this machine.
 
         Raises:
-            ArtifactOutside: outside the configured folders.
+            ArtifactOutside: outside the configured folders, or under a name that no document has:
+                other programs read files such as AGENTS.md by their names.
         """
+        if not NAME.fullmatch(PurePosixPath(path).name):
+            raise ArtifactOutside(
+                f"the log names the document {path!r}: expected a name such as 0007-title.md or "
+                "3f9a12c45d6e-title.md; nothing was written"
+            )
         return files.checked_path(self.root, self._folders, path)
 
     def _stored(self, session_id: str) -> Sequence[Stored]:

@@ -41,7 +41,6 @@ class Known:
         place = len(self.numbers)
         self.numbers.append(number)
         project = self._projects.setdefault(first.project, _Numbers())
-        project.sessions += 1
         if number is not None:
             project.borne.add(number)
         if relations is not None:
@@ -69,7 +68,7 @@ class Known:
             Refused: there is one.
         """
         for project, numbers in self._projects.items():
-            allowed = numbers.sessions + FAR
+            allowed = len(numbers.borne) + FAR
             if max(numbers.borne, default=0) <= allowed:
                 continue
             held = archive.numbers(project)
@@ -94,5 +93,4 @@ class _Numbers:
     """What a project's sessions in a file bear."""
 
     def __init__(self) -> None:
-        self.sessions = 0
         self.borne: set[int] = set()

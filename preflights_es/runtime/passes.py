@@ -16,12 +16,14 @@ from preflights_es.core.ports import Stored
 from preflights_es.store import chain, jsonl
 
 SESSIONS_MAX: Final = 1_000_000  # of a file: some hundred bytes are held of each
-MIXED_MAX: Final = 512 * 1024 * 1024  # bytes of a session, or of a file of mixed ones
+MIXED_MAX: Final = 128 * 1024 * 1024  # bytes of a session, or of a file of mixed ones
 
 Source = Callable[[], Iterable[bytes]]
 """The lines of a file with their ends, from the first one, each time it is called."""
-_Pairs = list[tuple[bytes, Stored]]
-"""The lines of a session and its events."""
+_Line = tuple[int, int]
+"""Its hash and its length in the file, in bytes."""
+_Pairs = list[tuple[_Line, Stored]]
+"""The lines of a session and its events; the text itself is not held."""
 Run = tuple[list[Stored], int]
 """A session and its length in the file, in bytes."""
 
@@ -54,9 +56,8 @@ class Passes:
         """
         del self._hashes[:]
         for pairs in self._sessions(again=False):
-            text = _text(pairs)
-            self._hashes.append(hash(text))
-            yield [event for _, event in pairs], len(text)
+            self._hashes.append(_hash(pairs))
+            yield _run(pairs)
 
     def second(self) -> Iterator[Run]:
         """The same again, to the byte.
@@ -67,10 +68,9 @@ class Passes:
         hashes = iter(self._hashes)
         try:
             for pairs in self._sessions(again=True):
-                text = _text(pairs)
-                if hash(text) != next(hashes, None):
+                if _hash(pairs) != next(hashes, None):
                     raise self._changed()
-                yield [event for _, event in pairs], len(text)
+                yield _run(pairs)
         except (LogDamaged, LogFromFuture, Mixed) as error:
             raise self._changed() from error
         if next(hashes, None) is not None:
@@ -97,8 +97,8 @@ class Passes:
             return
         held: dict[str, _Pairs] = {}
         lines = _bounded(self._source(), self._where)
-        for pair in jsonl.with_lines(lines, self._where, again=again):
-            held.setdefault(pair[1].session_id, []).append(pair)
+        for line, event in jsonl.with_lines(lines, self._where, again=again):
+            held.setdefault(event.session_id, []).append((_line(line), event))
             _refuse_many(held, self._where)
         yield from held.values()
 
@@ -115,8 +115,7 @@ def _runs(pairs: Iterable[tuple[bytes, Stored]], where: str) -> Iterator[_Pairs]
     run: _Pairs = []
     session_id = ""
     size = 0
-    for pair in pairs:
-        line, event = pair
+    for line, event in pairs:
         if event.session_id != session_id:
             if run:
                 yield run
@@ -125,7 +124,7 @@ def _runs(pairs: Iterable[tuple[bytes, Stored]], where: str) -> Iterator[_Pairs]
                 raise Mixed
             seen.add(session_id)
             _refuse_many(seen, where)
-        run.append(pair)
+        run.append((_line(line), event))
         size += len(line)
         if event.version != len(run):
             chain.verified([event for _, event in run])  # it says so; all behind it would be held
@@ -141,8 +140,16 @@ def _refuse_many(sessions: Sized, where: str) -> None:
         raise Refused(f"{where} has more than {SESSIONS_MAX:,} sessions: split it")
 
 
-def _text(pairs: _Pairs) -> bytes:
-    return b"".join([line for line, _ in pairs])
+def _line(line: bytes) -> _Line:
+    return hash(line), len(line)
+
+
+def _hash(pairs: _Pairs) -> int:
+    return hash(tuple([line for line, _ in pairs]))
+
+
+def _run(pairs: _Pairs) -> Run:
+    return [event for _, event in pairs], sum([size for (_, size), _ in pairs])
 
 
 def _bounded(lines: Iterable[bytes], where: str) -> Iterator[bytes]:

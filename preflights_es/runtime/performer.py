@@ -135,12 +135,13 @@ class Performer:
             with contextlib.suppress(StoreError):
                 self._claim(session_id, request.call, 0)
             raise
-        text, raw = _valid(got.text)
+        said = None if got.text is None else self._safe(got.text, response_redacted)
+        text, raw = _valid(said)
         return CompletionReceived(
             at=self._now(),
             actor=PROGRAM,
             call=request.call,
-            text=None if text is None else self._safe(text, response_redacted),
+            text=text,
             text_base64=got.text_base64 or raw,
             model=_plain(got.model),
             stop_reason=_plain(got.stop_reason),

@@ -40,7 +40,8 @@ _NOT_WORDS: Final = frozenset(
 _FROM_A_MODEL: Final = tuple(
     tag.rpartition(".")[0] + "." for tag in (CompletionReceived.tag, CompletionFailed.tag)
 )
-_WORD: Final = re.compile(r"\w+")
+_WORD: Final = re.compile(r"[^\W_]+")
+_UNSEEN: Final = ("Mn", "Cf")  # accents, and what has no width: another spelling of one word
 
 
 class Reason:
@@ -77,7 +78,9 @@ class Reason:
 
 def _words(text: str) -> str:
     """Words in lower case between single blanks, with a blank around: a whole word is ` word `."""
-    return f" {' '.join(_WORD.findall(unicodedata.normalize('NFKC', text).casefold()))} "
+    letters = unicodedata.normalize("NFKD", text).replace("\u02bc", "'")
+    seen = "".join(one for one in letters if unicodedata.category(one) not in _UNSEEN)
+    return f" {' '.join(_WORD.findall(seen.casefold()))} "
 
 
 def _is_unspaced(text: str) -> bool:

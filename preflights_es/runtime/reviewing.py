@@ -25,6 +25,7 @@ Side = Literal["supersedes", "superseded_by"]
 
 TITLE_MAX: Final = 200  # characters that are held of a title: it is shown on one line
 ID_MAX: Final = 36  # characters of an id; a file may have anything in its place
+SAYS: Final[dict[Side, str]] = {"supersedes": "supersedes", "superseded_by": "is superseded by"}
 SAID_MAX: Final = 20  # kinds of Inputs that are held of a session: a tail may have a million
 
 
@@ -134,8 +135,8 @@ class Reviewing:
             return None
         workflow = before.workflow
         after = self._runner.folded(workflow, events)
-        was = self._id(self._relations(before).superseded_by)
-        now = self._id((relations_of(workflow, after) or Relations()).superseded_by)
+        was = self._relations(before).superseded_by
+        now = (relations_of(workflow, after) or Relations()).superseded_by
         counts = Counter((one.type, *actor) for one in tail if (actor := said_by(one)))
         return Change(
             session_id=before.session_id,
@@ -148,7 +149,7 @@ class Reviewing:
             status_after=kernel.status(workflow, after),
             closes=_is_closed(workflow, after) and not _is_closed(workflow, before.session),
             erases=after.closed == "erased" != before.session.closed,
-            superseded_by=shortened(now, ID_MAX) if now not in ("", was) else None,
+            superseded_by=shortened(self._id(now), ID_MAX) if now and now != was else None,
         )
 
     # Supersessions -----------------------------------------------------------------------------
@@ -161,7 +162,8 @@ class Reviewing:
             erased: ids of the sessions that are erased in the file.
 
         Raises:
-            Refused: a session that is held here would be superseded, and only one side says so.
+            Refused: a session that is held here would be superseded, and only one side says so, or
+                it does not say by which session.
         """
         for session_id, outline in file.items():
             now = outline.relations
@@ -171,8 +173,15 @@ class Reviewing:
                 (now.supersedes, before.supersedes, "superseded_by"),
             )
             for named, known, back in claims:
+                if named is None or named == known:
+                    continue
                 other = self._id(named)
-                if other in ("", self._id(known)) or other in erased:
+                if other in erased and self._archive.head(session_id) is not None:
+                    yield (
+                        f"{short(other)} is erased in the file: it cannot say whether it "
+                        f"{SAYS[back]} {short(session_id)}"
+                    )
+                if other in erased:
                     continue
                 theirs = file[other].relations if other in file else self._held(other)
                 if theirs is None or self._id(getattr(theirs, back)) == session_id:
@@ -186,10 +195,14 @@ class Reviewing:
         Raises:
             Refused: it would take a decision out of force that is held here.
         """
-        claim = (
-            f"the file says that {short(successor)} supersedes {short(former)}, and "
-            f"{short(silent)} does not say so, neither here nor in the file"
-        )
+        if not silent:
+            known = short(successor or former)
+            claim = f"the file does not name the other session that {known} is related to"
+        else:
+            claim = (
+                f"the file says that {short(successor)} supersedes {short(former)}, and "
+                f"{short(silent)} does not say so, neither here nor in the file"
+            )
         if self._archive.head(former) is not None:
             raise Refused(f"{claim}: export both together (`preflights export --all`)")
         return claim

@@ -151,12 +151,13 @@ def with_lines(
         LogFromFuture: a line was written by a newer version.
     """
     event_of = _event if again else _checked
-    blank = 0
+    blank = spaces = 0
     for number, line in enumerate(text, 1):
         if line.isspace() or not line:
             blank += 1
-            if blank > BLANK_MAX:
-                found = f"{BLANK_MAX:,} before it are blank"
+            spaces += len(line)
+            if blank > BLANK_MAX or spaces > LINE_MAX:
+                found = f"{blank - 1:,} before it are blank"
                 raise LogDamaged(f"{where}, line {number}", 0, found)
             continue
         if len(line) > LINE_MAX and (size := len(line.strip())) > LINE_MAX:

@@ -275,3 +275,11 @@ def test_a_pair_whose_successor_was_erased_can_be_taken(house: Project, other: P
     second = house.decided("Add SSO", "--supersedes", first)["session_id"]
     house.call("erase", second, "--yes")
     assert other.call("import", "-", "--extend", stdin=exported(house, "--all")).code == 0
+
+
+def test_a_supersession_by_no_session_at_all_is_refused(house: Project) -> None:
+    house.decided()
+    done = house.call("import", "-", "--extend", stdin=superseded(exported(house), ""))
+    assert done.code == 1
+    assert "does not name the other session" in done.err
+    assert len(house.call("decisions", "--json").json["decisions"]) == 1

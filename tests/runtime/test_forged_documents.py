@@ -8,6 +8,7 @@ import pytest
 
 from preflights_es.artifacts.files import hash_of
 from preflights_es.core.artifacts import ArtifactWritten
+from preflights_es.core.errors import ArtifactOutside
 from preflights_es.runtime.documents import Documents
 from preflights_es.runtime.performer import PROGRAM
 from preflights_es.runtime.renumber import mended
@@ -118,5 +119,12 @@ def test_a_file_in_the_projects_own_folder_is_not_overwritten(house: House) -> N
     whole = Documents(house.runner, house.root, (".",))
     handle = house.runner.load(house.wanted("README.md"))
     handle = claiming(house, handle, "README.md")
-    assert whole.rebuilt(handle, write=True).path == "README.md.new"
+    with pytest.raises(ArtifactOutside, match="expected a name such as"):
+        whole.rebuilt(handle, write=True)
     assert house.files()["README.md"] == THEIRS
+
+
+@pytest.mark.parametrize("name", ["CLAUDE.md", "AGENTS.md", ".envrc", "0001-login.md.new"])
+def test_a_document_bears_no_name_that_other_programs_read(house: House, name: str) -> None:
+    with pytest.raises(ArtifactOutside, match="expected a name such as"):
+        house.documents.target(f"docs/decisions/{name}")
