@@ -94,8 +94,8 @@ class App:
             return self.settings.project
         from preflights_es.sharing import named
 
-        found = named(self.settings, self.store, self.tell)
-        self._took_over = found.sessions > 0
+        found = named(self.settings, self.store, self.tell, claims=self._creates)
+        self._took_over = found.sessions > 0 or found.is_unclaimed
         return found.name
 
     @cached_property

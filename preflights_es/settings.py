@@ -33,6 +33,7 @@ from preflights_es.settings_file import (
     read,
     wrong_setting,
 )
+from preflights_es.settings_git import is_own
 from preflights_es.settings_places import (
     OWN,
     actor_of,
@@ -157,7 +158,9 @@ def load(
     mine = _own(env)
     files = Files(tuple(filter(None, (here, mine))))
     named_project = project_named(env, *files.first("project"))
-    project = named_project or project_of(root, git)
+    # Another repository's folder of git says nothing of this one, wherever its log is named.
+    ours = git if git and is_own(*git) else None
+    project = named_project or project_of(root, ours)
     if found := line_trouble(project, NAME_MAX):
         raise wrong_setting(None, "project", found)
     kind, name = actor_of(env, *files.first("actor"), cwd)
@@ -166,7 +169,7 @@ def load(
     return Settings(
         root=root,
         project=project,
-        repository=Repository(git[1], env) if git and named and not named_project else None,
+        repository=Repository(ours[1], env) if ours and named and not named_project else None,
         database=named or str(log_folder(git, env) / "log.db"),
         is_database_named=bool(named),
         decisions=folder("decisions", *files.first("decisions"), "docs/decisions"),

@@ -15,6 +15,7 @@ from preflights_es.providers.capabilities import ALIASES, KEY_VARIABLES, REAL
 from preflights_es.system.reading import Unreadable, regular
 from preflights_es.workflows.clarification.values import Scope
 
+BITS_MAX: Final = 128  # of a whole number; TOML itself wants 64
 FILE: Final = "preflights.toml"
 PYPROJECT: Final = "pyproject.toml"
 TEXT_MAX: Final = 300  # characters of a name, a question, an option or a folder
@@ -200,6 +201,8 @@ def _table(source: Source) -> File | None:
         if not isinstance(data, dict) or key not in data:
             return None
         data = data[key]
+    if (large := _too_large(data)) is not None:
+        raise source.wrong(large, "the number is too large")
     for key in data if isinstance(data, dict) else ():
         if key.lower().endswith(("api_key", "apikey")):
             variables = ", ".join(name for name, _ in KEY_VARIABLES.values())
@@ -208,6 +211,19 @@ def _table(source: Source) -> File | None:
         return msgspec.convert(data, File)
     except msgspec.ValidationError as error:
         raise source.wrong(*(_place_of_category(data) or _place(str(error)))) from error
+
+
+def _too_large(data: Any) -> tuple[str, ...] | None:
+    """Where a whole number stands that nothing could hold or show; None where none does."""
+    named = data.items() if isinstance(data, dict) else ()
+    each = [("", value) for value in data] if isinstance(data, list) else named
+    for key, value in each:
+        at = (key,) if key else ()
+        if isinstance(value, int) and value.bit_length() > BITS_MAX:
+            return at
+        if (found := _too_large(value)) is not None:
+            return (*at, *found)
+    return None
 
 
 def _place_of_category(data: Any) -> tuple[tuple[str, ...], str] | None:

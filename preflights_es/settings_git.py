@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 from typing import Final
 
@@ -11,6 +12,8 @@ from preflights_es.system.reading import Unreadable, regular
 
 FOLDER: Final = "preflights"
 POINTER_MAX: Final = 65_536  # bytes of a `.git`, `commondir` or `gitdir` file: a path
+_WORKTREE: Final = re.compile(r"^[ \t]*worktree[ \t]*=[ \t]*(.+)$", re.MULTILINE)
+_BARE: Final = re.compile(r"^[ \t]*bare[ \t]*=[ \t]*true[ \t]*$", re.MULTILINE | re.IGNORECASE)
 INSTEAD: Final = "name the log with --db or PREFLIGHTS_DATABASE_URL"
 
 
@@ -20,7 +23,7 @@ def own_folder(root: Path, common: Path) -> Path:
     Raises:
         SettingsError: it is another repository's, or a link leads to it or to its log.
     """
-    if not _is_own(root.resolve(), common.resolve()):
+    if not is_own(root, common):
         raise SettingsError(
             f"{root / '.git'} points at another repository, {common}: if this is a work tree of "
             f"it, run `git worktree repair` there; else {INSTEAD}"
@@ -32,26 +35,35 @@ def own_folder(root: Path, common: Path) -> Path:
     return folder
 
 
-def _is_own(root: Path, common: Path) -> bool:
-    """Whether git itself knows this work tree as one of that directory.
+def is_own(root: Path, common: Path) -> bool:
+    """Whether git's directory itself names this work tree as one of its own.
 
-    A submodule, and a directory that was made apart, name no work tree that could be compared.
+    A directory that `git init --separate-git-dir` made names none, so one of those is believed.
     """
+    root, common = root.resolve(), common.resolve()
     if root in common.parents:
         return True
-    linked = common / "worktrees"
-    if common.name != ".git" and not linked.is_dir():
-        return True
-    return any(_pointed(path) == root / ".git" for path in linked.glob("*/gitdir"))
+    config, linked = pointer(common / "config"), common / "worktrees"
+    if found := _WORKTREE.search(config):  # of a submodule
+        return _resolved(common / found[1].strip()) == root
+    if linked.is_dir():
+        return any(_pointed(path) == root / ".git" for path in linked.glob("*/gitdir"))
+    is_git_s = (common / "HEAD").is_file() and (common / "objects").is_dir()
+    return common.name != ".git" and is_git_s and not _BARE.search(config)
+
+
+def _resolved(path: Path) -> Path | None:
+    try:
+        return path.resolve()
+    except (OSError, RuntimeError, ValueError):  # links in a circle, or no name of a file
+        return None
 
 
 def _pointed(path: Path) -> Path | None:
     """The `.git` of a linked work tree, as git keeps it; links of its folders followed."""
     told = Path(path.parent, pointer(path).strip())
-    try:
-        return told.parent.resolve() / told.name
-    except (OSError, RuntimeError):  # links in a circle
-        return None
+    folder = _resolved(told.parent)
+    return folder / told.name if folder else None
 
 
 def pointer(path: Path) -> str:

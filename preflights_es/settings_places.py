@@ -127,7 +127,7 @@ def beside(source: Source | None, database: str | None) -> str | None:
     if not database.strip() or "\0" in database:
         found = "holds a NUL character" if database.strip() else "is empty"
         raise source.wrong(("database",), found)
-    return str(source.path.parent / database)
+    return str(source.path.resolve().parent / database)
 
 
 def _check_server(source: Source, url: str) -> None:

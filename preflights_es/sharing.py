@@ -10,8 +10,11 @@ from preflights_es.store.projects import Named, Projects
 from preflights_es.store.sql import SqlStore
 
 
-def named(settings: Settings, log: SqlStore, tell: Callable[[str], None]) -> Named:
+def named(settings: Settings, log: SqlStore, tell: Callable[[str], None], *, claims: bool) -> Named:
     """The project's name in a log: in the repository's own, and where a person said it, as it is.
+
+    Args:
+        claims: whether the command may take a name, with the sessions that an older log has of it.
 
     Raises:
         Refused: other repositories have every name that this one could have.
@@ -20,7 +23,7 @@ def named(settings: Settings, log: SqlStore, tell: Callable[[str], None]) -> Nam
     repository, file = settings.repository, file_of(log.url)
     if repository is None or (file is not None and repository.owns(file)):
         return Named(settings.project)
-    found = Projects(log).named(settings.project, repository.identity())
+    found = Projects(log).named(settings.project, repository.identity(), claims=claims)
     for line in _notices(settings.project, found):
         tell(line)
     return found
@@ -42,8 +45,8 @@ def _notices(plain: str, found: Named) -> list[str]:
         )
     if found.is_unclaimed:
         lines.append(
-            f"the log holds sessions of a project {plain!r} and does not say which repository "
-            f"recorded them: this command reads {name!r}. If they are of this repository, run a "
-            f"command that may write, or set PREFLIGHTS_PROJECT={plain}"
+            f"the log does not say which repository recorded the sessions of {plain!r}: they are "
+            "shown, and no document of theirs is written. If they are of this repository, run "
+            "`preflights db upgrade` here; else set PREFLIGHTS_PROJECT to another name"
         )
     return lines

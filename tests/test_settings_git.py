@@ -78,3 +78,33 @@ def test_a_log_that_is_a_link_is_refused(victim: Project, tmp_path: Path, name: 
     path.symlink_to(tmp_path / "elsewhere")
     with pytest.raises(SettingsError, match="is a link, and may lead to any file"):
         log_of(victim.folder)
+
+
+@pytest.mark.parametrize("kind", ["no git folder", "bare", "submodule"])
+def test_a_git_file_that_points_at_no_work_tree_of_its_own_is_refused(
+    victim: Project, tmp_path: Path, kind: str
+) -> None:
+    target = tmp_path / "target"
+    match kind:
+        case "no git folder":
+            target.mkdir()
+        case "bare":
+            victim.git("clone", "-q", "--bare", ".", "../target")
+        case _:
+            victim.git("clone", "-q", "--separate-git-dir=../target", ".", "../other")
+            victim.git("config", "--file", "../target/config", "core.worktree", "../other")
+    (clone := tmp_path / "clone").mkdir()
+    (clone / ".git").write_text("gitdir: ../target\n")
+    with pytest.raises(SettingsError, match="points at another repository"):
+        log_of(clone)
+
+
+def test_another_repositorys_git_folder_names_no_project_here(
+    victim: Project, tmp_path: Path
+) -> None:
+    (clone := tmp_path / "clone").mkdir()
+    (clone / ".git").write_text("gitdir: ../victim/.git\n")
+    found = settings.load(clone, {}, "named.db")
+    assert found.repository is None
+    assert found.project.startswith("clone-")
+    assert not (victim.folder / ".git" / "preflights").exists()

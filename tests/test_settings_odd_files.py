@@ -102,3 +102,9 @@ def test_a_git_file_that_is_too_large_makes_no_repository(ada: Person) -> None:
     ada.folder.joinpath(".git").rmdir()
     ada.folder.joinpath(".git").write_text("gitdir: .\n" + "x" * POINTER_MAX)
     assert str(ada.home) in ada.loaded().database
+
+
+@pytest.mark.parametrize("key", ["seed", "max_tokens", "timeout_s"])
+def test_a_number_of_thousands_of_digits_is_one_line(ada: Person, key: str) -> None:
+    ada.file.write_text(f"{key} = 0x{'f' * 6_000}\n")
+    assert f"line 1: {key}: the number is too large" in ada.refused()

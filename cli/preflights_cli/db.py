@@ -42,6 +42,7 @@ def upgrade_command(app: App, voice: Voice) -> int:
       preflights db upgrade --db sqlite:////srv/preflights/log.db
     """
     store = app.store
+    _ = app.project  # a shared log learns which repository this is
     voice.json(
         {"format": "db-upgrade/1", "database": shown_url(store.url), "schema": store.schema()}
     )

@@ -18,8 +18,12 @@ POSTGRES: Final = "postgresql+psycopg"
 _EXPECTED: Final = "expected sqlite:///PATH or a path, or postgresql://USER@HOST/DATABASE"
 _POSTGRES_NAMES: Final = frozenset({"postgres", "postgresql", POSTGRES})
 _READ_ONLY: Final = {"mode": "ro"}
-_SECRET: Final = re.compile(r"(?i)pass(word|phrase)|secret|scram_\w*key")
+_SECRET: Final = re.compile(r"(?i)pass|pwd|secret|scram_\w*key|^key$")
 """Names of parameters whose values are not shown: libpq's, and those a person may mistype."""
+
+
+_HALF_A_URL: Final = re.compile(r"(?i)postgres\w*:|postgres\w*//|[^/\\]*:[^/\\]+@|.*password=")
+"""What a person meant as a URL, and may hold a password: taken for a path it would be shown."""
 
 
 def parsed(url: str) -> URL:
@@ -31,6 +35,8 @@ def parsed(url: str) -> URL:
     """
     if "\0" in url:
         raise SettingsError(f"the database URL holds a NUL character: {_EXPECTED}")
+    if "://" not in url and _HALF_A_URL.match(url):
+        raise SettingsError(f"the database is neither a path nor a URL: {_EXPECTED}")
     try:
         # A path is taken as it is: one with `?` or `%` in it would mean something in a URL.
         found = make_url(url) if "://" in url else URL.create("sqlite", database=url)
@@ -66,7 +72,7 @@ def _file(url: URL) -> URL:
         del asked["uri"]
         name = unquote(name.removeprefix("file:"))
     if asked and asked != _READ_ONLY:
-        shown = {key: "***" if _SECRET.search(key) else value for key, value in asked.items()}
+        shown = {k: "***" if _SECRET.search(k) else value for k, value in asked.items()}
         found = ", ".join(f"{key}={value}" for key, value in shown.items() if key != "mode")
         found = found or f"mode={asked['mode']}"
         raise SettingsError(f"the database URL: found {found!r}, a file takes only mode=ro")
@@ -82,7 +88,7 @@ def shown_url(url: URL) -> str:
     """Without a password."""
     if path := file_of(url):
         return str(path)
-    hidden = {key: "***" for key in url.query if _SECRET.search(key)}
+    hidden = {k: "***" for k, v in url.query.items() if _SECRET.search(f"{k}\n{v}")}
     shown = url.set(drivername=url.get_backend_name()).update_query_dict(hidden)
     return shown.render_as_string(hide_password=True)
 

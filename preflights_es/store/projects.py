@@ -36,8 +36,11 @@ class Projects(Looking):
     def __init__(self, store: SqlStore) -> None:
         super().__init__(store.database, _statements())
 
-    def named(self, plain: str, identity: str) -> Named:
+    def named(self, plain: str, identity: str, *, claims: bool = True) -> Named:
         """The name of a repository: the plain one for the first that asks, else a longer one.
+
+        Args:
+            claims: whether a name is recorded; a command that only looks takes nothing over.
 
         Raises:
             Refused: other repositories have all of them.
@@ -48,11 +51,13 @@ class Projects(Looking):
             holder = held.get(name)
             if holder == identity:
                 return Named(name)
+            if holder is None and not claims:
+                return self._unclaimed(plain, name)
             if holder is None:
                 try:
                     holder, sessions = self._claimed(name, identity)
                 except ReadOnlyLog:
-                    return self._unclaimed(plain, name, identity)
+                    return self._unclaimed(plain, name)
                 if holder == identity:
                     return Named(name, is_new=True, sessions=sessions)
         raise Refused(
@@ -60,12 +65,10 @@ class Projects(Looking):
             "one that this repository could have: set PREFLIGHTS_PROJECT"
         )
 
-    def _unclaimed(self, plain: str, free: str, identity: str) -> Named:
-        """A name that nothing is recorded of: sessions under the plain one may be another's."""
-        if free != plain or not self._rows("count", of_project=plain)[0][0]:
-            return Named(free)
-        _, longer, *_ = _names(plain, identity)
-        return Named(longer, is_unclaimed=True)
+    def _unclaimed(self, plain: str, free: str) -> Named:
+        """A name that is not recorded; sessions under the plain one may be another repository's."""
+        count = self._rows("count", of_project=plain)[0][0] if free == plain else 0
+        return Named(free, is_unclaimed=count > 0)
 
     def _claimed(self, name: str, identity: str) -> tuple[str, int]:
         """Who has a name now, and how many sessions bore it."""

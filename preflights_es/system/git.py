@@ -10,7 +10,10 @@ from typing import Final
 
 TIMEOUT_S: Final = 5
 
-_ALWAYS: Final = ("--no-pager", "--no-replace-objects", "-c", "core.fsmonitor=false")
+_ALWAYS: Final = (
+    *("--no-pager", "--no-replace-objects", "-c", "core.fsmonitor=false"),
+    *("-c", "safe.bareRepository=explicit"),  # a folder of a work tree can look like one
+)
 _SET: Final = {
     "GIT_ALLOW_PROTOCOL": "",  # wins over every protocol.*.allow of a repository's configuration
     "GIT_NO_LAZY_FETCH": "1",

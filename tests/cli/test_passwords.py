@@ -73,3 +73,21 @@ def test_a_host_with_an_at_sign_is_refused_before_anything_is_shown(house: Proje
     assert "write %40" in done.err
     assert "two" not in done.err.replace("has two @", "")
     assert make_url("postgresql://ada:one%40two@h/log").password == "one@two"
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "postgresql:/ada:tUlip@h/log",
+        "postgres//ada:tUlip@h/log",
+        "ada:tUlip@h/log",
+        "host=h password=tUlip dbname=log",
+        "postgresql://h/log?pwd=tUlip",
+        "postgresql://h/log?options=password%3DtUlip",
+        "sqlite:///x.db?key=tUlip",
+    ],
+)
+def test_what_is_half_an_address_is_not_repeated(house: Project, address: str) -> None:
+    done = house.call("sessions", "-v", "--db", address)
+    assert done.code in (2, 5)
+    assert "tUlip" not in done.out + done.err
