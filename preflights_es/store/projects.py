@@ -27,7 +27,7 @@ class Named(NamedTuple):
     sessions: int = 0
     """That bore the name before a repository had it, and belong to this one from now on."""
     is_unclaimed: bool = False
-    """Whether sessions bear the plain name, no repository has it, and none can be recorded now."""
+    """Whether sessions bear the plain name, no repository has it, and this command records none."""
 
 
 class Projects(Looking):
