@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from preflights_es.core.contracts import Contract, OutputValidator, judge
+    from preflights_es.contracts.contract import Contract, OutputValidator, judge
     from preflights_es.core.errors import (
         CodeInOutputError,
         ExplanatoryTextError,
@@ -42,8 +42,8 @@ if TYPE_CHECKING:
     from preflights_es.providers.faults import FaultConfig, FaultyProvider, FaultyStore
     from preflights_es.providers.openai import OpenAIProvider
     from preflights_es.providers.simulated.provider import SimLLMProvider
+    from preflights_es.redaction import redact
     from preflights_es.replay.replayer import Replay, Replayer
-    from preflights_es.runtime.redaction import redact
     from preflights_es.workflows.clarification.adapter import MockLLMAdapter
     from preflights_es.workflows.clarification.values import (
         DecisionPatch,

@@ -9,15 +9,15 @@ import asyncio
 from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
-from preflights_es.catalogue import WORKFLOWS, simulated
 from preflights_es.core import session as kernel
-from preflights_es.core.asking import Given
 from preflights_es.core.events import Actor, Event, Input
-from preflights_es.core.leading import Lead, Setup, StepRetried
+from preflights_es.core.lead import Lead, Setup, StepRetried
+from preflights_es.core.questions import Given
 from preflights_es.core.simulation import GENERATION
 from preflights_es.providers.base import LLMProvider
 from preflights_es.replay.replayer import Replay, Replayer
 from preflights_es.runtime.runner import Handle, Runner
+from preflights_es.services.catalogue import WORKFLOWS, simulated
 from preflights_es.store.memory import MemoryStore
 from preflights_es.workflows.clarification.events import IntentionDeclared
 from preflights_es.workflows.clarification.values import HeuristicsConfig

@@ -15,19 +15,19 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from preflights_es.catalogue import WORKFLOWS
 from preflights_es.core import ids
 from preflights_es.core.artifacts import ArtifactDue, ArtifactWritten, Related
 from preflights_es.core.errors import SessionFaulted
 from preflights_es.core.events import Actor, Decision, Input
-from preflights_es.core.leading import Lead, Setup
+from preflights_es.core.lead import Lead, Setup
 from preflights_es.providers.faults import FaultConfig
 from preflights_es.providers.simulated.provider import SimLLMProvider
-from preflights_es.runtime.clarifications import Clarifications
 from preflights_es.runtime.documents import Documents
 from preflights_es.runtime.performer import PROGRAM
 from preflights_es.runtime.runner import Handle, Runner
 from preflights_es.runtime.sessions import Desk
+from preflights_es.services.catalogue import WORKFLOWS
+from preflights_es.services.clarification.clarifications import Clarifications
 from preflights_es.store import jsonl
 from preflights_es.store.memory import MemoryStore
 from preflights_es.workflows.clarification import WORKFLOW

@@ -16,9 +16,7 @@ import msgspec
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
-from preflights_es.catalogue import WORKFLOWS
 from preflights_es.core.artifacts import ArtifactDue, ArtifactWritten, Related
-from preflights_es.core.asking import Given
 from preflights_es.core.completions import (
     CompletionFailed,
     CompletionReceived,
@@ -32,8 +30,10 @@ from preflights_es.core.events import (
     InputQuarantined,
     SessionAbandoned,
 )
-from preflights_es.core.leading import Lead, LeadChanged, Setup, StepRetried
+from preflights_es.core.lead import Lead, LeadChanged, Setup, StepRetried
+from preflights_es.core.questions import Given
 from preflights_es.core.session import Session, Workflow
+from preflights_es.services.catalogue import WORKFLOWS
 from preflights_es.workflows.clarification.events import (
     AnswersGiven,
     AnswersRevised,

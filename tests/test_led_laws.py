@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from preflights_es.core.completion_step import CALLS_MAX
 from preflights_es.core.completions import CompletionRequested
-from preflights_es.core.leading import FellBack, StepRetried
-from preflights_es.core.steps import CALLS_MAX
+from preflights_es.core.lead import FellBack, StepRetried
 from tests import led
 from tests.led import Case
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from preflights_es.core.errors import SettingsError
-from preflights_es.settings import Settings, load
-from preflights_es.settings_file import Source
-from preflights_es.settings_trust import Trusted
+from preflights_es.settings.file import Source
+from preflights_es.settings.load import Settings, load_settings
+from preflights_es.settings.trust import Trusted
 
 
 def trust(file: Path, home: Path) -> None:
@@ -33,7 +33,7 @@ class Person:
         return {"GIT_AUTHOR_NAME": "Ada", "HOME": str(self.home), **variables}
 
     def loaded(self, database: str | None = None, **variables: str) -> Settings:
-        return load(self.folder, self.env(**variables), database)
+        return load_settings(self.folder, self.env(**variables), database)
 
     def refused(self, **variables: str) -> str:
         with pytest.raises(SettingsError) as caught:

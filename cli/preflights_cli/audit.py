@@ -15,19 +15,13 @@ from msgspec.structs import replace
 
 from preflights_cli.common import Voice, common, given
 from preflights_cli.consent import what, who
+from preflights_cli.dates import iso, minute
 from preflights_cli.main import EXIT_DAMAGED
-from preflights_cli.moments import iso, minute
 from preflights_cli.progress import bar_over, counted
 from preflights_cli.trail import trail_command
-from preflights_es.app import App
-from preflights_es.core.errors import LogDamaged, Refused
-from preflights_es.core.ids import short
-from preflights_es.core.ports import Head
-from preflights_es.core.text import shown
-from preflights_es.projections.holding import Astray
-from preflights_es.runtime import integrity
-from preflights_es.runtime.beside import Beside
-from preflights_es.runtime.integrity import (
+from preflights_es.archive import verification
+from preflights_es.archive.side_tables import Beside
+from preflights_es.archive.verification import (
     Broken,
     Compared,
     Comparison,
@@ -35,10 +29,16 @@ from preflights_es.runtime.integrity import (
     Grown,
     Verified,
 )
-from preflights_es.runtime.writing import new_file
+from preflights_es.bootstrap import App
+from preflights_es.core.errors import LogDamaged, Refused
+from preflights_es.core.ids import short
+from preflights_es.core.ports import Head
+from preflights_es.core.text import shown
+from preflights_es.projections.verification import Astray
 from preflights_es.store import checkpoint
 from preflights_es.store.checkpoint import Checkpoint
-from preflights_es.system.reading import Unreadable, regular
+from preflights_es.system.bounded_read import Unreadable, regular
+from preflights_es.system.output_file import new_file
 
 GREW_MAX: Final = 20  # sessions that grew and are named one by one
 INPUTS_MAX: Final = 10  # Inputs that are named of each
@@ -98,7 +98,7 @@ def verify_command(
     heads = _named(app, session) if session else app.store.heads(None if everything else project)
     with bar_over(heads, voice, "Verifying") as looked_at:
         holding, beside = app.holding(), app.beside()
-        found = integrity.walked(app.store, looked_at, comparison, holding, beside.look)
+        found = verification.walked(app.store, looked_at, comparison, holding, beside.look)
     skipped = ["everything but what was named"] if session else []
     if not session:
         scope = None if everything else project
@@ -135,11 +135,11 @@ def verify_command(
 def _all(app: App, beside: Beside, found: Verified, project: str | None) -> tuple[Broken, ...]:
     """With what is left of sessions that are not there, and what belongs to none."""
     broken = list(found.broken)
-    headless = integrity.headless(app.store) if project is None else ()
+    headless = verification.headless(app.store) if project is None else ()
     for more in (headless, beside.gone(project), beside.rest(project)):
         said = {one.session_id for one in broken if one.session_id}
         broken += [one for one in more if one.session_id not in said]
-    return (*broken, *integrity.unnamed(app.log_id))
+    return (*broken, *verification.unnamed(app.log_id))
 
 
 def _renamed(app: App, remembered: Checkpoint) -> Broken | None:
@@ -264,7 +264,7 @@ def checkpoint_command(
         _check_older(app, str(output), project)
     heads = app.store.heads(project)
     with bar_over(heads, voice, "Verifying") as looked_at:
-        made = integrity.remembered(app.store, project, looked_at, app.log_id())
+        made = verification.remembered(app.store, project, looked_at, app.log_id())
     content = checkpoint.content(made)
     if to_stdout:
         voice.lines(content)
@@ -302,7 +302,7 @@ def _check_older(app: App, file: str, project: str | None) -> None:
     if other := _renamed(app, older):
         raise LogDamaged("the log", 0, f"{other.found}; {file} was not replaced")
     comparison = Comparison(older)
-    integrity.walked(app.store, app.store.heads(project), comparison)
+    verification.walked(app.store, app.store.heads(project), comparison)
     for difference in comparison.result().differences[:1]:
         found = _differs(difference)
         raise LogDamaged(f"session {difference.session_id}", 0, f"{found}; {file} was not replaced")

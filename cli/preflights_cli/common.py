@@ -13,14 +13,14 @@ from typing import Any, Final, ParamSpec, TypeVar
 
 import click
 
-from preflights_es import app as composition
-from preflights_es.app import App
+from preflights_es import bootstrap as composition
+from preflights_es.bootstrap import App
 from preflights_es.core.errors import LogBusy, PreflightsError, StoreUnavailable
 from preflights_es.core.json import encoded
 from preflights_es.core.text import NAME_MAX, TAGS, problem, shown, visible
 from preflights_es.runtime.runner import Handle
-from preflights_es.settings import Options
-from preflights_es.store.engines import parsed, shown_url
+from preflights_es.settings.load import Options
+from preflights_es.store.urls import parsed, shown_url
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -134,7 +134,7 @@ def given(_ctx: click.Context, parameter: click.Parameter, value: str | None) ->
 
 def _person(ctx: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
     """A name that can stand in a record."""
-    from preflights_es.runtime.redaction import redact
+    from preflights_es.redaction import redact
 
     if name := given(ctx, parameter, value):
         if found := problem(name.strip(), NAME_MAX):
@@ -319,7 +319,7 @@ def _tell_uncounted(app: App, voice: Voice) -> None:
 
 def tell_redacted(voice: Voice, what: str, text: str) -> None:
     """Say that a text which no session shows is recorded without its secrets."""
-    from preflights_es.runtime.redaction import redact
+    from preflights_es.redaction import redact
 
     if kinds := redact(text).kinds:
         voice.warn(f"{what} is recorded without what looks like a secret ({', '.join(kinds)})")

@@ -9,9 +9,9 @@ import msgspec
 
 from preflights_cli.common import Voice, is_terminal
 from preflights_cli.progress import counted
+from preflights_es.archive.import_review import Change, Review, Said
 from preflights_es.core.ids import short
 from preflights_es.core.text import shortened, shown
-from preflights_es.runtime.reviewing import Change, Review, Said
 
 SHOWN_MAX: Final = 20  # sessions that are named one by one
 SAID_SHOWN_MAX: Final = 5  # kinds of Inputs that are named of each

@@ -9,15 +9,15 @@ import click
 
 from preflights_cli.common import Voice, common
 from preflights_cli.progress import bar_over, counted
-from preflights_es.app import App
+from preflights_es.archive.verification import walked
+from preflights_es.bootstrap import App
 from preflights_es.core.errors import LogDamaged
 from preflights_es.core.text import shown
-from preflights_es.runtime import entropy
-from preflights_es.runtime.integrity import walked
-from preflights_es.runtime.writing import new_path
-from preflights_es.store.engines import parsed, shown_url
 from preflights_es.store.sql import SqlStore
 from preflights_es.store.tables import SCHEMA
+from preflights_es.store.urls import parsed, shown_url
+from preflights_es.system import clock_ids
+from preflights_es.system.output_file import new_path
 
 
 @click.group()
@@ -106,7 +106,7 @@ def backup_command(file: str, app: App, voice: Voice) -> int:
         copied(log, path)
         with (
             blamed_on(log, path),
-            closing(SqlStore(str(path), entropy.now, entropy.salt)) as copy,
+            closing(SqlStore(str(path), clock_ids.now, clock_ids.salt)) as copy,
         ):
             copy.check()
             heads = copy.heads(None)

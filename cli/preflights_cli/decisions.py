@@ -9,20 +9,20 @@ from typing import Any, Final, NoReturn
 import click
 
 from preflights_cli.common import Voice, common, finish_pending, given, tell_behind
-from preflights_cli.moments import Moment, day, iso
+from preflights_cli.dates import Moment, day, iso
 from preflights_cli.progress import counted
 from preflights_cli.table import streamed
-from preflights_es.app import App
-from preflights_es.catalogue import WORKFLOWS
+from preflights_es.bootstrap import App
 from preflights_es.core.artifacts import Related
-from preflights_es.core.decided import Decided, Origin
+from preflights_es.core.decision_record import Decided, Origin
 from preflights_es.core.errors import ErasedSession, PreflightsError, ProjectionDamaged, Refused
 from preflights_es.core.events import INT_MAX, Actor
 from preflights_es.core.ids import short
 from preflights_es.core.ports import Choice
 from preflights_es.core.text import one_line
 from preflights_es.projections.decisions import Decision, accepted_at, decision, in_force
-from preflights_es.projections.reading import Read
+from preflights_es.projections.folding import Read
+from preflights_es.services.catalogue import WORKFLOWS
 
 KINDS: Final = {"user": "a person", "agent": "an agent", "script": "a script"}
 CATEGORY: Final = "Category"  # the field under which its origin stands

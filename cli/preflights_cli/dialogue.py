@@ -8,10 +8,10 @@ from typing import Final
 import click
 from msgspec.structs import replace
 
-from preflights_cli import answers, clarified
+from preflights_cli import answer_options
 from preflights_cli.common import Voice, filed
 from preflights_cli.main import EXIT_INTERRUPTED, EXIT_WAITING
-from preflights_cli.shapes import (
+from preflights_cli.rendering import (
     OFFERED,
     ask,
     describe,
@@ -21,7 +21,8 @@ from preflights_cli.shapes import (
     status_of,
     view_of,
 )
-from preflights_es.app import App
+from preflights_cli.workflows.clarification import display
+from preflights_es.bootstrap import App
 from preflights_es.core.errors import Refused
 from preflights_es.core.ids import short
 from preflights_es.core.text import shown
@@ -83,7 +84,7 @@ def _conversed(app: App, voice: Voice, step: Step) -> Handle:
 
 
 def _taken(
-    app: App, voice: Voice, before: Handle, given: answers.Answers, *, revise: bool
+    app: App, voice: Voice, before: Handle, given: answer_options.Answers, *, revise: bool
 ) -> Handle:
     """The session after an answer, or as it stands where the answer cannot be recorded."""
     try:
@@ -97,7 +98,7 @@ def _taken(
 
 
 def _say_detected(voice: Voice, handle: Handle) -> None:
-    view = clarified.view_of(handle)
+    view = display.view_of(handle)
     if view.provenance and view.turn == 1 and view.provenance[0].source == "detected":
         voice.hint(f"This is about {shown(view.provenance[0].value)}, as the intention says.")
 
@@ -108,7 +109,7 @@ def _say_new_warnings(voice: Voice, before: tuple[str, ...], handle: Handle) -> 
             voice.warn(warning)
 
 
-def _answered(voice: Voice, question: Question) -> answers.Answers:
+def _answered(voice: Voice, question: Question) -> answer_options.Answers:
     """What the person answers to one question; asked again while it is empty."""
     ask(voice, question)
     while True:
@@ -117,7 +118,7 @@ def _answered(voice: Voice, question: Question) -> answers.Answers:
             click.echo("An answer is needed; Ctrl-D leaves it for later.", err=True)
             continue
         try:
-            value = answers.chosen(question, text)
+            value = answer_options.chosen(question, text)
         except Refused:
             click.echo(
                 f"There is no option {shown(text.strip())}: "
@@ -184,14 +185,14 @@ def _ended(app: App, voice: Voice, handle: Handle, *, accepting: bool, by: str |
 
 
 def _say_proposal(voice: Voice, handle: Handle) -> None:
-    view = clarified.view_of(handle)
+    view = display.view_of(handle)
     voice.say()
     if view.patch is None:
         voice.say("Nothing was decided; accepting files a task without a decision.")
     else:
         what = "an architecture decision record" if view.kind == "adr" else "a task"
         voice.say(f"This becomes {what}:")
-        for line in clarified.values(view.provenance):
+        for line in display.values(view.provenance):
             voice.say(f"  {line}")
 
 
@@ -244,7 +245,7 @@ def _answerable(handle: Handle) -> list[tuple[str, Question]]:
     fields = {field.id: field for category in config.categories for field in category.fields()}
     fields[config.description.id] = config.description
     again = [("Category", config.category_question())]
-    for provenance in clarified.view_of(handle).provenance:
+    for provenance in display.view_of(handle).provenance:
         if field := fields.get(provenance.key):
             asked = field.asked()
             question = replace(asked, question=asked.question or f"{field.name}?")

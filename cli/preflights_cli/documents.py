@@ -6,9 +6,9 @@ import click
 
 from preflights_cli.common import Voice, common, finish_pending
 from preflights_cli.main import EXIT_REFUSED
-from preflights_es.app import App
+from preflights_es.bootstrap import App
 from preflights_es.core.text import shown
-from preflights_es.runtime.renumber import mended
+from preflights_es.services.clarification.renumber import mended
 
 
 @click.command()

@@ -10,15 +10,15 @@ import click
 import msgspec
 
 from preflights_cli.common import Voice, common, given, is_terminal, tell_redacted
+from preflights_cli.dates import day
 from preflights_cli.main import EXIT_DAMAGED, EXIT_REFUSED
-from preflights_cli.moments import day
 from preflights_cli.progress import counted, tell_scrubbed
-from preflights_es.app import App
+from preflights_es.archive.erasure import DAYS_MAX, Doomed
+from preflights_es.archive.quotes import Quotes
+from preflights_es.bootstrap import App
 from preflights_es.core.errors import ErasedSession, PreflightsError, SessionMoved
 from preflights_es.core.ids import short
 from preflights_es.core.text import shortened, shown
-from preflights_es.runtime.erasure import DAYS_MAX, Doomed
-from preflights_es.runtime.quotes import Quotes
 
 TITLE_MAX: Final = 60  # characters of a title in the list
 _DAYS: Final = re.compile(r"([0-9]{1,5})d")

@@ -13,12 +13,12 @@ from typing import Any, Final
 import click
 
 from preflights_cli.common import Voice, common
-from preflights_cli.moments import iso
+from preflights_cli.dates import iso
 from preflights_cli.progress import counted
-from preflights_es.app import App
+from preflights_es.bootstrap import App
 from preflights_es.core.errors import PreflightsError
 from preflights_es.projections.follower import Progress
-from preflights_es.runtime import entropy
+from preflights_es.system import clock_ids
 
 EVERY_DEFAULT: Final = 1.0  # seconds between two looks, each of which is two small queries
 EVERY_MIN: Final = 0.1
@@ -77,7 +77,7 @@ class _Said:
         self._trouble = ""
 
     def progress(self, made: Progress) -> None:
-        at = iso(entropy.now())
+        at = iso(clock_ids.now())
         self._voice.json(
             {
                 "format": "projections-follow/1",

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from preflights_es import __version__
-from preflights_es.runtime.collecting import collect_seldom
-from preflights_es.system.imports import keep_to_absolute_folders
+from preflights_es.system.gc_tuning import collect_seldom
+from preflights_es.system.import_path import keep_to_absolute_folders
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -26,21 +26,24 @@ if TYPE_CHECKING:
 # name: (module, one line of help); the order is that of `--help`.
 COMMANDS: dict[str, tuple[str, str]] = {
     "start": ("start", "Say what you want to build, and answer one or two questions."),
-    "answer": ("steps", "Answer the open question of a session."),
-    "revise": ("steps", "Change an answer that is not accepted yet."),
-    "accept": ("steps", "Accept what is proposed: only then is it a decision."),
-    "abandon": ("steps", "Give a session up."),
+    "answer": ("answer", "Answer the open question of a session."),
+    "revise": ("answer", "Change an answer that is not accepted yet."),
+    "accept": ("answer", "Accept what is proposed: only then is it a decision."),
+    "abandon": ("answer", "Give a session up."),
     "resume": ("start", "Go on with a session."),
-    "sessions": ("look", "List the sessions of this project."),
-    "show": ("look", "Show one session."),
-    "log": ("look", "Show the events of a session."),
-    "prompt": ("look", "Print the brief for a coding agent."),
-    "note": ("notes", "Write down what is on your mind: tasks, events and ideas."),
-    "notes": ("items", "List the notes of this project."),
-    "tasks": ("items", "List the open tasks."),
-    "events": ("items", "List the events."),
-    "ideas": ("items", "List the ideas."),
-    "task": ("notes", "Close a task, or change what it says."),
+    "sessions": ("sessions", "List the sessions of this project."),
+    "show": ("sessions", "Show one session."),
+    "log": ("sessions", "Show the events of a session."),
+    "prompt": ("sessions", "Print the brief for a coding agent."),
+    "note": (
+        "workflows.extraction.note",
+        "Write down what is on your mind: tasks, events and ideas.",
+    ),
+    "notes": ("workflows.extraction.lists", "List the notes of this project."),
+    "tasks": ("workflows.extraction.lists", "List the open tasks."),
+    "events": ("workflows.extraction.lists", "List the events."),
+    "ideas": ("workflows.extraction.lists", "List the ideas."),
+    "task": ("workflows.extraction.note", "Close a task, or change what it says."),
     "replay": ("replay", "Re-run recorded sessions and compare every decision."),
     "erase": ("erase", "Erase what a session holds; that it was erased stays."),
     "export": ("transfer", "Write a session as JSON Lines."),

@@ -9,7 +9,7 @@ from typing import Any, Final
 import click
 
 from preflights_cli.common import Voice
-from preflights_es.app import App
+from preflights_es.bootstrap import App
 
 BAR_FROM: Final = 200  # sessions: fewer are done before a bar is drawn
 

@@ -17,14 +17,14 @@ from preflights_cli.decisions import LISTING, is_unfolded
 from preflights_cli.follow import follow_command
 from preflights_cli.progress import bar, counted
 from preflights_cli.table import Column, table
-from preflights_es import app as composition
-from preflights_es.app import App
+from preflights_es import bootstrap as composition
+from preflights_es.bootstrap import App
 from preflights_es.core.ids import short
 from preflights_es.core.text import shown
 from preflights_es.projections.projector import State
-from preflights_es.runtime.reopening import reopened
-from preflights_es.store.auditing import SqlAuditing
-from preflights_es.system.imports import children_are_safe
+from preflights_es.runtime.lost_calls import reopened
+from preflights_es.store.side_tables import SqlAuditing
+from preflights_es.system.import_path import children_are_safe
 
 JOBS_MAX: Final = 64  # processes; more than that wait for each other's transactions
 JOBS_UNASKED: Final = 8

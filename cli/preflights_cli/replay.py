@@ -13,16 +13,16 @@ from msgspec.structs import replace
 from preflights_cli.common import Voice, common, given
 from preflights_cli.main import EXIT_REFUSED
 from preflights_cli.transfer import sessions_of
-from preflights_es.app import App
-from preflights_es.catalogue import WORKFLOWS
+from preflights_es.bootstrap import App
 from preflights_es.core.ids import short
 from preflights_es.core.json import encoded
 from preflights_es.core.ports import Stored
 from preflights_es.core.text import shortened, shown
 from preflights_es.replay.divergence import ABSENT_TEXT, Divergence
 from preflights_es.replay.replayer import Replay, Replayer
-from preflights_es.reruns import own_code
 from preflights_es.runtime.sessions import LAST
+from preflights_es.services.catalogue import WORKFLOWS
+from preflights_es.services.replays import own_code
 
 VALUE_MAX = 400  # characters of a value that differs
 

@@ -10,30 +10,30 @@ from typing import Any, cast
 import click
 import msgspec
 
-from preflights_cli.answers import keyed
+from preflights_cli.answer_options import keyed
 from preflights_cli.common import Voice
 from preflights_cli.main import EXIT_REFUSED
 from preflights_cli.replay import Asked, Stream, say_divergence, value
-from preflights_es import reruns
-from preflights_es.app import App
-from preflights_es.catalogue import WORKFLOWS
+from preflights_es.bootstrap import App
 from preflights_es.core.errors import Refused
 from preflights_es.core.ids import short
 from preflights_es.core.text import shown
-from preflights_es.replay.answering import KINDS, Kind
 from preflights_es.replay.child import Child
 from preflights_es.replay.drift import drift
-from preflights_es.replay.otherwise import Otherwise
-from preflights_es.replay.reasking import driven
+from preflights_es.replay.recompute import driven
 from preflights_es.replay.recording import Recording, recording
-from preflights_es.replay.rerun import Rerun
+from preflights_es.replay.report import Rerun
+from preflights_es.replay.responders import KINDS, Kind
 from preflights_es.replay.sealing import sealed_as
 from preflights_es.replay.simulate import simulate
-from preflights_es.runtime import entropy
-from preflights_es.runtime.texts import cleaned_answers
-from preflights_es.runtime.writing import new_file
-from preflights_es.settings import Options
+from preflights_es.replay.whatif_plan import Otherwise
+from preflights_es.runtime.sanitizing import cleaned_answers
+from preflights_es.services import replays
+from preflights_es.services.catalogue import WORKFLOWS
+from preflights_es.settings.load import Options
 from preflights_es.store import jsonl
+from preflights_es.system import clock_ids
+from preflights_es.system.output_file import new_file
 
 Found = tuple[Rerun, Child]
 
@@ -91,9 +91,9 @@ def _run(app: App, mode: str, recorded: Recording, asked: Asked) -> Found:
     if mode == "drift":
         return driven(drift(recorded))
     if mode == "simulate":
-        simulating = reruns.simulating(asked.seed_, asked.faults_)
-        return driven(simulate(recorded, reruns.own_code(), simulating))
-    return reruns.what_if(app, recorded, _otherwise(app, recorded, asked), live=asked.live)
+        simulating = replays.simulating(asked.seed_, asked.faults_)
+        return driven(simulate(recorded, replays.own_code(), simulating))
+    return replays.what_if(app.leads, recorded, _otherwise(app, recorded, asked), live=asked.live)
 
 
 # 1. What is to be otherwise ------------------------------------------------------------------
@@ -110,8 +110,8 @@ def _otherwise(app: App, recorded: Recording, asked: Asked) -> Otherwise:
     leads = app.leads.saying(options)
     answers, redacted = cleaned_answers(keyed(asked.answered))
     return Otherwise(
-        lead=reruns.led_otherwise(leads, workflow) if leads.named else None,
-        prompts=reruns.prompts_named(workflow, map(_pair("--prompt"), asked.prompts)),
+        lead=replays.led_otherwise(leads, workflow) if leads.named else None,
+        prompts=replays.prompts_named(workflow, map(_pair("--prompt"), asked.prompts)),
         answers=answers,
         redacted=redacted,
         faults=_faults(asked.failing),
@@ -155,7 +155,7 @@ def _keep(out: str, children: Sequence[Child]) -> dict[str, str]:
     """Write children as sessions of their own; their ids by the recorded session's."""
     ids = {child.recording.session_id: child.new_id() for child in children}
     content = b"".join(
-        jsonl.lines(sealed_as(ids[c.recording.session_id], c.stored, entropy.salt))
+        jsonl.lines(sealed_as(ids[c.recording.session_id], c.stored, clock_ids.salt))
         for c in children
     )
     with new_file(out) as file:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from preflights_cli import answers, dialogue
+from preflights_cli import answer_options, dialogue
 from preflights_cli.common import (
     Voice,
     by_option,
@@ -16,8 +16,8 @@ from preflights_cli.common import (
     led,
     tell_name,
 )
-from preflights_cli.shapes import is_refusal, said
-from preflights_es.app import App
+from preflights_cli.rendering import is_refusal, said
+from preflights_es.bootstrap import App
 from preflights_es.runtime.runner import Step
 from preflights_es.runtime.sessions import recalled
 from preflights_es.workflows.clarification import WORKFLOW as CLARIFICATION
@@ -81,7 +81,9 @@ def start_command(
         message = "--by names who accepts: give --accept too"
         raise click.UsageError(message)
     mark = mark_of(local=local, adr=adr)
-    wanted = (answers.from_file(answers_file) if answers_file else []) + answers.keyed(answered)
+    wanted = (
+        answer_options.from_file(answers_file) if answers_file else []
+    ) + answer_options.keyed(answered)
     app.clarifications.refuse_relaying(by)
     app.sessions.check(wanted)
     app.documents.check_folders()

@@ -9,19 +9,19 @@ import click
 import msgspec
 
 from preflights_cli.common import Voice, common, finish_pending, given
+from preflights_cli.dates import Moment
 from preflights_cli.decisions import refuse_undecided
-from preflights_cli.look import erased
-from preflights_cli.moments import Moment
+from preflights_cli.sessions import erased
 from preflights_cli.trail_forms import WRITERS, Told
 from preflights_cli.usage import refuse_backwards
-from preflights_es.app import App
+from preflights_es.bootstrap import App
 from preflights_es.core.errors import PreflightsError
 from preflights_es.core.ids import short
 from preflights_es.core.ports import Head
 from preflights_es.core.text import NAME_MAX, shortened
 from preflights_es.projections.audit import Behind, Step, Wanted, is_by, steps, wanted
 from preflights_es.projections.decisions import patches
-from preflights_es.projections.reading import Read
+from preflights_es.projections.folding import Read
 
 FORMATS: Final = tuple(WRITERS)
 NAMED_MAX: Final = 8  # of those who are there, where nobody is who was asked for

@@ -12,9 +12,9 @@ from urllib.parse import quote
 import msgspec
 
 from preflights_cli.common import Voice, escaped
+from preflights_cli.dates import iso
 from preflights_cli.decisions import who
-from preflights_cli.look import ERASED, GONE, UNREAD, what_of
-from preflights_cli.moments import iso
+from preflights_cli.sessions import ERASED, GONE, UNREAD, what_of
 from preflights_cli.table import streamed
 from preflights_es.core.events import Actor, Input
 from preflights_es.core.ids import short

@@ -15,16 +15,16 @@ import msgspec
 from preflights_cli.common import Voice, common, given
 from preflights_cli.consent import Consent
 from preflights_cli.progress import bar, counted, tell_scrubbed
-from preflights_es.app import App
+from preflights_es.archive.number_collisions import Collision, Collisions
+from preflights_es.archive.transfer import Taken
+from preflights_es.archive.two_pass_reader import Passes
+from preflights_es.bootstrap import App
 from preflights_es.core.errors import LogDamaged, Refused
 from preflights_es.core.ids import short
 from preflights_es.core.ports import Head, Stored
 from preflights_es.core.text import shown
-from preflights_es.runtime.collisions import Collision, Collisions
-from preflights_es.runtime.passes import Passes
-from preflights_es.runtime.transfer import Taken
-from preflights_es.runtime.writing import new_file
 from preflights_es.store import jsonl
+from preflights_es.system.output_file import new_file
 
 COPY_MAX: Final = 4 * 1024**3  # bytes of a pipe that are copied to disk, to be read twice
 BAR_BYTES: Final = 16 * 1024 * 1024  # a smaller file is taken before a bar is drawn

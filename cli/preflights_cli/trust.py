@@ -7,11 +7,11 @@ from pathlib import Path
 import click
 
 from preflights_cli.common import Voice, folder, is_terminal
-from preflights_es import settings
 from preflights_es.core.errors import Refused
 from preflights_es.core.text import shown
-from preflights_es.settings_file import Told, held_back
-from preflights_es.settings_trust import Trusted, hidden
+from preflights_es.settings import load
+from preflights_es.settings.file import Told, held_back
+from preflights_es.settings.trust import Trusted, hidden
 
 
 @click.command()
@@ -39,7 +39,7 @@ def trust_command(file: str | None, lists: bool, revokes: bool, as_json: bool) -
         message = "give FILE only with --revoke: the file of the current folder is trusted"
         raise click.UsageError(message)
     voice = Voice(as_json=as_json, quiet=False, verbose=False)
-    trusted = settings.trusted_files()
+    trusted = load.trusted_files()
     if revokes:
         _revoke(trusted, Path(file) if file is not None else _here().source.path, voice)
     elif not lists:
@@ -54,7 +54,7 @@ def trust_command(file: str | None, lists: bool, revokes: bool, as_json: bool) -
 
 
 def _here() -> Told:
-    if (told := settings.repository_file(folder())) is None:
+    if (told := load.repository_file(folder())) is None:
         raise Refused("there is no settings file in this folder or above it in the repository")
     return told
 
@@ -81,8 +81,8 @@ def _trust(told: Told, trusted: Trusted, voice: Voice) -> None:
     if state == "trusted":
         voice.say(f"{path} is trusted already.")
         return
-    settings.check_trustable(folder())
-    if voice.as_json or not (is_terminal() and settings.speaks_for_a_person()):
+    load.check_trustable(folder())
+    if voice.as_json or not (is_terminal() and load.speaks_for_a_person()):
         raise Refused(f"{source.name} is not trusted: only a person at a terminal can trust it")
     voice.say(f"{path} sets:")
     for key in keys:

@@ -12,11 +12,11 @@ import click
 import msgspec
 
 from preflights_cli.common import Voice, common, finish_pending, tell_behind
-from preflights_cli.moments import EPOCH, Moment, iso
+from preflights_cli.dates import EPOCH, Moment, iso
 from preflights_cli.table import Column, table
-from preflights_es.app import App
-from preflights_es.price_settings import PriceTable
+from preflights_es.bootstrap import App
 from preflights_es.projections.usage import BY, By, Price, Used, used
+from preflights_es.settings.prices import PriceTable
 
 UNKNOWN = "?"
 """What nobody knows is never shown as 0."""

@@ -6,8 +6,8 @@ from typing import Any, Final
 
 import click
 
-from preflights_cli.clarified import SOURCES
 from preflights_cli.common import Voice, common, finish_pending, tell_behind
+from preflights_cli.dates import iso, minute
 from preflights_cli.decisions import (
     actor_json,
     refuse_undecided,
@@ -15,17 +15,17 @@ from preflights_cli.decisions import (
     value_json,
     who,
 )
-from preflights_cli.moments import iso, minute
-from preflights_es.app import App
-from preflights_es.core.asking import Answers
+from preflights_cli.workflows.clarification.display import SOURCES
+from preflights_es.bootstrap import App
 from preflights_es.core.completions import CompletionReceived, CompletionRequested
-from preflights_es.core.decided import Decided, Origin
+from preflights_es.core.decision_record import Decided, Origin
 from preflights_es.core.errors import PreflightsError, Refused, UnknownSession
 from preflights_es.core.events import Actor, Event, Input
 from preflights_es.core.ids import short
+from preflights_es.core.questions import Answers
 from preflights_es.core.text import one_line, shortened, shown
 from preflights_es.projections.decisions import in_force, patches
-from preflights_es.projections.reading import Read
+from preflights_es.projections.folding import Read
 from preflights_es.workflows.clarification.events import (
     CategoryDetected,
     IntentionDeclared,

@@ -16,8 +16,8 @@ from typing import Final
 
 from preflights_es.core.artifacts import Written
 from preflights_es.core.errors import ArtifactOutside, LogBusy, StoreUnavailable
-from preflights_es.system import writing
-from preflights_es.system.reading import Unreadable
+from preflights_es.system import atomic_file
+from preflights_es.system.bounded_read import Unreadable
 
 DOCUMENT_MAX: Final = 10_000_000  # bytes; a file that has more is not one of our documents
 _NO_FILE: Final = "no file"  # stands for a link, a folder, a fifo: no hash can equal it
@@ -57,7 +57,7 @@ def _is_git(folder: Path) -> bool:
     """
     has = {name for name in _GIT_HAS if os.path.lexists(folder / name)}
     return (
-        writing.is_git(folder.name)
+        atomic_file.is_git(folder.name)
         or ("HEAD" in has and has >= {"objects", "refs"})
         or (has >= {"HEAD", "commondir"})
     )
@@ -106,7 +106,7 @@ def alone(root: Path, at_most_s: float | None = None) -> Iterator[None]:
     """
     with contextlib.ExitStack() as stack:
         try:
-            folder = stack.enter_context(writing.opened(root))
+            folder = stack.enter_context(atomic_file.opened(root))
         except OSError as error:
             raise StoreUnavailable(f"{root} cannot be opened: {error.strerror}") from error
         with contextlib.suppress(ImportError, OSError):  # not every system can lock a folder
@@ -177,7 +177,7 @@ def filed(
     return Written(path, value), beside
 
 
-def _free_name(folder: writing.Folder, name: str, is_ours: IsOurs) -> str:
+def _free_name(folder: atomic_file.Folder, name: str, is_ours: IsOurs) -> str:
     """`.new` beside a person's file, or `.new2` where a person edited that as well, and so on."""
     for n in count(1):
         free = f"{name}.new{n if n > 1 else ''}"
@@ -210,10 +210,10 @@ def renamed(root: Path, target: Path, name: str) -> None:
 
 def _opened(
     root: Path, target: Path, *, makes: bool = False
-) -> contextlib.AbstractContextManager[writing.Folder]:
+) -> contextlib.AbstractContextManager[atomic_file.Folder]:
     """The folder of a target below the root."""
     top = root.resolve()
-    return writing.opened(top, target.parent.relative_to(top).parts, makes=makes)
+    return atomic_file.opened(top, target.parent.relative_to(top).parts, makes=makes)
 
 
 def numbered(folder: Path) -> dict[int, list[Path]]:
@@ -234,7 +234,7 @@ def hash_of(text: str) -> str:
 def found_hash(target: Path) -> str | None:
     """Of what lies there; None when nothing does, and never what a link points at."""
     try:
-        with writing.opened(target.parent) as folder:
+        with atomic_file.opened(target.parent) as folder:
             return _hash(folder, target.name)
     except (FileNotFoundError, NotADirectoryError):
         return None
@@ -242,7 +242,7 @@ def found_hash(target: Path) -> str | None:
         return _NOT_OURS
 
 
-def _hash(folder: writing.Folder, name: str) -> str | None:
+def _hash(folder: atomic_file.Folder, name: str) -> str | None:
     try:
         return sha256(folder.content(name, DOCUMENT_MAX)).hexdigest()
     except FileNotFoundError:

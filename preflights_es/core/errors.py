@@ -48,7 +48,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from preflights_es.core.judging.verdict import Violation
+    from preflights_es.core.verdict import Violation
 
 
 class PreflightsError(Exception):

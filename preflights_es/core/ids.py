@@ -13,6 +13,9 @@ TYPED_MIN = 4
 DIGITS = frozenset("0123456789abcdef-")
 """All that an id is made of."""
 
+SALT_BYTES = 16
+"""Of chance beside a payload, so that its digest does not give the payload away."""
+
 _TIME = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-")
 """How an id begins."""
 

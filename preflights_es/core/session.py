@@ -12,9 +12,8 @@ from typing import Any, Final, Generic, TypeVar
 import msgspec
 
 from preflights_es.core.artifacts import Record, Relations
-from preflights_es.core.asking import Answers
 from preflights_es.core.completions import CompletionRequested
-from preflights_es.core.decided import Decided
+from preflights_es.core.decision_record import Decided
 from preflights_es.core.events import (
     Decision,
     Event,
@@ -28,7 +27,8 @@ from preflights_es.core.events import (
     SessionClosed,
     SessionErased,
 )
-from preflights_es.core.leading import Lead
+from preflights_es.core.lead import Lead
+from preflights_es.core.questions import Answers
 from preflights_es.core.views import View
 
 S = TypeVar("S")

@@ -13,7 +13,7 @@ import msgspec
 from preflights_es.core.completions import CompletionFailed, CompletionReceived, CompletionRequested
 from preflights_es.core.events import Event, Input
 from preflights_es.core.ports import Stored
-from preflights_es.projections.reading import Read
+from preflights_es.projections.folding import Read
 
 Kind = Literal["user", "agent", "script", "model"]
 KINDS: Final = get_args(Kind)

@@ -8,12 +8,12 @@ from typing import Any, Final
 import msgspec
 from msgspec.structs import replace
 
-from preflights_es.core.decided import Decided
+from preflights_es.core.decision_record import Decided
 from preflights_es.core.errors import ProjectionDamaged
 from preflights_es.core.json import encoded
 from preflights_es.core.ports import Row
+from preflights_es.projections.folding import Read
 from preflights_es.projections.projection import Projection, text
-from preflights_es.projections.reading import Read
 
 
 class Decision(msgspec.Struct, frozen=True):

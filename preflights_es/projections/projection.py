@@ -8,7 +8,7 @@ import msgspec
 
 from preflights_es.core.events import INT_MAX
 from preflights_es.core.ports import Row
-from preflights_es.projections.reading import Read
+from preflights_es.projections.folding import Read
 
 
 class Projection(msgspec.Struct, frozen=True, kw_only=True):

@@ -18,8 +18,8 @@ import msgspec
 from preflights_es.core.errors import LogBusy, LogFromFuture, NewerProjection, StoreUnavailable
 from preflights_es.core.events import INT_MAX
 from preflights_es.core.ports import Choice, Folded, Following, Head, Registered, Row, Stream, Turn
+from preflights_es.projections.folding import Read, Reader, unreadable
 from preflights_es.projections.projection import Projection
-from preflights_es.projections.reading import Read, Reader, unreadable
 from preflights_es.projections.sessions import SESSIONS
 
 TAKEN: Final = 200  # appends that are folded in one transaction

@@ -6,11 +6,11 @@ from functools import cache
 from typing import Any, Final
 
 from preflights_es.core import session as kernel
-from preflights_es.core.asking import Answers
-from preflights_es.core.leading import FellBack, LeadChanged, LeadTaken, Setup
+from preflights_es.core.lead import FellBack, LeadChanged, LeadTaken, Setup
 from preflights_es.core.ports import Row
+from preflights_es.core.questions import Answers
+from preflights_es.projections.folding import Read
 from preflights_es.projections.projection import Projection, text, whole
-from preflights_es.projections.reading import Read
 
 INTENTION: Final = 9  # its place in a row
 

@@ -20,10 +20,10 @@ from preflights_es.core.completions import (
     CompletionRequested,
 )
 from preflights_es.core.events import Input, ResponseIgnored
-from preflights_es.core.leading import FellBack, ResponseAccepted, ResponseRejected
+from preflights_es.core.lead import FellBack, ResponseAccepted, ResponseRejected
 from preflights_es.core.ports import Row, Stored
+from preflights_es.projections.folding import Read
 from preflights_es.projections.projection import Projection, text, whole
-from preflights_es.projections.reading import Read
 
 By = Literal["provider", "model", "prompt"]
 BY: Final[tuple[By, ...]] = ("provider", "model", "prompt")

@@ -7,10 +7,10 @@ from typing import Any, Final
 import msgspec
 
 from preflights_es.core.completions import Completion, CompletionRequested
-from preflights_es.providers import wire
+from preflights_es.providers import http_body
 from preflights_es.providers.capabilities import arguments
+from preflights_es.providers.http_body import Answer
 from preflights_es.providers.remote import Call, RemoteProvider
-from preflights_es.providers.wire import Answer
 
 CUT_OFF: Final = ("max_tokens", "model_context_window_exceeded", "pause_turn")
 """Reasons to stop before the end; a turn is paused when a server's tool takes long."""
@@ -66,7 +66,7 @@ class AnthropicProvider(RemoteProvider):
         """The text of a message, without what the model thought before it."""
         message, valid = self.body(answer, _Message)
         text = "".join(block.text for block in message.content if block.type == "text")
-        usage = wire.fields(message.usage)
+        usage = http_body.fields(message.usage)
         found = self.completion(
             answer,
             text,

@@ -15,7 +15,7 @@ from preflights_es.core.completions import Completion, CompletionRequested, Mess
 from preflights_es.core.errors import LLMAPIError
 
 if TYPE_CHECKING:
-    from preflights_es.core.contracts import Contract
+    from preflights_es.contracts.contract import Contract
 
 DIRECT: Final = "direct"
 """Names a call that belongs to no session."""
@@ -147,7 +147,7 @@ def contract_for(schema: object) -> Contract:
     Raises:
         ValueError: it is no schema.
     """
-    from preflights_es.core.contracts import Contract
+    from preflights_es.contracts.contract import Contract
 
     if schema is dict or schema is list:
         schema = {"type": "object" if schema is dict else "array"}
@@ -168,17 +168,17 @@ def judged(text: str, contract: Contract) -> Any:
     Raises:
         LLMOutputError: it is none that the contract takes.
     """
-    from preflights_es.core.contracts import Rejected, judge
+    from preflights_es.contracts.contract import Rejected, error_of, judge
 
     verdict = judge(text, contract)
     if isinstance(verdict, Rejected):
-        raise verdict.error()
+        raise error_of(verdict)
     return verdict.payload
 
 
 @lru_cache(CLASSES_MAX)
 def _contract_of(model: type[Any]) -> Contract:
-    from preflights_es.core.contracts import Contract
+    from preflights_es.contracts.contract import Contract
 
     return Contract(name=JUDGED_AS, version=1, model=model, failure=False, code=False)
 

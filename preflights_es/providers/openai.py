@@ -7,10 +7,10 @@ from typing import Any, Final
 import msgspec
 
 from preflights_es.core.completions import Completion, CompletionRequested
-from preflights_es.providers import wire
+from preflights_es.providers import http_body
 from preflights_es.providers.capabilities import BASE_URLS, arguments
+from preflights_es.providers.http_body import Answer
 from preflights_es.providers.remote import Call, RemoteProvider
-from preflights_es.providers.wire import Answer
 
 FILTERED: Final = "content_filter"
 CUT_OFF: Final = "length"
@@ -96,7 +96,7 @@ class OpenAIProvider(RemoteProvider):
         if not chat.choices:
             raise self.failure("the response has no choices")
         choice = chat.choices[0]
-        usage = wire.fields(chat.usage)
+        usage = http_body.fields(chat.usage)
         text, refusal = _texts([choice.message])
         found = self.completion(
             answer,
@@ -117,8 +117,8 @@ class OpenAIProvider(RemoteProvider):
     def _response(self, answer: Answer) -> Completion:
         """The text of every message; what the model thought is none."""
         response, valid = self.body(answer, _Response)
-        usage = wire.fields(response.usage)
-        why = wire.fields(response.incomplete_details).get("reason")
+        usage = http_body.fields(response.usage)
+        why = http_body.fields(response.incomplete_details).get("reason")
         messages = [_Said(item.content) for item in response.output if item.type == "message"]
         text, refusal = _texts(messages)
         found = self.completion(
@@ -152,7 +152,7 @@ def _texts(said: list[_Said]) -> tuple[str | None, str]:
     for one in said:
         whole = {"text": one.content, "refusal": one.refusal}
         parts = one.content if isinstance(one.content, list) else []
-        for part in (whole, *map(wire.fields, parts)):
+        for part in (whole, *map(http_body.fields, parts)):
             texts += [t for t in (part.get("text"),) if isinstance(t, str)]
             refusals += [t for t in (part.get("refusal"),) if isinstance(t, str)]
     return ("".join(texts) if texts else None), "".join(refusals)

@@ -28,9 +28,9 @@ from preflights_es.core.errors import (
     LLMTruncatedError,
     SettingsError,
 )
-from preflights_es.core.keys import Secret
+from preflights_es.core.secret import Secret
 from preflights_es.core.text import shortened
-from preflights_es.providers import wire
+from preflights_es.providers import http_body
 from preflights_es.providers.base import LLMProvider
 from preflights_es.providers.capabilities import (
     BASE_URLS,
@@ -45,8 +45,8 @@ from preflights_es.providers.capabilities import (
     is_local,
     parameters_for,
 )
-from preflights_es.providers.discretion import Discretion
-from preflights_es.providers.wire import Answer, Reported
+from preflights_es.providers.http_body import Answer, Reported
+from preflights_es.providers.key_masking import Discretion
 
 MESSAGE_MAX: Final = 1_000  # characters of an error's message
 RECEIVED_MAX: Final = 2_000  # characters kept of a response that cannot be used
@@ -220,7 +220,7 @@ class RemoteProvider(LLMProvider):
             # Reading everybody's certificates takes 20 ms; without any, none is trusted.
             options["verify"] = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
         try:
-            return wire.bounded(module.DefaultAsyncHttpxClient)(**options)
+            return http_body.bounded(module.DefaultAsyncHttpxClient)(**options)
         except (ImportError, ValueError, OSError) as error:
             problem = f"{type(error).__name__}: {error}"
         raise self.failure(f"nothing was sent; look at HTTPS_PROXY and SSL_CERT_FILE: {problem}")
@@ -256,20 +256,20 @@ class RemoteProvider(LLMProvider):
 
     def _status(self, answer: Answer) -> LLMError:
         """A status that is no success."""
-        return self._reported(answer, wire.reported_in(answer.body), str(answer.status))
+        return self._reported(answer, http_body.reported_in(answer.body), str(answer.status))
 
     def _reported(self, answer: Answer, error: Reported, what: str) -> LLMError:
         """What the server calls an error, in our words."""
         words = self._discretion.said(error.message, MESSAGE_MAX // 2) or "without a message"
         text = f"{what} {error.kind}".rstrip() + f": {words}"
-        if id_ := wire.request_id(answer.headers):
+        if id_ := http_body.request_id(answer.headers):
             text += f" (request {id_})"
         if answer.status in (401, 403):
             text += f"; the key in use is {self._key.source or 'the one it was given'}"
         if 300 <= answer.status <= 399 or answer.status == 404:
             text += "; is `base_url` right, and is the model known there?"
-        hint = wire.retry_after_ms(answer.headers)
-        return self.failure(text, wire.error_kind(answer.status, error), hint)
+        hint = http_body.retry_after_ms(answer.headers)
+        return self.failure(text, http_body.error_kind(answer.status, error), hint)
 
     # 4. Reading ------------------------------------------------------------------------------
 
@@ -288,11 +288,13 @@ class RemoteProvider(LLMProvider):
         Raises:
             LLMError: it is no such body, or it reports an error.
         """
-        text, valid = wire.decoded(answer.body)
+        text, valid = http_body.decoded(answer.body)
         value, problem = _loaded(text)
         if isinstance(value, dict) and value.get("error"):
             # How a router says, in a success, what the provider behind it did.
-            raise self._reported(answer, wire.reported(value["error"]), "an error in the response")
+            raise self._reported(
+                answer, http_body.reported(value["error"]), "an error in the response"
+            )
         if not problem:
             found, problem = _converted(value, kind)
             if found is not None:
@@ -300,7 +302,7 @@ class RemoteProvider(LLMProvider):
         raise self.failure(f"the body of the response {problem}{self._begins(answer)}")
 
     def _begins(self, answer: Answer) -> str:
-        begins = self._discretion.said(wire.decoded(answer.body)[0], BEGINNING)
+        begins = self._discretion.said(http_body.decoded(answer.body)[0], BEGINNING)
         return f"; it begins with {begins!r}" if begins else "; it is empty"
 
     def completion(self, answer: Answer, text: str, *, valid: bool, **fields: object) -> Completion:
@@ -311,17 +313,17 @@ class RemoteProvider(LLMProvider):
             fields: of `Completion`, as the body has them.
         """
         text = self._discretion.text(text)
-        in_bytes = not valid and not wire.is_unicode(text)
+        in_bytes = not valid and not http_body.is_unicode(text)
         return Completion(
             text=None if in_bytes else text,
-            text_base64=wire.base64_of(text) if in_bytes else None,
+            text_base64=http_body.base64_of(text) if in_bytes else None,
             model=self._discretion.word(fields.get("model")),
             stop_reason=self._discretion.word(fields.get("stop_reason")),
             request_id=self._discretion.word(
-                wire.request_id(answer.headers) or fields.get("request_id")
+                http_body.request_id(answer.headers) or fields.get("request_id")
             ),
-            input_tokens=wire.count(fields.get("input_tokens")),
-            output_tokens=wire.count(fields.get("output_tokens")),
+            input_tokens=http_body.count(fields.get("input_tokens")),
+            output_tokens=http_body.count(fields.get("output_tokens")),
         )
 
     def truncated(self, received: str, found: Completion) -> LLMError:

@@ -15,7 +15,6 @@ import msgspec
 
 from preflights_es.core import ids
 from preflights_es.core import session as kernel
-from preflights_es.core.asking import Refusal
 from preflights_es.core.completions import CompletionRequested
 from preflights_es.core.errors import SessionFaulted
 from preflights_es.core.events import (
@@ -25,17 +24,17 @@ from preflights_es.core.events import (
     InputQuarantined,
     Outcome,
 )
-from preflights_es.core.leading import StepRetried
+from preflights_es.core.lead import StepRetried
 from preflights_es.core.ports import Batch, Provider, Stored
+from preflights_es.core.questions import Refusal
 from preflights_es.core.session import Session, Workflow
 from preflights_es.core.views import Question
 from preflights_es.providers.recorded import Unanswered
 from preflights_es.replay.faults import Fault, fault_of
-from preflights_es.replay.reasking import said
+from preflights_es.replay.recompute import said
 from preflights_es.replay.recording import Recording, Turn
 from preflights_es.runtime.performer import Performer, open_completion
 from preflights_es.runtime.runner import Handle, Runner
-from preflights_es.store.chain import SALT_BYTES
 from preflights_es.store.memory import MemoryStore
 
 Changed = Callable[[Turn, Session[Any]], Awaitable[Input | None]]
@@ -68,7 +67,7 @@ class Child:
         self.now = recording.stored[0].recorded_at
         self._name = f"{recording.stored[-1].hash.hex()} {name}"
         self._count = 0
-        store = MemoryStore(lambda: self.now, lambda: bytes(SALT_BYTES))
+        store = MemoryStore(lambda: self.now, lambda: bytes(ids.SALT_BYTES))
         workflow = recording.workflow
         self.runner = Runner(store, {workflow.name: workflow}, lambda: self.now, self.new_id)
         as_is = said(recording.events)

@@ -10,7 +10,7 @@ from preflights_es.providers.recorded import Match, RecordedProvider
 from preflights_es.replay.causes import causes
 from preflights_es.replay.child import Child
 from preflights_es.replay.recording import Recording, Turn
-from preflights_es.replay.rerun import Rerun, Served, rerun
+from preflights_es.replay.report import Rerun, Served, rerun
 
 
 async def drift(recording: Recording) -> tuple[Rerun, Child]:

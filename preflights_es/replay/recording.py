@@ -9,10 +9,10 @@ from preflights_es.core import session as kernel
 from preflights_es.core.completions import CompletionFailed, CompletionReceived
 from preflights_es.core.errors import LogDamaged, LogFromFuture, SessionFaulted
 from preflights_es.core.events import Event, Input, InputQuarantined, ResponseIgnored
-from preflights_es.core.leading import Lead, Setup
+from preflights_es.core.grammar import misplaced
+from preflights_es.core.lead import Lead, Setup
 from preflights_es.core.ports import Stored
 from preflights_es.core.session import Session, Workflow
-from preflights_es.runtime.grammar import misplaced
 from preflights_es.runtime.performer import open_completion
 from preflights_es.store.chain import verified
 from preflights_es.store.codec import Codec

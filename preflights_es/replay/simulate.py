@@ -14,13 +14,13 @@ from msgspec.structs import replace
 from preflights_es.core.completions import Completion, CompletionFailed, CompletionRequested
 from preflights_es.core.errors import LLMLostError
 from preflights_es.core.events import Input
-from preflights_es.core.leading import Lead, LeadChanged, Setup
+from preflights_es.core.lead import Lead, LeadChanged, Setup
 from preflights_es.core.session import Session
 from preflights_es.replay.child import Child
-from preflights_es.replay.otherwise import named
-from preflights_es.replay.reasking import Code, Reasking
+from preflights_es.replay.recompute import Code, Reasking
 from preflights_es.replay.recording import Recording, Turn
-from preflights_es.replay.rerun import Rerun, rerun
+from preflights_es.replay.report import Rerun, rerun
+from preflights_es.replay.whatif_plan import named
 
 Simulating = Callable[[Lead | None], Lead | None]
 """Who leads in place of whoever led: the same, where that is code of ours already."""

@@ -10,14 +10,17 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from preflights_es.core.asking import Answers, Given
 from preflights_es.core.completions import CompletionRequested
 from preflights_es.core.events import Input, Outcome
-from preflights_es.core.leading import LeadChanged, Setup
+from preflights_es.core.lead import LeadChanged, Setup
+from preflights_es.core.questions import Answers, Given
 from preflights_es.core.session import Session
-from preflights_es.replay.answering import Answering, Failing, Models
 from preflights_es.replay.child import Child, refused
-from preflights_es.replay.otherwise import (
+from preflights_es.replay.recompute import Code, Reasking
+from preflights_es.replay.recording import Recording, Turn
+from preflights_es.replay.report import Rerun, rerun
+from preflights_es.replay.responders import Answering, Failing, Models
+from preflights_es.replay.whatif_plan import (
     Led,
     Misused,
     Otherwise,
@@ -28,9 +31,6 @@ from preflights_es.replay.otherwise import (
     led_before,
     words,
 )
-from preflights_es.replay.reasking import Code, Reasking
-from preflights_es.replay.recording import Recording, Turn
-from preflights_es.replay.rerun import Rerun, rerun
 from preflights_es.runtime.performer import PROGRAM
 
 

@@ -24,7 +24,7 @@ from preflights_es.core.errors import (
 from preflights_es.core.events import Actor, Outcome
 from preflights_es.core.ports import Claim, Provider, Store
 from preflights_es.core.session import Session
-from preflights_es.runtime.redaction import redact, response_redacted
+from preflights_es.redaction import redact, response_redacted
 
 CALL_MS: Final = 60_000  # what a call may take where the provider does not tell its `timeout_s`
 MARGIN_MS: Final = 15_000  # beyond the call: a recording may wait as long for the log (log.md, 10)

@@ -28,9 +28,9 @@ from preflights_es.core.errors import (
     UnknownSession,
 )
 from preflights_es.core.events import Decision, Event, Input, InputQuarantined, Outcome, Request
+from preflights_es.core.grammar import misplaced
 from preflights_es.core.ports import Batch, Head, Provider, Store, Stored
 from preflights_es.core.session import Session, Workflow
-from preflights_es.runtime.grammar import misplaced
 from preflights_es.runtime.performer import Performed, Performer, open_completion
 from preflights_es.store.chain import erased_before, verified
 from preflights_es.store.codec import Codec

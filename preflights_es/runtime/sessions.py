@@ -15,7 +15,6 @@ from msgspec.structs import replace
 
 from preflights_es.core import ids
 from preflights_es.core import session as kernel
-from preflights_es.core.asking import Answers
 from preflights_es.core.completions import CompletionRequested
 from preflights_es.core.errors import (
     AmbiguousSession,
@@ -26,13 +25,14 @@ from preflights_es.core.errors import (
     UnknownSession,
 )
 from preflights_es.core.events import Actor, InputQuarantined, SessionAbandoned
-from preflights_es.core.leading import Lead, LeadChanged, StepRetried
+from preflights_es.core.lead import Lead, LeadChanged, StepRetried
 from preflights_es.core.ports import Head
+from preflights_es.core.questions import Answers
 from preflights_es.core.text import ANSWER_MAX
-from preflights_es.runtime.once import Once, Recalled, Wanted
-from preflights_es.runtime.redaction import redact
+from preflights_es.redaction import redact
+from preflights_es.runtime.idempotency import Once, Recalled, Wanted
 from preflights_es.runtime.runner import Handle, Runner, Step
-from preflights_es.runtime.texts import cleaned, cleaned_answers, name_cleaned
+from preflights_es.runtime.sanitizing import cleaned, cleaned_answers, name_cleaned
 
 RECORD: Final = re.compile(r"adr-?0*([1-9][0-9]{0,8})", re.IGNORECASE)
 RECENT: Final = 50  # sessions looked at before all of a project are

@@ -8,8 +8,8 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 from preflights_es.core.errors import LogDamaged, LogFromFuture, NoLog, SettingsError
-from preflights_es.store.engines import file_of, parsed, shown_url
 from preflights_es.store.sqlite import SqliteDatabase
+from preflights_es.store.urls import file_of, parsed, shown_url
 
 
 def copied(url: str, to: Path) -> None:

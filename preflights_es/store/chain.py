@@ -20,12 +20,12 @@ import msgspec
 
 from preflights_es.core.errors import LogDamaged
 from preflights_es.core.events import ERASED_TAG
+from preflights_es.core.ids import SALT_BYTES
 from preflights_es.core.ports import Batch, Stored
 
 FORMAT: Final = "preflights.event/1"
 HASH_BYTES: Final = 32
 GENESIS: Final = bytes(HASH_BYTES)
-SALT_BYTES: Final = 16
 
 _NONE = struct.pack(">I", 0xFFFFFFFF)
 _times = struct.Struct(">Q").pack

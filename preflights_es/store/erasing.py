@@ -12,7 +12,7 @@ from sqlalchemy.sql.elements import BindParameter
 from preflights_es.core.events import ERASED_TAG
 from preflights_es.core.ports import Head, Stored
 from preflights_es.store import tables
-from preflights_es.store.projected import PROJECTED
+from preflights_es.store.projection_statements import PROJECTED
 
 _e, _h, _o = tables.events.c, tables.heads.c, tables.outbox.c
 _CLEAR: Final = "clear "  # before the name of a projection's table, in the name of its statement

@@ -13,8 +13,9 @@ from typing import Annotated, Any, BinaryIO, Final, cast
 import msgspec
 
 from preflights_es.core.errors import LogDamaged, LogFromFuture
+from preflights_es.core.ids import SALT_BYTES
 from preflights_es.core.ports import Stored
-from preflights_es.store.chain import HASH_BYTES, SALT_BYTES
+from preflights_es.store.chain import HASH_BYTES
 
 VERSION: Final = 1
 LINE_MAX: Final = 16 * 1024 * 1024  # bytes: longer than any event this program writes

@@ -14,7 +14,7 @@ from preflights_es.core.errors import ProjectionDamaged
 from preflights_es.core.events import INT_MAX
 from preflights_es.core.ports import Head
 from preflights_es.store import tables
-from preflights_es.store.projected import SHAPES
+from preflights_es.store.projection_statements import SHAPES
 from preflights_es.store.statements import Looking
 
 NAME: Final = "sessions"

@@ -17,7 +17,7 @@ from sqlalchemy.exc import DatabaseError
 
 from preflights_es.core.errors import LogDamaged
 from preflights_es.store.database import Database
-from preflights_es.store.engines import database, shown_url
+from preflights_es.store.urls import database, shown_url
 
 PATIENCE_S = 15.0  # for other processes that change the tables, as long as a writer waits
 WAIT_S = 0.1  # seconds between two tries

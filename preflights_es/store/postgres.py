@@ -28,8 +28,8 @@ from preflights_es.core.errors import (
     StoreUnavailable,
 )
 from preflights_es.store.database import HURRY_MS, Ear, Race, T
-from preflights_es.store.engines import without_secrets
 from preflights_es.store.tables import metadata
+from preflights_es.store.urls import without_secrets
 
 try:
     import psycopg

@@ -21,13 +21,13 @@ from preflights_es.core.errors import (
 )
 from preflights_es.core.ids import TYPED_MIN
 from preflights_es.core.ports import Arrival, Batch, Claim, Head, Stored
-from preflights_es.store import arriving, erasing, tables
-from preflights_es.store.arriving import EVENT_COLUMNS, event_row, head_of
+from preflights_es.store import bulk_insert, erasing, tables
+from preflights_es.store.bulk_insert import EVENT_COLUMNS, event_row, head_of
 from preflights_es.store.calls import Calls
 from preflights_es.store.chain import follows, sealed
 from preflights_es.store.database import Race, T
-from preflights_es.store.engines import database, may_create, parsed, shown_url
 from preflights_es.store.statements import Statements, event_of, statements, together
+from preflights_es.store.urls import database, may_create, parsed, shown_url
 
 _OURS: Final = {"alembic_version", "events", "heads"}
 _ALL: Final = 2**31 - 1  # rows, where nobody asks for fewer: every engine takes it as a limit
@@ -64,7 +64,7 @@ class SqlStore:
         self._salt = salt
         self.database = database(self.url)
         self._statements = Statements(
-            {**statements(), **erasing.statements(), **arriving.statements()},
+            {**statements(), **erasing.statements(), **bulk_insert.statements()},
             self.database.engine,
         )
         self._calls = Calls(self._statements)
@@ -117,7 +117,7 @@ class SqlStore:
     # 2. Writing ------------------------------------------------------------------------------
 
     def append(self, batches: Sequence[Batch]) -> tuple[Head, ...]:
-        arriving.none_twice(draft.input_id for batch in batches for draft in batch.events)
+        bulk_insert.none_twice(draft.input_id for batch in batches for draft in batch.events)
 
         def work(cursor: Any) -> dict[str, Head]:
             # In one order everywhere, so that no two appends wait for each other's sessions.
@@ -234,7 +234,7 @@ class SqlStore:
         clear: Sequence[str] = (),
     ) -> None:
         first, head = events[0], head_of(events)
-        arriving.none_twice(event.input_id for event in events)
+        bulk_insert.none_twice(event.input_id for event in events)
         self._statements.add(erasing.clearing(clear))
 
         def work(cursor: Any) -> None:
@@ -273,7 +273,7 @@ class SqlStore:
             try:
                 with together(cursor):
                     self.database.begun(cursor)
-                    arriving.insert_all(self._statements, cursor, in_order)
+                    bulk_insert.insert_all(self._statements, cursor, in_order)
             except self.database.taken as error:
                 raise _Taken(()) from error
 
@@ -347,7 +347,7 @@ class SqlStore:
 
     def heads_of(self, session_ids: Sequence[str]) -> dict[str, Head]:
         found: dict[str, Head] = {}
-        for values in arriving.among(session_ids):
+        for values in bulk_insert.among(session_ids):
             found |= {row[0]: Head(*row) for row in self._rows("heads_among", **values)}
         return found
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from preflights_es.core.ports import Fold, Folded, Head, Stream
-from preflights_es.store.following import SqlFollowing
+from preflights_es.store.projection_feed import SqlFollowing
 from preflights_es.store.sql import SqlStore
 
 

@@ -10,9 +10,9 @@ from itertools import count
 from pathlib import Path
 
 from preflights_es.core.ports import Batch, Draft, Head
-from preflights_es.runtime import entropy
 from preflights_es.store.sql import SqlStore
 from preflights_es.store.sqlite import BUSY_TIMEOUT_MS
+from preflights_es.system import clock_ids
 from tests.benchmarks.measure import Figure, paired
 
 APPENDS = 150  # a round
@@ -48,8 +48,8 @@ def figures() -> list[Figure]:
 
 class _Ours:
     def __init__(self, path: Path) -> None:
-        self.store = SqlStore(str(path), entropy.now, entropy.salt)
-        self.head = Head(entropy.new_id(), "bench", "clarification", 0, b"")
+        self.store = SqlStore(str(path), clock_ids.now, clock_ids.salt)
+        self.head = Head(clock_ids.new_id(), "bench", "clarification", 0, b"")
 
     def seconds(self) -> float:
         began = time.perf_counter()
@@ -63,7 +63,7 @@ class _Ours:
                         expected_version=self.head.version,
                         expected_hash=self.head.hash,
                         events=(
-                            Draft("bench.input.v1", DATA, "bench/1", entropy.new_id(), "user"),
+                            Draft("bench.input.v1", DATA, "bench/1", clock_ids.new_id(), "user"),
                             Draft("bench.decision.v1", DATA, "bench/1"),
                             Draft("bench.decision.v1", DATA, "bench/1"),
                         ),
@@ -77,12 +77,12 @@ class _Floor:
     """The same tables, triggers, pragmas and statements, without chain, ids or objects."""
 
     def __init__(self, path: Path) -> None:
-        SqlStore(str(path), entropy.now, entropy.salt).close()
+        SqlStore(str(path), clock_ids.now, clock_ids.salt).close()
         self.connection = sqlite3.connect(path, isolation_level=None)
         self.connection.execute(f"PRAGMA busy_timeout={BUSY_TIMEOUT_MS}")
         self.connection.execute("PRAGMA synchronous=FULL")
         self.connection.execute("PRAGMA secure_delete=ON")
-        self.session = entropy.new_id()
+        self.session = clock_ids.new_id()
         self.version, self.hash = 0, os.urandom(32)
         self.ids = count()
         row = (self.session, "bench", "clarification", 0, self.hash)

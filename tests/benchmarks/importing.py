@@ -20,13 +20,14 @@ from shutil import copyfile
 from tempfile import TemporaryDirectory
 from typing import Any, Final
 
-from preflights_es.catalogue import WORKFLOWS
-from preflights_es.runtime import entropy, transfer
-from preflights_es.runtime.passes import Passes
+from preflights_es.archive import transfer
+from preflights_es.archive.two_pass_reader import Passes
 from preflights_es.runtime.runner import Runner
+from preflights_es.services.catalogue import WORKFLOWS
 from preflights_es.store import jsonl
 from preflights_es.store.sql import SqlStore
 from preflights_es.store.sqlite import BUSY_TIMEOUT_MS
+from preflights_es.system import clock_ids
 from tests.benchmarks import large
 from tests.benchmarks.measure import Figure, paired
 from tests.postgres import SAFE, OwnServer, connected
@@ -54,7 +55,7 @@ def figures() -> list[Figure]:
     server = OwnServer(SAFE)
     try:
         template = server.database()
-        SqlStore(server.url(template), entropy.now, entropy.salt).close()
+        SqlStore(server.url(template), clock_ids.now, clock_ids.salt).close()
         made: list[str] = []
 
         def new() -> str:
@@ -97,11 +98,11 @@ def archive(sessions: int) -> Path:
 def _ours(url: str) -> float:
     path = archive(SESSIONS)
     with (
-        closing(SqlStore(url, entropy.now, entropy.salt)) as store,
+        closing(SqlStore(url, clock_ids.now, clock_ids.salt)) as store,
         path.open("rb", jsonl.BLOCK) as file,
     ):
         taking = transfer.Transfer(
-            Runner(store, WORKFLOWS, entropy.now, entropy.new_id), store
+            Runner(store, WORKFLOWS, clock_ids.now, clock_ids.new_id), store
         ).imported(lambda: jsonl.lines_in(file, path.name), path.name)
         began = time.perf_counter()
         new = sum(one.new for one in taking)
@@ -222,7 +223,7 @@ _numbers = count()
 @cache
 def _empty() -> Path:
     path = Path(FOLDER.name) / "empty.db"
-    SqlStore(str(path), entropy.now, entropy.salt).close()
+    SqlStore(str(path), clock_ids.now, clock_ids.salt).close()
     return path
 
 

@@ -12,9 +12,9 @@ from typing import Final
 
 from preflights_es.core import ids
 from preflights_es.core.ports import Batch, Draft, Stored
-from preflights_es.runtime import entropy
 from preflights_es.store import chain, jsonl
 from preflights_es.store.sql import SqlStore
+from preflights_es.system import clock_ids
 
 SESSIONS: Final = 100_000
 EVENTS: Final = 8  # of each session
@@ -29,7 +29,7 @@ BEGAN: Final = 1_790_000_000_000  # milliseconds since 1970 UTC
 def database() -> Path:
     """Where the log lies; its events are verified by their chains like any others."""
     path = Path(FOLDER.name) / "large.db"
-    SqlStore(str(path), entropy.now, entropy.salt).close()
+    SqlStore(str(path), clock_ids.now, clock_ids.salt).close()
     connection = sqlite3.connect(path, isolation_level=None)
     connection.execute("PRAGMA synchronous=OFF")
     made = sessions(SESSIONS)
@@ -85,7 +85,7 @@ def _copied(events: list[Stored], session: str) -> list[Stored]:
         expected_hash=b"",
         events=drafts,
     )
-    return list(chain.sealed(batch, BEGAN * 1_000, entropy.salt))
+    return list(chain.sealed(batch, BEGAN * 1_000, clock_ids.salt))
 
 
 def _row(e: Stored) -> tuple[object, ...]:

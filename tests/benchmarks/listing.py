@@ -9,12 +9,12 @@ import sys
 import time
 from contextlib import closing
 
-from preflights_es.app import projector
+from preflights_es.bootstrap import projector
 from preflights_es.core.events import INT_MAX
 from preflights_es.projections.decisions import in_force
-from preflights_es.runtime import entropy
-from preflights_es.store.following import SqlFollowing
+from preflights_es.store.projection_feed import SqlFollowing
 from preflights_es.store.sql import SqlStore
+from preflights_es.system import clock_ids
 from tests.benchmarks import large
 from tests.benchmarks.measure import Figure, paired
 
@@ -34,7 +34,7 @@ OF_A_DAY = (
 def figures() -> list[Figure]:
     """Decisions as their classes, a day on which nothing happened, and the memory of lists."""
     path = str(large.database())
-    with closing(SqlStore(path, entropy.now, entropy.salt)) as store:
+    with closing(SqlStore(path, clock_ids.now, clock_ids.salt)) as store:
         projections = projector(SqlFollowing(store))
         projections.catch_up()
         with closing(sqlite3.connect(path)) as raw:

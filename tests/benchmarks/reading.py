@@ -6,10 +6,10 @@ import json
 import sqlite3
 import time
 
-from preflights_es.catalogue import WORKFLOWS
-from preflights_es.runtime import entropy
 from preflights_es.runtime.runner import Runner
+from preflights_es.services.catalogue import WORKFLOWS
 from preflights_es.store.sql import SqlStore
+from preflights_es.system import clock_ids
 from tests.benchmarks import large
 from tests.benchmarks.measure import Figure, paired
 
@@ -58,8 +58,8 @@ def _some(offset: int) -> list[str]:
 
 class _Ours:
     def __init__(self, path: str) -> None:
-        self.store = SqlStore(path, entropy.now, entropy.salt)
-        self.runner = Runner(self.store, WORKFLOWS, entropy.now, entropy.new_id)
+        self.store = SqlStore(path, clock_ids.now, clock_ids.salt)
+        self.runner = Runner(self.store, WORKFLOWS, clock_ids.now, clock_ids.new_id)
         self.offset = 0
 
     def read_seconds(self) -> float:

@@ -8,11 +8,11 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from preflights_es.catalogue import WORKFLOWS
 from preflights_es.core.completions import Completion, CompletionRequested
-from preflights_es.core.leading import Lead, Setup
+from preflights_es.core.lead import Lead, Setup
 from preflights_es.replay.replayer import Replayer
-from preflights_es.reruns import own_code
+from preflights_es.services.catalogue import WORKFLOWS
+from preflights_es.services.replays import own_code
 from preflights_es.store import chain, jsonl
 from preflights_es.workflows.clarification import WORKFLOW
 from preflights_es.workflows.clarification.values import HeuristicsConfig

@@ -21,9 +21,9 @@ from pathlib import Path
 from typing import Final
 
 from preflights_es.core.ports import Batch, Draft, Head
-from preflights_es.runtime import entropy
 from preflights_es.store.sql import SqlStore
 from preflights_es.store.sqlite import BUSY_TIMEOUT_MS
+from preflights_es.system import clock_ids
 from tests.benchmarks.measure import Figure, paired
 from tests.postgres import SAFE, OwnServer, connected
 
@@ -81,7 +81,7 @@ def _gain_against_raw(url: str) -> Figure:
 
 
 def _figures(engine: str, url: str, raw: Work) -> list[Figure]:
-    SqlStore(url, entropy.now, entropy.salt).close()
+    SqlStore(url, clock_ids.now, clock_ids.salt).close()
     found = []
     for writers in (1, WRITERS):
         pair = paired(
@@ -130,7 +130,7 @@ def _writer(barrier: Barrier, work: Work, url: str) -> None:
 
 
 def _ours(url: str) -> Callable[[], None]:
-    store = SqlStore(url, entropy.now, entropy.salt)
+    store = SqlStore(url, clock_ids.now, clock_ids.salt)
     head = _head(store)
 
     def work() -> None:
@@ -144,7 +144,7 @@ def _ours(url: str) -> Callable[[], None]:
 
 def _head(store: SqlStore) -> Head:
     """Of a session that exists, so that each side moves a head."""
-    return store.append([_batch(Head(entropy.new_id(), "bench", "clarification", 0, b""))])[0]
+    return store.append([_batch(Head(clock_ids.new_id(), "bench", "clarification", 0, b""))])[0]
 
 
 def _batch(head: Head) -> Batch:
@@ -156,7 +156,7 @@ def _batch(head: Head) -> Batch:
         expected_version=head.version,
         expected_hash=head.hash,
         events=(
-            Draft("bench.input.v1", data, "bench/1", entropy.new_id(), "user"),
+            Draft("bench.input.v1", data, "bench/1", clock_ids.new_id(), "user"),
             Draft("bench.decision.v1", data, "bench/1"),
             Draft("bench.decision.v1", data, "bench/1"),
         ),
@@ -175,7 +175,10 @@ OUTBOX = "INSERT INTO outbox (session_id, version) VALUES (?, ?)"
 
 def _rows(head: Head) -> list[tuple[object, ...]]:
     now, salt = 1_790_000_000_000_000, head.hash[:16]
-    kinds = (("bench.input.v1", entropy.new_id(), "user"), *[("bench.decision.v1", None, None)] * 2)
+    kinds = (
+        ("bench.input.v1", clock_ids.new_id(), "user"),
+        *[("bench.decision.v1", None, None)] * 2,
+    )
     return [
         (
             *(head.session_id, head.version + i, input_id, type_, now, by, "bench/1"),
@@ -186,7 +189,7 @@ def _rows(head: Head) -> list[tuple[object, ...]]:
 
 
 def _raw_sqlite(path: str) -> Callable[[], None]:
-    with closing(SqlStore(path, entropy.now, entropy.salt)) as store:
+    with closing(SqlStore(path, clock_ids.now, clock_ids.salt)) as store:
         head = _head(store)
     connection = sqlite3.connect(path, isolation_level=None)
     for pragma in (f"busy_timeout={BUSY_TIMEOUT_MS}", "synchronous=FULL", "secure_delete=ON"):
@@ -207,7 +210,7 @@ def _raw_sqlite(path: str) -> Callable[[], None]:
 
 
 def _raw_postgres(url: str) -> Callable[[], None]:
-    with closing(SqlStore(url, entropy.now, entropy.salt)) as store:
+    with closing(SqlStore(url, clock_ids.now, clock_ids.salt)) as store:
         head = _head(store)
     connection = connected(url)
     connection.autocommit = False
@@ -229,7 +232,7 @@ def _raw_postgres(url: str) -> Callable[[], None]:
 
 def _raw_pipeline(url: str) -> Callable[[], None]:
     """The same in two trips, as ours: all statements up to the COMMIT go together."""
-    with closing(SqlStore(url, entropy.now, entropy.salt)) as store:
+    with closing(SqlStore(url, clock_ids.now, clock_ids.salt)) as store:
         head = _head(store)
     connection = connected(url)
     move, event, outbox = (text.replace("?", "%s").encode() for text in (MOVE, EVENT, OUTBOX))

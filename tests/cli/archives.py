@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from preflights_es.core.events import Actor
-from preflights_es.core.leading import Setup
+from preflights_es.core.lead import Setup
 from preflights_es.store import jsonl
 from preflights_es.workflows.clarification import WORKFLOW
 from preflights_es.workflows.clarification.events import IntentionDeclared

@@ -10,8 +10,8 @@ from typing import Any
 from msgspec.structs import replace
 
 from preflights_cli.main import main
-from preflights_es.catalogue import WORKFLOWS
 from preflights_es.core.events import Decision, Input
+from preflights_es.services.catalogue import WORKFLOWS
 from preflights_es.workflows.clarification.events import AnswersGiven
 
 SOUND = WORKFLOWS["clarification"]

@@ -10,7 +10,7 @@ from typing import Any, Final
 import pytest
 
 from preflights_es.core.json import encoded
-from preflights_es.store import guards
+from preflights_es.store import triggers
 from tests.cli.program import Project
 from tests.cli.tampering import noted
 from tests.cli.test_lost_claims import GOLDEN, waiting
@@ -150,10 +150,10 @@ def test_what_is_not_looked_at_is_said(house: Project) -> None:
 
 def test_the_guards_that_are_expected_are_those_of_the_migrations(house: Project) -> None:
     with closing(sqlite3.connect(house.log)) as log:
-        found = guards.trouble("sqlite", lambda look: look(log.cursor()))
+        found = triggers.trouble("sqlite", lambda look: look(log.cursor()))
         assert list(found) == []
         names = log.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'").fetchall()
-    assert {name for (name,) in names} == set(guards.ON_SQLITE)
+    assert {name for (name,) in names} == set(triggers.ON_SQLITE)
 
 
 # Checkpoints ---------------------------------------------------------------------------------

@@ -38,7 +38,8 @@ import pytest
 
 import preflights_es
 from preflights_cli.main import COMMANDS, preflights
-from preflights_es import settings, settings_file
+from preflights_es.settings import file
+from preflights_es.settings.load import Options
 from tests.cli.program import Project, Result
 from tests.cli.tampering import cut_with_its_head, flipped, tampered
 from tests.cli.terminal import ANSWER, KEY, terminal
@@ -459,16 +460,16 @@ def test_every_option_of_a_command_is_documented(name: str) -> None:
 def test_every_setting_is_documented_and_every_documented_one_exists() -> None:
     found = [tables_of_keys(number) for number in range(4)]
     # Providers have a page of their own; the seeds' names are theirs.
-    providers = set(getattr(getattr(settings, "Options", object), "__struct_fields__", ()))
+    providers = set(Options.__struct_fields__)
     keys = {
         key
-        for key in settings_file.File.__struct_fields__
+        for key in file.File.__struct_fields__
         if key not in providers and not key.startswith("llm_")
     }
     assert found[0] == (keys - {"clarification"}) | {"provider"}
-    assert found[1] == set(settings_file.ClarificationTable.__struct_fields__)
-    assert found[2] == set(settings_file.CategoryTable.__struct_fields__)
-    assert found[3] == set(settings_file.SecondaryTable.__struct_fields__)
+    assert found[1] == set(file.ClarificationTable.__struct_fields__)
+    assert found[2] == set(file.CategoryTable.__struct_fields__)
+    assert found[3] == set(file.SecondaryTable.__struct_fields__)
 
 
 def tables_of_keys(number: int) -> set[str]:

@@ -11,7 +11,7 @@ from contextlib import closing, contextmanager
 import pytest
 from sqlalchemy.engine import make_url
 
-from preflights_es.store.following import SqlFollowing
+from preflights_es.store.projection_feed import SqlFollowing
 from preflights_es.store.sql import SqlStore
 from tests.cli import tampering
 from tests.cli.following import Following, follower, until

@@ -8,9 +8,9 @@ from typing import Final
 
 import pytest
 
-from preflights_es.core.asking import Given
 from preflights_es.core.events import Actor
-from preflights_es.core.leading import Setup
+from preflights_es.core.lead import Setup
+from preflights_es.core.questions import Given
 from preflights_es.store import jsonl
 from preflights_es.workflows.clarification.events import AnswersGiven, IntentionDeclared
 from preflights_es.workflows.clarification.values import Category, Field, HeuristicsConfig

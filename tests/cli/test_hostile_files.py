@@ -16,7 +16,7 @@ import pytest
 from msgspec.structs import replace
 
 from preflights_es.core.events import Actor
-from preflights_es.core.leading import Setup
+from preflights_es.core.lead import Setup
 from preflights_es.core.ports import Stored
 from preflights_es.store import jsonl
 from preflights_es.workflows.clarification.events import IntentionDeclared

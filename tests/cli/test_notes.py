@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from preflights_cli.noted import said
+from preflights_cli.workflows.extraction.display import said
 from preflights_es.core.events import Actor
 from preflights_es.store import jsonl
 from preflights_es.workflows.extraction.events import ItemAdded

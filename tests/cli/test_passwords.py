@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from sqlalchemy.engine import make_url
 
-from preflights_es.store.engines import parsed, shown_url, without_secrets
+from preflights_es.store.urls import parsed, shown_url, without_secrets
 from tests.cli.program import Project
 
 SERVER = "postgresql://ada@127.0.0.1:1/log"

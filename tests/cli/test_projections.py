@@ -13,7 +13,7 @@ from typing import Any
 import pexpect  # type: ignore[import-untyped]  # it has no stubs
 import pytest
 
-from preflights_es.price_settings import PriceTable
+from preflights_es.settings.prices import PriceTable
 from preflights_es.store.sql import SqlStore
 from tests.cli import tampering
 from tests.cli.program import Project, Result, environment

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from preflights_cli.moments import iso
+from preflights_cli.dates import iso
 from tests.cli.program import Project
 from tests.trusting import trust
 

@@ -15,12 +15,12 @@ from typing import Final, NamedTuple
 
 from msgspec.structs import replace
 
-from preflights_es.catalogue import WORKFLOWS
 from preflights_es.core.artifacts import ArtifactWritten
-from preflights_es.core.asking import Given
 from preflights_es.core.events import Actor
-from preflights_es.core.leading import Lead, Setup
+from preflights_es.core.lead import Lead, Setup
 from preflights_es.core.ports import Stored
+from preflights_es.core.questions import Given
+from preflights_es.services.catalogue import WORKFLOWS
 from preflights_es.store import jsonl
 from preflights_es.store.sql import SqlStore
 from preflights_es.workflows.clarification.events import AnswersGiven, IntentionDeclared

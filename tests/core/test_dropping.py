@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from preflights_es.core.contracts import Contract
-from preflights_es.core.judging import properties
+from preflights_es.contracts import unknown_properties
+from preflights_es.contracts.contract import Contract
 from preflights_es.workflows.clarification.contracts import CLARIFY, DECIDE
 from preflights_es.workflows.extraction.contracts import EXTRACTION
 
@@ -30,7 +30,7 @@ def test_what_is_dropped_does_not_depend_on_the_way(
 ) -> None:
     short, long = copy.deepcopy(value), copy.deepcopy(value)
     named = contract.shape.drop_unknown(short)
-    assert named == properties.drop_unknown(contract.shape.schema, long)
+    assert named == unknown_properties.drop_unknown(contract.shape.schema, long)
     assert short == long
 
 
@@ -44,9 +44,9 @@ def test_what_is_dropped_does_not_depend_on_the_way(
     ],
 )
 def test_a_schema_that_is_unclear_has_no_short_way(unclear: dict[str, Any]) -> None:
-    assert properties.closed(unclear) is None
+    assert unknown_properties.closed(unclear) is None
 
 
 def test_names_of_properties_are_no_words_of_a_schema() -> None:
     schema = {"type": "object", "properties": {"if": {"type": "string"}, "not": {}}}
-    assert properties.closed(schema) == {**schema, "additionalProperties": False}
+    assert unknown_properties.closed(schema) == {**schema, "additionalProperties": False}

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from contextlib import closing
 
-from preflights_es.app import projector
+from preflights_es.bootstrap import projector
 from preflights_es.projections.follower import Follower
-from preflights_es.runtime import entropy
 from preflights_es.store.listening import Listener
 from preflights_es.store.sql import SqlStore
 from preflights_es.store.watched import WatchedFollowing
+from preflights_es.system import clock_ids
 from tests.store.mortal import acknowledge, serve
 
 EVERY_S = 0.01
@@ -17,7 +17,7 @@ EVERY_S = 0.01
 
 def run(database: str) -> None:
     """Follow for ever; acknowledge every transaction that is about to begin."""
-    store = SqlStore(database, entropy.now, entropy.salt)
+    store = SqlStore(database, clock_ids.now, clock_ids.salt)
     with closing(Listener(store.database)) as listener:
         follower = Follower(listener, EVERY_S, acknowledge, acknowledge)
 

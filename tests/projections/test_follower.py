@@ -12,8 +12,8 @@ import pytest
 
 from preflights_es.core.errors import StoreUnavailable
 from preflights_es.projections.follower import Ended, Follower, Progress
-from preflights_es.store.following import SqlFollowing
 from preflights_es.store.listening import Listener
+from preflights_es.store.projection_feed import SqlFollowing
 from preflights_es.store.sql import SqlStore
 from tests.cli.following import follower, until
 from tests.cli.program import Project

@@ -14,7 +14,7 @@ from preflights_es.core.events import INT_MAX
 from preflights_es.projections.decisions import in_force
 from preflights_es.projections.sessions import SESSIONS
 from preflights_es.store import migrate
-from preflights_es.store.following import SqlFollowing
+from preflights_es.store.projection_feed import SqlFollowing
 from preflights_es.store.sql import SqlStore
 from preflights_es.store.tables import SCHEMA
 from tests.projections.given import address, asked, changed, following, recorded, tampered

@@ -11,20 +11,20 @@ import pytest
 from msgspec.structs import replace
 from sqlalchemy.engine import make_url
 
-from preflights_es.app import reader
-from preflights_es.catalogue import WORKFLOWS
+from preflights_es.bootstrap import reader
 from preflights_es.core.errors import LogFromFuture, StoreUnavailable
 from preflights_es.core.events import ERASED_TAG
+from preflights_es.core.grammar import misplaced
 from preflights_es.core.ports import Batch, Draft, Row
 from preflights_es.projections.decisions import DECISIONS
+from preflights_es.projections.folding import Read, Reader
 from preflights_es.projections.projection import Projection
 from preflights_es.projections.projector import Projector
-from preflights_es.projections.reading import Read, Reader
 from preflights_es.projections.sessions import SESSIONS
 from preflights_es.projections.usage import USAGE
-from preflights_es.runtime.grammar import misplaced
+from preflights_es.services.catalogue import WORKFLOWS
 from preflights_es.store.codec import Codec
-from preflights_es.store.following import SqlFollowing
+from preflights_es.store.projection_feed import SqlFollowing
 from preflights_es.store.sql import SqlStore
 from tests.postgres import Server
 from tests.projections.given import (

@@ -16,7 +16,7 @@ from preflights_es.core.errors import LogBusy
 from preflights_es.projections import projector as projecting
 from preflights_es.projections.projector import BUSY, UNWRITTEN, Projector
 from preflights_es.store.database import HURRY_MS
-from preflights_es.store.following import SqlFollowing
+from preflights_es.store.projection_feed import SqlFollowing
 from preflights_es.store.sql import SqlStore
 from tests.fixed import Clock
 from tests.projections.given import address, following, kept, recorded

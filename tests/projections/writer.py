@@ -11,8 +11,8 @@ import random
 import sys
 from typing import Final
 
-from preflights_es.runtime import entropy
 from preflights_es.store.sql import SqlStore
+from preflights_es.system import clock_ids
 from tests.projections.recording import Recording, goldens
 
 AT_ONCE: Final = 10  # sessions that grow in turn
@@ -20,7 +20,7 @@ AT_ONCE: Final = 10  # sessions that grow in turn
 
 def run(database: str, first: int, events: int) -> None:
     """Record at least so many events."""
-    store = SqlStore(database, entropy.now, entropy.salt)
+    store = SqlStore(database, clock_ids.now, clock_ids.salt)
     choice = random.Random(first)
     number, recorded = first, 0
     growing: list[Recording] = []

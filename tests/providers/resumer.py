@@ -15,9 +15,9 @@ from typing import TextIO
 
 from preflights_es.core.errors import PreflightsError
 from preflights_es.providers.openai import OpenAIProvider
-from preflights_es.runtime import entropy
 from preflights_es.runtime.runner import Runner
 from preflights_es.store.sql import SqlStore
+from preflights_es.system import clock_ids
 from tests import toy
 from tests.fixed import PROJECT, SECOND
 
@@ -32,14 +32,14 @@ class Resumer:
         self._url = url
         self._ahead = 0
         self._runner = Runner(
-            SqlStore(log, self._now, entropy.salt),
+            SqlStore(log, self._now, clock_ids.salt),
             {"toy": toy.WORKFLOW},
             self._now,
-            entropy.new_id,
+            clock_ids.new_id,
         )
 
     def _now(self) -> int:
-        return entropy.now() + self._ahead
+        return clock_ids.now() + self._ahead
 
     def ask(self, session_id: str) -> str:
         """Begin a session whose call is due; its request is durable when this returns."""

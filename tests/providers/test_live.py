@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from preflights_es import settings
 from preflights_es.core.completions import Completion, Message
 from preflights_es.core.errors import LLMAPIError, LLMTruncatedError
-from preflights_es.core.keys import Secret
-from preflights_es.core.leading import FellBack, Lead
+from preflights_es.core.lead import FellBack, Lead
+from preflights_es.core.secret import Secret
 from preflights_es.providers.capabilities import REAL
-from preflights_es.providers.configured import chosen, provider
+from preflights_es.providers.factory import chosen, provider
 from preflights_es.providers.remote import RemoteProvider
+from preflights_es.settings import load
 from tests import led
 from tests.led import Case
 
@@ -26,8 +26,8 @@ def real(tmp_path: Path, **options: str) -> list[RemoteProvider]:
     """Every provider whose key is set, and OpenAI's other API."""
     found = []
     for name in REAL:
-        told = settings.Options(provider=name, **options)
-        held = settings.load(tmp_path, os.environ, options=told)
+        told = load.Options(provider=name, **options)
+        held = load.load_settings(tmp_path, os.environ, options=told)
         if name in held.keys:
             found.append(chosen(held, str))
     assert found, "no key is set: live tests need one of the variables in docs/providers.md"

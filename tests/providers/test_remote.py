@@ -26,8 +26,8 @@ from preflights_es.core.errors import (
     LLMTruncatedError,
     SettingsError,
 )
-from preflights_es.core.keys import Secret
-from preflights_es.providers import wire
+from preflights_es.core.secret import Secret
+from preflights_es.providers import http_body
 from preflights_es.providers.anthropic import AnthropicProvider
 from preflights_es.providers.openai import OpenAIProvider
 from tests.providers import server
@@ -195,14 +195,14 @@ def test_names_with_lone_surrogates_can_be_recorded(api: FakeAPI) -> None:
     api.script(server.json_body(server.message("ok") | {"model": "m\udcff" + "x" * 999}))
     model = answer(provider("messages", api)).model
     assert model.encode()
-    assert len(model) <= wire.WORD_MAX
+    assert len(model) <= http_body.WORD_MAX
 
 
 @given(st.lists(st.binary(max_size=4) | st.sampled_from([b"\\ud8", "é".encode(), b"\xff"])))
 def test_any_bytes_come_back_out_of_their_text(parts: list[bytes]) -> None:
     raw = b"".join(parts)
-    text, _ = wire.decoded(b"." + raw)
-    assert wire.encoded(text) == b"." + raw
+    text, _ = http_body.decoded(b"." + raw)
+    assert http_body.encoded(text) == b"." + raw
 
 
 # 3. Failures ---------------------------------------------------------------------------------
@@ -369,7 +369,7 @@ def test_any_json_ends_in_a_completion_or_an_error(value: Any, code: int, where:
         OpenAIProvider("k", base_url="http://localhost"),
         OpenAIProvider("k", base_url="http://localhost", api="responses"),
     )[where]
-    said = wire.Answer(code, {"content-type": "application/json"}, json.dumps(value).encode())
+    said = http_body.Answer(code, {"content-type": "application/json"}, json.dumps(value).encode())
     with contextlib.suppress(LLMError):
         if code == 200:
             found = asked._completion(said)
@@ -450,8 +450,8 @@ def test_a_server_that_drips_is_a_timeout_too(api: FakeAPI, endpoint: str) -> No
         ({"retry-after-ms": "0.2"}, 1),
         ({"retry-after": "-3"}, 0),
         ({"retry-after": "nan"}, None),
-        ({"retry-after": "inf"}, wire.RETRY_AFTER_MAX_MS),
-        ({"retry-after": "1e300"}, wire.RETRY_AFTER_MAX_MS),
+        ({"retry-after": "inf"}, http_body.RETRY_AFTER_MAX_MS),
+        ({"retry-after": "1e300"}, http_body.RETRY_AFTER_MAX_MS),
         ({"retry-after": "later"}, None),
         ({"retry-after": ""}, None),
         ({}, None),
@@ -469,7 +469,7 @@ def test_a_server_that_drips_is_a_timeout_too(api: FakeAPI, endpoint: str) -> No
 def test_the_hint_of_a_rate_limit_is_in_milliseconds(
     headers: dict[str, str], expected: int | None
 ) -> None:
-    assert wire.retry_after_ms(headers) == expected
+    assert http_body.retry_after_ms(headers) == expected
 
 
 def test_the_hint_travels_with_the_error(api: FakeAPI, endpoint: str) -> None:
@@ -530,7 +530,7 @@ def test_what_is_kept_of_a_long_response_is_short(api: FakeAPI, endpoint: str) -
 def test_a_response_without_end_is_not_read_to_its_end(api: FakeAPI, endpoint: str) -> None:
     import gzip
 
-    bomb = gzip.compress(b" " * (wire.RESPONSE_MAX + 1))
+    bomb = gzip.compress(b" " * (http_body.RESPONSE_MAX + 1))
     headers = {"content-type": "application/json", "content-encoding": "gzip"}
     for code in (200, 500):
         sent = server.Sent(bomb, code, headers)

@@ -8,15 +8,15 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from preflights_es import catalogue, reruns
-from preflights_es.core.asking import Given
 from preflights_es.core.completions import CompletionRequested
 from preflights_es.core.events import Event
-from preflights_es.core.leading import Lead, Setup
+from preflights_es.core.lead import Lead, Setup
 from preflights_es.core.ports import Provider, Stored
+from preflights_es.core.questions import Given
 from preflights_es.core.session import Workflow
 from preflights_es.replay.replayer import Replay, Replayer
 from preflights_es.runtime.runner import Handle, Runner
+from preflights_es.services import catalogue, replays
 from preflights_es.store.codec import Codec
 from preflights_es.store.memory import MemoryStore
 from preflights_es.workflows.clarification import WORKFLOW
@@ -104,7 +104,7 @@ def requests(events: Sequence[Event]) -> list[CompletionRequested]:
 def replayed(stored: Sequence[Stored], workflow: Workflow[Any] = WORKFLOW) -> Replay:
     """The strict replay, by today's code or by another."""
     workflows = {**catalogue.WORKFLOWS, workflow.name: workflow}
-    return Replayer(workflows, reruns.own_code()).replay(stored)
+    return Replayer(workflows, replays.own_code()).replay(stored)
 
 
 def asking(**changes: Any) -> Workflow[Any]:

@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from preflights_es.catalogue import WORKFLOWS
 from preflights_es.core.artifacts import ARTIFACT_EVENTS
 from preflights_es.core.completions import COMPLETION_EVENTS
 from preflights_es.core.events import SESSION_EVENTS, SessionErased
-from preflights_es.core.leading import LED_EVENTS
+from preflights_es.core.lead import LED_EVENTS
 from preflights_es.core.ports import Stored
 from preflights_es.replay.replayer import Replayer
-from preflights_es.reruns import own_code
+from preflights_es.services.catalogue import WORKFLOWS
+from preflights_es.services.replays import own_code
 from preflights_es.store import chain, jsonl
 from preflights_es.store.codec import Codec
 from preflights_es.workflows.clarification.events import QuestionSuggested

@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from preflights_es import catalogue
 from preflights_es.core.completions import CompletionRequested, Message
 from preflights_es.core.errors import LogDamaged
 from preflights_es.core.ports import Stored
 from preflights_es.replay.causes import causes
+from preflights_es.services import catalogue
 from tests.replay.sessions import Led, asking, real, replayed, requests, sim
 from tests.store.given import resealed
 

@@ -9,7 +9,7 @@ import pytest
 from preflights_es.core.completions import Completion, CompletionFailed, CompletionReceived
 from preflights_es.core.errors import LLMAPIError
 from preflights_es.replay.drift import drift
-from preflights_es.replay.reasking import Code
+from preflights_es.replay.recompute import Code
 from preflights_es.replay.recording import recording
 from preflights_es.replay.replayer import Replayer
 from preflights_es.replay.simulate import simulate

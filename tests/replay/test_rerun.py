@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from preflights_es import catalogue, reruns
 from preflights_es.core.completions import CompletionFailed, CompletionRequested, Message
 from preflights_es.core.errors import (
     ErasedSession,
@@ -25,15 +24,16 @@ from preflights_es.core.errors import (
     SessionFaulted,
 )
 from preflights_es.core.events import ERASED_TAG, Actor, SessionAbandoned
-from preflights_es.core.leading import LeadChanged, StepRetried
+from preflights_es.core.lead import LeadChanged, StepRetried
 from preflights_es.core.ports import Stored
 from preflights_es.core.session import Workflow
 from preflights_es.providers.recorded import RecordedProvider, Unrecorded, error_of
 from preflights_es.replay.drift import drift
-from preflights_es.replay.reasking import driven
+from preflights_es.replay.recompute import driven
 from preflights_es.replay.recording import recording
-from preflights_es.replay.rerun import Rerun
+from preflights_es.replay.report import Rerun
 from preflights_es.replay.simulate import simulate
+from preflights_es.services import catalogue, replays
 from preflights_es.workflows.clarification import WORKFLOW
 from tests import strategies, toy
 from tests.fixed import NOON
@@ -55,7 +55,7 @@ def drifted(stored: Any, workflow: Workflow[Any] = WORKFLOW) -> Rerun:
 
 def resimulated(stored: list[Stored], seed: int | None = None, faults: str | None = None) -> Rerun:
     found = recording(catalogue.WORKFLOWS, stored)
-    return asyncio.run(simulate(found, reruns.own_code(), reruns.simulating(seed, faults)))[0]
+    return asyncio.run(simulate(found, replays.own_code(), replays.simulating(seed, faults)))[0]
 
 
 def is_the_same(found: Rerun) -> bool:
@@ -269,7 +269,7 @@ def test_what_the_rules_led_they_lead_again_unless_a_seed_is_given() -> None:
 def test_two_simulations_are_the_same_to_the_last_id() -> None:
     recorded = recording(catalogue.WORKFLOWS, Led(real()).answer().stored)
     runs = [
-        asyncio.run(simulate(recorded, reruns.own_code(), reruns.simulating(7)))[1]
+        asyncio.run(simulate(recorded, replays.own_code(), replays.simulating(7)))[1]
         for _ in range(2)
     ]
     assert runs[0].stored == runs[1].stored

@@ -9,8 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from preflights_es import catalogue, reruns
-from preflights_es.core.asking import Given
 from preflights_es.core.completions import (
     Completion,
     CompletionFailed,
@@ -18,20 +16,22 @@ from preflights_es.core.completions import (
     Message,
 )
 from preflights_es.core.errors import SettingsError
-from preflights_es.core.leading import Lead, LeadChanged
+from preflights_es.core.lead import Lead, LeadChanged
 from preflights_es.core.ports import Provider, Stored
 from preflights_es.core.prompts import prompt, versions
+from preflights_es.core.questions import Given
 from preflights_es.providers.recorded import Unanswered
 from preflights_es.providers.simulated.provider import SimLLMProvider
-from preflights_es.replay.answering import KINDS, Answering, Kind, step_of
 from preflights_es.replay.child import Child
-from preflights_es.replay.otherwise import Misused, Otherwise
-from preflights_es.replay.reasking import Reasking, driven
+from preflights_es.replay.recompute import Reasking, driven
 from preflights_es.replay.recording import recording
-from preflights_es.replay.rerun import Rerun
+from preflights_es.replay.report import Rerun
+from preflights_es.replay.responders import KINDS, Answering, Kind, step_of
 from preflights_es.replay.sealing import sealed_as
 from preflights_es.replay.whatif import LiveNeeded, what_if
+from preflights_es.replay.whatif_plan import Misused, Otherwise
 from preflights_es.runtime.performer import PROGRAM
+from preflights_es.services import catalogue, replays
 from preflights_es.store import jsonl
 from preflights_es.store.chain import verified
 from preflights_es.workflows.clarification.events import AnswersGiven
@@ -50,7 +50,7 @@ def run(
 ) -> tuple[Rerun, Child]:
     models = None if live is None else lambda _request: live
     found = recording(EVERY, stored)
-    return asyncio.run(what_if(found, Otherwise(**otherwise), reruns.own_code(), models))
+    return asyncio.run(what_if(found, Otherwise(**otherwise), replays.own_code(), models))
 
 
 def led_by(lead: Lead | None) -> Any:
@@ -318,7 +318,7 @@ def test_no_more_calls_are_made_than_were_announced() -> None:
     led = Led(real())
     model = Asked()
     found = recording(EVERY, led.stored)
-    answering = Answering(found, 99, Reasking(reruns.own_code()), lambda _: model, 1)
+    answering = Answering(found, 99, Reasking(replays.own_code()), lambda _: model, 1)
     (asked,) = requests(led.events)
     assert driven(answering.respond(asked)).text
     with pytest.raises(Unanswered, match="1 calls were announced, and have been made"):
@@ -332,15 +332,15 @@ def test_no_more_calls_are_made_than_were_announced() -> None:
 def test_prompts_are_named_by_version_or_whole() -> None:
     workflow = catalogue.WORKFLOWS["clarification"]
     for version in ("v2", "clarify.v2"):
-        assert reruns.prompts_named(workflow, [("clarify", version)]) == (
+        assert replays.prompts_named(workflow, [("clarify", version)]) == (
             ("clarify", "clarify.v2"),
         )
     with pytest.raises(SettingsError, match="expected one of clarify, decide"):
-        reruns.prompts_named(workflow, [("x", "v1")])
+        replays.prompts_named(workflow, [("x", "v1")])
     with pytest.raises(SettingsError, match=r"expected one of clarify\.v1, clarify\.v2"):
-        reruns.prompts_named(workflow, [("clarify", "v3")])
+        replays.prompts_named(workflow, [("clarify", "v3")])
     with pytest.raises(SettingsError, match="it has none"):
-        reruns.prompts_named(toy.WORKFLOW, [("x", "v1")])
+        replays.prompts_named(toy.WORKFLOW, [("x", "v1")])
 
 
 @pytest.mark.parametrize("name", catalogue.WORKFLOWS)

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from preflights_es.artifacts.files import hash_of
-from preflights_es.catalogue import WORKFLOWS
 from preflights_es.core.artifacts import ArtifactWritten
 from preflights_es.core.errors import (
     ArtifactOutside,
@@ -18,12 +17,13 @@ from preflights_es.core.errors import (
     UnknownSession,
 )
 from preflights_es.core.events import Actor, ResponseIgnored, SessionAbandoned
-from preflights_es.core.leading import Setup
+from preflights_es.core.lead import Setup
 from preflights_es.replay.replayer import Replayer
-from preflights_es.runtime.clarifications import Clarifications
 from preflights_es.runtime.documents import Documents, Rebuilt
 from preflights_es.runtime.runner import Handle, Runner
 from preflights_es.runtime.sessions import Desk
+from preflights_es.services.catalogue import WORKFLOWS
+from preflights_es.services.clarification.clarifications import Clarifications
 from preflights_es.store.memory import MemoryStore
 from preflights_es.workflows.clarification.state import State
 from preflights_es.workflows.clarification.values import HeuristicsConfig

@@ -11,8 +11,8 @@ from preflights_es.core.artifacts import ArtifactWritten
 from preflights_es.core.errors import ArtifactOutside
 from preflights_es.runtime.documents import Documents
 from preflights_es.runtime.performer import PROGRAM
-from preflights_es.runtime.renumber import mended
 from preflights_es.runtime.runner import Handle
+from preflights_es.services.clarification.renumber import mended
 from tests.fixed import PROJECT
 from tests.runtime.test_documents import LOGIN, House
 

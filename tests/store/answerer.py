@@ -16,7 +16,7 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, Final
 
-from preflights_es.app import App
+from preflights_es.bootstrap import App
 from preflights_es.core.errors import Refused
 from tests.store.decider import app
 from tests.store.mortal import acknowledge

@@ -9,9 +9,9 @@ from __future__ import annotations
 from importlib import import_module
 from pathlib import Path
 
-from preflights_es import settings
-from preflights_es.app import App
+from preflights_es.bootstrap import App
 from preflights_es.core.events import Actor
+from preflights_es.settings import load
 from preflights_es.workflows.clarification import WORKFLOW
 from tests.store.mortal import acknowledge, serve
 
@@ -20,7 +20,7 @@ PROJECT = "crashing"
 
 def app(root: Path, database: str = "log.db") -> App:
     """The program in a folder, by a person named Ada; a file of the log lies in the folder."""
-    found = settings.load(
+    found = load.load_settings(
         root,
         {"PREFLIGHTS_PROJECT": PROJECT, "PREFLIGHTS_ACTOR": "user:Ada"},
         database=database if "://" in database else str(root / database),

@@ -9,17 +9,17 @@ import signal
 from importlib import import_module
 from pathlib import Path
 
-from preflights_es import settings
-from preflights_es.app import App
+from preflights_es.bootstrap import App
 from preflights_es.core.errors import ErasedSession
 from preflights_es.core.events import Actor
+from preflights_es.settings import load
 from tests.fixed import PROJECT
 from tests.store.mortal import acknowledge, serve
 
 
 def app(root: Path, database: str) -> App:
     """The program in a folder, by a person named Ada."""
-    found = settings.load(root, {"PREFLIGHTS_PROJECT": PROJECT}, database=database)
+    found = load.load_settings(root, {"PREFLIGHTS_PROJECT": PROJECT}, database=database)
     return App(found, Actor("user", "Ada"))
 
 
@@ -45,6 +45,6 @@ def run(program: App) -> None:
 
 
 if __name__ == "__main__":
-    for name in ("preflights_es.store.postgres", "preflights_es.runtime.erasure"):
+    for name in ("preflights_es.store.postgres", "preflights_es.archive.erasure"):
         import_module(name)  # before the fork, not in every child
     serve(lambda words: run(app(Path(words[0]), words[1])))

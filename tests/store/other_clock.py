@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 
 from preflights_es.core import ids
-from preflights_es.runtime import entropy
+from preflights_es.system import clock_ids
 from tests.cli.program import Project
 
 
@@ -34,7 +34,7 @@ class Told:
 def main(project: Project) -> None:
     """One command after the other, in one process."""
     clock = Told()
-    entropy.now, entropy.new_id = clock.now, clock.new_id
+    clock_ids.now, clock_ids.new_id = clock.now, clock.new_id
     for line in sys.stdin:
         told = json.loads(line)
         clock.at, clock.step = told["at"], told["step"]

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TextIO
 
-from preflights_es.app import App
+from preflights_es.bootstrap import App
 from preflights_es.core.errors import PreflightsError
 from tests.store.decider import app
 

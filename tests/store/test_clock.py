@@ -16,20 +16,20 @@ from typing import Any, Final
 
 import pytest
 
-from preflights_es import settings
-from preflights_es.app import App
-from preflights_es.catalogue import WORKFLOWS
+from preflights_es.archive.verification import walked
+from preflights_es.bootstrap import App
 from preflights_es.core import ids
 from preflights_es.core.errors import Refused
 from preflights_es.core.events import Actor
 from preflights_es.projections import audit
 from preflights_es.projections.decisions import in_force
 from preflights_es.replay.replayer import Replayer
-from preflights_es.runtime import entropy
-from preflights_es.runtime.integrity import walked
 from preflights_es.runtime.runner import Runner
+from preflights_es.services.catalogue import WORKFLOWS
+from preflights_es.settings import load
 from preflights_es.store.chain import verified
 from preflights_es.store.sql import SqlStore
+from preflights_es.system import clock_ids
 from preflights_es.workflows.clarification import WORKFLOW
 from tests import toy
 from tests.cli.program import Result
@@ -71,7 +71,7 @@ class Timed(App):
     @cached_property
     def store(self) -> SqlStore:
         """The log."""
-        return SqlStore(self.settings.database, self.now, entropy.salt)
+        return SqlStore(self.settings.database, self.now, clock_ids.salt)
 
     @cached_property
     def runner(self) -> Runner:
@@ -92,7 +92,7 @@ class Timed(App):
 @pytest.fixture(params=CLOCKS)
 def program(request: pytest.FixtureRequest, tmp_path: Path, database: str) -> Iterator[Timed]:
     """The program by each clock, on each engine."""
-    found = settings.load(tmp_path, {"PREFLIGHTS_PROJECT": PROJECT}, database=database)
+    found = load.load_settings(tmp_path, {"PREFLIGHTS_PROJECT": PROJECT}, database=database)
     with closing(Timed(found, Actor("user", "Ada"))) as made:
         made.clock = CLOCKS[request.param]
         yield made
@@ -191,7 +191,9 @@ def test_a_call_under_way_is_nobody_elses_by_a_clock_that_stepped_back(
 def by_hand(tmp_path: Path) -> Iterator[tuple[Timed, Hands]]:
     """The program by a clock that is moved by hand."""
     hands = Hands()
-    found = settings.load(tmp_path, {"PREFLIGHTS_PROJECT": PROJECT}, database=str(tmp_path / "l"))
+    found = load.load_settings(
+        tmp_path, {"PREFLIGHTS_PROJECT": PROJECT}, database=str(tmp_path / "l")
+    )
     with closing(Timed(found, Actor("user", "Ada"))) as made:
         made.clock = lambda _look: hands.at
         yield made, hands

@@ -11,6 +11,7 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
+from preflights_es.archive.verification import checked
 from preflights_es.core.artifacts import ARTIFACT_EVENTS, Record
 from preflights_es.core.completions import COMPLETION_EVENTS, CompletionFailed
 from preflights_es.core.errors import ErasedSession, LogDamaged, LogFromFuture
@@ -19,7 +20,6 @@ from preflights_es.core.ports import Draft, Stored
 from preflights_es.core.session import Upcaster, Workflow
 from preflights_es.core.views import View
 from preflights_es.replay.replayer import Replayer
-from preflights_es.runtime.integrity import checked
 from preflights_es.runtime.runner import Runner
 from preflights_es.store import jsonl
 from preflights_es.store.chain import verified

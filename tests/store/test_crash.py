@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from preflights_es.app import App
-from preflights_es.catalogue import WORKFLOWS
+from preflights_es.bootstrap import App
 from preflights_es.core.artifacts import ArtifactDue
 from preflights_es.replay.replayer import Replayer
+from preflights_es.services.catalogue import WORKFLOWS
 from preflights_es.store.chain import verified
 from preflights_es.store.sql import SqlStore
 from tests.fixed import PROJECT

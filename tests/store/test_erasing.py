@@ -16,7 +16,7 @@ from preflights_es.core.events import ERASED_TAG
 from preflights_es.core.ports import Head
 from preflights_es.store import tables
 from preflights_es.store.chain import erased_before, verified
-from preflights_es.store.projected import PROJECTED
+from preflights_es.store.projection_statements import PROJECTED
 from preflights_es.store.sql import SqlStore
 from tests.fixed import PROJECT
 from tests.postgres import connected

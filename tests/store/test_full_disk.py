@@ -18,7 +18,7 @@ import pytest
 from preflights_es.core.errors import CommitUnknown, StoreError, StoreUnavailable
 from preflights_es.core.ports import Batch, Head
 from preflights_es.store.chain import verified
-from preflights_es.store.following import SqlFollowing
+from preflights_es.store.projection_feed import SqlFollowing
 from preflights_es.store.sql import SqlStore
 from tests.cli.program import Project, Result
 from tests.fixed import PROJECT, Clock

@@ -24,9 +24,9 @@ from preflights_es.core.errors import (
 )
 from preflights_es.store import migrate, tables
 from preflights_es.store.chain import verified
-from preflights_es.store.engines import parsed
 from preflights_es.store.sql import SqlStore
 from preflights_es.store.sqlite import PAGE_SIZE
+from preflights_es.store.urls import parsed
 from tests.fixed import Clock
 from tests.store.given import UPGRADER, Salt, batch, cursor, heard, opened, said, session_id, sql
 

@@ -29,7 +29,6 @@ from preflights_es.core.errors import (
 from preflights_es.core.ports import Draft
 from preflights_es.store import jsonl, migrate, tables
 from preflights_es.store.chain import verified
-from preflights_es.store.engines import file_of, parsed, shown_url
 from preflights_es.store.hints import LOCK_MS, PAUSE_S
 from preflights_es.store.postgres import (
     CONNECT_TIMEOUT_S,
@@ -40,6 +39,7 @@ from preflights_es.store.postgres import (
     TRIES,
 )
 from preflights_es.store.sql import SqlStore
+from preflights_es.store.urls import file_of, parsed, shown_url
 from tests import markdown
 from tests.fixed import Clock
 from tests.markdown import ticked

@@ -13,9 +13,9 @@ import pytest
 
 from preflights_es.core.errors import LogDamaged, SettingsError, StoreUnavailable
 from preflights_es.store.chain import sealed, verified
-from preflights_es.store.engines import file_of, parsed, shown_url
 from preflights_es.store.sql import SqlStore
 from preflights_es.store.sqlite import BUSY_TIMEOUT_MS, PAGE_SIZE
+from preflights_es.store.urls import file_of, parsed, shown_url
 from tests.fixed import PROJECT, Clock
 from tests.store.given import Salt, batch, cursor, heard, opened, said, session_id, sql
 

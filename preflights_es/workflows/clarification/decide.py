@@ -7,10 +7,10 @@ from functools import reduce
 from msgspec.structs import replace
 
 from preflights_es.core.artifacts import ArtifactDue, ArtifactWritten
-from preflights_es.core.asking import Given, stripped
 from preflights_es.core.completions import CompletionFailed, CompletionReceived
 from preflights_es.core.events import Decision, Input
-from preflights_es.core.leading import FellBack, LeadChanged, LeadTaken, StepRetried
+from preflights_es.core.lead import FellBack, LeadChanged, LeadTaken, StepRetried
+from preflights_es.core.questions import Given, stripped
 from preflights_es.workflows.clarification import lead, rules
 from preflights_es.workflows.clarification.events import (
     AnswerAccepted,

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any, ClassVar, Literal
 
 from preflights_es.core.artifacts import ARTIFACT_EVENTS, Related
-from preflights_es.core.asking import AnswerRefusal, Answers, Refusal
 from preflights_es.core.completions import COMPLETION_EVENTS
 from preflights_es.core.events import Actor, Decision, Event, Input, RecordNumber, Value, Whole
-from preflights_es.core.leading import LED_EVENTS, Setup
+from preflights_es.core.lead import LED_EVENTS, Setup
+from preflights_es.core.questions import AnswerRefusal, Answers, Refusal
 from preflights_es.core.session import Upcaster
 from preflights_es.core.views import Question
 from preflights_es.workflows.clarification.values import (

@@ -9,7 +9,7 @@ import msgspec
 from msgspec.structs import replace
 
 from preflights_es.core.completions import CompletionReceived
-from preflights_es.core.decided import Decided, Origin, Standing, Stood
+from preflights_es.core.decision_record import Decided, Origin, Standing, Stood
 from preflights_es.core.events import Actor, Event, Input
 from preflights_es.core.session import Session
 from preflights_es.workflows.clarification.events import (

@@ -10,11 +10,11 @@ from __future__ import annotations
 from functools import partial
 from typing import Any, Literal
 
-from preflights_es.core.asking import is_placeholder, stripped
+from preflights_es.core.completion_step import Usable, concluded, requested
 from preflights_es.core.completions import CompletionRequested, Message
 from preflights_es.core.events import ActorKind, Decision, Outcome
-from preflights_es.core.judging.verdict import Violation
-from preflights_es.core.steps import Usable, concluded, requested
+from preflights_es.core.questions import is_placeholder, stripped
+from preflights_es.core.verdict import Violation
 from preflights_es.workflows.clarification import rules
 from preflights_es.workflows.clarification.events import PatchProposed, QuestionSuggested
 from preflights_es.workflows.clarification.state import State

@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping
 from typing import Final, Literal, NamedTuple
 
-from preflights_es.core.asking import is_placeholder, stripped
+from preflights_es.core.questions import is_placeholder, stripped
 from preflights_es.core.text import slug
 from preflights_es.core.views import Question
 from preflights_es.workflows.clarification.values import (

@@ -8,11 +8,11 @@ from typing import Any, Final, Literal
 import msgspec
 from msgspec.structs import replace
 
-from preflights_es.core import steps
+from preflights_es.core import completion_step
 from preflights_es.core.artifacts import ArtifactDue, ArtifactWritten, Related, Written
+from preflights_es.core.completion_step import Led
 from preflights_es.core.events import Actor, Event, Input
-from preflights_es.core.leading import FellBack
-from preflights_es.core.steps import Led
+from preflights_es.core.lead import FellBack
 from preflights_es.core.views import Question
 from preflights_es.workflows.clarification.events import (
     AnswerAccepted,
@@ -172,7 +172,7 @@ def _after_intention(state: State, new: IntentionDeclared) -> State:
         actor=new.actor,
         input=new,
         redacted=new.redacted,
-        led=steps.opened(new.setup),
+        led=completion_step.opened(new.setup),
         known=new.known,
     )
 
@@ -237,12 +237,12 @@ def _after_due(state: State, _: ArtifactDue) -> State:
 
 
 def _after_fallback(state: State, event: FellBack) -> State:
-    led = steps.after(state.led, state.input, event)
+    led = completion_step.after(state.led, state.input, event)
     return _categorized(replace(state, led=led, framed=_answered_frame(state)))
 
 
 def _after_led(state: State, event: Event) -> State:
-    led = steps.after(state.led, state.input, event)
+    led = completion_step.after(state.led, state.input, event)
     return state if led is state.led else replace(state, led=led)
 
 
@@ -267,7 +267,7 @@ def _after_answer(state: State, event: AnswerAccepted) -> State:
         found=found,
         provenance=provenance,
         question=None if answers_open else state.question,
-        led=steps.heard(state.led, f"{event.field}: {event.value}"),
+        led=completion_step.heard(state.led, f"{event.field}: {event.value}"),
         turn=state.turn + answers_open,
     )
 

@@ -9,9 +9,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
-from preflights_es.core.contracts import Contract
-from preflights_es.core.judging.verdict import Violation
+from preflights_es.contracts.contract import Contract
 from preflights_es.core.text import visible
+from preflights_es.core.verdict import Violation
 from preflights_es.workflows.extraction.values import (
     CONTENT_MAX,
     DURATION_MAX,

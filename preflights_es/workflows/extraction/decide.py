@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from functools import reduce
 
-from preflights_es.core.asking import is_placeholder, stripped
 from preflights_es.core.completions import CompletionFailed, CompletionReceived
 from preflights_es.core.events import Decision, Input
-from preflights_es.core.leading import FellBack, LeadChanged, LeadTaken, StepRetried
+from preflights_es.core.lead import FellBack, LeadChanged, LeadTaken, StepRetried
+from preflights_es.core.questions import is_placeholder, stripped
 from preflights_es.workflows.extraction import lead, rules
 from preflights_es.workflows.extraction.events import (
     AnswerAccepted,

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import ClassVar, Literal
 
-from preflights_es.core.asking import AnswerRefusal, Answers, Refusal
 from preflights_es.core.completions import COMPLETION_EVENTS
 from preflights_es.core.events import Decision, Event, Input, Whole
-from preflights_es.core.leading import LED_EVENTS, Setup
+from preflights_es.core.lead import LED_EVENTS, Setup
+from preflights_es.core.questions import AnswerRefusal, Answers, Refusal
 from preflights_es.core.views import Question
 from preflights_es.workflows.extraction.values import Item, ItemType, Language
 

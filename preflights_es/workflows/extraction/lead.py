@@ -5,10 +5,10 @@ from __future__ import annotations
 from functools import partial
 from typing import Any, Final
 
+from preflights_es.core.completion_step import Usable, concluded, requested
 from preflights_es.core.completions import CompletionRequested, Message
 from preflights_es.core.events import Decision, Outcome
-from preflights_es.core.judging.verdict import Violation
-from preflights_es.core.steps import Usable, concluded, requested
+from preflights_es.core.verdict import Violation
 from preflights_es.core.views import Question
 from preflights_es.workflows.extraction import rules
 from preflights_es.workflows.extraction.events import ItemsExtracted, QuestionAsked

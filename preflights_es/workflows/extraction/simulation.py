@@ -10,10 +10,10 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from preflights_es.core.completion_step import RETRY
 from preflights_es.core.completions import CompletionRequested
 from preflights_es.core.json import encoded
 from preflights_es.core.simulation import Bank, Draws, References, Route
-from preflights_es.core.steps import RETRY
 from preflights_es.workflows.extraction import reading
 from preflights_es.workflows.extraction.values import TITLE_MAX, Language
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import msgspec
 from msgspec.structs import replace
 
-from preflights_es.core import steps
+from preflights_es.core import completion_step
+from preflights_es.core.completion_step import Led
 from preflights_es.core.events import Event, Input
-from preflights_es.core.steps import Led
 from preflights_es.core.views import Question
 from preflights_es.workflows.extraction import rules
 from preflights_es.workflows.extraction.events import (
@@ -81,7 +81,7 @@ def evolve(state: State, event: Event) -> State:
         case QuestionAsked(question=question):
             return replace(state, question=question, asked=question.id)
         case AnswerAccepted(answer=answer):
-            return replace(state, question=None, led=steps.heard(state.led, answer))
+            return replace(state, question=None, led=completion_step.heard(state.led, answer))
         case ItemFiled(item=item):
             filed = {**{i.number: i for i in state.items}, item.number: item}
             return replace(
@@ -91,7 +91,7 @@ def evolve(state: State, event: Event) -> State:
             items = tuple(item if i.number == item.number else i for i in state.items)
             return replace(_touching(state, item), items=items)
         case _:
-            led = steps.after(state.led, state.input, event)
+            led = completion_step.after(state.led, state.input, event)
             return state if led is state.led else replace(state, led=led)
 
 
@@ -107,7 +107,7 @@ def _after_input(state: State, new: Input) -> State:
                 time_zone=new.time_zone,
                 taken=began,
                 input=new,
-                led=steps.opened(new.setup),
+                led=completion_step.opened(new.setup),
                 redacted=new.redacted,
             )
         case ItemAdded(language=language) if state.input is None:

@@ -6,9 +6,9 @@ from typing import Any, Final
 
 from preflights_es.core import session as kernel
 from preflights_es.core.artifacts import ArtifactDue, ArtifactWritten, Related
-from preflights_es.core.asking import Given
 from preflights_es.core.events import Actor, Decision, Event, Input
-from preflights_es.core.leading import Setup
+from preflights_es.core.lead import Setup
+from preflights_es.core.questions import Given
 from preflights_es.core.session import Session
 from preflights_es.workflows.clarification import WORKFLOW
 from preflights_es.workflows.clarification.events import (

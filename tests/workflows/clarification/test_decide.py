@@ -8,9 +8,9 @@ import pytest
 from msgspec.structs import replace
 
 from preflights_es.core import session as kernel
-from preflights_es.core.asking import RefusalReason
 from preflights_es.core.completions import CompletionReceived
 from preflights_es.core.events import Actor, Decision, Input, ResponseIgnored
+from preflights_es.core.questions import RefusalReason
 from preflights_es.workflows.clarification import WORKFLOW
 from preflights_es.workflows.clarification.decide import decide, kind_of
 from preflights_es.workflows.clarification.events import (

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from preflights_es import DecisionPatch, MockLLMAdapter
-from preflights_es.core.asking import is_placeholder
 from preflights_es.core.events import Event
+from preflights_es.core.questions import is_placeholder
 from preflights_es.workflows.clarification import rules, views
 from preflights_es.workflows.clarification.events import (
     AnswerAccepted,

@@ -8,13 +8,12 @@ from typing import Any
 
 import pytest
 
-from preflights_es.catalogue import WORKFLOWS
 from preflights_es.core import session as kernel
-from preflights_es.core.asking import Given, is_placeholder
+from preflights_es.core.completion_step import INVALID
 from preflights_es.core.completions import CompletionRequested, Message
 from preflights_es.core.errors import LLMAPIError, LLMError, LLMRateLimitError, LLMTimeoutError
 from preflights_es.core.events import Actor
-from preflights_es.core.leading import (
+from preflights_es.core.lead import (
     FellBack,
     Lead,
     ResponseRejected,
@@ -24,11 +23,12 @@ from preflights_es.core.leading import (
 )
 from preflights_es.core.ports import Provider
 from preflights_es.core.prompts import prompt
-from preflights_es.core.steps import INVALID
+from preflights_es.core.questions import Given, is_placeholder
 from preflights_es.providers.faults import FaultConfig
 from preflights_es.providers.simulated.provider import SimLLMProvider
 from preflights_es.replay.replayer import Replayer
 from preflights_es.runtime.runner import Handle, Runner
+from preflights_es.services.catalogue import WORKFLOWS
 from preflights_es.workflows.clarification import WORKFLOW, lead, rules
 from preflights_es.workflows.clarification.events import AnswersGiven, IntentionDeclared, Known
 from preflights_es.workflows.clarification.simulation import BANK

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from preflights_es.core.asking import is_placeholder
+from preflights_es.core.questions import is_placeholder
 from preflights_es.core.views import Question
 from preflights_es.workflows.clarification import rules
 from preflights_es.workflows.clarification.rules import Resolved

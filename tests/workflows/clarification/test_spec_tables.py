@@ -9,16 +9,16 @@ from unicodedata import name
 import pytest
 
 from preflights_es.core import text
-from preflights_es.core.asking import (
+from preflights_es.core.events import Decision, Input
+from preflights_es.core.questions import (
     INVISIBLE,
     PLACEHOLDER,
     WRAPPING,
     RefusalReason,
     is_placeholder,
 )
-from preflights_es.core.events import Decision, Input
 from preflights_es.core.views import QuestionType, Status
-from preflights_es.runtime import texts
+from preflights_es.runtime import sanitizing
 from preflights_es.workflows.clarification import events, rules, values
 from preflights_es.workflows.clarification.values import Category, DecisionPatch, HeuristicsConfig
 from tests import markdown
@@ -66,7 +66,7 @@ def test_the_limits_are_those_of_the_code() -> None:
         "INTENTION_MAX": text.INTENTION_MAX,
         "ANSWER_MAX": text.ANSWER_MAX,
         "KEY_MAX": text.KEY_MAX,
-        "ANSWERS_MAX": texts.ANSWERS_MAX,
+        "ANSWERS_MAX": sanitizing.ANSWERS_MAX,
     }
     found = {row["Constant"].strip("`"): int(row["Value"]) for row in rows("2.1 Limits")}
     assert found == constants

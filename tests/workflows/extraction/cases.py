@@ -5,16 +5,16 @@ from __future__ import annotations
 import asyncio
 from typing import Any, Final
 
-from preflights_es.catalogue import WORKFLOWS, references
 from preflights_es.core import session as kernel
-from preflights_es.core.asking import Given
 from preflights_es.core.completions import CompletionReceived
 from preflights_es.core.events import Actor, Event, Input
-from preflights_es.core.leading import Lead, LeadChanged, Setup, StepRetried
+from preflights_es.core.lead import Lead, LeadChanged, Setup, StepRetried
 from preflights_es.core.ports import Provider
+from preflights_es.core.questions import Given
 from preflights_es.providers.reference import ReferenceProvider
 from preflights_es.replay.replayer import Replayer
 from preflights_es.runtime.runner import Handle, Runner
+from preflights_es.services.catalogue import WORKFLOWS, references
 from preflights_es.workflows.extraction import WORKFLOW
 from preflights_es.workflows.extraction.events import (
     AnswersGiven,

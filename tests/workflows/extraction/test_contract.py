@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from preflights_es.core.contracts import Accepted, Rejected, judge
+from preflights_es.contracts.contract import Accepted, Rejected, judge
 from preflights_es.core.prompts import prompt
 from preflights_es.workflows.extraction import lead
 from preflights_es.workflows.extraction.contracts import EXTRACTION
-from tests.core.schemas import TESTS
+from tests.contracts.schemas import TESTS
 from tests.workflows.extraction.cases import event, items, task
 
 QUESTION = {"question": "When?", "field": "start_time"}

@@ -7,10 +7,10 @@ from collections import Counter
 from hypothesis import given
 
 from preflights_es.core import session as kernel
+from preflights_es.core.completion_step import CALLS_MAX
 from preflights_es.core.completions import CompletionRequested
 from preflights_es.core.events import Event
-from preflights_es.core.leading import FellBack, LeadChanged
-from preflights_es.core.steps import CALLS_MAX
+from preflights_es.core.lead import FellBack, LeadChanged
 from preflights_es.workflows.extraction import WORKFLOW
 from preflights_es.workflows.extraction.events import (
     ItemChanged,

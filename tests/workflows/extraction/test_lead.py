@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from preflights_es.catalogue import bank
+from preflights_es.core.completion_step import INVALID, MISMATCH
 from preflights_es.core.completions import CompletionReceived, CompletionRequested
 from preflights_es.core.errors import LLMAPIError, LLMError, LLMRateLimitError, LLMTimeoutError
 from preflights_es.core.events import ResponseIgnored
-from preflights_es.core.leading import (
+from preflights_es.core.lead import (
     FellBack,
     Lead,
     ResponseAccepted,
@@ -19,9 +19,9 @@ from preflights_es.core.leading import (
     StepStalled,
 )
 from preflights_es.core.prompts import prompt
-from preflights_es.core.steps import INVALID, MISMATCH
 from preflights_es.providers.faults import FaultConfig
 from preflights_es.providers.simulated.provider import SimLLMProvider
+from preflights_es.services.catalogue import bank
 from preflights_es.workflows.extraction import lead, reading
 from preflights_es.workflows.extraction.events import (
     AnswerRefused,

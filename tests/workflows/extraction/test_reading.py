@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from preflights_es.core.contracts import Accepted, judge
+from preflights_es.contracts.contract import Accepted, judge
 from preflights_es.core.json import encoded
 from preflights_es.core.text import problem
-from preflights_es.runtime.notes import NOTE_MAX
+from preflights_es.services.extraction.notes import NOTE_MAX
 from preflights_es.workflows.extraction import clock, reading
 from preflights_es.workflows.extraction.contracts import EXTRACTION
 from preflights_es.workflows.extraction.values import ITEMS_MAX, TITLE_MAX, Language

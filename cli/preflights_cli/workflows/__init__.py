@@ -1,0 +1,1 @@
+"""One folder a workflow: its commands, and how its sessions are shown."""

@@ -1,0 +1,1 @@
+"""Clarifications on the command line."""

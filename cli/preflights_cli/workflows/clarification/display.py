@@ -1,0 +1,139 @@
+"""How a clarification is shown: the JSON `session/1` (docs/api.md), and the words for the same."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from preflights_cli.common import Voice
+from preflights_es.core.events import Decision
+from preflights_es.core.ids import SHORT, short
+from preflights_es.core.questions import AnswerRefusal
+from preflights_es.core.text import one_line, shown
+from preflights_es.runtime.runner import Handle
+from preflights_es.workflows.clarification.events import ChangeRefused
+from preflights_es.workflows.clarification.values import OTHER_OPTION, Provenance
+from preflights_es.workflows.clarification.views import ClarificationView
+
+FORMAT = "session/1"
+
+REFUSED = {
+    "unknown_question": "is no question of this session",
+    "already_answered": "is answered already: change it with `preflights revise`",
+    "blank": "was given no value",
+    "placeholder": "was given a placeholder, which decides nothing",
+    "several_values": "takes one value: put quotes around words that belong together",
+    "other_needs_text": f"was answered {OTHER_OPTION!r} without the text",
+    "no_choice": "has no such option",
+    "closed": "cannot be answered any more: the decision is accepted",
+}
+_CHANGES = {
+    "question_open": "a question is still open",
+    "already_accepted": "it is accepted already",
+    "already_proposed": "it is proposed already: a person has to accept it (--by NAME)",
+    "patch_changed": "the session moved on since the patch was shown",
+    "number_missing": "the record has no number",
+    "not_accepted": "it is not accepted",
+    "already_superseded": "it was superseded before",
+    "not_related": "it has nothing to do with this session",
+    "not_expected": "nothing of the kind is expected here",
+}
+_KINDS = {"user": "a person", "agent": "an agent", "script": "a script"}
+SOURCES = {
+    "detected": "named by the intention",
+    "chosen": "chosen",
+    "custom": "in own words",
+    "typed": "in own words",
+    "suggested": "read by the model",
+}
+
+
+def view_of(handle: Handle) -> ClarificationView:
+    """What can be shown of a clarification."""
+    view = handle.workflow.view(handle.session.state)
+    assert isinstance(view, ClarificationView), "whoever comes here has looked at the workflow"
+    return view
+
+
+def json(handle: Handle) -> dict[str, Any]:
+    """The fields of `session/1` that are a clarification's own."""
+    view, state = view_of(handle), handle.session.state
+    done = state.acknowledgement
+    return {
+        "format": FORMAT,
+        "intention": view.intention,
+        "missing_info": list(view.missing_info),
+        "decision_hint": view.decision_hint,
+        "progress": view.progress,
+        "patch": msgspec.to_builtins(view.patch),
+        "provenance": [{**msgspec.to_builtins(p), "by": _kind(p)} for p in view.provenance],
+        "kind": view.kind,
+        "uid": view.uid,
+        "number": view.number,
+        "turn": view.turn,
+        "acknowledged_by": msgspec.to_builtins(done.actor) if done else None,
+        "relayed_by": msgspec.to_builtins(done.relayed_by) if done else None,
+        "supersedes": msgspec.to_builtins(state.supersedes),
+        "superseded_by": msgspec.to_builtins(state.superseded_by),
+        "artifacts": [view.written.path] if view.written else [],
+    }
+
+
+def refusal(decision: Decision) -> str:
+    """Why something was not done, in words that say what to do."""
+    if isinstance(decision, ChangeRefused):
+        return _CHANGES[decision.reason]
+    assert isinstance(decision, AnswerRefusal), "the only other refusal"
+    text = f"{decision.key!r} {REFUSED[decision.reason]}" if decision.key else "no answer was given"
+    return text + (f": it takes {', '.join(decision.expected)}" if decision.expected else "")
+
+
+def describe(voice: Voice, handle: Handle, status: str) -> None:
+    """A clarification in a few lines."""
+    view, id_ = view_of(handle), short(handle.session_id)
+    voice.say(f"{voice.bold(shown(one_line(view.intention)))}")
+    voice.say(f"  session {id_}, {status.replace('_', ' ')}, {round(view.progress * 100)} %")
+    for line in values(view.provenance):
+        voice.say(f"  {line}")
+    if view.written:
+        voice.say(f"  written to {shown(view.written.path)}")
+    if by := handle.session.state.superseded_by:
+        voice.say(f"  superseded by {by.uid[-SHORT:]}: {shown(one_line(by.title))}")
+
+
+def hint(handle: Handle, status: str) -> str:
+    """What may come next."""
+    id_ = short(handle.session_id)
+    return {
+        "ready": f"Accept with: preflights accept {id_}",
+        "stopped": f"Nothing was decided. File it as a task with: preflights accept {id_}",
+        "proposed": f"A person confirms it with: preflights accept {id_} --by NAME",
+        "accepted": f"Brief an agent with: preflights prompt {id_}",
+        "superseded": f"Look at the newer one with: preflights show {_successor(handle)}",
+    }.get(status, "")
+
+
+def _successor(handle: Handle) -> str:
+    by = handle.session.state.superseded_by
+    return by.uid[-SHORT:] if by else ""
+
+
+def values(provenance: tuple[Provenance, ...]) -> list[str]:
+    """One line a value, with how it came about."""
+    width = max((len(shown(p.field)) for p in provenance), default=0)
+    return [
+        f"{shown(p.field):<{width}}  {shown(one_line(p.value))}  ({SOURCES[p.source]}{_by(p)})"
+        for p in provenance
+    ]
+
+
+def _kind(one: Provenance) -> str:
+    """Of whoever said it: what a model read is no agent's word."""
+    return "model" if one.source == "suggested" else one.by
+
+
+def _by(one: Provenance) -> str:
+    if one.source in ("detected", "suggested"):
+        return ""  # the source says who
+    return f", by {_KINDS[one.by]}"

@@ -1,0 +1,131 @@
+"""`notes`, `tasks`, `events` and `ideas`: what was on somebody's mind, in order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, cast
+
+import click
+
+from preflights_cli.common import Voice, common, finish_pending
+from preflights_cli.rendering import status_of
+from preflights_cli.table import streamed
+from preflights_cli.workflows.extraction.display import item_json, said, view_of
+from preflights_es.bootstrap import App
+from preflights_es.core.errors import PreflightsError
+from preflights_es.core.ids import short
+from preflights_es.core.text import one_line
+from preflights_es.runtime.runner import Handle
+from preflights_es.services.extraction.notes import Listed
+from preflights_es.workflows.extraction.state import State
+from preflights_es.workflows.extraction.values import ItemType
+
+
+@click.command()
+@click.option("--unprocessed", is_flag=True, help="Only those that wait to be filed by hand.")
+@common
+def notes_command(unprocessed: bool, app: App, voice: Voice) -> int:
+    """List the notes of this project, newest first.
+
+    \b
+    Examples:
+      preflights notes
+      preflights notes --unprocessed
+    """
+    finish_pending(app, voice)
+    found = (
+        _note_row(handle)
+        for handle in _all(app, voice)
+        if view_of(handle).note
+        and (not unprocessed or view_of(handle).note_status == "unprocessed")
+    )
+    voice.listed({"format": "notes/1", "notes": []}, "notes", found)
+    if voice.as_json:
+        return 0
+    cells = (
+        (short(row["session_id"]), row["note_status"], str(row["items"]), one_line(row["note"]))
+        for row in found
+    )
+    # What is to be filed by hand is wanted whole.
+    if not streamed(("id", "status", "items", "note"), cells, fold=unprocessed):
+        voice.say("No note waits to be filed by hand." if unprocessed else "No notes here yet.")
+    return 0
+
+
+def _note_row(handle: Handle) -> dict[str, Any]:
+    view = view_of(handle)
+    return {
+        "session_id": handle.session_id,
+        "status": status_of(handle),
+        "note_status": view.note_status,
+        "note": view.note,
+        "items": len(view.items),
+        "warnings": list(view.warnings),
+    }
+
+
+@click.command()
+@click.option("--all", "everything", is_flag=True, help="Also those that are over.")
+@common
+def tasks_command(everything: bool, app: App, voice: Voice) -> int:
+    """List the open tasks of this project, the oldest note's first.
+
+    \b
+    Examples:
+      preflights tasks
+      preflights tasks --all --json
+    """
+    return _listed(app, voice, "task", everything=everything)
+
+
+@click.command()
+@common
+def events_command(app: App, voice: Voice) -> int:
+    """List the events that notes of this project hold, the oldest note's first.
+
+    \b
+    Examples:
+      preflights events
+      preflights events --json
+    """
+    return _listed(app, voice, "event", everything=True)
+
+
+@click.command()
+@common
+def ideas_command(app: App, voice: Voice) -> int:
+    """List the ideas that notes of this project hold, the oldest note's first.
+
+    \b
+    Examples:
+      preflights ideas
+      preflights ideas --json
+    """
+    return _listed(app, voice, "idea", everything=True)
+
+
+def _listed(app: App, voice: Voice, type_: ItemType, *, everything: bool) -> int:
+    finish_pending(app, voice)
+    found = (
+        Listed(handle, item)
+        for handle in _all(app, voice, newest_first=False)
+        for item in cast("State", handle.session.state).items
+        if item.type == type_ and (everything or item.status == "open")
+    )
+    rows = (item_json(listed.handle, listed.item) for listed in found)
+    voice.listed({"format": "items/1", "items": []}, "items", rows)
+    if voice.as_json:
+        return 0
+    cells = ((listed.id, said(listed.item)) for listed in found)
+    if not streamed(("id", type_), cells, fold=True):
+        voice.say(f"No {'open ' if not everything else ''}{type_}s here.")
+    return 0
+
+
+def _all(app: App, voice: Voice, *, newest_first: bool = True) -> Iterator[Handle]:
+    """The notes that can be read; trouble with one is said and hides no other."""
+    for found in app.notes.all(newest_first=newest_first):
+        if isinstance(found, PreflightsError):
+            voice.warn(str(found))
+        else:
+            yield found

@@ -1,0 +1,1 @@
+"""Sessions as a whole: transfer between logs, verification, erasure, record numbers."""

@@ -1,0 +1,134 @@
+"""What lies beside the chains: numbers, open calls, stray rows and guards, held against the log."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final
+
+from preflights_es.archive.verification import Broken
+from preflights_es.core.errors import PreflightsError
+from preflights_es.core.ports import Head, Numbering
+from preflights_es.projections.folding import Read
+from preflights_es.runtime.lost_calls import lost
+from preflights_es.runtime.runner import Runner
+from preflights_es.store.side_tables import SqlAuditing
+
+REBUILD: Final = "`preflights projections rebuild`"
+
+CURES: Final = {
+    "": "delete them, nothing needs them",
+    "marks": f"{REBUILD} removes it",
+    "outbox": f"events may be gone, compare with a copy or a checkpoint; {REBUILD} removes the row",
+    "claims": "delete it, nothing needs it",
+}
+"""What to do, by the table that has a stray row."""
+
+
+class Beside:
+    """Looks at sessions that were folded, then at what belongs to none of them."""
+
+    def __init__(
+        self,
+        runner: Runner,
+        auditing: SqlAuditing,
+        numbering: Numbering,
+        read: Callable[[Head], Read],
+        versions: Mapping[str, int],
+    ) -> None:
+        """Args:
+        read: reads a session and folds it.
+        versions: of the projections that this program keeps, by name.
+        """
+        self._runner = runner
+        self._auditing = auditing
+        self._numbering = numbering
+        self._read = read
+        self._versions = versions
+        self._borne = 0
+        """Numbers of which the session that holds them says that it bears, or bore, them."""
+
+    def look(self, head: Head, read: Read) -> Iterator[Broken]:
+        """What is wrong beside one session."""
+        session = read.sessions[-1]
+        borne = _borne(read)
+        holders = {number: self._numbering.holder(head.project, number) for number in borne}
+        self._borne += sum(holder == head.session_id for holder in holders.values())
+        number = getattr(session.state, "number", None)
+        if number is not None and holders[number] is None:
+            found = f"its record bears the number {number}, which the log does not know as given"
+            yield Broken(head.session_id, 0, found)
+        found_lost = lost(self._runner.store, head.session_id, session.calls)
+        for call in found_lost.completions if found_lost else ():
+            found = f"it waits for {call!r}, which no row of 'claims' has: {REBUILD} puts it back"
+            yield Broken(head.session_id, 0, found)
+
+    def rest(self, project: str | None) -> Iterator[Broken]:
+        """What is wrong with the log, whatever its sessions are, once they were looked at.
+
+        Args:
+            project: None for all of them.
+        """
+        for found in self._auditing.guards():
+            yield Broken("", 0, found)
+        for session_id, version in self._auditing.untyped(project):
+            found = "its payload is stored as another kind than text: restore it from a copy"
+            yield Broken(session_id, version, found)
+        for session_id, table, found in self._auditing.strays(project):
+            yield Broken(session_id, 0, f"{found}: {CURES[table]}")
+        yield from self._claims(project)
+        for name, version in self._auditing.newer(self._versions):
+            yield Broken("", 0, _newer(name, version, self._versions.get(name)))
+        yield from self._numbers(project)
+
+    def _claims(self, project: str | None) -> Iterator[Broken]:
+        store = self._runner.store
+        for session_id in self._auditing.claimed():
+            head = store.head(session_id)
+            if head is None or project not in (None, head.project):
+                continue
+            try:
+                calls = self._runner.load(session_id).session.calls
+            except PreflightsError:
+                continue  # it is named already, or is of a newer program
+            for call in sorted(store.calls_of(session_id) - {call.call for call in calls}):
+                found = f"a row of 'claims' has {call!r}, which the session does not have open"
+                yield Broken(session_id, 0, f"{found}: delete it, nothing needs it")
+
+    def gone(self, project: str | None) -> Iterator[Broken]:
+        """Sessions of a project (of all: None) that were given numbers, and are not there."""
+        for of, number, session_id in self._numbering.gone():
+            if project in (None, of):
+                found = f"it was given the number {number} of {of}, and is gone: it was removed"
+                yield Broken(session_id, 0, found)
+
+    def _numbers(self, project: str | None) -> Iterator[Broken]:
+        """Numbers that a session was given and never bore; asked for one by one only if any is."""
+        if self._auditing.count_numbers(project) == self._borne:
+            return
+        for session_id, of, number in self._auditing.numbers(project):
+            head = self._runner.store.head(session_id)
+            try:
+                read = self._read(head) if head is not None else None
+            except PreflightsError:
+                continue  # it is named already, or is of a newer program
+            if read and read.sessions and (number not in _borne(read) or read.head.project != of):
+                found = f"the number {number} of {of} is given to it, and its record never bore it"
+                yield Broken(session_id, 0, f"{found}: delete the row of 'numbers'")
+
+
+def _borne(read: Read) -> set[int]:
+    """The numbers that a session's record ever bore."""
+    found: set[Any] = {getattr(session.state, "number", None) for session in read.sessions}
+    return found - {None}
+
+
+def _newer(name: str, version: Any, ours: int | None) -> str:
+    found = f"the projection {name!r} is of version {version!r}"
+    if ours is None:
+        known, cure = "this program does not know it", "delete its row of 'projections'"
+    else:
+        known = f"this program knows {ours}"
+        cure = (
+            f"set it to {ours} in 'projections', then run `preflights projections rebuild {name}`"
+        )
+    return f"{found}, {known}: upgrade preflights; where no newer version was ever used, {cure}"

@@ -1,0 +1,1 @@
+"""Judging a response: extraction, schema, code detection; one thought a module."""

@@ -1,0 +1,263 @@
+"""The flow of a step that a model leads, the same for every workflow.
+
+request -> judge -> accept, or ask once more, or give up visibly: a fallback, or a stall where the
+session is strict. The policy is small on purpose: at most two calls a step, whatever went wrong
+with the first (the second failure ends it). Nothing here knows what is asked.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+import msgspec
+from msgspec.structs import replace
+
+from preflights_es.core.completions import (
+    CompletionFailed,
+    CompletionReceived,
+    CompletionRequested,
+    Message,
+)
+from preflights_es.core.events import Decision, Event, Input, Outcome, Value
+from preflights_es.core.lead import (
+    FellBack,
+    Lead,
+    LeadChanged,
+    LeadTaken,
+    ResponseAccepted,
+    ResponseRejected,
+    Setup,
+    StepStalled,
+)
+from preflights_es.core.prompts import wanted
+from preflights_es.core.text import shortened
+from preflights_es.core.verdict import Accepted, Judge, Rejected, Violation, excerpt
+
+CALLS_MAX: Final = 2  # calls of one step: one try, one retry
+BACKOFF_MS: Final = 1_000  # before a retry, where the provider gives no hint
+WAIT_MAX_MS: Final = 30_000  # of a provider's hint; nobody waits longer for one question
+
+RETRY: Final = "Your previous response "
+"""How every retry's sentence begins."""
+INVALID: Final = f"{RETRY}was invalid JSON. Please respond ONLY with valid JSON."
+MISMATCH: Final = RETRY + "did not match the schema: {}. Please respond ONLY with valid JSON."
+REPLY_MAX: Final = 20_000  # characters of a rejected reply that a retry sends back
+MISMATCH_MAX: Final = 1_500  # characters of the violations in a retry
+
+Check = Callable[[Any], tuple[Violation, ...]]
+
+
+# 1. The part of a state ----------------------------------------------------------------------
+
+
+class Led(msgspec.Struct, frozen=True, gc=False):
+    """What a workflow's state keeps of its lead."""
+
+    lead: Lead | None = None
+    """Who leads; None where the rules do, from the beginning or after a fallback."""
+    prompts: tuple[tuple[str, str], ...] = ()
+    """Pairs of prompt name and version, as recorded."""
+    request: CompletionRequested | None = None
+    """The open step."""
+    steps: int = 0
+    """Steps that were asked for so far."""
+    calls: int = 0
+    """Calls that were asked for so far, retries among them."""
+    said: tuple[Message, ...] = ()
+    """Accepted replies and answers, in turn: the conversation behind the opening."""
+    fell_back: str = ""
+    """Why nobody leads any more."""
+    stalled: str = ""
+    """Why a strict session waits to be asked again."""
+
+
+def opened(setup: Setup) -> Led:
+    """At the beginning of a session."""
+    return Led(lead=setup.lead, prompts=setup.prompts)
+
+
+def heard(led: Led, text: str) -> Led:
+    """After a person said something that belongs to the conversation."""
+    return replace(led, said=(*led.said, Message("user", text)))
+
+
+_OF_A_STEP: Final = frozenset(
+    (CompletionRequested, ResponseAccepted, FellBack, StepStalled, LeadTaken)
+)
+"""What `after` tells apart; most events are none of it."""
+
+
+def after(led: Led, new: Input | None, event: Event) -> Led:
+    """After a Decision; any other event changes nothing.
+
+    Args:
+        new: the Input that the Decision follows from.
+    """
+    if type(event) not in _OF_A_STEP:
+        return led
+    match event:
+        case CompletionRequested(attempt=attempt):
+            steps = led.steps + (attempt == 1)
+            return replace(led, request=event, steps=steps, calls=led.calls + 1, stalled="")
+        case ResponseAccepted():
+            text = new.text if isinstance(new, CompletionReceived) else None
+            return replace(led, request=None, said=(*led.said, Message("assistant", text or "")))
+        case FellBack(reason=reason):
+            return replace(led, lead=None, request=None, fell_back=reason)
+        case StepStalled(reason=reason):
+            return replace(led, request=None, stalled=reason)
+        case LeadTaken() if isinstance(new, LeadChanged):
+            return replace(led, lead=new.lead, prompts=new.prompts, fell_back="", stalled="")
+        case _:
+            return led
+
+
+# 2. Asking -----------------------------------------------------------------------------------
+
+
+def requested(
+    led: Led,
+    step: str,
+    contract: str,
+    prompt: tuple[str, str, str],
+    messages: Sequence[Message],
+) -> CompletionRequested:
+    """The first call of a step: the prompt, then what the workflow says.
+
+    Args:
+        contract: `name.vN`.
+        prompt: the package that holds it, its name, and the version of today.
+        messages: behind the system prompt.
+    """
+    assert led.lead is not None, "only a session that is led asks a model"
+    package, name, default = prompt
+    system = wanted(package, name, led.prompts, default)
+    return CompletionRequested(
+        call=f"{step}-{led.steps + 1}.1",
+        provider=led.lead.provider,
+        model=led.lead.model,
+        messages=(Message("system", system.text), *messages),
+        parameters=led.lead.parameters,
+        contract=contract,
+        prompts=((system.id, system.sha256),),
+    )
+
+
+# 3. Judging ----------------------------------------------------------------------------------
+
+
+class Usable(Value, frozen=True):
+    """The payload of an accepted response, and what is recorded of the acceptance."""
+
+    payload: Any
+    accepted: ResponseAccepted
+
+
+class Unusable(Value, frozen=True):
+    """What is recorded of a response or failure that led nowhere, and what comes next.
+
+    `again` is the retry, None when the calls of the step are used up.
+    """
+
+    decisions: tuple[Decision, ...]
+    reason: str
+    again: CompletionRequested | None
+
+
+def settled(
+    request: CompletionRequested, outcome: Outcome, contract: Judge, check: Check
+) -> Usable | Unusable:
+    """What an outcome means for its step.
+
+    Args:
+        check: what the contract alone cannot say, since it depends on the session.
+    """
+    if isinstance(outcome, CompletionFailed):
+        again = _retry(request, request.messages, wait_ms(outcome))
+        return Unusable((), outcome.kind, again)
+    assert isinstance(outcome, CompletionReceived), "the only other outcome of a completion"
+    verdict = judged(text_of(outcome), contract, check)
+    if isinstance(verdict, Accepted):
+        accepted = ResponseAccepted(
+            call=request.call,
+            contract=contract.id,
+            prose=verdict.prose,
+            dropped=verdict.dropped,
+        )
+        return Usable(verdict.payload, accepted)
+    rejected = ResponseRejected(
+        call=request.call,
+        contract=contract.id,
+        kind=verdict.kind,
+        violations=verdict.violations,
+        excerpt=verdict.excerpt,
+        details=verdict.details,
+    )
+    said = (
+        *request.messages,
+        Message("assistant", shortened(outcome.text or "(no valid text)", REPLY_MAX)),
+        Message("user", retry_sentence(verdict)),
+    )
+    return Unusable((rejected,), verdict.kind, _retry(request, said, 0))
+
+
+def concluded(
+    led: Led, outcome: Outcome, contract: Judge, check: Check
+) -> Usable | tuple[Decision, ...]:
+    """What an outcome means for the open step: a payload, or what is recorded instead.
+
+    That ends with the retry, the fallback or the stall.
+    """
+    assert led.request is not None, "an outcome answers an open step"
+    assert led.lead is not None, "that a model was asked for"
+    verdict = settled(led.request, outcome, contract, check)
+    if isinstance(verdict, Usable):
+        return verdict
+    if verdict.again is not None:
+        return (*verdict.decisions, verdict.again)
+    end = StepStalled if led.lead.strict else FellBack
+    return (*verdict.decisions, end(contract=contract.id, reason=verdict.reason))
+
+
+def judged(raw: str, contract: Judge, check: Check) -> Accepted | Rejected:
+    """The contract's verdict, then that of the session's own check."""
+    verdict = contract.judge(raw)
+    if isinstance(verdict, Accepted) and (violations := check(verdict.payload)):
+        return Rejected("schema_violation", violations, excerpt(raw))
+    return verdict
+
+
+def text_of(outcome: CompletionReceived) -> str:
+    """The response as text; what was not UTF-8 is shown as replacement characters."""
+    if outcome.text is not None:
+        return outcome.text
+    return base64.b64decode(outcome.text_base64 or "").decode("utf-8", "replace")
+
+
+def retry_sentence(rejected: Rejected) -> str:
+    """The fixed sentence of seed 3, with the violations where it was JSON."""
+    if rejected.kind != "schema_violation":
+        return INVALID
+    named = "; ".join(f"{v.pointer or '/'} {v.message}" for v in rejected.violations)
+    return MISMATCH.format(shortened(named, MISMATCH_MAX))
+
+
+def wait_ms(failed: CompletionFailed) -> int:
+    """How long to wait before the call is made again, in milliseconds."""
+    return min(failed.retry_after_ms or BACKOFF_MS, WAIT_MAX_MS)
+
+
+def _retry(
+    request: CompletionRequested, messages: tuple[Message, ...], wait: int
+) -> CompletionRequested | None:
+    if request.attempt >= CALLS_MAX:
+        return None
+    return replace(
+        request,
+        call=f"{request.call.rsplit('.', 1)[0]}.{request.attempt + 1}",
+        messages=messages,
+        attempt=request.attempt + 1,
+        wait_ms=wait,
+    )

@@ -1,1 +1,0 @@
-"""What `core.contracts` is made of: extraction, schema, code detection, one thought a module."""

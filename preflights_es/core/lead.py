@@ -1,0 +1,115 @@
+"""Who leads a session, and what is recorded of a step that a model leads.
+
+What follows from a response stands in `core.completion_step`; both are the same for every workflow.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from preflights_es.core.events import Decision, Event, Input, Value
+from preflights_es.core.verdict import Violation
+
+
+class Lead(Value, frozen=True):
+    """Who leads a session, as its first Input says."""
+
+    provider: str
+    model: str
+    parameters: tuple[tuple[str, str], ...] = ()
+    strict: bool = False
+    """A step that fails stays open instead of going to the reference."""
+    address: str = ""
+    """Digest of another server's address; empty for the provider's own. The address itself is
+    nobody's to keep, but what was said to one server must not go on with another."""
+
+
+class Setup(Value, frozen=True):
+    """What a replay needs besides the answers: code, provider and prompts of the session.
+
+    An Input that opens a session which can be led has it as its field `setup`.
+    """
+
+    preflights: str
+    """Version of the program that opened the session."""
+    decider: str
+    provider: str = "mock"
+    prompts: tuple[tuple[str, str], ...] = ()
+    """Pairs of prompt name and version; none while the rules lead."""
+    lead: Lead | None = None
+    """Which model leads; None while the rules do."""
+
+
+class StepRetried(Input, frozen=True):
+    """Somebody asks a step again that a strict session left open."""
+
+    tag: ClassVar[str] = "led.step_retried.v1"
+
+
+class LeadChanged(Input, frozen=True):
+    """From here on somebody else leads: another model, other prompts, or the rules."""
+
+    tag: ClassVar[str] = "led.lead_changed.v1"
+    lead: Lead | None
+    """None for the rules."""
+    prompts: tuple[tuple[str, str], ...] = ()
+    """Pairs of prompt name and version."""
+
+
+class LeadTaken(Decision, frozen=True):
+    """The change of lead counts."""
+
+    tag: ClassVar[str] = "led.lead_taken.v1"
+
+
+class ResponseAccepted(Decision, frozen=True):
+    """A response meets its contract; what it says follows as Decisions of the workflow."""
+
+    tag: ClassVar[str] = "led.response_accepted.v1"
+    call: str
+    contract: str
+    prose: str = ""
+    """The beginning of text around the value that was dropped."""
+    dropped: tuple[str, ...] = ()
+    """JSON Pointers of properties that were dropped."""
+
+
+class ResponseRejected(Decision, frozen=True):
+    """A response does not meet its contract."""
+
+    tag: ClassVar[str] = "led.response_rejected.v1"
+    call: str
+    contract: str
+    kind: str
+    """As in `core.errors`: `invalid_json`, `schema_violation`, ..."""
+    violations: tuple[Violation, ...] = ()
+    excerpt: str = ""
+    details: str = ""
+
+
+class FellBack(Decision, frozen=True):
+    """The reference answers in place of the model, for the rest of the session."""
+
+    tag: ClassVar[str] = "led.fell_back.v1"
+    contract: str
+    reason: str
+    """What the last response or failure was: a kind of `core.errors`."""
+
+
+class StepStalled(Decision, frozen=True):
+    """A strict session waits: the step is asked again when somebody resumes it."""
+
+    tag: ClassVar[str] = "led.step_stalled.v1"
+    contract: str
+    reason: str
+
+
+LED_EVENTS: tuple[type[Event], ...] = (
+    StepRetried,
+    LeadChanged,
+    LeadTaken,
+    ResponseAccepted,
+    ResponseRejected,
+    FellBack,
+    StepStalled,
+)

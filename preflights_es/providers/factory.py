@@ -1,0 +1,162 @@
+"""From settings to a provider that asks somebody; everything that is missing is said here.
+
+The simulator and the reference need what `app` alone can hand them, and are made there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from importlib.util import find_spec
+from typing import Final, Protocol
+
+from preflights_es.core.errors import ProviderMissing, SettingsError
+from preflights_es.core.secret import Secret
+from preflights_es.providers.capabilities import (
+    ALIASES,
+    BASE_URLS,
+    CONCURRENCY,
+    DEFAULT_MODELS,
+    KEY_VARIABLES,
+    MAX_TOKENS,
+    REAL,
+    TIMEOUT_S,
+    Api,
+    Wanted,
+    checked_url,
+    host_of,
+    is_local,
+)
+from preflights_es.providers.remote import RemoteProvider
+
+_SDKS: Final = {"anthropic": "anthropic", "openai": "openai", "openrouter": "openai"}
+
+
+class Chosen(Wanted, Protocol):
+    """What the settings say of a provider."""
+
+    @property
+    def provider(self) -> str: ...
+    @property
+    def model(self) -> str: ...
+    @property
+    def base_url_in(self) -> str: ...
+    @property
+    def keys(self) -> Mapping[str, Secret]: ...
+    @property
+    def timeout_s(self) -> float: ...
+
+
+def chosen(settings: Chosen, redact: Callable[[str], str]) -> RemoteProvider:
+    """The provider that the settings choose; see `provider`.
+
+    Raises:
+        SettingsError: something that it needs is missing.
+    """
+    return provider(
+        settings.provider,
+        model=settings.model,
+        keys=settings.keys,
+        base_url=settings.base_url,
+        base_url_in=settings.base_url_in,
+        api=settings.api,
+        timeout_s=settings.timeout_s,
+        max_tokens=settings.max_tokens,
+        temperature=settings.temperature,
+        top_p=settings.top_p,
+        redact=redact,
+    )
+
+
+def provider(
+    name: str,
+    *,
+    model: str = "",
+    keys: Mapping[str, Secret] | None = None,
+    base_url: str = "",
+    base_url_in: str = "",
+    api: Api = "chat",
+    timeout_s: float = TIMEOUT_S,
+    max_tokens: int = MAX_TOKENS,
+    temperature: float | None = None,
+    top_p: float | None = None,
+    concurrency: int = CONCURRENCY,
+    redact: Callable[[str], str] = str,
+) -> RemoteProvider:
+    """A provider that asks somebody; nothing is imported and nobody is asked yet.
+
+    Args:
+        keys: by the provider's name.
+        base_url_in: the file of the project that said where to ask; empty for anything else.
+        redact: takes what looks like a secret out of a message.
+
+    Raises:
+        SettingsError: the provider is not known, or its key or its package is missing.
+    """
+    name = ALIASES.get(name, name)
+    if name not in REAL:
+        raise SettingsError(f"provider: found {name!r}, expected {', '.join(REAL)}")
+    check_installed(name, _SDKS[name])
+    try:
+        url = checked_url(name, base_url)
+    except ValueError as error:
+        raise SettingsError(f"base_url: {error}") from error
+    kind = _kind(name)
+    return kind(
+        _key(name, (keys or {}).get(name), url, base_url_in),
+        name=name,
+        model=model or DEFAULT_MODELS[name],
+        base_url=url,
+        api=api,
+        timeout_s=timeout_s,
+        max_tokens=max_tokens,
+        temperature=temperature,
+        top_p=top_p,
+        concurrency=concurrency,
+        redact=redact,
+    )
+
+
+def check_installed(name: str, package: str) -> None:
+    """Look for a provider's package, without the second that importing it takes.
+
+    Raises:
+        ProviderMissing: it is not installed.
+    """
+    if find_spec(package) is None:
+        raise ProviderMissing(
+            f"the provider {name} needs the package {package!r}, which is not installed: "
+            f"`pip install {package}`"
+        )
+
+
+def _kind(name: str) -> type[RemoteProvider]:
+    if name == "anthropic":
+        from preflights_es.providers.anthropic import AnthropicProvider
+
+        return AnthropicProvider
+    from preflights_es.providers.openai import OpenAIProvider
+
+    return OpenAIProvider
+
+
+def _key(name: str, key: Secret | None, url: str, base_url_in: str) -> Secret:
+    """The key, where it may be sent; a server of one's own may want none.
+
+    Raises:
+        ProviderMissing: it is missing.
+        SettingsError: it is none, or would go where only a file wants it to go.
+    """
+    if not key:
+        if url == BASE_URLS[name]:
+            raise ProviderMissing(
+                f"the provider {name} needs a key: set {' or '.join(KEY_VARIABLES[name])}"
+            )
+        return Secret("")
+    if base_url_in and url != BASE_URLS[name] and not is_local(url):
+        # A file of a repository must not choose who gets a key.
+        raise SettingsError(
+            f"{base_url_in}: base_url: a file of the project cannot send your key to "
+            f"{host_of(url)}: if you mean it, set PREFLIGHTS_BASE_URL, or base_url in your own "
+            "settings file"
+        )
+    return key

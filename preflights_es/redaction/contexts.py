@@ -1,0 +1,103 @@
+"""Places of a fixed form: the named group is the secret, what is around it stays."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from preflights_es.redaction.addresses import EMAIL
+from preflights_es.redaction.allowlist import refers, specifies
+from preflights_es.redaction.entropy import is_base64, is_code, is_safe_mix
+from preflights_es.redaction.patterns import Span, compiled, lower, named, rules
+from preflights_es.redaction.values import trimmed
+
+# What the text must hold (in lower case) to be searched at all, and the pattern. The password of a
+# URL ends at the last @ before the path; one with a slash, at the first @.
+_PLACES: Final = r"""
+:// | «U»(?P<password>[^\s/"'<>`\ufdd0]+)@
+:// | «U»(?P<password>[^\s@"'<>\ufdd0]{1,200})@
+:// | ://(?P<token>(?=[A-Za-z_-]{0,60}[0-9])«D»{20,256})@
+tcp( | (?:^|[\s"'`=])[\w.-]{1,64}:(?P<password>[^\s"'`@\ufdd0]{1,200})@(?:tcp|unix)\(
+hooks.slack | /(?:services|workflows|triggers)/(?P<token>«W»[A-Za-z0-9/_-]{9,})
+/webhooks/ | /webhooks/(?P<token>[0-9]{5,}/«D»{10,})
+/webhook | (?i:office\.com/webhook(?:b2)?/)(?P<token>[^\s"'<>`\ufdd0]{20,})
+hooks.zapier | /hooks/catch/(?P<token>[0-9]+/[a-z0-9/]{4,})
+/bot | /bot(?P<token>[0-9]{6,12}:«D»{16,})
+sig= | [?&;]sig=(?P<token>[A-Za-z0-9%+/=_-]{16,})
+x-amz- | (?i:x-amz-(?:signature|security-token)=)(?P<token>[A-Za-z0-9%+/=_-]{16,})
+curl | \bcurl\b(?:[^\n]|(?<=\\)\n){0,250}?«O»[^\s"':]{0,64}:«P»
+-p | \bmysql[a-z]*«C»-u[^\n|;]{1,80}?\s-p\s(?=\S{0,80}[A-Za-z])(?=\S{0,80}\d)«P»
+-u | \bsmbclient«C»-U\s?["']?[\w.\\-]{1,64}%«P»
+pass | (?:requirepass|masterauth)\s+«P»
+pass: | -pass(?:in|out)?\s+["']?pass:«P»
+chpasswd | ["'\s][\w.-]{1,32}:(?P<password>«A»{3,64})["']?\s{0,9}\|\s{0,9}(?:sudo\s+)?chpasswd
+echo | \becho\s+["']?(?P<password>«A»{3,128})["']?\s{0,9}\|(?:\s{0,9}sudo\s-S|[^\n|]{0,99}-stdin)
+net user | \bnet\s+user\s+[^\s/]{1,64}\s+(?![/*])«P»
+htpasswd | \bhtpasswd\s+-\w*b\w*\s+\S{1,99}\s+\S{1,99}\s+«P»
+sqlplus | \bsqlplus\s+[\w$#]{1,64}/(?P<password>[^\s@"']{1,99})@
+machine | \bmachine\s+\S{1,99}\s+login\s+\S{1,99}\s+password\s+«P»
+by | (?i:\b(?:user|role|to)\s+\S{1,80}\s+identified\s+(?:with\s+\S{1,40}\s+)?by\s+)«Q»
+password | (?i:\b(?:with|encrypted|set)\s+password\s*=?\s*)(?=')«Q»
+securestring | (?i:ConvertTo-SecureString\s+(?:-String\s+)?)«Q»
+"""
+
+
+def places(text: str) -> Iterator[Span]:
+    low = lower(text)
+    found = [
+        span
+        for guard, pattern in (rule.split(" | ", 1) for rule in rules(_PLACES))
+        if guard in low
+        for span in named(pattern, text)
+        if not refers(text[span[0] : span[1]], quoted=False)
+    ]
+    found.sort(key=lambda span: (span[0], -span[1]))
+    done = 0
+    for start, end, kind in found:
+        if start >= done:
+            yield start, end, kind
+            done = end
+
+
+_HEADER: Final = (
+    r"(?i)(?:(?P<header>authorization[\"'`\]\\]{0,4}\s{0,3}[:=,]\s{0,3}[\"'`\\]{0,3})"
+    r"(?:(?P<named>bearer|basic|token|apikey|api-key|key)\s{1,3})?"
+    r"|(?<![\w-])(?P<alone>bearer|basic)\s{1,3})"
+    r"[\"'`]?(?P<value>[A-Za-z0-9._~+/=-]{4,})(?![\w(\[{])"
+)
+
+
+def headers(text: str) -> Iterator[Span]:
+    """What follows `Bearer` or `Basic`, where it is a credential and not a word of prose."""
+    low = lower(text)
+    if not ("bearer" in low or "basic" in low or "authorization" in low):
+        return
+    for found in compiled(_HEADER).finditer(text):
+        value, scheme = found["value"].rstrip("."), (found["named"] or found["alone"] or "").lower()
+        if refers(value, quoted=False) or specifies(value):
+            continue
+        shaped = (is_base64 if scheme == "basic" else is_code)(value)
+        if shaped or (found["named"] and len(value) >= 6):
+            start = found.start("value")
+            yield start, start + len(value), "password" if scheme == "basic" else "token"
+
+
+_PAIR: Final = (
+    r"(?i)(?:(?<![\w-])(?=[a-z])(?:credentials?|creds|log-?ins?(?:[ -]?data)?|basic[ -]?auth|"
+    r"account|konto|compte|cuenta|identifiants?|credenciales|"
+    r"logindaten|zugangsdaten|zugang|anmeldedaten|user(?:name)? ?/ ?pass(?:word)?|"
+    r"benutzer(?:name)? ?/ ?passwort|(?:log(?:ged)?|sign(?:ed)?) in as|connect(?:ed)? as)"
+    r"[\"'`*]{0,3}\s{0,3}(?::|=|\b(?:are|is|sind|lauten?|ist|with|mit|as|als|via|est|es|sont|son|avec|con)\b)?\s{0,3}"
+    r"[\"'`*]{0,3}[\w.@+-]{1,64}(?:/|:| / | : |\|)"
+    r"|(?<=\w)@(?:[\w-]{1,63}\.){1,9}[a-z]{2,24}(?: [/:|] |:(?![^\s./]{0,64}[./])))"
+    r"(?P<password>[^\s\"'`<>/\ufdd0]{6,127})"
+)
+
+
+def pairs(text: str) -> Iterator[Span]:
+    """The second half of `credentials: admin / hunter2`."""
+    for found in compiled(_PAIR).finditer(text):
+        start, value = found.start("password"), trimmed(found["password"])
+        known = specifies(value) or refers(value, quoted=False) or compiled(EMAIL).match(value)
+        if len(value) >= 6 and is_safe_mix(value) and not known:
+            yield start, start + len(value), "password"

@@ -1,0 +1,212 @@
+"""What a command records happens once, however often the command runs under one key."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from hashlib import sha256
+from itertools import takewhile
+from typing import Any, Final
+
+import msgspec
+
+from preflights_es.core import ids
+from preflights_es.core.errors import DuplicateInput, ErasedSession, Refused
+from preflights_es.core.events import Actor, Decision, Event, Input, Outcome
+from preflights_es.core.lead import Lead
+from preflights_es.core.ports import Stored
+from preflights_es.runtime.runner import Handle, Runner, Step
+
+USED: Final = {
+    "clarification.intention_declared": "started",
+    "clarification.answers_given": "answered in",
+    "clarification.answers_revised": "revised an answer in",
+    "clarification.decision_acknowledged": "accepted",
+    "session.abandoned": "abandoned",
+    "session.input_quarantined": "abandoned",
+    "extraction.note_taken": "took the note of",
+    "extraction.answers_given": "answered in",
+    "extraction.item_added": "filed an item in",
+    "extraction.task_closed": "closed a task of",
+    "extraction.task_edited": "edited a task of",
+}
+"""By tag without its version: what a person would say was done, before `session 3f9a12c4`."""
+
+
+class Recalled(Step, frozen=True):
+    """What came of an Input that was recorded before, as it stood then: the session went on."""
+
+
+class Wanted(msgspec.Struct, frozen=True):
+    """What a command is about to record: the same again is the same Input."""
+
+    kinds: tuple[type[Input], ...]
+    actor: Actor
+    session_id: str = ""
+    """The session that it goes to; empty where it opens one."""
+    is_said: Callable[[Any], bool] = lambda _: True
+    """Whether an Input of one of the kinds says the same."""
+
+
+class _Found(msgspec.Struct, frozen=True):
+    """An Input that stands in the log."""
+
+    new: Input
+    handle: Handle
+    stored: tuple[Stored, ...]
+    events: tuple[Event, ...]
+    """Itself, and all that is behind it."""
+
+    @property
+    def version(self) -> int:
+        return len(self.stored) - len(self.events) + 1
+
+
+class Once:
+    """The Inputs of one command, counted: the key and its place are the id of each."""
+
+    def __init__(
+        self, runner: Runner, project: str, key: str = "", log_id: Callable[[], str] = str
+    ) -> None:
+        """Args:
+        key: of the caller's choosing; without one every Input is new.
+        log_id: what the log calls itself; another log's keys are others.
+        """
+        self._runner = runner
+        self._project = project
+        self._key = key
+        self._log_id = log_id
+        self._count = 0
+
+    def recorded(self, wanted: Wanted, record: Callable[[str], Step]) -> Step:
+        """What came of the next Input: recorded now, or as it was when it was recorded before.
+
+        Args:
+            record: with the Input's id.
+
+        Returns:
+            A `Recalled` where the session went on since; else a step to go on from.
+
+        Raises:
+            Refused: the key was used for something else.
+        """
+        if not self._key:
+            return record(self._runner.new_id())
+        self._count += 1
+        if step := self._before(wanted):
+            return step
+        try:
+            step = record(self._ids(self._count)[0])
+        except (Refused, DuplicateInput):
+            if (found := self._before(wanted)) is None:
+                raise
+            return found  # another process came first, under the same key
+        self._before(wanted)  # which may have said something else
+        return step
+
+    def before(self, wanted: Wanted) -> Handle | None:
+        """The session as the next Input met it, where that is recorded already.
+
+        Raises:
+            Refused: the key was used for another session, or for another kind of Input.
+        """
+        if not self._key or (found := self._found(self._count + 1)) is None:
+            return None
+        self._refuse_other(found, wanted)
+        return self._at(found, found.version - 1)
+
+    def end(self) -> None:
+        """Whatever is recorded from here on is new: a person says it, and sees what came of it."""
+        self._key = ""
+
+    # What is recorded ------------------------------------------------------------------------
+
+    def _before(self, wanted: Wanted) -> Step | None:
+        found = self._found(self._count)
+        if found is None:
+            return None
+        self._refuse_other(found, wanted)
+        return self._result(found)
+
+    def _refuse_other(self, found: _Found, wanted: Wanted) -> None:
+        new, handle = found.new, found.handle
+        opens = found.version == 1
+        goes_there = opens if not wanted.session_id else handle.session_id == wanted.session_id
+        if (
+            isinstance(new, wanted.kinds)
+            and goes_there
+            and opens != bool(wanted.session_id)
+            and new.actor == wanted.actor
+            and wanted.is_said(new)
+        ):
+            return
+        who = f"{new.actor.name or 'somebody'} ({new.actor.kind})"
+        what = USED.get(new.tag.rpartition(".")[0], "recorded something in")
+        raise Refused(
+            f"the key {self._key!r} was used for something else: {who} {what} session "
+            f"{ids.short(handle.session_id)} under it: choose a new one"
+        )
+
+    def _result(self, found: _Found) -> Step:
+        """What the command made of it: with the outcomes of what it asked for, and no more."""
+        decisions = tuple(takewhile(_is_decision, found.events[1:]))
+        rest = found.events[1 + len(decisions) :]
+        own = [*takewhile(lambda event: isinstance(event, Decision | Outcome), rest)]
+        if len(own) < len(rest) and decisions:
+            upto = found.version + len(decisions) + len(own)
+            return Recalled(self._at(found, upto), _typed(decisions))
+        if len(found.events) == 1:
+            return self._runner.resume(found.handle)  # as it failed then, or mended
+        return Step(found.handle, _typed(decisions))
+
+    def _at(self, found: _Found, version: int) -> Handle:
+        handle, stored = found.handle, found.stored[:version]
+        session = self._runner.folded(handle.workflow, stored)
+        return msgspec.structs.replace(handle, session=session, hash=stored[-1].hash)
+
+    def _found(self, count: int) -> _Found | None:
+        for input_id in self._ids(count):
+            session_id = self._runner.store.session_of_input(input_id)
+            if session_id is not None:
+                return self._read(session_id, input_id)
+        return None
+
+    def _read(self, session_id: str, input_id: str) -> _Found:
+        handle = self._runner.load(session_id)
+        stored = self._runner.store.read(session_id)[: handle.version]
+        place = next(n for n, one in enumerate(stored) if one.input_id == input_id)
+        if stored[place].data is None:
+            raise ErasedSession(session_id)
+        codec = self._runner.codec(handle.workflow)
+        events = tuple(map(codec.decode, stored[place:]))
+        assert isinstance(events[0], Input), "only Inputs have an id"
+        return _Found(events[0], handle, stored, events)
+
+    # Ids -------------------------------------------------------------------------------------
+
+    def _ids(self, count: int) -> tuple[str, str]:
+        """That of an Input under the key, and that which an older version would have given it.
+
+        Source: docs/specs/log.md, section 4.
+        """
+        named: list[Any] = [self._log_id(), self._project, self._key, count]
+        formerly = f"{self._project}\0{self._key}\0{count}"
+        return _digest("key2", json.dumps(named, separators=(",", ":"))), _digest("key", formerly)
+
+
+def answering(lead: Lead | None) -> Lead | None:
+    """Who was asked for to answer, but for what the program's own code calls itself today."""
+    own = lead is not None and lead.provider in ("mock", "sim")
+    return msgspec.structs.replace(lead, model="") if lead and own else lead
+
+
+def _digest(form: str, text: str) -> str:
+    return f"{form}-{sha256(text.encode()).hexdigest()[:32]}"
+
+
+def _is_decision(event: Event) -> bool:
+    return isinstance(event, Decision)
+
+
+def _typed(events: Sequence[Event]) -> tuple[Decision, ...]:
+    return tuple(event for event in events if isinstance(event, Decision))

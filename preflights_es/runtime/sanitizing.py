@@ -1,0 +1,62 @@
+"""Text on its way into an Input: checked, freed of secrets, with line ends of one kind."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from preflights_es.core.errors import Refused
+from preflights_es.core.questions import Given
+from preflights_es.core.text import ANSWER_MAX, KEY_MAX, NAME_MAX, TAGS, problem
+from preflights_es.redaction import Redacted, redact
+
+ANSWERS_MAX: Final = 50  # answers in one Input
+_WITHOUT_WIDTH: Final = re.compile(f"[\u00ad\u200b-\u200d\u2060\ufeff{TAGS}]")
+
+
+def cleaned(what: str, text: str, limit: int) -> tuple[str, tuple[str, ...]]:
+    """The text as it is recorded, and the kinds of secrets that were taken out.
+
+    Raises:
+        Refused: it is too long, or holds what no text holds.
+    """
+    if found := problem(text, limit):
+        raise Refused(f"{what} {found}")
+    redacted = _redacted(text.replace("\r\n", "\n").replace("\r", "\n"))
+    return redacted.text, redacted.kinds
+
+
+def _redacted(text: str) -> Redacted:
+    """Also what hides behind characters without width, or in another form of the same letters."""
+    found = redact(text)
+    plain = _WITHOUT_WIDTH.sub("", unicodedata.normalize("NFKC", text))
+    if plain != text and len((seen := redact(plain)).kinds) > len(found.kinds):
+        return seen
+    return found
+
+
+def cleaned_answers(
+    answers: Iterable[tuple[str, Sequence[str]]],
+) -> tuple[tuple[Given, ...], tuple[str, ...]]:
+    """Answers as they are recorded, and the kinds of secrets that were taken out.
+
+    Raises:
+        Refused: a text is too long, or holds what no text holds; or there are too many.
+    """
+    given: list[Given] = []
+    kinds: list[str] = []
+    for key, values in answers:
+        name, in_key = cleaned("the key of an answer", key.strip(), KEY_MAX)
+        texts = [cleaned(f"the answer to {name!r}", value, ANSWER_MAX) for value in values]
+        given.append(Given(name, tuple(text for text, _ in texts)))
+        kinds += [*in_key, *(kind for _, found in texts for kind in found)]
+    if len(given) > ANSWERS_MAX or any(len(g.values) > ANSWERS_MAX for g in given):
+        raise Refused(f"too many answers at once: at most {ANSWERS_MAX} are taken")
+    return tuple(given), tuple(kinds)
+
+
+def name_cleaned(name: str) -> str:
+    """A person's name as it is recorded."""
+    return cleaned("the name", name.strip(), NAME_MAX)[0]

@@ -1,0 +1,64 @@
+"""What exists: the workflows, and the providers that are code of ours."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from preflights_es.core.lead import Lead
+from preflights_es.core.session import Workflow
+from preflights_es.workflows import clarification, extraction
+
+if TYPE_CHECKING:
+    from preflights_es.core.simulation import Bank, Reference, References, Route
+    from preflights_es.providers.base import LLMProvider
+
+CODE = ("mock", "sim")
+"""Providers that are code of ours: what they answer is computed, and can be computed again."""
+
+GENERATION = "simllm/1"
+"""The model of a simulated session: the simulator's version, said without importing it."""
+
+WORKFLOWS: dict[str, Workflow[Any]] = {
+    workflow.name: workflow for workflow in (clarification.WORKFLOW, extraction.WORKFLOW)
+}
+
+
+def simulated(lead: Lead) -> LLMProvider:
+    """The simulator that led a session, with its seed and faults; or the reference, as a provider.
+
+    Raises:
+        LogDamaged: the parameters are none of the simulator's.
+    """
+    if lead.provider == "mock":
+        from preflights_es.providers.reference import ReferenceProvider
+
+        return ReferenceProvider(references())
+    from preflights_es.providers.faults import FaultConfig
+    from preflights_es.providers.simulated.provider import SimLLMProvider
+
+    said = dict(lead.parameters)
+    return SimLLMProvider(int(said["seed"]), FaultConfig.parsed(said["faults"]), bank())
+
+
+def bank() -> Bank:
+    """What the simulator answers, for every workflow."""
+    routes: dict[str, Route] = {}
+    for simulation in _simulations():
+        routes.update(simulation.BANK)
+    return routes
+
+
+def references() -> References:
+    """What the rules answer, for every workflow whose steps always ask a provider."""
+    found: dict[str, Reference] = {}
+    for simulation in _simulations():
+        found.update(getattr(simulation, "REFERENCES", {}))
+    return found
+
+
+def _simulations() -> Iterator[Any]:
+    """The room of that name in every workflow."""
+    for name in WORKFLOWS:
+        yield import_module(f"preflights_es.workflows.{name}.simulation")

@@ -1,0 +1,1 @@
+"""What people do with clarifications, besides what they do with any session."""

@@ -1,0 +1,125 @@
+"""Numbers that collided when branches were merged, and what mends them."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import msgspec
+
+from preflights_es.artifacts import files
+from preflights_es.artifacts.front_matter import Front, front_of
+from preflights_es.core.errors import PreflightsError, StoreUnavailable
+from preflights_es.runtime.documents import Documents
+from preflights_es.runtime.runner import Handle, Runner
+from preflights_es.services.clarification.clarifications import Clarifications
+from preflights_es.system.bounded_read import Unreadable
+from preflights_es.workflows.clarification.state import State
+
+
+class Move(msgspec.Struct, frozen=True):
+    """A record that gets another number."""
+
+    path: str
+    """Relative to the project's root, as it was."""
+    to: str
+    session_id: str = ""
+    """Empty when the record was made elsewhere: its file is renamed, no event recorded."""
+
+
+class _Entry(msgspec.Struct, frozen=True):
+    path: Path
+    front: Front
+
+
+def mended(
+    runner: Runner, sessions: Clarifications, documents: Documents, folder: str, *, write: bool
+) -> list[Move]:
+    """Give every record but the oldest of its number the next free one.
+
+    The order is that of date and session (whose id begins with the time), so that two people who
+    merge the same branches come to the same names.
+
+    Raises:
+        StoreUnavailable: a file cannot be read or renamed.
+    """
+    found = files.numbered(files.checked_folder(documents.root, folder))
+    colliding = [
+        entry
+        for paths in found.values()
+        if len(paths) > 1
+        for entry in sorted(filter(None, map(_entry, paths)), key=_age)[1:]
+    ]
+    number = sessions.next_number()
+    moves: list[Move] = []
+    for entry in colliding:
+        moves.append(_moved(runner, sessions, documents, folder, entry, number, write=write))
+        number += 1
+    return moves
+
+
+def _entry(path: Path) -> _Entry | None:
+    """None of a link, a folder or a fifo: no number of theirs collides."""
+    if path.is_symlink() or not path.is_file():
+        return None
+    try:
+        return _Entry(path, front_of(path))
+    except Unreadable as error:
+        raise StoreUnavailable(f"{path.name} cannot be read: {error}") from error
+
+
+def _age(entry: _Entry) -> tuple[str, str, str]:
+    """Oldest first; a record without a date comes last."""
+    return (entry.front.date or "9", entry.front.session, entry.path.name)
+
+
+def _moved(
+    runner: Runner,
+    sessions: Clarifications,
+    documents: Documents,
+    folder: str,
+    entry: _Entry,
+    number: int,
+    *,
+    write: bool,
+) -> Move:
+    name = re.sub(r"^\d+", f"{number:04d}", entry.path.name)
+    path, to = f"{folder}/{entry.path.name}", f"{folder}/{name}"
+    handle = _ours(sessions, documents, entry, path)
+    move = Move(path, to, handle.session_id if handle else "")
+    if not write:
+        return move
+    if handle is None:
+        files.renamed(documents.root, entry.path, name)
+        return move
+    step = sessions.renumber(handle, number)
+    if files.found_hash(entry.path) not in documents.hashes(handle.session_id):
+        files.renamed(documents.root, entry.path, name)  # a person's edits move along
+    documents.finish(step.handle)
+    for related in _related(runner, handle.session.state):
+        told = sessions.renumber_reference(related, handle.session.state.uid, number)
+        documents.finish(told.handle)
+    return move
+
+
+def _ours(
+    sessions: Clarifications, documents: Documents, entry: _Entry, path: str
+) -> Handle | None:
+    """The session behind a record, where this log holds it and wrote that file."""
+    if not entry.front.uid:
+        return None
+    try:
+        handle = sessions.load(entry.front.uid)
+    except PreflightsError:
+        return None
+    state = handle.session.state
+    written = handle.workflow.view(state).written
+    is_there = written is not None and written.path == path
+    return handle if is_there and path in documents.paths(handle.session_id) else None
+
+
+def _related(runner: Runner, state: State) -> list[Handle]:
+    """Sessions of this log whose documents name this one's number."""
+    ids = [r.session_id for r in (state.supersedes, state.superseded_by) if r is not None]
+    here = (runner.load(i) for i in ids if i and runner.store.head(i) is not None)
+    return [handle for handle in here if handle.session.closed != "erased"]

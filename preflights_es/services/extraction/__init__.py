@@ -1,0 +1,1 @@
+"""What people do with notes, besides what they do with any session."""

@@ -1,0 +1,52 @@
+"""What a project is called in a log that other repositories share, and what a person is told."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from preflights_es.settings.load import Settings
+from preflights_es.store.projects import Named, Projects
+from preflights_es.store.sql import SqlStore
+from preflights_es.store.urls import file_of
+
+
+def named(settings: Settings, log: SqlStore, tell: Callable[[str], None], *, claims: bool) -> Named:
+    """The project's name in a log: in the repository's own, and where a person said it, as it is.
+
+    Args:
+        claims: whether the command may take a name, with the sessions that an older log has of it.
+
+    Raises:
+        Refused: other repositories have every name that this one could have.
+        StoreUnavailable: the log cannot be read.
+    """
+    repository, file = settings.repository, file_of(log.url)
+    if repository is None or (file is not None and repository.owns(file)):
+        return Named(settings.project)
+    found = Projects(log).named(settings.project, repository.identity(), claims=claims)
+    for line in _notices(settings.project, found):
+        tell(line)
+    return found
+
+
+def _notices(plain: str, found: Named) -> list[str]:
+    name, lines = found.name, []
+    if found.is_new and name != plain:
+        lines.append(
+            f"another repository has the project name {plain!r} in this log: this one is {name!r} "
+            "from now on. For another name, set PREFLIGHTS_PROJECT"
+        )
+    if found.sessions:
+        count = f"{found.sessions:,} session{'s' if found.sessions > 1 else ''}"
+        lines.append(
+            f"this repository has the project name {name!r} in this log from now on, with {count} "
+            "recorded before. If another repository recorded them, set PREFLIGHTS_PROJECT here "
+            "to another name, and there to this one"
+        )
+    if found.is_unclaimed:
+        lines.append(
+            f"the log does not say which repository recorded the sessions of {plain!r}: they are "
+            "shown, and no document of theirs is written. If they are of this repository, run "
+            "`preflights db upgrade` here; else set PREFLIGHTS_PROJECT to another name"
+        )
+    return lines

@@ -1,0 +1,1 @@
+"""Settings: what files, variables and options say, checked, with its source named."""

@@ -1,0 +1,75 @@
+"""Whether a log in git's folder is this repository's own: an archive can hold any `.git`."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+from typing import Final
+
+from preflights_es.core.errors import SettingsError
+from preflights_es.system.bounded_read import Unreadable, regular
+
+FOLDER: Final = "preflights"
+POINTER_MAX: Final = 65_536  # bytes of a `.git`, `commondir` or `gitdir` file: a path
+_WORKTREE: Final = re.compile(r"^[ \t]*worktree[ \t]*=[ \t]*(.+)$", re.MULTILINE)
+_BARE: Final = re.compile(r"^[ \t]*bare[ \t]*=[ \t]*true[ \t]*$", re.MULTILINE | re.IGNORECASE)
+INSTEAD: Final = "name the log with --db or PREFLIGHTS_DATABASE_URL"
+
+
+def own_folder(root: Path, common: Path) -> Path:
+    """The folder of the log in git's common directory.
+
+    Raises:
+        SettingsError: it is another repository's, or a link leads to it or to its log.
+    """
+    if not is_own(root, common):
+        raise SettingsError(
+            f"{root / '.git'} points at another repository, {common}: if this is a work tree of "
+            f"it, run `git worktree repair` there; else {INSTEAD}"
+        )
+    folder = common / FOLDER
+    for path in (folder, folder / "log.db"):
+        if path.is_symlink():
+            raise SettingsError(f"{path} is a link, and may lead to any file: {INSTEAD}")
+    return folder
+
+
+def is_own(root: Path, common: Path) -> bool:
+    """Whether git's directory itself names this work tree as one of its own.
+
+    A directory that `git init --separate-git-dir` made names none, so one of those is believed.
+    """
+    root, common = root.resolve(), common.resolve()
+    if root in common.parents:
+        return True
+    config, linked = pointer(common / "config"), common / "worktrees"
+    if found := _WORKTREE.search(config):  # of a submodule
+        return _resolved(common / found[1].strip()) == root
+    if linked.is_dir():
+        return any(_pointed(path) == root / ".git" for path in linked.glob("*/gitdir"))
+    is_git_s = (common / "HEAD").is_file() and (common / "objects").is_dir()
+    return common.name != ".git" and is_git_s and not _BARE.search(config)
+
+
+def _resolved(path: Path) -> Path | None:
+    try:
+        return path.resolve()
+    except (OSError, RuntimeError, ValueError):  # links in a circle, or no name of a file
+        return None
+
+
+def _pointed(path: Path) -> Path | None:
+    """The `.git` of a linked work tree, as git keeps it; links of its folders followed."""
+    told = Path(path.parent, pointer(path).strip())
+    folder = _resolved(told.parent)
+    return folder / told.name if folder else None
+
+
+def pointer(path: Path) -> str:
+    """What one of git's small files says; empty where it says nothing that git would take."""
+    try:
+        text = os.fsdecode(regular(path, POINTER_MAX))
+    except (OSError, Unreadable):
+        return ""
+    return "" if "\0" in text else text

@@ -1,0 +1,193 @@
+"""Where the project is, where its log lies, and who is at work."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Mapping
+from hashlib import sha256
+from pathlib import Path, PurePosixPath
+from typing import Final
+
+from preflights_es.core.errors import SettingsError
+from preflights_es.core.events import ActorKind
+from preflights_es.core.text import NAME_MAX, problem
+from preflights_es.settings.file import TEXT_MAX, Source, line_trouble, wrong_setting
+from preflights_es.settings.git import own_folder, pointer
+from preflights_es.system.atomic_file import is_git
+
+_PASSWORD: Final = re.compile(
+    r"[^:/?#]+://(?:[^:/]*:[^@]+@|.*[?&](?:ssl)?password=[^&])", re.DOTALL
+)
+"""A URL with a password, as SQLAlchemy would read it."""
+
+
+def git_folders(cwd: Path) -> tuple[Path, Path] | None:
+    """The top of the work tree, and git's common directory; None outside of git."""
+    for folder in (cwd, *cwd.parents):
+        dot = folder / ".git"
+        if dot.is_dir():
+            return folder, dot
+        if dot.is_file() and (common := _common(folder, dot)):
+            return folder, common
+    return None
+
+
+def _common(folder: Path, dot: Path) -> Path | None:
+    """Of a linked work tree or a submodule, whose `.git` is a file that points elsewhere.
+
+    None where it points nowhere: then the file is not git's.
+    """
+    key, _, path = pointer(dot).partition(":")
+    pointed = folder / path.strip()
+    if key != "gitdir" or not path.strip() or not pointed.is_dir():
+        return None
+    shared = pointed / "commondir"
+    if not shared.exists():
+        return pointed.resolve()
+    told = pointer(shared).strip()
+    return (pointed / told).resolve() if told and (pointed / told).is_dir() else None
+
+
+def project_named(env: Mapping[str, str], source: Source | None, told: str | None) -> str | None:
+    """The project's name, where a variable or the file says one."""
+    if name := env.get("PREFLIGHTS_PROJECT"):
+        return name
+    if told is not None and (found := line_trouble(told, NAME_MAX)):
+        raise wrong_setting(source, "project", found)
+    return told
+
+
+def project_of(root: Path, git: tuple[Path, Path] | None) -> str:
+    """The name that all work trees of a repository share.
+
+    Folders outside of git share one log, so that theirs needs more than a name.
+    """
+    if git is None:
+        top = root.resolve()
+        return f"{top.name or 'root'}-{sha256(str(top).encode()).hexdigest()[:6]}"
+    common = git[1].resolve()
+    return (common.parent.name if common.name == ".git" else root.resolve().name) or "root"
+
+
+def log_folder(git: tuple[Path, Path] | None, env: Mapping[str, str]) -> Path:
+    if git is not None:
+        return own_folder(*git)
+    return _state_folder(env) / "preflights"
+
+
+def _state_folder(env: Mapping[str, str]) -> Path:
+    home = Path(env.get("HOME") or env.get("USERPROFILE") or Path.home())
+    if sys.platform == "win32":
+        return Path(env.get("LOCALAPPDATA") or home / "AppData" / "Local")
+    if sys.platform == "darwin":
+        return home / "Library" / "Application Support"
+    return Path(env.get("XDG_STATE_HOME") or home / ".local" / "state")
+
+
+OWN: Final = "settings.toml"
+"""The user's own settings, in `config_folder`."""
+
+
+def config_folder(env: Mapping[str, str]) -> Path | None:
+    """Where the user's own settings lie; None where the environment names no absolute folder."""
+    home = env.get("HOME") or env.get("USERPROFILE") or ""
+    if sys.platform == "win32":
+        usual = env.get("APPDATA") or os.path.join(home, "AppData", "Roaming")
+    elif sys.platform == "darwin":
+        usual = os.path.join(home, "Library", "Application Support")
+    else:
+        usual = os.path.join(home, ".config")
+    # A relative path would lie in the current folder, which may be a clone (XDG says so, too).
+    for base in (env.get("XDG_CONFIG_HOME", ""), usual):
+        if os.path.isabs(base):
+            return Path(base) / "preflights"
+    return None
+
+
+_SERVER: Final = re.compile(
+    r"postgres(?:ql)?(?:\+psycopg)?://(?:[^\s@/?#:]+@)?[^\s@/?#]*/[^\s@/?#&]+(?:\?([^\s?#]*))?"
+)
+PARAMETERS: Final = ("application_name", "connect_timeout", "sslmode", "target_session_attrs")
+"""Of libpq's, what a file of the project may say: none leads elsewhere or names a secret."""
+
+
+def beside(source: Source | None, database: str | None) -> str | None:
+    """A path in a settings file is relative to that file; a URL there holds no password."""
+    if source is None or database is None:
+        return database
+    if "://" in database:
+        if _PASSWORD.match(database):
+            found = "holds a password, which does not belong into a settings file: set "
+            raise source.wrong(("database",), f"{found}PREFLIGHTS_DATABASE_URL, or use ~/.pgpass")
+        if not source.is_own and not database.startswith("sqlite"):
+            _check_server(source, database)
+        return database
+    if not database.strip() or "\0" in database:
+        found = "holds a NUL character" if database.strip() else "is empty"
+        raise source.wrong(("database",), found)
+    return str(source.path.resolve().parent / database)
+
+
+def _check_server(source: Source, url: str) -> None:
+    """A file of the project names a server plainly, whether it is trusted or not.
+
+    Raises:
+        SettingsError: it says more, such as `hostaddr`, which would lead a password elsewhere.
+    """
+    found = _SERVER.fullmatch(url)
+    asked = found[1].split("&") if found and found[1] else []
+    if found is None or any(part.partition("=")[0] not in PARAMETERS for part in asked):
+        expected = (
+            f"postgresql://USER@HOST:PORT/DATABASE, with no option but {', '.join(PARAMETERS)}"
+        )
+        instead = "set PREFLIGHTS_DATABASE_URL, or database in your own settings file"
+        raise source.wrong(("database",), f"expected {expected}: for any other, {instead}")
+
+
+def folder(key: str, source: Source | None, told: str | None, default: str) -> str:
+    folder = default if told is None else told
+    parts = PurePosixPath(folder)
+    leads_out = parts.is_absolute() or ".." in parts.parts or "\\" in folder
+    if leads_out or line_trouble(folder, TEXT_MAX):
+        error = f"found {folder!r}, expected a folder inside the project, with forward slashes"
+        raise wrong_setting(source, key, error)
+    if any(map(is_git, parts.parts)):
+        error = f"found {folder!r}, a folder that belongs to git: name another one"
+        raise wrong_setting(source, key, error)
+    return parts.as_posix()
+
+
+def actor_of(
+    env: Mapping[str, str], source: Source | None, configured: str | None, cwd: Path
+) -> tuple[ActorKind | None, str]:
+    """`PREFLIGHTS_ACTOR=kind:name`, or a name from the file or from git.
+
+    Nobody becomes a user by saying so: that takes a terminal, or `--by` where one accepts.
+    """
+    text = env.get("PREFLIGHTS_ACTOR") or configured or ""
+    told = None if env.get("PREFLIGHTS_ACTOR") else source
+    kind, colon, name = text.partition(":")
+    kinds: dict[str, ActorKind | None] = {"user": None, "agent": "agent", "script": "script"}
+    if colon and kind not in kinds:
+        raise wrong_setting(
+            told, "actor", f"found {text!r}, expected NAME, user:NAME, agent:NAME or script:NAME"
+        )
+    if not colon:
+        name = text or _git_name(env, cwd) or env.get("USER", "")
+    if found := problem(name, NAME_MAX):
+        message = f"the name {found}"
+        if text:
+            raise wrong_setting(told, "actor", message)
+        raise SettingsError(f"git config user.name: {message}, or set PREFLIGHTS_ACTOR")
+    return kinds[kind] if colon else None, name.strip()
+
+
+def _git_name(env: Mapping[str, str], cwd: Path) -> str:
+    """As git knows the person; git itself is asked, since its configuration has many sources."""
+    if name := env.get("GIT_AUTHOR_NAME"):
+        return name
+    from preflights_es.system import git
+
+    return git.said(("config", "user.name"), cwd, env) or ""

@@ -1,0 +1,72 @@
+"""What models cost, from which day on: the table `[[prices]]` of a settings file."""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+import re
+from typing import Final, Protocol
+
+import msgspec
+
+from preflights_es.core.errors import SettingsError
+from preflights_es.core.text import NAME_MAX
+
+PRICE_MAX: Final = 1_000_000  # of a million tokens: one a token is a slip of the keyboard
+
+_CURRENCY: Final = re.compile("[A-Z]{3}")
+
+
+class Source(Protocol):
+    """Where a table was read: how to say what is wrong in it."""
+
+    def wrong(self, at: tuple[str, ...], found: str) -> SettingsError:
+        """The error that names the file, the line and the key."""
+
+
+class PriceTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What a model costs from a day on, until a later entry for it says otherwise."""
+
+    provider: str
+    model: str
+    """As it is asked for."""
+    since: dt.date = msgspec.field(name="from")
+    """The first day, UTC."""
+    input_per_million: float | int
+    output_per_million: float | int
+    currency: str
+    """Three capital letters, ISO 4217."""
+
+
+def prices_of(
+    source: Source | None, tables: tuple[PriceTable, ...] | None
+) -> tuple[PriceTable, ...]:
+    """The same entries, once each makes sense.
+
+    Raises:
+        SettingsError: names the first that does not.
+    """
+    seen: set[tuple[str, str, dt.date]] = set()
+    for number, one in enumerate(tables or (), 1):
+        if found := _trouble(one, seen):
+            message = f"entry {number}: {found}"
+            if source is None:
+                raise SettingsError(f"prices: {message}")
+            raise source.wrong(("prices",), message)
+        seen.add((one.provider, one.model, one.since))
+    return tables or ()
+
+
+def _trouble(one: PriceTable, seen: set[tuple[str, str, dt.date]]) -> str | None:
+    for name in ("provider", "model"):
+        if not 0 < len(getattr(one, name).strip()) <= NAME_MAX:
+            return f"{name} is empty or too long"
+    for name in ("input_per_million", "output_per_million"):
+        value = getattr(one, name)
+        if not math.isfinite(value) or not 0 <= value <= PRICE_MAX:
+            return f"{name}: found {value!r}, expected a number from 0 to {PRICE_MAX:,}"
+    if not _CURRENCY.fullmatch(one.currency):
+        return f"currency: found {one.currency[:20]!r}, expected three capital letters such as EUR"
+    if (one.provider, one.model, one.since) in seen:
+        return f"a second price of {one.model!r} from {one.since} on"
+    return None

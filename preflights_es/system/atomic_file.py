@@ -1,0 +1,217 @@
+"""Writes files: whole or not at all, under names that cannot be guessed, and through no link.
+
+A folder is opened part by part, and files are named from its descriptor: a folder that is swapped
+for a link in between leads nowhere. A system without such names (Windows) gets paths.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import re
+import stat
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import BinaryIO, Final, Self
+
+from preflights_es.system import bounded_read
+
+_TOKEN_BYTES: Final = 8  # of chance in the name of a temporary file
+_STEM_MAX: Final = 50  # characters of its target's name, since a file's name ends at 255 bytes
+_NAMED: Final = os.supports_dir_fd >= {os.open, os.stat, os.mkdir, os.link, os.rename, os.unlink}
+_FOLDER: Final = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0)
+_NO_LINK: Final = getattr(os, "O_NOFOLLOW", 0)
+_NEW: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NO_LINK | getattr(os, "O_BINARY", 0)
+
+
+@contextlib.contextmanager
+def opened(root: Path, parts: Sequence[str] = (), *, makes: bool = False) -> Iterator[Folder]:
+    """The folder below the root that the parts lead to.
+
+    Args:
+        root: may be reached through links.
+        parts: names of folders, none of which may be a link.
+        makes: whether missing folders are made.
+
+    Raises:
+        OSError: a part is missing, a link or no folder, or the system refuses.
+    """
+    with contextlib.ExitStack() as stack:
+        handle = os.open(root, _FOLDER) if _NAMED else None
+        folder = stack.enter_context(Folder(root, handle))
+        for part in parts:
+            folder = stack.enter_context(folder.below(part, makes=makes))
+        yield folder
+
+
+class Folder:
+    """An open folder. Every name is one part of a path; a link under a name is never followed."""
+
+    def __init__(self, path: Path, handle: int | None) -> None:
+        """Args:
+        handle: its descriptor; None on a system that names no files from one.
+        """
+        self.path = path
+        self.handle = handle
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.handle is not None:
+            os.close(self.handle)
+
+    # 1. Looking ------------------------------------------------------------------------------
+
+    def below(self, name: str, *, makes: bool = False) -> Folder:
+        """A folder inside of this one, opened."""
+        if makes and self.lies(name) is None:
+            with contextlib.suppress(FileExistsError):
+                os.mkdir(self._at(name), dir_fd=self.handle)
+            self.flush()
+        if self.handle is not None:
+            handle = os.open(self._at(name), _FOLDER | _NO_LINK, dir_fd=self.handle)
+            return Folder(self.path / name, handle)
+        found = self.lies(name)
+        if found is None or not stat.S_ISDIR(found.st_mode):
+            code = errno.ENOENT if found is None else errno.ENOTDIR
+            raise OSError(code, os.strerror(code), name)
+        return Folder(self.path / name, None)
+
+    def lies(self, name: str) -> os.stat_result | None:
+        """What lies under a name; None when nothing does."""
+        try:
+            return os.stat(self._at(name), dir_fd=self.handle, follow_symlinks=False)
+        except FileNotFoundError:
+            return None
+
+    def content(self, name: str, limit: int) -> bytes:
+        """The bytes of a regular file; errors as of `bounded_read.regular`."""
+        return bounded_read.regular(self._at(name), limit, folder=self.handle, follows=False)
+
+    def names(self) -> list[str]:
+        """Of everything in it."""
+        return os.listdir(self.path if self.handle is None else self.handle)
+
+    # 2. Writing ------------------------------------------------------------------------------
+
+    @contextlib.contextmanager
+    def new(
+        self, name: str, *, replacing: bool = False, mode: int | None = None
+    ) -> Iterator[BinaryIO]:
+        """A file to write into, which gets its name at the end, flushed; on an error it is gone.
+
+        Args:
+            replacing: whether it takes the place of another file, or of a link itself.
+            mode: its permissions; by default those of the file it replaces, else the umask's.
+
+        Raises:
+            FileExistsError: the name is taken, and it replaces nothing.
+            OSError: the system refuses.
+        """
+        former = self.lies(name) if replacing else None
+        if mode is None and former is not None and stat.S_ISREG(former.st_mode):
+            mode = former.st_mode & 0o777
+        temporary = f"{_stem(name)}{os.urandom(_TOKEN_BYTES).hex()}.tmp"
+        first = 0o666 if mode is None else 0o600
+        handle = os.open(self._at(temporary), _NEW, first, dir_fd=self.handle)
+        try:
+            with os.fdopen(handle, "wb") as file:
+                if mode is not None and hasattr(os, "fchmod"):
+                    os.fchmod(handle, mode)
+                yield file
+                file.flush()
+                os.fsync(handle)
+            if replacing:
+                here = self.handle
+                os.replace(self._at(temporary), self._at(name), src_dir_fd=here, dst_dir_fd=here)
+            else:
+                self.move(temporary, self, name)
+            self.flush()
+        finally:
+            with contextlib.suppress(OSError):
+                self.remove(temporary)
+
+    @contextlib.contextmanager
+    def new_path(self, name: str) -> Iterator[Path]:
+        """A path to write to, inside of a folder that other users cannot enter; else as `new`."""
+        temporary = f"{_stem(name)}{os.urandom(_TOKEN_BYTES).hex()}.tmp"
+        os.mkdir(self._at(temporary), 0o700, dir_fd=self.handle)
+        try:
+            with self.below(temporary) as inside:
+                try:
+                    yield inside.path / "new"
+                    inside.flush("new")
+                    inside.move("new", self, name)
+                    self.flush()
+                finally:
+                    for left in inside.names():
+                        inside.remove(left)
+        finally:
+            with contextlib.suppress(OSError):
+                os.rmdir(self._at(temporary), dir_fd=self.handle)
+
+    def move(self, name: str, to: Folder, new: str) -> None:
+        """Give a regular file a name that is free.
+
+        Raises:
+            FileExistsError: the new name is taken.
+            OSError: it is no regular file, or the system refuses.
+        """
+        found = self.lies(name)
+        if found is not None and not stat.S_ISREG(found.st_mode):
+            raise OSError(errno.EINVAL, "it is no regular file", name)
+        old, taken = self._at(name), to._at(new)
+        between = {"src_dir_fd": self.handle, "dst_dir_fd": to.handle}
+        try:
+            os.link(old, taken, **between, follow_symlinks=False)  # which replaces nothing
+        except FileExistsError:
+            raise
+        except OSError:  # a file system without links
+            if to.lies(new) is not None:
+                raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), new) from None
+            os.rename(old, taken, **between)
+        else:
+            self.remove(name)
+
+    def remove(self, name: str) -> None:
+        """Remove a file, or a link itself."""
+        os.unlink(self._at(name), dir_fd=self.handle)
+
+    def tidy(self, name: str) -> None:
+        """Remove what processes left that were killed while they wrote a file of this name."""
+        left = re.compile(rf"{re.escape(_stem(name))}[0-9a-f]+\.tmp")
+        for found in filter(left.fullmatch, self.names()):
+            what = self.lies(found)
+            if what is not None and stat.S_ISREG(what.st_mode):
+                with contextlib.suppress(FileNotFoundError):
+                    self.remove(found)
+
+    def flush(self, name: str | None = None) -> None:
+        """To the disk: the folder, or a file in it."""
+        if name is not None:
+            handle = os.open(self._at(name), os.O_RDWR | _NO_LINK, dir_fd=self.handle)
+            try:
+                os.fsync(handle)
+            finally:
+                os.close(handle)
+        elif self.handle is not None:
+            with contextlib.suppress(OSError):  # not every file system flushes folders
+                os.fsync(self.handle)
+
+    def _at(self, name: str) -> str | Path:
+        """How the system is told of a file in this folder."""
+        if name in ("", os.curdir, os.pardir) or os.path.basename(name) != name:
+            raise OSError(errno.EINVAL, "it is no name of a file", name)
+        return self.path / name if self.handle is None else name
+
+
+def is_git(name: str) -> bool:
+    """Whether a folder of this name is git's own, in any case and on any file system."""
+    return name.partition(":")[0].rstrip(". ").casefold() in (".git", "git~1")
+
+
+def _stem(name: str) -> str:
+    """How the names of temporary files begin."""
+    return f".{name[:_STEM_MAX]}."

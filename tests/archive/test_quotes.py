@@ -1,0 +1,150 @@
+"""Which session's words a model was told: only of a decision that was in force by then."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from preflights_es.archive.erasure import Erasure
+from preflights_es.archive.quotes import quotes_of
+from preflights_es.core.events import Actor
+from preflights_es.core.lead import Lead, Setup
+from preflights_es.runtime.documents import Documents
+from preflights_es.runtime.runner import Runner
+from preflights_es.runtime.sessions import Desk
+from preflights_es.services.clarification.clarifications import Clarifications
+from preflights_es.store.memory import MemoryStore
+from preflights_es.workflows.clarification import WORKFLOW
+from preflights_es.workflows.clarification.values import HeuristicsConfig
+from tests.fixed import PROJECT, SECOND, Clock, Ids, salt
+
+HOUR_US = 3_600 * SECOND
+LED = Lead("sim", "simllm/1")
+
+
+class House:
+    """Decisions of one project in memory; models are told of them, and none is asked."""
+
+    def __init__(self, root: Path) -> None:
+        self.clock = Clock()
+        self.store = MemoryStore(self.clock, salt)
+        self.runner = Runner(self.store, {WORKFLOW.name: WORKFLOW}, self.clock, Ids())
+        desk = Desk(self.runner, PROJECT, Actor("user", "Ada"))
+        folders = {"adr": "docs/decisions", "task": "docs/tasks"}
+        documents = Documents(self.runner, root, tuple(folders.values()))
+        self.sessions = Clarifications(desk, documents, folders)
+        self.erasure = Erasure(desk, self.store, root)
+
+    def ready(self, intention: str = "A login", answer: str = "OAuth", old: str = "") -> str:
+        """A session that waits to be accepted."""
+        setup = Setup(preflights="0", decider=WORKFLOW.decider)
+        config = HeuristicsConfig()
+        step = self.sessions.open(intention, setup, config, supersedes=old or None)
+        return self.sessions.answer(step.handle, [("auth_strategy", [answer])]).handle.session_id
+
+    def decided(self, intention: str = "A login", answer: str = "OAuth", old: str = "") -> str:
+        session_id = self.ready(intention, answer, old)
+        self.sessions.accept(session_id)
+        return session_id
+
+    def told(self) -> str:
+        """A session whose model is told of what is in force."""
+        setup = Setup(preflights="0", decider=WORKFLOW.decider, lead=LED)
+        return self.sessions.open("B cache", setup, HeuristicsConfig()).handle.session_id
+
+    def known(self, *quoted: str) -> list[tuple[str, str]]:
+        """Which sessions' models were told of which of these."""
+        found = quotes_of(self.runner, PROJECT, quoted)
+        assert found.unread == ()
+        return [(q.session_id, q.quoted) for q in found.found if q.how == "known"]
+
+
+@pytest.fixture
+def house(tmp_path: Path) -> House:
+    return House(tmp_path)
+
+
+def test_a_model_was_told_of_what_was_accepted_before_it_was_asked(house: House) -> None:
+    decided = house.decided()
+    told = house.told()
+    assert house.known(decided) == [(told, decided)]
+
+
+def test_what_nobody_has_accepted_was_told_to_no_model(house: House) -> None:
+    house.decided()
+    before = house.ready()
+    told = house.told()
+    after = house.ready()
+    assert house.known(before, after) == []
+    assert house.known(told) == []
+
+
+def test_what_was_accepted_later_is_not_what_a_model_was_told_of(house: House) -> None:
+    decided = house.decided()
+    waiting = house.ready()
+    told = house.told()
+    house.sessions.accept(waiting)
+    later = house.decided()
+    assert house.known(waiting, later) == []
+    assert house.known(decided, waiting, later) == [(told, decided)]
+
+
+def test_another_decision_under_the_same_title_is_not_what_a_model_was_told_of(
+    house: House,
+) -> None:
+    decided = house.decided(answer="OAuth")
+    told = house.told()
+    assert house.known(decided) == [(told, decided)]
+    other = house.decided(answer="SAML")
+    assert house.known(other) == []
+    both = house.told()
+    assert house.known(other) == [(both, other)]
+    assert house.known(decided) == [(both, decided), (told, decided)]
+
+
+def test_of_two_decisions_in_the_same_words_both_may_have_been_told(house: House) -> None:
+    first, second = house.decided(), house.decided()
+    told = house.told()
+    assert house.known(first) == [(told, first)]
+    assert house.known(second) == [(told, second)]
+    assert sorted(house.known(first, second)) == [(told, first), (told, second)]
+
+
+def test_what_was_superseded_by_then_was_told_to_no_model(house: House) -> None:
+    old = house.decided()
+    new = house.decided(old=old)
+    told = house.told()
+    assert house.known(old) == []
+    assert house.known(new) == [(told, new)]
+    house.decided(old=new)
+    assert house.known(new) == [(told, new)], "it was in force when the model was told"
+
+
+def test_a_clock_that_stepped_back_hides_nobody_who_was_told(house: House) -> None:
+    decided = house.decided()
+    house.clock.at -= HOUR_US
+    told = house.told()
+    assert house.known(decided) == [(told, decided)]
+    later = house.ready()
+    house.clock.at -= HOUR_US
+    house.sessions.accept(later)
+    assert house.known(later) == [], "its session began later, whatever the clock says"
+
+
+def test_a_damaged_session_of_the_same_title_changes_nothing(house: House) -> None:
+    decided, damaged = house.decided(), house.decided()
+    told = house.told()
+    stream = house.store._streams[damaged]
+    stream[-1] = replace(stream[-1], data=b"{")
+    assert house.known(decided) == [(told, decided)]
+
+
+def test_what_was_told_of_an_erased_decision_is_not_laid_at_another_ones_door(
+    house: House,
+) -> None:
+    decided = house.decided()
+    house.told()
+    house.erasure.erase(decided)
+    assert house.known(house.decided()) == []

@@ -1,0 +1,242 @@
+"""What projections keep is held against the log, and what somebody else wrote there is found."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+from msgspec.structs import replace
+
+from preflights_es.archive.verification import walked
+from preflights_es.bootstrap import projections, reader
+from preflights_es.core.ports import Draft, Kept, Stream
+from preflights_es.projections.decisions import DECISIONS
+from preflights_es.projections.projector import Projector
+from preflights_es.projections.verification import PAGE, Astray, Holding
+from preflights_es.store.projection_feed import SqlFollowing
+from preflights_es.store.projection_rows import SqlKeeping
+from preflights_es.store.sql import SqlStore
+from tests.projections.given import NAMES, changed, following, recorded, tampered
+from tests.projections.recording import Recording, golden, goldens, new_id
+from tests.store.given import at, sql
+
+DIFFER: Final = "its rows are not what its events fold to"
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[SqlStore]:
+    """A log of accepted decisions that everybody has read, in every engine."""
+    is_file = request.param == "sqlite"
+    with closing(sql(tmp_path) if is_file else at(request.getfixturevalue("postgres"))) as made:
+        recorded(made, golden("keyword_skips_the_generic_question") * 3)
+        recorded(made, golden("a_model_leads"), first=10)
+        following(made).catch_up()
+        yield made
+
+
+class Looked(SqlKeeping):
+    """What projections keep, where something happens before each look."""
+
+    def __init__(self, store: SqlStore, meanwhile: Any) -> None:
+        super().__init__(store)
+        self._meanwhile = meanwhile
+        self.looks = 0
+
+    def kept(self, name: str, session_ids: Any) -> dict[str, Kept]:
+        self.looks += 1
+        self._meanwhile()
+        return super().kept(name, session_ids)
+
+
+def holding(store: SqlStore, keeping: SqlKeeping | None = None) -> Holding:
+    """What holds the sessions of a log against its projections."""
+    log = SqlFollowing(store)
+
+    def again(session_id: str) -> Stream | None:
+        head = store.head(session_id)
+        return log.stream(head) if head else None
+
+    return Holding(keeping or SqlKeeping(store), projections(), reader(), log.unfit, again)
+
+
+def found(store: SqlStore, keeping: SqlKeeping | None = None) -> list[tuple[str, str, str]]:
+    """Everything, as `audit verify --all` finds it."""
+    holds = holding(store, keeping)
+    seen = walked(store, store.heads(None), None, holds)
+    assert seen.broken == ()
+    both: tuple[Astray, ...] = (*seen.projections, *holds.strays(None))
+    return [(one.projection, one.session_id, one.found) for one in both]
+
+
+def test_what_was_folded_is_what_the_log_folds_to(store: SqlStore) -> None:
+    recorded(store, goldens() * 3, first=1_000)
+    assert len(store.heads(None)) > 2 * PAGE
+    assert found(store) == [], "what nobody folded yet is nobody's fault"
+    following(store).catch_up()
+    assert found(store) == []
+
+
+ONE: Final = new_id(1)
+FORGED: Final = {
+    "UPDATE projected_decisions SET decided = replace(decided, 'OAuth', 'SAML')": "decisions",
+    "UPDATE projected_decisions SET accepted_at = accepted_at + 1": "decisions",
+    "UPDATE projected_decisions SET standing = 'proposed', accepted_at = NULL": "decisions",
+    "UPDATE projected_decisions SET project = 'elsewhere'": "decisions",
+    "UPDATE projected_decisions SET decided = '{'": "decisions",
+    "DELETE FROM projected_decisions": "decisions",
+    "UPDATE projected_sessions SET status = 'ready'": "sessions",
+    "DELETE FROM projected_sessions": "sessions",
+}
+
+
+@pytest.mark.parametrize("statement", FORGED)
+def test_a_row_that_somebody_wrote_is_found_and_its_session_named(
+    store: SqlStore, statement: str
+) -> None:
+    changed(store, f"{statement} WHERE session_id = '{ONE}'")
+    assert found(store) == [(FORGED[statement], ONE, DIFFER)]
+    following(store).rebuild([FORGED[statement]])
+    assert found(store) == []
+
+
+def test_a_row_of_a_call_that_was_never_made_is_found(store: SqlStore) -> None:
+    led = new_id(10)
+    changed(
+        store,
+        "INSERT INTO projected_usage SELECT session_id, 999, project, workflow, call, provider, "
+        "model, prompt, at, attempt, outcome, judged, fell_back, 7, 7, 7 FROM projected_usage "
+        f"WHERE session_id = '{led}' AND version = (SELECT min(version) FROM projected_usage)",
+        "UPDATE projected_usage SET input_tokens = 0 WHERE version < 999",
+    )
+    assert found(store) == [("usage", led, DIFFER)]
+
+
+def test_rows_of_a_session_that_the_log_does_not_have_are_found(store: SqlStore) -> None:
+    other = new_id(77)
+    changed(
+        store,
+        f"UPDATE projected_decisions SET session_id = '{other}' WHERE session_id = '{ONE}'",
+    )
+    assert found(store) == [
+        ("decisions", ONE, DIFFER),
+        ("decisions", other, "it has rows, and the log has no such session"),
+    ]
+    assert [one.session_id for one in holding(store).strays("house")] == [other]
+    assert holding(store).strays("elsewhere") == ()
+    changed(store, "UPDATE projected_decisions SET project = 'elsewhere'")
+    assert len(holding(store).strays("elsewhere")) == len(store.heads(None))
+
+
+def test_a_mark_that_would_keep_a_session_from_being_folded_is_found(store: SqlStore) -> None:
+    version = next(head.version for head in store.heads(None) if head.session_id == ONE)
+    mark = f"WHERE session_id = '{ONE}' AND projection = 'decisions'"
+    changed(store, f"UPDATE marks SET version = version + 100 {mark}")
+    said = f"it is marked as folded up to event {version + 100}, and has {version}"
+    assert found(store) == [("decisions", ONE, said)]
+    changed(store, f"UPDATE marks SET version = 2 {mark}")
+    said = "it was folded up to event 2 alone, and nobody is told to go on"
+    assert found(store) == [("decisions", ONE, said)]
+    changed(store, f"DELETE FROM marks {mark}")
+    said = "it was never folded, and nobody is told to go on"
+    assert found(store) == [("decisions", ONE, said)]
+
+
+def test_what_the_next_reader_folds_anyway_is_not_found(store: SqlStore) -> None:
+    changed(
+        store,
+        f"UPDATE marks SET version = 2 WHERE session_id = '{ONE}'",
+        f"DELETE FROM projected_decisions WHERE session_id = '{ONE}'",
+        f"INSERT INTO outbox VALUES ('{ONE}', 3)",
+    )
+    assert found(store) == []
+    SqlFollowing(store).begin("decisions", DECISIONS.version)
+    assert found(store) == [], "a rebuild is under way"
+    changed(store, "UPDATE projections SET version = 99")
+    changed(store, "UPDATE projected_sessions SET status = 'whatever a newer program says'")
+    assert found(store) == []
+
+
+def test_rows_that_were_there_before_their_projection_are_thrown_away(store: SqlStore) -> None:
+    changed(
+        store,
+        "DELETE FROM projections",
+        "UPDATE projected_decisions SET decided = replace(decided, 'OAuth', 'SAML')",
+    )
+    rows = list(following(store).rows("decisions", None))
+    assert rows
+    assert not any("SAML" in row["decided"] for row in rows)
+    assert found(store) == []
+
+
+def test_a_session_of_the_future_is_passed_over(store: SqlStore) -> None:
+    head = next(head for head in store.heads(None) if head.session_id == ONE)
+    future = Draft("clarification.voted.v9", b'{"at":1}', "clarification/9", "future", "user")
+    one = Recording(golden("keyword_skips_the_generic_question")[0], 1).next()
+    assert one is not None
+    store.append(
+        [replace(one, expected_version=head.version, expected_hash=head.hash, events=(future,))]
+    )
+    changed(store, f"DELETE FROM projected_decisions WHERE session_id = '{ONE}'")
+    following(store).catch_up()
+    assert found(store) == []
+
+
+def test_words_about_trouble_may_be_those_of_another_program(store: SqlStore) -> None:
+    data = b'{"at":"late"}'
+    bad = Draft("session.abandoned.v1", data, "clarification/1", "bad", "user")
+    head = next(head for head in store.heads(None) if head.session_id == ONE)
+    one = Recording(golden("keyword_skips_the_generic_question")[0], 1).next()
+    assert one is not None
+    store.append(
+        [replace(one, expected_version=head.version, expected_hash=head.hash, events=(bad,))]
+    )
+    following(store).catch_up()
+    changed(store, f"UPDATE projected_sessions SET intention = 'x' WHERE session_id = '{ONE}'")
+    assert found(store) == []
+    changed(store, f"UPDATE projected_sessions SET status = 'ready' WHERE session_id = '{ONE}'")
+    assert found(store) == [("sessions", ONE, DIFFER)]
+
+
+def test_who_records_and_folds_meanwhile_is_no_forger(store: SqlStore) -> None:
+    growing = Recording(golden("two_phases_without_a_keyword")[0], 50)
+
+    def meanwhile() -> None:
+        """An append between reading a session and reading its rows; every other one is folded."""
+        if (batch := growing.next()) is not None:
+            growing.appended(store.append([batch])[0])
+            if looked.looks % 2:
+                following(store).catch_up()
+
+    looked = Looked(store, lambda: None)
+    meanwhile()
+    looked = Looked(store, meanwhile)
+    assert found(store, looked) == []
+    assert looked.looks > len(NAMES), "it was looked at again"
+
+
+def test_what_moves_between_two_looks_is_looked_at_until_it_rests(store: SqlStore) -> None:
+    def meanwhile() -> None:
+        """Marks as nobody leaves them, each time others, and at last those that hold."""
+        steps = {1: "+ 1", 2: "+ 1", 3: "+ 1", 4: "- 3"}
+        if step := steps.get(looked.looks):
+            changed(
+                store,
+                f"UPDATE marks SET version = version {step} "
+                f"WHERE session_id = '{ONE}' AND projection = 'sessions'",
+            )
+
+    looked = Looked(store, meanwhile)
+    assert found(store, looked) == []
+    assert looked.looks == 3 + len(NAMES), "three times more than once each"
+
+
+def test_a_projector_keeps_what_holds(store: SqlStore) -> None:
+    Projector(SqlFollowing(store), projections(), reader()).rebuild()
+    assert found(store) == []
+    tampered(store, "UPDATE events SET decider = 'x' WHERE version = 1")
+    seen = walked(store, store.heads(None), None, holding(store))
+    assert len(seen.broken) == len(store.heads(None))
+    assert seen.projections == (), "of what does not verify, nothing is said"

@@ -1,0 +1,816 @@
+"""Files and environment become settings; what is wrong is named with file, key and line."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+
+from preflights_es.bootstrap import actor as actor_of
+from preflights_es.core.errors import SettingsError
+from preflights_es.core.events import Actor
+from preflights_es.core.text import NAME_MAX
+from preflights_es.settings.file import TEXT_MAX, line_of
+from preflights_es.settings.heuristics import LIST_MAX
+from preflights_es.settings.load import Settings, load_settings
+from preflights_es.store.urls import file_of, parsed
+from preflights_es.workflows.clarification import rules
+from preflights_es.workflows.clarification.values import Field, HeuristicsConfig
+from tests.trusting import trust
+
+ENVIRONMENT = {"GIT_AUTHOR_NAME": "Ada"}
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path) -> Path:
+    """Of the person whose settings these are."""
+    ENVIRONMENT["HOME"] = str(tmp_path / "home")
+    return tmp_path / "home"
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """A folder that git would take for a repository."""
+    folder = tmp_path / "shop"
+    (folder / ".git").mkdir(parents=True)
+    return folder
+
+
+def loaded(folder: Path, database: str | None = None, **variables: str) -> Settings:
+    return load_settings(folder, {**ENVIRONMENT, **variables}, database)
+
+
+def trusted(file: Path, text: str) -> None:
+    """Write a file, which the person trusts."""
+    file.write_text(text, "utf-8")
+    trust(file, Path(ENVIRONMENT["HOME"]))
+
+
+def written(folder: Path, text: str, name: str = "preflights.toml") -> Settings:
+    trusted(folder / name, dedent(text))
+    return loaded(folder)
+
+
+def refused(folder: Path, text: str, name: str = "preflights.toml") -> str:
+    with pytest.raises(SettingsError) as caught:
+        written(folder, text, name)
+    return str(caught.value)
+
+
+# 1. Without a file ---------------------------------------------------------------------------
+
+
+def test_without_a_file_everything_has_a_default(project: Path) -> None:
+    found = loaded(project)
+    assert (found.root, found.project, found.source) == (project, "shop", "")
+    assert (found.decisions, found.tasks) == ("docs/decisions", "docs/tasks")
+    assert found.provider == "mock"
+    assert found.heuristics == HeuristicsConfig()
+    assert found.database == str(project / ".git" / "preflights" / "log.db")
+
+
+def test_the_process_environment_is_read_where_no_other_is_given(project: Path) -> None:
+    assert load_settings(project).root == project
+
+
+# 2. Files ------------------------------------------------------------------------------------
+
+
+def test_a_file_of_our_own_is_read(project: Path) -> None:
+    found = written(
+        project,
+        """
+        project = "till"
+        decisions = "adr"
+        tasks = "work/tasks/"
+        provider = "mock"
+        """,
+    )
+    assert (found.project, found.decisions, found.tasks) == ("till", "adr", "work/tasks")
+    assert found.source == str(project / "preflights.toml")
+
+
+def test_a_table_of_pyproject_is_read(project: Path) -> None:
+    text = '[project]\nname = "x"\n\n[tool.preflights]\nproject = "till"\n'
+    found = written(project, text, "pyproject.toml")
+    assert (found.project, found.source) == ("till", str(project / "pyproject.toml"))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '[tool]\npreflights = { project = "till" }\n',
+        '[tool."preflights"]\nproject = "till"\n',
+        '[ tool . preflights ]\nproject = "till"\n',
+        'tool.preflights.project = "till"\n',
+    ],
+)
+def test_a_table_of_pyproject_may_be_spelled_as_toml_allows(project: Path, text: str) -> None:
+    assert written(project, text, "pyproject.toml").project == "till"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '[project]\nname = "x"\n',
+        "[tool.ruff]\nline-length = 100\n",
+        '[tool.ruff]\nx = "tool.preflights"\n',
+        'tool = "preflights"\n',
+        "[tool]\nx = 1 # preflights\n",
+        "",
+        "this is not TOML",
+    ],
+)
+def test_a_pyproject_that_says_nothing_of_us_is_passed_over(project: Path, text: str) -> None:
+    assert written(project, text, "pyproject.toml").source == ""
+
+
+def test_a_file_of_our_own_comes_before_pyproject(project: Path) -> None:
+    trusted(project / "pyproject.toml", '[tool.preflights]\nproject = "second"\n')
+    assert written(project, 'project = "first"').project == "first"
+
+
+def test_the_nearest_file_below_the_root_is_read(project: Path) -> None:
+    below = project / "api" / "src"
+    below.mkdir(parents=True)
+    trusted(project / "preflights.toml", 'project = "outer"\n')
+    assert loaded(below).project == "outer"
+    trusted(project / "api" / "pyproject.toml", '[tool.preflights]\nproject = "inner"\n')
+    found = loaded(below)
+    assert (found.project, found.root) == ("inner", project)
+
+
+def test_a_file_above_the_repository_is_not_read(project: Path) -> None:
+    (project.parent / "preflights.toml").write_text('project = "stray"\n')
+    assert loaded(project).project == "shop"
+
+
+def test_an_empty_file_changes_nothing(project: Path) -> None:
+    before = loaded(project)
+    found = written(project, "")
+    assert found.source == str(project / "preflights.toml")
+    assert (found.project, found.heuristics) == (before.project, before.heuristics)
+
+
+# 3. What is wrong is named -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("projct = 'x'", "preflights.toml, line 1: projct: unknown key"),
+        ("\n\nproject = 7", "preflights.toml, line 3: project: expected `str"),
+        ("project = ''", "preflights.toml, line 1: project: is empty"),
+        ("project = '   '", "preflights.toml, line 1: project: is empty"),
+        ('project = "a\\nb"', "preflights.toml, line 1: project: has more than one line"),
+        ('project = "a\\u0007"', "preflights.toml, line 1: project: holds the control character"),
+        (f"project = '{'x' * (NAME_MAX + 1)}'", "preflights.toml, line 1: project: has 201 char"),
+        ("decisions = ''", "preflights.toml, line 1: decisions: found ''"),
+        ("decisions = '  '", "preflights.toml, line 1: decisions: found '  '"),
+        ("decisions = '/etc'", "preflights.toml, line 1: decisions: found '/etc', expected a fold"),
+        ("tasks = '../elsewhere'", "preflights.toml, line 1: tasks: found '../elsewhere'"),
+        ("tasks = 'a/../../b'", "preflights.toml, line 1: tasks: found"),
+        ("tasks = 'docs\\tasks'", "preflights.toml, line 1: tasks: found"),
+        ('tasks = "docs/\\u0000"', "preflights.toml, line 1: tasks: "),
+        ('tasks = "docs/\\n"', "preflights.toml, line 1: tasks: "),
+        ("decisions = ['x']", "preflights.toml, line 1: decisions: expected `str"),
+        ("database = 7", "preflights.toml, line 1: database: expected `str"),
+        ("database = ''", "preflights.toml, line 1: database: is empty"),
+        ('database = "a\\u0000"', "preflights.toml, line 1: database: "),
+        ("provider = 'nobody'", "preflights.toml, line 1: provider: found 'nobody'"),
+        ("actor = 'king:Ada'", "preflights.toml, line 1: actor: found 'king:Ada', expected NAME"),
+        ("clarification = 7", "preflights.toml, line 1: clarification: expected `object`"),
+        (
+            "[clarification]\nmenus = []",
+            "preflights.toml, line 2: clarification.menus: unknown key",
+        ),
+        (
+            "[clarification]\n# ask\nquestion = ''",
+            "preflights.toml, line 3: clarification.question: is empty",
+        ),
+        (
+            "[clarification]\nquestion = 'a'\ndescription = \"a\\nb\"",
+            "preflights.toml, line 3: clarification.description: has more than one line",
+        ),
+        (
+            "[clarification]\nonly = 'Database'",
+            "preflights.toml, line 2: clarification.only: expected `array`",
+        ),
+        (
+            "[clarification]\nonly = ['Database', 7]",
+            "preflights.toml, line 2: clarification.only: expected `str`",
+        ),
+        (
+            "[clarification]\nonly = ['Database', 'Cooking']",
+            "preflights.toml, line 2: clarification.only: 'Cooking' is no category",
+        ),
+        (
+            "[clarification]\nmenu = ['Database']",
+            "preflights.toml, line 2: clarification.menu: expected each of",
+        ),
+        (
+            "[clarification]\nonly = ['Database', 'Infra']\nmenu = ['Infra', 'Infra', 'Database']",
+            "preflights.toml, line 3: clarification.menu: expected each of",
+        ),
+    ],
+)
+def test_a_wrong_value_is_named_with_its_file_line_and_key(
+    project: Path, text: str, expected: str
+) -> None:
+    assert refused(project, text).startswith(expected)
+
+
+@pytest.mark.parametrize(
+    ("lines", "line", "key", "expected"),
+    [
+        (["colour = 'red'"], 5, ".colour", "unknown key"),
+        (["keywords = 'search'"], 5, ".keywords", "expected `array`"),
+        (["keywords = [7]"], 5, ".keywords", "expected `str`"),
+        (["keywords = ['two words']"], 5, ".keywords", "'two words' is not one word"),
+        (["keywords = ['']"], 5, ".keywords", "is empty"),
+        (["keywords = ['a-b-c']"], 5, ".keywords", "'a-b-c' is not one word"),
+        (["keywords = ['_x']"], 5, ".keywords", "'_x' is not one word"),
+        (["keywords = ['a', 'A']"], 5, ".keywords", "names something twice"),
+        ([f"keywords = {[f'w{n}' for n in range(LIST_MAX + 1)]}"], 5, ".keywords", "has 51 entr"),
+        (["scope = 'galactic'"], 5, ".scope", "invalid enum value 'galactic'"),
+        (["scope = 7"], 5, ".scope", "expected `str"),
+        (["field = 'Engine'", "id = 'engine'"], 4, "", "the key 'question' is missing"),
+        (["id = 'engine'", "question = 'Which?'"], 4, "", "the key 'field' is missing"),
+        (["field = 'Engine'", "question = 'Which?'"], 4, "", "the key 'id' is missing"),
+        (["secondary = [{ field = 'x' }]"], 5, ".secondary", "missing required field `id`"),
+        (["secondary = 7"], 5, ".secondary", "expected `array`"),
+        (["secondary = [{ field = '', id = 'x' }]"], 5, ".secondary", "is empty"),
+        (["secondary = [{ field = 'x', id = 'X' }]"], 5, ".secondary", "found 'X', expected lower"),
+        (
+            ["secondary = [{ field = 'x', id = 'same' }, { field = 'y', id = 'same' }]"],
+            5,
+            ".secondary",
+            "'same' is the key of Search.x too",
+        ),
+        (
+            ["secondary = [{ field = 'x', id = 'a' }, { field = 'X', id = 'b' }]"],
+            5,
+            ".secondary",
+            "names something twice",
+        ),
+        (
+            [f"secondary = [{', '.join(f'{{field=`f{n}`,id=`i{n}`}}' for n in range(51))}]"],
+            5,
+            ".secondary",
+            "has 51 entries",
+        ),
+    ],
+)
+def test_a_wrong_value_of_a_category_is_named_with_the_category(
+    project: Path, lines: list[str], line: int, key: str, expected: str
+) -> None:
+    head = ["project = 'x'", "[clarification]", "question = 'What?'"]
+    text = "\n".join([*head, "[clarification.categories.Search]", *lines]).replace("`", "'")
+    message = refused(project, text)
+    where = f"preflights.toml, line {line}: clarification.categories.Search{key}: "
+    assert message.startswith(where)
+    assert expected in message[len(where) :]
+
+
+QUESTION = "field = 'Engine'\nid = 'engine'\nquestion = 'Which engine?'\n"
+
+
+@pytest.mark.parametrize(
+    ("lines", "key", "expected"),
+    [
+        ("field = ''\nid = 'engine'\nquestion = 'Which?'", "field", "is empty"),
+        ("field = 'Engine'\nid = 'engine'\nquestion = ''", "question", "is empty"),
+        ("field = 'Engine'\nid = 'Engine'\nquestion = 'Which?'", "id", "found 'Engine'"),
+        ("field = 'Engine'\nid = '1st'\nquestion = 'Which?'", "id", "found '1st'"),
+        ("field = 'Engine'\nid = 'db_type'\nquestion = 'Which?'", "id", "of Database.Type too"),
+        ("field = 'Engine'\nid = 'change_category'\nquestion = 'W?'", "id", "of Category too"),
+        ("field = 'Engine'\nid = 'engine__other'\nquestion = 'Which?'", "id", "found"),
+        ("field = 'Category'\nid = 'engine'\nquestion = 'Which?'", "field", "stands for"),
+        (f"{QUESTION}options = ['A', 'a']", "options", "names something twice"),
+        (f"{QUESTION}options = ['A', 'Other']", "options", "leave it out"),
+        (f"{QUESTION}options = ['A', 'Other (specify)']", "options", "leave it out"),
+        (f"{QUESTION}options = ['']", "options", "is empty"),
+        (f"{QUESTION}options = ['{'x' * (TEXT_MAX + 1)}']", "options", "has 301 characters"),
+        (f'{QUESTION}options = ["a\\u001b[2J"]', "options", "control character U+001B"),
+    ],
+)
+def test_a_question_that_cannot_be_asked_is_named(
+    project: Path, lines: str, key: str, expected: str
+) -> None:
+    text = f"[clarification.categories.Search]\n{lines}\n"
+    line = next(n for n, part in enumerate(text.splitlines(), 1) if part.startswith(f"{key} ="))
+    message = refused(project, text)
+    assert message.startswith(
+        f"preflights.toml, line {line}: clarification.categories.Search.{key}: "
+    )
+    assert expected in message
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("Other", "choose another"),
+        ("other", "choose another"),
+        ('"Other (specify)"', "choose another"),
+        ('""', "is empty"),
+        ('"  "', "is empty"),
+        ('"a\\nb"', "has more than one line"),
+        (f"{'x' * (TEXT_MAX + 1)}", "has 301 characters"),
+    ],
+)
+def test_a_name_that_no_category_can_bear_is_named(project: Path, name: str, expected: str) -> None:
+    assert expected in refused(project, f"[clarification.categories.{name}]\nkeywords = ['x']\n")
+
+
+@pytest.mark.parametrize(
+    "names", [("Search", "search"), ("Database", "database"), ("DATABASE", "database")]
+)
+def test_two_tables_for_one_category_are_refused(project: Path, names: tuple[str, str]) -> None:
+    text = "".join(f"[clarification.categories.{n}]\nkeywords = ['w{n}']\n" for n in names)
+    message = refused(project, text)
+    assert message.startswith("preflights.toml, line 3: clarification.categories.")
+    assert "twice" in message
+
+
+def test_too_many_categories_are_refused(project: Path) -> None:
+    text = "".join(f"[clarification.categories.C{n}]\nkeywords = ['w{n}']\n" for n in range(51))
+    assert "at most 50 are taken" in refused(project, text)
+
+
+def test_what_is_wrong_in_pyproject_is_named_with_the_whole_key(project: Path) -> None:
+    text = "[project]\nname = 'x'\n[tool.preflights]\ntasks = '/x'\n"
+    message = refused(project, text, "pyproject.toml")
+    assert message.startswith("pyproject.toml, line 4: tool.preflights.tasks: found '/x'")
+    text = "[tool.preflights.clarification.categories.Search]\nscope = 'x'\n"
+    message = refused(project, text, "pyproject.toml")
+    where = "pyproject.toml, line 2: tool.preflights.clarification.categories.Search.scope: "
+    assert message.startswith(where)
+    message = refused(project, "[[tool.preflights]]\n", "pyproject.toml")
+    assert message.startswith("pyproject.toml, line 1: tool.preflights: expected `object`")
+
+
+def test_a_file_that_is_no_toml_is_named_with_the_line(project: Path) -> None:
+    message = refused(project, "project = 'x'\nproject =\n")
+    assert message.startswith("preflights.toml: not valid TOML")
+    assert "line 2" in message
+
+
+def test_a_file_that_cannot_be_read_is_named(project: Path) -> None:
+    (project / "preflights.toml").write_bytes(b"project = '\xff'")
+    with pytest.raises(SettingsError, match=r"preflights\.toml cannot be read"):
+        loaded(project)
+    (project / "preflights.toml").unlink()
+    (project / "preflights.toml").mkdir()
+    with pytest.raises(SettingsError, match=r"preflights\.toml cannot be read"):
+        loaded(project)
+
+
+def test_a_line_is_found_by_its_key_or_by_the_table_above() -> None:
+    text = dedent(
+        """\
+        # project = "no"
+        project = "x"
+        [a]
+        b.c = 1
+          d = [
+            "x = y",
+          ]
+        ["quoted.key".e]
+        'f g' = 2
+        [[many]]
+        h = 3
+        """
+    )
+    assert line_of(text, ("project",)) == 2
+    assert line_of(text, ("a", "b", "c")) == 4
+    assert line_of(text, ("a", "d")) == 5
+    assert line_of(text, ("a", "unknown")) == 3
+    assert line_of(text, ("quoted.key", "e", "f g")) == 9
+    assert line_of(text, ("many", "h")) == 11
+    assert line_of(text, ("nothing",)) == 0
+
+
+def test_a_table_that_is_unknown_is_named_where_it_begins(project: Path) -> None:
+    text = '[project]\nname = "shop"\n\n[tool.preflights.categories.Database]\noptions = ["x"]\n'
+    found = refused(project, text, "pyproject.toml")
+    assert found.startswith("pyproject.toml, line 4: tool.preflights.categories: unknown key")
+
+
+# 4. Heuristics -------------------------------------------------------------------------------
+
+
+def heuristics(project: Path, text: str) -> HeuristicsConfig:
+    return written(project, text).heuristics
+
+
+def test_a_category_is_changed_in_one_thing_and_kept_in_the_others(project: Path) -> None:
+    base = HeuristicsConfig().named("Database")
+    found = heuristics(
+        project, "[clarification.categories.Database]\noptions = ['Oracle', 'DB2']\n"
+    ).named("Database")
+    assert base is not None
+    assert base.primary is not None
+    assert found is not None
+    assert found.primary == Field(
+        base.primary.name, base.primary.id, base.primary.question, ("Oracle", "DB2")
+    )
+    assert (found.keywords, found.secondary, found.scope) == (
+        base.keywords,
+        base.secondary,
+        base.scope,
+    )
+
+
+def test_a_category_is_found_in_any_case_and_keeps_its_name_and_place(project: Path) -> None:
+    config = heuristics(project, "[clarification.categories.database]\nscope = 'local'\n")
+    assert [c.name for c in config.categories] == [c.name for c in HeuristicsConfig().categories]
+    found = config.named("Database")
+    assert found is not None
+    assert found.scope == "local"
+
+
+def test_everything_of_a_category_can_be_changed(project: Path) -> None:
+    config = heuristics(
+        project,
+        """
+        [clarification.categories.Infra]
+        keywords = ["Kubernetes", "helm-chart"]
+        field = "Cluster"
+        id = "cluster"
+        question = "Which cluster?"
+        options = ["East", "West"]
+        scope = "contract"
+        secondary = [{ field = "Region", id = "region" }]
+        """,
+    )
+    found = config.named("Infra")
+    assert found is not None
+    assert found.keywords == ("kubernetes", "helm-chart")
+    assert found.primary == Field("Cluster", "cluster", "Which cluster?", ("East", "West"))
+    assert (found.scope, found.secondary) == ("contract", (Field("Region", "region"),))
+    detected = rules.detected("Move to Kubernetes", config)
+    assert detected is not None
+    assert detected.category == found
+
+
+def test_a_category_is_added_behind_the_others(project: Path) -> None:
+    config = heuristics(
+        project,
+        """
+        [clarification.categories.Search]
+        keywords = ["search"]
+        field = "Engine"
+        id = "search_engine"
+        question = "Which engine?"
+        options = ["Elastic", "Meili"]
+        """,
+    )
+    base = HeuristicsConfig()
+    assert config.categories[:-1] == base.categories
+    assert config.categories[-1].name == "Search"
+    assert config.categories[-1].scope == "local"
+    assert config.menu == (*base.menu, "Search")
+    assert config.category_question().options == (*base.menu, "Search", "Other (specify)")
+
+
+def test_a_category_without_a_question_is_only_detected(project: Path) -> None:
+    config = heuristics(project, "[clarification.categories.Search]\nkeywords = ['search']\n")
+    assert config.categories[-1].primary is None
+    assert rules.detected("Add search", config) is not None
+
+
+def test_secondary_fields_may_be_tables_of_their_own(project: Path) -> None:
+    config = heuristics(
+        project,
+        """
+        [[clarification.categories.Database.secondary]]
+        field = "Cache"
+        id = "db_cache"
+        [[clarification.categories.Database.secondary]]
+        field = "Pool"
+        id = "db_pool"
+        """,
+    )
+    found = config.named("Database")
+    assert found is not None
+    assert found.secondary == (Field("Cache", "db_cache"), Field("Pool", "db_pool"))
+
+
+def test_categories_are_chosen_and_ordered(project: Path) -> None:
+    config = heuristics(
+        project,
+        """
+        [clarification]
+        only = ["Infra", "Search", "Database"]
+        menu = ["Search", "Database", "Infra"]
+        question = "What is it?"
+        description = "What then?"
+        [clarification.categories.Search]
+        keywords = ["search"]
+        """,
+    )
+    assert [c.name for c in config.categories] == ["Infra", "Search", "Database"]
+    assert config.menu == ("Search", "Database", "Infra")
+    assert config.category.question == "What is it?"
+    assert config.description.question == "What then?"
+    assert config.category.id == HeuristicsConfig().category.id
+
+
+def test_the_menu_keeps_its_order_where_only_some_categories_are_chosen(project: Path) -> None:
+    config = heuristics(project, "[clarification]\nonly = ['Infra', 'Frontend']\n")
+    assert [c.name for c in config.categories] == ["Infra", "Frontend"]
+    assert config.menu == ("Frontend", "Infra")
+
+
+def test_words_of_any_script_are_keywords(project: Path) -> None:
+    config = heuristics(
+        project, "[clarification.categories.Database]\nkeywords = ['Datenbänke', '数据库']\n"
+    )
+    detected = rules.detected("Neue DATENBÄNKE bitte", config)
+    assert detected is not None
+    assert detected.keyword == "datenbänke"
+
+
+# 5. Database ---------------------------------------------------------------------------------
+
+
+def test_a_database_is_resolved_in_its_order(project: Path) -> None:
+    assert loaded(project).database == str(project / ".git/preflights/log.db")
+    trusted(project / "preflights.toml", 'database = "file.db"\n')
+    assert loaded(project).database == str(project / "file.db")
+    variable = {"PREFLIGHTS_DATABASE_URL": "sqlite:////srv/variable.db"}
+    assert loaded(project, **variable).database == "sqlite:////srv/variable.db"
+    assert loaded(project, "option.db", **variable).database == "option.db"
+    assert loaded(project, PREFLIGHTS_DATABASE_URL="").database == str(project / "file.db")
+
+
+def test_a_database_of_a_file_lies_beside_that_file(project: Path) -> None:
+    below = project / "api"
+    (below / "src").mkdir(parents=True)
+    trusted(below / "preflights.toml", 'database = "../logs/log.db"\n')
+    found = loaded(below / "src").database
+    assert Path(found).resolve() == (project / "logs" / "log.db").resolve()
+    trusted(below / "preflights.toml", 'database = "sqlite:////srv/log.db"\n')
+    assert loaded(below / "src").database == "sqlite:////srv/log.db"
+    trusted(below / "preflights.toml", 'database = "/srv/log.db"\n')
+    assert loaded(below / "src").database == "/srv/log.db"
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "postgresql://ada:tUlip@db.example.org/log",
+        "postgresql://:tUlip@/log",
+        "postgres://ada:tU/li?p@host:5432/log?sslmode=require",
+        "postgresql://db.example.org/log?user=ada&password=tUlip",
+        "postgresql://db.example.org/log?sslpassword=tUlip",
+    ],
+)
+def test_a_password_in_a_file_is_refused_and_elsewhere_taken(project: Path, url: str) -> None:
+    trusted(project / "preflights.toml", f"actor = 'Ada'\ndatabase = {json.dumps(url)}\n")
+    with pytest.raises(SettingsError) as caught:
+        loaded(project)
+    assert "preflights.toml, line 2: database: holds a password" in str(caught.value)
+    assert "PREFLIGHTS_DATABASE_URL" in str(caught.value)
+    assert "tU" not in str(caught.value)
+    (project / "preflights.toml").unlink()
+    assert loaded(project, PREFLIGHTS_DATABASE_URL=url).database == url
+    assert loaded(project, url).database == url
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "postgresql:///log",
+        "postgresql://ada@db.example.org:5432/log?sslmode=verify-full",
+        "postgresql://db.example.org:5432/log",
+        "postgres://db.example.org/log?connect_timeout=5&application_name=shop",
+        "postgresql+psycopg://db.example.org/log?target_session_attrs=read-write",
+    ],
+)
+def test_a_server_is_named_in_a_file_without_a_password(project: Path, url: str) -> None:
+    trusted(project / "preflights.toml", f"database = {json.dumps(url)}\n")
+    assert loaded(project).database == url
+
+
+@pytest.mark.parametrize("name", ["100%25", "what?", "a#b", "Küche 🛫"])
+def test_a_log_lies_in_the_repository_whatever_its_name(tmp_path: Path, name: str) -> None:
+    (tmp_path / name / ".git").mkdir(parents=True)
+    found = loaded(tmp_path / name)
+    assert file_of(parsed(found.database)) == tmp_path / name / ".git" / "preflights" / "log.db"
+    assert found.project == name
+
+
+# 6. Folders of git ---------------------------------------------------------------------------
+
+
+def test_the_root_is_the_top_of_the_work_tree(project: Path) -> None:
+    below = project / "a" / "b"
+    below.mkdir(parents=True)
+    found = loaded(below)
+    assert (found.root, found.project) == (project, "shop")
+    assert found.database == str(project / ".git" / "preflights" / "log.db")
+
+
+def git(folder: Path, *arguments: str) -> None:
+    identity = ["-c", "user.name=Ada", "-c", "user.email=ada@example.org"]
+    subprocess.run(
+        ["git", *identity, *arguments], cwd=folder, check=True, capture_output=True, text=True
+    )
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Path:
+    """One that git has made, with a commit."""
+    folder = tmp_path / "shop"
+    folder.mkdir()
+    git(folder, "init", "--quiet")
+    git(folder, "commit", "--quiet", "--allow-empty", "--message", "begin")
+    return folder
+
+
+def test_work_trees_share_one_log_and_one_name(repository: Path, tmp_path: Path) -> None:
+    tree = tmp_path / "elsewhere" / "feature"
+    git(repository, "worktree", "add", "--quiet", str(tree))
+    main, linked = loaded(repository), loaded(tree)
+    assert (linked.root, main.root) == (tree, repository)
+    assert linked.project == main.project == "shop"
+    assert Path(linked.database).resolve() == Path(main.database).resolve()
+    assert loaded(tree.parent).project != "shop"
+
+
+def test_a_submodule_is_a_project_of_its_own(repository: Path, tmp_path: Path) -> None:
+    other = tmp_path / "library"
+    other.mkdir()
+    git(other, "init", "--quiet")
+    git(other, "commit", "--quiet", "--allow-empty", "--message", "begin")
+    allowed = ["-c", "protocol.file.allow=always"]
+    git(repository, *allowed, "submodule", "--quiet", "add", str(other), "vendor/library")
+    found = loaded(repository / "vendor" / "library")
+    assert (found.root, found.project) == (repository / "vendor" / "library", "library")
+    modules = repository / ".git" / "modules" / "vendor" / "library"
+    assert Path(found.database) == modules.resolve() / "preflights" / "log.db"
+
+
+@pytest.mark.parametrize("content", [b"", b"hello", b"gitdir:", b"gitdir: nowhere", b"\xff\xfe"])
+def test_a_git_file_that_points_nowhere_makes_no_repository(tmp_path: Path, content: bytes) -> None:
+    folder = tmp_path / "shop"
+    folder.mkdir()
+    (folder / ".git").write_bytes(content)
+    found = loaded(folder, HOME=str(tmp_path / "home"), XDG_STATE_HOME="")
+    assert found.root == folder
+    assert "home" in found.database
+    assert [path.name for path in folder.iterdir()] == [".git"]
+
+
+# 7. Without git ------------------------------------------------------------------------------
+
+
+def test_without_git_the_log_lies_in_the_users_state(tmp_path: Path) -> None:
+    folder = tmp_path / "notes"
+    folder.mkdir()
+    found = loaded(folder, HOME="/home/ada", XDG_STATE_HOME="/state")
+    assert found.root == folder
+    assert found.database == "/state/preflights/log.db"
+    found = loaded(folder, HOME="/home/ada")
+    assert found.database == "/home/ada/.local/state/preflights/log.db"
+
+
+def test_without_git_folders_of_one_name_are_projects_apart(tmp_path: Path) -> None:
+    one, two = tmp_path / "a" / "notes", tmp_path / "b" / "notes"
+    one.mkdir(parents=True)
+    two.mkdir(parents=True)
+    names = [loaded(folder).project for folder in (one, two, one)]
+    assert names[0] == names[2] != names[1]
+    assert all(name.startswith("notes-") for name in names)
+
+
+def test_without_git_a_settings_file_is_read_all_the_same(tmp_path: Path) -> None:
+    found = written(tmp_path, 'project = "notes"')
+    assert (found.root, found.project) == (tmp_path, "notes")
+
+
+# 8. Names and people -------------------------------------------------------------------------
+
+
+def test_a_variable_comes_before_a_file(project: Path) -> None:
+    trusted(project / "preflights.toml", 'project = "file"\nactor = "File"\n')
+    found = loaded(project, PREFLIGHTS_PROJECT="variable", PREFLIGHTS_ACTOR="Variable")
+    assert (found.project, found.actor_name) == ("variable", "Variable")
+    found = loaded(project, PREFLIGHTS_PROJECT="", PREFLIGHTS_ACTOR="")
+    assert (found.project, found.actor_name) == ("file", "File")
+
+
+@pytest.mark.parametrize(
+    ("variable", "value"),
+    [
+        ("PREFLIGHTS_PROJECT", "a\x07b"),
+        ("PREFLIGHTS_PROJECT", "a\nb"),
+        ("PREFLIGHTS_PROJECT", "   "),
+        ("PREFLIGHTS_PROJECT", "\udcff"),
+        ("PREFLIGHTS_PROJECT", "x" * (NAME_MAX + 1)),
+        ("PREFLIGHTS_PROVIDER", "nobody"),
+        ("PREFLIGHTS_ACTOR", "king:Ada"),
+        ("PREFLIGHTS_ACTOR", ":Ada"),
+        ("PREFLIGHTS_ACTOR", "agent:\x1b[2J"),
+        ("PREFLIGHTS_ACTOR", "x" * (NAME_MAX + 1)),
+    ],
+)
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("preflights.toml", ""),
+        ("preflights.toml", 'project = "x"\nprovider = "mock"\nactor = "Ada"\n'),
+        ("pyproject.toml", "[tool.preflights]\ntasks = 'x'\n"),
+    ],
+)
+def test_a_wrong_variable_is_named_and_no_file_is_blamed(
+    project: Path, variable: str, value: str, name: str, text: str
+) -> None:
+    trusted(project / name, text)
+    with pytest.raises(SettingsError) as caught:
+        loaded(project, **{variable: value})
+    assert str(caught.value).startswith(f"{variable}: ")
+    assert "\x1b" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "name"),
+    [
+        ("Ada", None, "Ada"),
+        ("user:Ada Lovelace", None, "Ada Lovelace"),
+        ("agent:Robo", "agent", "Robo"),
+        ("script:nightly", "script", "nightly"),
+        ("agent:", "agent", ""),
+        ("agent: Robo ", "agent", "Robo"),
+        ("agent:a:b", "agent", "a:b"),
+    ],
+)
+def test_an_actor_is_a_name_with_or_without_a_kind(
+    project: Path, text: str, kind: str | None, name: str
+) -> None:
+    found = loaded(project, PREFLIGHTS_ACTOR=text)
+    assert (found.actor_kind, found.actor_name) == (kind, name)
+    assert written(project, f'actor = "{text}"').actor_kind == kind
+
+
+def test_nobody_becomes_a_person_by_saying_so(project: Path) -> None:
+    said = loaded(project, PREFLIGHTS_ACTOR="user:Ada")
+    assert actor_of(said, terminal=False) == Actor("script", "Ada")
+    assert actor_of(said, terminal=True) == Actor("user", "Ada")
+    agent = loaded(project, PREFLIGHTS_ACTOR="agent:Robo")
+    assert actor_of(agent, terminal=True) == Actor("agent", "Robo")
+
+
+def test_a_name_is_asked_of_git_where_nobody_said_one(repository: Path) -> None:
+    git(repository, "config", "user.name", "Grace Hopper")
+    assert load_settings(repository, {"USER": "grace"}).actor_name == "Grace Hopper"
+    assert load_settings(repository, {"GIT_AUTHOR_NAME": "Ada"}).actor_name == "Ada"
+    assert load_settings(repository, {"PREFLIGHTS_ACTOR": "Bob"}).actor_name == "Bob"
+
+
+# 9. The language of notes --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("variables", "language"),
+    [
+        ({}, "en"),
+        ({"LANG": "de_DE.UTF-8"}, "de"),
+        ({"LANG": "de"}, "de"),
+        ({"LANG": "DE_at@euro"}, "de"),
+        ({"LANG": "fr_FR.UTF-8"}, "en"),
+        ({"LANG": "C.UTF-8"}, "en"),
+        ({"LC_ALL": "", "LC_MESSAGES": "", "LANG": "de_DE"}, "de"),
+        ({"LC_MESSAGES": "de_DE", "LANG": "en_US"}, "de"),
+        ({"LC_ALL": "en_US", "LC_MESSAGES": "de_DE", "LANG": "de_DE"}, "en"),
+        ({"LANG": "de_DE", "PREFLIGHTS_LANGUAGE": "en"}, "en"),
+        ({"PREFLIGHTS_LANGUAGE": " DE "}, "de"),
+        ({"LANG": "de_DE", "PREFLIGHTS_LANGUAGE": ""}, "de"),
+    ],
+)
+def test_the_language_is_what_the_surroundings_speak(
+    project: Path, variables: dict[str, str], language: str
+) -> None:
+    assert loaded(project, **variables).language == language
+
+
+def test_the_language_is_said_by_an_option_before_a_variable_before_a_file(project: Path) -> None:
+    assert written(project, 'language = "de"').language == "de"
+    assert loaded(project, LANG="en_US", LC_ALL="en_US").language == "de"
+    assert loaded(project, PREFLIGHTS_LANGUAGE="en").language == "en"
+    environment = {**ENVIRONMENT, "PREFLIGHTS_LANGUAGE": "en"}
+    assert load_settings(project, environment, language="de").language == "de"
+
+
+def test_another_language_is_refused_where_it_was_said(project: Path) -> None:
+    assert refused(project, '\nlanguage = "fr"') == (
+        "preflights.toml, line 2: language: found 'fr', expected en or de"
+    )
+    with pytest.raises(SettingsError, match=r"^PREFLIGHTS_LANGUAGE: found 'it', expected en or"):
+        loaded(project, PREFLIGHTS_LANGUAGE="it")
+    with pytest.raises(SettingsError, match=r"^--language: found 'de_DE', expected en or de$"):
+        load_settings(project, ENVIRONMENT, language="de_DE")

@@ -1,0 +1,110 @@
+"""A settings file that is no file, or a huge or odd one, is one line with its name."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from preflights_es.settings.file import DOTS_MAX, FILE_MAX
+from preflights_es.settings.git import POINTER_MAX
+from tests.trusting import Person
+
+
+@pytest.fixture
+def ada(tmp_path: Path) -> Person:
+    """In a repository of a stranger's."""
+    return Person(tmp_path)
+
+
+TEXTS = {
+    "large": "# preflights\n" + "#" * FILE_MAX,
+    "no UTF-8": "\xff\xfe",
+    "nested": f"preflights = {'[' * 100_000}",
+    "digits": f"preflights = {'9' * 5_000}",
+    "dots": f"preflights{'.a' * 20_000} = 1",
+    "headers": f"[preflights{'.a' * 1_300}]\n" + "".join(f"a{n}=1\n" for n in range(9_999)),
+}
+LINKS = {
+    "device": "/dev/zero",
+    "circle": "circle.toml",
+    "fifo": "fifo",
+    "folder": ".git",
+    "outside": "../outside.toml",
+}
+
+
+@pytest.mark.parametrize("name", ["preflights.toml", "pyproject.toml"])
+@pytest.mark.parametrize("kind", TEXTS)
+def test_an_odd_text_is_refused_at_once_with_its_name(ada: Person, name: str, kind: str) -> None:
+    (ada.folder / name).write_text(TEXTS[kind], "latin-1")
+    assert ada.refused().startswith(name)
+
+
+@pytest.mark.parametrize("name", ["preflights.toml", "pyproject.toml"])
+@pytest.mark.parametrize("kind", LINKS)
+def test_an_odd_link_is_refused_at_once_with_its_name(ada: Person, name: str, kind: str) -> None:
+    os.mkfifo(ada.folder / "fifo")
+    (ada.folder / "circle.toml").symlink_to("circle.toml")
+    (ada.folder.parent / "outside.toml").write_text("tasks = 'x'  # preflights")
+    (ada.folder / name).symlink_to(LINKS[kind])
+    assert ada.refused().startswith(name)
+
+
+@pytest.mark.parametrize("name", ["preflights.toml", "pyproject.toml"])
+def test_what_is_no_file_is_refused_at_once_with_its_name(ada: Person, name: str) -> None:
+    os.mkfifo(ada.folder / name)
+    assert ada.refused() == f"{name} cannot be read: it is no regular file"
+    (ada.folder / name).unlink()
+    (ada.folder / name).mkdir()
+    assert ada.refused() == f"{name} cannot be read: it is no regular file"
+
+
+def test_an_odd_file_of_the_users_own_is_refused_with_its_path(ada: Person) -> None:
+    os.mkfifo(ada.own)
+    assert ada.refused() == f"{ada.own} cannot be read: it is no regular file"
+
+
+def test_a_link_inside_of_the_repository_is_followed(ada: Person) -> None:
+    (ada.folder / "etc").mkdir()
+    (ada.folder / "etc" / "ours.toml").write_text("tasks = 'work'")
+    ada.file.symlink_to("etc/ours.toml")
+    assert ada.loaded().tasks == "work"
+
+
+def test_a_link_of_the_users_own_may_lead_anywhere(ada: Person, tmp_path: Path) -> None:
+    (tmp_path / "dotfiles.toml").write_text("actor = 'Grace'")
+    ada.own.symlink_to(tmp_path / "dotfiles.toml")
+    assert ada.loaded().actor_name == "Grace"
+
+
+def test_a_large_file_of_many_ordinary_lines_is_read(ada: Person) -> None:
+    line = 'x = "https://example.org/a.b.c"\n'
+    text = "[tool.other]\n" + "".join(f"a{n}{line}" for n in range(20_000)) + "[tool.preflights]\n"
+    assert len(text) < FILE_MAX < DOTS_MAX
+    (ada.folder / "pyproject.toml").write_text(f"{text}tasks = 'work'\n")
+    assert ada.loaded().tasks == "work"
+
+
+@pytest.mark.parametrize("content", [b"x" * (POINTER_MAX + 1), b"a\0b", b"nowhere", b"", b"\xff"])
+def test_a_commondir_that_leads_nowhere_makes_no_repository(
+    ada: Person, tmp_path: Path, content: bytes
+) -> None:
+    (tmp_path / "gits").mkdir()
+    (tmp_path / "gits" / "commondir").write_bytes(content)
+    ada.folder.joinpath(".git").rmdir()
+    ada.folder.joinpath(".git").write_text("gitdir: ../gits\n")
+    assert str(ada.home) in ada.loaded().database
+
+
+def test_a_git_file_that_is_too_large_makes_no_repository(ada: Person) -> None:
+    ada.folder.joinpath(".git").rmdir()
+    ada.folder.joinpath(".git").write_text("gitdir: .\n" + "x" * POINTER_MAX)
+    assert str(ada.home) in ada.loaded().database
+
+
+@pytest.mark.parametrize("key", ["seed", "max_tokens", "timeout_s"])
+def test_a_number_of_thousands_of_digits_is_one_line(ada: Person, key: str) -> None:
+    ada.file.write_text(f"{key} = 0x{'f' * 6_000}\n")
+    assert f"line 1: {key}: the number is too large" in ada.refused()

@@ -1,0 +1,67 @@
+"""A file is read whole and within its limit, or the reader is told why not."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from preflights_es.system.bounded_read import Unreadable, beginning, regular
+
+
+def test_a_file_is_read_up_to_its_limit(tmp_path: Path) -> None:
+    (tmp_path / "a").write_bytes(b"12345")
+    assert regular(tmp_path / "a", 5) == b"12345"
+
+
+def test_a_file_above_the_limit_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "a").write_bytes(b"123456")
+    with pytest.raises(Unreadable, match="more than 5 bytes"):
+        regular(tmp_path / "a", 5)
+
+
+def test_a_missing_file_is_told_apart_from_an_unreadable_one(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError):
+        regular(tmp_path / "a", 5)
+    (tmp_path / "b").touch()
+    with pytest.raises(NotADirectoryError):
+        regular(tmp_path / "b" / "a", 5)
+
+
+def test_a_fifo_a_device_and_a_folder_are_refused_at_once(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "fifo")
+    (tmp_path / "zero").symlink_to("/dev/zero")
+    for name in ("fifo", "zero", "."):
+        with pytest.raises(Unreadable, match="no regular file"):
+            regular(tmp_path / name, 5)
+
+
+def test_a_link_to_a_file_is_followed(tmp_path: Path) -> None:
+    (tmp_path / "a").write_bytes(b"1")
+    (tmp_path / "b").symlink_to("a")
+    assert regular(tmp_path / "b", 5) == b"1"
+
+
+def test_a_name_that_no_file_can_bear_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(Unreadable):
+        regular(tmp_path / "a\0b", 5)
+    with pytest.raises(Unreadable):
+        regular(tmp_path / ("a" * 5000), 5)
+
+
+def test_a_link_is_refused_where_none_is_to_be_followed(tmp_path: Path) -> None:
+    (tmp_path / "a").write_bytes(b"1")
+    (tmp_path / "b").symlink_to("a")
+    assert regular(tmp_path / "a", 5, follows=False) == b"1"
+    with pytest.raises(Unreadable, match="no regular file"):
+        regular(tmp_path / "b", 5, follows=False)
+
+
+def test_the_beginning_of_a_file_is_read_whatever_its_size(tmp_path: Path) -> None:
+    (tmp_path / "a").write_bytes(b"123456")
+    assert beginning(tmp_path / "a", 5) == b"12345"
+    assert beginning(tmp_path / "a", 50) == b"123456"
+    os.mkfifo(tmp_path / "fifo")
+    with pytest.raises(Unreadable, match="no regular file"):
+        beginning(tmp_path / "fifo", 5)
