@@ -11,19 +11,20 @@ from typing import TYPE_CHECKING, Any
 from preflights_es import __version__
 from preflights_es.core.completions import CompletionRequested
 from preflights_es.core.errors import LogFromFuture, NoLog, PreflightsError
-from preflights_es.core.events import Actor, Request
+from preflights_es.core.events import Actor, Event, Request
 from preflights_es.core.grammar import misplaced
-from preflights_es.core.lead import Lead, Setup
-from preflights_es.core.ports import Following, Head, Stream
+from preflights_es.core.lead import Lead, Setup, setup_of
+from preflights_es.core.ports import Following, Head, Stored, Stream
 from preflights_es.core.session import Workflow
 from preflights_es.runtime.documents import Documents
 from preflights_es.runtime.idempotency import Once
+from preflights_es.runtime.registry import WORKFLOWS
 from preflights_es.runtime.runner import Handle, Runner, Step
 from preflights_es.runtime.sessions import Desk, Sessions
-from preflights_es.services.catalogue import CODE, WORKFLOWS
 from preflights_es.services.clarification.clarifications import Clarifications
 from preflights_es.services.extraction.notes import Notes
 from preflights_es.services.leads import Leads
+from preflights_es.services.own_providers import CODE
 from preflights_es.settings.load import Options, Settings
 from preflights_es.store.codec import Codec
 from preflights_es.store.sql import SqlStore
@@ -279,7 +280,7 @@ class App:
     def _first_lead(self, handle: Handle) -> Lead | None:
         """Who led a session at its beginning, before a fallback."""
         first = self.runner.codec(handle.workflow).decode(self.store.read(handle.session_id)[0])
-        setup: Setup | None = getattr(first, "setup", None)
+        setup = setup_of(first)
         return setup.lead if setup is not None else None
 
     def settled(self, step: Step) -> Step:
@@ -392,8 +393,14 @@ def reader() -> Reader:
     """What folds a session for a projection, or for the trail."""
     from preflights_es.projections.folding import Reader
 
-    codecs = {name: Codec(workflow) for name, workflow in WORKFLOWS.items()}
-    return Reader(WORKFLOWS, lambda workflow, one: codecs[workflow.name].decode(one), misplaced)
+    codecs: dict[str, Codec] = {}
+
+    def decode(workflow: Workflow[Any], one: Stored) -> Event:
+        if workflow.name not in codecs:
+            codecs[workflow.name] = Codec(workflow)
+        return codecs[workflow.name].decode(one)
+
+    return Reader(WORKFLOWS, decode, misplaced)
 
 
 def joined(database: str, names: Sequence[str], start: str) -> None:

@@ -302,7 +302,7 @@ def filed(app: App, voice: Voice, handle: Handle) -> Handle:
         voice.warn("it is recorded; the next command writes its document")
         raise
     finish_pending(app, voice)
-    if getattr(handle.session.state, "number", None) is not None:
+    if handle.workflow.number(handle.session.state) is not None:
         _tell_uncounted(app, voice)
     return handle
 

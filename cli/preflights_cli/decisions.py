@@ -22,7 +22,7 @@ from preflights_es.core.ports import Choice
 from preflights_es.core.text import one_line
 from preflights_es.projections.decisions import Decision, accepted_at, decision, in_force
 from preflights_es.projections.folding import Read
-from preflights_es.services.catalogue import WORKFLOWS
+from preflights_es.runtime.registry import WORKFLOWS
 
 KINDS: Final = {"user": "a person", "agent": "an agent", "script": "a script"}
 CATEGORY: Final = "Category"  # the field under which its origin stands

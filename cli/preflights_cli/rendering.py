@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from importlib import import_module
-from typing import Any, Final, Protocol, cast
+from typing import Any, Protocol, cast
 
 import click
 import msgspec
@@ -22,7 +22,6 @@ from preflights_es.core.text import shown
 from preflights_es.core.views import Question, View
 from preflights_es.runtime.runner import Handle
 
-_SHOWN: Final = {"clarification": "clarified", "extraction": "noted"}
 """By workflow: the module that shows it."""
 
 OFFERED = ("ready", "stopped", "proposed")
@@ -43,7 +42,7 @@ class Shown(Protocol):
 
 
 def _shown(handle: Handle) -> Shown:
-    return cast("Shown", import_module(f"preflights_cli.{_SHOWN[handle.workflow.name]}"))
+    return cast("Shown", import_module(f"preflights_cli.workflows.{handle.workflow.name}.display"))
 
 
 def view_of(handle: Handle) -> View:
@@ -95,8 +94,8 @@ def exit_code(handle: Handle, decisions: tuple[Decision, ...] = ()) -> int:
         return EXIT_REFUSED
     if status_of(handle) == "waiting":
         return EXIT_WORLD
-    waits = view_of(handle).waits and not handle.session.closed
-    return EXIT_WAITING if waits or status_of(handle) in ("needs_answers", "ready") else 0
+    is_over = handle.session.closed or handle.session.undecided is not None
+    return EXIT_WAITING if view_of(handle).to_do and not is_over else 0
 
 
 def say_refusals(handle: Handle, decisions: tuple[Decision, ...]) -> None:

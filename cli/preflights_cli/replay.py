@@ -20,8 +20,8 @@ from preflights_es.core.ports import Stored
 from preflights_es.core.text import shortened, shown
 from preflights_es.replay.divergence import ABSENT_TEXT, Divergence
 from preflights_es.replay.replayer import Replay, Replayer
+from preflights_es.runtime.registry import WORKFLOWS
 from preflights_es.runtime.sessions import LAST
-from preflights_es.services.catalogue import WORKFLOWS
 from preflights_es.services.replays import own_code
 
 VALUE_MAX = 400  # characters of a value that differs

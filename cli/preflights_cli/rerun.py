@@ -27,9 +27,9 @@ from preflights_es.replay.responders import KINDS, Kind
 from preflights_es.replay.sealing import sealed_as
 from preflights_es.replay.simulate import simulate
 from preflights_es.replay.whatif_plan import Otherwise
+from preflights_es.runtime.registry import WORKFLOWS
 from preflights_es.runtime.sanitizing import cleaned_answers
 from preflights_es.services import replays
-from preflights_es.services.catalogue import WORKFLOWS
 from preflights_es.settings.load import Options
 from preflights_es.store import jsonl
 from preflights_es.system import clock_ids

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Final, get_args
+from typing import Any, Final
 
 import click
 
@@ -17,9 +17,11 @@ from preflights_es.core.completions import Message
 from preflights_es.core.errors import LogDamaged, PreflightsError
 from preflights_es.core.events import ERASED_TAG, Event, SessionErased
 from preflights_es.core.ports import Head, Stored
+from preflights_es.core.session import STATUSES
 from preflights_es.core.text import one_line, shortened, shown
-from preflights_es.core.views import Question, Status
+from preflights_es.core.views import Question
 from preflights_es.projections.audit import kind
+from preflights_es.runtime.registry import WORKFLOWS
 from preflights_es.runtime.runner import Handle
 from preflights_es.store import chain, jsonl
 from preflights_es.store.codec import Codec
@@ -30,9 +32,17 @@ WHAT_MAX: Final = 200  # characters of one value in the list of events
 KEPT: Final = ("workflow", "status", "progress", "intention")
 TROUBLES: Final = ("damaged", "erased", "faulted")
 """Statuses of which the log is asked anew: they may have been mended."""
-STATUSES: Final = (*get_args(Status), "damaged")
 ERASED, GONE, UNREAD = "erased", "gone", "damaged"
 """In place of a payload: an erasure took it; it was taken without one; it is none that is known."""
+
+
+def _refuse_unknown(status: str | None) -> None:
+    known = {*STATUSES, "damaged"}.union(*(one.statuses for one in WORKFLOWS.values()))
+    if status is not None and status not in known:
+        message = (
+            f"no session has the status {status!r}: expected one of {', '.join(sorted(known))}"
+        )
+        raise click.BadParameter(message, param_hint="'--status'")
 
 
 @click.command()
@@ -40,7 +50,6 @@ ERASED, GONE, UNREAD = "erased", "gone", "damaged"
 @click.option("--any-project", is_flag=True, help="Of every project in this log.")
 @click.option(
     "--status",
-    type=click.Choice(STATUSES),
     metavar="STATUS",
     help="Only those, such as needs_answers or ready.",
 )
@@ -55,6 +64,7 @@ def sessions_command(
       preflights sessions
       preflights sessions --status ready --json
     """
+    _refuse_unknown(status)
     finish_pending(app, voice)
     project = None if any_project else app.project
     heads = app.store.heads(project, SESSIONS_SHOWN + 1)

@@ -53,7 +53,7 @@ class Beside:
         borne = _borne(read)
         holders = {number: self._numbering.holder(head.project, number) for number in borne}
         self._borne += sum(holder == head.session_id for holder in holders.values())
-        number = getattr(session.state, "number", None)
+        number = read.workflow.number(session.state)
         if number is not None and holders[number] is None:
             found = f"its record bears the number {number}, which the log does not know as given"
             yield Broken(head.session_id, 0, found)
@@ -118,8 +118,8 @@ class Beside:
 
 def _borne(read: Read) -> set[int]:
     """The numbers that a session's record ever bore."""
-    found: set[Any] = {getattr(session.state, "number", None) for session in read.sessions}
-    return found - {None}
+    numbers = (read.workflow.number(session.state) for session in read.sessions)
+    return {number for number in numbers if number is not None}
 
 
 def _newer(name: str, version: Any, ours: int | None) -> str:

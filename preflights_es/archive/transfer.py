@@ -243,7 +243,7 @@ class Transfer:
         chain.verified(events)
         workflow = self._runner.workflow(events[0].workflow)
         session = self._runner.folded(workflow, events)
-        number = getattr(session.state, "number", None) if workflow.record else None
+        number = workflow.number(session.state)
         known.add(events[0], number, session, relations_of(workflow, session))
 
     def _here(self, seen: _Seen, head: Head | None) -> int:

@@ -135,6 +135,18 @@ class LogFromFuture(PreflightsError):
     """A log, a line or an event that a newer version of this program wrote."""
 
 
+class WorkflowMissing(LogFromFuture, KeyError):
+    """A session of a workflow whose package is not installed, or does not load."""
+
+    def __init__(self, name: str, why: str) -> None:
+        super().__init__(name, why)
+        self.name = name
+        self.why = why
+
+    def __str__(self) -> str:
+        return f"the workflow {self.name!r} is not known here: {self.why}"
+
+
 class NewerProjection(LogFromFuture):
     """A newer version of this program keeps a projection of the log."""
 

@@ -8,19 +8,6 @@ from preflights_es.core.artifacts import Written
 from preflights_es.core.events import Value
 
 QuestionType = Literal["single_choice", "multi_choice", "free_text"]
-Status = Literal[
-    "needs_answers",
-    "waiting",
-    "ready",
-    "stopped",
-    "proposed",
-    "accepted",
-    "superseded",
-    "done",
-    "abandoned",
-    "faulted",
-    "erased",
-]
 
 
 class Question(Value, frozen=True):
@@ -36,7 +23,8 @@ class Question(Value, frozen=True):
 class View(Value, frozen=True, kw_only=True):
     """What may be shown of a session, derived from its state and stored nowhere."""
 
-    status: Status
+    status: str
+    """One word of the workflow's own for where it stands."""
     intention: str
     questions: tuple[Question, ...] = ()
     progress: float = 0.0
@@ -46,8 +34,10 @@ class View(Value, frozen=True, kw_only=True):
     hashes: tuple[str, ...] = ()
     """SHA-256 of every document that was written for the session, in hexadecimal."""
     warnings: tuple[str, ...] = ()
-    waits: bool = False
-    """Whether a person has to do something that is no answer."""
+    to_do: str = ""
+    """What a person has to do next, in a few words; empty where nothing waits for a person."""
+    can_accept: bool = False
+    """Whether a person can accept what is proposed."""
     ended: str = ""
     """Why nothing can be answered any more, and what to do instead; empty while it can."""
 

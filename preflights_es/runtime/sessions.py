@@ -112,8 +112,7 @@ class Sessions:
             return session_id == holder
         if handle.session.closed == "erased":
             return session_id == holder
-        view = handle.workflow.view(handle.session.state)
-        return getattr(view, "number", None) == number
+        return handle.workflow.number(handle.session.state) == number
 
     def _last(self) -> str:
         """The newest session of this project that this actor began."""
@@ -206,7 +205,7 @@ class Sessions:
         """
         _refuse_erased(handle)
         step = self._runner.resume(handle)
-        if _is_stalled(step.handle):
+        if kernel.is_stalled(step.handle.workflow, step.handle.session):
             self._check(step.handle)
             again = StepRetried(at=self._runner.now(), actor=self._actor)
             step = self._runner.submit(step.handle, again, self._runner.new_id())
@@ -322,9 +321,3 @@ def _answers_of(handle: Handle, *, revise: bool) -> type[Answers]:
 
 def _is_asking(handle: Handle) -> bool:
     return any(isinstance(call, CompletionRequested) for call in handle.session.calls)
-
-
-def _is_stalled(handle: Handle) -> bool:
-    """Whether a strict session waits to be asked again: no call is open, and none is answered."""
-    status = kernel.status(handle.workflow, handle.session)
-    return status == "waiting" and not _is_asking(handle)

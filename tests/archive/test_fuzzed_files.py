@@ -31,8 +31,8 @@ from preflights_es.core.questions import Given
 from preflights_es.core.session import Session, Workflow
 from preflights_es.replay.replayer import Replayer
 from preflights_es.runtime.documents import Documents
+from preflights_es.runtime.registry import WORKFLOWS
 from preflights_es.runtime.runner import Runner
-from preflights_es.services.catalogue import WORKFLOWS
 from preflights_es.services.replays import own_code
 from preflights_es.store import chain, jsonl
 from preflights_es.store.memory import MemoryStore

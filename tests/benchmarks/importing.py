@@ -22,8 +22,8 @@ from typing import Any, Final
 
 from preflights_es.archive import transfer
 from preflights_es.archive.two_pass_reader import Passes
+from preflights_es.runtime.registry import WORKFLOWS
 from preflights_es.runtime.runner import Runner
-from preflights_es.services.catalogue import WORKFLOWS
 from preflights_es.store import jsonl
 from preflights_es.store.sql import SqlStore
 from preflights_es.store.sqlite import BUSY_TIMEOUT_MS

@@ -10,7 +10,7 @@ from typing import Final
 import pytest
 
 from preflights_es.bootstrap import opened
-from preflights_es.services.catalogue import WORKFLOWS
+from preflights_es.runtime.registry import WORKFLOWS
 from preflights_es.store.tables import SCHEMA
 from preflights_es.workflows.clarification.values import HeuristicsConfig
 from tests.cli.program import Project

@@ -20,7 +20,7 @@ from preflights_es.core.events import Actor
 from preflights_es.core.lead import Lead, Setup
 from preflights_es.core.ports import Stored
 from preflights_es.core.questions import Given
-from preflights_es.services.catalogue import WORKFLOWS
+from preflights_es.runtime.registry import WORKFLOWS
 from preflights_es.store import jsonl
 from preflights_es.store.sql import SqlStore
 from preflights_es.workflows.clarification.events import AnswersGiven, IntentionDeclared

@@ -20,7 +20,7 @@ from preflights_es.core.questions import Answers
 from preflights_es.projections.decisions import accepted_at, decision, in_force, patches, rows
 from preflights_es.projections.folding import Read
 from preflights_es.projections.sessions import rows as session_rows
-from preflights_es.services.catalogue import WORKFLOWS
+from preflights_es.runtime.registry import WORKFLOWS
 from preflights_es.store.sql import SqlStore
 from preflights_es.workflows.clarification.events import PatchProposed, QuestionAsked
 from tests.projections.given import following, recorded

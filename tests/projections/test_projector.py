@@ -22,7 +22,7 @@ from preflights_es.projections.projection import Projection
 from preflights_es.projections.projector import Projector
 from preflights_es.projections.sessions import SESSIONS
 from preflights_es.projections.usage import USAGE
-from preflights_es.services.catalogue import WORKFLOWS
+from preflights_es.runtime.registry import WORKFLOWS
 from preflights_es.store.codec import Codec
 from preflights_es.store.projection_feed import SqlFollowing
 from preflights_es.store.sql import SqlStore

@@ -13,7 +13,7 @@ from preflights_es.core.events import SESSION_EVENTS, SessionErased
 from preflights_es.core.lead import LED_EVENTS
 from preflights_es.core.ports import Stored
 from preflights_es.replay.replayer import Replayer
-from preflights_es.services.catalogue import WORKFLOWS
+from preflights_es.runtime.registry import WORKFLOWS
 from preflights_es.services.replays import own_code
 from preflights_es.store import chain, jsonl
 from preflights_es.store.codec import Codec

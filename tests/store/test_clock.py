@@ -24,8 +24,8 @@ from preflights_es.core.events import Actor
 from preflights_es.projections import audit
 from preflights_es.projections.decisions import in_force
 from preflights_es.replay.replayer import Replayer
+from preflights_es.runtime.registry import WORKFLOWS
 from preflights_es.runtime.runner import Runner
-from preflights_es.services.catalogue import WORKFLOWS
 from preflights_es.settings import load
 from preflights_es.store.chain import verified
 from preflights_es.store.sql import SqlStore

@@ -15,7 +15,7 @@ import pytest
 from preflights_es.bootstrap import App
 from preflights_es.core.ports import Head, Stored
 from preflights_es.replay.replayer import Replayer
-from preflights_es.services.catalogue import WORKFLOWS
+from preflights_es.runtime.registry import WORKFLOWS
 from preflights_es.store.chain import verified
 from preflights_es.store.sql import SqlStore
 from preflights_es.workflows.clarification import WORKFLOW

@@ -24,7 +24,7 @@ from preflights_es.core.errors import (
 )
 from preflights_es.core.ports import Batch, Head
 from preflights_es.replay.replayer import Replayer
-from preflights_es.services.catalogue import WORKFLOWS
+from preflights_es.runtime.registry import WORKFLOWS
 from preflights_es.store.chain import verified
 from preflights_es.store.sql import SqlStore
 from preflights_es.workflows.clarification import WORKFLOW

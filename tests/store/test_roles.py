@@ -14,7 +14,7 @@ from sqlalchemy.engine import make_url
 
 from preflights_es.core.errors import StoreUnavailable
 from preflights_es.replay.replayer import Replayer
-from preflights_es.services.catalogue import WORKFLOWS
+from preflights_es.runtime.registry import WORKFLOWS
 from preflights_es.store import tables
 from preflights_es.store.sql import SqlStore
 from preflights_es.workflows.clarification import WORKFLOW

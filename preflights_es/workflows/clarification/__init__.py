@@ -7,6 +7,7 @@ from preflights_es.workflows.clarification.events import (
     UPCASTERS,
     AnswersGiven,
     AnswersRevised,
+    DecisionAcknowledged,
 )
 from preflights_es.workflows.clarification.history import decided
 from preflights_es.workflows.clarification.lead import PROMPTS
@@ -15,6 +16,7 @@ from preflights_es.workflows.clarification.views import record, related, view
 
 WORKFLOW: Workflow[State] = Workflow(
     name="clarification",
+    package=__name__,
     decider="clarification/2",
     events=EVENTS,
     initial=State(),
@@ -22,6 +24,9 @@ WORKFLOW: Workflow[State] = Workflow(
     evolve=evolve,
     is_terminal=is_terminal,
     view=view,
+    statuses=("needs_answers", "ready", "stopped", "proposed", "accepted", "superseded"),
+    number=lambda state: state.number,
+    acknowledges=DecisionAcknowledged,
     record=record,
     decided=decided,
     related=related,

@@ -9,6 +9,7 @@ from preflights_es.workflows.extraction.views import view
 
 WORKFLOW: Workflow[State] = Workflow(
     name="extraction",
+    package=__name__,
     decider="extraction/1",
     events=EVENTS,
     initial=State(),
@@ -16,6 +17,7 @@ WORKFLOW: Workflow[State] = Workflow(
     evolve=evolve,
     is_terminal=is_terminal,
     view=view,
+    statuses=("needs_answers", "stopped", "done"),
     answers=AnswersGiven,
     lead=lambda state: state.led.lead,
     prompts=tuple(PROMPTS.items()),

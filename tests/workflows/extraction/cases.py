@@ -13,8 +13,9 @@ from preflights_es.core.ports import Provider
 from preflights_es.core.questions import Given
 from preflights_es.providers.reference import ReferenceProvider
 from preflights_es.replay.replayer import Replayer
+from preflights_es.runtime.registry import WORKFLOWS
 from preflights_es.runtime.runner import Handle, Runner
-from preflights_es.services.catalogue import WORKFLOWS, references
+from preflights_es.services.own_providers import references
 from preflights_es.workflows.extraction import WORKFLOW
 from preflights_es.workflows.extraction.events import (
     AnswersGiven,
