@@ -17,11 +17,12 @@ from preflights_cli.common import (
 )
 from preflights_cli.rendering import said, view_of
 from preflights_cli.start import mark_of
-from preflights_es.bootstrap import App
 from preflights_es.core.errors import Refused
 from preflights_es.core.ids import short
 from preflights_es.runtime.runner import Handle
 from preflights_es.runtime.sessions import recalled
+from preflights_es.services.clarification.clarifications import clarifications
+from preflights_es.services.request import Request
 
 
 @click.command()
@@ -29,7 +30,7 @@ from preflights_es.runtime.sessions import recalled
 @click.argument("answer", nargs=-1, required=True, metavar="[KEY=]VALUE...")
 @key_option
 @common
-def answer_command(session: str, answer: tuple[str, ...], app: App, voice: Voice) -> int:
+def answer_command(session: str, answer: tuple[str, ...], app: Request, voice: Voice) -> int:
     """Answer the open question; a number stands for its option.
 
     \b
@@ -47,7 +48,7 @@ def answer_command(session: str, answer: tuple[str, ...], app: App, voice: Voice
 @click.argument("answer", nargs=-1, required=True, metavar="KEY=VALUE...")
 @key_option
 @common
-def revise_command(session: str, answer: tuple[str, ...], app: App, voice: Voice) -> int:
+def revise_command(session: str, answer: tuple[str, ...], app: Request, voice: Voice) -> int:
     """Change an answer before the decision is accepted; the old one stays in the log.
 
     \b
@@ -59,12 +60,14 @@ def revise_command(session: str, answer: tuple[str, ...], app: App, voice: Voice
     return _answered(app, voice, session, answer, revise=True)
 
 
-def _answered(app: App, voice: Voice, session: str, texts: tuple[str, ...], *, revise: bool) -> int:
+def _answered(
+    app: Request, voice: Voice, session: str, texts: tuple[str, ...], *, revise: bool
+) -> int:
     finish_pending(app, voice)
     handle = app.sessions.load(session)
     before = app.sessions.answered(handle, revise=revise)
     if before is None:
-        handle = app.runner.resume(handle).handle
+        handle = app.process.runner.resume(handle).handle
     given = _given(texts, before or handle, again=before is not None)
     step = app.sessions.answer(handle, given, revise=revise)
     return said(voice, step.handle, step.decisions)
@@ -94,7 +97,7 @@ def accept_command(
     expect: int | None,
     local: bool,
     adr: bool,
-    app: App,
+    app: Request,
     voice: Voice,
 ) -> int:
     """Accept what is proposed, and say what that is; the document is written.
@@ -108,14 +111,14 @@ def accept_command(
       preflights accept 3f9a12c4 --by "Ada Lovelace" --expect 6
     """
     mark = mark_of(local=local, adr=adr)
-    app.documents.check_folders()
+    app.process.documents.check_folders()
     finish_pending(app, voice)
     handle = app.sessions.load(session)
     if expect is None and handle.session.undecided is None:
         expect = handle.version
     if by is None:
         tell_name(app, voice)
-    step = app.clarifications.accept(handle.session_id, by=by, mark=mark, expect=expect)
+    step = clarifications(app).accept(handle.session_id, by=by, mark=mark, expect=expect)
     handle = step.handle if recalled(step) else filed(app, voice, step.handle)
     return said(voice, handle, step.decisions)
 
@@ -126,7 +129,7 @@ def accept_command(
 @click.option("--force", is_flag=True, help="Also a session whose last Input cannot be decided.")
 @key_option
 @common
-def abandon_command(session: str, reason: str, force: bool, app: App, voice: Voice) -> int:
+def abandon_command(session: str, reason: str, force: bool, app: Request, voice: Voice) -> int:
     """Give a session up; it stays in the log.
 
     \b

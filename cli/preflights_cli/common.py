@@ -14,11 +14,12 @@ from typing import Any, Final, ParamSpec, TypeVar
 import click
 
 from preflights_es import bootstrap as composition
-from preflights_es.bootstrap import App
 from preflights_es.core.errors import LogBusy, PreflightsError, StoreUnavailable
 from preflights_es.core.json import encoded
 from preflights_es.core.text import NAME_MAX, TAGS, problem, shown, visible
 from preflights_es.runtime.runner import Handle
+from preflights_es.services.clarification.clarifications import clarifications
+from preflights_es.services.request import Request
 from preflights_es.settings.load import Options
 from preflights_es.store.urls import parsed, shown_url
 
@@ -229,7 +230,7 @@ def opened(
     language: str | None = None,
     key: str = "",
     creates: bool = False,
-) -> Iterator[App]:
+) -> Iterator[Request]:
     """The program in the current folder, given back at the end."""
     terminal = is_terminal() and not voice.as_json
     app = composition.opened(
@@ -241,13 +242,14 @@ def opened(
         key=key,
         creates=creates,
     )
-    app.tell = voice.warn
+    app.process.tell = voice.warn
     if voice.verbose:
         # A log that is shared says the project's name itself, once it is opened.
-        project = "" if app.settings.repository else f"project {app.settings.project}, "
-        log = shown_url(parsed(app.settings.database))  # never with a password
+        told = app.process.settings
+        project = "" if told.repository else f"project {told.project}, "
+        log = shown_url(parsed(told.database))  # never with a password
         voice.detail(f"{project}log {log}")
-    for file in filter(None, (app.settings.source, app.settings.own)):
+    for file in filter(None, (app.process.settings.source, app.process.settings.own)):
         voice.detail(f"settings from {file}")
     try:
         yield app
@@ -264,15 +266,15 @@ def folder() -> Path:
         raise StoreUnavailable(message) from error
 
 
-def finish_pending(app: App, voice: Voice) -> None:
+def finish_pending(app: Request, voice: Voice) -> None:
     """Documents that an earlier command left open; trouble with one is no reason to stop.
 
     Raises:
         PreflightsError: the log itself cannot be opened.
     """
-    _ = app.store  # what is wrong with the log as a whole is no matter of one document
+    _ = app.process.store  # what is wrong with the log as a whole is no matter of one document
     try:
-        for handle in app.finish_pending():
+        for handle in app.process.finish_pending():
             written = handle.workflow.view(handle.session.state).written
             voice.detail(f"finished {written.path if written else handle.session_id}")
     except LogBusy as error:
@@ -281,23 +283,23 @@ def finish_pending(app: App, voice: Voice) -> None:
         voice.warn(f"an earlier document is still open: {error}")
 
 
-def tell_behind(app: App, voice: Voice) -> bool:
+def tell_behind(app: Request, voice: Voice) -> bool:
     """Say so where rows of a projection may be older than the log; for `behind` in JSON."""
-    if app.projector.behind:
-        voice.warn(app.projector.behind)
-    return bool(app.projector.behind)
+    if app.process.projector.behind:
+        voice.warn(app.process.projector.behind)
+    return bool(app.process.projector.behind)
 
 
-def filed(app: App, voice: Voice, handle: Handle) -> Handle:
+def filed(app: Request, voice: Voice, handle: Handle) -> Handle:
     """The session after its document was written, and what its supersession made others owe.
 
     Raises:
         PreflightsError: the document cannot be written; the decision stands all the same.
     """
-    if handle.project != app.project:
+    if handle.project != app.process.project:
         return handle  # its documents are that project's to write
     try:
-        handle = app.documents.finish(handle)
+        handle = app.process.documents.finish(handle)
     except PreflightsError:
         voice.warn("it is recorded; the next command writes its document")
         raise
@@ -307,12 +309,13 @@ def filed(app: App, voice: Voice, handle: Handle) -> Handle:
     return handle
 
 
-def _tell_uncounted(app: App, voice: Voice) -> None:
+def _tell_uncounted(app: Request, voice: Voice) -> None:
     """Say which files no new number is counted from."""
-    if found := app.clarifications.uncounted():
+    if found := clarifications(app).uncounted():
         which = f"{found[0]:04d}" if len(found) == 1 else f"{found[0]:04d} to {found[-1]:04d}"
         voice.warn(
-            f"{app.settings.decisions} has a file with a number far beyond the others ({which}): "
+            f"{app.process.settings.decisions} has a file with a number far beyond the others "
+            f"({which}): "
             "new records do not count from it; rename it if its number is wrong"
         )
 
@@ -325,6 +328,6 @@ def tell_redacted(voice: Voice, what: str, text: str) -> None:
         voice.warn(f"{what} is recorded without what looks like a secret ({', '.join(kinds)})")
 
 
-def tell_name(app: App, voice: Voice) -> None:
+def tell_name(app: Request, voice: Voice) -> None:
     """Say so where the name of whoever is at work looks like a secret: an e-mail address does."""
     tell_redacted(voice, "your name (PREFLIGHTS_ACTOR, or as git knows it)", app.actor.name)

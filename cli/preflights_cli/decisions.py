@@ -12,7 +12,6 @@ from preflights_cli.common import Voice, common, finish_pending, given, tell_beh
 from preflights_cli.dates import Moment, day, iso
 from preflights_cli.progress import counted
 from preflights_cli.table import streamed
-from preflights_es.bootstrap import App
 from preflights_es.core.artifacts import Related
 from preflights_es.core.decision_record import Decided, Origin
 from preflights_es.core.errors import ErasedSession, PreflightsError, ProjectionDamaged, Refused
@@ -23,6 +22,7 @@ from preflights_es.core.text import one_line
 from preflights_es.projections.decisions import Decision, accepted_at, decision, in_force
 from preflights_es.projections.folding import Read
 from preflights_es.runtime.registry import WORKFLOWS
+from preflights_es.services.request import Request
 
 KINDS: Final = {"user": "a person", "agent": "an agent", "script": "a script"}
 CATEGORY: Final = "Category"  # the field under which its origin stands
@@ -43,7 +43,7 @@ LISTING: Final = "sessions --status damaged"
 @click.option("--all", "everything", is_flag=True, help="Every patch, also those not in force.")
 @common
 def decisions_command(
-    at: int | None, category: str | None, everything: bool, app: App, voice: Voice
+    at: int | None, category: str | None, everything: bool, app: Request, voice: Voice
 ) -> int:
     """List the decisions of this project that are in force: accepted, and not superseded.
 
@@ -65,7 +65,7 @@ def decisions_command(
     _tell_missing(app, voice, at, looks_back=everything or at is not None)
     shape: dict[str, Any] = {
         "format": "decisions/1",
-        "project": app.project,
+        "project": app.process.project,
         "at": None if at is None else iso(at),
         "behind": tell_behind(app, voice),
         "decisions": [],
@@ -77,28 +77,28 @@ def decisions_command(
 
 
 def _listed(
-    app: App, at: int | None, category: str | None, *, everything: bool
+    app: Request, at: int | None, category: str | None, *, everything: bool
 ) -> Iterator[Decision]:
     """Those that are listed, one at a time."""
     then = INT_MAX if at is None else at
     choice: Choice = "all" if everything else "in_force"
-    rows = app.projector.rows("decisions", app.project, choice, then)
+    rows = app.process.projector.rows("decisions", app.process.project, choice, then)
     found = map(decision, rows) if everything else in_force(rows, at)
     for one in found:
         if category is None or one.decided.category.casefold() == category.casefold():
             yield one
 
 
-def _tell_category(app: App, voice: Voice, said: str) -> None:
+def _tell_category(app: Request, voice: Voice, said: str) -> None:
     """Say so where no decision has it, in force or not: a slip is not mere silence."""
-    rows = app.projector.rows("decisions", app.project)
+    rows = app.process.projector.rows("decisions", app.process.project)
     known = {decision(row).decided.category for row in rows}
     if known and said.casefold() not in map(str.casefold, known):
         there = ", ".join(sorted(known))
         voice.warn(f"no decision here is of the category {said!r}: there are {there}")
 
 
-def _tell_missing(app: App, voice: Voice, at: int | None, *, looks_back: bool) -> None:
+def _tell_missing(app: Request, voice: Voice, at: int | None, *, looks_back: bool) -> None:
     """Say which sessions nobody can fold, and how many were erased: the list has none of theirs.
 
     Their statuses are read off the projection, so that no session is folded for it once more, but
@@ -107,7 +107,7 @@ def _tell_missing(app: App, voice: Voice, at: int | None, *, looks_back: bool) -
     lost = erased = 0
     named: list[tuple[str, str]] = []
     try:
-        for row in app.projector.rows("sessions", app.project, "unfolded"):
+        for row in app.process.projector.rows("sessions", app.process.project, "unfolded"):
             if not _may_decide(row["workflow"]):
                 continue
             if is_unfolded(row):
@@ -126,10 +126,10 @@ def _tell_missing(app: App, voice: Voice, at: int | None, *, looks_back: bool) -
         click.echo(f"{what}: what may have been decided there is not told.", err=True)
 
 
-def _lost(app: App, session_id: str, status: str) -> str:
+def _lost(app: Request, session_id: str, status: str) -> str:
     id_ = short(session_id)
     try:
-        app.runner.load(session_id)
+        app.process.runner.load(session_id)
     except PreflightsError:
         return f"session {id_} is {status}: what it decided is not told"
     again = "`preflights projections rebuild` folds it again"

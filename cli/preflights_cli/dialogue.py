@@ -22,12 +22,13 @@ from preflights_cli.rendering import (
     view_of,
 )
 from preflights_cli.workflows.clarification import display
-from preflights_es.bootstrap import App
 from preflights_es.core.errors import Refused
 from preflights_es.core.ids import short
 from preflights_es.core.text import shown
 from preflights_es.core.views import Question
 from preflights_es.runtime.runner import Handle, Step
+from preflights_es.services.clarification.clarifications import clarifications
+from preflights_es.services.request import Request
 from preflights_es.workflows.clarification.rules import chose_other
 from preflights_es.workflows.clarification.values import COMPANION, OTHER, HeuristicsConfig
 
@@ -39,7 +40,7 @@ class Left(Exception):
 
 
 def run(
-    app: App, voice: Voice, step: Step, *, accepting: bool = False, by: str | None = None
+    app: Request, voice: Voice, step: Step, *, accepting: bool = False, by: str | None = None
 ) -> int:
     """Ask until nothing is open, and end as sessions of the workflow do."""
     if step.handle.workflow.record is None:
@@ -47,7 +48,7 @@ def run(
     return _decided(app, voice, step, accepting=accepting, by=by)
 
 
-def _decided(app: App, voice: Voice, step: Step, *, accepting: bool, by: str | None) -> int:
+def _decided(app: Request, voice: Voice, step: Step, *, accepting: bool, by: str | None) -> int:
     """Ask until nothing is open, show what would be decided, and take the person's word."""
     try:
         _say_detected(voice, step.handle)
@@ -58,7 +59,7 @@ def _decided(app: App, voice: Voice, step: Step, *, accepting: bool, by: str | N
         return EXIT_WAITING if isinstance(left, Left) else EXIT_INTERRUPTED
 
 
-def _asked(app: App, voice: Voice, step: Step) -> int:
+def _asked(app: Request, voice: Voice, step: Step) -> int:
     """Ask until nothing is open, and show what came of it: for sessions that nobody accepts."""
     try:
         handle = _conversed(app, voice, step)
@@ -73,7 +74,7 @@ def _asked(app: App, voice: Voice, step: Step) -> int:
 # 1. Questions --------------------------------------------------------------------------------
 
 
-def _conversed(app: App, voice: Voice, step: Step) -> Handle:
+def _conversed(app: Request, voice: Voice, step: Step) -> Handle:
     """The session with no question open; each answer is recorded before the next is asked."""
     handle = step.handle
     say_refusals(step.handle, step.decisions)
@@ -84,14 +85,14 @@ def _conversed(app: App, voice: Voice, step: Step) -> Handle:
 
 
 def _taken(
-    app: App, voice: Voice, before: Handle, given: answer_options.Answers, *, revise: bool
+    app: Request, voice: Voice, before: Handle, given: answer_options.Answers, *, revise: bool
 ) -> Handle:
     """The session after an answer, or as it stands where the answer cannot be recorded."""
     try:
         step = app.sessions.answer(before, given, revise=revise)
     except Refused as refused:
         click.echo(f"Not taken: {shown(str(refused))}", err=True)
-        return app.runner.load(before.session_id)  # another process may have ended it
+        return app.process.runner.load(before.session_id)  # another process may have ended it
     say_refusals(step.handle, step.decisions)
     _say_new_warnings(voice, view_of(before).warnings, step.handle)
     return step.handle
@@ -166,13 +167,13 @@ def _line(prompt: str) -> str:
 # 2. Word and keystroke -----------------------------------------------------------------------
 
 
-def _ended(app: App, voice: Voice, handle: Handle, *, accepting: bool, by: str | None) -> int:
+def _ended(app: Request, voice: Voice, handle: Handle, *, accepting: bool, by: str | None) -> int:
     """One keystroke between a proposal and a decision."""
     while status_of(handle) in OFFERED:
         _say_proposal(voice, handle)
         key = "a" if accepting else _key()
         if key == "a":
-            step = app.clarifications.accept(handle.session_id, by=by, expect=handle.version)
+            step = clarifications(app).accept(handle.session_id, by=by, expect=handle.version)
             say_refusals(step.handle, step.decisions)
             handle = filed(app, voice, step.handle)
             describe(voice, handle)
@@ -216,7 +217,7 @@ def _key() -> str:
             return key
 
 
-def _revised(app: App, voice: Voice, handle: Handle) -> Handle:
+def _revised(app: Request, voice: Voice, handle: Handle) -> Handle:
     """One answer once more, and whatever that opens."""
     question = _chosen_again(voice, handle)
     handle = _taken(app, voice, handle, _answered(voice, question), revise=True)

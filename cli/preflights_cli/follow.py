@@ -15,9 +15,9 @@ import click
 from preflights_cli.common import Voice, common
 from preflights_cli.dates import iso
 from preflights_cli.progress import counted
-from preflights_es.bootstrap import App
 from preflights_es.core.errors import PreflightsError
 from preflights_es.projections.follower import Progress
+from preflights_es.services.request import Request
 from preflights_es.system import clock_ids
 
 EVERY_DEFAULT: Final = 1.0  # seconds between two looks, each of which is two small queries
@@ -46,7 +46,7 @@ class _Seconds(click.FloatRange):
     help="Between two looks at the log, where nobody tells of appends.",
 )
 @common
-def follow_command(every: float, app: App, voice: Voice) -> int:
+def follow_command(every: float, app: Request, voice: Voice) -> int:
     """Keep projections up to date, so that whoever reads one finds nothing left to fold.
 
     On PostgreSQL it folds at once when somebody appends, elsewhere it looks for it. Ctrl-C or
@@ -58,8 +58,8 @@ def follow_command(every: float, app: App, voice: Voice) -> int:
       preflights projections follow --every 10 --json
     """
     said = _Said(voice, every)
-    with closing(app.listener()) as listener, _stopping(listener.stop) as signals:
-        app.follow(listener, every, said.progress, said.trouble)
+    with closing(app.process.listener()) as listener, _stopping(listener.stop) as signals:
+        app.process.follow(listener, every, said.progress, said.trouble)
     if signal.SIGINT in signals:
         raise KeyboardInterrupt  # which ends the line
     said.end()

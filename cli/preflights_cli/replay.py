@@ -13,7 +13,6 @@ from msgspec.structs import replace
 from preflights_cli.common import Voice, common, given
 from preflights_cli.main import EXIT_REFUSED
 from preflights_cli.transfer import sessions_of
-from preflights_es.bootstrap import App
 from preflights_es.core.ids import short
 from preflights_es.core.json import encoded
 from preflights_es.core.ports import Stored
@@ -23,6 +22,7 @@ from preflights_es.replay.replayer import Replay, Replayer
 from preflights_es.runtime.registry import WORKFLOWS
 from preflights_es.runtime.sessions import LAST
 from preflights_es.services.replays import own_code
+from preflights_es.services.request import Request
 
 VALUE_MAX = 400  # characters of a value that differs
 
@@ -66,7 +66,7 @@ Stream = tuple[Sequence[Stored], bytes | None]
 )
 @common
 def replay_command(
-    session: tuple[str, ...], everything: bool, app: App, voice: Voice, **asked: Any
+    session: tuple[str, ...], everything: bool, app: Request, voice: Voice, **asked: Any
 ) -> int:
     """Re-run recorded sessions and compare every decision; no model is asked.
 
@@ -166,14 +166,14 @@ def _kept(result: Replay, everything: bool) -> tuple[Replay, int]:
     return kept, len(found)
 
 
-def _streams(app: App, voice: Voice, typed: str) -> Iterator[Stream]:
+def _streams(app: Request, voice: Voice, typed: str) -> Iterator[Stream]:
     """The sessions of a file, or the one session of the log that was named."""
     if typed == "-" or typed.endswith(".jsonl") or _is_file(typed):
         yield from ((events, None) for events in sessions_of(typed, voice))
         return
     session_id = app.sessions.resolved(typed)
-    head = app.store.head(session_id)
-    yield app.store.read(session_id), head.hash if head else None
+    head = app.process.store.head(session_id)
+    yield app.process.store.read(session_id), head.hash if head else None
 
 
 def _is_file(typed: str) -> bool:

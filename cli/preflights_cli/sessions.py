@@ -11,7 +11,6 @@ from preflights_cli.common import Voice, common, finish_pending
 from preflights_cli.dates import day, iso, minute, second
 from preflights_cli.rendering import describe, session_json, status_of, tell_warnings, view_of
 from preflights_cli.table import Column, streamed, table
-from preflights_es.bootstrap import App
 from preflights_es.core import ids
 from preflights_es.core.completions import Message
 from preflights_es.core.errors import LogDamaged, PreflightsError
@@ -23,6 +22,7 @@ from preflights_es.core.views import Question
 from preflights_es.projections.audit import kind
 from preflights_es.runtime.registry import WORKFLOWS
 from preflights_es.runtime.runner import Handle
+from preflights_es.services.request import Request
 from preflights_es.store import chain, jsonl
 from preflights_es.store.codec import Codec
 from preflights_es.system import clock_ids
@@ -55,7 +55,7 @@ def _refuse_unknown(status: str | None) -> None:
 )
 @common
 def sessions_command(
-    everything: bool, any_project: bool, status: str | None, app: App, voice: Voice
+    everything: bool, any_project: bool, status: str | None, app: Request, voice: Voice
 ) -> int:
     """List the sessions of this project, newest first.
 
@@ -66,13 +66,13 @@ def sessions_command(
     """
     _refuse_unknown(status)
     finish_pending(app, voice)
-    project = None if any_project else app.project
-    heads = app.store.heads(project, SESSIONS_SHOWN + 1)
+    project = None if any_project else app.process.project
+    heads = app.process.store.heads(project, SESSIONS_SHOWN + 1)
     are_many = len(heads) > SESSIONS_SHOWN
     more = are_many and not everything and not status
     listed: Iterable[tuple[Head, dict[str, Any] | None]]
     if are_many and not more:  # by what is kept of them: not every one of many is folded again
-        listed = app.projector.newest(project)
+        listed = app.process.projector.newest(project)
     else:
         listed = ((head, None) for head in heads[:SESSIONS_SHOWN])
     found = (_row(app, head, kept) for head, kept in listed)
@@ -105,7 +105,7 @@ def _say_sessions(voice: Voice, rows: Iterable[dict[str, Any]], status: str | No
         voice.hint('Begin with: preflights start "what you want to build"')
 
 
-def _row(app: App, head: Head, kept: dict[str, Any] | None) -> dict[str, Any]:
+def _row(app: Request, head: Head, kept: dict[str, Any] | None) -> dict[str, Any]:
     """One session of the list; a damaged one is listed as such, and hides no other."""
     session_id = head.session_id
     began = kept["began_at"] if kept else ids.milliseconds(session_id) * 1_000
@@ -114,7 +114,7 @@ def _row(app: App, head: Head, kept: dict[str, Any] | None) -> dict[str, Any]:
     if kept and kept["version"] == head.version and kept["status"] not in TROUBLES:
         return {**row, **{name: kept[name] for name in KEPT}}
     try:
-        handle = app.runner.load(session_id)
+        handle = app.process.runner.load(session_id)
     except PreflightsError as error:
         if isinstance(error, LogDamaged) and error.version == 0:
             raise  # the database as a whole, not one session of it
@@ -149,7 +149,7 @@ def _age(seconds: int) -> str:
 @click.command()
 @click.argument("session", default="last")
 @common
-def show_command(session: str, app: App, voice: Voice) -> int:
+def show_command(session: str, app: Request, voice: Voice) -> int:
     """Show one session: what is decided, by whom, and what is open.
 
     \b
@@ -168,11 +168,11 @@ def show_command(session: str, app: App, voice: Voice) -> int:
     return 0
 
 
-def _say_erased(app: App, voice: Voice, handle: Handle) -> None:
+def _say_erased(app: Request, voice: Voice, handle: Handle) -> None:
     """All that is left to say: when, by whom, and why."""
-    stored = app.store.read(handle.session_id)
+    stored = app.process.store.read(handle.session_id)
     one = next(one for one in stored if one.type == ERASED_TAG)
-    event = app.runner.codec(handle.workflow).decode(one)
+    event = app.process.runner.codec(handle.workflow).decode(one)
     assert isinstance(event, SessionErased), "its tag says so"
     who = f"{event.actor.name} ({event.actor.kind})" if event.actor.name else event.actor.kind
     why = f": {one_line(event.reason)}" if event.reason else ""
@@ -183,7 +183,7 @@ def _say_erased(app: App, voice: Voice, handle: Handle) -> None:
 @click.command()
 @click.argument("session", default="last")
 @common
-def log_command(session: str, app: App, voice: Voice) -> int:
+def log_command(session: str, app: Request, voice: Voice) -> int:
     """Show the events of a session; with --json one a line, as `export` writes them.
 
     Of a damaged session what is there is shown all the same, then where it is wrong.
@@ -195,8 +195,8 @@ def log_command(session: str, app: App, voice: Voice) -> int:
     """
     finish_pending(app, voice)
     session_id = app.sessions.resolved(session)
-    head = app.store.head(session_id)  # before the events: a session may grow meanwhile
-    stored = app.store.read(session_id)
+    head = app.process.store.head(session_id)  # before the events: a session may grow meanwhile
+    stored = app.process.store.read(session_id)
     trouble: LogDamaged | None = None
     if voice.as_json:
         voice.lines(jsonl.lines(stored))
@@ -208,9 +208,9 @@ def log_command(session: str, app: App, voice: Voice) -> int:
     return 0
 
 
-def _say_events(app: App, voice: Voice, stored: Sequence[Stored]) -> LogDamaged | None:
+def _say_events(app: Request, voice: Voice, stored: Sequence[Stored]) -> LogDamaged | None:
     """Show them; why the first of those that cannot be read is none that is known."""
-    codec = app.runner.codec(app.runner.workflow(stored[0].workflow))
+    codec = app.process.runner.codec(app.process.runner.workflow(stored[0].workflow))
     taken = erased(stored)
     read = [_decoded(codec, one) for one in stored]
     table(
@@ -296,7 +296,7 @@ def _short(value: object) -> str:
 @click.command()
 @click.argument("session", default="last")
 @common
-def prompt_command(session: str, app: App, voice: Voice) -> int:
+def prompt_command(session: str, app: Request, voice: Voice) -> int:
     """Print the brief for a coding agent: what is decided, and what is still open.
 
     \b
@@ -306,7 +306,7 @@ def prompt_command(session: str, app: App, voice: Voice) -> int:
     """
     finish_pending(app, voice)
     handle = app.sessions.load(session)
-    text = app.documents.brief(handle)
+    text = app.process.documents.brief(handle)
     voice.json({"format": "prompt/1", "session_id": handle.session_id, "prompt": text})
     voice.say(text.rstrip("\n"))
     return 0

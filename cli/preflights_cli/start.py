@@ -17,9 +17,10 @@ from preflights_cli.common import (
     tell_name,
 )
 from preflights_cli.rendering import is_refusal, said
-from preflights_es.bootstrap import App
 from preflights_es.runtime.runner import Step
 from preflights_es.runtime.sessions import recalled
+from preflights_es.services.clarification.clarifications import clarifications
+from preflights_es.services.request import Request
 from preflights_es.workflows.clarification import WORKFLOW as CLARIFICATION
 from preflights_es.workflows.clarification.values import Mark
 
@@ -63,7 +64,7 @@ def start_command(
     local: bool,
     adr: bool,
     supersedes: str | None,
-    app: App,
+    app: Request,
     voice: Voice,
 ) -> int:
     """Say what you want to build; one or two questions make the decision explicit.
@@ -84,15 +85,15 @@ def start_command(
     wanted = (
         answer_options.from_file(answers_file) if answers_file else []
     ) + answer_options.keyed(answered)
-    app.clarifications.refuse_relaying(by)
+    clarifications(app).refuse_relaying(by)
     app.sessions.check(wanted)
-    app.documents.check_folders()
+    app.process.documents.check_folders()
     finish_pending(app, voice)
     tell_name(app, voice)
-    step = app.clarifications.open(
+    step = clarifications(app).open(
         intention[0],
         app.setup(CLARIFICATION, strict=strict),
-        app.settings.heuristics,
+        app.process.settings.heuristics,
         mark=mark,
         supersedes=supersedes,
     )
@@ -106,7 +107,7 @@ def start_command(
         and not step.handle.session.state.question
         and not any(map(is_refusal, step.decisions))
     ):
-        step = app.clarifications.accept(step.handle.session_id, by=by)
+        step = clarifications(app).accept(step.handle.session_id, by=by)
         if not recalled(step):
             step = Step(filed(app, voice, step.handle), step.decisions)
     return said(voice, step.handle, step.decisions)
@@ -116,7 +117,7 @@ def start_command(
 @click.argument("session", default="last")
 @click.option("--no-input", is_flag=True, help="Ask no question: finish what is open.")
 @led
-def resume_command(session: str, no_input: bool, app: App, voice: Voice) -> int:
+def resume_command(session: str, no_input: bool, app: Request, voice: Voice) -> int:
     """Go on with a session: at a terminal the conversation, else how it stands.
 
     Decides what an earlier error left undecided, once the error is mended. With --provider or

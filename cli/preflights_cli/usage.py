@@ -14,8 +14,8 @@ import msgspec
 from preflights_cli.common import Voice, common, finish_pending, tell_behind
 from preflights_cli.dates import EPOCH, Moment, iso
 from preflights_cli.table import Column, table
-from preflights_es.bootstrap import App
 from preflights_es.projections.usage import BY, By, Price, Used, used
+from preflights_es.services.request import Request
 from preflights_es.settings.prices import PriceTable
 
 UNKNOWN = "?"
@@ -48,7 +48,7 @@ def usage_command(
     since: int | None,
     until: int | None,
     any_project: bool,
-    app: App,
+    app: Request,
     voice: Voice,
 ) -> int:
     """Sum up the calls of providers: tokens, retries, fallbacks, latency, and what they cost.
@@ -63,10 +63,10 @@ def usage_command(
     """
     refuse_backwards(since, until)
     finish_pending(app, voice)
-    project = None if any_project else app.project
-    prices = [_price(one) for one in app.settings.prices]
+    project = None if any_project else app.process.project
+    prices = [_price(one) for one in app.process.settings.prices]
     names = cast("Sequence[By]", [name for name in BY if name in by] or BY)
-    rows = app.projector.rows("usage", project)
+    rows = app.process.projector.rows("usage", project)
     first = next(rows, None)
     found = used(chain(() if first is None else (first,), rows), names, since, until, prices)
     voice.json(

@@ -16,7 +16,6 @@ from preflights_cli.decisions import (
     who,
 )
 from preflights_cli.workflows.clarification.display import SOURCES
-from preflights_es.bootstrap import App
 from preflights_es.core.completions import CompletionReceived, CompletionRequested
 from preflights_es.core.decision_record import Decided, Origin
 from preflights_es.core.errors import PreflightsError, Refused, UnknownSession
@@ -26,6 +25,7 @@ from preflights_es.core.questions import Answers
 from preflights_es.core.text import one_line, shortened, shown
 from preflights_es.projections.decisions import in_force, patches
 from preflights_es.projections.folding import Read
+from preflights_es.services.request import Request
 from preflights_es.workflows.clarification.events import (
     CategoryDetected,
     IntentionDeclared,
@@ -39,7 +39,7 @@ RESPONSE_MAX: Final = 300  # characters of a provider's response, in words for p
 @click.argument("what", metavar="UID|FIELD")
 @click.argument("field", required=False)
 @common
-def why_command(what: str, field: str | None, app: App, voice: Voice) -> int:
+def why_command(what: str, field: str | None, app: Request, voice: Voice) -> int:
     """Say where a value came from: the answer, question, intention, model and person behind it.
 
     A decision is named by its uid or its session; a field by its name, alone or with its category
@@ -53,21 +53,21 @@ def why_command(what: str, field: str | None, app: App, voice: Voice) -> int:
     """
     finish_pending(app, voice)
     values = _behind(app, voice, what, field)
-    voice.json({"format": "why/1", "behind": bool(app.projector.behind), "values": values})
+    voice.json({"format": "why/1", "behind": bool(app.process.projector.behind), "values": values})
     if not voice.as_json:
         for value in values:
             _say_why(voice, value)
     return 0
 
 
-def _behind(app: App, voice: Voice, what: str, field: str | None) -> list[dict[str, Any]]:
+def _behind(app: Request, voice: Voice, what: str, field: str | None) -> list[dict[str, Any]]:
     try:
         session_id = app.sessions.resolved(what)
     except UnknownSession:
         if field is not None:
             raise
         return _in_force(app, voice, what)
-    read = app.history(session_id)
+    read = app.process.history(session_id)
     found = patches(read)
     if not found:
         refuse_undecided(read, "`preflights decisions --all` lists what is decided here")
@@ -79,9 +79,9 @@ def _behind(app: App, voice: Voice, what: str, field: str | None) -> list[dict[s
     return [_why(read, decided, origin) for origin in origins]
 
 
-def _in_force(app: App, voice: Voice, what: str) -> list[dict[str, Any]]:
+def _in_force(app: Request, voice: Voice, what: str) -> list[dict[str, Any]]:
     """A field, wherever a decision that is in force has it; the newest first."""
-    rows = app.projector.rows("decisions", app.project, "in_force")
+    rows = app.process.projector.rows("decisions", app.process.project, "in_force")
     having = [
         one
         for one in in_force(rows)
@@ -91,7 +91,7 @@ def _in_force(app: App, voice: Voice, what: str) -> list[dict[str, Any]]:
     values = []
     for one in reversed(having):
         try:
-            read = app.history(one.session_id)
+            read = app.process.history(one.session_id)
         except PreflightsError as error:
             voice.warn(str(error))  # it hides no other decision
             continue

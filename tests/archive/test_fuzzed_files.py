@@ -13,7 +13,6 @@ from typing import Any, Final
 import pytest
 from msgspec.structs import replace
 
-from preflights_es import bootstrap
 from preflights_es.archive.transfer import Transfer
 from preflights_es.archive.two_pass_reader import Passes
 from preflights_es.core import session as kernel
@@ -33,6 +32,7 @@ from preflights_es.replay.replayer import Replayer
 from preflights_es.runtime.documents import Documents
 from preflights_es.runtime.registry import WORKFLOWS
 from preflights_es.runtime.runner import Runner
+from preflights_es.services import projections as kept
 from preflights_es.services.replays import own_code
 from preflights_es.store import chain, jsonl
 from preflights_es.store.memory import MemoryStore
@@ -51,8 +51,8 @@ GROWTH_MAX_KB: Final = 200_000  # of the memory of a process, over one part
 EVE: Final = Actor("user", "Eve")
 FOLDERS: Final = ("docs/decisions", "docs/tasks")
 REPLAYER: Final = Replayer(WORKFLOWS, own_code())
-READER: Final = bootstrap.reader()
-PROJECTIONS: Final = bootstrap.projections()
+READER: Final = kept.reader()
+PROJECTIONS: Final = kept.projections()
 
 Streams = dict[str, tuple[Stored, ...]]
 

@@ -11,11 +11,11 @@ import pytest
 from msgspec.structs import replace
 
 from preflights_es.archive.verification import walked
-from preflights_es.bootstrap import projections, reader
 from preflights_es.core.ports import Draft, Kept, Stream
 from preflights_es.projections.decisions import DECISIONS
 from preflights_es.projections.projector import Projector
 from preflights_es.projections.verification import PAGE, Astray, Holding
+from preflights_es.services.projections import projections, reader
 from preflights_es.store.projection_feed import SqlFollowing
 from preflights_es.store.projection_rows import SqlKeeping
 from preflights_es.store.sql import SqlStore

@@ -9,8 +9,10 @@ from __future__ import annotations
 from importlib import import_module
 from pathlib import Path
 
-from preflights_es.bootstrap import App
 from preflights_es.core.events import Actor
+from preflights_es.services.clarification.clarifications import clarifications
+from preflights_es.services.process import Process
+from preflights_es.services.request import Request
 from preflights_es.settings import load
 from preflights_es.workflows.clarification import WORKFLOW
 from tests.store.mortal import acknowledge, serve
@@ -18,17 +20,17 @@ from tests.store.mortal import acknowledge, serve
 PROJECT = "crashing"
 
 
-def app(root: Path, database: str = "log.db") -> App:
+def app(root: Path, database: str = "log.db") -> Request:
     """The program in a folder, by a person named Ada; a file of the log lies in the folder."""
     found = load.load_settings(
         root,
         {"PREFLIGHTS_PROJECT": PROJECT, "PREFLIGHTS_ACTOR": "user:Ada"},
         database=database if "://" in database else str(root / database),
     )
-    return App(found, Actor("user", "Ada"))
+    return Request(Process(found), Actor("user", "Ada"))
 
 
-def run(program: App) -> None:
+def run(program: Request) -> None:
     """Decide for ever: records and tasks in turn."""
     turn = 0
     while True:
@@ -38,9 +40,11 @@ def run(program: App) -> None:
             if turn % 2
             else ("Improve the ui of the shop", "frontend_framework", "Vue")
         )
-        sessions = program.clarifications
+        sessions = clarifications(program)
         step = sessions.open(
-            f"{intention}, take {turn}", program.setup(WORKFLOW), program.settings.heuristics
+            f"{intention}, take {turn}",
+            program.setup(WORKFLOW),
+            program.process.settings.heuristics,
         )
         session_id = step.handle.session_id
         acknowledge("started", session_id)
@@ -48,7 +52,7 @@ def run(program: App) -> None:
         acknowledge("answered", session_id)
         accepted = sessions.accept(session_id)
         acknowledge("accepted", session_id)
-        program.documents.finish(accepted.handle)
+        program.process.documents.finish(accepted.handle)
         acknowledge("finished", session_id)
 
 

@@ -17,6 +17,7 @@ from preflights_es.runtime.idempotency import Wanted, answering
 from preflights_es.runtime.runner import Handle, Step
 from preflights_es.runtime.sanitizing import cleaned
 from preflights_es.runtime.sessions import Sessions
+from preflights_es.services.request import Request
 from preflights_es.workflows import extraction
 from preflights_es.workflows.extraction.events import (
     ChangeRefused,
@@ -49,6 +50,11 @@ class Listed(msgspec.Struct, frozen=True):
 def item_id(handle: Handle, item: Item) -> str:
     """What people type for an item."""
     return f"{ids.short(handle.session_id)}.{item.number}"
+
+
+def notes(request: Request) -> Notes:
+    """The notes of the project that a request is about."""
+    return Notes(request.desk)
 
 
 class Notes(Sessions):

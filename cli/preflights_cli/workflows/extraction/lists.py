@@ -11,12 +11,12 @@ from preflights_cli.common import Voice, common, finish_pending
 from preflights_cli.rendering import status_of
 from preflights_cli.table import streamed
 from preflights_cli.workflows.extraction.display import item_json, said, view_of
-from preflights_es.bootstrap import App
 from preflights_es.core.errors import PreflightsError
 from preflights_es.core.ids import short
 from preflights_es.core.text import one_line
 from preflights_es.runtime.runner import Handle
-from preflights_es.services.extraction.notes import Listed
+from preflights_es.services.extraction.notes import Listed, notes
+from preflights_es.services.request import Request
 from preflights_es.workflows.extraction.state import State
 from preflights_es.workflows.extraction.values import ItemType
 
@@ -24,7 +24,7 @@ from preflights_es.workflows.extraction.values import ItemType
 @click.command()
 @click.option("--unprocessed", is_flag=True, help="Only those that wait to be filed by hand.")
 @common
-def notes_command(unprocessed: bool, app: App, voice: Voice) -> int:
+def notes_command(unprocessed: bool, app: Request, voice: Voice) -> int:
     """List the notes of this project, newest first.
 
     \b
@@ -67,7 +67,7 @@ def _note_row(handle: Handle) -> dict[str, Any]:
 @click.command()
 @click.option("--all", "everything", is_flag=True, help="Also those that are over.")
 @common
-def tasks_command(everything: bool, app: App, voice: Voice) -> int:
+def tasks_command(everything: bool, app: Request, voice: Voice) -> int:
     """List the open tasks of this project, the oldest note's first.
 
     \b
@@ -80,7 +80,7 @@ def tasks_command(everything: bool, app: App, voice: Voice) -> int:
 
 @click.command()
 @common
-def events_command(app: App, voice: Voice) -> int:
+def events_command(app: Request, voice: Voice) -> int:
     """List the events that notes of this project hold, the oldest note's first.
 
     \b
@@ -93,7 +93,7 @@ def events_command(app: App, voice: Voice) -> int:
 
 @click.command()
 @common
-def ideas_command(app: App, voice: Voice) -> int:
+def ideas_command(app: Request, voice: Voice) -> int:
     """List the ideas that notes of this project hold, the oldest note's first.
 
     \b
@@ -104,7 +104,7 @@ def ideas_command(app: App, voice: Voice) -> int:
     return _listed(app, voice, "idea", everything=True)
 
 
-def _listed(app: App, voice: Voice, type_: ItemType, *, everything: bool) -> int:
+def _listed(app: Request, voice: Voice, type_: ItemType, *, everything: bool) -> int:
     finish_pending(app, voice)
     found = (
         Listed(handle, item)
@@ -122,9 +122,9 @@ def _listed(app: App, voice: Voice, type_: ItemType, *, everything: bool) -> int
     return 0
 
 
-def _all(app: App, voice: Voice, *, newest_first: bool = True) -> Iterator[Handle]:
+def _all(app: Request, voice: Voice, *, newest_first: bool = True) -> Iterator[Handle]:
     """The notes that can be read; trouble with one is said and hides no other."""
-    for found in app.notes.all(newest_first=newest_first):
+    for found in notes(app).all(newest_first=newest_first):
         if isinstance(found, PreflightsError):
             voice.warn(str(found))
         else:

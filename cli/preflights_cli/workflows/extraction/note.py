@@ -25,10 +25,10 @@ from preflights_cli.main import EXIT_REFUSED
 from preflights_cli.rendering import is_refusal
 from preflights_cli.rendering import said as session_said
 from preflights_cli.workflows.extraction.display import refusal
-from preflights_es.bootstrap import App
 from preflights_es.core.errors import Refused
 from preflights_es.runtime.runner import Step
-from preflights_es.services.extraction.notes import NOTE_MAX
+from preflights_es.services.extraction.notes import NOTE_MAX, notes
+from preflights_es.services.request import Request
 from preflights_es.system import clock_ids
 from preflights_es.workflows.extraction import WORKFLOW
 from preflights_es.workflows.extraction.values import Energy, Importance, ItemType
@@ -94,7 +94,7 @@ def take_command(
     file: str | None,
     no_input: bool,
     strict: bool,
-    app: App,
+    app: Request,
     voice: Voice,
 ) -> int:
     """Take a note: from the words given, from --file, or from the standard input.
@@ -113,7 +113,7 @@ def take_command(
     tell_name(app, voice)
     setup = app.setup(WORKFLOW, strict=strict)
     when, zone = clock_ids.local(clock_ids.now())
-    step = app.notes.take(note, setup, app.settings.language, when, zone)
+    step = notes(app).take(note, setup, app.process.settings.language, when, zone)
     if is_terminal() and not (voice.as_json or no_input):
         return dialogue.run(app, voice, app.sessions.converse(step))
     return session_said(voice, step.handle, step.decisions)
@@ -175,7 +175,7 @@ def add_command(
     title: str,
     session: str | None,
     minutes: str | None,
-    app: App,
+    app: Request,
     voice: Voice,
     **said_of: str | None,
 ) -> int:
@@ -192,9 +192,9 @@ def add_command(
     to = app.sessions.load(session) if session else None
     fields = _fields(minutes, said_of)
     item_type = cast("ItemType", type_)
-    if to is None and (wrong := app.notes.unfit(item_type, title, fields)):
+    if to is None and (wrong := notes(app).unfit(item_type, title, fields)):
         raise Refused(refusal(wrong))  # a session that would hold nothing is not opened
-    step = app.notes.add(item_type, title, fields, app.settings.language, to)
+    step = notes(app).add(item_type, title, fields, app.process.settings.language, to)
     return _said(voice, step)
 
 
@@ -232,7 +232,7 @@ def task_command() -> None:
 @click.argument("task")
 @key_option
 @common
-def done_command(task: str, app: App, voice: Voice) -> int:
+def done_command(task: str, app: Request, voice: Voice) -> int:
     """Say that a task is done.
 
     \b
@@ -240,7 +240,7 @@ def done_command(task: str, app: App, voice: Voice) -> int:
       preflights task done 3f9a12c4.1
     """
     finish_pending(app, voice)
-    step = app.notes.closed(app.notes.found(task), "done")
+    step = notes(app).closed(notes(app).found(task), "done")
     return _said(voice, step)
 
 
@@ -248,7 +248,7 @@ def done_command(task: str, app: App, voice: Voice) -> int:
 @click.argument("task")
 @key_option
 @common
-def cancel_command(task: str, app: App, voice: Voice) -> int:
+def cancel_command(task: str, app: Request, voice: Voice) -> int:
     """Say that a task will not be done.
 
     \b
@@ -256,7 +256,7 @@ def cancel_command(task: str, app: App, voice: Voice) -> int:
       preflights task cancel last.2
     """
     finish_pending(app, voice)
-    step = app.notes.closed(app.notes.found(task), "cancelled")
+    step = notes(app).closed(notes(app).found(task), "cancelled")
     return _said(voice, step)
 
 
@@ -270,7 +270,7 @@ def cancel_command(task: str, app: App, voice: Voice) -> int:
 @key_option
 @common
 def edit_command(
-    task: str, minutes: str | None, app: App, voice: Voice, **said_of: str | None
+    task: str, minutes: str | None, app: Request, voice: Voice, **said_of: str | None
 ) -> int:
     """Change what a task says; an empty value takes a field away.
 
@@ -284,5 +284,5 @@ def edit_command(
         message = "nothing to change: give --title, --minutes, --importance, --due or --energy"
         raise click.UsageError(message)
     finish_pending(app, voice)
-    step = app.notes.edited(app.notes.found(task), fields)
+    step = notes(app).edited(notes(app).found(task), fields)
     return _said(voice, step)
