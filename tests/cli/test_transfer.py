@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import io
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
+from typing import BinaryIO, cast
 
 import pytest
 
+from preflights_cli import transfer
+from preflights_es.core.errors import Refused
 from tests.cli.program import Project
 
 
@@ -188,3 +193,38 @@ def test_another_projects_session_can_be_looked_at_but_not_superseded(
         *("start", "Add login", "--supersedes", id_, "--db", "copy.db"), env=elsewhere
     )
     assert done.code == 1
+
+
+@pytest.mark.parametrize("command", ["import", "replay"])
+def test_a_pipe_of_more_bytes_than_are_copied_is_refused(
+    house: Project, file: Path, monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    content = file.read_bytes()
+    words = (command, "-", "--db", "copy.db")
+    monkeypatch.setattr(transfer, "COPY_MAX", len(content) - 1)
+    done = house.call(*words, stdin=content)
+    found = f"the standard input has more than {len(content) - 1:,} bytes"
+    told = (1, "", f"preflights: {found}: save it in a file and name that\n")
+    assert (done.code, done.out, done.err) == told
+    assert house.call("export", "--any-project", "--db", "copy.db").out == ""
+    monkeypatch.setattr(transfer, "COPY_MAX", len(content))
+    assert house.call(*words, stdin=content).code == 0
+
+
+class Pipe(io.RawIOBase):
+    """Blocks that are the same piece of memory, so that gigabytes cost nothing."""
+
+    def __init__(self, blocks: int) -> None:
+        super().__init__()
+        self.left = [bytes(64 * 1024**2)] * blocks
+
+    def read(self, _size: int = -1) -> bytes:
+        """The next block; empty at the end."""
+        return self.left.pop() if self.left else b""
+
+
+def test_four_gibibytes_of_a_pipe_are_copied_and_no_more() -> None:
+    with Path(os.devnull).open("wb", buffering=0) as nowhere:
+        transfer._copy(cast("BinaryIO", Pipe(64)), nowhere, "-")
+        with pytest.raises(Refused, match="the standard input has more than 4,294,967,296 bytes"):
+            transfer._copy(cast("BinaryIO", Pipe(65)), nowhere, "-")
