@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import resource
+import sys
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
+from itertools import repeat
 from pathlib import Path
 from random import Random
 from typing import Any, Final
@@ -43,6 +45,7 @@ from preflights_es.workflows.clarification.events import (
 )
 from preflights_es.workflows.clarification.state import State
 from tests import fuzzing
+from tests.bounds import TookTooLong, bounded
 from tests.fixed import Clock, Ids, salt
 
 CASES: Final = 10_000
@@ -197,9 +200,19 @@ def test_a_forged_file_is_refused_or_taken_and_every_reader_bears_it(part: int) 
     outcomes: Counter[str] = Counter()
     for case in range(part, CASES, PARTS):
         try:
-            outcomes[played(case)] += 1
+            with bounded():
+                outcomes[played(case)] += 1
         except Exception as error:  # any of them is the bug that the fuzzer looks for
             raise AssertionError(f"case {case}: {type(error).__name__}: {error}") from error
     assert outcomes["taken"] > CASES // PARTS // 20, outcomes
     assert len(outcomes) > 2, outcomes
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < GROWTH_MAX_KB
+
+
+def test_a_case_that_does_not_end_or_fills_the_memory_is_ended() -> None:
+    with pytest.raises(TookTooLong), bounded(cpu_s=0.02):
+        sum(1 for _ in repeat(None))
+    if sys.platform == "linux":
+        with pytest.raises(MemoryError), bounded(memory=10_000_000):
+            bytearray(20_000_000)
+    assert len(bytearray(20_000_000)) == 20_000_000, "what comes after is not bounded"
