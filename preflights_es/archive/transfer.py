@@ -174,7 +174,7 @@ class Transfer:
         try:
             for some in _together(_arriving(passes, known)):
                 for one in self._taken(some):
-                    taken += 1
+                    taken += one.new > 0
                     yield one
                     progress()
         except (Refused, StoreUnavailable) as error:
@@ -270,13 +270,20 @@ class Transfer:
         """Those that are new in one transaction; where that is refused, one by one, to see why."""
         new = [one for one in some if one.lacking == WHOLE and not one.erased]
         done = {one.session_id for one in new} if self._are_taken(new) else set()
-        for one in some:
+        for at, one in enumerate(some, 1):
             if one.lacking == NOTHING:
                 yield one.taken(0)
             elif one.session_id in done:
                 yield one.taken(len(one.events))
             else:
-                yield one.taken(self._tail_taken(one))
+                try:
+                    added = self._tail_taken(one)
+                except (Refused, StoreUnavailable):
+                    # The transaction above has taken them, wherever they stand in the file.
+                    later = (late for late in some[at:] if late.session_id in done)
+                    yield from (late.taken(len(late.events)) for late in later)
+                    raise
+                yield one.taken(added)
 
     def _are_taken(self, new: Sequence[_Arriving]) -> bool:
         try:

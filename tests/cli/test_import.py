@@ -13,6 +13,7 @@ import psycopg
 import pytest
 from msgspec.structs import replace
 
+from preflights_es.core.ids import short
 from preflights_es.core.ports import Draft
 from preflights_es.store import jsonl
 from preflights_es.store.memory import MemoryStore
@@ -226,6 +227,29 @@ def test_a_file_that_is_no_good_far_behind_is_refused_before_anything_is_taken(
     assert done.err.endswith("; nothing was imported\n")
     assert done.err.count("\n") == 1
     assert rows(str(house.folder / "copy.db"))["events"] == 0
+
+
+def test_a_session_that_cannot_go_on_hides_no_later_one_that_was_taken(
+    house: Project, log: str
+) -> None:
+    """New sessions are taken together, before others go on."""
+    extended = house.started_session()
+    assert house.call("import", "-", "--db", log, stdin=text_of(house, extended)).code == 0
+    assert house.call("answer", extended, "OAuth").code in (0, 3)
+    new = house.started_session("Add a cache")
+    more = text_of(house, extended)
+    said = next(json.loads(line)["input_id"] for line in more.splitlines()[3:])
+    assert house.call("import", "-", "--db", log, stdin=one_with(house, said)).code == 0
+    done = house.call("import", "-", "--extend", "--db", log, stdin=more + text_of(house, new))
+    assert done.code == 1
+    assert f"an Input of session {extended} stands in another session" in done.err
+    assert done.err.endswith("(sessions taken over before: 1)\n")
+    assert done.out.startswith(f"{short(new)} (house): "), "the one that was taken"
+    assert house.call("show", new, "--db", log).code in (0, 3)
+
+
+def text_of(house: Project, session: str) -> bytes:
+    return house.call("export", session).out.encode()
 
 
 def test_a_session_that_cannot_be_taken_says_how_many_were_before_it(
