@@ -185,18 +185,26 @@ def _text(path: Path, name: str, root: Path | None) -> str | None:
 
 
 def _table(source: Source) -> File | None:
-    import tomllib
-
     # The parser's time grows with the square of a key's dots: 40 KB of them are 20 s.
-    dots = [line.count(".") for line in source.text.splitlines()] or [0]
+    dots = [line.count(".") for line in source.text.split("\n")]  # TOML knows no other line's end
     if sum(n * n for n in dots) + max(dots) * len(dots) > DOTS_MAX:
         raise SettingsError(f"{source.name}: has lines with too many dots: shorten them")
     try:
-        data: Any = tomllib.loads(source.text)
+        return _converted(source, _parsed(source))
     except RecursionError as error:
         raise SettingsError(f"{source.name}: is nested too deeply") from error
+
+
+def _parsed(source: Source) -> Any:
+    import tomllib
+
+    try:
+        return tomllib.loads(source.text)
     except ValueError as error:  # also a number of more digits than Python reads
         raise SettingsError(f"{source.name}: not valid TOML: {error}") from error
+
+
+def _converted(source: Source, data: Any) -> File | None:
     for key in source.prefix:
         if not isinstance(data, dict) or key not in data:
             return None
@@ -262,7 +270,7 @@ def line_of(text: str, path: tuple[str, ...]) -> int:
     """
     best, best_depth = 0, 0
     table: tuple[str, ...] = ()
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in enumerate(text.split("\n"), 1):
         stripped = line.strip()
         if stripped.startswith("["):
             table = _keys(stripped.strip("[]").split("]")[0])
@@ -278,9 +286,23 @@ def line_of(text: str, path: tuple[str, ...]) -> int:
     return best
 
 
+_KEY = re.compile(r'"((?:[^"\\]|\\.)*)"|\'([^\']*)\'|([^.\s"\']+)')
+_ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|U(000[0-9a-fA-F]{5}|0010[0-9a-fA-F]{4})|(.))")
+_SHORT: Final = {"b": "\b", "t": "\t", "n": "\n", "f": "\f", "r": "\r"}
+
+
 def _keys(dotted: str) -> tuple[str, ...]:
-    found = re.findall(r'"([^"]*)"|\'([^\']*)\'|([^.\s"\']+)', dotted)
+    """The parts of a dotted key, as the parser reads them."""
+    found = ((_unescaped(basic), *others) for basic, *others in _KEY.findall(dotted))
     return tuple(next(part for part in parts if part) for parts in found if any(parts))
+
+
+def _unescaped(basic: str) -> str:
+    if "\\" not in basic:
+        return basic
+    return _ESCAPE.sub(
+        lambda e: chr(int(e[1] or e[2], 16)) if e[1] or e[2] else _SHORT.get(e[3], e[3]), basic
+    )
 
 
 def line_trouble(text: str, limit: int) -> str | None:
@@ -291,7 +313,7 @@ def line_trouble(text: str, limit: int) -> str | None:
 
 
 def wrong_setting(source: Source | None, key: str, found: str) -> SettingsError:
-    """What is wrong with a key that the file or its variable says."""
-    if source is None or line_of(source.text, (*source.prefix, key)) == 0:
+    """What is wrong with a key that a file says; None for one that its variable says."""
+    if source is None:
         return SettingsError(f"PREFLIGHTS_{key.upper()}: {found}")
     return source.wrong((key,), found)

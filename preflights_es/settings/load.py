@@ -19,13 +19,12 @@ import msgspec
 from preflights_es.core.errors import SettingsError
 from preflights_es.core.events import ActorKind
 from preflights_es.core.secret import Secret
-from preflights_es.core.text import NAME_MAX, shortened
+from preflights_es.core.text import shortened
 from preflights_es.providers.capabilities import MAX_TOKENS, TIMEOUT_S, Api
 from preflights_es.settings.file import (
     Source,
     Told,
     held_back,
-    line_trouble,
     own,
     read,
     wrong_setting,
@@ -161,8 +160,6 @@ def load_settings(
     # Another repository's folder of git says nothing of this one, wherever its log is named.
     ours = git if git and is_own(*git) else None
     project = named_project or project_of(root, ours)
-    if found := line_trouble(project, NAME_MAX):
-        raise wrong_setting(None, "project", found)
     kind, name = actor_of(env, *files.first("actor"), cwd)
     named = database or env.get("PREFLIGHTS_DATABASE_URL") or beside(*files.first("database"))
     source, clarification = files.first("clarification")
