@@ -6,13 +6,15 @@ import json
 import re
 import stat
 from pathlib import Path
+from threading import Thread
 
 import msgspec
 import pytest
 
+from preflights_es.artifacts.files import alone
 from preflights_es.core.errors import SettingsError
 from preflights_es.settings import load
-from preflights_es.settings.file import HELD_BACK, PROVIDERS, File
+from preflights_es.settings.file import HELD_BACK, PROVIDERS, File, Source
 from preflights_es.settings.load import Options, load_settings
 from preflights_es.settings.places import PARAMETERS
 from tests.markdown import ROOT, ticked
@@ -202,6 +204,30 @@ def test_trust_is_remembered_outside_of_the_repository_for_its_user_alone(ada: P
     (file,) = ada.own.parent.iterdir()
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     assert load.trusted_files(ada.env()).states() == [(str(ada.file), "trusted")]
+
+
+def test_two_commands_that_trust_at_the_same_time_lose_no_file(ada: Person) -> None:
+    both = [load.trusted_files(ada.env()) for _ in range(2)]
+    files = [ada.folder / "a.toml", ada.folder / "b.toml"]
+    for trusted, file in zip(both, files, strict=True):
+        file.write_text("")
+        trusted.remember(Source(file, "", ()))
+    assert list(load.trusted_files(ada.env()).files) == [str(file) for file in files]
+    assert both[1].forget(files[1])
+    assert not load.trusted_files(ada.env()).forget(files[1])
+    assert list(load.trusted_files(ada.env()).files) == [str(files[0])]
+
+
+def test_a_command_waits_for_another_that_changes_the_list(ada: Person) -> None:
+    waiting = Thread(target=trust, args=(ada.own, ada.home))
+    ada.own.write_text("")
+    with alone(ada.own.parent):
+        waiting.start()
+        waiting.join(0.2)
+        assert waiting.is_alive()
+        assert not load.trusted_files(ada.env()).files
+    waiting.join()
+    assert list(load.trusted_files(ada.env()).files) == [str(ada.own)]
 
 
 @pytest.mark.parametrize(
