@@ -9,8 +9,10 @@ import click
 from preflights_cli.common import Voice, folder, is_terminal
 from preflights_es.core.errors import Refused
 from preflights_es.core.text import shown
+from preflights_es.providers.capabilities import host_of
 from preflights_es.settings import load
 from preflights_es.settings.file import Told, held_back
+from preflights_es.settings.providers import key_receivers
 from preflights_es.settings.trust import Trusted, hidden
 
 
@@ -88,9 +90,22 @@ def _trust(told: Told, trusted: Trusted, voice: Voice) -> None:
     for key in keys:
         value = hidden(key.value) if key.name == "base_url" else key.value
         voice.say(f'  line {key.line:<3} {key.name} = "{shown(value)}"')
+    if (url := told.table.base_url) is not None:
+        voice.say(_receiver(told.table.provider, url))
     if state == "changed":
         voice.say("The file changed since you trusted it.")
     if not click.confirm("Do you trust this file?"):
         raise Refused(f"{source.name} is not trusted")
     trusted.remember(source)
     voice.say("Trusted until the file changes.")
+
+
+def _receiver(provider: str | None, url: str) -> str:
+    """Whose key the server of `base_url` gets."""
+    try:
+        names = key_receivers(provider, url)
+    except ValueError as error:
+        return f"No key is sent to that base_url: {error}."
+    if not names:
+        return f"No key is sent to that base_url: the provider {shown(str(provider))} takes none."
+    return f"When you use {' or '.join(names)}, your key is sent to {host_of(url)}."

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from preflights_es.settings.load import load_settings
 from tests.cli.program import Project
 from tests.cli.terminal import terminal
 from tests.cli.test_docs import check
@@ -131,6 +132,49 @@ def test_what_a_file_says_is_shown_without_control_characters_and_passwords(clon
         t.rest()
     assert r'project = "a\u202eb"' in said
     assert r'base_url = "http://***@h\x1b[2J/v1?***"' in said
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        (
+            "",
+            "When you use anthropic or openai or openrouter, your key is sent to llm.example:8443.",
+        ),
+        ('provider = "openai"', "When you use openai, your key is sent to llm.example:8443."),
+        ('provider = "claude"', "When you use anthropic, your key is sent to llm.example:8443."),
+        ('provider = "sim"', "No key is sent to that base_url: the provider sim takes none."),
+        ('provider = "stub"', "No key is sent to that base_url: the provider stub takes none."),
+    ],
+)
+def test_a_person_is_told_whose_key_goes_to_an_address(
+    clone: Project, text: str, found: str
+) -> None:
+    address = 'base_url = "https://llm.example:8443/v1"'
+    (clone.folder / "preflights.toml").write_text(f"{address}\n{text}\n")
+    with terminal(clone, "trust") as t:
+        said = t.expect(QUESTION)
+        t.type("y")
+        t.rest()
+    assert found in " ".join(said.split())
+    for provider in ("anthropic", "openai", "openrouter"):
+        told = load_settings(
+            clone.folder, {"HOME": str(clone.home), "PREFLIGHTS_PROVIDER": provider}
+        )
+        assert bool(told.base_url) == (provider in found.partition(",")[0])
+
+
+def test_an_address_that_takes_no_key_is_said_to_take_none(clone: Project) -> None:
+    for url, found in (
+        ("https://api.anthropic.com", "When you use anthropic, your key is sent to api.anthropic"),
+        ("ftp://h", "No key is sent to that base_url: expected an address such as http://"),
+    ):
+        (clone.folder / "preflights.toml").write_text(f'base_url = "{url}"\n')
+        with terminal(clone, "trust") as t:
+            said = t.expect(QUESTION)
+            t.type("n")
+            t.rest()
+        assert found in " ".join(said.split())
 
 
 # 3. Anyone else ------------------------------------------------------------------------------
