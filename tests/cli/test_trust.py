@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from preflights_cli.trust import VALUE_MAX
 from preflights_es.settings.load import load_settings
 from tests.cli.program import Project
 from tests.cli.terminal import terminal
@@ -175,6 +176,60 @@ def test_an_address_that_takes_no_key_is_said_to_take_none(clone: Project) -> No
             t.type("n")
             t.rest()
         assert found in " ".join(said.split())
+
+
+def test_what_is_trusted_is_what_was_shown_though_the_file_changes_meanwhile(
+    clone: Project,
+) -> None:
+    file = clone.folder / "preflights.toml"
+    before = file.read_text()
+    with terminal(clone, "trust") as t:
+        said = t.expect(QUESTION)
+        file.write_text('actor = "Mallory"\n')
+        t.type("y")
+        t.rest()
+        assert t.code() == 0
+    assert "Mallory" not in said
+    assert listed(clone) == [{"path": str(file), "state": "changed"}]
+    assert "this file changed since you trusted it" in clone.call("sessions").err
+    file.write_text(before)
+    assert listed(clone) == [{"path": str(file), "state": "trusted"}]
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "is_asked"),
+    [
+        ("base_url", f"https://h/{'a' * (VALUE_MAX - 10)}", True),
+        ("base_url", f"https://h/{'a' * (VALUE_MAX - 9)}", False),
+        ("database", "\u202e" * (VALUE_MAX // 5), False),
+        ("database", "x" * 900_000, False),
+    ],
+    ids=["longest", "longer", "escaped", "huge"],
+)
+def test_no_value_is_so_long_that_it_pushes_others_off_the_screen(
+    clone: Project, key: str, value: str, is_asked: bool
+) -> None:
+    text = f'project = "shop"\n{key} = "{value}"\n'
+    (clone.folder / "preflights.toml").write_text(text, "utf-8")
+    with terminal(clone, "trust") as t:
+        if is_asked:
+            t.expect(QUESTION)
+            t.type("n")
+        said = " ".join(t.rest().split())
+        assert t.code() == (1 if is_asked else 2)
+    if not is_asked:
+        assert f"preflights.toml, line 2: {key}: has " in said
+        assert f"characters, at most {VALUE_MAX} can be trusted: shorten it" in said
+    assert len(said) < 1_000
+
+
+def test_no_value_looks_like_another_key(clone: Project) -> None:
+    (clone.folder / "preflights.toml").write_text("""project = 'x"  actor = "Ada'\n""")
+    with terminal(clone, "trust") as t:
+        said = t.expect(QUESTION)
+        t.type("n")
+        t.rest()
+    assert r'project = "x\"  actor = \"Ada"' in said
 
 
 # 3. Anyone else ------------------------------------------------------------------------------
