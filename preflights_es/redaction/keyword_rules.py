@@ -16,8 +16,13 @@ from preflights_es.redaction.patterns import Kind, Span, compiled, lower
 _LABEL: Final = (
     r"(?:(?P<password>pass(?:[ -]?word|wort|wd|[ -]?phrase|code)|kennwort|losungswort|codewort|pwd|"
     r"psk|mots?[ _-]de[ _-]passe|phrase[ _-]de[ _-]passe|mdp|contrase(?:ñ|n)a|"
-    r"clave[ _-]de[ _-]acceso)"
-    r"|(?P<short>pass|pw|p/w)|(?P<pin>pin|otp)|(?P<secret>secreto?|geheimnis)"
+    r"clave[ _-]de[ _-]acceso|(?:cl(?:é|e|ave)s?|code)[ _-](?:d(?:u|el)[ _-])?(?:wi-?fi|wpa2?))"
+    r"|(?P<short>pass|pw|p/w)|(?P<pin>pin(?:[ _-]?code|[ _-]number)?|otp|nip|digicode|"
+    r"geheim(?:zahl|code|nummer)|zugangscode|"
+    r"(?:secret|access|security|unlock|entry|door)[ _-]?code|"
+    r"codes?[ _-](?:secret|pin|confidentiel|d['\u2019](?:acc(?:è|e)s|entr(?:é|e)e))|"
+    r"c(?:ó|o)digos?[ _-](?:secreto|pin|de[ _-](?:acceso|entrada|desbloqueo|seguridad)))"
+    r"|(?P<secret>secreto?|geheimnis)"
     r"|(?P<token>token|jwt|jeton)"
     r"|(?P<named_key>(?:cl(?:é|ef?)|clave|llave)s?[ _-](?:(?:d['\u2019]|de[ _-](?:la[ _-])?)?api"
     r"|secr(?:è|e)te|secreta|priv(?:é|e)e|privada|d['\u2019]acc(?:è|e)s))"
@@ -86,7 +91,7 @@ def _is_told(low: str, label: re.Match[str]) -> bool:
     )
 
 
-_ROMANCE: Final = r"mot|phrase|mdp|contras|clave"
+_ROMANCE: Final = r"mot|phrase|mdp|contras|cl|code[ _-]"
 _NAME: Final = "abcdefghijklmnopqrstuvwxyz0123456789_.-"
 
 
