@@ -134,7 +134,7 @@ _ADJECTIVE: Final = (
 _ROMANCE_ADJECTIVE: Final = (
     r"(?:ée?s?|oires?|iques?|[aieu]bles?|eu(?:x|ses?)|i(?:fs?|ves?)|[ae]nte?s?|iell?e?s?|[ai]d[ao]s?"
     r"|[aot]ri[ao]s?|aires?|os[ao]s?|iv[ao]s?|ale?s?|[ci]t[ao]s?|ic[ao]s?|[aeií]r|ment[eo]?)$"
-    r"|^(?:in|im|non|auto|des?|re|sin)-?\w{6,}$"
+    r"|^(?:in|im|non|auto|des|sin)-?\w{6,}$"
 )
 # The same, of those only that a proper name seldom has: "la contraseña es Mariposa".
 _ROMANCE_PARTICIPLE: Final = (

@@ -71,12 +71,12 @@ _WAYS: Final = (
     ),
     # the password is x
     (
-        r"(?:,[^,\n]{1,40},|,\s(?:which|das))?\s{1,3}(?P<verb>is|was|ist|war|will\sbe)\s{1,3}"
+        r"(?:,[^,\n]{1,40},|,\s(?:which|das)|\s(?:there|here|then|dort|hier|dann))?\s{1,3}(?P<verb>is|was|ist|war|will\sbe)\s{1,3}"
         r"(?:(?:now|still|currently|simply|just|jetzt|noch|aktuell|nun|einfach|set to)\s)?"
     ),
     # the password for the staging database is x
     (
-        r"\s{1,3}(?:for|of|to|on|in|at|from|für|von|vom|zu|zum|zur|der|des|im|auf|am|bei|beim)"
+        r"\s{1,3}(?:for|of|to|on|in|at|from|fürs?|von|vom|zu|zum|zur|der|des|im|auf|am|bei|beim)"
         r"(?:\s{1,3}[^\s:=;,?!\"'()]{0,39}[^\s:=;,?!\"'().]){1,6}?"
         rf"(?:\s{{0,3}}(?P<colon>[:=])|\s{{1,3}}(?P<verb>{_VERB}))\s{{1,3}}"
     ),

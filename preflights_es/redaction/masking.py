@@ -47,9 +47,9 @@ _DIGITS: Final = (
 )
 _TRIGGERS: Final = (
     "@|%40|(at)|[at]|(ät)|[ät]|://|pass|kennwort|codewort|losung|pwd|pw:|pw=|pw |p/w|pin:|pin=|"
-    'pin |otp|psk|secret|geheim|token|jwt|key|schl|sess|sid=|sid:|sid"|authorization|bearer|basic|'
+    'pin |otp|psk|secr|geheim|token|jwt|key|schl|sess|sid=|sid:|sid"|authorization|bearer|basic|'
     "mdp|contrase|clave|clé|cle|llave|jeton|identifiant|cuenta|compte|"
-    "code:|code=|code =|digicode| code is|code :|code d|code conf|código|codigo|nip:|nip |"
+    "code|digo|nip|connexion|conexi|accè|acces|"
     "login|log in|sign in|connect as|cred|zugang|anmelde|account|konto|sig=|identified by|"
     " -p|mysql|mariadb| -a| -hp| -u| -w|--user|hooks.|/webhook|tcp(|echo|net user|sqlplus|"
     "masterauth|securestring"

@@ -128,7 +128,7 @@ _NUMBER: Final = (
 )
 # A plus, also as a URL writes it, or what is dialled for it: 00, 011 in America, 0011 in Australia.
 _PHONE: Final = (
-    rf"(?<![\w.+)\]-])(?:\+|%2[Bb]|(?<![0-9][{_BLANK}-])(?P<zeros>(?:0011|011){_GAP}?|00)){_NUMBER}"
+    rf"(?<![\w.+)\]-])(?:\+|%2[Bb]|(?<![0-9][{_BLANK}-])(?P<zeros>(?:0011|011|00){_GAP}?)){_NUMBER}"
 )
 _LINK: Final = rf"(?i:\bwa\.me/|\bwhatsapp\S{{0,40}}[?&]phone=|\btel:)(?P<linked>\+?{_NUMBER})"
 _DIGITS_MAX: Final = 15  # E.164
@@ -167,7 +167,7 @@ _UNITS: Final = (
 )
 _MEASURED: Final = (
     rf"(?i)[{_BLANK}](?:(?:more|new|active|unique|total|additional|extra|neue|weitere|nouve(?:lles|aux)|"
-    rf"nuev[ao]s)[{_BLANK}])?(?:{_UNITS})(?![\w'\u2019])"
+    rf"nuev[ao]s|of|de)[{_BLANK}])?(?:{_UNITS})(?![\w'\u2019])"
 )
 _AMOUNT: Final = (
     r"(?i)(?:[€$£¥₹]|\b(?:eur|usd|gbp|chf|bytes|octets|rows|lines|requests|zeilen|lignes|filas|delta|"
@@ -212,6 +212,8 @@ def _is_phone(text: str, found: re.Match[str]) -> bool:
 
 def _is_padded(found: re.Match[str], digits: str, before: str) -> bool:
     """A number filled up with zeros, not one that is dialled."""
+    if compiled(rf"00{_GAP}").fullmatch(found["zeros"]):  # digits in columns
+        return True
     if found["zeros"] == "011" and found["number"].isdigit():
         return True
     constant = found["number"].isdigit() and compiled(_CONSTANTS).match(digits)

@@ -125,6 +125,10 @@ Digicode : 4821
     Digicode : [redacted:password]
 code PIN : 4821
     code PIN : [redacted:password]
+Connexion : admin / Colibri22
+    Connexion : admin / [redacted:password]
+phrase secrète : « roitelet bleu matin »
+    phrase secrète : « [redacted:password] »
 """
 NOT_FRENCH = r"""
 Mot de passe oublié ?
@@ -209,6 +213,9 @@ code postal : 75011
 code retour : 4821
 code : 4821
 clé wifi : obligatoire
+Le code d'accès est valable 5 minutes
+mot de passe administrateur : à définir
+connexion : HTTP / OAuth2
 """
 SPANISH = r"""
 Contraseña: hunter2
@@ -311,6 +318,10 @@ El código de acceso es 482193
     El código de acceso es [redacted:password]
 NIP: 4821
     NIP: [redacted:password]
+Usuario: kai, clave: Colibri22
+    Usuario: kai, clave: [redacted:key]
+Contraseña del administrador: reyezuelo
+    Contraseña del administrador: [redacted:password]
 """
 NOT_SPANISH = r"""
 ¿Contraseña olvidada?
@@ -386,6 +397,9 @@ código secreto: obligatorio
 código de error: 4821
 código postal: 28013
 clave del wifi: obligatoria
+clave: valor, otra: valor
+la clave es única
+La contraseña es sensible a mayúsculas
 """
 
 
@@ -418,6 +432,12 @@ Der Zugangscode ist 482193
     Der Zugangscode ist [redacted:password]
 PIN-Code: 4821
     PIN-Code: [redacted:password]
+the admin password there will be Kolibri!22
+    the admin password there will be [redacted:password]
+Passwort fürs WLAN: kolibri
+    Passwort fürs WLAN: [redacted:password]
+Der Türcode ist 482193
+    Der Türcode ist [redacted:password]
 """
 NOT_LIKEWISE = r"""
 password admin: required
@@ -437,6 +457,9 @@ secret code: see below
 access code: 4 digits
 status code: 4031
 source code: 4821 lines
+The password will be entered twice
+The access code path is covered by 4821 tests
+security code: CVC with 3 digits
 """
 
 

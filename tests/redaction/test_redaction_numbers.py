@@ -355,6 +355,8 @@ Kannst du +49 301 234 567 mal anrufen?
     [redacted:phone]
 +33 6 39 98 12 34 h
     [redacted:phone] h
+appelez le 00 33 6 39 98 12 34
+    appelez le [redacted:phone]
 """
 NO_PHONES = r"""
 +1
@@ -444,6 +446,9 @@ wa.me/qr
 wa.me/491701234567890123
 phone=1
 tel:911
+00 33 6 39 98 12 34
+00 49 30 20 10 45 07
++34 612 345 678 de euros
 """
 
 
