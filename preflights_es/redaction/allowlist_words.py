@@ -124,7 +124,7 @@ _SAID_OF_IT: Final = """
     unbekannt wichtig gleich anders einfach schwierig komplex offen weg neu alt da hier dort zu sehr
     schon noch wieder teil voraussetzung sache aufgabe problem thema veraltet eindeutig einmalig
     vertraulich öffentlich privat persönlich temporär verloren kaputt overwritten held bound
-    withdrawn rebuilt there here gone asked back theirs provided plaintext obvious
+    withdrawn rebuilt there here active intact constant back provided plaintext obvious
 """
 _ADJECTIVE: Final = (
     r"(?:[^aeiou]ed|[ai]ble|[st]ory|[st]ive|ous|less|[iy]zed|pflichtig|lich|bar|isch|haft|los|"
@@ -163,6 +163,12 @@ _SAID_IN_ROMANCE: Final = """
     crítico estática estático dinámica dinámico automática automático pésima pésimo mínimo máximo
     vieja libre perfecta perfecto cierta cierto completa completo concreta concreto directa
     normal obsoleta obsoleto limpia limpio lista listo rara raro mixta mixto breve grave leve suave
+    robusta robusto sólida sólido
+    opaca opaco eficaz útil ajena ajeno doble triple moderna moderno absurda absurdo ridícula enorme
+    pequeña grande gratis rápida lenta alta baja media parte cosa problema tema dato número palabra
+    frase nombre costaud bof débile absurde ridicule énorme petit petite grand haut haute basse
+    rapide lent lente partie problème sujet nombre phrase opaque moderne gratuit gratuite joli
+    double adéquat adéquate cohérent inchangé pénible gênant lettre chiffre
 """
 VARIABLES: Final = """
     raw pw plain data form body payload request req response res params args arg kwargs self this

@@ -16,7 +16,8 @@ from preflights_es.redaction.patterns import Kind, Span, compiled, lower
 _LABEL: Final = (
     r"(?:(?P<password>pass(?:[ -]?word|wort|wd|[ -]?phrase|code)|kennwort|losungswort|codewort|pwd|"
     r"psk|mots?[ _-]de[ _-]passe|phrase[ _-](?:de[ _-]passe|secr(?:è|e)te)|mdp|contrase(?:ñ|n)a|"
-    r"clave[ _-]de[ _-]acceso|(?:cl(?:é|e|ave)s?|code)[ _-](?:d(?:u|el)[ _-])?(?:wi-?fi|wpa2?))"
+    r"clave[ _-]de[ _-]acceso|(?:cl(?:é|e|ave)s?|code)[ _-](?:d(?:u|el)[ _-])?(?:wi-?fi|wpa2?)"
+    r"|(?:wlan|wi-?fi|wpa2?)[ _-]?(?:schl(?:ü|ue)ssel|key|code))"
     r"|(?P<short>pass|pw|p/w)|(?P<pin>pin(?:[ _-]?code|[ _-]number)?|otp|nip|digicode|"
     r"geheim(?:zahl|code|nummer)|(?:zugangs|t(?:ü|ue)r|tor|tresor|entsperr|alarm)code|"
     r"(?:secret|access|security|unlock|entry|door)[ _-]?code|"

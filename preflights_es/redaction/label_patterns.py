@@ -25,7 +25,7 @@ _OWNER: Final = (
     r"invit(?:é|ado)|guest|gast|wi-?fi|wlan|vpn|ssh|s?ftp|smtp|imap|ldap|rdp|sql|mysql|mariadb|"
     r"postgres(?:ql)?|redis|mongo(?:db)?|db|bdd|database|datenbank|base(?:\sde\s(?:donn(?:é|e)es|datos))?|"
     r"prod(?:uction|ucción|uktion)?|pr(?:é|e)-?prod|staging|recette|tests?|dev|pruebas|provisoire|"
-    r"temporaire|temporal|initial|inicial|actuel|actual|par\sdéfaut|por\sdefecto|default|ma[iî]tre|"
+    r"temporaire|temporal|initial|inicial|actuel|actual|par\sdéfaut|por\sdefecto|default|ma[iî]tre|nueva|antigua|vieja|"
     r"maestra|master|gmail|github|gitlab|windows|outlook|serv(?:er|eur|idor)|route(?:r|ur)|box|nas|"
     r"compte|cuenta|account|konto|api|jira|jenkins|grafana|kibana|keycloak)"
 )
@@ -71,7 +71,7 @@ _WAYS: Final = (
     ),
     # the password is x
     (
-        r"(?:,[^,\n]{1,40},|,\s(?:which|das)|\s(?:there|here|then|dort|hier|dann))?\s{1,3}(?P<verb>is|was|ist|war|will\sbe)\s{1,3}"
+        r"(?:,[^,\n]{1,40},|,\s(?:which|das)|\s(?:there|here|then|dort|hier|dann))?\s{1,3}(?P<verb>is|was|ist|war|will\sbe|remains|stays)\s{1,3}"
         r"(?:(?:now|still|currently|simply|just|jetzt|noch|aktuell|nun|einfach|set to)\s)?"
     ),
     # the password for the staging database is x

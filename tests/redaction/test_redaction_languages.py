@@ -322,6 +322,8 @@ Usuario: kai, clave: Colibri22
     Usuario: kai, clave: [redacted:key]
 Contraseña del administrador: reyezuelo
     Contraseña del administrador: [redacted:password]
+La contraseña nueva es reyezuelo
+    La contraseña nueva es [redacted:password]
 """
 NOT_SPANISH = r"""
 ¿Contraseña olvidada?
@@ -400,6 +402,9 @@ clave del wifi: obligatoria
 clave: valor, otra: valor
 la clave es única
 La contraseña es sensible a mayúsculas
+La contraseña es robusta
+La contraseña es vulnerable
+acceso: admin / lectura
 """
 
 
@@ -416,6 +421,8 @@ Passwort Admin: geheim123
     Passwort Admin: [redacted:password]
 password admin: hunter22
     password admin: [redacted:password]
+the vpn password remains sunflower
+    the vpn password remains [redacted:password]
 Your password will be Sunflower
     Your password will be [redacted:password]
 the password will be sunflower7
@@ -438,6 +445,8 @@ Passwort fürs WLAN: kolibri
     Passwort fürs WLAN: [redacted:password]
 Der Türcode ist 482193
     Der Türcode ist [redacted:password]
+WLAN-Schlüssel: Zaunkoenig9
+    WLAN-Schlüssel: [redacted:password]
 """
 NOT_LIKEWISE = r"""
 password admin: required
@@ -448,6 +457,8 @@ Passwort: undefiniert
 password database: postgres
 Your password will be sent by mail
 the password will be reset
+the password remains active
+the password stays valid
 the password will be hashed
 The password will be hidden
 Geheimzahl: 4 Ziffern
@@ -460,6 +471,9 @@ source code: 4821 lines
 The password will be entered twice
 The access code path is covered by 4821 tests
 security code: CVC with 3 digits
+promo code: 4821
+Der Fehlercode ist 4821
+WLAN-Schlüssel: siehe Router
 """
 
 
