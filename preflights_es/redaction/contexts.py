@@ -89,7 +89,7 @@ _PAIR: Final = (
     r"benutzer(?:name)? ?/ ?passwort|(?:log(?:ged)?|sign(?:ed)?) in as|connect(?:ed)? as)"
     r"[\"'`*]{0,3}\s{0,3}(?::|=|\b(?:are|is|sind|lauten?|ist|with|mit|as|als|via|est|es|sont|son|avec|con)\b)?\s{0,3}"
     r"[\"'`*]{0,3}[\w.@+-]{1,64}(?:/|:| / | : |\|)"
-    r"|\b(?:connexion|conexi(?:ó|o)n|acc(?:è|e)s|acceso|anmeldung)\s?:\s?[\w.@+-]{1,64} / "
+    r"|(?=[ac])\b(?:connexion|conexi(?:ó|o)n|acc(?:è|e)s|acceso|anmeldung)\s?:\s?[\w.@+-]{1,64} / "
     r"|(?<=\w)@(?:[\w-]{1,63}\.){1,9}[a-z]{2,24}(?: [/:|] |:(?![^\s./]{0,64}[./])))"
     r"(?P<password>[^\s\"'`<>/\ufdd0]{6,127})"
 )

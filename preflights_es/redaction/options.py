@@ -18,7 +18,7 @@ mysql | (?i:\bmysql[\w.-]{0,24})«C»-«M»p(?!ort\b|rotocol)«P»
 mariadb | (?i:\bmariadb[\w.-]{0,24})«C»-«M»p(?!ort\b|rotocol)«P»
 -p | (?i:\b(?:sshpass|twine|cqlsh|rdesktop|psexec(?:64)?|rabbitmqadmin)«X»)«C»-p«B»(?!-)«P»
 -p | (?i:\bmongo(?:sh|dump|restore|export|import|stat|top|files)?«X»)«C»-p«B»(?!-)«P»
-login | (?i:\b«I»\s+login)«C»-p«B»(?!-)«P»
+-p | (?i:\b«I»\s+login)«C»-p«B»(?!-)«P»
 -p | (?i:\b7z[arz]?«X»)«C»-p«P»
 rar | (?i:\b(?:un)?rar«X»)«C»-h?p«P»
 -p | (?i:\b(?:sqlcmd|osql|isql|bcp|zip|unzip)«X»)«C»-P«B»«P»
