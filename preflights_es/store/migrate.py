@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 from alembic import command
@@ -16,6 +17,7 @@ from sqlalchemy.engine import URL, Connection
 from sqlalchemy.exc import DatabaseError
 
 from preflights_es.core.errors import LogDamaged
+from preflights_es.store import tables
 from preflights_es.store.database import Database
 from preflights_es.store.urls import database, shown_url
 
@@ -24,6 +26,8 @@ WAIT_S = 0.1  # seconds between two tries
 
 _DUPLICATE = ("42P07", "42701", "42710", "42723")  # a table, column, object or function
 _CURE = "UPDATE alembic_version SET version_num = :revision"
+_KEEP = "DELETE FROM alembic_version WHERE version_num <> :revision"
+SHOWN = 5  # schemas of a log that says more than one
 
 
 def script_location() -> Path:
@@ -40,6 +44,20 @@ def config(connection: Connection | None = None) -> Config:
     if connection is not None:
         made.attributes["connection"] = connection
     return made
+
+
+def several(schemas: Sequence[str]) -> str:
+    """What to do with a log that says more than one schema.
+
+    The oldest is kept: the next command upgrades the tables, or says which schema they have.
+    """
+    named = ", ".join(repr(one) for one in sorted(schemas)[:SHOWN])
+    found = f"it says {len(schemas)} schemas ({named}), expected one: restore it from a copy"
+    ours = [one for one in schemas if one.isdigit() and one <= tables.SCHEMA]
+    if not ours:
+        return found
+    cure = _KEEP.replace(":revision", repr(min(ours)))
+    return f"{found}, or run in it: `{cure}`; the next command upgrades it or says what fits"
 
 
 def upgrade(url: URL) -> None:

@@ -88,13 +88,13 @@ class SqlAuditing(Looking):
 
     def count_numbers(self, project: str | None) -> int:
         rows = self._rows("count_numbers")
-        return sum(count for of, count in rows if project in (None, of))
+        return sum(count for of, holders, count in rows if project in (None, of, holders))
 
     def numbers(self, project: str | None) -> Iterator[tuple[str, str, int]]:
         place: dict[str, Any] = {"after_project": "", "after_number": -1}
         while rows := self._rows("held_numbers", at_most=PAGE, **place):
-            for of, number, session_id in rows:
-                if project in (None, of):
+            for of, number, session_id, holders in rows:
+                if project in (None, of, holders):
                     yield str(session_id), str(of), number
             place = {"after_project": rows[-1][0], "after_number": rows[-1][1]}
 
@@ -117,7 +117,8 @@ def _statements() -> dict[str, ClauseElement]:
         )
 
     kinds = case((_is_one_of(e.type, *_OPENS, *_LEAVES_OPEN), 1), else_=-1)
-    is_there = select(h.session_id).where(h.session_id == n.session_id).exists()
+    # A number may be given under the name of another project than that of its session.
+    held = tables.numbers.join(tables.heads, h.session_id == n.session_id)
     is_erased = (
         select(e.session_id).where(e.session_id == n.session_id, e.type == ERASED_TAG).exists()
     )
@@ -147,17 +148,18 @@ def _statements() -> dict[str, ClauseElement]:
         .having(func.sum(kinds) > 0)
         .order_by(e.session_id)
         .limit(at_most),
-        "count_numbers": select(n.project, func.count())
-        .where(is_there, ~is_erased)
-        .group_by(n.project),
-        "held_numbers": select(n.project, n.number, n.session_id)
+        "count_numbers": select(n.project, h.project, func.count())
+        .select_from(held)
+        .where(~is_erased)
+        .group_by(n.project, h.project),
+        "held_numbers": select(n.project, n.number, n.session_id, h.project)
+        .select_from(held)
         .where(
             tuple_(n.project, n.number)
             > tuple_(
                 bindparam("after_project", type_=String),
                 bindparam("after_number", type_=BigInteger),
             ),
-            is_there,
             ~is_erased,
         )
         .order_by(n.project, n.number)

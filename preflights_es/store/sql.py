@@ -14,22 +14,19 @@ from preflights_es.core.errors import (
     Conflict,
     DuplicateInput,
     LogDamaged,
-    LogFromFuture,
-    NoLog,
     NumberTaken,
     StoreError,
 )
 from preflights_es.core.ids import TYPED_MIN
 from preflights_es.core.ports import Arrival, Batch, Claim, Head, Stored
-from preflights_es.store import bulk_insert, erasing, tables
+from preflights_es.store import bulk_insert, erasing, opening
 from preflights_es.store.bulk_insert import EVENT_COLUMNS, event_row, head_of
 from preflights_es.store.calls import Calls
 from preflights_es.store.chain import follows, sealed
 from preflights_es.store.database import Race, T
 from preflights_es.store.statements import Statements, event_of, statements, together
-from preflights_es.store.urls import database, may_create, parsed, shown_url
+from preflights_es.store.urls import database, parsed
 
-_OURS: Final = {"alembic_version", "events", "heads"}
 _ALL: Final = 2**31 - 1  # rows, where nobody asks for fewer: every engine takes it as a limit
 
 
@@ -69,46 +66,20 @@ class SqlStore:
         )
         self._calls = Calls(self._statements)
         try:
-            self._make_current(creates=creates and may_create(self.url))
+            opening.make_current(self.database, creates=creates)
         except BaseException:  # nobody else could close what was opened; raised on
             self.close()
             raise
 
     # 1. Opening ------------------------------------------------------------------------------
 
-    def _make_current(self, *, creates: bool) -> None:
-        found = self.schema()
-        if found is None and not creates:
-            raise NoLog(shown_url(self.url))
-        if found is not None and found > tables.SCHEMA and found.isdigit():
-            raise LogFromFuture(
-                f"the log {shown_url(self.url)} has schema {found}, this version knows "
-                f"{tables.SCHEMA}: upgrade preflights"
-            )
-        if found != tables.SCHEMA:
-            from preflights_es.store import migrate
-
-            self.close()
-            with self.database.translated():
-                migrate.upgrade(self.url)
-
     def schema(self) -> str | None:
         """The revision of the tables; None where there are none.
 
         Raises:
-            LogDamaged: the tables are another program's.
+            LogDamaged: the tables are another program's, or say no schema, or several.
         """
-        names = self.database.tables()
-        if not names:
-            return None
-        if not names >= _OURS:
-            raise LogDamaged(shown_url(self.url), 0, "it is another program's database")
-        row = self.database.looked(
-            lambda cursor: cursor.execute("SELECT version_num FROM alembic_version").fetchone()
-        )
-        if row is None or not row[0]:
-            raise LogDamaged(shown_url(self.url), 0, "it does not say its schema")
-        return str(row[0])
+        return opening.schema(self.database)
 
     def close(self) -> None:
         """Give connections back."""

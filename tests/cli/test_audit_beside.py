@@ -70,6 +70,10 @@ DAMAGE: Final = (
         ": the number 7 of house is given to it, and its record never bore it: delete the row",
     ),
     (
+        "INSERT INTO numbers SELECT 'theirs', 1, session_id FROM heads",
+        ": the number 1 of theirs is given to it, and its record never bore it: delete the row",
+    ),
+    (
         "UPDATE projections SET version = 99 WHERE name = 'usage'",
         "the log: the projection 'usage' is of version 99, this program knows ",
     ),
@@ -128,6 +132,17 @@ def test_a_call_that_no_row_knows_is_named_with_the_command_that_puts_it_back(
     assert "`preflights projections rebuild` puts it back" in named(house, env=GOLDEN)
     assert house.call("projections", "rebuild").code == 0
     assert house.call("audit", "verify", env=GOLDEN).code == 0
+
+
+def test_a_log_that_says_two_schemas_is_named_in_one_line(house: Project) -> None:
+    house.decided()
+    changed(house, "INSERT INTO alembic_version VALUES ('0001')")
+    for words in (("audit", "verify"), ("sessions",), ("db", "status")):
+        done = house.call(*words)
+        assert done.code == 4, done
+        assert "it says 2 schemas ('0001', '" in done.err
+        assert "`DELETE FROM alembic_version WHERE version_num <> '0001'`" in done.err
+        assert done.err.count("\n") == 1
 
 
 def test_a_number_that_was_borne_once_stays_given(house: Project) -> None:

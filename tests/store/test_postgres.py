@@ -350,6 +350,17 @@ def test_a_revision_that_was_set_back_is_told_with_the_one_that_fits(
         assert store.schema() == tables.SCHEMA
 
 
+def test_a_log_that_says_two_schemas_is_told_which_row_to_keep(postgres: str) -> None:
+    with closing(connected(postgres)) as other:
+        other.execute("INSERT INTO alembic_version VALUES ('zebra')")
+        error = refused(postgres)
+        assert isinstance(error, LogDamaged)
+        assert f"it says 2 schemas ('{tables.SCHEMA}', 'zebra'), expected one" in str(error)
+        other.execute(str(error).split("`")[1])
+    with closing(at(postgres)) as store:
+        assert store.schema() == tables.SCHEMA
+
+
 @pytest.mark.parametrize("revision", ["0000", "3f2a9c1b77aa", "zebra"])
 def test_a_revision_that_there_never_was_is_damage(postgres: str, revision: str) -> None:
     with closing(connected(postgres)) as other:

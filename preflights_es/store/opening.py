@@ -1,0 +1,61 @@
+"""What schema the tables of a log have, and how they come to today's."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from preflights_es.core.errors import LogDamaged, LogFromFuture, NoLog
+from preflights_es.store import tables
+from preflights_es.store.database import Database
+from preflights_es.store.urls import may_create, shown_url
+
+_OURS: Final = {"alembic_version", "events", "heads"}
+
+
+def schema(database: Database) -> str | None:
+    """The revision of the tables; None where there are none.
+
+    Raises:
+        LogDamaged: the tables are another program's, or say no schema, or several.
+    """
+    names = database.tables()
+    if not names:
+        return None
+    if not names >= _OURS:
+        raise LogDamaged(shown_url(database.url), 0, "it is another program's database")
+    rows = database.looked(
+        lambda cursor: cursor.execute("SELECT version_num FROM alembic_version").fetchall()
+    )
+    found = [str(row[0] or "") for row in rows]
+    if not any(found):
+        raise LogDamaged(shown_url(database.url), 0, "it does not say its schema")
+    if len(found) > 1:
+        from preflights_es.store import migrate
+
+        raise LogDamaged(shown_url(database.url), 0, migrate.several(found))
+    return found[0]
+
+
+def make_current(database: Database, *, creates: bool) -> None:
+    """Create or upgrade the tables where needed.
+
+    Raises:
+        NoLog: there are none, and none are to be made.
+        LogFromFuture: a newer version of this program made them.
+        LogDamaged: they are not ours.
+        StoreUnavailable: they cannot be upgraded.
+    """
+    found, url = schema(database), database.url
+    if found is None and not (creates and may_create(url)):
+        raise NoLog(shown_url(url))
+    if found is not None and found > tables.SCHEMA and found.isdigit():
+        raise LogFromFuture(
+            f"the log {shown_url(url)} has schema {found}, this version knows "
+            f"{tables.SCHEMA}: upgrade preflights"
+        )
+    if found != tables.SCHEMA:
+        from preflights_es.store import migrate
+
+        database.close()
+        with database.translated():
+            migrate.upgrade(url)
