@@ -30,6 +30,7 @@ def opened(
     language: str | None = None,
     key: str = "",
     creates: bool = True,
+    reads: bool = False,
     tell: Callable[[str], None] = lambda _: None,
 ) -> Request:
     """The one request of a process that makes one, in a folder.
@@ -39,6 +40,7 @@ def opened(
         language: what it says of the language of notes.
         key: what makes it happen once.
         creates: whether a log that is not there is made.
+        reads: whether the log is only read.
         tell: takes what a person should know of the project's name.
 
     Raises:
@@ -49,7 +51,7 @@ def opened(
         return load_settings(cwd, database=database, options=said, language=language)
 
     found = loaded(options)
-    process = Process(found, creates=creates, tell=tell)
+    process = Process(found, creates=creates, reads=reads, tell=tell)
     who = actor(found, terminal=terminal)
     return Request(process, who, leads=Leads(found, options, loaded), key=key)
 

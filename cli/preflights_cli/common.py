@@ -162,6 +162,15 @@ CREATING: Final = frozenset(
 )
 """Commands that make the log where there is none: they record, or wait for what will be."""
 
+READING: Final = frozenset(
+    {
+        *("sessions", "show", "log", "prompt", "notes", "tasks", "events", "ideas", "decisions"),
+        *("why", "usage", "replay", "export", "audit trail", "audit verify", "audit checkpoint"),
+        *("projections status", "db status", "db backup"),
+    }
+)
+"""Commands that only read the log: they do not wait for those who write."""
+
 PROVIDER_OPTIONS = ("provider", "model", "base_url", "seed", "faults")
 
 
@@ -216,7 +225,8 @@ def common(command: Callable[P, R]) -> Callable[..., R]:
         asked = Options(**{n: options.pop(n) for n in PROVIDER_OPTIONS if n in options})
         language, key = options.pop("language", None), options.pop("key", None)
         _, _, path = ctx.command_path.partition(" ")
-        with opened(voice, database, asked, language, key or "", path in CREATING) as app:
+        creates, reads = path in CREATING, path in READING
+        with opened(voice, database, asked, language, key or "", creates, reads) as app:
             return command(*args, app=app, voice=voice, **options)  # type: ignore[arg-type]  # P lacks them
 
     return wrapped
@@ -230,6 +240,7 @@ def opened(
     language: str | None = None,
     key: str = "",
     creates: bool = False,
+    reads: bool = False,
 ) -> Iterator[Request]:
     """The program in the current folder, given back at the end."""
     terminal = is_terminal() and not voice.as_json
@@ -241,6 +252,7 @@ def opened(
         language=language,
         key=key,
         creates=creates,
+        reads=reads,
     )
     app.process.tell = voice.warn
     if voice.verbose:

@@ -62,16 +62,19 @@ class Process:
         settings: Settings,
         *,
         creates: bool = True,
+        reads: bool = False,
         tell: Callable[[str], None] = lambda _: None,
     ) -> None:
         """Args:
         creates: whether the log may be made, where there is none.
+        reads: whether the log is only read, and nothing waits for those who write.
         tell: takes what a person should know of the project's name, line by line.
         """
         self.settings = settings
         self.tell = tell
         self.lock = RLock()
         self._creates = creates
+        self._reads = reads
         self._took_over = False
         self._given_back = ExitStack()
 
@@ -86,7 +89,9 @@ class Process:
         """
         database, creates = self.settings.database, self._creates
         try:
-            return SqlStore(database, clock_ids.now, clock_ids.salt, creates=creates)
+            return SqlStore(
+                database, clock_ids.now, clock_ids.salt, creates=creates, hurries=self._reads
+            )
         except NoLog:
             if self.settings.is_database_named:
                 raise

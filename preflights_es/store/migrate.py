@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 import time
 from collections.abc import Sequence
+from contextlib import nullcontext
 from pathlib import Path
 
 from alembic import command
@@ -18,7 +19,7 @@ from sqlalchemy.exc import DatabaseError
 
 from preflights_es.core.errors import LogDamaged
 from preflights_es.store import tables
-from preflights_es.store.database import Database
+from preflights_es.store.database import HURRY_MS, Database
 from preflights_es.store.urls import database, shown_url
 
 PATIENCE_S = 15.0  # for other processes that change the tables, as long as a writer waits
@@ -60,24 +61,28 @@ def several(schemas: Sequence[str]) -> str:
     return f"{found}, or run in it: `{cure}`; the next command upgrades it or says what fits"
 
 
-def upgrade(url: URL) -> None:
+def upgrade(url: URL, *, hurries: bool = False) -> None:
     """To the newest revision; two processes at once end with one of them having done it.
+
+    Args:
+        hurries: wait only `HURRY_MS` for a process that writes.
 
     Raises:
         LogDamaged: the tables have a revision that there never was, or another one than they say.
         OSError, sqlalchemy.exc.DatabaseError: as the engine raises them.
     """
     opened = database(url)
-    until = time.monotonic() + PATIENCE_S
+    until = time.monotonic() + (HURRY_MS / 1_000 if hurries else PATIENCE_S)
     try:
-        while True:
-            try:
-                _upgrade(opened)
-                return
-            except (sqlite3.OperationalError, DatabaseError) as error:
-                if time.monotonic() > until or not opened.raced(error):
-                    raise
-                time.sleep(WAIT_S)
+        with opened.hurried() if hurries else nullcontext():
+            while True:
+                try:
+                    _upgrade(opened)
+                    return
+                except (sqlite3.OperationalError, DatabaseError) as error:
+                    if time.monotonic() > until or not opened.raced(error):
+                        raise
+                    time.sleep(WAIT_S)
     except CommandError as error:
         raise LogDamaged(shown_url(url), 0, str(error)) from error
     finally:

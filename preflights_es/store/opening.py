@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from preflights_es.core.errors import LogDamaged, LogFromFuture, NoLog
+from preflights_es.core.errors import LogBusy, LogDamaged, LogFromFuture, NoLog
 from preflights_es.store import tables
 from preflights_es.store.database import Database
 from preflights_es.store.urls import may_create, shown_url
@@ -36,13 +36,17 @@ def schema(database: Database) -> str | None:
     return found[0]
 
 
-def make_current(database: Database, *, creates: bool) -> None:
+def make_current(database: Database, *, creates: bool, hurries: bool = False) -> None:
     """Create or upgrade the tables where needed.
+
+    Args:
+        hurries: wait only a moment for a process that writes: the command only reads.
 
     Raises:
         NoLog: there are none, and none are to be made.
         LogFromFuture: a newer version of this program made them.
         LogDamaged: they are not ours.
+        LogBusy: they must be upgraded, and another process is writing.
         StoreUnavailable: they cannot be upgraded.
     """
     found, url = schema(database), database.url
@@ -57,5 +61,17 @@ def make_current(database: Database, *, creates: bool) -> None:
         from preflights_es.store import migrate
 
         database.close()
-        with database.translated():
-            migrate.upgrade(url)
+        try:
+            with database.translated():
+                migrate.upgrade(url, hurries=hurries)
+        except LogBusy as error:
+            raise LogBusy(_busy(found)) from error
+
+
+def _busy(found: str | None) -> str:
+    if found is None:
+        return "the log is being made by another process: run this again"
+    return (
+        f"the log must be upgraded first, from schema {found} to {tables.SCHEMA}, and another "
+        "process is writing: run this again when it is done, or run `preflights db upgrade`"
+    )

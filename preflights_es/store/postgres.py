@@ -241,6 +241,8 @@ class PostgresDatabase:
     def alone(self, connection: Connection) -> None:
         """By the one row that says the schema; before it is there, names of tables collide."""
         connection.exec_driver_sql("SET LOCAL statement_timeout = 0")
+        if self._hurries:
+            connection.exec_driver_sql(_HURRY)
         if inspect(connection).has_table("alembic_version"):
             connection.exec_driver_sql("SELECT version_num FROM alembic_version FOR UPDATE")
 

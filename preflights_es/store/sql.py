@@ -42,12 +42,19 @@ class SqlStore:
     """Every acknowledged append is durable; the promises are those of `core.ports.Store`."""
 
     def __init__(
-        self, url: str, now: Callable[[], int], salt: Callable[[], bytes], *, creates: bool = True
+        self,
+        url: str,
+        now: Callable[[], int],
+        salt: Callable[[], bytes],
+        *,
+        creates: bool = True,
+        hurries: bool = False,
     ) -> None:
         """Opens the log, creating or upgrading it where needed.
 
         Args:
             creates: whether one that is not there is made; else that is an error.
+            hurries: whether an upgrade waits only a moment for a process that writes.
 
         Raises:
             SettingsError: the address is none, or of an engine that is not supported.
@@ -66,7 +73,7 @@ class SqlStore:
         )
         self._calls = Calls(self._statements)
         try:
-            opening.make_current(self.database, creates=creates)
+            opening.make_current(self.database, creates=creates, hurries=hurries)
         except BaseException:  # nobody else could close what was opened; raised on
             self.close()
             raise

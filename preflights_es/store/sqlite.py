@@ -55,7 +55,8 @@ class SqliteDatabase:
         self.url = url
         self._path = path
         self._alone = False
-        self.engine = _engine(url, path, lambda: self._alone)
+        self._patience_ms = BUSY_TIMEOUT_MS
+        self.engine = _engine(url, path, lambda: self._alone, lambda: self._patience_ms)
         self._raw: Any = None
 
     def cursor(self) -> Any:
@@ -137,13 +138,17 @@ class SqliteDatabase:
             self._wait(BUSY_TIMEOUT_MS)
 
     def _wait(self, at_most_ms: int) -> None:
-        with self.translated():
-            self.cursor().execute(f"PRAGMA busy_timeout={at_most_ms}")
+        self._patience_ms = at_most_ms
+        if self._raw is not None:
+            with self.translated():
+                self._raw.execute(f"PRAGMA busy_timeout={at_most_ms}")
 
     def prepared(self) -> None:
         """Page size and journal, which must be chosen before the first table."""
         self._path.parent.mkdir(parents=True, exist_ok=True)
-        connection = sqlite3.connect(self._path, isolation_level=None, timeout=15)
+        connection = sqlite3.connect(
+            self._path, isolation_level=None, timeout=self._patience_ms / 1_000
+        )
         try:
             connection.execute(f"PRAGMA page_size={PAGE_SIZE}")
             connection.execute("PRAGMA journal_mode=WAL")
@@ -209,11 +214,14 @@ class SqliteDatabase:
         self.engine.dispose()
 
 
-def _engine(url: URL, path: Path, alone: Callable[[], bool]) -> Engine:
+def _engine(
+    url: URL, path: Path, alone: Callable[[], bool], patience_ms: Callable[[], int]
+) -> Engine:
     """One whose transactions begin as the log needs them.
 
     Args:
         alone: whether a connection is to keep others from the file as long as it is open.
+        patience_ms: how long a connection that is opened now waits for a writer.
     """
     try:
         made = create_engine(
@@ -225,7 +233,7 @@ def _engine(url: URL, path: Path, alone: Callable[[], bool]) -> Engine:
     @event.listens_for(made, "connect")
     def _on_connect(connection: Any, _record: object) -> None:
         cursor = connection.cursor()
-        cursor.execute(f"PRAGMA busy_timeout={BUSY_TIMEOUT_MS}")
+        cursor.execute(f"PRAGMA busy_timeout={patience_ms()}")
         if alone():  # said before the file is first looked at, else it is shared
             cursor.execute("PRAGMA locking_mode=EXCLUSIVE")
         # NORMAL loses acknowledged appends at a power cut.

@@ -9,8 +9,13 @@ from contextlib import closing, contextmanager
 from typing import Final
 
 import pytest
+from alembic.command import downgrade
+from sqlalchemy import create_engine
+from sqlalchemy.pool import NullPool
 
 from preflights_es.projections.projector import BUSY
+from preflights_es.store.migrate import config
+from preflights_es.store.tables import SCHEMA
 from tests.cli.program import Project
 
 SOON_S: Final = 8  # seconds; one that waits for the lock takes 15 or 30
@@ -56,6 +61,32 @@ def test_json_says_whether_an_answer_may_be_older(house: Project, words: tuple[s
     house.decided("Add SSO")
     with locked(house):
         assert house.call(*words, "--json").json["behind"] is True
+
+
+@pytest.mark.parametrize("words", [*LOOKING, ("audit", "verify"), ("export", "last")], ids=" ".join)
+def test_a_command_that_looks_does_not_wait_to_upgrade_the_log(
+    house: Project, words: tuple[str, ...]
+) -> None:
+    house.decided()
+    older(house)
+    with locked(house):
+        began = time.monotonic()
+        done = house.call(*words)
+        assert time.monotonic() - began < SOON_S
+    assert (done.code, done.out) == (5, ""), done
+    assert done.err == (
+        f"preflights: the log must be upgraded first, from schema 0004 to {SCHEMA}, and another "
+        "process is writing: run this again when it is done, or run `preflights db upgrade`\n"
+    )
+    assert house.call(*words).code == 0
+
+
+def older(house: Project) -> None:
+    """The log as an older version left it."""
+    engine = create_engine(f"sqlite:///{house.log}", poolclass=NullPool)
+    with engine.begin() as connection:
+        downgrade(config(connection), "0004")
+    engine.dispose()
 
 
 def test_a_document_that_is_owed_is_left_to_the_next_command(house: Project) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import ExitStack, closing
 from pathlib import Path
@@ -19,6 +20,7 @@ from sqlalchemy import create_engine
 from sqlalchemy.pool import NullPool
 
 from preflights_es.core.errors import (
+    LogBusy,
     LogDamaged,
     LogFromFuture,
     PreflightsError,
@@ -58,6 +60,8 @@ from tests.store.given import (
     sql,
 )
 from tests.store.mortal import ROOT
+
+SOON_S = 8  # seconds; one that waits for the lock takes 15
 
 
 @pytest.fixture
@@ -135,6 +139,7 @@ def test_an_option_that_the_driver_does_not_know_is_refused(query: str) -> None:
 
 WITHOUT = """
 import sys
+import time
 sys.modules["psycopg"] = None  # as where it is not installed
 from preflights_es.core.errors import SettingsError
 from preflights_es.store.sql import SqlStore
@@ -322,6 +327,21 @@ def test_a_log_lives_in_a_schema_of_its_own_where_the_address_says_so(empty_data
         assert store.schema() == tables.SCHEMA
     with closing(connected(empty_database)) as other:
         assert other.execute("SELECT count(*) FROM flights.events").fetchone() == (2,)
+
+
+def test_a_reader_does_not_wait_to_upgrade_while_another_process_does(postgres: str) -> None:
+    with closing(connected(postgres)) as other:
+        other.execute("UPDATE alembic_version SET version_num = '0004'")
+        try:
+            other.execute("BEGIN")
+            other.execute("SELECT * FROM alembic_version FOR UPDATE")
+            began = time.monotonic()
+            with pytest.raises(LogBusy, match="upgraded first, from schema 0004 to"):
+                SqlStore(postgres, int, bytes, hurries=True)
+            assert time.monotonic() - began < SOON_S
+            other.execute("ROLLBACK")
+        finally:
+            other.execute("UPDATE alembic_version SET version_num = %s", (tables.SCHEMA,))
 
 
 def test_a_newer_schema_is_of_the_future(postgres: str) -> None:
