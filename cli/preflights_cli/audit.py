@@ -27,6 +27,7 @@ from preflights_es.archive.verification import (
     Comparison,
     Difference,
     Grown,
+    Unwritten,
     Verified,
 )
 from preflights_es.core.errors import LogDamaged, Refused
@@ -40,6 +41,7 @@ from preflights_es.store.checkpoint import Checkpoint
 from preflights_es.system.bounded_read import Unreadable, regular
 from preflights_es.system.output_file import new_file
 
+UNWRITTEN_MAX: Final = 20  # documents that are named one by one
 GREW_MAX: Final = 20  # sessions that grew and are named one by one
 INPUTS_MAX: Final = 10  # Inputs that are named of each
 
@@ -113,7 +115,7 @@ def verify_command(
     if holding.unread:
         them = f"{counted(holding.unread, 'session')} that verify and cannot be folded"
         skipped.append(f"what follows from {them} (`preflights sessions --status damaged`)")
-    found = replace(found, skipped=tuple(skipped))
+    found = replace(found, skipped=tuple(skipped), unwritten=tuple(beside.unwritten))
     compared = comparison.result() if comparison else None
     if remembered and (other := _renamed(app, remembered)):
         found = replace(found, broken=(*found.broken, other))
@@ -128,6 +130,7 @@ def verify_command(
         voice.say(_broken(one))
     voice.say(_summary(found))
     _say_projections(voice, found.projections)
+    _say_unwritten(voice, found.unwritten)
     if found.skipped:
         voice.say(f"Not looked at: {'; '.join(found.skipped)}.")
     if compared and against:
@@ -190,6 +193,17 @@ def _say_projections(voice: Voice, astray: Sequence[Astray]) -> None:
     if astray:
         names = " ".join(sorted({one.projection for one in astray}))
         voice.say(f"The log says otherwise: `preflights projections rebuild {names}` follows it.")
+
+
+def _say_unwritten(voice: Voice, unwritten: Sequence[Unwritten]) -> None:
+    for one in unwritten[:UNWRITTEN_MAX]:
+        id_ = short(one.session_id)
+        voice.say(
+            f"{id_}: {shown(one.path)} came with an import and was not written here: "
+            f"`preflights resume {id_}` writes it"
+        )
+    if more := max(len(unwritten) - UNWRITTEN_MAX, 0):
+        voice.say(f"and {counted(more, 'more document')}; --json has all of them")
 
 
 def _say_compared(voice: Voice, compared: Compared, file: str) -> None:

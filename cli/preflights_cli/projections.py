@@ -18,7 +18,6 @@ from preflights_cli.follow import follow_command
 from preflights_cli.progress import bar, counted
 from preflights_cli.table import Column, table
 from preflights_es import bootstrap as composition
-from preflights_es.core.ids import short
 from preflights_es.core.text import shown
 from preflights_es.projections.projector import State
 from preflights_es.runtime.lost_calls import reopened
@@ -132,9 +131,10 @@ def rebuild_command(names: tuple[str, ...], jobs: int | None, app: Request, voic
     with bar(total, voice, "Rebuilding") as drawn:
         _rebuild(app, wanted, jobs or _jobs(total), drawn.update, total)
     app.process.projector.follow()
-    lost = list(reopened(app.process.runner, SqlAuditing(app.process.store).asking()))
+    auditing = SqlAuditing(app.process.store)
+    lost = list(reopened(app.process.runner, auditing.asking(), auditing.imported))
     counts = app.process.following.counts()
-    calls = sum(len(one.completions) for one in lost)
+    calls = sum(len(one.calls) for one in lost)
     shape = {"format": "projections-rebuild/1", "rebuilt": list(wanted), "reopened": calls}
     shape |= counts
     voice.json(shape)
@@ -142,10 +142,10 @@ def rebuild_command(names: tuple[str, ...], jobs: int | None, app: Request, voic
     voice.say(f"Rebuilt {', '.join(wanted)} from {sessions} ({events}).")
     if calls:
         voice.say(f"Put {counted(calls, 'open call')} back that no row knew any more.")
-    for one in lost:
-        for path in one.documents:
-            id_ = short(one.session_id)
-            voice.hint(f"{shown(path)} was never written: preflights resume {id_} writes it")
+    for due in (due for one in lost for due in one.documents):
+        voice.hint(
+            f"{shown(due.path)} was never written: the next command in its project writes it"
+        )
     _tell_unfolded(app, voice)
     return 0
 

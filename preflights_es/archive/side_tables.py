@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from preflights_es.archive.verification import Broken
+from preflights_es.archive.verification import Broken, Unwritten
 from preflights_es.core.errors import PreflightsError
+from preflights_es.core.events import Request
 from preflights_es.core.ports import Head, Numbering
 from preflights_es.projections.folding import Read
 from preflights_es.runtime.lost_calls import lost
@@ -44,6 +45,8 @@ class Beside:
         self._numbering = numbering
         self._read = read
         self._versions = versions
+        self.unwritten: list[Unwritten] = []
+        """Documents of the sessions that were looked at, which this log does not owe."""
         self._borne = 0
         """Numbers of which the session that holds them says that it bears, or bore, them."""
 
@@ -57,10 +60,19 @@ class Beside:
         if number is not None and holders[number] is None:
             found = f"its record bears the number {number}, which the log does not know as given"
             yield Broken(head.session_id, 0, found)
-        found_lost = lost(self._runner.store, head.session_id, session.calls)
-        for call in found_lost.completions if found_lost else ():
-            found = f"it waits for {call!r}, which no row of 'claims' has: {REBUILD} puts it back"
-            yield Broken(head.session_id, 0, found)
+        yield from self._calls(head, session.calls)
+
+    def _calls(self, head: Head, calls: Sequence[Request]) -> Iterator[Broken]:
+        """Open calls of a session that have no row."""
+        found = lost(self._runner.store, head.session_id, calls, self._auditing.imported)
+        if found is None:
+            return
+        waits = [f"it waits for {call!r}" for call in found.completions]
+        owes = [f"it owes the document {due.path!r}" for due in found.documents]
+        for one in (*waits, *owes):
+            said = f"{one}, which no row of 'claims' has: {REBUILD} puts it back"
+            yield Broken(head.session_id, 0, said)
+        self.unwritten += [Unwritten(head.session_id, due.path) for due in found.imported]
 
     def rest(self, project: str | None) -> Iterator[Broken]:
         """What is wrong with the log, whatever its sessions are, once they were looked at.

@@ -19,6 +19,7 @@ from preflights_es.archive.import_review import (
 )
 from preflights_es.archive.incoming import NOTHING, TAIL, WHOLE, Filed, Known
 from preflights_es.archive.two_pass_reader import Mixed, Passes, Source
+from preflights_es.core.artifacts import ArtifactDue
 from preflights_es.core.errors import (
     Conflict,
     DuplicateInput,
@@ -86,7 +87,12 @@ class _Arriving(msgspec.Struct, frozen=True):
         return Taken(head, new, self.erased, self.number)
 
     def whole(self) -> Arrival:
-        return Arrival(self.events, self.open_calls(()), self.number)
+        return Arrival(self.events, self.open_calls(()), self.number, self.documents)
+
+    @property
+    def documents(self) -> list[str]:
+        """Those that it has open, wherever their files are."""
+        return sorted(call for call, is_completion in self.calls if not is_completion)
 
     def open_calls(self, known: Iterable[str]) -> list[str]:
         """Completions can be made here; documents only stay due, where they were.
@@ -311,15 +317,26 @@ class Transfer:
         is_known = len(new) < len(one.events)
         calls = self._archive.open_calls(new[0].project) if is_known else ()
         known = [call for session_id, call in calls if session_id == one.session_id]
+        brought = self._brought(new)
         try:
             self._archive.insert(
-                new, number=one.number, open_calls=one.open_calls(known), clear=self._clear
+                new,
+                number=one.number,
+                open_calls=one.open_calls(known),
+                clear=self._clear,
+                imported=[call for call in one.documents if call in brought],
             )
         except DuplicateInput as error:
             raise Refused(
                 f"an Input of session {one.session_id} stands in another session: "
                 "it was not imported"
             ) from error
+
+    def _brought(self, new: Sequence[Stored]) -> set[str]:
+        """Documents that events ask for: those of before are owed here, or came before."""
+        codec = self._runner.codec(self._runner.workflow(new[0].workflow))
+        due = (codec.decode(one) for one in new if one.type == ArtifactDue.tag and one.data)
+        return {one.call for one in due if isinstance(one, ArtifactDue)}
 
 
 def _seen(events: Sequence[Stored]) -> _Seen:

@@ -30,6 +30,13 @@ class Broken(msgspec.Struct, frozen=True):
     found: str
 
 
+class Unwritten(msgspec.Struct, frozen=True):
+    """A document that is due and that this log does not owe: its request came with an import."""
+
+    session_id: str
+    path: str
+
+
 class Verified(msgspec.Struct, frozen=True):
     """What came of walking through chains."""
 
@@ -43,6 +50,8 @@ class Verified(msgspec.Struct, frozen=True):
     """What is kept of sessions that verify, and is not what they fold to."""
     skipped: tuple[str, ...] = ()
     """What was not looked at, in words."""
+    unwritten: tuple[Unwritten, ...] = ()
+    """Nothing is wrong with them: a person may have them written."""
 
 
 def walked(

@@ -80,6 +80,10 @@ class SqlAuditing(Looking):
     def asking(self) -> Iterator[str]:
         return self._ids("asking")
 
+    def imported(self, session_id: str) -> frozenset[str]:
+        """Documents of a session that this log does not owe, by their calls."""
+        return frozenset(str(row[0]) for row in self._rows("imported", of_session=session_id))
+
     def _ids(self, which: str) -> Iterator[str]:
         after = ""
         while rows := self._rows(which, after=after, at_most=PAGE):
@@ -102,7 +106,7 @@ class SqlAuditing(Looking):
 def _statements() -> dict[str, ClauseElement]:
     h, e, m = tables.heads.c, tables.events.c, tables.marks.c
     o, c, n = tables.outbox.c, tables.claims.c, tables.numbers.c
-    p = tables.projections.c
+    p, i = tables.projections.c, tables.imported_documents.c
     at_most: Any = bindparam("at_most")
     after: Any = bindparam("after", type_=String)
 
@@ -148,6 +152,7 @@ def _statements() -> dict[str, ClauseElement]:
         .having(func.sum(kinds) > 0)
         .order_by(e.session_id)
         .limit(at_most),
+        "imported": select(i.call).where(i.session_id == bindparam("of_session")),
         "count_numbers": select(n.project, h.project, func.count())
         .select_from(held)
         .where(~is_erased)

@@ -210,6 +210,7 @@ class SqlStore:
         open_calls: Sequence[str] | None = None,
         number: int | None = None,
         clear: Sequence[str] = (),
+        imported: Sequence[str] = (),
     ) -> None:
         first, head = events[0], head_of(events)
         bulk_insert.none_twice(event.input_id for event in events)
@@ -236,6 +237,7 @@ class SqlStore:
                     self._insert_number(cursor, head.project, number, head.session_id)
             if open_calls is not None:
                 self._calls.are(cursor, head, set(open_calls))
+            bulk_insert.insert_imported(self._statements, cursor, head.session_id, imported)
             covered = erasing.erased_at(events)
             # Who may not drop payloads can take over a session that has none left.
             if covered and (before is not None or erasing.covers_any(events, covered)):

@@ -30,6 +30,7 @@ import re
 import shlex
 import shutil
 from collections.abc import Iterator
+from itertools import takewhile
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -357,6 +358,10 @@ def test_the_fields_of_the_audit_are_those_that_are_documented(shop: Project) ->
         shop.call("audit", "checkpoint", "-o", "all.jsonl", "--json").json,
         shop.call("audit", "checkpoint", "--all", "-o", "log.jsonl", "--json").json,
     )
+    lines = shop.call("export", led).out.splitlines(keepends=True)
+    unwritten = "".join(takewhile(lambda line: "artifact.written.v1" not in line, lines))
+    elsewhere = ("--db", "elsewhere.db")
+    assert shop.call("import", "-", *elsewhere, stdin=unwritten.encode()).code == 0
     check("db-backup/1", shop.call("db", "backup", "copy.db", "--json").json)
     dry = shop.call("erase", led, "--dry-run", "--json").json
     check("erase/1", dry, shop.call("erase", led, "--yes", "--quoting", "--json").json)
@@ -369,6 +374,7 @@ def test_the_fields_of_the_audit_are_those_that_are_documented(shop: Project) ->
         "audit-verify/1",
         shop.call("audit", "verify", "--json").json,
         shop.call("audit", "verify", *against).json,
+        shop.call("audit", "verify", *elsewhere, "--json").json,
     )
 
 

@@ -9,14 +9,11 @@ from contextlib import closing, contextmanager
 from typing import Final
 
 import pytest
-from alembic.command import downgrade
-from sqlalchemy import create_engine
-from sqlalchemy.pool import NullPool
 
 from preflights_es.projections.projector import BUSY
-from preflights_es.store.migrate import config
 from preflights_es.store.tables import SCHEMA
 from tests.cli.program import Project
+from tests.store.given import older
 
 SOON_S: Final = 8  # seconds; one that waits for the lock takes 15 or 30
 LOOKING: Final = (
@@ -68,7 +65,7 @@ def test_a_command_that_looks_does_not_wait_to_upgrade_the_log(
     house: Project, words: tuple[str, ...]
 ) -> None:
     house.decided()
-    older(house)
+    older(str(house.log), "0004")
     with locked(house):
         began = time.monotonic()
         done = house.call(*words)
@@ -79,14 +76,6 @@ def test_a_command_that_looks_does_not_wait_to_upgrade_the_log(
         "process is writing: run this again when it is done, or run `preflights db upgrade`\n"
     )
     assert house.call(*words).code == 0
-
-
-def older(house: Project) -> None:
-    """The log as an older version left it."""
-    engine = create_engine(f"sqlite:///{house.log}", poolclass=NullPool)
-    with engine.begin() as connection:
-        downgrade(config(connection), "0004")
-    engine.dispose()
 
 
 def test_a_document_that_is_owed_is_left_to_the_next_command(house: Project) -> None:

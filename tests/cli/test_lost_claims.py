@@ -55,7 +55,7 @@ def test_a_session_that_waits_goes_on_without_its_row(house: Project) -> None:
     assert house.call("show", session_id, "--json", env=GOLDEN).json["questions"]
 
 
-def test_a_rebuild_puts_back_what_models_owe_and_names_what_is_not_written(house: Project) -> None:
+def test_a_rebuild_puts_back_what_models_and_documents_owe(house: Project) -> None:
     session_id = waiting(house)
     owing(house)
     forgotten(house)
@@ -63,9 +63,9 @@ def test_a_rebuild_puts_back_what_models_owe_and_names_what_is_not_written(house
     assert damaged.code == 4
     assert "which no row of 'claims' has: `preflights projections rebuild`" in damaged.out
     rebuilt = house.call("projections", "rebuild")
-    assert "Put 1 open call back that no row knew any more.\n" in rebuilt.out
-    assert "docs/decisions/0001-add-login.md was never written: preflights resume " in rebuilt.out
-    assert claims(house) == 1
+    assert "Put 2 open calls back that no row knew any more.\n" in rebuilt.out
+    assert "docs/decisions/0001-add-login.md was never written: the next command" in rebuilt.out
+    assert claims(house) == 2
     assert house.call("audit", "verify", "--all").code == 0
     assert house.call("projections", "rebuild", "--json").json["reopened"] == 0
 

@@ -11,6 +11,7 @@ import pytest
 
 from preflights_es.store.sql import SqlStore
 from tests.cli.program import Project, Result
+from tests.store.given import older
 
 ACCEPTED = ("--answer", "auth_strategy=OAuth", "--accept", "--by", "Ada")
 
@@ -148,10 +149,7 @@ def former(tmp_path: Path, home: Path) -> Shop:
     """A repository with a shared log as an older version left it."""
     made = Shop(tmp_path / "one", home, f"sqlite:///{tmp_path}/former.db")
     made.decided()
-    with closing(sqlite3.connect(tmp_path / "former.db")) as log:
-        log.execute("DROP TABLE projects")
-        log.execute("UPDATE alembic_version SET version_num = '0003'")
-        log.commit()
+    older(str(tmp_path / "former.db"), "0003")
     return made
 
 
