@@ -105,7 +105,7 @@ def verify_command(
     with bar_over(heads, voice, "Verifying") as looked_at:
         holding, beside = app.process.holding(), app.process.beside()
         found = verification.walked(app.process.store, looked_at, comparison, holding, beside.look)
-    skipped = ["everything but what was named"] if session else []
+    skipped = ["all other sessions"] if session else []
     if not session:
         scope = None if everything else project
         projections = (*found.projections, *holding.strays(scope))

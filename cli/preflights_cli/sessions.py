@@ -246,7 +246,9 @@ def _decoded(codec: Codec, one: Stored) -> Event | LogDamaged | None:
     except LogDamaged as error:
         return error
     except TypeError as error:  # a database keeps what it is given, whatever the column's type
-        return LogDamaged(f"session {one.session_id}", one.version, f"its payload is none: {error}")
+        return LogDamaged(
+            f"session {one.session_id}", one.version, f"its payload cannot be read: {error}"
+        )
 
 
 def _told(one: Stored, event: Event | LogDamaged | None, taken: set[int]) -> str:

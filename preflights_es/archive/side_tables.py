@@ -124,7 +124,7 @@ class Beside:
             except PreflightsError:
                 continue  # it is named already, or is of a newer program
             if read and read.sessions and (number not in _borne(read) or read.head.project != of):
-                found = f"the number {number} of {of} is given to it, and its record never bore it"
+                found = f"the number {number} of {of} is given to it, and its record never had it"
                 yield Broken(session_id, 0, f"{found}: delete the row of 'numbers'")
 
 

@@ -311,7 +311,7 @@ class Transfer:
             except Conflict:
                 continue  # somebody else takes over the same session
             return len(new)
-        raise StoreUnavailable("the session moved while it was imported: again")
+        raise StoreUnavailable("the session changed while it was imported: import the file again")
 
     def _insert(self, one: _Arriving, new: list[Stored]) -> None:
         is_known = len(new) < len(one.events)

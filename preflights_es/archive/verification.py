@@ -112,7 +112,7 @@ def checked(store: Store, head: Head) -> Sequence[Stored]:
     if not isinstance(version, int) or version < 1:
         raise LogDamaged(where, 1, f"the session's head is at version {version!r}")
     if version <= len(events) and events[version - 1].hash != now.hash:
-        raise LogDamaged(where, version, "its hash is not the one of the session's head")
+        raise LogDamaged(where, version, "its hash differs from the hash of the session's head")
     if version < len(events):
         raise LogDamaged(where, version + 1, "it lies behind the session's head")
     return events
@@ -128,7 +128,7 @@ def _readable(store: Store, head: Head) -> Sequence[Stored]:
 
 def headless(store: Archive) -> tuple[Broken, ...]:
     """Sessions of which events are left, and no head."""
-    found = "events are left, and no head: the session was removed in part"
+    found = "its events are there, and its head is not: part of the session was removed"
     return tuple(Broken(session_id, 0, found) for session_id in store.headless())
 
 

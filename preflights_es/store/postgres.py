@@ -194,7 +194,7 @@ class PostgresDatabase:
             if not _lost(connection, error) and error.sqlstate not in (None, _UNKNOWN):
                 raise
             raise CommitUnknown(
-                f"nobody knows whether this was recorded: the commit broke off ({_line(error)}): "
+                f"it is unknown whether this was recorded: the commit broke off ({_line(error)}): "
                 "look at the session before you do it again"
             ) from error
         assert cursor.statusmessage == "COMMIT", "nothing that failed goes on to its commit"

@@ -276,7 +276,7 @@ def _ours(error: BaseException) -> PreflightsError:
         )
     cure = "make room" if name == "SQLITE_FULL" else "mend its disk or rights"
     kind = ReadOnlyLog if name.startswith("SQLITE_READONLY") else StoreUnavailable
-    return kind(f"the log cannot be used: {said}: {cure}, then again")
+    return kind(f"the log cannot be used: {said}: {cure}, then run this again")
 
 
 def _damaged(found: str) -> LogDamaged:

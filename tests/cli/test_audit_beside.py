@@ -36,13 +36,13 @@ def named(house: Project, *words: str, env: dict[str, str] | None = None) -> str
     return done.out
 
 
-RESTORE: Final = "is missing: look who did that, then restore the log from a copy"
+RESTORE: Final = "is missing: find out who did that, then restore the log from a copy"
 STRAY: Final = "is of no session of this log: "
 DAMAGE: Final = (
     ("DROP TRIGGER events_are_kept", f"'events_are_kept', which guards events, {RESTORE}"),
     (
         "CREATE TRIGGER theirs AFTER INSERT ON events BEGIN DELETE FROM claims; END",
-        "the log: the trigger 'theirs' is not of preflights: look who made it, then drop it",
+        "the log: the trigger 'theirs' is not of preflights: find out who made it, then drop it",
     ),
     (
         "INSERT INTO marks VALUES ('sessions', 'GONE', 3)",
@@ -67,11 +67,11 @@ DAMAGE: Final = (
     ),
     (
         "INSERT INTO numbers SELECT project, 7, session_id FROM heads",
-        ": the number 7 of house is given to it, and its record never bore it: delete the row",
+        ": the number 7 of house is given to it, and its record never had it: delete the row",
     ),
     (
         "INSERT INTO numbers SELECT 'theirs', 1, session_id FROM heads",
-        ": the number 1 of theirs is given to it, and its record never bore it: delete the row",
+        ": the number 1 of theirs is given to it, and its record never had it: delete the row",
     ),
     (
         "UPDATE projections SET version = 99 WHERE name = 'usage'",
@@ -160,7 +160,7 @@ def test_what_is_not_looked_at_is_said(house: Project) -> None:
     assert done.out.splitlines()[1:] == ["Not looked at: 1 session of other projects (--all)."]
     assert house.call("audit", "verify", "--all", "--json").json["skipped"] == []
     one = house.call("audit", "verify", "last", "--json").json
-    assert one["skipped"] == ["everything but what was named"]
+    assert one["skipped"] == ["all other sessions"]
 
 
 def test_the_guards_that_are_expected_are_those_of_the_migrations(house: Project) -> None:

@@ -86,11 +86,11 @@ def test_a_tail_is_listed_and_needs_extend_without_a_terminal(
     done = house.call("import", "-", stdin=whole)
     assert done.code == 1
     assert done.err == (
-        "preflights: the file changes 1 session that is held here: look at the list, then say so "
-        "with --extend; nothing was imported\n"
+        "preflights: the file changes 1 session that is held here: read the list, then run this "
+        "again with --extend; nothing was imported\n"
     )
     assert done.out.splitlines()[0] == f"{session_id[-8:]} (house)  Add a login"
-    assert "extends it by 8 events, it was needs answers, and is accepted then: " in done.out
+    assert "extends it by 8 events, it was needs answers, and becomes accepted: " in done.out
     assert "decision acknowledged by user Mallory" in done.out
     assert house.call("export", session_id).out == before
     assert house.call("import", "-", "--extend", stdin=whole).code == 0
@@ -173,13 +173,14 @@ def test_an_erasure_in_a_file_needs_erase_even_where_extend_is_given(house: Proj
     for words in ((), ("--extend",)):
         done = house.call("import", "-", *words, stdin=content)
         assert done.code == 1
-        assert "the file erases 1 session that is held here: say so with --erase" in done.err
+        said = "the file erases 1 session that is held here: to allow that, run this again with"
+        assert f"{said} --erase;" in done.err
         assert "erases it, by 2 events: erased by user Mallory" in done.out
         assert done.is_safe()
         assert house.show(session_id)["status"] == "accepted"
     (house.folder / "erased.jsonl").write_bytes(content)
     with terminal(house, "import", "erased.jsonl") as t:
-        t.expect("say so with --erase; nothing was imported")
+        t.expect("again with --erase; nothing was imported")
         assert t.code() == 1
     assert house.call("import", "-", "--erase", stdin=content).code == 0
     assert house.show(session_id)["status"] == "erased"

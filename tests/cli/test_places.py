@@ -316,7 +316,7 @@ def test_a_read_only_log_can_be_read_and_not_written(house: Project) -> None:
         assert done.code == 5
         assert done.err == (
             "preflights: the log cannot be used: attempt to write a readonly database: "
-            "mend its disk or rights, then again\n"
+            "mend its disk or rights, then run this again\n"
         )
     assert house.show()["version"] == 3
     assert files(house) == before

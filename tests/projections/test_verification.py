@@ -137,10 +137,10 @@ def test_a_mark_that_would_keep_a_session_from_being_folded_is_found(store: SqlS
     said = f"it is marked as folded up to event {version + 100}, and has {version}"
     assert found(store) == [("decisions", ONE, said)]
     changed(store, f"UPDATE marks SET version = 2 {mark}")
-    said = "it was folded up to event 2 alone, and nobody is told to go on"
+    said = "it was folded up to event 2 alone, and no row of 'outbox' asks to fold the rest"
     assert found(store) == [("decisions", ONE, said)]
     changed(store, f"DELETE FROM marks {mark}")
-    said = "it was never folded, and nobody is told to go on"
+    said = "it was never folded, and no row of 'outbox' asks to fold the rest"
     assert found(store) == [("decisions", ONE, said)]
 
 

@@ -216,12 +216,12 @@ def test_a_command_on_a_full_disk_says_so_and_loses_nothing(
     refused(
         house.run("start", "Add a logout", env=env),
         "the log cannot be used",
-        "make room, then again",
+        "make room, then run this again",
     )
     refused(
         house.call("answer", "last", "OAuth", env=env),
         "the log cannot be used",
-        "make room, then again",
+        "make room, then run this again",
     )
     disk.make_room()
     (session,) = house.call("sessions", "--json", env=env).json["sessions"]
