@@ -30,13 +30,17 @@ def api() -> Iterator[FakeAPI]:
         yield made
 
 
-def asked(house: Project, api: FakeAPI, *words: str) -> Result:
-    """A command whose model is the server's."""
-    env = {
+def led(api: FakeAPI) -> dict[str, str]:
+    """What the environment says of the server and its key."""
+    return {
         "PREFLIGHTS_OPENAI_API_KEY": "sk-not-a-key-of-anybody",
         "PREFLIGHTS_BASE_URL": api.openai,
     }
-    return house.run(*words, "--provider", "openai", env=env)
+
+
+def asked(house: Project, api: FakeAPI, *words: str) -> Result:
+    """A command whose model is the server's, within this process: the SDK is imported once."""
+    return house.call(*words, "--provider", "openai", env=led(api))
 
 
 def said(*payloads: dict[str, Any]) -> list[server.Reply]:
@@ -159,7 +163,8 @@ def test_a_line_break_in_a_title_breaks_the_contract(house: Project, api: FakeAP
 
 def test_what_a_model_says_of_a_key_is_recorded_without_it(house: Project, api: FakeAPI) -> None:
     api.script(server.echo_key(), server.echo_key())
-    done = asked(house, api, "note", "buy milk")
+    # A process of its own: also what a library writes past Python's streams is seen.
+    done = house.run("note", "buy milk", "--provider", "openai", env=led(api))
     assert done.code == 3
     assert "sk-not-a-key-of-anybody" not in done.out + done.err
     assert "sk-not-a-key-of-anybody" not in house.call("log", "last", "--json").out
