@@ -7,12 +7,12 @@ from collections.abc import Callable
 
 from preflights_es.core.lead import Lead, Setup
 from preflights_es.core.simulation import GENERATION
+from preflights_es.core.views import Language
 from preflights_es.runtime.runner import Handle, Step
 from preflights_es.runtime.sessions import Desk
 from preflights_es.services.extraction.notes import Listed, Notes
 from preflights_es.services.own_providers import simulated
 from preflights_es.workflows.extraction import WORKFLOW
-from preflights_es.workflows.extraction.values import Language
 from tests.record_goldens import ADA, Recorder
 
 MOCK = Lead("mock", WORKFLOW.decider)

@@ -93,7 +93,7 @@ def start_command(
     step = clarifications(app).open(
         intention[0],
         app.setup(CLARIFICATION, strict=strict),
-        app.process.settings.heuristics,
+        app.process.settings.of(CLARIFICATION),
         mark=mark,
         supersedes=supersedes,
     )

@@ -29,6 +29,7 @@ from preflights_es.core.events import (
 )
 from preflights_es.core.lead import Lead
 from preflights_es.core.questions import Answers
+from preflights_es.core.settings_table import SettingsTable
 from preflights_es.core.views import View
 
 S = TypeVar("S")
@@ -84,6 +85,8 @@ class Workflow(msgspec.Struct, Generic[S], frozen=True, kw_only=True):
     always_led: bool = False
     """The reference, too, answers as a provider: no step is decided without a response."""
     upcasters: dict[str, Upcaster] = {}
+    settings: Callable[[], SettingsTable] | None = None
+    """The table of a settings file that it reads; imported where a file has one."""
     package: str = ""
     """Where its prompts lie, and its simulation; filled in where another package brings it."""
     missing: str = ""

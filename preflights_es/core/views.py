@@ -7,6 +7,9 @@ from typing import Literal
 from preflights_es.core.artifacts import Written
 from preflights_es.core.events import Value
 
+Language = Literal["en", "de"]
+"""Of the sentences that a person reads."""
+
 QuestionType = Literal["single_choice", "multi_choice", "free_text"]
 
 

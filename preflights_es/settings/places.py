@@ -12,8 +12,8 @@ from typing import Final
 
 from preflights_es.core.errors import SettingsError
 from preflights_es.core.events import ActorKind
-from preflights_es.core.text import NAME_MAX, problem, shortened
-from preflights_es.settings.file import TEXT_MAX, Source, line_trouble, wrong_setting
+from preflights_es.core.text import NAME_MAX, line_trouble, problem, shortened
+from preflights_es.settings.file import TEXT_MAX, Source, wrong_setting
 from preflights_es.settings.git import own_folder, pointer
 from preflights_es.system.atomic_file import is_git
 

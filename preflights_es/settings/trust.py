@@ -36,12 +36,12 @@ def believed(told: Told, said: Collection[str], env: Mapping[str, str]) -> Told:
     Raises:
         SettingsError: it sets another key that needs trust, and no person trusts this file.
     """
-    source, table = told
+    source, table = told.source, told.table
     asked = [key for key in held_back(told) if key.name not in said]
     if not asked:
         # A provider stays: it is never heard, but its model and address belong to it.
         unheard = [name for name in HELD_BACK if name in said and name not in PROVIDERS]
-        return Told(source, msgspec.structs.replace(table, **dict.fromkeys(unheard)))
+        return told._replace(table=msgspec.structs.replace(table, **dict.fromkeys(unheard)))
     state = Trusted.of(env).state(source)
     if state == "trusted":
         return told

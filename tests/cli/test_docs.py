@@ -41,6 +41,7 @@ import preflights_es
 from preflights_cli.main import COMMANDS, preflights
 from preflights_es.settings import file
 from preflights_es.settings.load import Options
+from preflights_es.workflows.clarification import settings as clarification
 from tests.cli.program import Project, Result
 from tests.cli.tampering import cut_with_its_head, flipped, tampered
 from tests.cli.terminal import ANSWER, KEY, terminal
@@ -472,10 +473,10 @@ def test_every_setting_is_documented_and_every_documented_one_exists() -> None:
         for key in file.File.__struct_fields__
         if key not in providers and not key.startswith("llm_")
     }
-    assert found[0] == (keys - {"clarification"}) | {"provider"}
-    assert found[1] == set(file.ClarificationTable.__struct_fields__)
-    assert found[2] == set(file.CategoryTable.__struct_fields__)
-    assert found[3] == set(file.SecondaryTable.__struct_fields__)
+    assert found[0] == keys | {"provider"}
+    assert found[1] == set(clarification.ClarificationTable.__struct_fields__)
+    assert found[2] == set(clarification.CategoryTable.__struct_fields__)
+    assert found[3] == set(clarification.SecondaryTable.__struct_fields__)
 
 
 def tables_of_keys(number: int) -> set[str]:

@@ -17,6 +17,7 @@ from preflights_es.settings import load
 from preflights_es.settings.file import HELD_BACK, PROVIDERS, File, Source
 from preflights_es.settings.load import Options, load_settings
 from preflights_es.settings.places import PARAMETERS
+from preflights_es.workflows.clarification import WORKFLOW
 from tests.markdown import ROOT, ticked
 from tests.trusting import Person, trust
 
@@ -100,7 +101,7 @@ def test_everything_else_needs_no_trust(ada: Person) -> None:
     found = ada.loaded()
     assert (found.decisions, found.language, found.provider) == ("adr", "de", "sim")
     assert (found.seed, found.max_tokens, len(found.prices)) == (7, 100, 1)
-    assert found.heuristics.category.question == "What?"
+    assert found.of(WORKFLOW).category.question == "What?"
 
 
 @pytest.mark.parametrize("name", ["mock", "stub", "sim"])
@@ -365,9 +366,9 @@ def test_the_users_own_file_is_heard_behind_the_repositorys(ada: Person) -> None
 
 def test_a_table_of_the_repository_replaces_the_users_as_a_whole(ada: Person) -> None:
     ada.own.write_text('[clarification]\nquestion = "Mine?"\n')
-    assert ada.loaded().heuristics.category.question == "Mine?"
+    assert ada.loaded().of(WORKFLOW).category.question == "Mine?"
     ada.file.write_text('[clarification]\ndescription = "Theirs?"\n')
-    found = ada.loaded().heuristics
+    found = ada.loaded().of(WORKFLOW)
     assert found.description.question == "Theirs?"
     assert found.category.question != "Mine?"
 

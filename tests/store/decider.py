@@ -44,7 +44,7 @@ def run(program: Request) -> None:
         step = sessions.open(
             f"{intention}, take {turn}",
             program.setup(WORKFLOW),
-            program.process.settings.heuristics,
+            program.process.settings.of(WORKFLOW),
         )
         session_id = step.handle.session_id
         acknowledge("started", session_id)

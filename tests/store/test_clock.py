@@ -87,7 +87,7 @@ class Timed(Request):
 
     def decided(self, intention: str, supersedes: str | None = None) -> str:
         """An accepted decision, its document written."""
-        setup, heuristics = self.setup(WORKFLOW), self.process.settings.heuristics
+        setup, heuristics = self.setup(WORKFLOW), self.process.settings.of(WORKFLOW)
         step = clarifications(self).open(intention, setup, heuristics, supersedes=supersedes)
         session_id = step.handle.session_id
         self.sessions.answer(step.handle, [("auth_strategy", ["OAuth"])])
@@ -113,7 +113,7 @@ def test_a_session_is_in_the_order_of_its_versions_whatever_the_clock_says(progr
         program.decided(f"Add login number {n}")
         following(program.process.store).catch_up()
     abandoned = clarifications(program).open(
-        "Add a cache", program.setup(WORKFLOW), program.process.settings.heuristics
+        "Add a cache", program.setup(WORKFLOW), program.process.settings.of(WORKFLOW)
     )
     program.sessions.abandon(abandoned.handle, "no need")
     for head in program.process.store.heads(PROJECT):
@@ -131,7 +131,7 @@ def test_a_session_is_in_the_order_of_its_versions_whatever_the_clock_says(progr
 def test_last_is_the_session_begun_last_whatever_the_clock_says(program: Timed) -> None:
     begun: list[str] = []
     for n in range(4):
-        setup, heuristics = program.setup(WORKFLOW), program.process.settings.heuristics
+        setup, heuristics = program.setup(WORKFLOW), program.process.settings.of(WORKFLOW)
         step = clarifications(program).open(f"Add login number {n}", setup, heuristics)
         begun.insert(0, step.handle.session_id)
         assert program.sessions.resolved("last") == begun[0]

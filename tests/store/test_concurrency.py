@@ -90,7 +90,7 @@ def program(place: tuple[Path, str]) -> Iterator[Request]:
 
 def begun(program: Request, intention: str = "Add a login") -> str:
     step = clarifications(program).open(
-        intention, program.setup(WORKFLOW), program.process.settings.heuristics
+        intention, program.setup(WORKFLOW), program.process.settings.of(WORKFLOW)
     )
     return step.handle.session_id
 

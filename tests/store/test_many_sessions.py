@@ -44,7 +44,7 @@ def program(tmp_path: Path, database: str) -> Iterator[Request]:
     with closing(decider.app(tmp_path, database)) as made:
         for n in range(SESSIONS):
             intention = f"{INTENTIONS[n % len(INTENTIONS)]} of shop {n}"
-            setup, heuristics = made.setup(WORKFLOW), made.process.settings.heuristics
+            setup, heuristics = made.setup(WORKFLOW), made.process.settings.of(WORKFLOW)
             clarifications(made).open(intention, setup, heuristics)
         yield made
 

@@ -107,7 +107,7 @@ def test_an_append_whose_line_is_cut_at_its_commit_says_that_it_does_not_know(
 
 def test_the_runner_finds_an_input_whose_commit_is_unknown(proxy: Proxy, tmp_path: Path) -> None:
     with closing(decider.app(tmp_path, proxy.url)) as program:
-        setup, heuristics = program.setup(WORKFLOW), program.process.settings.heuristics
+        setup, heuristics = program.setup(WORKFLOW), program.process.settings.of(WORKFLOW)
         assert program.process.store.heads(None) == ()
         proxy.word, proxy.heard = b"COMMIT\0", True
         step = clarifications(program).open("Add a login", setup, heuristics)
@@ -189,7 +189,7 @@ def test_an_unknown_commit_stays_unknown_where_the_server_cannot_be_asked(
 ) -> None:
     proxy = Proxy(mortal.url(mortal.database()))
     with closing(decider.app(tmp_path, f"{proxy.url}?connect_timeout=1")) as program:
-        setup, heuristics = program.setup(WORKFLOW), program.process.settings.heuristics
+        setup, heuristics = program.setup(WORKFLOW), program.process.settings.of(WORKFLOW)
         assert program.process.store.heads(None) == ()
         proxy.word, proxy.heard, proxy.last = b"COMMIT\0", True, True
         with pytest.raises(CommitUnknown, match="and then"):

@@ -112,7 +112,7 @@ def test_a_writer_takes_a_session_from_its_beginning_to_its_document(
     roles: Roles, tmp_path: Path
 ) -> None:
     with closing(decider.app(tmp_path, roles.url("writer"))) as program:
-        setup, heuristics = program.setup(WORKFLOW), program.process.settings.heuristics
+        setup, heuristics = program.setup(WORKFLOW), program.process.settings.of(WORKFLOW)
         step = clarifications(program).open("Add a login", setup, heuristics)
         step = program.sessions.answer(step.handle, [("auth_strategy", ["OAuth"])])
         step = clarifications(program).accept(step.handle.session_id)

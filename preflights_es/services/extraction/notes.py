@@ -13,6 +13,7 @@ from preflights_es.core.errors import PreflightsError, Refused
 from preflights_es.core.events import Input
 from preflights_es.core.lead import Setup
 from preflights_es.core.text import ANSWER_MAX, NAME_MAX, one_line, problem, visible
+from preflights_es.core.views import Language
 from preflights_es.runtime.idempotency import Wanted, answering
 from preflights_es.runtime.runner import Handle, Step
 from preflights_es.runtime.sanitizing import cleaned
@@ -27,7 +28,7 @@ from preflights_es.workflows.extraction.events import (
     TaskEdited,
 )
 from preflights_es.workflows.extraction.state import State
-from preflights_es.workflows.extraction.values import Item, ItemType, Language
+from preflights_es.workflows.extraction.values import Item, ItemType
 
 NOTE_MAX: Final = 20_000  # characters; what is longer is a document
 NUMBER_MAX: Final = 6  # digits of an item's number

@@ -1,6 +1,7 @@
 """An intention becomes an acknowledged decision in one or two questions (seed 0)."""
 
 from preflights_es.core.session import Workflow
+from preflights_es.core.settings_table import SettingsTable
 from preflights_es.workflows.clarification.decide import decide
 from preflights_es.workflows.clarification.events import (
     EVENTS,
@@ -13,6 +14,13 @@ from preflights_es.workflows.clarification.history import decided
 from preflights_es.workflows.clarification.lead import PROMPTS
 from preflights_es.workflows.clarification.state import State, evolve, is_terminal
 from preflights_es.workflows.clarification.views import record, related, view
+
+
+def _settings() -> SettingsTable:
+    from preflights_es.workflows.clarification.settings import SETTINGS
+
+    return SETTINGS
+
 
 WORKFLOW: Workflow[State] = Workflow(
     name="clarification",
@@ -34,5 +42,6 @@ WORKFLOW: Workflow[State] = Workflow(
     revisions=AnswersRevised,
     upcasters=UPCASTERS,
     lead=lambda state: state.led.lead,
+    settings=_settings,
     prompts=tuple(PROMPTS.items()),
 )

@@ -8,8 +8,8 @@ from preflights_es.core.completions import COMPLETION_EVENTS
 from preflights_es.core.events import Decision, Event, Input, Whole
 from preflights_es.core.lead import LED_EVENTS, Setup
 from preflights_es.core.questions import AnswerRefusal, Answers, Refusal
-from preflights_es.core.views import Question
-from preflights_es.workflows.extraction.values import Item, ItemType, Language
+from preflights_es.core.views import Language, Question
+from preflights_es.workflows.extraction.values import Item, ItemType
 
 # 1. Inputs -----------------------------------------------------------------------------------
 

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from preflights_es.core.text import one_line, shortened
+from preflights_es.core.views import Language
 from preflights_es.workflows.extraction import clock
 from preflights_es.workflows.extraction.sentences import QUOTED, WHEN_MANY, WHEN_ONE
 from preflights_es.workflows.extraction.values import (
@@ -19,7 +20,6 @@ from preflights_es.workflows.extraction.values import (
     ITEMS_MAX,
     QUESTION_MAX,
     TITLE_MAX,
-    Language,
 )
 
 Payload = dict[str, Any]

@@ -14,8 +14,9 @@ from preflights_es.core.completion_step import RETRY
 from preflights_es.core.completions import CompletionRequested
 from preflights_es.core.json import encoded
 from preflights_es.core.simulation import Bank, Draws, References, Route
+from preflights_es.core.views import Language
 from preflights_es.workflows.extraction import reading
-from preflights_es.workflows.extraction.values import TITLE_MAX, Language
+from preflights_es.workflows.extraction.values import TITLE_MAX
 
 _NOTE = re.compile(
     r"\ANoted at: [^\n]*\nLanguage: (?P<language>[a-z]+)\n\nNote:\n(?P<note>.*)\Z", re.DOTALL

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from preflights_es.core import completion_step
 from preflights_es.core.completion_step import Led
 from preflights_es.core.events import Event, Input
-from preflights_es.core.views import Question
+from preflights_es.core.views import Language, Question
 from preflights_es.workflows.extraction import rules
 from preflights_es.workflows.extraction.events import (
     AnswerAccepted,
@@ -20,7 +20,7 @@ from preflights_es.workflows.extraction.events import (
     QuestionAsked,
     TaskEdited,
 )
-from preflights_es.workflows.extraction.values import Item, Language, NoteStatus
+from preflights_es.workflows.extraction.values import Item, NoteStatus
 
 
 class State(msgspec.Struct, frozen=True):

@@ -11,7 +11,6 @@ Importance = Literal["low", "normal", "high"]
 Energy = Literal["deep_work", "admin", "creative"]
 ItemStatus = Literal["open", "done", "cancelled"]
 NoteStatus = Literal["pending", "processed", "unprocessed"]
-Language = Literal["en", "de"]
 
 TITLE_MAX: Final = 200  # characters (seed 3)
 CONTENT_MAX: Final = 20_000  # characters; as long as a note, so that nothing of one is lost

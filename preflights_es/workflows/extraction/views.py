@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from preflights_es.core.views import View, taken_out
+from preflights_es.core.views import Language, View, taken_out
 from preflights_es.workflows.extraction.sentences import UNPROCESSED
 from preflights_es.workflows.extraction.state import State, note_status
-from preflights_es.workflows.extraction.values import Item, Language, NoteStatus
+from preflights_es.workflows.extraction.values import Item, NoteStatus
 
 
 class NoteView(View, frozen=True, kw_only=True):

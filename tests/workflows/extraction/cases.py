@@ -11,6 +11,7 @@ from preflights_es.core.events import Actor, Event, Input
 from preflights_es.core.lead import Lead, LeadChanged, Setup, StepRetried
 from preflights_es.core.ports import Provider
 from preflights_es.core.questions import Given
+from preflights_es.core.views import Language
 from preflights_es.providers.reference import ReferenceProvider
 from preflights_es.replay.replayer import Replayer
 from preflights_es.runtime.registry import WORKFLOWS
@@ -25,7 +26,7 @@ from preflights_es.workflows.extraction.events import (
     TaskEdited,
 )
 from preflights_es.workflows.extraction.state import State
-from preflights_es.workflows.extraction.values import Item, ItemType, Language
+from preflights_es.workflows.extraction.values import Item, ItemType
 from preflights_es.workflows.extraction.views import NoteView
 from tests.fixed import PROJECT, memory_runner
 from tests.scripted import Reply, Scripted

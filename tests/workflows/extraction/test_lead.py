@@ -19,6 +19,7 @@ from preflights_es.core.lead import (
     StepStalled,
 )
 from preflights_es.core.prompts import prompt
+from preflights_es.core.views import Language
 from preflights_es.providers.faults import FaultConfig
 from preflights_es.providers.simulated.provider import SimLLMProvider
 from preflights_es.services.own_providers import bank
@@ -28,7 +29,6 @@ from preflights_es.workflows.extraction.events import (
     ItemsExtracted,
     QuestionAsked,
 )
-from preflights_es.workflows.extraction.values import Language
 from tests.scripted import Reply
 from tests.workflows.extraction import notes
 from tests.workflows.extraction.cases import (

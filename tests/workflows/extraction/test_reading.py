@@ -13,10 +13,11 @@ from hypothesis import strategies as st
 from preflights_es.contracts.contract import Accepted, judge
 from preflights_es.core.json import encoded
 from preflights_es.core.text import problem
+from preflights_es.core.views import Language
 from preflights_es.services.extraction.notes import NOTE_MAX
 from preflights_es.workflows.extraction import clock, reading
 from preflights_es.workflows.extraction.contracts import EXTRACTION
-from preflights_es.workflows.extraction.values import ITEMS_MAX, TITLE_MAX, Language
+from preflights_es.workflows.extraction.values import ITEMS_MAX, TITLE_MAX
 from tests import strategies
 from tests.workflows.extraction import notes
 from tests.workflows.extraction.notes import Row
