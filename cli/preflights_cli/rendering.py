@@ -22,8 +22,6 @@ from preflights_es.core.text import shown
 from preflights_es.core.views import Question, View
 from preflights_es.runtime.runner import Handle
 
-"""By workflow: the module that shows it."""
-
 OFFERED = ("ready", "stopped", "proposed")
 """Statuses in which somebody can accept."""
 
