@@ -109,6 +109,30 @@ def test_a_note_comes_from_words_a_file_or_a_pipe(
 
 
 @pytest.mark.parametrize(
+    ("args", "note"),
+    [
+        (("--json", "--", "- Milch"), "- Milch"),
+        (("take", "--json", "--", "- Milch"), "- Milch"),
+        (("--json", "--no-input", "--", "- Milch\n- Brot"), "- Milch\n- Brot"),
+        (("--json", "--", "-5 Grad am Montag"), "-5 Grad am Montag"),
+        (("--json", "--", "--file"), "--file"),
+    ],
+)
+def test_what_stands_behind_two_dashes_is_the_note(
+    house: Project, args: tuple[str, ...], note: str
+) -> None:
+    done = house.call("note", *args)
+    assert done.code == 0, done.err
+    assert done.json["note"] == note
+
+
+def test_an_item_whose_title_begins_with_a_dash_is_filed(house: Project) -> None:
+    done = house.call("note", "add", "--json", "task", "--", "- Milch")
+    assert done.code == 0, done.err
+    assert titles(done.json) == ["- Milch"]
+
+
+@pytest.mark.parametrize(
     ("args", "content", "code", "told"),
     [
         (("",), b"", 1, "the note is empty"),

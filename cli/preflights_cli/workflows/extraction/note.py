@@ -58,10 +58,12 @@ class _Note(click.Group):
             return super().parse_args(ctx, args)
         if not args or args[0] not in self.commands:
             args = ["take", *args]
+        end = args.index("--") if "--" in args else len(args)
         # "- buy milk" is a list, and no option.
-        lists = [word for word in args if _BULLET.match(word)]
-        options = [word for word in args if not _BULLET.match(word)]
-        return super().parse_args(ctx, [*options, "--", *lists] if lists else options)
+        lists = [word for word in args[:end] if _BULLET.match(word)]
+        options = [word for word in args[:end] if not _BULLET.match(word)]
+        words = [*lists, *args[end + 1 :]]
+        return super().parse_args(ctx, [*options, "--", *words] if words else options)
 
 
 @click.group(cls=_Note)
