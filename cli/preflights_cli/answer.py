@@ -15,7 +15,7 @@ from preflights_cli.common import (
     tell_name,
     tell_redacted,
 )
-from preflights_cli.rendering import said, view_of
+from preflights_cli.rendering import said, step_said, view_of
 from preflights_cli.start import mark_of
 from preflights_es.core.errors import Refused
 from preflights_es.core.ids import short
@@ -70,7 +70,7 @@ def _answered(
         handle = app.process.runner.resume(handle).handle
     given = _given(texts, before or handle, again=before is not None)
     step = app.sessions.answer(handle, given, revise=revise)
-    return said(voice, step.handle, step.decisions)
+    return step_said(voice, step)
 
 
 def _given(texts: tuple[str, ...], handle: Handle, *, again: bool) -> answer_options.Answers:

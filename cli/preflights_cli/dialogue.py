@@ -19,6 +19,7 @@ from preflights_cli.rendering import (
     open_questions,
     say_refusals,
     status_of,
+    tell_asking,
     view_of,
 )
 from preflights_cli.workflows.clarification import display
@@ -95,6 +96,7 @@ def _taken(
         return app.process.runner.load(before.session_id)  # another process may have ended it
     say_refusals(step.handle, step.decisions)
     _say_new_warnings(voice, view_of(before).warnings, step.handle)
+    tell_asking(voice, step)
     return step.handle
 
 

@@ -20,7 +20,8 @@ from preflights_es.core.ids import short
 from preflights_es.core.questions import AnswerRefusal, Refusal
 from preflights_es.core.text import shown
 from preflights_es.core.views import Question, View
-from preflights_es.runtime.runner import Handle
+from preflights_es.runtime.runner import Handle, Step
+from preflights_es.runtime.sessions import AskedElsewhere
 
 OFFERED = ("ready", "stopped", "proposed")
 """Statuses in which somebody can accept."""
@@ -118,6 +119,25 @@ def said(voice: Voice, handle: Handle, decisions: tuple[Decision, ...] = ()) -> 
     if not voice.as_json:
         describe(voice, handle)
     return exit_code(handle, decisions)
+
+
+def step_said(voice: Voice, step: Step) -> int:
+    """As `said`; what is recorded while another process asks the provider is no failure."""
+    if not isinstance(step, AskedElsewhere):
+        return said(voice, step.handle, step.decisions)
+    say_refusals(step.handle, step.decisions)
+    tell_warnings(voice, step.handle)
+    tell_asking(voice, step)
+    voice.json(session_json(step.handle, step.decisions))
+    voice.say(f"Recorded in {short(step.handle.session_id)}.")
+    return EXIT_REFUSED if any(map(is_refusal, step.decisions)) else 0
+
+
+def tell_asking(voice: Voice, step: Step) -> None:
+    """Say who asks the provider meanwhile, where that is another process."""
+    if isinstance(step, AskedElsewhere):
+        look = f"preflights show {short(step.handle.session_id)}"
+        voice.warn(f"{step.asking}: see what comes of it with `{look}`")
 
 
 def describe(voice: Voice, handle: Handle) -> None:

@@ -5,6 +5,7 @@ PreflightsError
 │   ├── UnknownSession
 │   ├── AmbiguousSession
 │   ├── ErasedSession
+│   ├── CallHeld            another process is asking the provider
 │   └── SessionMoved        `--expect VERSION` did not hold
 ├── SettingsError           a settings file or variable is wrong
 │   └── ProviderMissing     its key or its package is not here
@@ -87,6 +88,19 @@ class ErasedSession(Refused):
     def __init__(self, session_id: str) -> None:
         super().__init__(f"session {session_id[-8:]} was erased: what it held is gone")
         self.session_id = session_id
+
+
+class CallHeld(Refused):
+    """Another process is asking the provider: this one does not ask as well."""
+
+    def __init__(self, session_id: str, provider: str, model: str) -> None:
+        who = " ".join(word for word in (provider, model) if word)
+        self.asking = f"another process is asking the provider ({who})"
+        """The same without advice, where something was recorded meanwhile."""
+        super().__init__(
+            f"{self.asking} for session {session_id[-8:]}: look at it with "
+            f"`preflights show {session_id[-8:]}`, and try again when it is done"
+        )
 
 
 class SessionMoved(Refused):

@@ -341,7 +341,7 @@ class Runner:
         Each is claimed first, so that two processes make it once.
 
         Raises:
-            Refused: another process is making the call.
+            CallHeld: another process is making the call.
         """
         # An Outcome that is recorded and could not be decided is not asked for again.
         step = self.resume(handle)

@@ -18,6 +18,7 @@ from preflights_es.core import session as kernel
 from preflights_es.core.completions import CompletionRequested
 from preflights_es.core.errors import (
     AmbiguousSession,
+    CallHeld,
     ErasedSession,
     PreflightsError,
     Refused,
@@ -54,6 +55,13 @@ class Desk(msgspec.Struct, frozen=True):
     numbered: Callable[[int], Sequence[str]] = lambda _: ()
     """Sessions of the project whose record may bear a number: branches that were merged may have
     given it twice, and the log knows one holder."""
+
+
+class AskedElsewhere(Step, frozen=True):
+    """A step that is recorded while another process asks the provider; that process goes on."""
+
+    asking: str
+    """Who asks whom, in words."""
 
 
 class Sessions:
@@ -194,7 +202,13 @@ class Sessions:
 
     def _recorded(self, wanted: Wanted, record: Callable[[str], Step]) -> Step:
         step = self._once.recorded(wanted, record)
-        return step if recalled(step) else self._settle(step)
+        if recalled(step):
+            return step
+        try:
+            return self._settle(step)
+        except CallHeld as held:
+            # It is recorded, and the process that asks goes on from there.
+            return AskedElsewhere(step.handle, step.decisions, held.asking)
 
     def resume(self, handle: Handle) -> Step:
         """Go on where an error, a crash or a strict session stopped.
