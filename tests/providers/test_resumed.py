@@ -113,3 +113,27 @@ def test_a_call_whose_program_was_killed_is_not_made_again_while_it_may_be_answe
     assert f"`preflights show {house.show()['session_id'][-8:]}`" in resumed.err
     assert len(api.requests) == 1
     assert house.show()["status"] == "waiting"
+
+
+@pytest.mark.parametrize("lacking", ["jiter", "httpcore2", "sniffio"])
+def test_nothing_is_recorded_where_the_package_of_a_provider_lacks_one_of_its_own(
+    house: Project, api: FakeAPI, tmp_path: Path, lacking: str
+) -> None:
+    hidden = tmp_path / "hidden"
+    hidden.mkdir()
+    error = f"No module named {lacking!r}"
+    (hidden / f"{lacking}.py").write_text(f"raise ModuleNotFoundError({error!r})\n")
+    env = {**surroundings(api), "PYTHONPATH": str(hidden)}
+    done = house.run("start", "Add login", env=env)
+    assert (done.code, done.out) == (5, "")
+    assert done.err == (
+        "preflights: the provider openai needs the package 'openai', which cannot be imported "
+        f"(ModuleNotFoundError: {error}): `pip install --upgrade openai`\n"
+    )
+    assert house.call("sessions", "--json").json["sessions"] == []
+    # Nor is an answer that the model would hear.
+    api.script(server.text(FRAMED))
+    begun = house.run("start", "Add login", "--json", env=surroundings(api)).json
+    assert house.run("answer", "last", "OAuth", env=env).code == 5
+    assert house.show()["version"] == begun["version"]
+    assert house.run("accept", "last", env=env).code == 1  # it asks nobody: refused for itself
