@@ -6,6 +6,7 @@ from typing import Literal
 
 from preflights_es.core.artifacts import Written
 from preflights_es.core.events import Value
+from preflights_es.core.growing import Growing
 
 Language = Literal["en", "de"]
 """Of the sentences that a person reads."""
@@ -45,7 +46,7 @@ class View(Value, frozen=True, kw_only=True):
     """Why nothing can be answered any more, and what to do instead; empty while it can."""
 
 
-def taken_out(kinds: tuple[str, ...]) -> tuple[str, ...]:
+def taken_out(kinds: Growing[str]) -> tuple[str, ...]:
     """The warning about secrets that were not recorded; nothing where there were none."""
     if not kinds:
         return ()

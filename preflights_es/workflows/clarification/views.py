@@ -103,7 +103,7 @@ def view(state: State) -> ClarificationView:
         number=state.number,
         turn=state.turn,
         written=state.written,
-        hashes=state.hashes,
+        hashes=tuple(state.hashes),
         warnings=_warnings(state),
         ended=_ended(state),
         to_do=_TO_DO.get(stands, ""),
