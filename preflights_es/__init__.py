@@ -41,10 +41,21 @@ if TYPE_CHECKING:
     from preflights_es.providers.base import LLMProvider
     from preflights_es.providers.faults import FaultConfig, FaultyProvider, FaultyStore
     from preflights_es.providers.openai import OpenAIProvider
+    from preflights_es.providers.simulated.parts import FaultInjector, PromptRouter, ResponseBank
     from preflights_es.providers.simulated.provider import SimLLMProvider
     from preflights_es.redaction import redact
     from preflights_es.replay.replayer import Replay, Replayer
-    from preflights_es.workflows.clarification.adapter import MockLLMAdapter
+    from preflights_es.workflows.clarification.adapter import (
+        ADR_CATEGORIES,
+        ADR_LEANING_CATEGORIES,
+        CATEGORY_FIELD_MAP,
+        TASK_CATEGORIES,
+        MockLLMAdapter,
+        compute_hint,
+        compute_progress,
+        extract_decision_patch,
+        resolve_value,
+    )
     from preflights_es.workflows.clarification.values import (
         DecisionPatch,
         HeuristicsConfig,
@@ -87,10 +98,21 @@ _HOME = {
     "LLMProvider": "providers.base",
     "FaultConfig": "providers.faults",
     "SimLLMProvider": "providers.simulated.provider",
+    "FaultInjector": "providers.simulated.parts",
+    "PromptRouter": "providers.simulated.parts",
+    "ResponseBank": "providers.simulated.parts",
     "Replay": "replay.replayer",
     "Replayer": "replay.replayer",
     "redact": "redaction",
+    "ADR_CATEGORIES": "workflows.clarification.adapter",
+    "ADR_LEANING_CATEGORIES": "workflows.clarification.adapter",
+    "CATEGORY_FIELD_MAP": "workflows.clarification.adapter",
     "MockLLMAdapter": "workflows.clarification.adapter",
+    "TASK_CATEGORIES": "workflows.clarification.adapter",
+    "compute_hint": "workflows.clarification.adapter",
+    "compute_progress": "workflows.clarification.adapter",
+    "extract_decision_patch": "workflows.clarification.adapter",
+    "resolve_value": "workflows.clarification.adapter",
     "DecisionPatch": "workflows.clarification.values",
     "HeuristicsConfig": "workflows.clarification.values",
     "LLMContext": "workflows.clarification.values",
@@ -99,12 +121,17 @@ _HOME = {
 }
 
 __all__ = [
+    "ADR_CATEGORIES",
+    "ADR_LEANING_CATEGORIES",
+    "CATEGORY_FIELD_MAP",
+    "TASK_CATEGORIES",
     "AnthropicProvider",
     "CodeInOutputError",
     "Contract",
     "DecisionPatch",
     "ExplanatoryTextError",
     "FaultConfig",
+    "FaultInjector",
     "FaultyProvider",
     "FaultyStore",
     "HeuristicsConfig",
@@ -130,18 +157,24 @@ __all__ = [
     "OpenAIProvider",
     "OutputValidator",
     "PreflightsError",
+    "PromptRouter",
     "Question",
     "Refused",
     "Replay",
     "Replayer",
+    "ResponseBank",
     "SchemaViolationError",
     "SessionFaulted",
     "SessionSnapshot",
     "SettingsError",
     "SimLLMProvider",
     "__version__",
+    "compute_hint",
+    "compute_progress",
+    "extract_decision_patch",
     "judge",
     "redact",
+    "resolve_value",
 ]
 
 
