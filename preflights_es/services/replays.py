@@ -39,8 +39,10 @@ def _made_again(lead: Lead) -> LLMProvider:
         raise LogDamaged("the session", 0, found) from error
 
 
-def _generation(provider: str, workflow: Workflow[Any]) -> str | None:
-    return {"sim": GENERATION, "mock": workflow.decider}.get(provider)
+def _generation(request: CompletionRequested, workflow: Workflow[Any]) -> str | None:
+    is_former = request.model in workflow.former_deciders
+    reference = request.model if is_former else workflow.decider
+    return {"sim": GENERATION, "mock": reference}.get(request.provider)
 
 
 def simulating(

@@ -10,7 +10,8 @@ from preflights_es.workflows.extraction.views import view
 WORKFLOW: Workflow[State] = Workflow(
     name="extraction",
     package=__name__,
-    decider="extraction/1",
+    decider="extraction/2",
+    former_deciders=("extraction/1",),
     events=EVENTS,
     initial=State(),
     decide=decide,
