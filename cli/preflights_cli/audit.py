@@ -185,7 +185,9 @@ def _say_projections(voice: Voice, astray: Sequence[Astray]) -> None:
         voice.say(f"{of}the projection {one.projection!r}: {shown(one.found)}")
     if astray:
         names = " ".join(sorted({one.projection for one in astray}))
-        voice.say(f"The log says otherwise: `preflights projections rebuild {names}` follows it.")
+        voice.say(
+            f"The log says otherwise: `preflights admin projections rebuild {names}` follows it."
+        )
 
 
 def _say_compared(voice: Voice, compared: Compared, file: str) -> None:

@@ -18,7 +18,6 @@ from preflights_es.bootstrap import App
 from preflights_es.core.errors import LogBusy, PreflightsError, StoreUnavailable
 from preflights_es.core.json import encoded
 from preflights_es.core.text import NAME_MAX, TAGS, problem, shown, visible
-from preflights_es.runtime.runner import Handle
 from preflights_es.settings.load import Options
 from preflights_es.store.urls import parsed, shown_url
 
@@ -156,11 +155,6 @@ language_option = click.option(
     "--language", metavar="LANGUAGE", help="de or en: of the sentences; the locale's by default."
 )
 
-CREATING: Final = frozenset(
-    {"start", "note take", "note add", "import", "db upgrade", "projections follow"}
-)
-"""Commands that make the log where there is none: they record, or wait for what will be."""
-
 PROVIDER_OPTIONS = ("provider", "model", "base_url", "seed", "faults")
 
 
@@ -177,8 +171,8 @@ key_option = click.option(
 """For commands that record something on behalf of a script that may be run again."""
 
 
-def led(command: Callable[P, R]) -> Callable[..., R]:
-    """As `common`, with the options that choose who leads a new session."""
+def led(command: Callable[P, R]) -> Callable[P, R]:
+    """The options that choose who leads a session; above `common` or `recording`."""
     for option in (
         click.option("--faults", metavar="FAULTS", help="Of the simulator: timeout=0.2,error=0.1"),
         click.option("--seed", metavar="N", help="Of the simulator."),
@@ -191,12 +185,20 @@ def led(command: Callable[P, R]) -> Callable[..., R]:
         ),
     ):
         command = option(command)
-    return common(command)
+    return command
 
 
 def common(command: Callable[P, R]) -> Callable[..., R]:
     """`--json`, `-q`, `-v`, `--db` and `--debug`; hands over `app` and `voice`."""
+    return _opening(command, creates=False)
 
+
+def recording(command: Callable[P, R]) -> Callable[..., R]:
+    """As `common`, for a command that makes the log where there is none."""
+    return _opening(command, creates=True)
+
+
+def _opening(command: Callable[P, R], *, creates: bool) -> Callable[..., R]:
     @click.option("--json", "as_json", is_flag=True, help="Print JSON (docs/api.md), never ask.")
     @click.option("-q", "--quiet", is_flag=True, help="Leave hints out.")
     @click.option("-v", "--verbose", is_flag=True, help="Say more on stderr.")
@@ -214,8 +216,7 @@ def common(command: Callable[P, R]) -> Callable[..., R]:
         database = options.pop("db") or (ctx.obj or {}).get("db")
         asked = Options(**{n: options.pop(n) for n in PROVIDER_OPTIONS if n in options})
         language, key = options.pop("language", None), options.pop("key", None)
-        _, _, path = ctx.command_path.partition(" ")
-        with opened(voice, database, asked, language, key or "", path in CREATING) as app:
+        with opened(voice, database, asked, language, key or "", creates) as app:
             return command(*args, app=app, voice=voice, **options)  # type: ignore[arg-type]  # P lacks them
 
     return wrapped
@@ -286,35 +287,6 @@ def tell_behind(app: App, voice: Voice) -> bool:
     if app.projector.behind:
         voice.warn(app.projector.behind)
     return bool(app.projector.behind)
-
-
-def filed(app: App, voice: Voice, handle: Handle) -> Handle:
-    """The session after its document was written, and what its supersession made others owe.
-
-    Raises:
-        PreflightsError: the document cannot be written; the decision stands all the same.
-    """
-    if handle.project != app.project:
-        return handle  # its documents are that project's to write
-    try:
-        handle = app.documents.finish(handle)
-    except PreflightsError:
-        voice.warn("it is recorded; the next command writes its document")
-        raise
-    finish_pending(app, voice)
-    if getattr(handle.session.state, "number", None) is not None:
-        _tell_uncounted(app, voice)
-    return handle
-
-
-def _tell_uncounted(app: App, voice: Voice) -> None:
-    """Say which files no new number is counted from."""
-    if found := app.clarifications.uncounted():
-        which = f"{found[0]:04d}" if len(found) == 1 else f"{found[0]:04d} to {found[-1]:04d}"
-        voice.warn(
-            f"{app.settings.decisions} has a file with a number far beyond the others ({which}): "
-            "new records do not count from it; rename it if its number is wrong"
-        )
 
 
 def tell_redacted(voice: Voice, what: str, text: str) -> None:

@@ -132,7 +132,7 @@ def _lost(app: App, session_id: str, status: str) -> str:
         app.runner.load(session_id)
     except PreflightsError:
         return f"session {id_} is {status}: what it decided is not told"
-    again = "`preflights projections rebuild` folds it again"
+    again = "`preflights admin projections rebuild` folds it again"
     return f"session {id_} was {status} when it was folded, what it decided is not told: {again}"
 
 

@@ -1,4 +1,4 @@
-"""`projections status`, `projections rebuild` and `projections follow`."""
+"""`admin projections status`, `admin projections rebuild` and `admin projections follow`."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ def projections_command() -> None:
 
     \b
     Examples:
-      preflights projections status
-      preflights projections rebuild decisions
-      preflights projections follow
+      preflights admin projections status
+      preflights admin projections rebuild decisions
+      preflights admin projections follow
     """
 
 
@@ -56,8 +56,8 @@ def status_command(app: App, voice: Voice) -> int:
 
     \b
     Examples:
-      preflights projections status
-      preflights projections status --json
+      preflights admin projections status
+      preflights admin projections status --json
     """
     counts = app.following.counts()
     states = app.projector.states()
@@ -120,8 +120,8 @@ def rebuild_command(names: tuple[str, ...], jobs: int | None, app: App, voice: V
 
     \b
     Examples:
-      preflights projections rebuild
-      preflights projections rebuild usage --jobs 4
+      preflights admin projections rebuild
+      preflights admin projections rebuild usage --jobs 4
     """
     known = [state.name for state in app.projector.states()]
     if unknown := [name for name in names if name not in known]:

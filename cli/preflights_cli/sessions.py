@@ -174,7 +174,7 @@ def _say_erased(app: App, voice: Voice, handle: Handle) -> None:
 @click.argument("session", default="last")
 @common
 def log_command(session: str, app: App, voice: Voice) -> int:
-    """Show the events of a session; with --json one a line, as `export` writes them.
+    """Show the events of a session; with --json one a line, as `admin export` writes them.
 
     Of a damaged session what is there is shown all the same, then where it is wrong.
 

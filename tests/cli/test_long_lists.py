@@ -104,7 +104,7 @@ def test_what_fails_before_the_first_page_leaves_nothing_on_stdout(house: Projec
 
 def test_lists_have_every_session_once_in_order(house: Project, tmp_path: Path) -> None:
     many(tmp_path / "many.jsonl", 1_100)
-    assert house.call("import", str(tmp_path / "many.jsonl")).code == 0
+    assert house.call("admin", "import", str(tmp_path / "many.jsonl")).code == 0
     listed = house.call("sessions", "--all", "--json").json
     ids = [row["session_id"] for row in listed["sessions"]]
     assert (len(ids), len(set(ids)), listed["more"]) == (1_100, 1_100, False)
@@ -116,7 +116,7 @@ def test_lists_have_every_session_once_in_order(house: Project, tmp_path: Path) 
 
 def test_a_list_that_is_read_no_further_ends_with_141(house: Project, tmp_path: Path) -> None:
     many(tmp_path / "many.jsonl", 1_100)
-    assert house.call("import", str(tmp_path / "many.jsonl")).code == 0
+    assert house.call("admin", "import", str(tmp_path / "many.jsonl")).code == 0
     with house.started("sessions", "--all", "--json") as process:
         assert process.stdout is not None
         assert process.stderr is not None

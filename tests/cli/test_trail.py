@@ -95,7 +95,7 @@ def test_what_a_model_said_is_found_as_the_models_alone(house: Project) -> None:
 
 def test_what_was_erased_of_a_model_is_still_no_scripts(house: Project) -> None:
     house.call("note", "Call the dentist", "--provider", "sim", "--seed", "3")
-    assert house.call("erase", "last", "--yes").code == 0
+    assert house.call("admin", "erase", "last", "--yes").code == 0
     assert inputs(house, "--actor", "model") == ["completion.received.v1"]
     (step,) = [s for s in trail(house) if s["type"].startswith("completion.received.")]
     assert (step["actor"], step["erased"]) == ({"kind": "model", "name": ""}, True)

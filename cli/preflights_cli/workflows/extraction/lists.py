@@ -1,4 +1,4 @@
-"""`notes`, `tasks`, `events` and `ideas`: what was on somebody's mind, in order."""
+"""`note list`, `tasks`, `events` and `ideas`: notes, and what they hold, in order."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from preflights_es.workflows.extraction.values import ItemType
 @click.command()
 @click.option("--unprocessed", is_flag=True, help="Only those that wait to be filed by hand.")
 @common
-def notes_command(unprocessed: bool, app: App, voice: Voice) -> int:
+def list_command(unprocessed: bool, app: App, voice: Voice) -> int:
     """List the notes of this project, newest first.
 
     \b
     Examples:
-      preflights notes
-      preflights notes --unprocessed
+      preflights note list
+      preflights note list --unprocessed
     """
     finish_pending(app, voice)
     found = (
@@ -72,8 +72,8 @@ def tasks_command(everything: bool, app: App, voice: Voice) -> int:
 
     \b
     Examples:
-      preflights tasks
-      preflights tasks --all --json
+      preflights note tasks
+      preflights note tasks --all --json
     """
     return _listed(app, voice, "task", everything=everything)
 
@@ -85,8 +85,8 @@ def events_command(app: App, voice: Voice) -> int:
 
     \b
     Examples:
-      preflights events
-      preflights events --json
+      preflights note events
+      preflights note events --json
     """
     return _listed(app, voice, "event", everything=True)
 
@@ -98,8 +98,8 @@ def ideas_command(app: App, voice: Voice) -> int:
 
     \b
     Examples:
-      preflights ideas
-      preflights ideas --json
+      preflights note ideas
+      preflights note ideas --json
     """
     return _listed(app, voice, "idea", everything=True)
 
