@@ -77,7 +77,6 @@ def status_command(app: App, voice: Voice) -> int:
                 Column("sessions", [f"{state.sessions:,}" for state in states]),
                 Column("state", [_word(state) for state in states]),
             ),
-            fold=False,
         )
         sessions, waiting = counted(counts["sessions"], "session"), counts["waiting"]
         voice.say(f"{sessions} in the log, {counted(waiting, 'append')} to fold.")

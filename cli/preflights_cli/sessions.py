@@ -86,7 +86,7 @@ def _say_sessions(voice: Voice, rows: Iterable[dict[str, Any]], status: str | No
         )
         for row in rows
     )
-    if streamed(("id", "age", "status", "progress", "intention"), cells, fold=False):
+    if streamed(("id", "age", "status", "progress", "intention"), cells):
         return
     if status:
         voice.say(f"No session here is {status.replace('_', ' ')}.")
@@ -213,7 +213,7 @@ def _say_events(app: App, voice: Voice, stored: Sequence[Stored]) -> LogDamaged 
                 "what", [_told(one, event, taken) for one, event in zip(stored, read, strict=True)]
             ),
         ),
-        fold=True,
+        whole=True,
     )
     first = stored[0]
     began = _at(day, first)

@@ -113,25 +113,35 @@ def _say(voice: Voice, found: Sequence[Used], names: Sequence[By], *, is_empty: 
         return
     columns = [Column(name, [getattr(one, name) for one in found]) for name in names]
     columns += [
+        Column("calls", [_text(one.calls) for one in found]),
+        Column("trouble", [_trouble(one) for one in found]),
+    ]
+    columns += [
         Column(heading, [_text(getattr(one, name)) for one in found])
         for heading, name in (
-            ("calls", "calls"),
-            ("retries", "retries"),
-            ("failed", "failed"),
-            ("rejected", "rejected"),
-            ("fallbacks", "fallbacks"),
-            ("late", "late"),
             ("tokens in", "input_tokens"),
             ("out", "output_tokens"),
             ("median ms", "latency_ms_median"),
         )
     ]
     columns.append(Column("cost", [_cost(one) for one in found]))
-    table(tuple(columns), fold=False)
+    table(tuple(columns))
     if any(one.unmeasured for one in found):
         voice.hint("Some calls did not say what they took: the sums lack them.")
     if any(one.unpriced for one in found):
         voice.hint("Prices are yours to say: [[prices]] in preflights.toml.")
+
+
+def _trouble(one: Used) -> str:
+    """How often a call did not go as it should; nothing where all did."""
+    counts = (
+        ("retries", one.retries),
+        ("failed", one.failed),
+        ("rejected", one.rejected),
+        ("fallbacks", one.fallbacks),
+        ("late", one.late),
+    )
+    return ", ".join(f"{name} {count:,}" for name, count in counts if count)
 
 
 def _text(value: Any) -> str:

@@ -16,6 +16,8 @@ class _Note(Lazy):
     """`note add ...` is a command; any other words are a note."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        if ctx.resilient_parsing and not args:
+            return super().parse_args(ctx, args)  # a completion of the first word
         if args and args[0] in ("-h", "--help"):
             return super().parse_args(ctx, args)
         if not args or args[0] not in self.table():

@@ -47,7 +47,7 @@ def list_command(unprocessed: bool, app: App, voice: Voice) -> int:
         for row in found
     )
     # What is to be filed by hand is wanted whole.
-    if not streamed(("id", "status", "items", "note"), cells, fold=unprocessed):
+    if not streamed(("id", "status", "items", "note"), cells, whole=unprocessed):
         voice.say("No note waits to be filed by hand." if unprocessed else "No notes here yet.")
     return 0
 
@@ -117,7 +117,7 @@ def _listed(app: App, voice: Voice, type_: ItemType, *, everything: bool) -> int
     if voice.as_json:
         return 0
     cells = ((listed.id, said(listed.item)) for listed in found)
-    if not streamed(("id", type_), cells, fold=True):
+    if not streamed(("id", type_), cells, whole=True):
         voice.say(f"No {'open ' if not everything else ''}{type_}s here.")
     return 0
 
