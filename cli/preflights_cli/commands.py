@@ -51,7 +51,7 @@ _COMMANDS: Final[dict[str, tuple[str, str]]] = {
 }
 """Module and one line of help; a command of a group by both words."""
 
-_MOVED: Final = {
+MOVED: Final = {
     "db": "admin db",
     "projections": "admin projections",
     "render": "admin render",
@@ -171,7 +171,7 @@ class Program(Lazy):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         for length in (1, 2):
             old = " ".join(args[:length])
-            if len(args) >= length and (new := _MOVED.get(old)):
+            if len(args) >= length and (new := MOVED.get(old)):
                 if not ctx.resilient_parsing:
                     message = f"`preflights {old}` is now `preflights {new}`: use the new name, "
                     click.echo(f"{message}the old one goes in the next release", err=True)

@@ -67,14 +67,12 @@ def _pages(rows: Iterable[Row]) -> Iterator[list[Row]]:
 
 
 def _draw(names: Row, pages: Iterable[Sequence[Row]], *, whole: bool) -> None:
-    from rich.cells import cell_len
-
-    wanted = [cell_len(name) for name in names]
+    wanted = [_size(name) for name in names]
     words = [_longest_word(name) for name in names]
     for number, page in enumerate(pages):
         rows = [[*map(_narrow, row[:-1]), _last(row[-1], whole=whole)] for row in page]
         columns = list(zip(*rows, strict=True))
-        wanted = [max(w, *map(cell_len, c)) for w, c in zip(wanted, columns, strict=True)]
+        wanted = [max(w, *map(_size, c)) for w, c in zip(wanted, columns, strict=True)]
         room = _width() - len(GAP) * (len(names) - 1)
         if sum(wanted) > room:
             words = [max(w, *map(_longest_word, c)) for w, c in zip(words, columns, strict=True)]
@@ -98,12 +96,19 @@ def _fitting(wanted: Sequence[int], words: Sequence[int], room: int) -> list[int
     return [width + extra for width, extra in zip(widths, more, strict=True)]
 
 
-def _longest_word(text: str) -> int:
+def _size(text: str) -> int:
+    """Its width on a terminal; rich keeps every text that it measured, which takes memory."""
+    if text.isascii():
+        return len(text)
     from rich.cells import cell_len
 
+    return cell_len(text)
+
+
+def _longest_word(text: str) -> int:
     first, *others = text.lstrip(" ").split(" ")
-    indented = len(text) - len(text.lstrip(" ")) + cell_len(first)
-    return max([indented, *map(cell_len, others)])
+    indented = len(text) - len(text.lstrip(" ")) + _size(first)
+    return max([indented, *map(_size, others)])
 
 
 def _echo_heading(names: Row, widths: Sequence[int]) -> None:
@@ -116,13 +121,11 @@ def _echo_heading(names: Row, widths: Sequence[int]) -> None:
 
 def _lines(rows: Iterable[Row], widths: Sequence[int]) -> Iterator[str]:
     """What is printed of rows: as many lines as the cell takes that has the most."""
-    from rich.cells import set_cell_size
-
     for row in rows:
         cells = [_wrapped(cell, width) for cell, width in zip(row, widths, strict=True)]
         for parts in zip_longest(*cells, fillvalue=""):
-            sized = (set_cell_size(p, w) for p, w in zip(parts, widths, strict=True))
-            yield GAP.join(sized).rstrip()
+            padded = (p + " " * (w - _size(p)) for p, w in zip(parts, widths, strict=True))
+            yield GAP.join(padded).rstrip()
 
 
 def _narrow(text: str) -> str:
@@ -136,27 +139,27 @@ def _last(text: str, *, whole: bool) -> str:
 
 def _cut(text: str, width: int) -> str:
     """The text, with an ellipsis where it ends too early."""
-    from rich.cells import cell_len, set_cell_size
+    from rich.cells import set_cell_size
 
-    return text if cell_len(text) <= width else set_cell_size(text, width - 1) + "…"
+    return text if _size(text) <= width else set_cell_size(text, width - 1) + "…"
 
 
 def _wrapped(text: str, width: int) -> list[str]:
     """Lines, broken between words; a word that is longer than a line is broken within."""
-    from rich.cells import cell_len, chop_cells
+    from rich.cells import chop_cells
 
-    if cell_len(text) <= width:
+    if _size(text) <= width:
         return [text]
     lines: list[str] = []
     line, used = "", 0
     for word in _WORD.findall(text):
-        size = cell_len(word)
+        size = _size(word)
         if used + size > width:
             if line:
                 lines.append(line)
             *full, line = chop_cells(word.lstrip(" "), width)
             lines += full
-            used = cell_len(line)
+            used = _size(line)
         else:
             line, used = line + word, used + size
     return [*lines, line]

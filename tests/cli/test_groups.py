@@ -9,7 +9,7 @@ import sys
 import click
 import pytest
 
-from preflights_cli.commands import _MOVED, SECTIONS, commands, workflows
+from preflights_cli.commands import MOVED, SECTIONS, commands, workflows
 from preflights_cli.main import preflights
 from tests.cli.program import Project
 from tests.markdown import ROOT
@@ -40,7 +40,7 @@ def test_help_has_the_sections_in_order(house: Project) -> None:
     found = [line.removesuffix(":") for line in lines if line.removesuffix(":") in SECTIONS]
     assert found == ["Decide", "Look", "Replay", "Notes", "Set up"]
     assert all(len(line) <= 80 for line in lines)
-    for old in {name.split()[0] for name in _MOVED}:
+    for old in {name.split()[0] for name in MOVED}:
         assert not any(line.startswith(f"  {old} ") for line in lines), old
 
 
@@ -64,8 +64,8 @@ def test_an_old_name_does_the_same_and_says_the_new_one(house: Project, old: str
     done = house.call(*old.split())
     told, _, err = done.err.partition("\n")
     assert (done.code, done.out, err) == then
-    name = next(name for name in _MOVED if old.startswith(name))
-    new = _MOVED[name]
+    name = next(name for name in MOVED if old.startswith(name))
+    new = MOVED[name]
     assert told == (
         f"`preflights {name}` is now `preflights {new}`: use the new name, "
         "the old one goes in the next release"
@@ -73,8 +73,8 @@ def test_an_old_name_does_the_same_and_says_the_new_one(house: Project, old: str
 
 
 def test_every_old_name_is_tried() -> None:
-    assert {name for name in _MOVED if any(old.startswith(name) for old in OLD)} == {
-        *_MOVED,
+    assert {name for name in MOVED if any(old.startswith(name) for old in OLD)} == {
+        *MOVED,
     } - {"task -h"}
 
 
