@@ -342,7 +342,7 @@ def test_the_service_of_the_page_starts_what_there_is(house: Project) -> None:
     page = (ROOT / "docs" / "operations.md").read_text()
     (command,) = re.findall(r"^    ExecStart=\S*/preflights (.*)$", page, re.MULTILINE)
     assert house.call(*command.split(), "--help").code == 0
-    with follower(house, *command.split()[2:]) as it:
+    with follower(house, *command.split()[3:]) as it:
         assert it.ended(signal.SIGTERM)[0] == 0
     (refused,) = re.findall(r"^    RestartPreventExitStatus=(.*)$", page, re.MULTILINE)
     assert refused == "2 4"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -490,12 +491,16 @@ def test_titles_are_shown_as_they_are_and_do_nothing(house: Project) -> None:
     assert ":smile: x" in out
 
 
+FORGED = re.compile(" {0,4}ffffffff")
+"""How a line begins that could be an item of its own; a cell that goes on stands further in."""
+
+
 def test_no_title_forges_another_line_of_a_list(house: Project) -> None:
     house.call("note", "add", "task", "x\nffffffff.1   forged\r\nffffffff.2   forged")
     house.call("note", "x\u2028ffffffff.3 forged")
     for command in ("note tasks", "note list", "sessions", "show"):
         lines = house.call(*command.split()).out.splitlines()
-        assert not any(line.lstrip().startswith("ffffffff") for line in lines), command
+        assert not any(map(FORGED.match, lines)), command
 
 
 def test_a_file_that_was_made_to_harm_is_shown_and_does_nothing(house: Project) -> None:
@@ -523,7 +528,7 @@ def test_a_file_that_was_made_to_harm_is_shown_and_does_nothing(house: Project) 
     for command in reading:
         done = house.call(*command)
         assert (done.code, done.is_safe()) == (0, True), command
-        assert not any(line.lstrip().startswith("ffffffff") for line in done.out.splitlines())
+        assert not any(map(FORGED.match, done.out.splitlines())), command
     assert not RAW & set(said(item))
 
 

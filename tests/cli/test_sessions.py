@@ -19,8 +19,8 @@ def test_sessions_are_listed_newest_first(house: Project) -> None:
     house.started_session("Do it")
     listed = house.call("sessions").out.splitlines()
     assert listed[0].split() == ["id", "age", "status", "progress", "intention"]
-    assert listed[2].endswith("needs answers   0 %        Do it")
-    assert listed[3].endswith("accepted        100 %      Add login for everyone")
+    assert listed[2].endswith("needs answers  0 %       Do it")
+    assert listed[3].endswith("accepted       100 %     Add login for everyone")
     assert all(line == line.rstrip() for line in listed)
     shape = house.call("sessions", "--json").json
     assert [s["intention"] for s in shape["sessions"]] == ["Do it", "Add login\nfor everyone"]
