@@ -135,8 +135,8 @@ def test_a_payload_that_was_taken_by_hand_is_gone_and_was_not_erased(house: Proj
     for words in (("audit", "trail", "--session", session_id), ("log", session_id)):
         done = house.call(*words)
         (line,) = [line for line in done.out.splitlines() if "answers_given" in line]
-        assert line.endswith("   gone"), words
-        assert "   erased" not in done.out, words
+        assert line.endswith("  gone"), words
+        assert "  erased" not in done.out, words
 
 
 def test_what_an_erasure_took_is_erased_though_the_session_was_damaged_since(
@@ -157,7 +157,7 @@ def test_what_an_erasure_took_is_erased_though_the_session_was_damaged_since(
     events = found(house, "--format", "cloudevents")
     assert [one.get("erased") for one in events] == [True] * 11 + [None] * 2
     assert [row["what"] for row in rows(house)][:12] == ["erased"] * 11 + ["gone"]
-    assert house.call("log", session_id).out.count("   gone") == 1
+    assert house.call("log", session_id).out.count("  gone") == 1
 
 
 @pytest.mark.parametrize(
@@ -170,7 +170,7 @@ def test_the_log_of_a_damaged_session_shows_what_is_there(house: Project, value:
     assert done.code == 4
     assert "decision_recorded" in done.out
     (line,) = [line for line in done.out.splitlines() if "answers_given" in line]
-    assert line.endswith("   damaged") == value.startswith("data"), line
+    assert line.endswith("  damaged") == value.startswith("data"), line
     assert done.err.count("\n") == 1
     assert f"session {session_id}, event 4: " in done.err
 
