@@ -1,27 +1,24 @@
-"""`answer`, `revise`, `accept`, `abandon`: one Input each."""
+"""`answer`, `revise`, `resume` and `abandon`: what a person does with a session that is open."""
 
 from __future__ import annotations
 
 import click
 
-from preflights_cli import answer_options
+from preflights_cli import answer_options, dialogue
 from preflights_cli.common import (
     Voice,
-    by_option,
     common,
-    filed,
     finish_pending,
+    is_terminal,
     key_option,
-    tell_name,
+    led,
     tell_redacted,
 )
+from preflights_cli.filing import filed
 from preflights_cli.rendering import said, step_said, view_of
-from preflights_cli.start import mark_of
 from preflights_es.core.errors import Refused
 from preflights_es.core.ids import short
-from preflights_es.runtime.runner import Handle
-from preflights_es.runtime.sessions import recalled
-from preflights_es.services.clarification.clarifications import clarifications
+from preflights_es.runtime.runner import Handle, Step
 from preflights_es.services.request import Request
 
 
@@ -84,43 +81,28 @@ def _given(texts: tuple[str, ...], handle: Handle, *, again: bool) -> answer_opt
 
 
 @click.command()
-@click.argument("session")
-@by_option
-@click.option("--expect", type=int, metavar="VERSION", help="Refuse if the session moved on.")
-@click.option("--local", is_flag=True, help="The change is local: a backend task, no record.")
-@click.option("--adr", is_flag=True, help="File it as a record, whatever the category.")
-@key_option
+@click.argument("session", default="last")
+@click.option("--no-input", is_flag=True, help="Ask no question: finish what is open.")
+@led
 @common
-def accept_command(
-    session: str,
-    by: str | None,
-    expect: int | None,
-    local: bool,
-    adr: bool,
-    app: Request,
-    voice: Voice,
-) -> int:
-    """Accept what is proposed, and say what that is; the document is written.
+def resume_command(session: str, no_input: bool, app: Request, voice: Voice) -> int:
+    """Go on with a session: at a terminal the conversation, else how it stands.
 
-    Without a terminal and without --by it is a script's word: the record says
-    "proposed" until a person accepts it.
+    Decides what an earlier error left undecided, once the error is mended. With --provider or
+    another option of a model, that model leads from here on (mock: the rules).
 
     \b
     Examples:
-      preflights accept last
-      preflights accept 3f9a12c4 --by "Ada Lovelace" --expect 6
+      preflights resume
+      preflights resume 3f9a12c4 --provider openai --model gpt-5.1-mini
     """
-    mark = mark_of(local=local, adr=adr)
-    app.process.documents.check_folders()
     finish_pending(app, voice)
     handle = app.sessions.load(session)
-    if expect is None and handle.session.undecided is None:
-        expect = handle.version
-    if by is None:
-        tell_name(app, voice)
-    step = clarifications(app).accept(handle.session_id, by=by, mark=mark, expect=expect)
-    handle = step.handle if recalled(step) else filed(app, voice, step.handle)
-    return said(voice, handle, step.decisions)
+    step = app.led_anew(handle) if app.leads.named else app.sessions.resume(handle)
+    step = Step(filed(app, voice, step.handle), step.decisions)
+    if is_terminal() and not (voice.as_json or no_input):
+        return dialogue.run(app, voice, step)
+    return said(voice, step.handle, step.decisions)
 
 
 @click.command()

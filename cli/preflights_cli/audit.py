@@ -13,7 +13,7 @@ import click
 import msgspec
 from msgspec.structs import replace
 
-from preflights_cli.common import Voice, common, given
+from preflights_cli.common import Voice, given, reading
 from preflights_cli.consent import what, who
 from preflights_cli.dates import iso, minute
 from preflights_cli.main import EXIT_DAMAGED
@@ -69,7 +69,7 @@ audit_command.add_command(trail_command)
 @click.argument("session", nargs=-1)
 @click.option("--all", "everything", is_flag=True, help="Of every project in this log.")
 @click.option("--against", metavar="FILE", callback=given, help="Also what a checkpoint remembers.")
-@common
+@reading
 def verify_command(
     session: tuple[str, ...], everything: bool, against: str | None, app: Request, voice: Voice
 ) -> int:
@@ -192,7 +192,9 @@ def _say_projections(voice: Voice, astray: Sequence[Astray]) -> None:
         voice.say(f"{of}the projection {one.projection!r}: {shown(one.found)}")
     if astray:
         names = " ".join(sorted({one.projection for one in astray}))
-        voice.say(f"The log says otherwise: `preflights projections rebuild {names}` follows it.")
+        voice.say(
+            f"The log says otherwise: `preflights admin projections rebuild {names}` follows it."
+        )
 
 
 def _say_unwritten(voice: Voice, unwritten: Sequence[Unwritten]) -> None:
@@ -260,7 +262,7 @@ def _differs(found: Difference) -> str:
 @click.option("-o", "--output", metavar="FILE", callback=given, help="A new file; - is stdout.")
 @click.option("--all", "everything", is_flag=True, help="Of every project in this log.")
 @click.option("--force", is_flag=True, help="Replace an older checkpoint, if the log still fits.")
-@common
+@reading
 def checkpoint_command(
     output: str | None, everything: bool, force: bool, app: Request, voice: Voice
 ) -> int:

@@ -17,8 +17,6 @@ from preflights_es import bootstrap as composition
 from preflights_es.core.errors import LogBusy, PreflightsError, StoreUnavailable
 from preflights_es.core.json import encoded
 from preflights_es.core.text import NAME_MAX, TAGS, problem, shown, visible
-from preflights_es.runtime.runner import Handle
-from preflights_es.services.clarification.clarifications import clarifications
 from preflights_es.services.request import Request
 from preflights_es.settings.load import Options
 from preflights_es.store.urls import parsed, shown_url
@@ -157,20 +155,6 @@ language_option = click.option(
     "--language", metavar="LANGUAGE", help="de or en: of the sentences; the locale's by default."
 )
 
-CREATING: Final = frozenset(
-    {"start", "note take", "note add", "import", "db upgrade", "projections follow"}
-)
-"""Commands that make the log where there is none: they record, or wait for what will be."""
-
-READING: Final = frozenset(
-    {
-        *("sessions", "show", "log", "prompt", "notes", "tasks", "events", "ideas", "decisions"),
-        *("why", "usage", "replay", "export", "audit trail", "audit verify", "audit checkpoint"),
-        *("projections status", "db status", "db backup"),
-    }
-)
-"""Commands that only read the log: they do not wait for those who write."""
-
 PROVIDER_OPTIONS = ("provider", "model", "base_url", "seed", "faults")
 
 
@@ -187,8 +171,8 @@ key_option = click.option(
 """For commands that record something on behalf of a script that may be run again."""
 
 
-def led(command: Callable[P, R]) -> Callable[..., R]:
-    """As `common`, with the options that choose who leads a new session."""
+def led(command: Callable[P, R]) -> Callable[P, R]:
+    """The options that choose who leads a session; above `common` or `recording`."""
     for option in (
         click.option("--faults", metavar="FAULTS", help="Of the simulator: timeout=0.2,error=0.1"),
         click.option("--seed", metavar="N", help="Of the simulator."),
@@ -201,12 +185,27 @@ def led(command: Callable[P, R]) -> Callable[..., R]:
         ),
     ):
         command = option(command)
-    return common(command)
+    return command
 
 
 def common(command: Callable[P, R]) -> Callable[..., R]:
     """`--json`, `-q`, `-v`, `--db` and `--debug`; hands over `app` and `voice`."""
+    return _opening(command)
 
+
+def recording(command: Callable[P, R]) -> Callable[..., R]:
+    """As `common`, for a command that makes the log where there is none."""
+    return _opening(command, creates=True)
+
+
+def reading(command: Callable[P, R]) -> Callable[..., R]:
+    """As `common`, for a command that only reads the log: it does not wait for those who write."""
+    return _opening(command, reads=True)
+
+
+def _opening(
+    command: Callable[P, R], *, creates: bool = False, reads: bool = False
+) -> Callable[..., R]:
     @click.option("--json", "as_json", is_flag=True, help="Print JSON (docs/api.md), never ask.")
     @click.option("-q", "--quiet", is_flag=True, help="Leave hints out.")
     @click.option("-v", "--verbose", is_flag=True, help="Say more on stderr.")
@@ -224,8 +223,6 @@ def common(command: Callable[P, R]) -> Callable[..., R]:
         database = options.pop("db") or (ctx.obj or {}).get("db")
         asked = Options(**{n: options.pop(n) for n in PROVIDER_OPTIONS if n in options})
         language, key = options.pop("language", None), options.pop("key", None)
-        _, _, path = ctx.command_path.partition(" ")
-        creates, reads = path in CREATING, path in READING
         with opened(voice, database, asked, language, key or "", creates, reads) as app:
             return command(*args, app=app, voice=voice, **options)  # type: ignore[arg-type]  # P lacks them
 
@@ -300,36 +297,6 @@ def tell_behind(app: Request, voice: Voice) -> bool:
     if app.process.projector.behind:
         voice.warn(app.process.projector.behind)
     return bool(app.process.projector.behind)
-
-
-def filed(app: Request, voice: Voice, handle: Handle) -> Handle:
-    """The session after its document was written, and what its supersession made others owe.
-
-    Raises:
-        PreflightsError: the document cannot be written; the decision stands all the same.
-    """
-    if handle.project != app.process.project:
-        return handle  # its documents are that project's to write
-    try:
-        handle = app.process.documents.finish(handle)
-    except PreflightsError:
-        voice.warn("it is recorded; the next command writes its document")
-        raise
-    finish_pending(app, voice)
-    if handle.workflow.number(handle.session.state) is not None:
-        _tell_uncounted(app, voice)
-    return handle
-
-
-def _tell_uncounted(app: Request, voice: Voice) -> None:
-    """Say which files no new number is counted from."""
-    if found := clarifications(app).uncounted():
-        which = f"{found[0]:04d}" if len(found) == 1 else f"{found[0]:04d} to {found[-1]:04d}"
-        voice.warn(
-            f"{app.process.settings.decisions} has a file with a number far beyond the others "
-            f"({which}): "
-            "new records do not count from it; rename it if its number is wrong"
-        )
 
 
 def tell_redacted(voice: Voice, what: str, text: str) -> None:

@@ -102,7 +102,7 @@ def _one(one: Said) -> str:
 
 
 def what(tag: str) -> str:
-    """The words of a tag: `decision acknowledged` of `clarification.decision_acknowledged.v2`."""
+    """The words of a tag: `decision acknowledged` of `NAME.decision_acknowledged.v2`."""
     parts = tag.split(".")
     return shown(parts[1] if len(parts) == 3 else tag).replace("_", " ")
 

@@ -1,4 +1,4 @@
-"""`db upgrade`, `db status` and `db backup`."""
+"""`admin db upgrade`, `admin db status` and `admin db backup`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from preflights_cli.common import Voice, common
+from preflights_cli.common import Voice, reading, recording
 from preflights_cli.progress import bar_over, counted
 from preflights_es.archive.verification import walked
 from preflights_es.core.errors import LogDamaged
@@ -26,20 +26,20 @@ def db_command() -> None:
 
     \b
     Examples:
-      preflights db status
-      preflights db backup /mnt/elsewhere/log.db
+      preflights admin db status
+      preflights admin db backup /mnt/elsewhere/log.db
     """
 
 
 @db_command.command("upgrade", short_help="Create the log, or bring its tables up to date.")
-@common
+@recording
 def upgrade_command(app: Request, voice: Voice) -> int:
     """Create the log, or bring its tables up to date; what records something does so by itself.
 
     \b
     Examples:
-      preflights db upgrade
-      preflights db upgrade --db sqlite:////srv/preflights/log.db
+      preflights admin db upgrade
+      preflights admin db upgrade --db sqlite:////srv/preflights/log.db
     """
     store = app.process.store
     _ = app.process.project  # a shared log learns which repository this is
@@ -51,7 +51,7 @@ def upgrade_command(app: Request, voice: Voice) -> int:
 
 
 @db_command.command("status", short_help="Say where the log lies, and whether it is whole.")
-@common
+@reading
 def status_command(app: Request, voice: Voice) -> int:
     """Say where the log lies, how large it is, and whether its file is whole.
 
@@ -59,8 +59,8 @@ def status_command(app: Request, voice: Voice) -> int:
 
     \b
     Examples:
-      preflights db status
-      preflights db status --json
+      preflights admin db status
+      preflights admin db status --json
     """
     store = app.process.store
     store.check()
@@ -86,7 +86,7 @@ def status_command(app: Request, voice: Voice) -> int:
 
 @db_command.command("backup", short_help="Copy the log to a new file, while writers go on.")
 @click.argument("file")
-@common
+@reading
 def backup_command(file: str, app: Request, voice: Voice) -> int:
     """Copy the log to a new file, while writers go on; the copy is verified before it is there.
 
@@ -94,7 +94,7 @@ def backup_command(file: str, app: Request, voice: Voice) -> int:
 
     \b
     Examples:
-      preflights db backup /mnt/elsewhere/log.db
+      preflights admin db backup /mnt/elsewhere/log.db
       preflights audit verify --all --db /mnt/elsewhere/log.db
     """
     from preflights_es.store.backup import blamed_on, copied

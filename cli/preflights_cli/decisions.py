@@ -8,7 +8,7 @@ from typing import Any, Final, NoReturn
 
 import click
 
-from preflights_cli.common import Voice, common, finish_pending, given, tell_behind
+from preflights_cli.common import Voice, finish_pending, given, reading, tell_behind
 from preflights_cli.dates import Moment, day, iso
 from preflights_cli.progress import counted
 from preflights_cli.table import streamed
@@ -41,7 +41,7 @@ LISTING: Final = "sessions --status damaged"
 )
 @click.option("--category", metavar="NAME", callback=given, help="Of one category alone.")
 @click.option("--all", "everything", is_flag=True, help="Every patch, also those not in force.")
-@common
+@reading
 def decisions_command(
     at: int | None, category: str | None, everything: bool, app: Request, voice: Voice
 ) -> int:
@@ -132,7 +132,7 @@ def _lost(app: Request, session_id: str, status: str) -> str:
         app.process.runner.load(session_id)
     except PreflightsError:
         return f"session {id_} is {status}: what it decided is not told"
-    again = "`preflights projections rebuild` folds it again"
+    again = "`preflights admin projections rebuild` folds it again"
     return f"session {id_} was {status} when it was folded, what it decided is not told: {again}"
 
 
@@ -243,26 +243,24 @@ def _origin(origin: Origin) -> dict[str, Any]:
 def _say_decisions(voice: Voice, found: Iterable[Decision], *, everything: bool) -> None:
     columns: dict[str, Callable[[Decided], str]] = {
         "uid": lambda decided: short(decided.uid),
-        **({"standing": lambda decided: decided.standing} if everything else {}),
-        **({"superseded by": _successor} if everything else {}),
+        **({"standing": _standing} if everything else {}),
         "record": _record,
-        "accepted": lambda decided: day(accepted_at(decided)),
         "by": _by,
         "category": _category,
         "decided": _values,
         "intention": lambda decided: one_line(decided.title),
     }
     rows = ([cell(one.decided) for cell in columns.values()] for one in found)
-    if streamed(tuple(columns), rows, fold=False):
+    if streamed(tuple(columns), rows):
         voice.hint("Ask why with: preflights why UID")
     else:
         voice.say("Nothing is decided here." if everything else "Nothing is in force here.")
 
 
-def _successor(decided: Decided) -> str:
-    """What took its place."""
+def _standing(decided: Decided) -> str:
+    """Where it stands, and what took its place."""
     later = decided.superseded_by
-    return "" if later is None else short(later.uid)
+    return decided.standing if later is None else f"{decided.standing} by {short(later.uid)}"
 
 
 def _record(decided: Decided) -> str:
@@ -272,8 +270,9 @@ def _record(decided: Decided) -> str:
 
 
 def _by(decided: Decided) -> str:
+    """Who acknowledged it, and the day on which it was accepted."""
     actor = decided.acknowledged_by
-    return who(actor) if actor is not None else ""
+    return f"{who(actor)} {day(accepted_at(decided))}".rstrip() if actor is not None else ""
 
 
 def who(actor: Actor) -> str:

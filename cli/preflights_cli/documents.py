@@ -1,4 +1,4 @@
-"""`render` and `renumber`: the files that decisions became."""
+"""`admin render`: the document of a session, as the log has it."""
 
 from __future__ import annotations
 
@@ -7,8 +7,6 @@ import click
 from preflights_cli.common import Voice, common, finish_pending
 from preflights_cli.main import EXIT_REFUSED
 from preflights_es.core.text import shown
-from preflights_es.services.clarification.clarifications import clarifications
-from preflights_es.services.clarification.renumber import mended
 from preflights_es.services.request import Request
 
 
@@ -24,8 +22,8 @@ def render_command(session: str, to_stdout: bool, check: bool, app: Request, voi
 
     \b
     Examples:
-      preflights render last
-      preflights render 3f9a12c4 --check
+      preflights admin render last
+      preflights admin render 3f9a12c4 --check
     """
     if check and to_stdout:
         message = "--check and --stdout exclude each other"
@@ -51,39 +49,3 @@ def render_command(session: str, to_stdout: bool, check: bool, app: Request, voi
     }
     voice.say(shown(words[rendered.outcome]))
     return EXIT_REFUSED if rendered.outcome in ("missing", "differs") else 0
-
-
-@click.command()
-@click.option("--check", is_flag=True, help="Only say what collides; exit code 1 if anything does.")
-@common
-def renumber_command(check: bool, app: Request, voice: Voice) -> int:
-    """Mend records whose numbers collide after a merge.
-
-    The oldest record keeps its number, the others get the next free ones; what points at them
-    is written anew.
-
-    \b
-    Examples:
-      preflights renumber --check
-      preflights renumber
-    """
-    finish_pending(app, voice)
-    app.process.documents.check_folders()
-    moves = mended(
-        app.process.runner,
-        clarifications(app),
-        app.process.documents,
-        app.process.settings.decisions,
-        write=not check,
-    )
-    voice.json(
-        {
-            "format": "renumber/1",
-            "moves": [{"from": m.path, "to": m.to, "session_id": m.session_id} for m in moves],
-        }
-    )
-    for move in moves:
-        voice.say(shown(f"{move.path} -> {move.to}"))
-    if not moves:
-        voice.say("No numbers collide.")
-    return EXIT_REFUSED if check and moves else 0

@@ -1,4 +1,4 @@
-"""`erase`: what a session holds goes, and that it went stays."""
+"""`admin erase`: what a session holds goes, and that it went stays."""
 
 from __future__ import annotations
 
@@ -72,9 +72,9 @@ def erase_command(
 
     \b
     Examples:
-      preflights erase 3f9a12c4
-      preflights erase 3f9a12c4 --quoting --yes --reason "requested by the customer"
-      preflights erase --older-than 365d --dry-run
+      preflights admin erase 3f9a12c4
+      preflights admin erase 3f9a12c4 --quoting --yes --reason "requested by the customer"
+      preflights admin erase --older-than 365d --dry-run
     """
     _check_usage(session, days, voice, unasked=yes or dry_run)
     doomed, trouble = _doomed(app, session, days)

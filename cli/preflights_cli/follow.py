@@ -1,4 +1,4 @@
-"""`projections follow`."""
+"""`admin projections follow`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import click
 
-from preflights_cli.common import Voice, common
+from preflights_cli.common import Voice, recording
 from preflights_cli.dates import iso
 from preflights_cli.progress import counted
 from preflights_es.core.errors import PreflightsError
@@ -45,7 +45,7 @@ class _Seconds(click.FloatRange):
     metavar="SECONDS",
     help="Between two looks at the log, where nobody tells of appends.",
 )
-@common
+@recording
 def follow_command(every: float, app: Request, voice: Voice) -> int:
     """Keep projections up to date, so that whoever reads one finds nothing left to fold.
 
@@ -54,8 +54,8 @@ def follow_command(every: float, app: Request, voice: Voice) -> int:
 
     \b
     Examples:
-      preflights projections follow
-      preflights projections follow --every 10 --json
+      preflights admin projections follow
+      preflights admin projections follow --every 10 --json
     """
     said = _Said(voice, every)
     with closing(app.process.listener()) as listener, _stopping(listener.stop) as signals:

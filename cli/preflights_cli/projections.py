@@ -1,4 +1,4 @@
-"""`projections status`, `projections rebuild` and `projections follow`."""
+"""`admin projections status`, `admin projections rebuild` and `admin projections follow`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Final
 
 import click
 
-from preflights_cli.common import Voice, common
+from preflights_cli.common import Voice, common, reading
 from preflights_cli.decisions import LISTING, is_unfolded
 from preflights_cli.follow import follow_command
 from preflights_cli.progress import bar, counted
@@ -39,9 +39,9 @@ def projections_command() -> None:
 
     \b
     Examples:
-      preflights projections status
-      preflights projections rebuild decisions
-      preflights projections follow
+      preflights admin projections status
+      preflights admin projections rebuild decisions
+      preflights admin projections follow
     """
 
 
@@ -49,14 +49,14 @@ projections_command.add_command(follow_command)
 
 
 @projections_command.command("status", short_help="Say how far each projection is.")
-@common
+@reading
 def status_command(app: Request, voice: Voice) -> int:
     """Say how far each projection is; nothing is folded.
 
     \b
     Examples:
-      preflights projections status
-      preflights projections status --json
+      preflights admin projections status
+      preflights admin projections status --json
     """
     counts = app.process.following.counts()
     states = app.process.projector.states()
@@ -76,7 +76,6 @@ def status_command(app: Request, voice: Voice) -> int:
                 Column("sessions", [f"{state.sessions:,}" for state in states]),
                 Column("state", [_word(state) for state in states]),
             ),
-            fold=False,
         )
         sessions, waiting = counted(counts["sessions"], "session"), counts["waiting"]
         voice.say(f"{sessions} in the log, {counted(waiting, 'append')} to fold.")
@@ -119,8 +118,8 @@ def rebuild_command(names: tuple[str, ...], jobs: int | None, app: Request, voic
 
     \b
     Examples:
-      preflights projections rebuild
-      preflights projections rebuild usage --jobs 4
+      preflights admin projections rebuild
+      preflights admin projections rebuild usage --jobs 4
     """
     known = [state.name for state in app.process.projector.states()]
     if unknown := [name for name in names if name not in known]:

@@ -10,7 +10,7 @@ import click
 import msgspec
 from msgspec.structs import replace
 
-from preflights_cli.common import Voice, common, given
+from preflights_cli.common import Voice, given, reading
 from preflights_cli.main import EXIT_REFUSED
 from preflights_cli.transfer import sessions_of
 from preflights_es.core.ids import short
@@ -32,7 +32,7 @@ Stream = tuple[Sequence[Stored], bytes | None]
 
 
 @click.command()
-@click.argument("session", nargs=-1, required=True, metavar="SESSION|FILE.jsonl...")
+@click.argument("session", nargs=-1, metavar="[SESSION|FILE.jsonl]...")
 @click.option("--all", "everything", is_flag=True, help="Every difference, not only the first.")
 @click.option(
     "--drift", is_flag=True, help="Run on with the recorded responses, as far as they go."
@@ -64,26 +64,26 @@ Stream = tuple[Sequence[Stored], bytes | None]
 @click.option(
     "--out", metavar="FILE.jsonl", callback=given, help="Keep what was run in a new file."
 )
-@common
+@reading
 def replay_command(
     session: tuple[str, ...], everything: bool, app: Request, voice: Voice, **asked: Any
 ) -> int:
     """Re-run recorded sessions and compare every decision; no model is asked.
 
-    A file is one that `export` wrote; - is stdin. With --drift, --simulate or a what-if (--provider
-    to --fault) a session runs again beside the log; nothing of it is recorded.
+    A file is one that `admin export` wrote; - is stdin. With --drift, --simulate or a what-if
+    (--provider to --fault) a session runs again beside the log; nothing of it is recorded.
 
     \b
     Examples:
-      preflights replay last
-      preflights replay replays/clarification/*.jsonl
+      preflights replay
+      preflights replay replays/*/*.jsonl
       preflights replay last --drift
       preflights replay last --simulate --seed 7
       preflights replay last --provider sim --from clarify-1
     """
     wanted = Asked(**asked)
     mode = wanted.mode()
-    streams = (stream for typed in session for stream in _streams(app, voice, typed))
+    streams = (stream for typed in session or (LAST,) for stream in _streams(app, voice, typed))
     if mode == "strict":
         return _strict(streams, voice, everything=everything)
     from preflights_cli import rerun

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import click
 
-from preflights_cli.common import Voice, common, finish_pending
+from preflights_cli.common import Voice, finish_pending, reading
 from preflights_cli.dates import day, iso, minute, second
 from preflights_cli.rendering import describe, session_json, status_of, tell_warnings, view_of
 from preflights_cli.table import Column, streamed, table
@@ -53,7 +53,7 @@ def _refuse_unknown(status: str | None) -> None:
     metavar="STATUS",
     help="Only those, such as needs_answers or ready.",
 )
-@common
+@reading
 def sessions_command(
     everything: bool, any_project: bool, status: str | None, app: Request, voice: Voice
 ) -> int:
@@ -96,7 +96,7 @@ def _say_sessions(voice: Voice, rows: Iterable[dict[str, Any]], status: str | No
         )
         for row in rows
     )
-    if streamed(("id", "age", "status", "progress", "intention"), cells, fold=False):
+    if streamed(("id", "age", "status", "progress", "intention"), cells):
         return
     if status:
         voice.say(f"No session here is {status.replace('_', ' ')}.")
@@ -148,7 +148,7 @@ def _age(seconds: int) -> str:
 
 @click.command()
 @click.argument("session", default="last")
-@common
+@reading
 def show_command(session: str, app: Request, voice: Voice) -> int:
     """Show one session: what is decided, by whom, and what is open.
 
@@ -182,9 +182,9 @@ def _say_erased(app: Request, voice: Voice, handle: Handle) -> None:
 
 @click.command()
 @click.argument("session", default="last")
-@common
+@reading
 def log_command(session: str, app: Request, voice: Voice) -> int:
-    """Show the events of a session; with --json one a line, as `export` writes them.
+    """Show the events of a session; with --json one a line, as `admin export` writes them.
 
     Of a damaged session what is there is shown all the same, then where it is wrong.
 
@@ -223,7 +223,7 @@ def _say_events(app: Request, voice: Voice, stored: Sequence[Stored]) -> LogDama
                 "what", [_told(one, event, taken) for one, event in zip(stored, read, strict=True)]
             ),
         ),
-        fold=True,
+        whole=True,
     )
     first = stored[0]
     began = _at(day, first)
@@ -297,7 +297,7 @@ def _short(value: object) -> str:
 
 @click.command()
 @click.argument("session", default="last")
-@common
+@reading
 def prompt_command(session: str, app: Request, voice: Voice) -> int:
     """Print the brief for a coding agent: what is decided, and what is still open.
 

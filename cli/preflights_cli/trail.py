@@ -8,7 +8,7 @@ from typing import Final
 import click
 import msgspec
 
-from preflights_cli.common import Voice, common, finish_pending, given
+from preflights_cli.common import Voice, finish_pending, given, reading
 from preflights_cli.dates import Moment
 from preflights_cli.decisions import refuse_undecided
 from preflights_cli.sessions import erased
@@ -55,7 +55,7 @@ NAMED_MAX: Final = 8  # of those who are there, where nobody is who was asked fo
     type=click.Choice(FORMATS),
     help="table, unless said; --json is jsonl.",
 )
-@common
+@reading
 def trail_command(
     decision: str | None,
     session: str | None,

@@ -47,7 +47,7 @@ class Told(NamedTuple):
 
 
 def _table(_voice: Voice, found: Iterable[Told]) -> None:
-    streamed(HEADINGS, map(_row, found), fold=True)
+    streamed(HEADINGS, map(_row, found), whole=True)
 
 
 def _row(told: Told) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""`export` and `import`: sessions travel as JSON Lines."""
+"""`admin export` and `admin import`: sessions travel as JSON Lines."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any, BinaryIO, Final
 import click
 import msgspec
 
-from preflights_cli.common import Voice, common, given
+from preflights_cli.common import Voice, given, reading, recording
 from preflights_cli.consent import Consent
 from preflights_cli.progress import bar, counted, tell_scrubbed
 from preflights_es.archive.number_collisions import Collision, Collisions
@@ -22,6 +22,7 @@ from preflights_es.core.errors import LogDamaged, Refused
 from preflights_es.core.ids import short
 from preflights_es.core.ports import Head, Stored
 from preflights_es.core.text import shown
+from preflights_es.runtime.sessions import LAST
 from preflights_es.services.request import Request
 from preflights_es.store import jsonl
 from preflights_es.system.output_file import new_file
@@ -37,7 +38,7 @@ COMPRESSED: Final = ".gz"
 @click.option("-o", "--output", metavar="FILE", callback=given, help="A new file; - is stdout.")
 @click.option("--all", "everything", is_flag=True, help="Every session of this project.")
 @click.option("--any-project", is_flag=True, help="Every session of every project in this log.")
-@common
+@reading
 def export_command(
     session: str | None,
     output: str | None,
@@ -50,15 +51,15 @@ def export_command(
 
     \b
     Examples:
-      preflights export last > session.jsonl
-      preflights export 3f9a12c4 -o bug-report.jsonl
-      preflights export --all -o project.jsonl.gz
+      preflights admin export > session.jsonl
+      preflights admin export 3f9a12c4 -o bug-report.jsonl
+      preflights admin export --all -o project.jsonl.gz
     """
     many = everything or any_project
-    if many == (session is not None):
+    if many and session is not None:
         message = "name a session, or give --all or --any-project"
         raise click.UsageError(message)
-    heads = _heads(app, session, any_project=any_project)
+    heads = _heads(app, None if many else session or LAST, any_project=any_project)
     if output in (None, "-"):
         for content in app.process.transfer.all(heads):
             voice.lines(content)
@@ -116,7 +117,7 @@ def _packed(raw: BinaryIO, name: str) -> Iterator[BinaryIO]:
 @click.argument("file")
 @click.option("--extend", is_flag=True, help="Let sessions that are held here go on; do not ask.")
 @click.option("--erase", is_flag=True, help="Erase sessions here that are erased in the file.")
-@common
+@recording
 def import_command(file: str, extend: bool, erase: bool, app: Request, voice: Voice) -> int:
     """Take over the sessions of a file (- is stdin); every hash chain is verified first.
 
@@ -130,9 +131,9 @@ def import_command(file: str, extend: bool, erase: bool, app: Request, voice: Vo
 
     \b
     Examples:
-      preflights import session.jsonl
-      preflights import project.jsonl.gz --extend
-      preflights export last | preflights import - --db copy.db
+      preflights admin import session.jsonl
+      preflights admin import project.jsonl.gz --extend
+      preflights admin export last | preflights admin import - --db copy.db
     """
     told, collisions = _Told(voice), Collisions(app.process.runner)
     consent = Consent(voice, extend=extend, erase=erase)
@@ -166,8 +167,8 @@ def _warn_twice(voice: Voice, twice: Sequence[Collision]) -> None:
         voice.warn(f"and so do {counted(more, 'other number')}")
     if twice:
         voice.warn(
-            "`preflights renumber` mends it where the records of both lie in the folder; "
-            "`preflights render SESSION` writes one that does not"
+            "`preflights admin renumber` mends it where the records of both lie in the folder; "
+            "`preflights admin render SESSION` writes one that does not"
         )
 
 

@@ -11,7 +11,7 @@ from typing import Any, cast
 import click
 import msgspec
 
-from preflights_cli.common import Voice, common, finish_pending, tell_behind
+from preflights_cli.common import Voice, finish_pending, reading, tell_behind
 from preflights_cli.dates import EPOCH, Moment, iso
 from preflights_cli.table import Column, table
 from preflights_es.projections.usage import BY, By, Price, Used, used
@@ -42,7 +42,7 @@ UNKNOWN = "?"
     help="Calls until that day, or time; UTC likewise.",
 )
 @click.option("--any-project", is_flag=True, help="Of every project in this log.")
-@common
+@reading
 def usage_command(
     by: tuple[str, ...],
     since: int | None,
@@ -113,25 +113,35 @@ def _say(voice: Voice, found: Sequence[Used], names: Sequence[By], *, is_empty: 
         return
     columns = [Column(name, [getattr(one, name) for one in found]) for name in names]
     columns += [
+        Column("calls", [_text(one.calls) for one in found]),
+        Column("trouble", [_trouble(one) for one in found]),
+    ]
+    columns += [
         Column(heading, [_text(getattr(one, name)) for one in found])
         for heading, name in (
-            ("calls", "calls"),
-            ("retries", "retries"),
-            ("failed", "failed"),
-            ("rejected", "rejected"),
-            ("fallbacks", "fallbacks"),
-            ("late", "late"),
             ("tokens in", "input_tokens"),
             ("out", "output_tokens"),
             ("median ms", "latency_ms_median"),
         )
     ]
     columns.append(Column("cost", [_cost(one) for one in found]))
-    table(tuple(columns), fold=False)
+    table(tuple(columns))
     if any(one.unmeasured for one in found):
         voice.hint("Some calls did not say what they took: the sums lack them.")
     if any(one.unpriced for one in found):
         voice.hint("Prices are yours to say: [[prices]] in preflights.toml.")
+
+
+def _trouble(one: Used) -> str:
+    """How often a call did not go as it should; nothing where all did."""
+    counts = (
+        ("retries", one.retries),
+        ("failed", one.failed),
+        ("rejected", one.rejected),
+        ("fallbacks", one.fallbacks),
+        ("late", one.late),
+    )
+    return ", ".join(f"{name} {count:,}" for name, count in counts if count)
 
 
 def _text(value: Any) -> str:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Final
 
 import click
 
-from preflights_cli.common import Voice, common, finish_pending, tell_behind
+from preflights_cli.common import Voice, finish_pending, reading, tell_behind
 from preflights_cli.dates import iso, minute
 from preflights_cli.decisions import (
     actor_json,
@@ -15,7 +16,7 @@ from preflights_cli.decisions import (
     value_json,
     who,
 )
-from preflights_cli.workflows.clarification.display import SOURCES
+from preflights_cli.rendering import Behind, shown_of
 from preflights_es.core.completions import CompletionReceived, CompletionRequested
 from preflights_es.core.decision_record import Decided, Origin
 from preflights_es.core.errors import PreflightsError, Refused, UnknownSession
@@ -26,19 +27,17 @@ from preflights_es.core.text import one_line, shortened, shown
 from preflights_es.projections.decisions import in_force, patches
 from preflights_es.projections.folding import Read
 from preflights_es.services.request import Request
-from preflights_es.workflows.clarification.events import (
-    CategoryDetected,
-    IntentionDeclared,
-    QuestionAsked,
-)
 
 RESPONSE_MAX: Final = 300  # characters of a provider's response, in words for people
 
+Traced = tuple[dict[str, Any], Mapping[str, str]]
+"""A value with the events behind it, and its workflow's words for how a value came about."""
+
 
 @click.command()
-@click.argument("what", metavar="UID|FIELD")
+@click.argument("what", metavar="UID|FIELD", default="last")
 @click.argument("field", required=False)
-@common
+@reading
 def why_command(what: str, field: str | None, app: Request, voice: Voice) -> int:
     """Say where a value came from: the answer, question, intention, model and person behind it.
 
@@ -47,20 +46,21 @@ def why_command(what: str, field: str | None, app: Request, voice: Voice) -> int
 
     \b
     Examples:
-      preflights why last
+      preflights why
       preflights why 3f9a12c4 Strategy
       preflights why Database.Type --json
     """
     finish_pending(app, voice)
-    values = _behind(app, voice, what, field)
+    found = _found(app, voice, what, field)
+    values = [value for value, _ in found]
     voice.json({"format": "why/1", "behind": bool(app.process.projector.behind), "values": values})
     if not voice.as_json:
-        for value in values:
-            _say_why(voice, value)
+        for value, sources in found:
+            _say_why(voice, value, sources)
     return 0
 
 
-def _behind(app: Request, voice: Voice, what: str, field: str | None) -> list[dict[str, Any]]:
+def _found(app: Request, voice: Voice, what: str, field: str | None) -> list[Traced]:
     try:
         session_id = app.sessions.resolved(what)
     except UnknownSession:
@@ -79,7 +79,7 @@ def _behind(app: Request, voice: Voice, what: str, field: str | None) -> list[di
     return [_why(read, decided, origin) for origin in origins]
 
 
-def _in_force(app: Request, voice: Voice, what: str) -> list[dict[str, Any]]:
+def _in_force(app: Request, voice: Voice, what: str) -> list[Traced]:
     """A field, wherever a decision that is in force has it; the newest first."""
     rows = app.process.projector.rows("decisions", app.process.project, "in_force")
     having = [
@@ -118,47 +118,48 @@ def _named(origin: Origin, decided: Decided, field: str) -> bool:
     return field.casefold() in (name.casefold() for name in names)
 
 
-def _why(read: Read, decided: Decided, origin: Origin) -> dict[str, Any]:
+def _why(read: Read, decided: Decided, origin: Origin) -> Traced:
     """One value, with the events behind it."""
-    return {
+    value = {
         "session_id": read.head.session_id,
         "uid": decided.uid,
         "standing": decided.standing,
         "category": decided.category,
         **value_json(origin),
-        "keyword": _keyword(_event(read, origin.version)),
-        "intention": _intention(read),
+        "keyword": _behind(read, origin.version).keyword,
+        "intention": _intention(read, decided),
         "question": _question(read, origin),
         "answer": _answer(read, origin),
         "response": _response(read, origin.response),
         "acknowledged": _acknowledged(decided),
         "superseded_by": related_json(decided.superseded_by),
     }
+    return value, shown_of(read.workflow.name).sources
 
 
 def _event(read: Read, version: int | None) -> Event | None:
     return None if version is None else read.events[version - 1]
 
 
-def _keyword(event: Event | None) -> str | None:
-    return event.keyword if isinstance(event, CategoryDetected) else None
+def _behind(read: Read, version: int | None) -> Behind:
+    event = _event(read, version)
+    return Behind() if event is None else shown_of(read.workflow.name).behind(event)
 
 
 def _said(version: int, new: Input) -> dict[str, Any]:
     return {"version": version, "by": actor_json(new.actor), "at": iso(new.at)}
 
 
-def _intention(read: Read) -> dict[str, Any]:
+def _intention(read: Read, decided: Decided) -> dict[str, Any]:
     first = read.events[0]
-    assert isinstance(first, IntentionDeclared), "only clarifications decide"
-    return {**_said(1, first), "text": first.intention}
+    assert isinstance(first, Input), "a session begins with an Input"
+    return {**_said(1, first), "text": _behind(read, 1).intention or decided.title}
 
 
 def _question(read: Read, origin: Origin) -> dict[str, Any] | None:
-    event = _event(read, origin.asked)
-    if not isinstance(event, QuestionAsked):
+    asked = _behind(read, origin.asked).question
+    if asked is None:
         return None
-    asked = event.question
     return {"version": origin.asked, "text": asked.question, "options": list(asked.options)}
 
 
@@ -201,7 +202,7 @@ def _acknowledged(decided: Decided) -> dict[str, Any] | None:
     }
 
 
-def _say_why(voice: Voice, value: dict[str, Any]) -> None:
+def _say_why(voice: Voice, value: dict[str, Any], sources: Mapping[str, str]) -> None:
     """The chain behind one value, its end first."""
     name = f"{value['category']}.{value['field']}"
     voice.say(voice.bold(shown(f"{name}: {one_line(value['value'])}")))
@@ -214,7 +215,8 @@ def _say_why(voice: Voice, value: dict[str, Any]) -> None:
         voice.say(f"  question   {_quoted(question['text'])} (event {question['version']})")
     if (answer := value["answer"]) is not None:
         said = ", ".join(map(one_line, answer["values"]))
-        voice.say(f"  answer     {_quoted(said)}, {SOURCES[value['source']]}, {_by_at(answer)}")
+        source = sources.get(value["source"], value["source"])
+        voice.say(f"  answer     {_quoted(said)}, {source}, {_by_at(answer)}")
     if (response := value["response"]) is not None:
         did = "read the value" if value["answer"] is None else "worded the question"
         voice.say(f"  model      {shown(_model(response))} {did} (event {response['version']})")

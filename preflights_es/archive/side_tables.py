@@ -14,7 +14,7 @@ from preflights_es.runtime.lost_calls import lost
 from preflights_es.runtime.runner import Runner
 from preflights_es.store.side_tables import SqlAuditing
 
-REBUILD: Final = "`preflights projections rebuild`"
+REBUILD: Final = "`preflights admin projections rebuild`"
 
 CURES: Final = {
     "": "delete them, nothing needs them",
@@ -140,7 +140,6 @@ def _newer(name: str, version: Any, ours: int | None) -> str:
         known, cure = "this program does not know it", "delete its row of 'projections'"
     else:
         known = f"this program knows {ours}"
-        cure = (
-            f"set it to {ours} in 'projections', then run `preflights projections rebuild {name}`"
-        )
+        again = f"`preflights admin projections rebuild {name}`"
+        cure = f"set it to {ours} in 'projections', then run {again}"
     return f"{found}, {known}: upgrade preflights; where no newer version was ever used, {cure}"

@@ -97,7 +97,7 @@ class _Arriving(msgspec.Struct, frozen=True):
     def open_calls(self, known: Iterable[str]) -> list[str]:
         """Completions can be made here; documents only stay due, where they were.
 
-        Importing a file writes no documents: `preflights render` does, when a person asks.
+        Importing a file writes no documents: `preflights admin render` does, when a person asks.
         """
         here = set(known)
         return sorted(call for call, is_completion in self.calls if is_completion or call in here)

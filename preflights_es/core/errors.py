@@ -141,7 +141,7 @@ class ProjectionDamaged(LogDamaged):
     """What a projection keeps is nothing that this program wrote; the log is another matter."""
 
     def __init__(self, name: str, found: str) -> None:
-        again = f"`preflights projections rebuild {name}` makes it again from the log"
+        again = f"`preflights admin projections rebuild {name}` makes it again from the log"
         super().__init__(f"projection {name!r}", 0, f"{found}: {again}")
 
 
@@ -243,7 +243,7 @@ class NoLog(StoreUnavailable):
     def __init__(self, where: str) -> None:
         super().__init__(
             f"there is no log at {where}: look at --db, PREFLIGHTS_DATABASE_URL and the settings "
-            "file, or create it with `preflights db upgrade`"
+            "file, or create it with `preflights admin db upgrade`"
         )
 
 

@@ -108,7 +108,7 @@ class Sessions:
         if not found:
             raise UnknownSession(typed)
         if len(found) > 1:
-            advice = "name one by its id, and give each its own by `preflights renumber`"
+            advice = "name one by its id, and give each its own by `preflights admin renumber`"
             raise AmbiguousSession(typed, found, advice)
         return found[0]
 

@@ -11,8 +11,8 @@ from preflights_es.core.lead import Setup
 from preflights_es.core.ports import Stored
 from preflights_es.core.questions import Given
 from preflights_es.replay.replayer import Replayer
-from preflights_es.runtime.runner import Runner
 from preflights_es.runtime.registry import WORKFLOWS
+from preflights_es.runtime.runner import Runner
 from preflights_es.services.replays import own_code
 from preflights_es.store.memory import MemoryStore
 from preflights_es.system import clock_ids

@@ -129,7 +129,7 @@ def _megabytes(path: Path) -> float:
     Another process starts it: a child is counted with what its parent held when it was made.
     """
     program = Path(sys.executable).with_name("preflights")
-    words = [str(program), "import", str(path), "--db", _new_file()]
+    words = [str(program), "admin", "import", str(path), "--db", _new_file()]
     done = subprocess.run(
         [sys.executable, "-S", "-c", MEASURER, *words], check=True, capture_output=True
     )

@@ -46,7 +46,7 @@ DAMAGE: Final = (
     ),
     (
         "INSERT INTO marks VALUES ('sessions', 'GONE', 3)",
-        f"00000001: a row of 'marks' {STRAY}`preflights projections rebuild` removes it",
+        f"00000001: a row of 'marks' {STRAY}`preflights admin projections rebuild` removes it",
     ),
     (
         "INSERT INTO marks SELECT 'theirs', session_id, 3 FROM heads",
@@ -129,8 +129,8 @@ def test_a_call_that_no_row_knows_is_named_with_the_command_that_puts_it_back(
     waiting(house)
     assert house.call("audit", "verify", env=GOLDEN).code == 0
     changed(house, "DELETE FROM claims")
-    assert "`preflights projections rebuild` puts it back" in named(house, env=GOLDEN)
-    assert house.call("projections", "rebuild").code == 0
+    assert "`preflights admin projections rebuild` puts it back" in named(house, env=GOLDEN)
+    assert house.call("admin", "projections", "rebuild").code == 0
     assert house.call("audit", "verify", env=GOLDEN).code == 0
 
 
@@ -148,7 +148,7 @@ def test_a_log_that_says_two_schemas_is_named_in_one_line(house: Project) -> Non
 def test_a_number_that_was_borne_once_stays_given(house: Project) -> None:
     house.decided()
     house.decided("Add SSO")
-    assert house.call("erase", "last", "--yes").code == 0
+    assert house.call("admin", "erase", "last", "--yes").code == 0
     assert house.call("audit", "verify", "--all").code == 0
 
 

@@ -18,7 +18,13 @@ from tests.store.given import older
 SOON_S: Final = 8  # seconds; one that waits for the lock takes 15 or 30
 LOOKING: Final = (
     *(("decisions",), ("sessions",), ("sessions", "--all"), ("usage",), ("why", "Strategy")),
-    *(("notes",), ("show",), ("log",), ("audit", "trail"), ("projections", "status")),
+    *(
+        ("note", "list"),
+        ("show",),
+        ("log",),
+        ("audit", "trail"),
+        ("admin", "projections", "status"),
+    ),
 )
 
 
@@ -90,6 +96,6 @@ def test_a_document_that_is_owed_is_left_to_the_next_command(house: Project) -> 
         assert (house.call("decisions").code, house.call("sessions").err) == (0, "")
         assert time.monotonic() - began < SOON_S
     assert house.call("sessions").code == 0
-    assert house.call("render", "--check").code == 0
+    assert house.call("admin", "render", "--check").code == 0
     (document,) = (house.folder / "docs" / "decisions").iterdir()
     assert document.name == "0001-add-login.md"

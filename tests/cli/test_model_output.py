@@ -146,10 +146,16 @@ def test_a_title_cannot_forge_a_line_of_a_list(house: Project, api: FakeAPI, tex
     assert done.code == 0, done
     assert done.is_safe()
     assert sum(line.startswith("  ") and "  task  " in line for line in done.out.splitlines()) == 1
-    for words in (("tasks",), ("ideas",), ("notes",), ("show", "last"), ("log", "last")):
+    for words in (
+        ("note", "tasks"),
+        ("note", "ideas"),
+        ("note", "list"),
+        ("show", "last"),
+        ("log", "last"),
+    ):
         shown = house.call(*words)
         assert shown.is_safe()
-    assert len(house.call("tasks", "--json").json["items"]) == 1
+    assert len(house.call("note", "tasks", "--json").json["items"]) == 1
 
 
 def test_a_line_break_in_a_title_breaks_the_contract(house: Project, api: FakeAPI) -> None:
@@ -158,7 +164,7 @@ def test_a_line_break_in_a_title_breaks_the_contract(house: Project, api: FakeAP
     done = asked(house, api, "note", "buy milk")
     assert done.code == 3
     assert "Could not process this" in done.err
-    assert house.call("tasks", "--json").json["items"] == []
+    assert house.call("note", "tasks", "--json").json["items"] == []
 
 
 def test_what_a_model_says_of_a_key_is_recorded_without_it(house: Project, api: FakeAPI) -> None:

@@ -21,11 +21,11 @@ READING = (
     ("show",),
     ("decisions",),
     ("usage",),
-    ("notes",),
+    ("note", "list"),
     ("audit", "verify"),
-    ("db", "status"),
-    ("export", "--all"),
-    ("projections", "status"),
+    ("admin", "db", "status"),
+    ("admin", "export", "--all"),
+    ("admin", "projections", "status"),
 )
 
 
@@ -86,7 +86,7 @@ def test_a_person_sees_what_needs_trust_and_says_yes(clone: Project) -> None:
     assert f"{clone.folder}/preflights.toml sets:" in said
     assert 'line 1   actor = "Eve"' in said
     assert 'line 2   database = "evil.db"' in said
-    done = clone.call("db", "upgrade", "--json")
+    done = clone.call("admin", "db", "upgrade", "--json")
     assert done.json["database"] == str(clone.folder / "evil.db")
     assert listed(clone) == [{"path": f"{clone.folder}/preflights.toml", "state": "trusted"}]
     again = clone.call("trust")
@@ -108,7 +108,7 @@ def test_a_person_who_does_not_say_yes_trusts_nothing(clone: Project, answer: st
 def test_a_file_that_changed_is_asked_about_again(clone: Project) -> None:
     file = clone.folder / "preflights.toml"
     trust(file, clone.home)
-    assert clone.call("db", "upgrade").code == 0
+    assert clone.call("admin", "db", "upgrade").code == 0
     file.write_text('actor = "Mallory"\ndatabase = "evil.db"\n')
     done = clone.call("sessions")
     assert done.code == 2

@@ -295,11 +295,11 @@ LOOKS: Final = (
     ("decisions", "--all", "--json"),
     ("usage", "--json"),
     ("audit", "verify", "--all", "--json"),
-    ("erase", "--older-than", "36500d", "--dry-run", "--json"),
+    ("admin", "erase", "--older-than", "36500d", "--dry-run", "--json"),
     ("replay", "last", "--json"),
-    ("projections", "status", "--json"),
-    ("renumber", "--json"),
-    ("db", "status", "--json"),
+    ("admin", "projections", "status", "--json"),
+    ("admin", "renumber", "--json"),
+    ("admin", "db", "status", "--json"),
 )
 """Commands that look, or find nothing to do."""
 NEGATIVE: Final = re.compile(r"(?<![\w.-])-\d")

@@ -189,8 +189,8 @@ def test_a_reader_looks_by_every_command_and_records_by_none(roles: Roles, tmp_p
     house.git("init", "--quiet", "--template=")
     started = house.call("start", "Add OAuth login", "--db", roles.url("writer"), "--json")
     session = str(started.json["session_id"])
-    for words in ("show", "log", "replay", "export"):
-        done = house.call(words, session, "--db", roles.url("reader"))
+    for words in ("show", "log", "replay", "admin export"):
+        done = house.call(*words.split(), session, "--db", roles.url("reader"))
         assert done.code == 0, done.err
     for words in ("sessions", "decisions"):
         assert house.call(words, "--db", roles.url("reader")).code == 0

@@ -199,7 +199,7 @@ class Notes(Sessions):
         if not (dot and digits.isascii() and digits.isdecimal() and len(digits) <= NUMBER_MAX):
             raise Refused(
                 f"found {typed!r}, expected an item such as 3f9a12c4.1: "
-                "`preflights tasks` lists them"
+                "`preflights note tasks` lists them"
             )
         handle = self.load(session)
         self.refuse_other(handle)
