@@ -8,9 +8,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.1.0"
+from preflights_es.core.version import __version__
 
 if TYPE_CHECKING:
+    from preflights_es.api import (
+        AsyncPreflights,
+        Preflights,
+        open,  # noqa: A004  as `gzip.open`
+        open_async,
+    )
     from preflights_es.contracts.contract import Contract, OutputValidator, judge
     from preflights_es.core.errors import (
         CodeInOutputError,
@@ -65,6 +71,10 @@ if TYPE_CHECKING:
     )
 
 _HOME = {
+    "AsyncPreflights": "api",
+    "Preflights": "api",
+    "open": "api",
+    "open_async": "api",
     "LLMLostError": "core.errors",
     "LLMRefusedError": "core.errors",
     "LLMTruncatedError": "core.errors",
@@ -126,6 +136,7 @@ __all__ = [
     "CATEGORY_FIELD_MAP",
     "TASK_CATEGORIES",
     "AnthropicProvider",
+    "AsyncPreflights",
     "CodeInOutputError",
     "Contract",
     "DecisionPatch",
@@ -156,6 +167,7 @@ __all__ = [
     "MultipleArtifactsError",
     "OpenAIProvider",
     "OutputValidator",
+    "Preflights",
     "PreflightsError",
     "PromptRouter",
     "Question",
@@ -173,6 +185,8 @@ __all__ = [
     "compute_progress",
     "extract_decision_patch",
     "judge",
+    "open",
+    "open_async",
     "redact",
     "resolve_value",
 ]

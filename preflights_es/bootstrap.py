@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+import msgspec
+
 from preflights_es.core.events import Actor
-from preflights_es.services.leads import Leads
+from preflights_es.services.leads import Leads, Reloaded
 from preflights_es.services.process import Process
-from preflights_es.services.projections import projector
 from preflights_es.services.request import Request
 from preflights_es.settings.load import Options, Settings, load_settings
-from preflights_es.store.sql import SqlStore
 from preflights_es.system import clock_ids
 from preflights_es.system.gc_tuning import collect_seldom
 
@@ -21,24 +21,38 @@ def actor(settings: Settings, *, terminal: bool) -> Actor:
     return Actor(settings.actor_kind or ("user" if terminal else "script"), settings.actor_name)
 
 
-def opened(
+class Opened(msgspec.Struct, frozen=True):
+    """A process, and what its requests have in common."""
+
+    process: Process
+    actor: Actor
+    """Who is at work, unless a request says otherwise."""
+    options: Options | None
+    reloaded: Reloaded
+
+    def request(self, actor: Actor | None = None, key: str = "") -> Request:
+        """A request to it, by its actor or another one."""
+        leads = Leads(self.process.settings, self.options, self.reloaded)
+        return Request(self.process, actor or self.actor, leads=leads, key=key)
+
+
+def opened_process(
     cwd: Path,
     *,
-    terminal: bool,
+    terminal: bool = False,
     database: str | None = None,
     options: Options | None = None,
     language: str | None = None,
-    key: str = "",
     creates: bool = True,
     reads: bool = False,
     tell: Callable[[str], None] = lambda _: None,
-) -> Request:
-    """The one request of a process that makes one, in a folder.
+) -> Opened:
+    """A process in a folder, with the settings that hold there.
 
     Args:
+        terminal: whether a person is at work, where the settings do not say.
         options: what the caller says of a provider.
         language: what it says of the language of notes.
-        key: what makes it happen once.
         creates: whether a log that is not there is made.
         reads: whether the log is only read.
         tell: takes what a person should know of the project's name.
@@ -52,13 +66,42 @@ def opened(
 
     found = loaded(options)
     process = Process(found, creates=creates, reads=reads, tell=tell)
-    who = actor(found, terminal=terminal)
-    return Request(process, who, leads=Leads(found, options, loaded), key=key)
+    return Opened(process, actor(found, terminal=terminal), options, loaded)
+
+
+def opened(
+    cwd: Path,
+    *,
+    terminal: bool,
+    database: str | None = None,
+    options: Options | None = None,
+    language: str | None = None,
+    key: str = "",
+    creates: bool = True,
+    reads: bool = False,
+) -> Request:
+    """The one request of a process that makes one; arguments as for `opened_process`.
+
+    Args:
+        key: what makes it happen once.
+    """
+    found = opened_process(
+        cwd,
+        terminal=terminal,
+        database=database,
+        options=options,
+        language=language,
+        creates=creates,
+        reads=reads,
+    )
+    return found.request(key=key)
 
 
 def joined(database: str, names: Sequence[str], start: str) -> None:
     """Help to rebuild projections, as a process of its own."""
+    from preflights_es.services.projections import projector
     from preflights_es.store.projection_feed import SqlFollowing
+    from preflights_es.store.sql import SqlStore
 
     collect_seldom()
     store = SqlStore(database, clock_ids.now, clock_ids.salt)

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from preflights_cli.common import Voice, given, reading
 from preflights_cli.consent import what, who
-from preflights_cli.dates import iso, minute
+from preflights_cli.dates import minute
 from preflights_cli.main import EXIT_DAMAGED
 from preflights_cli.progress import bar_over, counted
 from preflights_cli.trail import trail_command
@@ -34,6 +34,7 @@ from preflights_es.core.errors import LogDamaged, Refused
 from preflights_es.core.ids import short
 from preflights_es.core.ports import Head
 from preflights_es.core.text import shown
+from preflights_es.core.times import iso
 from preflights_es.projections.verification import Astray
 from preflights_es.services.request import Request
 from preflights_es.store import checkpoint

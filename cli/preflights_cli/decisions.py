@@ -4,25 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import chain
-from typing import Any, Final, NoReturn
+from typing import Any, Final
 
 import click
+import msgspec
 
 from preflights_cli.common import Voice, finish_pending, given, reading, tell_behind
-from preflights_cli.dates import Moment, day, iso
+from preflights_cli.dates import Moment, day
 from preflights_cli.progress import counted
 from preflights_cli.table import streamed
-from preflights_es.core.artifacts import Related
-from preflights_es.core.decision_record import Decided, Origin
-from preflights_es.core.errors import ErasedSession, PreflightsError, ProjectionDamaged, Refused
+from preflights_es.core.decision_record import Decided
+from preflights_es.core.errors import PreflightsError, ProjectionDamaged
 from preflights_es.core.events import INT_MAX, Actor
 from preflights_es.core.ids import short
 from preflights_es.core.ports import Choice
 from preflights_es.core.text import one_line
+from preflights_es.core.times import iso
 from preflights_es.projections.decisions import Decision, accepted_at, decision, in_force
-from preflights_es.projections.folding import Read
 from preflights_es.runtime.registry import WORKFLOWS
 from preflights_es.services.request import Request
+from preflights_es.services.results import DecisionRow, Who
 
 KINDS: Final = {"user": "a person", "agent": "an agent", "script": "a script"}
 CATEGORY: Final = "Category"  # the field under which its origin stands
@@ -70,7 +71,7 @@ def decisions_command(
         "behind": tell_behind(app, voice),
         "decisions": [],
     }
-    voice.listed(shape, "decisions", map(_shape, found))
+    voice.listed(shape, "decisions", (msgspec.to_builtins(DecisionRow.of(one)) for one in found))
     if not voice.as_json:
         _say_decisions(voice, found, everything=everything)
     return 0
@@ -149,97 +150,6 @@ def is_unfolded(row: Mapping[str, Any]) -> bool:
     return row["status"] in ("damaged", "faulted") and row["progress"] is None
 
 
-def refuse_undecided(read: Read, advice: str) -> NoReturn:
-    """Say why a session has no decision to tell of.
-
-    Raises:
-        ErasedSession: what it decided, if anything, is gone.
-        Refused: it could not be folded, or has decided nothing.
-    """
-    if read.trouble == "erased":
-        raise ErasedSession(read.head.session_id)
-    id_ = short(read.head.session_id)
-    if read.trouble:
-        raise Refused(f"session {id_} is {read.trouble}, and what it decided not known: {read.why}")
-    raise Refused(f"session {id_} has decided nothing: {advice}")
-
-
-def _shape(one: Decision) -> dict[str, Any]:
-    decided = one.decided
-    return {
-        "session_id": one.session_id,
-        "version": decided.version,
-        "uid": decided.uid,
-        "title": decided.title,
-        "standing": decided.standing,
-        "kind": decided.kind,
-        "number": decided.number,
-        "category": decided.category,
-        "fields": [list(pair) for pair in decided.fields],
-        "provenance": [_origin(origin) for origin in decided.origins],
-        "response": decided.response,
-        "proposed_at": iso(decided.proposed_at),
-        "acknowledged_at": _iso(decided.acknowledged_at),
-        "acknowledged_by": actor_json(decided.acknowledged_by),
-        "relayed_by": actor_json(decided.relayed_by),
-        "accepted_at": _iso(accepted_at(decided)),
-        "superseded_at": _iso(decided.superseded_at),
-        "supersedes": related_json(decided.supersedes),
-        "superseded_by": related_json(decided.superseded_by),
-        "artifact": decided.written.path if decided.written else None,
-        "sha256": decided.written.sha256 if decided.written else None,
-    }
-
-
-def _iso(at: int | None) -> str | None:
-    return None if at is None else iso(at)
-
-
-def actor_json(actor: Actor | None) -> dict[str, str] | None:
-    """Who did it; null where nobody has."""
-    return None if actor is None else {"kind": actor.kind, "name": actor.name}
-
-
-def related_json(related: Related | None) -> dict[str, Any] | None:
-    """Another decision; null where there is none."""
-    if related is None:
-        return None
-    return {
-        "uid": related.uid,
-        "title": related.title,
-        "number": related.number,
-        "session_id": related.session_id,
-    }
-
-
-def said_by(origin: Origin) -> dict[str, str] | None:
-    """Who said a value: of the kind `model` where one read it, which no actor is."""
-    by = actor_json(origin.by)
-    return {"kind": "model", "name": ""} if origin.source == "suggested" else by
-
-
-def value_json(origin: Origin) -> dict[str, Any]:
-    """A value, who said it, and when it counted."""
-    return {
-        "field": origin.field,
-        "value": origin.value,
-        "source": origin.source,
-        "by": said_by(origin),
-        "at": iso(origin.at),
-        "version": origin.version,
-    }
-
-
-def _origin(origin: Origin) -> dict[str, Any]:
-    return {
-        "key": origin.key,
-        **value_json(origin),
-        "input": origin.input,
-        "asked": origin.asked,
-        "response": origin.response,
-    }
-
-
 def _say_decisions(voice: Voice, found: Iterable[Decision], *, everything: bool) -> None:
     columns: dict[str, Callable[[Decided], str]] = {
         "uid": lambda decided: short(decided.uid),
@@ -275,7 +185,7 @@ def _by(decided: Decided) -> str:
     return f"{who(actor)} {day(accepted_at(decided))}".rstrip() if actor is not None else ""
 
 
-def who(actor: Actor) -> str:
+def who(actor: Actor | Who) -> str:
     """A person by name; whoever is none is never shown as one."""
     if actor.kind == "user":
         return actor.name or "a person"

@@ -13,9 +13,9 @@ from typing import Any, Final
 import click
 
 from preflights_cli.common import Voice, recording
-from preflights_cli.dates import iso
 from preflights_cli.progress import counted
 from preflights_es.core.errors import PreflightsError
+from preflights_es.core.times import iso
 from preflights_es.projections.follower import Progress
 from preflights_es.services.request import Request
 from preflights_es.system import clock_ids

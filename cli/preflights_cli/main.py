@@ -17,7 +17,7 @@ from typing import Any
 import click
 
 from preflights_cli.commands import Program, commands
-from preflights_es import __version__
+from preflights_es.core.version import __version__
 from preflights_es.system.gc_tuning import collect_seldom
 from preflights_es.system.import_path import keep_to_absolute_folders
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from importlib import import_module
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import click
 import msgspec
@@ -16,7 +16,7 @@ from preflights_cli.commands import workflows
 from preflights_cli.common import Voice
 from preflights_cli.main import EXIT_REFUSED, EXIT_WAITING, EXIT_WORLD
 from preflights_es.core import session as kernel
-from preflights_es.core.events import Decision, Event
+from preflights_es.core.events import Decision
 from preflights_es.core.ids import short
 from preflights_es.core.questions import AnswerRefusal, Refusal
 from preflights_es.core.text import one_line, shown
@@ -27,15 +27,6 @@ from preflights_es.services.request import Request
 
 FORMAT: Final = "any-session/1"
 """Of a session whose workflow shows nothing of its own."""
-
-
-class Behind(NamedTuple):
-    """What an event says of where a decided value came from."""
-
-    intention: str | None = None
-    keyword: str | None = None
-    """The word of the intention that named the value."""
-    question: Question | None = None
 
 
 class Shown(msgspec.Struct, frozen=True, kw_only=True):
@@ -55,7 +46,6 @@ class Shown(msgspec.Struct, frozen=True, kw_only=True):
     """The conversation of a workflow in which a person accepts: whether at once, and by whom."""
     filed: Callable[[Request, Voice, Handle], None] = lambda _app, _voice, _handle: None
     """Says what a person has to know once the documents are written."""
-    behind: Callable[[Event], Behind] = lambda _event: Behind()
     sources: Mapping[str, str] = {}
     """How a value came about, in words, by `Origin.source`."""
 

@@ -8,7 +8,7 @@ from typing import Any, Final
 import click
 
 from preflights_cli.common import Voice, finish_pending, reading
-from preflights_cli.dates import day, iso, minute, second
+from preflights_cli.dates import day, minute, second
 from preflights_cli.rendering import describe, session_json, status_of, tell_warnings, view_of
 from preflights_cli.table import Column, streamed, table
 from preflights_es.core import ids
@@ -18,6 +18,7 @@ from preflights_es.core.events import ERASED_TAG, Event, SessionErased
 from preflights_es.core.ports import Head, Stored
 from preflights_es.core.session import STATUSES
 from preflights_es.core.text import one_line, shortened, shown
+from preflights_es.core.times import iso
 from preflights_es.core.views import Question
 from preflights_es.projections.audit import kind
 from preflights_es.runtime.registry import WORKFLOWS

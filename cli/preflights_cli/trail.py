@@ -10,7 +10,6 @@ import msgspec
 
 from preflights_cli.common import Voice, finish_pending, given, reading
 from preflights_cli.dates import Moment
-from preflights_cli.decisions import refuse_undecided
 from preflights_cli.sessions import erased
 from preflights_cli.trail_forms import WRITERS, Told
 from preflights_cli.usage import refuse_backwards
@@ -22,6 +21,7 @@ from preflights_es.projections.audit import Behind, Step, Wanted, is_by, steps, 
 from preflights_es.projections.decisions import patches
 from preflights_es.projections.folding import Read
 from preflights_es.services.request import Request
+from preflights_es.services.why import refuse_undecided
 
 FORMATS: Final = tuple(WRITERS)
 NAMED_MAX: Final = 8  # of those who are there, where nobody is who was asked for

@@ -12,8 +12,9 @@ import click
 import msgspec
 
 from preflights_cli.common import Voice, finish_pending, reading, tell_behind
-from preflights_cli.dates import EPOCH, Moment, iso
+from preflights_cli.dates import Moment
 from preflights_cli.table import Column, table
+from preflights_es.core.times import EPOCH, iso
 from preflights_es.projections.usage import BY, By, Price, Used, used
 from preflights_es.services.request import Request
 from preflights_es.settings.prices import PriceTable

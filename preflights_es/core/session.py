@@ -30,7 +30,7 @@ from preflights_es.core.events import (
 from preflights_es.core.lead import Lead
 from preflights_es.core.questions import Answers
 from preflights_es.core.settings_table import SettingsTable
-from preflights_es.core.views import View
+from preflights_es.core.views import Behind, View
 
 S = TypeVar("S")
 Upcaster = tuple[str, Callable[[dict[str, Any]], dict[str, Any]]]
@@ -74,6 +74,8 @@ class Workflow(msgspec.Struct, Generic[S], frozen=True, kw_only=True):
     """What a document about the session may say, in any state; None where none is written."""
     decided: Callable[[Sequence[Event], Sequence[Session[S]]], tuple[Decided, ...]] | None = None
     """The patches of a session, from its events and how it stood after each; None without any."""
+    behind: Callable[[Event], Behind] = lambda _event: Behind()
+    """What an event says of where a decided value came from."""
     related: Callable[[S], Relations] | None = None
     """The decisions that it takes the place of, in any state; None where none replaces another."""
     answers: type[Answers] | None = None

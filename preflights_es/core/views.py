@@ -24,6 +24,15 @@ class Question(Value, frozen=True):
     optional: bool = False
 
 
+class Behind(Value, frozen=True):
+    """What an event says of where a decided value came from."""
+
+    intention: str | None = None
+    keyword: str | None = None
+    """The word of the intention that named the value."""
+    question: Question | None = None
+
+
 class View(Value, frozen=True, kw_only=True):
     """What may be shown of a session, derived from its state and stored nowhere."""
 

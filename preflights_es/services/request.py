@@ -5,11 +5,11 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from preflights_es import __version__
 from preflights_es.core.completions import CompletionRequested
 from preflights_es.core.events import Actor
 from preflights_es.core.lead import Lead, Setup, setup_of
 from preflights_es.core.session import Workflow
+from preflights_es.core.version import __version__
 from preflights_es.runtime.idempotency import Once
 from preflights_es.runtime.runner import Handle, Step
 from preflights_es.runtime.sessions import Desk, Sessions

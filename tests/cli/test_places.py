@@ -11,7 +11,7 @@ import pytest
 
 from preflights_es.bootstrap import opened
 from preflights_es.runtime.registry import WORKFLOWS
-from preflights_es.services.clarification.clarifications import clarifications
+from preflights_es.services.clarification.clarifications import clarifications_of
 from preflights_es.store.tables import SCHEMA
 from preflights_es.workflows.clarification.values import HeuristicsConfig
 from tests.cli.program import Project
@@ -497,6 +497,6 @@ def test_what_is_recorded_in_a_log_that_is_thrown_away_is_a_bug_and_never_silent
     looker.process.close()
     careless = opened(tmp_path, terminal=False, creates=False)
     setup = careless.setup(WORKFLOWS["clarification"])
-    clarifications(careless).open("Add login", setup, HeuristicsConfig())
+    clarifications_of(careless).open("Add login", setup, HeuristicsConfig())
     with pytest.raises(AssertionError, match="recorded something"):
         careless.process.close()

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from preflights_es.core.errors import Refused
-from preflights_es.services.clarification.clarifications import clarifications
+from preflights_es.services.clarification.clarifications import clarifications_of
 from preflights_es.services.request import Request
 from tests.store.decider import app
 from tests.store.mortal import acknowledge
@@ -47,7 +47,7 @@ def run(program: Request, name: str, sessions: list[str], gate: Any) -> None:
 def _accepted(program: Request, session_id: str) -> str:
     """The first decision, or why there is none; the document is written."""
     try:
-        step = clarifications(program).accept(session_id)
+        step = clarifications_of(program).accept(session_id)
     except Refused:
         return "Refused"
     program.process.documents.finish(step.handle)

@@ -10,7 +10,7 @@ from importlib import import_module
 from pathlib import Path
 
 from preflights_es.core.events import Actor
-from preflights_es.services.clarification.clarifications import clarifications
+from preflights_es.services.clarification.clarifications import clarifications_of
 from preflights_es.services.process import Process
 from preflights_es.services.request import Request
 from preflights_es.settings import load
@@ -40,7 +40,7 @@ def run(program: Request) -> None:
             if turn % 2
             else ("Improve the ui of the shop", "frontend_framework", "Vue")
         )
-        sessions = clarifications(program)
+        sessions = clarifications_of(program)
         step = sessions.open(
             f"{intention}, take {turn}",
             program.setup(WORKFLOW),

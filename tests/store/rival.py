@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TextIO
 
 from preflights_es.core.errors import PreflightsError
-from preflights_es.services.clarification.clarifications import clarifications
+from preflights_es.services.clarification.clarifications import clarifications_of
 from preflights_es.services.request import Request
 from tests.store.decider import app
 
@@ -28,7 +28,7 @@ def answer(program: Request, session_id: str, key: str, value: str) -> list[str]
 
 def accept(program: Request, session_id: str) -> list[str]:
     """Acknowledge, and write the document."""
-    step = clarifications(program).accept(session_id)
+    step = clarifications_of(program).accept(session_id)
     program.process.documents.finish(step.handle)
     return [type(decision).__name__ for decision in step.decisions]
 

@@ -24,7 +24,7 @@ from preflights_es.projections.decisions import in_force
 from preflights_es.replay.replayer import Replayer
 from preflights_es.runtime.registry import WORKFLOWS
 from preflights_es.runtime.runner import Runner
-from preflights_es.services.clarification.clarifications import clarifications
+from preflights_es.services.clarification.clarifications import clarifications_of
 from preflights_es.services.process import Process, made_once
 from preflights_es.services.request import Request
 from preflights_es.settings import load
@@ -88,10 +88,10 @@ class Timed(Request):
     def decided(self, intention: str, supersedes: str | None = None) -> str:
         """An accepted decision, its document written."""
         setup, heuristics = self.setup(WORKFLOW), self.process.settings.of(WORKFLOW)
-        step = clarifications(self).open(intention, setup, heuristics, supersedes=supersedes)
+        step = clarifications_of(self).open(intention, setup, heuristics, supersedes=supersedes)
         session_id = step.handle.session_id
         self.sessions.answer(step.handle, [("auth_strategy", ["OAuth"])])
-        self.process.documents.finish(clarifications(self).accept(session_id).handle)
+        self.process.documents.finish(clarifications_of(self).accept(session_id).handle)
         self.process.finish_pending()
         return session_id
 
@@ -112,7 +112,7 @@ def test_a_session_is_in_the_order_of_its_versions_whatever_the_clock_says(progr
     for n in range(3):
         program.decided(f"Add login number {n}")
         following(program.process.store).catch_up()
-    abandoned = clarifications(program).open(
+    abandoned = clarifications_of(program).open(
         "Add a cache", program.setup(WORKFLOW), program.process.settings.of(WORKFLOW)
     )
     program.sessions.abandon(abandoned.handle, "no need")
@@ -132,7 +132,7 @@ def test_last_is_the_session_begun_last_whatever_the_clock_says(program: Timed) 
     begun: list[str] = []
     for n in range(4):
         setup, heuristics = program.setup(WORKFLOW), program.process.settings.of(WORKFLOW)
-        step = clarifications(program).open(f"Add login number {n}", setup, heuristics)
+        step = clarifications_of(program).open(f"Add login number {n}", setup, heuristics)
         begun.insert(0, step.handle.session_id)
         assert program.sessions.resolved("last") == begun[0]
     assert [head.session_id for head in program.process.store.heads(PROJECT)] == begun
@@ -219,7 +219,7 @@ def test_what_was_done_today_is_not_old_though_the_clock_stepped_back_since(
     hands.at = NOON
     session_id = program.decided("Add a login")
     hands.at = SECOND
-    clarifications(program).renumber(program.process.runner.load(session_id), 7)
+    clarifications_of(program).renumber(program.process.runner.load(session_id), 7)
     hands.at = NOON + DAY
     assert old(program) == []
     assert program.erasure.doomed(session_id).last_at == NOON

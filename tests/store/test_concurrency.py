@@ -15,7 +15,7 @@ import pytest
 from preflights_es.core.ports import Stored
 from preflights_es.replay.replayer import Replayer
 from preflights_es.runtime.registry import WORKFLOWS
-from preflights_es.services.clarification.clarifications import clarifications
+from preflights_es.services.clarification.clarifications import clarifications_of
 from preflights_es.services.request import Request
 from preflights_es.store.chain import verified
 from preflights_es.workflows.clarification import WORKFLOW
@@ -89,7 +89,7 @@ def program(place: tuple[Path, str]) -> Iterator[Request]:
 
 
 def begun(program: Request, intention: str = "Add a login") -> str:
-    step = clarifications(program).open(
+    step = clarifications_of(program).open(
         intention, program.setup(WORKFLOW), program.process.settings.of(WORKFLOW)
     )
     return step.handle.session_id
@@ -168,7 +168,7 @@ def test_documents_that_all_finish_at_once_are_written_whole(
 ) -> None:
     sessions = [answered(program, f"Add a login for crowd {n}") for n in range(3)]
     for session_id in sessions:
-        clarifications(program).accept(session_id)
+        clarifications_of(program).accept(session_id)
     found = rivals.told(*["finish"] * RIVALS)
     assert "StoreUnavailable" not in {word for words in found for word in words}
     for session_id in sessions:

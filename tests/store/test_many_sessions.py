@@ -15,7 +15,7 @@ import pytest
 from preflights_es.core.ports import Head, Stored
 from preflights_es.replay.replayer import Replayer
 from preflights_es.runtime.registry import WORKFLOWS
-from preflights_es.services.clarification.clarifications import clarifications
+from preflights_es.services.clarification.clarifications import clarifications_of
 from preflights_es.services.request import Request
 from preflights_es.store.chain import verified
 from preflights_es.store.sql import SqlStore
@@ -45,7 +45,7 @@ def program(tmp_path: Path, database: str) -> Iterator[Request]:
         for n in range(SESSIONS):
             intention = f"{INTENTIONS[n % len(INTENTIONS)]} of shop {n}"
             setup, heuristics = made.setup(WORKFLOW), made.process.settings.of(WORKFLOW)
-            clarifications(made).open(intention, setup, heuristics)
+            clarifications_of(made).open(intention, setup, heuristics)
         yield made
 
 

@@ -15,7 +15,7 @@ from sqlalchemy.engine import make_url
 from preflights_es.core.errors import StoreUnavailable
 from preflights_es.replay.replayer import Replayer
 from preflights_es.runtime.registry import WORKFLOWS
-from preflights_es.services.clarification.clarifications import clarifications
+from preflights_es.services.clarification.clarifications import clarifications_of
 from preflights_es.store import tables
 from preflights_es.store.sql import SqlStore
 from preflights_es.workflows.clarification import WORKFLOW
@@ -113,9 +113,9 @@ def test_a_writer_takes_a_session_from_its_beginning_to_its_document(
 ) -> None:
     with closing(decider.app(tmp_path, roles.url("writer"))) as program:
         setup, heuristics = program.setup(WORKFLOW), program.process.settings.of(WORKFLOW)
-        step = clarifications(program).open("Add a login", setup, heuristics)
+        step = clarifications_of(program).open("Add a login", setup, heuristics)
         step = program.sessions.answer(step.handle, [("auth_strategy", ["OAuth"])])
-        step = clarifications(program).accept(step.handle.session_id)
+        step = clarifications_of(program).accept(step.handle.session_id)
         program.process.documents.finish(step.handle)
         head = program.process.store.head(step.handle.session_id)
         assert head is not None

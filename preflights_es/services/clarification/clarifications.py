@@ -41,7 +41,7 @@ from preflights_es.workflows.clarification.values import HeuristicsConfig, LLMCo
 KNOWN_MAX: Final = 20  # accepted decisions that a model is told of
 
 
-def clarifications(request: Request) -> Clarifications:
+def clarifications_of(request: Request) -> Clarifications:
     """The clarifications of the project that a request is about."""
     process = request.process
     folders = {"adr": process.settings.decisions, "task": process.settings.tasks}

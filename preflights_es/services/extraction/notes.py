@@ -53,7 +53,7 @@ def item_id(handle: Handle, item: Item) -> str:
     return f"{ids.short(handle.session_id)}.{item.number}"
 
 
-def notes(request: Request) -> Notes:
+def notes_of(request: Request) -> Notes:
     """The notes of the project that a request is about."""
     return Notes(request.desk)
 

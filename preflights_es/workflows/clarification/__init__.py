@@ -10,7 +10,7 @@ from preflights_es.workflows.clarification.events import (
     AnswersRevised,
     DecisionAcknowledged,
 )
-from preflights_es.workflows.clarification.history import decided
+from preflights_es.workflows.clarification.history import behind, decided
 from preflights_es.workflows.clarification.lead import PROMPTS
 from preflights_es.workflows.clarification.state import State, evolve, is_terminal
 from preflights_es.workflows.clarification.views import record, related, view
@@ -37,6 +37,7 @@ WORKFLOW: Workflow[State] = Workflow(
     acknowledges=DecisionAcknowledged,
     record=record,
     decided=decided,
+    behind=behind,
     related=related,
     answers=AnswersGiven,
     revisions=AnswersRevised,

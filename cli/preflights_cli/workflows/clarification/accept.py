@@ -16,7 +16,7 @@ from preflights_cli.filing import filed
 from preflights_cli.rendering import said
 from preflights_cli.workflows.clarification.start import mark_of
 from preflights_es.runtime.sessions import recalled
-from preflights_es.services.clarification.clarifications import clarifications
+from preflights_es.services.clarification.clarifications import clarifications_of
 from preflights_es.services.request import Request
 
 
@@ -55,6 +55,6 @@ def accept_command(
         expect = handle.version
     if by is None:
         tell_name(app, voice)
-    step = clarifications(app).accept(handle.session_id, by=by, mark=mark, expect=expect)
+    step = clarifications_of(app).accept(handle.session_id, by=by, mark=mark, expect=expect)
     handle = step.handle if recalled(step) else filed(app, voice, step.handle)
     return said(voice, handle, step.decisions)

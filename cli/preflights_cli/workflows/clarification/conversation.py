@@ -13,7 +13,7 @@ from preflights_cli.workflows.clarification import display
 from preflights_es.core.text import shown
 from preflights_es.core.views import Question
 from preflights_es.runtime.runner import Handle, Step
-from preflights_es.services.clarification.clarifications import clarifications
+from preflights_es.services.clarification.clarifications import clarifications_of
 from preflights_es.services.request import Request
 
 
@@ -39,7 +39,7 @@ def _ended(app: Request, voice: Voice, handle: Handle, *, accepting: bool, by: s
         _say_proposal(voice, handle)
         key = "a" if accepting else _key()
         if key == "a":
-            step = clarifications(app).accept(handle.session_id, by=by, expect=handle.version)
+            step = clarifications_of(app).accept(handle.session_id, by=by, expect=handle.version)
             say_refusals(step.handle, step.decisions)
             handle = filed(app, voice, step.handle)
             describe(voice, handle)

@@ -7,20 +7,17 @@ from typing import Any, Final
 import msgspec
 
 from preflights_cli.common import Voice
-from preflights_cli.rendering import Behind, Shown
-from preflights_es.core.events import Decision, Event
+from preflights_cli.rendering import Shown
+from preflights_es.core.events import Decision
 from preflights_es.core.ids import SHORT, short
 from preflights_es.core.questions import AnswerRefusal
 from preflights_es.core.text import one_line, shown
 from preflights_es.core.views import Question
 from preflights_es.runtime.runner import Handle, Step
-from preflights_es.services.clarification.clarifications import clarifications
+from preflights_es.services.clarification.clarifications import clarifications_of
 from preflights_es.services.request import Request
 from preflights_es.workflows.clarification.events import (
-    CategoryDetected,
     ChangeRefused,
-    IntentionDeclared,
-    QuestionAsked,
 )
 from preflights_es.workflows.clarification.rules import chose_other
 from preflights_es.workflows.clarification.values import (
@@ -170,7 +167,7 @@ def _converse(app: Request, voice: Voice, step: Step, accepting: bool, by: str |
 
 def _filed(app: Request, voice: Voice, handle: Handle) -> None:
     """Say which files no new number is counted from."""
-    if view_of(handle).number is None or not (found := clarifications(app).uncounted()):
+    if view_of(handle).number is None or not (found := clarifications_of(app).uncounted()):
         return
     which = f"{found[0]:04d}" if len(found) == 1 else f"{found[0]:04d} to {found[-1]:04d}"
     voice.warn(
@@ -178,18 +175,6 @@ def _filed(app: Request, voice: Voice, handle: Handle) -> None:
         f"({which}): "
         "new records do not count from it; rename it if its number is wrong"
     )
-
-
-def _behind(event: Event) -> Behind:
-    match event:
-        case IntentionDeclared():
-            return Behind(intention=event.intention)
-        case CategoryDetected():
-            return Behind(keyword=event.keyword)
-        case QuestionAsked():
-            return Behind(question=event.question)
-        case _:
-            return Behind()
 
 
 SHOWN: Final = Shown(
@@ -200,6 +185,5 @@ SHOWN: Final = Shown(
     companion=_companion,
     converse=_converse,
     filed=_filed,
-    behind=_behind,
     sources=SOURCES,
 )

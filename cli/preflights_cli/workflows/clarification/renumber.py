@@ -7,7 +7,7 @@ import click
 from preflights_cli.common import Voice, common, finish_pending
 from preflights_cli.main import EXIT_REFUSED
 from preflights_es.core.text import shown
-from preflights_es.services.clarification.clarifications import clarifications
+from preflights_es.services.clarification.clarifications import clarifications_of
 from preflights_es.services.clarification.renumber import mended
 from preflights_es.services.request import Request
 
@@ -30,7 +30,7 @@ def renumber_command(check: bool, app: Request, voice: Voice) -> int:
     app.process.documents.check_folders()
     moves = mended(
         app.process.runner,
-        clarifications(app),
+        clarifications_of(app),
         app.process.documents,
         app.process.settings.decisions,
         write=not check,

@@ -20,7 +20,7 @@ from preflights_cli.filing import filed
 from preflights_cli.rendering import is_refusal, said
 from preflights_es.runtime.runner import Step
 from preflights_es.runtime.sessions import recalled
-from preflights_es.services.clarification.clarifications import clarifications
+from preflights_es.services.clarification.clarifications import clarifications_of
 from preflights_es.services.request import Request
 from preflights_es.workflows.clarification import WORKFLOW as CLARIFICATION
 from preflights_es.workflows.clarification.values import Mark
@@ -87,12 +87,12 @@ def start_command(
     wanted = (
         answer_options.from_file(answers_file) if answers_file else []
     ) + answer_options.keyed(answered)
-    clarifications(app).refuse_relaying(by)
+    clarifications_of(app).refuse_relaying(by)
     app.sessions.check(wanted)
     app.process.documents.check_folders()
     finish_pending(app, voice)
     tell_name(app, voice)
-    step = clarifications(app).open(
+    step = clarifications_of(app).open(
         intention[0],
         app.setup(CLARIFICATION, strict=strict),
         app.process.settings.of(CLARIFICATION),
@@ -109,7 +109,7 @@ def start_command(
         and not step.handle.session.state.question
         and not any(map(is_refusal, step.decisions))
     ):
-        step = clarifications(app).accept(step.handle.session_id, by=by)
+        step = clarifications_of(app).accept(step.handle.session_id, by=by)
         if not recalled(step):
             step = Step(filed(app, voice, step.handle), step.decisions)
     return said(voice, step.handle, step.decisions)

@@ -22,7 +22,7 @@ from preflights_cli.rendering import said as session_said
 from preflights_cli.workflows.extraction.display import refusal
 from preflights_es.core.errors import Refused
 from preflights_es.runtime.runner import Step
-from preflights_es.services.extraction.notes import notes
+from preflights_es.services.extraction.notes import notes_of
 from preflights_es.services.request import Request
 from preflights_es.workflows.extraction.values import Energy, Importance, ItemType
 
@@ -65,9 +65,9 @@ def add_command(
     to = app.sessions.load(session) if session else None
     fields = _fields(minutes, said_of)
     item_type = cast("ItemType", type_)
-    if to is None and (wrong := notes(app).unfit(item_type, title, fields)):
+    if to is None and (wrong := notes_of(app).unfit(item_type, title, fields)):
         raise Refused(refusal(wrong))  # a session that would hold nothing is not opened
-    step = notes(app).add(item_type, title, fields, app.process.settings.language, to)
+    step = notes_of(app).add(item_type, title, fields, app.process.settings.language, to)
     return _said(voice, step)
 
 
@@ -102,7 +102,7 @@ def done_command(task: str, app: Request, voice: Voice) -> int:
       preflights note done 3f9a12c4.1
     """
     finish_pending(app, voice)
-    step = notes(app).closed(notes(app).found(task), "done")
+    step = notes_of(app).closed(notes_of(app).found(task), "done")
     return _said(voice, step)
 
 
@@ -118,7 +118,7 @@ def cancel_command(task: str, app: Request, voice: Voice) -> int:
       preflights note cancel last.2
     """
     finish_pending(app, voice)
-    step = notes(app).closed(notes(app).found(task), "cancelled")
+    step = notes_of(app).closed(notes_of(app).found(task), "cancelled")
     return _said(voice, step)
 
 
@@ -146,5 +146,5 @@ def edit_command(
         message = "nothing to change: give --title, --minutes, --importance, --due or --energy"
         raise click.UsageError(message)
     finish_pending(app, voice)
-    step = notes(app).edited(notes(app).found(task), fields)
+    step = notes_of(app).edited(notes_of(app).found(task), fields)
     return _said(voice, step)

@@ -15,7 +15,7 @@ from preflights_es.core.errors import PreflightsError
 from preflights_es.core.ids import short
 from preflights_es.core.text import one_line
 from preflights_es.runtime.runner import Handle
-from preflights_es.services.extraction.notes import Listed, notes
+from preflights_es.services.extraction.notes import Listed, notes_of
 from preflights_es.services.request import Request
 from preflights_es.workflows.extraction.state import State
 from preflights_es.workflows.extraction.values import ItemType
@@ -124,7 +124,7 @@ def _listed(app: Request, voice: Voice, type_: ItemType, *, everything: bool) ->
 
 def _all(app: Request, voice: Voice, *, newest_first: bool = True) -> Iterator[Handle]:
     """The notes that can be read; trouble with one is said and hides no other."""
-    for found in notes(app).all(newest_first=newest_first):
+    for found in notes_of(app).all(newest_first=newest_first):
         if isinstance(found, PreflightsError):
             voice.warn(str(found))
         else:

@@ -22,7 +22,7 @@ from preflights_cli.common import (
 )
 from preflights_cli.rendering import said
 from preflights_es.core.errors import Refused
-from preflights_es.services.extraction.notes import NOTE_MAX, notes
+from preflights_es.services.extraction.notes import NOTE_MAX, notes_of
 from preflights_es.services.request import Request
 from preflights_es.system import clock_ids
 from preflights_es.workflows.extraction import WORKFLOW
@@ -63,7 +63,7 @@ def take_command(
     tell_name(app, voice)
     setup = app.setup(WORKFLOW, strict=strict)
     when, zone = clock_ids.local(clock_ids.now())
-    step = notes(app).take(note, setup, app.process.settings.language, when, zone)
+    step = notes_of(app).take(note, setup, app.process.settings.language, when, zone)
     if is_terminal() and not (voice.as_json or no_input):
         return dialogue.run(app, voice, app.sessions.converse(step))
     return said(voice, step.handle, step.decisions)
