@@ -199,7 +199,9 @@ class Transfer:
         except LogDamaged as error:
             found = f"{error.found}; nothing was imported"
             raise LogDamaged(error.where, error.version, found) from error
-        except (LogFromFuture, Refused) as error:
+        except LogFromFuture as error:
+            raise LogFromFuture(f"{error}; nothing was imported") from error
+        except Refused as error:
             raise type(error)(f"{error}; nothing was imported") from error
 
     def _checked(self, passes: Passes, where: str, progress: Callable[[], None]) -> Known:

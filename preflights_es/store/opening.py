@@ -73,5 +73,5 @@ def _busy(found: str | None) -> str:
         return "the log is being made by another process: run this again"
     return (
         f"the log must be upgraded first, from schema {found} to {tables.SCHEMA}, and another "
-        "process is writing: run this again when it is done, or run `preflights db upgrade`"
+        "process is writing: run this again when it is done, or run `preflights admin db upgrade`"
     )

@@ -137,7 +137,7 @@ def test_a_call_that_no_row_knows_is_named_with_the_command_that_puts_it_back(
 def test_a_log_that_says_two_schemas_is_named_in_one_line(house: Project) -> None:
     house.decided()
     changed(house, "INSERT INTO alembic_version VALUES ('0001')")
-    for words in (("audit", "verify"), ("sessions",), ("db", "status")):
+    for words in (("audit", "verify"), ("sessions",), ("admin", "db", "status")):
         done = house.call(*words)
         assert done.code == 4, done
         assert "it says 2 schemas ('0001', '" in done.err

@@ -63,7 +63,7 @@ class Case:
 
     def held(self, events: Sequence[Stored]) -> None:
         """Let the log hold a session."""
-        done = self.house.call("import", "-", *self.options, stdin=jsonl.lines(events))
+        done = self.house.call("admin", "import", "-", *self.options, stdin=jsonl.lines(events))
         assert done.code == 0, done
 
     @property
@@ -97,7 +97,7 @@ def played(case: Case) -> bool:
     before = case.streams()
     flags = case.rng.choice(((), ("--extend",), ("--extend", "--erase")))
     as_json = case.rng.choice(((), ("--json",)))
-    done = case.call("import", "case.jsonl", *flags, *as_json, codes=(0, 1, 4))
+    done = case.call("admin", "import", "case.jsonl", *flags, *as_json, codes=(0, 1, 4))
     after = case.streams()
     if done.code != 0:
         assert done.err.splitlines()[-1].startswith("preflights: "), done
@@ -166,7 +166,7 @@ def read(case: Case, streams: Streams) -> None:
     assert {one["session_id"] for one in listed} == streams.keys()
     for key in case.rng.sample(sorted(streams), min(READ_MAX, len(streams))):
         case.call("replay", key, codes=(0, 1, 4))
-        case.call("render", key, codes=(0, 1, 2, 4))
+        case.call("admin", "render", key, codes=(0, 1, 2, 4))
     assert case.streams() == streams, "no reader changes it"
     here = {path.name for path in case.house.folder.iterdir()}
     assert here <= {".git", "docs", "case.db", "case.db-wal", "case.db-shm", "case.jsonl"}

@@ -251,7 +251,7 @@ def test_a_session_that_cannot_go_on_hides_no_later_one_that_was_taken(
 
 
 def text_of(house: Project, session: str) -> bytes:
-    return house.call("export", session).out.encode()
+    return house.call("admin", "export", session).out.encode()
 
 
 def test_a_session_that_cannot_be_taken_says_how_many_were_before_it(

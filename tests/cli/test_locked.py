@@ -66,7 +66,7 @@ def test_json_says_whether_an_answer_may_be_older(house: Project, words: tuple[s
         assert house.call(*words, "--json").json["behind"] is True
 
 
-@pytest.mark.parametrize("words", [*LOOKING, ("audit", "verify"), ("export", "last")], ids=" ".join)
+@pytest.mark.parametrize("words", [*LOOKING, ("audit", "verify"), ("admin", "export", "last")], ids=" ".join)
 def test_a_command_that_looks_does_not_wait_to_upgrade_the_log(
     house: Project, words: tuple[str, ...]
 ) -> None:
@@ -79,7 +79,7 @@ def test_a_command_that_looks_does_not_wait_to_upgrade_the_log(
     assert (done.code, done.out) == (5, ""), done
     assert done.err == (
         f"preflights: the log must be upgraded first, from schema 0004 to {SCHEMA}, and another "
-        "process is writing: run this again when it is done, or run `preflights db upgrade`\n"
+        "process is writing: run this again when it is done, or run `preflights admin db upgrade`\n"
     )
     assert house.call(*words).code == 0
 

@@ -58,8 +58,8 @@ def imported(house: Project, address: str) -> str:
     """A session of another log, which owes its document there."""
     with unwritable(house):
         session_id = owing(house)
-        assert house.call("export", "last", "-o", "owing.jsonl").code == 0
-    assert house.call("import", "owing.jsonl", "--db", address).code == 0
+        assert house.call("admin", "export", "last", "-o", "owing.jsonl").code == 0
+    assert house.call("admin", "import", "owing.jsonl", "--db", address).code == 0
     return session_id
 
 
@@ -77,18 +77,18 @@ def test_a_lost_row_is_named_put_back_and_the_document_written(
         done = house.call("audit", "verify", *scope, *db)
         assert done.code == 4
         assert f"it owes the document '{DOCUMENT}', which no row of 'claims' has: " in done.out
-        assert "`preflights projections rebuild` puts it back" in done.out
+        assert "`preflights admin projections rebuild` puts it back" in done.out
     shape = house.call("audit", "verify", "--json", *db).json
     assert [one["session_id"] for one in shape["broken"]] == [session_id]
     assert shape["unwritten"] == []
 
-    assert house.call("projections", "rebuild", "--json", *db).json["reopened"] == 1
+    assert house.call("admin", "projections", "rebuild", "--json", *db).json["reopened"] == 1
     assert claims(log) == before
     assert house.call("audit", "verify", *db).code == 0
     assert not (house.folder / DOCUMENT).exists()
     assert house.call("sessions", *db).code == 0
     assert (house.folder / DOCUMENT).is_file()
-    assert house.call("render", "--check", *db).code == 0
+    assert house.call("admin", "render", "--check", *db).code == 0
     assert claims(log) == []
 
 
@@ -97,7 +97,7 @@ def test_an_import_owes_no_document_and_verify_says_how_to_write_it(
 ) -> None:
     db = ("--db", address)
     session_id = imported(house, address)
-    for words in (("projections", "rebuild"), ("sessions",), ("decisions",)):
+    for words in (("admin", "projections", "rebuild"), ("sessions",), ("decisions",)):
         assert house.call(*words, *db).code == 0
     assert (claims(log), (house.folder / "docs").exists()) == ([], False)
 
@@ -122,16 +122,16 @@ def test_a_document_that_a_tail_asks_for_is_not_owed_and_one_of_before_stays_so(
     db = ("--db", address)
     with unwritable(house):
         session_id = owing(house, *db)
-        assert house.call("export", "last", "-o", "here.jsonl", *db).code == 0
+        assert house.call("admin", "export", "last", "-o", "here.jsonl", *db).code == 0
         changed(log, "DELETE FROM claims")
-        assert house.call("import", "here.jsonl").code == 0
+        assert house.call("admin", "import", "here.jsonl").code == 0
         newer = ("start", "Add SSO", *ACCEPTED, "--supersedes", session_id)
         assert house.call(*newer).code == 5
-        assert house.call("export", "--all", "-o", "grown.jsonl").code == 0
-    assert house.call("import", "grown.jsonl", "--extend", *db).code == 0
+        assert house.call("admin", "export", "--all", "-o", "grown.jsonl").code == 0
+    assert house.call("admin", "import", "grown.jsonl", "--extend", *db).code == 0
 
     found = SqlAuditing(log).imported(session_id)
     assert "artifact-1" not in found
     assert len(found) == 1
-    assert house.call("projections", "rebuild", "--json", *db).json["reopened"] == 1
+    assert house.call("admin", "projections", "rebuild", "--json", *db).json["reopened"] == 1
     assert claims(log) == [(session_id, "artifact-1")]

@@ -198,18 +198,18 @@ def test_another_projects_session_can_be_looked_at_but_not_superseded(
     assert done.code == 1
 
 
-@pytest.mark.parametrize("command", ["import", "replay"])
+@pytest.mark.parametrize("command", ["admin import", "replay"])
 def test_a_pipe_of_more_bytes_than_are_copied_is_refused(
     house: Project, file: Path, monkeypatch: pytest.MonkeyPatch, command: str
 ) -> None:
     content = file.read_bytes()
-    words = (command, "-", "--db", "copy.db")
+    words = (*command.split(), "-", "--db", "copy.db")
     monkeypatch.setattr(transfer, "COPY_MAX", len(content) - 1)
     done = house.call(*words, stdin=content)
     found = f"the standard input has more than {len(content) - 1:,} bytes"
     told = (1, "", f"preflights: {found}: save it in a file and name that\n")
     assert (done.code, done.out, done.err) == told
-    assert house.call("export", "--any-project", "--db", "copy.db").out == ""
+    assert house.call("admin", "export", "--any-project", "--db", "copy.db").out == ""
     monkeypatch.setattr(transfer, "COPY_MAX", len(content))
     assert house.call(*words, stdin=content).code == 0
 
