@@ -1,0 +1,189 @@
+"""The Python API: one log shared by threads and by tasks of a running loop."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections import Counter
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+import preflights_es
+from preflights_es.core.errors import Refused, UnknownSession, WorkflowMissing
+from preflights_es.services.results import Session
+from tests.cli.program import Project
+from tests.markdown import ROOT
+
+THREADS: Final = 16
+TASKS: Final = 200
+
+
+@pytest.fixture
+def log(tmp_path: Path, database: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    """A log on each engine."""
+    monkeypatch.setenv("PREFLIGHTS_PROJECT", "shop")
+    monkeypatch.setenv("GIT_AUTHOR_NAME", "Ada")
+    with preflights_es.open(tmp_path, database=database) as opened:
+        yield opened
+
+
+# 1. One after the other ----------------------------------------------------------------------
+
+
+def test_a_session_is_begun_answered_accepted_and_asked_why(log: Any, tmp_path: Path) -> None:
+    begun = log.start("Add OAuth login")
+    assert (begun.status, begun.to_do) == ("needs_answers", "answer the question")
+    ready = log.answer(begun.session_id, {"auth_strategy": "OAuth"})
+    assert (ready.status, ready.can_accept, ready.refused) == ("ready", True, ())
+    proposed = log.accept(begun.session_id)
+    assert proposed.status == "proposed", "a program is no person"
+    done = log.accept("last", by="Grace")
+    assert (done.status, done.number) == ("accepted", 1)
+    assert (tmp_path / done.document).is_file()
+    assert [one.session_id for one in log.decisions(category="authentication")] == [
+        begun.session_id
+    ]
+    assert [value.value for value in log.why("ADR-0001", "Strategy")] == ["OAuth"]
+    assert log.replay("last").status == "identical"
+    assert len(log.export("last").splitlines()) == done.version + 1
+
+
+def test_what_cannot_be_done_is_an_error_and_records_nothing(log: Any) -> None:
+    with pytest.raises(Refused, match="the intention is empty"):
+        log.start("  ")
+    with pytest.raises(WorkflowMissing, match="'weather' is not known here"):
+        log.start("Rain?", workflow="weather")
+    with pytest.raises(UnknownSession):
+        log.show("last")
+    note = log.start("Buy milk", workflow="extraction")
+    with pytest.raises(Refused, match="nothing is accepted"):
+        log.accept(note.session_id)
+    assert [one.status for one in log.sessions()] == ["done"]
+
+
+def test_an_answer_that_does_not_count_is_told(log: Any) -> None:
+    session = log.start("Add login", answers={"auth_strategy": ["TBD"]})
+    assert [(one.key, one.code) for one in session.refused] == [("auth_strategy", "placeholder")]
+    assert session.not_done
+    assert log.abandon(session.session_id, "no need").status == "abandoned"
+
+
+def test_a_key_makes_a_call_happen_once(log: Any) -> None:
+    first, again = (log.start("Add login", key="import-7") for _ in range(2))
+    assert first.session_id == again.session_id
+    assert len(log.sessions()) == 1
+
+
+# 2. At once ----------------------------------------------------------------------------------
+
+
+def _decided(log: Any, number: int) -> Session:
+    begun = log.start(f"Add login to shop {number}")
+    log.answer(begun.session_id, {"auth_strategy": "OAuth"})
+    done: Session = log.accept(begun.session_id, by="Ada")
+    return done
+
+
+def test_threads_that_share_a_log_lose_and_double_nothing(log: Any) -> None:
+    with ThreadPoolExecutor(THREADS) as pool:
+        done = list(pool.map(lambda number: _decided(log, number), range(2 * THREADS)))
+    assert Counter(one.status for one in done) == {"accepted": 2 * THREADS}
+    assert sorted(one.number or 0 for one in done) == list(range(1, 2 * THREADS + 1))
+    assert len(log.decisions()) == 2 * THREADS
+    assert {log.replay(one.session_id).status for one in done} == {"identical"}
+
+
+def test_threads_that_answer_one_session_are_heard_once_each(log: Any) -> None:
+    session = log.start("Add login")
+
+    def answered(_: int) -> bool:
+        return not log.answer(session.session_id, {"auth_strategy": "OAuth"}).refused
+
+    with ThreadPoolExecutor(THREADS) as pool:
+        assert Counter(pool.map(answered, range(THREADS))) == {True: 1, False: THREADS - 1}
+    assert log.replay(session.session_id).status == "identical"
+
+
+def test_tasks_of_one_loop_lose_and_double_nothing(log: Any) -> None:
+    async def played() -> list[Session]:
+        many = preflights_es.AsyncPreflights(log)
+
+        async def one(number: int) -> Session:
+            begun = await many.start(f"Add login {number}")
+            return await many.answer(begun.session_id, {"auth_strategy": "OAuth"})
+
+        return await asyncio.gather(*map(one, range(TASKS)))
+
+    done = asyncio.run(played())
+    assert Counter(one.status for one in done) == {"ready": TASKS}
+    assert len({one.session_id for one in done}) == TASKS == len(log.sessions())
+
+
+def test_a_plain_call_works_inside_a_running_loop(log: Any) -> None:
+    async def played() -> str:
+        status: str = log.start("call mom at 2:30 pm", workflow="extraction").status
+        return status
+
+    assert asyncio.run(played()) == "done", "its provider ran in a loop of its own"
+
+
+# 3. The service of the docs -------------------------------------------------------------------
+
+
+async def _posted(service: Any, path: str, body: dict[str, Any]) -> tuple[int, dict[str, Any]]:
+    """Status and body of the answer to a POST, as a server would ask for it."""
+    sent: list[dict[str, Any]] = []
+    scope = {
+        "type": "http",
+        "asgi": {"version": "3.0"},
+        "http_version": "1.1",
+        "method": "POST",
+        "path": path,
+        "raw_path": path.encode(),
+        "query_string": b"",
+        "headers": [(b"content-type", b"application/json")],
+        "server": ("localhost", 80),
+        "client": ("localhost", 1),
+        "scheme": "http",
+    }
+
+    async def receive() -> dict[str, Any]:
+        return {"type": "http.request", "body": json.dumps(body).encode(), "more_body": False}
+
+    async def send(message: dict[str, Any]) -> None:
+        sent.append(message)
+
+    await service(scope, receive, send)
+    content = b"".join(one.get("body", b"") for one in sent)
+    return sent[0]["status"], json.loads(content)
+
+
+def test_the_service_of_the_page_starts_and_answers(
+    shop: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(shop.folder)
+    page = (ROOT / "docs/api.md").read_text()
+    block = next(b for b in page.split("```python\n") if "Starlette(" in b).split("```")[0]
+    namespace: dict[str, Any] = {"preflights_es": preflights_es}
+    exec(compile(block, "docs/api.md", "exec"), namespace)
+    service = namespace["service"]
+
+    async def played() -> None:
+        async with namespace["lifespan"](service):
+            asked = [
+                _posted(service, "/sessions", {"intention": f"Add login {n}"}) for n in range(20)
+            ]
+            begun = await asyncio.gather(*asked)
+            assert {status for status, _ in begun} == {200}
+            assert {body["question"] for _, body in begun} == {"Which authentication approach?"}
+            path = f"/sessions/{begun[0][1]['session']}/answers"
+            answered = await _posted(service, path, {"auth_strategy": "OAuth"})
+            assert answered == (200, {"status": "ready", "refused": []})
+            status, body = await _posted(service, "/sessions", {"intention": " "})
+            assert (status, body["error"][:23]) == (422, "the intention is empty:")
+
+    asyncio.run(played())
