@@ -318,9 +318,9 @@ class App:
 
 def projected() -> list[str]:
     """Tables of projections, each of which has rows by session."""
-    from preflights_es.store.projection_statements import PROJECTED
+    from preflights_es.store.projected import PROJECTED
 
-    return [table.name for table in PROJECTED.values()]
+    return [*PROJECTED.values()]
 
 
 async def _sleep(seconds: float) -> None:

@@ -1,13 +1,13 @@
 """Any session as JSON (docs/api.md), and the words for the same things.
 
-What a workflow has of its own stands in a module that is named in `_SHOWN`.
+What a workflow has of its own stands in its folder of commands, in `display`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from importlib import import_module
-from typing import Any, Final, Protocol, cast
+from typing import Any, Protocol, cast
 
 import click
 import msgspec
@@ -21,9 +21,6 @@ from preflights_es.core.questions import AnswerRefusal, Refusal
 from preflights_es.core.text import shown
 from preflights_es.core.views import Question, View
 from preflights_es.runtime.runner import Handle
-
-_SHOWN: Final = {"clarification": "clarified", "extraction": "noted"}
-"""By workflow: the module that shows it."""
 
 OFFERED = ("ready", "stopped", "proposed")
 """Statuses in which somebody can accept."""
@@ -43,7 +40,7 @@ class Shown(Protocol):
 
 
 def _shown(handle: Handle) -> Shown:
-    return cast("Shown", import_module(f"preflights_cli.{_SHOWN[handle.workflow.name]}"))
+    return cast("Shown", import_module(f"preflights_cli.workflows.{handle.workflow.name}.display"))
 
 
 def view_of(handle: Handle) -> View:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 from alembic import command
@@ -11,16 +12,14 @@ from alembic.config import Config
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from alembic.util import CommandError
-from sqlalchemy import text
-from sqlalchemy.engine import URL, Connection
+from sqlalchemy import create_engine, event, text
+from sqlalchemy.engine import Connection, Engine
 from sqlalchemy.exc import DatabaseError
+from sqlalchemy.pool import NullPool
 
 from preflights_es.core.errors import LogDamaged
-from preflights_es.store.database import Database
-from preflights_es.store.urls import database, shown_url
-
-PATIENCE_S = 15.0  # for other processes that change the tables, as long as a writer waits
-WAIT_S = 0.1  # seconds between two tries
+from preflights_es.store.database import PATIENCE_S, WAIT_S, Database
+from preflights_es.store.urls import Address, database, shown_url
 
 _DUPLICATE = ("42P07", "42701", "42710", "42723")  # a table, column, object or function
 _CURE = "UPDATE alembic_version SET version_num = :revision"
@@ -42,12 +41,23 @@ def config(connection: Connection | None = None) -> Config:
     return made
 
 
-def upgrade(url: URL) -> None:
+def sqlite_engine(opened: Callable[[], sqlite3.Connection]) -> Engine:
+    """One whose connections are opened as every other one, and whose transactions can write."""
+    made = create_engine("sqlite://", creator=opened, poolclass=NullPool)
+
+    @event.listens_for(made, "begin")
+    def _on_begin(connection: Connection) -> None:
+        connection.exec_driver_sql("BEGIN IMMEDIATE")
+
+    return made
+
+
+def upgrade(url: Address) -> None:
     """To the newest revision; two processes at once end with one of them having done it.
 
     Raises:
         LogDamaged: the tables have a revision that there never was, or another one than they say.
-        OSError, sqlalchemy.exc.DatabaseError: as the engine raises them.
+        OSError, and errors of the driver: as they come.
     """
     opened = database(url)
     until = time.monotonic() + PATIENCE_S
@@ -58,12 +68,17 @@ def upgrade(url: URL) -> None:
                 return
             except (sqlite3.OperationalError, DatabaseError) as error:
                 if time.monotonic() > until or not opened.raced(error):
-                    raise
+                    raise _of_driver(error) from None
                 time.sleep(WAIT_S)
     except CommandError as error:
         raise LogDamaged(shown_url(url), 0, str(error)) from error
     finally:
         opened.close()
+
+
+def _of_driver(error: Exception) -> BaseException:
+    """What SQLAlchemy wrapped."""
+    return error.orig or error if isinstance(error, DatabaseError) else error
 
 
 def _upgrade(opened: Database) -> None:

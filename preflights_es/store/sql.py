@@ -1,7 +1,7 @@
-"""The log in a database: SQLite or PostgreSQL, through SQLAlchemy Core.
+"""The log in a database: SQLite or PostgreSQL.
 
-Statements are written in Core, compiled once a dialect, and run on the DBAPI connection: an
-append costs what its statements cost (docs/decisions/0004).
+Statements are written in SQLAlchemy Core and run on the driver's own connection: compiled once a
+process for PostgreSQL, and beforehand for SQLite (docs/decisions/0004, 0021).
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from preflights_es.core.errors import (
 )
 from preflights_es.core.ids import TYPED_MIN
 from preflights_es.core.ports import Arrival, Batch, Claim, Head, Stored
-from preflights_es.store import bulk_insert, erasing, tables
-from preflights_es.store.bulk_insert import EVENT_COLUMNS, event_row, head_of
+from preflights_es.store import bulk_insert, erasing, frozen
+from preflights_es.store.bulk_insert import event_row, head_of
 from preflights_es.store.calls import Calls
 from preflights_es.store.chain import follows, sealed
 from preflights_es.store.database import Race, T
-from preflights_es.store.statements import Statements, event_of, statements, together
+from preflights_es.store.statements import Statements, event_of, together
 from preflights_es.store.urls import database, may_create, parsed, shown_url
 
 _OURS: Final = {"alembic_version", "events", "heads"}
@@ -63,10 +63,7 @@ class SqlStore:
         self._now = now
         self._salt = salt
         self.database = database(self.url)
-        self._statements = Statements(
-            {**statements(), **erasing.statements(), **bulk_insert.statements()},
-            self.database.engine,
-        )
+        self._statements = Statements("log", self.database)
         self._calls = Calls(self._statements)
         try:
             self._make_current(creates=creates and may_create(self.url))
@@ -77,20 +74,31 @@ class SqlStore:
     # 1. Opening ------------------------------------------------------------------------------
 
     def _make_current(self, *, creates: bool) -> None:
-        found = self.schema()
+        found = self._known_schema()
         if found is None and not creates:
             raise NoLog(shown_url(self.url))
-        if found is not None and found > tables.SCHEMA and found.isdigit():
-            raise LogFromFuture(
-                f"the log {shown_url(self.url)} has schema {found}, this version knows "
-                f"{tables.SCHEMA}: upgrade preflights"
-            )
-        if found != tables.SCHEMA:
+        if found is None and self.database.made():
+            found = self._known_schema()  # another process, of another version, may have been first
+        if found != frozen.schema():
             from preflights_es.store import migrate
 
             self.close()
             with self.database.translated():
                 migrate.upgrade(self.url)
+
+    def _known_schema(self) -> str | None:
+        """As `schema`.
+
+        Raises:
+            LogFromFuture: a newer version of this program made the tables.
+        """
+        found, known = self.schema(), frozen.schema()
+        if found is not None and found > known and found.isdigit():
+            raise LogFromFuture(
+                f"the log {shown_url(self.url)} has schema {found}, this version knows {known}: "
+                "upgrade preflights"
+            )
+        return found
 
     def schema(self) -> str | None:
         """The revision of the tables; None where there are none.
@@ -223,7 +231,9 @@ class SqlStore:
             raise Race from error  # looked for and not found: somebody took it since
 
     def _insert_events(self, cursor: Any, stored: Sequence[Stored]) -> None:
-        self._statements.rows(cursor, "insert_event", EVENT_COLUMNS, [*map(event_row, stored)])
+        self._statements.rows(
+            cursor, "insert_event", frozen.columns("events"), [*map(event_row, stored)]
+        )
 
     def insert(
         self,
@@ -235,7 +245,6 @@ class SqlStore:
     ) -> None:
         first, head = events[0], head_of(events)
         bulk_insert.none_twice(event.input_id for event in events)
-        self._statements.add(erasing.clearing(clear))
 
         def work(cursor: Any) -> None:
             self._statements.run(cursor, "head", in_session=first.session_id)
@@ -284,7 +293,6 @@ class SqlStore:
         return True
 
     def erase(self, batch: Batch, clear: Sequence[str] = ()) -> Head:
-        self._statements.add(erasing.clearing(clear))
 
         def work(cursor: Any) -> Head:
             head = self._append(cursor, batch)
