@@ -16,13 +16,10 @@ from preflights_es.core.grammar import misplaced
 from preflights_es.core.lead import Lead, Setup
 from preflights_es.core.ports import Following, Head, Stream
 from preflights_es.core.session import Workflow
-from preflights_es.runtime.documents import Documents
 from preflights_es.runtime.idempotency import Once
 from preflights_es.runtime.runner import Handle, Runner, Step
 from preflights_es.runtime.sessions import Desk, Sessions
 from preflights_es.services.catalogue import CODE, WORKFLOWS
-from preflights_es.services.clarification.clarifications import Clarifications
-from preflights_es.services.extraction.notes import Notes
 from preflights_es.services.leads import Leads
 from preflights_es.settings.load import Options, Settings
 from preflights_es.store.codec import Codec
@@ -39,6 +36,9 @@ if TYPE_CHECKING:
     from preflights_es.projections.projection import Projection
     from preflights_es.projections.projector import Projector
     from preflights_es.projections.verification import Holding
+    from preflights_es.runtime.documents import Documents
+    from preflights_es.services.clarification.clarifications import Clarifications
+    from preflights_es.services.extraction.notes import Notes
     from preflights_es.store.listening import Listener
     from preflights_es.store.projection_feed import SqlFollowing
 
@@ -117,6 +117,8 @@ class App:
     @cached_property
     def documents(self) -> Documents:
         """The performer of files."""
+        from preflights_es.runtime.documents import Documents
+
         folders = (self.settings.decisions, self.settings.tasks)
         return Documents(self.runner, self.settings.root, folders)
 
@@ -143,12 +145,16 @@ class App:
     @cached_property
     def clarifications(self) -> Clarifications:
         """The clarifications of this project."""
+        from preflights_es.services.clarification.clarifications import Clarifications
+
         folders = {"adr": self.settings.decisions, "task": self.settings.tasks}
         return Clarifications(self._desk, self.documents, folders)
 
     @cached_property
     def notes(self) -> Notes:
         """The notes of this project."""
+        from preflights_es.services.extraction.notes import Notes
+
         return Notes(self._desk)
 
     def _check_lead(self, handle: Handle) -> None:
@@ -304,7 +310,7 @@ class App:
         None where this command took over sessions that may be another repository's.
         """
         project = self.project
-        if self._took_over:
+        if self._took_over or not self.store.open_calls(project):
             return []
         with self.store.database.hurried():
             return self.documents.finish_pending(project)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import sys
 from codecs import BOM_UTF8
@@ -74,6 +73,8 @@ def from_file(name: str) -> Answers:
     Raises:
         Refused: it is not one.
     """
+    import json
+
     where = "the standard input" if name == "-" else name
     try:
         raw = sys.stdin.buffer.read(FILE_MAX + 1) if name == "-" else _read(name)

@@ -7,7 +7,6 @@ them so far; further down they may be wider.
 
 from __future__ import annotations
 
-import shutil
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache, partial
@@ -131,6 +130,8 @@ def _console() -> Console:
 
 
 def _width() -> int:
+    import shutil
+
     return shutil.get_terminal_size().columns if sys.stdout.isatty() else PIPE_WIDTH
 
 

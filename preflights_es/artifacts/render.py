@@ -6,15 +6,15 @@ placeholder is empty is left out, so that no section says nothing.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Mapping
-from importlib.resources import files
+from pathlib import Path
 from string import Template
 from typing import Final
 
 from preflights_es.core.artifacts import Record, RecordField, Related
 from preflights_es.core.errors import LogFromFuture
+from preflights_es.core.json import encoded
 from preflights_es.core.text import one_line, shortened, shown, shown_lines, slug
 
 TITLE_MAX: Final = 120  # characters of a heading
@@ -57,7 +57,7 @@ def brief(record: Record) -> str:
 
 def _template(name: str) -> str:
     # The name stands in a log, which may come from elsewhere: it must not lead to another file.
-    found = files("preflights_es.artifacts") / "templates" / f"{name}.md"
+    found = Path(__file__).with_name("templates") / f"{name}.md"
     if not _TEMPLATE.fullmatch(name) or not found.is_file():
         raise LogFromFuture(
             f"the template {name!r} is not known to this version: upgrade preflights"
@@ -241,4 +241,4 @@ def _quoted(text: str) -> str:
 
 def _yaml(text: str) -> str:
     """A double-quoted scalar: JSON's strings are YAML's."""
-    return json.dumps(shown(one_line(text)), ensure_ascii=False)
+    return encoded(shown(one_line(text))).decode()

@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterable
 from functools import lru_cache
 from hashlib import sha256
-from importlib.resources import files
 from typing import Final
 
 import msgspec
@@ -33,6 +32,8 @@ def prompt(package: str, id_: str) -> Prompt:
     """
     if not _ID.fullmatch(id_):
         raise FileNotFoundError(id_)
+    from importlib.resources import files  # with a temporary folder, and what that needs
+
     data = (files(package) / "prompts" / f"{id_}.md").read_bytes()
     return Prompt(id_, data.decode(), sha256(data).hexdigest())
 
@@ -54,6 +55,8 @@ def wanted(package: str, name: str, pairs: Iterable[tuple[str, str]], default: s
 
 def versions(package: str, name: str) -> tuple[str, ...]:
     """Every version of a prompt that exists, the oldest first."""
+    from importlib.resources import files
+
     found = (entry.name.removesuffix(".md") for entry in (files(package) / "prompts").iterdir())
     ours = [id_ for id_ in found if _ID.fullmatch(id_) and id_.rpartition(".v")[0] == name]
     return tuple(sorted(ours, key=lambda id_: int(id_.rpartition(".v")[2])))
