@@ -19,9 +19,8 @@ from preflights_es.core.events import ERASED_TAG, Event, SessionErased
 from preflights_es.core.ports import Head, Stored
 from preflights_es.core.text import one_line, shortened, shown
 from preflights_es.core.views import Question, Status
-from preflights_es.projections.audit import kind
 from preflights_es.runtime.runner import Handle
-from preflights_es.store import chain, jsonl
+from preflights_es.store import chain
 from preflights_es.store.codec import Codec
 from preflights_es.system import clock_ids
 
@@ -189,6 +188,8 @@ def log_command(session: str, app: App, voice: Voice) -> int:
     stored = app.store.read(session_id)
     trouble: LogDamaged | None = None
     if voice.as_json:
+        from preflights_es.store import jsonl
+
         voice.lines(jsonl.lines(stored))
     elif stored:
         trouble = _say_events(app, voice, stored)
@@ -200,6 +201,8 @@ def log_command(session: str, app: App, voice: Voice) -> int:
 
 def _say_events(app: App, voice: Voice, stored: Sequence[Stored]) -> LogDamaged | None:
     """Show them; why the first of those that cannot be read is none that is known."""
+    from preflights_es.projections.audit import kind
+
     codec = app.runner.codec(app.runner.workflow(stored[0].workflow))
     taken = erased(stored)
     read = [_decoded(codec, one) for one in stored]

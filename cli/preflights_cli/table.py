@@ -1,4 +1,6 @@
-"""Tables for people, of any length: drawn page by page; rich says how wide text is, and folds it.
+"""Tables for people, of any length: drawn page by page, and folded between words.
+
+rich says how wide letters of other scripts are and folds them; only they have it imported.
 
 rich's own table wants every row before it draws the first, and takes ten times as long for each:
 rows are laid out here. As in `psql` with a FETCH_COUNT, columns are as wide as what was seen of
@@ -7,6 +9,7 @@ them so far; further down they may be wider.
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache, partial
@@ -35,6 +38,11 @@ PIPE_WIDTH: Final = 200  # characters where there is no terminal to ask
 CELL_MAX: Final = 60  # characters of a cell, but of the last: one long name would widen every line
 LAST_MIN: Final = 30  # characters of the last column; a narrower terminal breaks lines itself
 GAP: Final = "   "  # between columns
+_NARROW: Final = re.compile(
+    "[ -~\xa1-\xac\xae-\u02af\u2010-\u2027\u2030-\u205e\u20ac\u2190-\u2193\u2500-\u257f]*"
+)
+"""Characters that take one column each: those of European languages, and of our own lines."""
+_WORDS: Final = re.compile(r"\s*\S+\s*")
 PAGE: Final = 500  # rows that are measured together, and held
 
 
@@ -61,12 +69,10 @@ def _pages(rows: Iterable[Row]) -> Iterator[list[Row]]:
 
 
 def _draw(names: Row, pages: Iterable[Sequence[Row]], *, fold: bool) -> None:
-    from rich.cells import cell_len
-
-    widths = [cell_len(name) for name in names]
+    widths = [_length(name) for name in names]
     for number, page in enumerate(pages):
         rows = [[*map(_narrow, row[:-1]), shown(row[-1])] for row in page]
-        widths = [max(w, *map(cell_len, column)) for w, *column in zip(widths, *rows, strict=True)]
+        widths = [max(w, *map(_length, column)) for w, *column in zip(widths, *rows, strict=True)]
         room = max(_width() - sum(widths[:-1]) - len(GAP) * (len(widths) - 1), LAST_MIN)
         widths[-1] = min(widths[-1], room)
         if number == 0:
@@ -87,11 +93,9 @@ def _lines(
     rows: Iterable[Row], widths: Sequence[int], parted: Callable[[str], list[str]]
 ) -> Iterator[str]:
     """What is printed of rows: the last cell's lines, the first of them behind the other cells."""
-    from rich.cells import set_cell_size
-
     margin = " " * (sum(widths[:-1]) + len(GAP) * (len(widths) - 1))
     for *cells, last in rows:
-        begin = "".join(set_cell_size(c, w) + GAP for c, w in zip(cells, widths, strict=False))
+        begin = "".join(_sized(c, w) + GAP for c, w in zip(cells, widths, strict=False))
         first, *others = parted(last)
         yield (begin + first).rstrip()
         yield from ((margin + other).rstrip() for other in others)
@@ -105,20 +109,29 @@ def _narrow(text: str) -> str:
 
 def _cut(text: str, width: int) -> list[str]:
     """One line, with an ellipsis where it ends too early."""
-    from rich.cells import cell_len, set_cell_size
-
-    return [text if cell_len(text) <= width else set_cell_size(text, width - 1) + "…"]
+    return [text if _length(text) <= width else _sized(text, width - 1) + "…"]
 
 
 def _folded(text: str, width: int) -> list[str]:
     """Lines, broken between words where that can be."""
-    from rich.cells import cell_len
-
-    if cell_len(text) <= width:
+    if _length(text) <= width:
         return [text]
-    from rich.text import Text
+    if not _NARROW.fullmatch(text):
+        from rich.text import Text
 
-    return [line.plain for line in Text(text).wrap(_console(), width, overflow="fold")]
+        return [line.plain for line in Text(text).wrap(_console(), width, overflow="fold")]
+    lines, line = [], ""
+    for word in _WORDS.findall(text):
+        if line and len(line) + len(word.rstrip()) > width:
+            lines.append(line)
+            line = ""
+        if len(word.rstrip()) > width:
+            parts = [word[n : n + width] for n in range(0, len(word), width)]
+            lines += parts[:-1]
+            line = parts[-1]
+        else:
+            line += word
+    return [*lines, line]
 
 
 @cache
@@ -127,6 +140,24 @@ def _console() -> Console:
     from rich.console import Console
 
     return Console()
+
+
+def _length(text: str) -> int:
+    """How many columns of a terminal it takes."""
+    if _NARROW.fullmatch(text):
+        return len(text)
+    from rich.cells import cell_len
+
+    return cell_len(text)
+
+
+def _sized(text: str, width: int) -> str:
+    """Cut, or filled up with spaces."""
+    if _NARROW.fullmatch(text):
+        return text[:width].ljust(width)
+    from rich.cells import set_cell_size
+
+    return set_cell_size(text, width)
 
 
 def _width() -> int:
