@@ -12,13 +12,14 @@ import click
 
 from preflights_es.core.errors import Refused
 from preflights_es.core.json import decoded
+from preflights_es.core.late_pattern import late_pattern
 from preflights_es.core.views import Question
 
 Answers = list[tuple[str, tuple[str, ...]]]
 
 FILE_MAX: Final = 1_000_000  # bytes of an answers file
 
-_KEYED = re.compile(r"([a-z][a-z0-9_]*(?:\.[a-z0-9_]+)?)=(.*)", re.DOTALL)
+_KEYED = late_pattern(r"([a-z][a-z0-9_]*(?:\.[a-z0-9_]+)?)=(.*)", re.DOTALL)
 
 
 def keyed(texts: tuple[str, ...]) -> Answers:

@@ -17,6 +17,7 @@ from preflights_es import bootstrap as composition
 from preflights_es.bootstrap import App
 from preflights_es.core.errors import LogBusy, PreflightsError, StoreUnavailable
 from preflights_es.core.json import encoded
+from preflights_es.core.late_pattern import late_pattern
 from preflights_es.core.text import NAME_MAX, TAGS, problem, shown, visible
 from preflights_es.runtime.runner import Handle
 from preflights_es.settings.load import Options
@@ -26,7 +27,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 # What JSON may hold as it is, but a terminal obeys or hides: C1 controls, turns of direction, tags.
-_OBEYED: Final = re.compile(f"[\x7f-\x9f\u2028\u2029\ufeff\u202a-\u202e\u2066-\u2069{TAGS}]")
+_OBEYED: Final = late_pattern(f"[\x7f-\x9f\u2028\u2029\ufeff\u202a-\u202e\u2066-\u2069{TAGS}]")
 
 PAGE: Final = 65_536  # bytes of a long list that are written at once
 

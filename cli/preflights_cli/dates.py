@@ -8,17 +8,19 @@ from typing import Final
 
 import click
 
+from preflights_es.core.late_pattern import late_pattern
+
 EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 EARLIEST: Final = -62_135_596_800_000_000
 LATEST: Final = 253_402_300_799_999_999
 """The first and the last microsecond that a date can have: of the years 1 and 9999."""
 DAY_LENGTH: Final = len("2026-11-22")
 
-_WEEK: Final = re.compile(r"\d{4}-?W\d{2}(?!-?\d)")
+_WEEK: Final = late_pattern(r"\d{4}-?W\d{2}(?!-?\d)")
 """A week without a day: Python takes it for its Monday."""
 
 
-_DATE: Final = re.compile(
+_DATE: Final = late_pattern(
     r"[0-9]{4}(-?)(?:[0-9]{2}\1[0-9]{2}|W[0-9]{2}\1[0-9])(?P<rest>.*)", re.DOTALL
 )
 """A day, and what stands behind it: Python takes any sign there for the one before a time."""

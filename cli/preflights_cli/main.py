@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from preflights_es import __version__
-from preflights_es.system.gc_tuning import collect_seldom
+from preflights_es.system.gc_tuning import collect_no_more, collect_seldom
 from preflights_es.system.import_path import keep_to_absolute_folders
 
 if TYPE_CHECKING:
@@ -191,7 +191,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     _open_streams()
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, _interrupted)
-    sys.exit(run(list(sys.argv[1:] if arguments is None else arguments)))
+    code = run(list(sys.argv[1:] if arguments is None else arguments))
+    collect_no_more()
+    sys.exit(code)
 
 
 def _interrupted(_number: int, _frame: FrameType | None) -> None:

@@ -9,7 +9,6 @@ them so far; further down they may be wider.
 
 from __future__ import annotations
 
-import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache, partial
@@ -19,6 +18,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import click
 
 from preflights_cli.common import coloured
+from preflights_es.core.late_pattern import late_pattern
 from preflights_es.core.text import shortened, shown
 
 if TYPE_CHECKING:
@@ -38,11 +38,11 @@ PIPE_WIDTH: Final = 200  # characters where there is no terminal to ask
 CELL_MAX: Final = 60  # characters of a cell, but of the last: one long name would widen every line
 LAST_MIN: Final = 30  # characters of the last column; a narrower terminal breaks lines itself
 GAP: Final = "   "  # between columns
-_NARROW: Final = re.compile(
+_NARROW: Final = late_pattern(
     "[ -~\xa1-\xac\xae-\u02af\u2010-\u2027\u2030-\u205e\u20ac\u2190-\u2193\u2500-\u257f]*"
 )
 """Characters that take one column each: those of European languages, and of our own lines."""
-_WORDS: Final = re.compile(r"\s*\S+\s*")
+_WORDS: Final = late_pattern(r"\s*\S+\s*")
 PAGE: Final = 500  # rows that are measured together, and held
 
 
@@ -161,9 +161,11 @@ def _sized(text: str, width: int) -> str:
 
 
 def _width() -> int:
+    if not sys.stdout.isatty():
+        return PIPE_WIDTH
     import shutil
 
-    return shutil.get_terminal_size().columns if sys.stdout.isatty() else PIPE_WIDTH
+    return shutil.get_terminal_size().columns
 
 
 def _speaks_unicode() -> bool:

@@ -6,7 +6,6 @@ placeholder is empty is left out, so that no section says nothing.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from string import Template
@@ -15,17 +14,18 @@ from typing import Final
 from preflights_es.core.artifacts import Record, RecordField, Related
 from preflights_es.core.errors import LogFromFuture
 from preflights_es.core.json import encoded
+from preflights_es.core.late_pattern import late_pattern
 from preflights_es.core.text import one_line, shortened, shown, shown_lines, slug
 
 TITLE_MAX: Final = 120  # characters of a heading
 BRIEF_BYTES_MAX: Final = 1_500  # about 375 tokens of English, under 500 of any script
 
 # What means something wherever it stands: an underscore inside a word and a lone ampersand do not.
-_MARKUP = re.compile(r"[\\`*\[\]<>|~]|(?<![^\W_])_|_(?![^\W_])|&(?=#?\w+;)")
+_MARKUP = late_pattern(r"[\\`*\[\]<>|~]|(?<![^\W_])_|_(?![^\W_])|&(?=#?\w+;)")
 # What means something at the start of a line, and at the end of a heading.
-_MARGINS = re.compile(r"^[#+=:-]|(?<= )#+$")
-_TEMPLATE = re.compile(r"[a-z_]+\.v[0-9]+")
-_COUNT = re.compile(r"^(\d+)(?=[.)])")
+_MARGINS = late_pattern(r"^[#+=:-]|(?<= )#+$")
+_TEMPLATE = late_pattern(r"[a-z_]+\.v[0-9]+")
+_COUNT = late_pattern(r"^(\d+)(?=[.)])")
 
 
 def document(template: str, record: Record) -> str:

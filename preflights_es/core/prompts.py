@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from functools import lru_cache
 from hashlib import sha256
@@ -10,7 +9,9 @@ from typing import Final
 
 import msgspec
 
-_ID: Final = re.compile(r"[a-z][a-z_]*\.v[1-9][0-9]{0,3}")
+from preflights_es.core.late_pattern import late_pattern
+
+_ID: Final = late_pattern(r"[a-z][a-z_]*\.v[1-9][0-9]{0,3}")
 
 
 class Prompt(msgspec.Struct, frozen=True):

@@ -6,6 +6,8 @@ import re
 import unicodedata
 from typing import Final
 
+from preflights_es.core.late_pattern import late_pattern
+
 INTENTION_MAX: Final = 4_000  # characters; an intention is a sentence, not a document
 ANSWER_MAX: Final = 2_000  # characters, each value of an answer
 KEY_MAX: Final = 100  # characters of a question's id
@@ -17,15 +19,15 @@ TAGS: Final = "\U000e0000-\U000e007f"
 Scotland and Wales hold some: they are shown as a black flag and escapes."""
 _UNSEEN_MARKS = "\u00ad\u061c\u200b\u200e\u200f\u2060-\u2064"
 """Without width; the joiners of emoji and scripts are not among them."""
-_UNSAFE = re.compile(
+_UNSAFE = late_pattern(
     f"[\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff\ud800-\udfff{_BIDI}{_UNSEEN_MARKS}{TAGS}]"
 )
-_UNSAFE_MULTILINE = re.compile(
+_UNSAFE_MULTILINE = late_pattern(
     f"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff\ud800-\udfff{_BIDI}{_UNSEEN_MARKS}{TAGS}]"
 )
-_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
-_SURROGATE = re.compile(r"[\ud800-\udfff]")
-_WORD = re.compile(r"[a-z0-9]+")
+_CONTROL = late_pattern(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
+_SURROGATE = late_pattern(r"[\ud800-\udfff]")
+_WORD = late_pattern(r"[a-z0-9]+")
 
 SLUG_MAX: Final = 60  # characters, so that a path stays readable in a listing
 

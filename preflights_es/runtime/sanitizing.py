@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 from typing import Final
 
 from preflights_es.core.errors import Refused
+from preflights_es.core.late_pattern import late_pattern
 from preflights_es.core.questions import Given
 from preflights_es.core.text import ANSWER_MAX, KEY_MAX, NAME_MAX, TAGS, problem
 from preflights_es.redaction import Redacted, redact
 
 ANSWERS_MAX: Final = 50  # answers in one Input
-_WITHOUT_WIDTH: Final = re.compile(f"[\u00ad\u200b-\u200d\u2060\ufeff{TAGS}]")
+_WITHOUT_WIDTH: Final = late_pattern(f"[\u00ad\u200b-\u200d\u2060\ufeff{TAGS}]")
 
 
 def cleaned(what: str, text: str, limit: int) -> tuple[str, tuple[str, ...]]:

@@ -9,6 +9,7 @@ from typing import Any, Final, NamedTuple
 import msgspec
 
 from preflights_es.core.errors import SettingsError
+from preflights_es.core.late_pattern import late_pattern
 from preflights_es.core.text import problem
 from preflights_es.providers.capabilities import ALIASES, KEY_VARIABLES, REAL
 from preflights_es.settings.prices import PriceTable
@@ -240,8 +241,8 @@ def _place_of_category(data: Any) -> tuple[tuple[str, ...], str] | None:
     return None
 
 
-_PLACE = re.compile(r" - at `(?:key in )?\$(.*)`$")
-_UNKNOWN = re.compile(r"Object contains unknown field `([^`]*)`")
+_PLACE = late_pattern(r" - at `(?:key in )?\$(.*)`$")
+_UNKNOWN = late_pattern(r"Object contains unknown field `([^`]*)`")
 
 
 def _place(message: str) -> tuple[tuple[str, ...], str]:

@@ -5,11 +5,11 @@ SQLAlchemy reads addresses of servers, and those of files that say more than a p
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from preflights_es.core.errors import SettingsError
+from preflights_es.core.late_pattern import late_pattern
 
 if TYPE_CHECKING:
     from sqlalchemy.engine import URL
@@ -21,10 +21,10 @@ POSTGRES: Final = "postgresql+psycopg"
 _EXPECTED: Final = "expected sqlite:///PATH or a path, or postgresql://USER@HOST/DATABASE"
 _POSTGRES_NAMES: Final = frozenset({"postgres", "postgresql", POSTGRES})
 _READ_ONLY: Final = {"mode": "ro"}
-_SECRET: Final = re.compile(r"(?i)pass|pwd|secret|scram_\w*key|^key$")
+_SECRET: Final = late_pattern(r"(?i)pass|pwd|secret|scram_\w*key|^key$")
 """Names of parameters whose values are not shown: libpq's, and those a person may mistype."""
 
-_HALF_A_URL: Final = re.compile(r"(?i)postgres\w*:|postgres\w*//|[^/\\]*:[^/\\]+@|.*password=")
+_HALF_A_URL: Final = late_pattern(r"(?i)postgres\w*:|postgres\w*//|[^/\\]*:[^/\\]+@|.*password=")
 """What a person meant as a URL, and may hold a password: taken for a path it would be shown."""
 
 _FILE: Final = "sqlite:///"
