@@ -25,7 +25,7 @@ COMMANDS: Final[dict[str, tuple[tuple[str, ...], int]]] = {
     "start, in a new log": ((*START, "--by", "Ada", "--db", "new.db"), 0),
     "start": ((*START, "--by", "Ada"), 0),
     "start, and wait": (("start", "Add a search page", "--no-input"), 3),
-    "answer": (("answer", "last", "auth_strategy=OAuth"), 0),
+    "answer": (("answer", "last", "auth_strategy=OAuth"), 3),
     "show": (("show", "last"), 0),
     "show as JSON": (("show", "last", "--json"), 0),
     "prompt": (("prompt", "last"), 0),
