@@ -98,7 +98,8 @@ class Voice:
 
 def escaped(json: bytes | bytearray) -> bytes:
     """The same JSON, with nothing in it that a terminal would obey or hide."""
-    return _OBEYED.sub(_as_json, json.decode()).encode()
+    text = json.decode()
+    return bytes(json) if text.isprintable() else _OBEYED.sub(_as_json, text).encode()
 
 
 def _as_json(found: re.Match[str]) -> str:

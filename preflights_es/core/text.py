@@ -36,6 +36,8 @@ def problem(text: str, limit: int) -> str | None:
     """Why a text cannot be recorded, in words that say what to do; None when it can."""
     if len(text) > limit:
         return f"has {len(text):,} characters, at most {limit:,} are taken: shorten it"
+    if text.isprintable():  # so is most of what people type, and no pattern is compiled for it
+        return None
     if found := _SURROGATE.search(text):
         return (
             f"is not valid Unicode (a lone surrogate at character {found.start() + 1}): retype it"
@@ -67,6 +69,8 @@ def _escape(found: re.Match[str]) -> str:
 
 def shown(text: str) -> str:
     """Safe on a terminal, on one line: nothing in it moves the cursor, turns a line or hides."""
+    if text.isprintable():  # as `str` has it, nothing that is escaped here is
+        return text
     return _UNSAFE.sub(_escape, text.replace("\r\n", "\n").replace("\n", "⏎ "))
 
 

@@ -31,7 +31,9 @@ def cleaned(what: str, text: str, limit: int) -> tuple[str, tuple[str, ...]]:
 def _redacted(text: str) -> Redacted:
     """Also what hides behind characters without width, or in another form of the same letters."""
     found = redact(text)
-    plain = _WITHOUT_WIDTH.sub("", unicodedata.normalize("NFKC", text))
+    plain = unicodedata.normalize("NFKC", text)
+    if not plain.isprintable():
+        plain = _WITHOUT_WIDTH.sub("", plain)
     if plain != text and len((seen := redact(plain)).kinds) > len(found.kinds):
         return seen
     return found

@@ -49,13 +49,26 @@ class Frozen(msgspec.Struct, frozen=True):
     schema: str
     """The revision of the tables."""
     tables: dict[str, tuple[Column, ...]]
-    rooms: dict[str, dict[str, Statement]]
+    rooms: dict[str, dict[str, msgspec.Raw]]
+    """Of each room its statements by name, as they stand there."""
 
 
 @cache
 def frozen() -> Frozen:
     """What stands in the file of statements."""
     return msgspec.json.decode(STATEMENTS.read_bytes(), type=Frozen)
+
+
+class Room(dict[str, Statement]):
+    """The statements of a room by name, each read when it is first used."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__()
+        self._raw = frozen().rooms[name]
+
+    def __missing__(self, name: str) -> Statement:
+        made = self[name] = msgspec.json.decode(self._raw[name], type=Statement)
+        return made
 
 
 def schema() -> str:

@@ -21,7 +21,7 @@ from preflights_es.core.errors import (
     StoreUnavailable,
 )
 from preflights_es.store.database import HURRY_MS, PATIENCE_S, WAIT_S, Dialect, Ear, T
-from preflights_es.store.frozen import Statement, frozen, new_tables
+from preflights_es.store.frozen import Room, Statement, new_tables
 from preflights_es.store.urls import SqliteFile
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ class SqliteDatabase:
         return sqlite_engine(self.opened)
 
     def statements(self, room: str) -> Mapping[str, Statement]:
-        return frozen().rooms[room]
+        return Room(room)
 
     def cursor(self) -> sqlite3.Cursor:
         """On this thread's connection, which is opened where it is not."""

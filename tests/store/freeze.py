@@ -17,7 +17,7 @@ from sqlalchemy.dialects import sqlite
 
 from preflights_es.store import frozen, migrate, tables
 from preflights_es.store.core_statements.compiling import compiled, rooms
-from preflights_es.store.frozen import Column, Frozen, Kind
+from preflights_es.store.frozen import Column, Kind
 from preflights_es.store.urls import parsed
 
 _KINDS: dict[type, Kind] = {
@@ -32,14 +32,17 @@ _KINDS: dict[type, Kind] = {
 def statements() -> str:
     """The file of statements, as Core compiles them today: one a line."""
     dialect = sqlite.dialect()
-    made = Frozen(
-        tables.SCHEMA,
-        {str(name): tuple(map(_column, table.c)) for name, table in tables.metadata.tables.items()},
-        {
+    made = {
+        "schema": tables.SCHEMA,
+        "tables": {
+            str(name): [_column(column) for column in table.c]
+            for name, table in tables.metadata.tables.items()
+        },
+        "rooms": {
             room: {name: compiled(element, dialect) for name, element in elements.items()}
             for room, elements in rooms("sqlite").items()
         },
-    )
+    }
     return _by_line(msgspec.to_builtins(made))
 
 

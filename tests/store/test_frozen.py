@@ -78,7 +78,9 @@ def test_making_a_log_that_is_there_already_changes_nothing(tmp_path: Path) -> N
 def test_sqlite_takes_every_frozen_statement(tmp_path: Path, room: str) -> None:
     with closing(SqlStore(str(tmp_path / "log.db"), Clock(), Salt())) as store:
         cursor = store.database.cursor()  # type: ignore[attr-defined]  # SQLite's own
-        for name, statement in frozen.frozen().rooms[room].items():
+        statements = frozen.Room(room)
+        for name in frozen.frozen().rooms[room]:
+            statement = statements[name]
             values = dict.fromkeys(statement.names or ())
             explained = cursor.execute(f"EXPLAIN {statement.sql}", statement.bound(values))
             assert explained.fetchall(), name
