@@ -1,7 +1,6 @@
 """The log in a database: SQLite or PostgreSQL.
 
-Statements are written in SQLAlchemy Core and run on the driver's own connection: compiled once a
-process for PostgreSQL, and beforehand for SQLite (docs/decisions/0004, 0021).
+Statements of SQLAlchemy Core run on the driver's own connection (docs/decisions/0004, 0021).
 """
 
 from __future__ import annotations
@@ -78,7 +77,7 @@ class SqlStore:
         if found is None and not creates:
             raise NoLog(shown_url(self.url))
         if found is None and self.database.made():
-            found = self._known_schema()  # another process, of another version, may have been first
+            found = self._known_schema()  # an older version may have been first
         if found != frozen.schema():
             from preflights_es.store import migrate
 
@@ -87,11 +86,7 @@ class SqlStore:
                 migrate.upgrade(self.url)
 
     def _known_schema(self) -> str | None:
-        """As `schema`.
-
-        Raises:
-            LogFromFuture: a newer version of this program made the tables.
-        """
+        """As `schema`; `LogFromFuture`: a newer version of this program made the tables."""
         found, known = self.schema(), frozen.schema()
         if found is not None and found > known and found.isdigit():
             raise LogFromFuture(
@@ -231,9 +226,8 @@ class SqlStore:
             raise Race from error  # looked for and not found: somebody took it since
 
     def _insert_events(self, cursor: Any, stored: Sequence[Stored]) -> None:
-        self._statements.rows(
-            cursor, "insert_event", frozen.columns("events"), [*map(event_row, stored)]
-        )
+        rows = [*map(event_row, stored)]
+        self._statements.rows(cursor, "insert_event", frozen.columns("events"), rows)
 
     def insert(
         self,
