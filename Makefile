@@ -5,7 +5,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: help demo test check format bench freeze lock clean
+.PHONY: help demo test check style types format bench freeze lock clean
 
 help:
 	@echo "make demo    a session from intention to replay, in a throw-away folder"
@@ -30,14 +30,23 @@ $(READY): pyproject.toml constraints.txt
 demo: $(READY)
 	@BIN="$(CURDIR)/$(BIN)" sh docs/demo.sh
 
-test: $(READY) check
-	$(BIN)/python -m pytest -n auto --dist worksteal
+# mypy needs one core for half a minute, so the tests begin beside it; it speaks after them.
+test: $(READY) style
+	@$(BIN)/mypy >$(VENV)/types.txt 2>&1 & types=$$!; trap "kill $$types 2>/dev/null" INT TERM; \
+	echo "$(BIN)/python -m pytest -n auto --dist worksteal"; \
+	$(BIN)/python -m pytest -n auto --dist worksteal; tests=$$?; \
+	wait $$types; types=$$?; echo "$(BIN)/mypy"; cat $(VENV)/types.txt; \
+	exit $$((tests || types))
 
-check: $(READY)
+check: style types
+
+style: $(READY)
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
-	$(BIN)/mypy
 	PYTHONPATH=.:cli $(BIN)/lint-imports
+
+types: $(READY)
+	$(BIN)/mypy
 
 format: $(READY)
 	$(BIN)/ruff format .

@@ -6,7 +6,7 @@ from preflights_es.store.tables import metadata
 
 connection = context.config.attributes.get("connection")
 if connection is None:
-    message = "run `preflights db upgrade`: migrations need its connection"
+    message = "run `preflights admin db upgrade`: migrations need its connection"
     raise SystemExit(message)
 
 context.configure(connection=connection, target_metadata=metadata, transactional_ddl=True)

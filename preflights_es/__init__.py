@@ -8,9 +8,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.1.0"
+from preflights_es.core.version import __version__
 
 if TYPE_CHECKING:
+    from preflights_es.api import (
+        AsyncPreflights,
+        Preflights,
+        open,  # noqa: A004  as `gzip.open`
+        open_async,
+    )
     from preflights_es.contracts.contract import Contract, OutputValidator, judge
     from preflights_es.core.errors import (
         CodeInOutputError,
@@ -41,10 +47,21 @@ if TYPE_CHECKING:
     from preflights_es.providers.base import LLMProvider
     from preflights_es.providers.faults import FaultConfig, FaultyProvider, FaultyStore
     from preflights_es.providers.openai import OpenAIProvider
+    from preflights_es.providers.simulated.parts import FaultInjector, PromptRouter, ResponseBank
     from preflights_es.providers.simulated.provider import SimLLMProvider
     from preflights_es.redaction import redact
     from preflights_es.replay.replayer import Replay, Replayer
-    from preflights_es.workflows.clarification.adapter import MockLLMAdapter
+    from preflights_es.workflows.clarification.adapter import (
+        ADR_CATEGORIES,
+        ADR_LEANING_CATEGORIES,
+        CATEGORY_FIELD_MAP,
+        TASK_CATEGORIES,
+        MockLLMAdapter,
+        compute_hint,
+        compute_progress,
+        extract_decision_patch,
+        resolve_value,
+    )
     from preflights_es.workflows.clarification.values import (
         DecisionPatch,
         HeuristicsConfig,
@@ -54,6 +71,10 @@ if TYPE_CHECKING:
     )
 
 _HOME = {
+    "AsyncPreflights": "api",
+    "Preflights": "api",
+    "open": "api",
+    "open_async": "api",
     "LLMLostError": "core.errors",
     "LLMRefusedError": "core.errors",
     "LLMTruncatedError": "core.errors",
@@ -62,9 +83,9 @@ _HOME = {
     "FaultyProvider": "providers.faults",
     "OpenAIProvider": "providers.openai",
     "AnthropicProvider": "providers.anthropic",
-    "Contract": "core.contracts",
-    "OutputValidator": "core.contracts",
-    "judge": "core.contracts",
+    "Contract": "contracts.contract",
+    "OutputValidator": "contracts.contract",
+    "judge": "contracts.contract",
     "CodeInOutputError": "core.errors",
     "ExplanatoryTextError": "core.errors",
     "InvalidJSONError": "core.errors",
@@ -87,10 +108,21 @@ _HOME = {
     "LLMProvider": "providers.base",
     "FaultConfig": "providers.faults",
     "SimLLMProvider": "providers.simulated.provider",
+    "FaultInjector": "providers.simulated.parts",
+    "PromptRouter": "providers.simulated.parts",
+    "ResponseBank": "providers.simulated.parts",
     "Replay": "replay.replayer",
     "Replayer": "replay.replayer",
-    "redact": "runtime.redaction",
+    "redact": "redaction",
+    "ADR_CATEGORIES": "workflows.clarification.adapter",
+    "ADR_LEANING_CATEGORIES": "workflows.clarification.adapter",
+    "CATEGORY_FIELD_MAP": "workflows.clarification.adapter",
     "MockLLMAdapter": "workflows.clarification.adapter",
+    "TASK_CATEGORIES": "workflows.clarification.adapter",
+    "compute_hint": "workflows.clarification.adapter",
+    "compute_progress": "workflows.clarification.adapter",
+    "extract_decision_patch": "workflows.clarification.adapter",
+    "resolve_value": "workflows.clarification.adapter",
     "DecisionPatch": "workflows.clarification.values",
     "HeuristicsConfig": "workflows.clarification.values",
     "LLMContext": "workflows.clarification.values",
@@ -99,12 +131,18 @@ _HOME = {
 }
 
 __all__ = [
+    "ADR_CATEGORIES",
+    "ADR_LEANING_CATEGORIES",
+    "CATEGORY_FIELD_MAP",
+    "TASK_CATEGORIES",
     "AnthropicProvider",
+    "AsyncPreflights",
     "CodeInOutputError",
     "Contract",
     "DecisionPatch",
     "ExplanatoryTextError",
     "FaultConfig",
+    "FaultInjector",
     "FaultyProvider",
     "FaultyStore",
     "HeuristicsConfig",
@@ -129,19 +167,28 @@ __all__ = [
     "MultipleArtifactsError",
     "OpenAIProvider",
     "OutputValidator",
+    "Preflights",
     "PreflightsError",
+    "PromptRouter",
     "Question",
     "Refused",
     "Replay",
     "Replayer",
+    "ResponseBank",
     "SchemaViolationError",
     "SessionFaulted",
     "SessionSnapshot",
     "SettingsError",
     "SimLLMProvider",
     "__version__",
+    "compute_hint",
+    "compute_progress",
+    "extract_decision_patch",
     "judge",
+    "open",
+    "open_async",
     "redact",
+    "resolve_value",
 ]
 
 

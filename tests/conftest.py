@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
+from pathlib import Path
+from typing import Final
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -25,9 +28,15 @@ settings.register_profile("dev", _PATIENT)
 settings.register_profile("ci", _PATIENT, derandomize=True)
 settings.load_profile("ci" if os.environ.get("CI") else "dev")
 
+MEMORY: Final = Path("/dev/shm")
+ROOM: Final = 2 * 1024**3  # bytes that must be free there; all tests of two workers take a tenth
+
 
 def pytest_configure(config: pytest.Config) -> None:
     """No provider is asked and no key is at hand, but for `-m live`."""
+    if "TMPDIR" not in os.environ and _holds_files(MEMORY):
+        # An append waits for the disk: up to a third of the time of a test. No test cuts the power.
+        os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(MEMORY))
     if config.getoption("markexpr") == "live":
         os.environ.pop(NO_LIVE, None)
         return
@@ -35,6 +44,15 @@ def pytest_configure(config: pytest.Config) -> None:
     for variables in KEY_VARIABLES.values():
         for variable in variables:
             os.environ.pop(variable, None)
+
+
+def _holds_files(folder: Path) -> bool:
+    """Whether there is room, and what is written there can be run: some tests write programs."""
+    return (
+        os.access(folder, os.W_OK)
+        and shutil.disk_usage(folder).free >= ROOM
+        and not os.statvfs(folder).f_flag & os.ST_NOEXEC
+    )
 
 
 @pytest.fixture

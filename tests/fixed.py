@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from preflights_es.core import ids
+from preflights_es.runtime.registry import WORKFLOWS
 from preflights_es.runtime.runner import Runner
-from preflights_es.services.catalogue import WORKFLOWS
 from preflights_es.store.memory import MemoryStore
 
 NOON: Final = 1_790_000_000_000_000  # microseconds since 1970 UTC: a day of September 2026

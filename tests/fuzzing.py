@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from preflights_es.core.events import Actor, SessionClosed, SessionErased
 from preflights_es.core.ports import Stored
-from preflights_es.services.catalogue import WORKFLOWS
+from preflights_es.runtime.registry import WORKFLOWS
 from preflights_es.store import jsonl
 from preflights_es.store.codec import Codec
 from tests.store.given import resealed

@@ -16,8 +16,9 @@ from preflights_es.core.questions import Given
 from preflights_es.core.simulation import GENERATION
 from preflights_es.providers.base import LLMProvider
 from preflights_es.replay.replayer import Replay, Replayer
+from preflights_es.runtime.registry import WORKFLOWS
 from preflights_es.runtime.runner import Handle, Runner
-from preflights_es.services.catalogue import WORKFLOWS, simulated
+from preflights_es.services.own_providers import simulated
 from preflights_es.store.memory import MemoryStore
 from preflights_es.workflows.clarification.events import IntentionDeclared
 from preflights_es.workflows.clarification.values import HeuristicsConfig

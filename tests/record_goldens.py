@@ -24,9 +24,9 @@ from preflights_es.providers.faults import FaultConfig
 from preflights_es.providers.simulated.provider import SimLLMProvider
 from preflights_es.runtime.documents import Documents
 from preflights_es.runtime.performer import PROGRAM
+from preflights_es.runtime.registry import WORKFLOWS
 from preflights_es.runtime.runner import Handle, Runner
 from preflights_es.runtime.sessions import Desk
-from preflights_es.services.catalogue import WORKFLOWS
 from preflights_es.services.clarification.clarifications import Clarifications
 from preflights_es.store import jsonl
 from preflights_es.store.memory import MemoryStore

@@ -7,15 +7,18 @@ from collections.abc import Callable
 
 from preflights_es.core.lead import Lead, Setup
 from preflights_es.core.simulation import GENERATION
+from preflights_es.core.views import Language
 from preflights_es.runtime.runner import Handle, Step
 from preflights_es.runtime.sessions import Desk
-from preflights_es.services.catalogue import simulated
 from preflights_es.services.extraction.notes import Listed, Notes
+from preflights_es.services.own_providers import simulated
 from preflights_es.workflows.extraction import WORKFLOW
-from preflights_es.workflows.extraction.values import Language
 from tests.record_goldens import ADA, Recorder
 
-MOCK = Lead("mock", WORKFLOW.decider)
+FIRST = "extraction/1"
+"""The rules under which the first goldens were recorded; today's program reads by them still."""
+MOCK = Lead("mock", FIRST)
+TODAY = Lead("mock", WORKFLOW.decider)
 
 
 def sim(seed: int = 0, faults: str = "none", *, strict: bool = False) -> Lead:
@@ -37,7 +40,13 @@ def notes(r: Recorder) -> Notes:
 
 
 def take(r: Recorder, note: str, lead: Lead = MOCK, language: Language = "de") -> Handle:
-    setup = Setup("0.1.0", WORKFLOW.decider, lead.provider, WORKFLOW.prompts, lead)
+    setup = Setup(
+        "0.1.0",
+        lead.model if lead.provider == "mock" else FIRST,
+        lead.provider,
+        WORKFLOW.prompts,
+        lead,
+    )
     step = notes(r).take(note, setup, language, "2026-11-22T09:30+01:00", "Europe/Berlin")
     r.order.append(step.handle.session_id)
     return step.handle
@@ -126,6 +135,14 @@ def a_secret_in_a_note_is_not_recorded(r: Recorder) -> None:
     take(r, "call the bank, my password: hunter2hunter2, mail ada@example.org")
 
 
+def a_time_opens_what_follows(r: Recorder) -> None:
+    take(r, "14 Uhr, Meeting mit Team, 15 Uhr, Arzt", TODAY)
+    take(r, "Workshop from 9am to noon, party from 8pm until midnight", TODAY, "en")
+    handle = take(r, "Arzt, 14 Uhr Besprechung", TODAY)
+    answer(r, handle, "9 Uhr bis Mittag")
+    take(r, "14 Uhr, Meeting mit Team")  # in a session of the first rules
+
+
 GOLDENS: tuple[Callable[[Recorder], None], ...] = (
     a_note_holds_tasks_and_an_event,
     a_note_is_a_list_of_everything,
@@ -139,4 +156,5 @@ GOLDENS: tuple[Callable[[Recorder], None], ...] = (
     another_model_reads_what_the_first_could_not,
     a_strict_note_waits_and_is_resumed,
     a_secret_in_a_note_is_not_recorded,
+    a_time_opens_what_follows,
 )

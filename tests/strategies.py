@@ -33,7 +33,7 @@ from preflights_es.core.events import (
 from preflights_es.core.lead import Lead, LeadChanged, Setup, StepRetried
 from preflights_es.core.questions import Given
 from preflights_es.core.session import Session, Workflow
-from preflights_es.services.catalogue import WORKFLOWS
+from preflights_es.runtime.registry import WORKFLOWS
 from preflights_es.workflows.clarification.events import (
     AnswersGiven,
     AnswersRevised,

@@ -201,6 +201,7 @@ def workflow(bug: Bug = "", at: str = "!", heard: str = "") -> Workflow[State]:
         evolve=faulty_evolve,
         is_terminal=lambda state: False,
         view=view,
+        statuses=("needs_answers", "done"),
         record=record,
     )
 

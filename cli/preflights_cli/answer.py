@@ -1,27 +1,25 @@
-"""`answer`, `revise`, `accept`, `abandon`: one Input each."""
+"""`answer`, `revise`, `resume` and `abandon`: what a person does with a session that is open."""
 
 from __future__ import annotations
 
 import click
 
-from preflights_cli import answer_options
+from preflights_cli import answer_options, dialogue
 from preflights_cli.common import (
     Voice,
-    by_option,
     common,
-    filed,
     finish_pending,
+    is_terminal,
     key_option,
-    tell_name,
+    led,
     tell_redacted,
 )
-from preflights_cli.rendering import said, view_of
-from preflights_cli.start import mark_of
-from preflights_es.bootstrap import App
+from preflights_cli.filing import filed
+from preflights_cli.rendering import said, step_said, view_of
 from preflights_es.core.errors import Refused
 from preflights_es.core.ids import short
-from preflights_es.runtime.runner import Handle
-from preflights_es.runtime.sessions import recalled
+from preflights_es.runtime.runner import Handle, Step
+from preflights_es.services.request import Request
 
 
 @click.command()
@@ -29,7 +27,7 @@ from preflights_es.runtime.sessions import recalled
 @click.argument("answer", nargs=-1, required=True, metavar="[KEY=]VALUE...")
 @key_option
 @common
-def answer_command(session: str, answer: tuple[str, ...], app: App, voice: Voice) -> int:
+def answer_command(session: str, answer: tuple[str, ...], app: Request, voice: Voice) -> int:
     """Answer the open question; a number stands for its option.
 
     \b
@@ -47,7 +45,7 @@ def answer_command(session: str, answer: tuple[str, ...], app: App, voice: Voice
 @click.argument("answer", nargs=-1, required=True, metavar="KEY=VALUE...")
 @key_option
 @common
-def revise_command(session: str, answer: tuple[str, ...], app: App, voice: Voice) -> int:
+def revise_command(session: str, answer: tuple[str, ...], app: Request, voice: Voice) -> int:
     """Change an answer before the decision is accepted; the old one stays in the log.
 
     \b
@@ -59,15 +57,17 @@ def revise_command(session: str, answer: tuple[str, ...], app: App, voice: Voice
     return _answered(app, voice, session, answer, revise=True)
 
 
-def _answered(app: App, voice: Voice, session: str, texts: tuple[str, ...], *, revise: bool) -> int:
+def _answered(
+    app: Request, voice: Voice, session: str, texts: tuple[str, ...], *, revise: bool
+) -> int:
     finish_pending(app, voice)
     handle = app.sessions.load(session)
     before = app.sessions.answered(handle, revise=revise)
     if before is None:
-        handle = app.runner.resume(handle).handle
+        handle = app.process.runner.resume(handle).handle
     given = _given(texts, before or handle, again=before is not None)
     step = app.sessions.answer(handle, given, revise=revise)
-    return said(voice, step.handle, step.decisions)
+    return step_said(voice, step)
 
 
 def _given(texts: tuple[str, ...], handle: Handle, *, again: bool) -> answer_options.Answers:
@@ -81,43 +81,28 @@ def _given(texts: tuple[str, ...], handle: Handle, *, again: bool) -> answer_opt
 
 
 @click.command()
-@click.argument("session")
-@by_option
-@click.option("--expect", type=int, metavar="VERSION", help="Refuse if the session moved on.")
-@click.option("--local", is_flag=True, help="The change is local: a backend task, no record.")
-@click.option("--adr", is_flag=True, help="File it as a record, whatever the category.")
-@key_option
+@click.argument("session", default="last")
+@click.option("--no-input", is_flag=True, help="Ask no question: finish what is open.")
+@led
 @common
-def accept_command(
-    session: str,
-    by: str | None,
-    expect: int | None,
-    local: bool,
-    adr: bool,
-    app: App,
-    voice: Voice,
-) -> int:
-    """Accept what is proposed, and say what that is; the document is written.
+def resume_command(session: str, no_input: bool, app: Request, voice: Voice) -> int:
+    """Go on with a session: at a terminal the conversation, else how it stands.
 
-    Without a terminal and without --by it is a script's word: the record says
-    "proposed" until a person accepts it.
+    Decides what an earlier error left undecided, once the error is mended. With --provider or
+    another option of a model, that model leads from here on (mock: the rules).
 
     \b
     Examples:
-      preflights accept last
-      preflights accept 3f9a12c4 --by "Ada Lovelace" --expect 6
+      preflights resume
+      preflights resume 3f9a12c4 --provider openai --model gpt-5.1-mini
     """
-    mark = mark_of(local=local, adr=adr)
-    app.documents.check_folders()
     finish_pending(app, voice)
     handle = app.sessions.load(session)
-    if expect is None and handle.session.undecided is None:
-        expect = handle.version
-    if by is None:
-        tell_name(app, voice)
-    step = app.clarifications.accept(handle.session_id, by=by, mark=mark, expect=expect)
-    handle = step.handle if recalled(step) else filed(app, voice, step.handle)
-    return said(voice, handle, step.decisions)
+    step = app.led_anew(handle) if app.leads.named else app.sessions.resume(handle)
+    step = Step(filed(app, voice, step.handle), step.decisions)
+    if is_terminal() and not (voice.as_json or no_input):
+        return dialogue.run(app, voice, step)
+    return said(voice, step.handle, step.decisions)
 
 
 @click.command()
@@ -126,7 +111,7 @@ def accept_command(
 @click.option("--force", is_flag=True, help="Also a session whose last Input cannot be decided.")
 @key_option
 @common
-def abandon_command(session: str, reason: str, force: bool, app: App, voice: Voice) -> int:
+def abandon_command(session: str, reason: str, force: bool, app: Request, voice: Voice) -> int:
     """Give a session up; it stays in the log.
 
     \b

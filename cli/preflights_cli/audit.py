@@ -13,9 +13,9 @@ import click
 import msgspec
 from msgspec.structs import replace
 
-from preflights_cli.common import Voice, common, given
+from preflights_cli.common import Voice, given, reading
 from preflights_cli.consent import what, who
-from preflights_cli.dates import iso, minute
+from preflights_cli.dates import minute
 from preflights_cli.main import EXIT_DAMAGED
 from preflights_cli.progress import bar_over, counted
 from preflights_cli.trail import trail_command
@@ -27,19 +27,22 @@ from preflights_es.archive.verification import (
     Comparison,
     Difference,
     Grown,
+    Unwritten,
     Verified,
 )
-from preflights_es.bootstrap import App
 from preflights_es.core.errors import LogDamaged, Refused
 from preflights_es.core.ids import short
 from preflights_es.core.ports import Head
 from preflights_es.core.text import shown
+from preflights_es.core.times import iso
 from preflights_es.projections.verification import Astray
+from preflights_es.services.request import Request
 from preflights_es.store import checkpoint
 from preflights_es.store.checkpoint import Checkpoint
 from preflights_es.system.bounded_read import Unreadable, regular
 from preflights_es.system.output_file import new_file
 
+UNWRITTEN_MAX: Final = 20  # documents that are named one by one
 GREW_MAX: Final = 20  # sessions that grew and are named one by one
 INPUTS_MAX: Final = 10  # Inputs that are named of each
 
@@ -67,9 +70,9 @@ audit_command.add_command(trail_command)
 @click.argument("session", nargs=-1)
 @click.option("--all", "everything", is_flag=True, help="Of every project in this log.")
 @click.option("--against", metavar="FILE", callback=given, help="Also what a checkpoint remembers.")
-@common
+@reading
 def verify_command(
-    session: tuple[str, ...], everything: bool, against: str | None, app: App, voice: Voice
+    session: tuple[str, ...], everything: bool, against: str | None, app: Request, voice: Voice
 ) -> int:
     """Walk the hash chain of every session of this project, or of those that are named.
 
@@ -89,27 +92,31 @@ def verify_command(
         raise click.UsageError(message)
     remembered = _read(against) if against else None
     comparison = Comparison(remembered) if remembered else None
-    project = remembered.project if remembered else app.project
-    if against and project not in (None, app.project):
+    project = remembered.project if remembered else app.process.project
+    if against and project not in (None, app.process.project):
         voice.warn(
             f"{against} is a checkpoint of the project {project!r}, and this folder belongs to "
-            f"{app.project!r}: it is held against the former"
+            f"{app.process.project!r}: it is held against the former"
         )
-    heads = _named(app, session) if session else app.store.heads(None if everything else project)
+    heads = (
+        _named(app, session)
+        if session
+        else app.process.store.heads(None if everything else project)
+    )
     with bar_over(heads, voice, "Verifying") as looked_at:
-        holding, beside = app.holding(), app.beside()
-        found = verification.walked(app.store, looked_at, comparison, holding, beside.look)
-    skipped = ["everything but what was named"] if session else []
+        holding, beside = app.process.holding(), app.process.beside()
+        found = verification.walked(app.process.store, looked_at, comparison, holding, beside.look)
+    skipped = ["all other sessions"] if session else []
     if not session:
         scope = None if everything else project
         projections = (*found.projections, *holding.strays(scope))
         found = replace(found, projections=projections, broken=_all(app, beside, found, scope))
-        if others := app.store.counts()["sessions"] - len(heads):
+        if others := app.process.store.counts()["sessions"] - len(heads):
             skipped.append(f"{counted(others, 'session')} of other projects (--all)")
     if holding.unread:
         them = f"{counted(holding.unread, 'session')} that verify and cannot be folded"
         skipped.append(f"what follows from {them} (`preflights sessions --status damaged`)")
-    found = replace(found, skipped=tuple(skipped))
+    found = replace(found, skipped=tuple(skipped), unwritten=tuple(beside.unwritten))
     compared = comparison.result() if comparison else None
     if remembered and (other := _renamed(app, remembered)):
         found = replace(found, broken=(*found.broken, other))
@@ -124,6 +131,7 @@ def verify_command(
         voice.say(_broken(one))
     voice.say(_summary(found))
     _say_projections(voice, found.projections)
+    _say_unwritten(voice, found.unwritten)
     if found.skipped:
         voice.say(f"Not looked at: {'; '.join(found.skipped)}.")
     if compared and against:
@@ -132,20 +140,20 @@ def verify_command(
     return EXIT_DAMAGED if differs else 0
 
 
-def _all(app: App, beside: Beside, found: Verified, project: str | None) -> tuple[Broken, ...]:
+def _all(app: Request, beside: Beside, found: Verified, project: str | None) -> tuple[Broken, ...]:
     """With what is left of sessions that are not there, and what belongs to none."""
     broken = list(found.broken)
-    headless = verification.headless(app.store) if project is None else ()
+    headless = verification.headless(app.process.store) if project is None else ()
     for more in (headless, beside.gone(project), beside.rest(project)):
         said = {one.session_id for one in broken if one.session_id}
         broken += [one for one in more if one.session_id not in said]
-    return (*broken, *verification.unnamed(app.log_id))
+    return (*broken, *verification.unnamed(app.process.log_id))
 
 
-def _renamed(app: App, remembered: Checkpoint) -> Broken | None:
+def _renamed(app: Request, remembered: Checkpoint) -> Broken | None:
     """That the log calls itself otherwise than when a checkpoint was made."""
     try:
-        now = app.log_id()
+        now = app.process.log_id()
     except LogDamaged:
         return None  # it is named already
     if remembered.log in ("", now):
@@ -158,8 +166,8 @@ def _renamed(app: App, remembered: Checkpoint) -> Broken | None:
     return Broken("", 0, found)
 
 
-def _named(app: App, typed: Sequence[str]) -> Sequence[Head]:
-    heads = (app.store.head(app.sessions.resolved(one)) for one in typed)
+def _named(app: Request, typed: Sequence[str]) -> Sequence[Head]:
+    heads = (app.process.store.head(app.sessions.resolved(one)) for one in typed)
     return [head for head in heads if head is not None]
 
 
@@ -185,7 +193,20 @@ def _say_projections(voice: Voice, astray: Sequence[Astray]) -> None:
         voice.say(f"{of}the projection {one.projection!r}: {shown(one.found)}")
     if astray:
         names = " ".join(sorted({one.projection for one in astray}))
-        voice.say(f"The log says otherwise: `preflights projections rebuild {names}` follows it.")
+        voice.say(
+            f"The log says otherwise: `preflights admin projections rebuild {names}` follows it."
+        )
+
+
+def _say_unwritten(voice: Voice, unwritten: Sequence[Unwritten]) -> None:
+    for one in unwritten[:UNWRITTEN_MAX]:
+        id_ = short(one.session_id)
+        voice.say(
+            f"{id_}: {shown(one.path)} came with an import and was not written here: "
+            f"`preflights resume {id_}` writes it"
+        )
+    if more := max(len(unwritten) - UNWRITTEN_MAX, 0):
+        voice.say(f"and {counted(more, 'more document')}; --json has all of them")
 
 
 def _say_compared(voice: Voice, compared: Compared, file: str) -> None:
@@ -242,9 +263,9 @@ def _differs(found: Difference) -> str:
 @click.option("-o", "--output", metavar="FILE", callback=given, help="A new file; - is stdout.")
 @click.option("--all", "everything", is_flag=True, help="Of every project in this log.")
 @click.option("--force", is_flag=True, help="Replace an older checkpoint, if the log still fits.")
-@common
+@reading
 def checkpoint_command(
-    output: str | None, everything: bool, force: bool, app: App, voice: Voice
+    output: str | None, everything: bool, force: bool, app: Request, voice: Voice
 ) -> int:
     """Write down version and hash of every session, once all chains hold.
 
@@ -257,14 +278,14 @@ def checkpoint_command(
       preflights audit checkpoint -o checkpoint.jsonl --force
       preflights audit checkpoint --all > /mnt/elsewhere/checkpoint.jsonl
     """
-    project = None if everything else app.project
+    project = None if everything else app.process.project
     to_stdout = output in (None, "-")
     replacing = not to_stdout and force and Path(str(output)).exists()
     if replacing:
         _check_older(app, str(output), project)
-    heads = app.store.heads(project)
+    heads = app.process.store.heads(project)
     with bar_over(heads, voice, "Verifying") as looked_at:
-        made = verification.remembered(app.store, project, looked_at, app.log_id())
+        made = verification.remembered(app.process.store, project, looked_at, app.process.log_id())
     content = checkpoint.content(made)
     if to_stdout:
         voice.lines(content)
@@ -285,7 +306,7 @@ def checkpoint_command(
     return 0
 
 
-def _check_older(app: App, file: str, project: str | None) -> None:
+def _check_older(app: Request, file: str, project: str | None) -> None:
     """A checkpoint gives way to a newer one only where the log still bears it out.
 
     Raises:
@@ -302,7 +323,7 @@ def _check_older(app: App, file: str, project: str | None) -> None:
     if other := _renamed(app, older):
         raise LogDamaged("the log", 0, f"{other.found}; {file} was not replaced")
     comparison = Comparison(older)
-    verification.walked(app.store, app.store.heads(project), comparison)
+    verification.walked(app.process.store, app.process.store.heads(project), comparison)
     for difference in comparison.result().differences[:1]:
         found = _differs(difference)
         raise LogDamaged(f"session {difference.session_id}", 0, f"{found}; {file} was not replaced")

@@ -14,12 +14,11 @@ from typing import Any, Final, ParamSpec, TypeVar
 import click
 
 from preflights_es import bootstrap as composition
-from preflights_es.bootstrap import App
 from preflights_es.core.errors import LogBusy, PreflightsError, StoreUnavailable
 from preflights_es.core.json import encoded
 from preflights_es.core.late_pattern import late_pattern
 from preflights_es.core.text import NAME_MAX, TAGS, problem, shown, visible
-from preflights_es.runtime.runner import Handle
+from preflights_es.services.request import Request
 from preflights_es.settings.load import Options
 from preflights_es.store.urls import parsed, shown_url
 
@@ -158,11 +157,6 @@ language_option = click.option(
     "--language", metavar="LANGUAGE", help="de or en: of the sentences; the locale's by default."
 )
 
-CREATING: Final = frozenset(
-    {"start", "note take", "note add", "import", "db upgrade", "projections follow"}
-)
-"""Commands that make the log where there is none: they record, or wait for what will be."""
-
 PROVIDER_OPTIONS = ("provider", "model", "base_url", "seed", "faults")
 
 
@@ -179,8 +173,8 @@ key_option = click.option(
 """For commands that record something on behalf of a script that may be run again."""
 
 
-def led(command: Callable[P, R]) -> Callable[..., R]:
-    """As `common`, with the options that choose who leads a new session."""
+def led(command: Callable[P, R]) -> Callable[P, R]:
+    """The options that choose who leads a session; above `common` or `recording`."""
     for option in (
         click.option("--faults", metavar="FAULTS", help="Of the simulator: timeout=0.2,error=0.1"),
         click.option("--seed", metavar="N", help="Of the simulator."),
@@ -193,12 +187,27 @@ def led(command: Callable[P, R]) -> Callable[..., R]:
         ),
     ):
         command = option(command)
-    return common(command)
+    return command
 
 
 def common(command: Callable[P, R]) -> Callable[..., R]:
     """`--json`, `-q`, `-v`, `--db` and `--debug`; hands over `app` and `voice`."""
+    return _opening(command)
 
+
+def recording(command: Callable[P, R]) -> Callable[..., R]:
+    """As `common`, for a command that makes the log where there is none."""
+    return _opening(command, creates=True)
+
+
+def reading(command: Callable[P, R]) -> Callable[..., R]:
+    """As `common`, for a command that only reads the log: it does not wait for those who write."""
+    return _opening(command, reads=True)
+
+
+def _opening(
+    command: Callable[P, R], *, creates: bool = False, reads: bool = False
+) -> Callable[..., R]:
     @click.option("--json", "as_json", is_flag=True, help="Print JSON (docs/api.md), never ask.")
     @click.option("-q", "--quiet", is_flag=True, help="Leave hints out.")
     @click.option("-v", "--verbose", is_flag=True, help="Say more on stderr.")
@@ -216,8 +225,7 @@ def common(command: Callable[P, R]) -> Callable[..., R]:
         database = options.pop("db") or (ctx.obj or {}).get("db")
         asked = Options(**{n: options.pop(n) for n in PROVIDER_OPTIONS if n in options})
         language, key = options.pop("language", None), options.pop("key", None)
-        _, _, path = ctx.command_path.partition(" ")
-        with opened(voice, database, asked, language, key or "", path in CREATING) as app:
+        with opened(voice, database, asked, language, key or "", creates, reads) as app:
             return command(*args, app=app, voice=voice, **options)  # type: ignore[arg-type]  # P lacks them
 
     return wrapped
@@ -231,7 +239,8 @@ def opened(
     language: str | None = None,
     key: str = "",
     creates: bool = False,
-) -> Iterator[App]:
+    reads: bool = False,
+) -> Iterator[Request]:
     """The program in the current folder, given back at the end."""
     terminal = is_terminal() and not voice.as_json
     app = composition.opened(
@@ -242,14 +251,16 @@ def opened(
         language=language,
         key=key,
         creates=creates,
+        reads=reads,
     )
-    app.tell = voice.warn
+    app.process.tell = voice.warn
     if voice.verbose:
         # A log that is shared says the project's name itself, once it is opened.
-        project = "" if app.settings.repository else f"project {app.settings.project}, "
-        log = shown_url(parsed(app.settings.database))  # never with a password
+        told = app.process.settings
+        project = "" if told.repository else f"project {told.project}, "
+        log = shown_url(parsed(told.database))  # never with a password
         voice.detail(f"{project}log {log}")
-    for file in filter(None, (app.settings.source, app.settings.own)):
+    for file in filter(None, (app.process.settings.source, app.process.settings.own)):
         voice.detail(f"settings from {file}")
     try:
         yield app
@@ -266,15 +277,15 @@ def folder() -> Path:
         raise StoreUnavailable(message) from error
 
 
-def finish_pending(app: App, voice: Voice) -> None:
+def finish_pending(app: Request, voice: Voice) -> None:
     """Documents that an earlier command left open; trouble with one is no reason to stop.
 
     Raises:
         PreflightsError: the log itself cannot be opened.
     """
-    _ = app.store  # what is wrong with the log as a whole is no matter of one document
+    _ = app.process.store  # what is wrong with the log as a whole is no matter of one document
     try:
-        for handle in app.finish_pending():
+        for handle in app.process.finish_pending():
             written = handle.workflow.view(handle.session.state).written
             voice.detail(f"finished {written.path if written else handle.session_id}")
     except LogBusy as error:
@@ -283,40 +294,11 @@ def finish_pending(app: App, voice: Voice) -> None:
         voice.warn(f"an earlier document is still open: {error}")
 
 
-def tell_behind(app: App, voice: Voice) -> bool:
+def tell_behind(app: Request, voice: Voice) -> bool:
     """Say so where rows of a projection may be older than the log; for `behind` in JSON."""
-    if app.projector.behind:
-        voice.warn(app.projector.behind)
-    return bool(app.projector.behind)
-
-
-def filed(app: App, voice: Voice, handle: Handle) -> Handle:
-    """The session after its document was written, and what its supersession made others owe.
-
-    Raises:
-        PreflightsError: the document cannot be written; the decision stands all the same.
-    """
-    if handle.project != app.project:
-        return handle  # its documents are that project's to write
-    try:
-        handle = app.documents.finish(handle)
-    except PreflightsError:
-        voice.warn("it is recorded; the next command writes its document")
-        raise
-    finish_pending(app, voice)
-    if getattr(handle.session.state, "number", None) is not None:
-        _tell_uncounted(app, voice)
-    return handle
-
-
-def _tell_uncounted(app: App, voice: Voice) -> None:
-    """Say which files no new number is counted from."""
-    if found := app.clarifications.uncounted():
-        which = f"{found[0]:04d}" if len(found) == 1 else f"{found[0]:04d} to {found[-1]:04d}"
-        voice.warn(
-            f"{app.settings.decisions} has a file with a number far beyond the others ({which}): "
-            "new records do not count from it; rename it if its number is wrong"
-        )
+    if app.process.projector.behind:
+        voice.warn(app.process.projector.behind)
+    return bool(app.process.projector.behind)
 
 
 def tell_redacted(voice: Voice, what: str, text: str) -> None:
@@ -327,6 +309,6 @@ def tell_redacted(voice: Voice, what: str, text: str) -> None:
         voice.warn(f"{what} is recorded without what looks like a secret ({', '.join(kinds)})")
 
 
-def tell_name(app: App, voice: Voice) -> None:
+def tell_name(app: Request, voice: Voice) -> None:
     """Say so where the name of whoever is at work looks like a secret: an e-mail address does."""
     tell_redacted(voice, "your name (PREFLIGHTS_ACTOR, or as git knows it)", app.actor.name)

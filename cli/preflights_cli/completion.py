@@ -1,4 +1,4 @@
-"""`completion`: the script that teaches a shell our words."""
+"""`admin completion`: the script that teaches a shell our words."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ def completion_command(ctx: click.Context, shell: str) -> int:
 
     \b
     Examples:
-      eval "$(preflights completion bash)"
-      preflights completion fish > ~/.config/fish/completions/preflights.fish
+      eval "$(preflights admin completion bash)"
+      preflights admin completion fish > ~/.config/fish/completions/preflights.fish
     """
     cls = get_completion_class(shell)
     assert cls is not None, "click knows the shells it offers"

@@ -42,7 +42,7 @@ class Consent:
         if review.erased and not self._erase:
             self._list(review)
             sessions = counted(len(review.erased), "session")
-            return f"the file erases {sessions} {held}: say so with --erase"
+            return f"the file erases {sessions} {held}: to allow that, run this again with --erase"
         if not review.extended or self._extend:
             return ""
         self._list(review)
@@ -51,7 +51,9 @@ class Consent:
             done = click.confirm(f"Let {sessions} go on as listed?")
             return "" if done else "you did not agree"
         held = "that is held here" if len(review.extended) == 1 else "that are held here"
-        return f"the file changes {sessions} {held}: look at the list, then say so with --extend"
+        return (
+            f"the file changes {sessions} {held}: read the list, then run this again with --extend"
+        )
 
     def _list(self, review: Review) -> None:
         for change in review.changes[:SHOWN_MAX]:
@@ -82,7 +84,7 @@ def _does(change: Change) -> str:
         before, after = (
             status.replace("_", " ") for status in (change.status_before, change.status_after)
         )
-        parts.append(f"it was {before}, and is {after} then")
+        parts.append(f"it was {before}, and becomes {after}")
     return ", ".join(parts)
 
 
@@ -100,7 +102,7 @@ def _one(one: Said) -> str:
 
 
 def what(tag: str) -> str:
-    """The words of a tag: `decision acknowledged` of `clarification.decision_acknowledged.v2`."""
+    """The words of a tag: `decision acknowledged` of `NAME.decision_acknowledged.v2`."""
     parts = tag.split(".")
     return shown(parts[1] if len(parts) == 3 else tag).replace("_", " ")
 

@@ -9,11 +9,8 @@ from typing import Final
 import click
 
 from preflights_es.core.late_pattern import late_pattern
+from preflights_es.core.times import EPOCH, iso
 
-EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
-EARLIEST: Final = -62_135_596_800_000_000
-LATEST: Final = 253_402_300_799_999_999
-"""The first and the last microsecond that a date can have: of the years 1 and 9999."""
 DAY_LENGTH: Final = len("2026-11-22")
 
 _WEEK: Final = late_pattern(r"\d{4}-?W\d{2}(?!-?\d)")
@@ -62,12 +59,6 @@ class Moment(click.ParamType[int]):
         if self._is_end and len(text) <= DAY_LENGTH:
             return at + timedelta(days=1) // timedelta(microseconds=1) - 1
         return at
-
-
-def iso(at: int) -> str:
-    """ISO 8601, UTC, to the microsecond; what no date can have is written as the nearest one."""
-    moment = EPOCH + timedelta(microseconds=min(max(at, EARLIEST), LATEST))
-    return moment.isoformat(timespec="microseconds").replace("+00:00", "Z")
 
 
 def day(at: int | None) -> str:

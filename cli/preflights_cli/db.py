@@ -1,4 +1,4 @@
-"""`db upgrade`, `db status` and `db backup`."""
+"""`admin db upgrade`, `admin db status` and `admin db backup`."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from pathlib import Path
 
 import click
 
-from preflights_cli.common import Voice, common
+from preflights_cli.common import Voice, reading, recording
 from preflights_cli.progress import bar_over, counted
 from preflights_es.archive.verification import walked
-from preflights_es.bootstrap import App
 from preflights_es.core.errors import LogDamaged
 from preflights_es.core.text import shown
+from preflights_es.services.request import Request
 from preflights_es.store import frozen
 from preflights_es.store.sql import SqlStore
 from preflights_es.store.urls import file_of, parsed, shown_url
@@ -26,23 +26,23 @@ def db_command() -> None:
 
     \b
     Examples:
-      preflights db status
-      preflights db backup /mnt/elsewhere/log.db
+      preflights admin db status
+      preflights admin db backup /mnt/elsewhere/log.db
     """
 
 
 @db_command.command("upgrade", short_help="Create the log, or bring its tables up to date.")
-@common
-def upgrade_command(app: App, voice: Voice) -> int:
+@recording
+def upgrade_command(app: Request, voice: Voice) -> int:
     """Create the log, or bring its tables up to date; what records something does so by itself.
 
     \b
     Examples:
-      preflights db upgrade
-      preflights db upgrade --db sqlite:////srv/preflights/log.db
+      preflights admin db upgrade
+      preflights admin db upgrade --db sqlite:////srv/preflights/log.db
     """
-    store = app.store
-    _ = app.project  # a shared log learns which repository this is
+    store = app.process.store
+    _ = app.process.project  # a shared log learns which repository this is
     voice.json(
         {"format": "db-upgrade/1", "database": shown_url(store.url), "schema": store.schema()}
     )
@@ -51,20 +51,20 @@ def upgrade_command(app: App, voice: Voice) -> int:
 
 
 @db_command.command("status", short_help="Say where the log lies, and whether it is whole.")
-@common
-def status_command(app: App, voice: Voice) -> int:
+@reading
+def status_command(app: Request, voice: Voice) -> int:
     """Say where the log lies, how large it is, and whether its file is whole.
 
     A log that is not there yet has no schema; nothing is created by asking.
 
     \b
     Examples:
-      preflights db status
-      preflights db status --json
+      preflights admin db status
+      preflights admin db status --json
     """
-    store = app.store
+    store = app.process.store
     store.check()
-    url = parsed(app.settings.database)
+    url = parsed(app.process.settings.database)
     is_there = store.url == url
     shape = {
         "format": "db-status/1",
@@ -73,7 +73,7 @@ def status_command(app: App, voice: Voice) -> int:
         "schema": store.schema() if is_there else None,
         "schema_known": frozen.schema(),
         "bytes": store.database.size() if is_there else None,
-        "project": app.project,
+        "project": app.process.project,
         **store.counts(),
     }
     voice.json(shape)
@@ -86,22 +86,22 @@ def status_command(app: App, voice: Voice) -> int:
 
 @db_command.command("backup", short_help="Copy the log to a new file, while writers go on.")
 @click.argument("file")
-@common
-def backup_command(file: str, app: App, voice: Voice) -> int:
+@reading
+def backup_command(file: str, app: Request, voice: Voice) -> int:
     """Copy the log to a new file, while writers go on; the copy is verified before it is there.
 
     It is a log of its own: `--db FILE` reads it. What is recorded while it is made is not in it.
 
     \b
     Examples:
-      preflights db backup /mnt/elsewhere/log.db
+      preflights admin db backup /mnt/elsewhere/log.db
       preflights audit verify --all --db /mnt/elsewhere/log.db
     """
     from preflights_es.store.backup import blamed_on, copied
 
     if file == "-":
         raise click.BadParameter("a database cannot be written to a stream: name a new file")
-    log = app.settings.database
+    log = app.process.settings.database
     with new_path(file) as path:
         copied(log, path)
         with (

@@ -4,25 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import chain
-from typing import Any, Final, NoReturn
+from typing import Any, Final
 
 import click
+import msgspec
 
-from preflights_cli.common import Voice, common, finish_pending, given, tell_behind
-from preflights_cli.dates import Moment, day, iso
+from preflights_cli.common import Voice, finish_pending, given, reading, tell_behind
+from preflights_cli.dates import Moment, day
 from preflights_cli.progress import counted
 from preflights_cli.table import streamed
-from preflights_es.bootstrap import App
-from preflights_es.core.artifacts import Related
-from preflights_es.core.decision_record import Decided, Origin
-from preflights_es.core.errors import ErasedSession, PreflightsError, ProjectionDamaged, Refused
+from preflights_es.core.decision_record import Decided
+from preflights_es.core.errors import PreflightsError, ProjectionDamaged
 from preflights_es.core.events import INT_MAX, Actor
 from preflights_es.core.ids import short
 from preflights_es.core.ports import Choice
 from preflights_es.core.text import one_line
+from preflights_es.core.times import iso
 from preflights_es.projections.decisions import Decision, accepted_at, decision, in_force
-from preflights_es.projections.folding import Read
-from preflights_es.services.catalogue import WORKFLOWS
+from preflights_es.runtime.registry import WORKFLOWS
+from preflights_es.services.request import Request
+from preflights_es.services.results import DecisionRow, Who
 
 KINDS: Final = {"user": "a person", "agent": "an agent", "script": "a script"}
 CATEGORY: Final = "Category"  # the field under which its origin stands
@@ -41,9 +42,9 @@ LISTING: Final = "sessions --status damaged"
 )
 @click.option("--category", metavar="NAME", callback=given, help="Of one category alone.")
 @click.option("--all", "everything", is_flag=True, help="Every patch, also those not in force.")
-@common
+@reading
 def decisions_command(
-    at: int | None, category: str | None, everything: bool, app: App, voice: Voice
+    at: int | None, category: str | None, everything: bool, app: Request, voice: Voice
 ) -> int:
     """List the decisions of this project that are in force: accepted, and not superseded.
 
@@ -65,40 +66,40 @@ def decisions_command(
     _tell_missing(app, voice, at, looks_back=everything or at is not None)
     shape: dict[str, Any] = {
         "format": "decisions/1",
-        "project": app.project,
+        "project": app.process.project,
         "at": None if at is None else iso(at),
         "behind": tell_behind(app, voice),
         "decisions": [],
     }
-    voice.listed(shape, "decisions", map(_shape, found))
+    voice.listed(shape, "decisions", (msgspec.to_builtins(DecisionRow.of(one)) for one in found))
     if not voice.as_json:
         _say_decisions(voice, found, everything=everything)
     return 0
 
 
 def _listed(
-    app: App, at: int | None, category: str | None, *, everything: bool
+    app: Request, at: int | None, category: str | None, *, everything: bool
 ) -> Iterator[Decision]:
     """Those that are listed, one at a time."""
     then = INT_MAX if at is None else at
     choice: Choice = "all" if everything else "in_force"
-    rows = app.projector.rows("decisions", app.project, choice, then)
+    rows = app.process.projector.rows("decisions", app.process.project, choice, then)
     found = map(decision, rows) if everything else in_force(rows, at)
     for one in found:
         if category is None or one.decided.category.casefold() == category.casefold():
             yield one
 
 
-def _tell_category(app: App, voice: Voice, said: str) -> None:
+def _tell_category(app: Request, voice: Voice, said: str) -> None:
     """Say so where no decision has it, in force or not: a slip is not mere silence."""
-    rows = app.projector.rows("decisions", app.project)
+    rows = app.process.projector.rows("decisions", app.process.project)
     known = {decision(row).decided.category for row in rows}
     if known and said.casefold() not in map(str.casefold, known):
         there = ", ".join(sorted(known))
         voice.warn(f"no decision here is of the category {said!r}: there are {there}")
 
 
-def _tell_missing(app: App, voice: Voice, at: int | None, *, looks_back: bool) -> None:
+def _tell_missing(app: Request, voice: Voice, at: int | None, *, looks_back: bool) -> None:
     """Say which sessions nobody can fold, and how many were erased: the list has none of theirs.
 
     Their statuses are read off the projection, so that no session is folded for it once more, but
@@ -107,7 +108,7 @@ def _tell_missing(app: App, voice: Voice, at: int | None, *, looks_back: bool) -
     lost = erased = 0
     named: list[tuple[str, str]] = []
     try:
-        for row in app.projector.rows("sessions", app.project, "unfolded"):
+        for row in app.process.projector.rows("sessions", app.process.project, "unfolded"):
             if not _may_decide(row["workflow"]):
                 continue
             if is_unfolded(row):
@@ -126,13 +127,13 @@ def _tell_missing(app: App, voice: Voice, at: int | None, *, looks_back: bool) -
         click.echo(f"{what}: what may have been decided there is not told.", err=True)
 
 
-def _lost(app: App, session_id: str, status: str) -> str:
+def _lost(app: Request, session_id: str, status: str) -> str:
     id_ = short(session_id)
     try:
-        app.runner.load(session_id)
+        app.process.runner.load(session_id)
     except PreflightsError:
         return f"session {id_} is {status}: what it decided is not told"
-    again = "`preflights projections rebuild` folds it again"
+    again = "`preflights admin projections rebuild` folds it again"
     return f"session {id_} was {status} when it was folded, what it decided is not told: {again}"
 
 
@@ -149,120 +150,27 @@ def is_unfolded(row: Mapping[str, Any]) -> bool:
     return row["status"] in ("damaged", "faulted") and row["progress"] is None
 
 
-def refuse_undecided(read: Read, advice: str) -> NoReturn:
-    """Say why a session has no decision to tell of.
-
-    Raises:
-        ErasedSession: what it decided, if anything, is gone.
-        Refused: it could not be folded, or has decided nothing.
-    """
-    if read.trouble == "erased":
-        raise ErasedSession(read.head.session_id)
-    id_ = short(read.head.session_id)
-    if read.trouble:
-        raise Refused(f"session {id_} is {read.trouble}, and what it decided not known: {read.why}")
-    raise Refused(f"session {id_} has decided nothing: {advice}")
-
-
-def _shape(one: Decision) -> dict[str, Any]:
-    decided = one.decided
-    return {
-        "session_id": one.session_id,
-        "version": decided.version,
-        "uid": decided.uid,
-        "title": decided.title,
-        "standing": decided.standing,
-        "kind": decided.kind,
-        "number": decided.number,
-        "category": decided.category,
-        "fields": [list(pair) for pair in decided.fields],
-        "provenance": [_origin(origin) for origin in decided.origins],
-        "response": decided.response,
-        "proposed_at": iso(decided.proposed_at),
-        "acknowledged_at": _iso(decided.acknowledged_at),
-        "acknowledged_by": actor_json(decided.acknowledged_by),
-        "relayed_by": actor_json(decided.relayed_by),
-        "accepted_at": _iso(accepted_at(decided)),
-        "superseded_at": _iso(decided.superseded_at),
-        "supersedes": related_json(decided.supersedes),
-        "superseded_by": related_json(decided.superseded_by),
-        "artifact": decided.written.path if decided.written else None,
-        "sha256": decided.written.sha256 if decided.written else None,
-    }
-
-
-def _iso(at: int | None) -> str | None:
-    return None if at is None else iso(at)
-
-
-def actor_json(actor: Actor | None) -> dict[str, str] | None:
-    """Who did it; null where nobody has."""
-    return None if actor is None else {"kind": actor.kind, "name": actor.name}
-
-
-def related_json(related: Related | None) -> dict[str, Any] | None:
-    """Another decision; null where there is none."""
-    if related is None:
-        return None
-    return {
-        "uid": related.uid,
-        "title": related.title,
-        "number": related.number,
-        "session_id": related.session_id,
-    }
-
-
-def said_by(origin: Origin) -> dict[str, str] | None:
-    """Who said a value: of the kind `model` where one read it, which no actor is."""
-    by = actor_json(origin.by)
-    return {"kind": "model", "name": ""} if origin.source == "suggested" else by
-
-
-def value_json(origin: Origin) -> dict[str, Any]:
-    """A value, who said it, and when it counted."""
-    return {
-        "field": origin.field,
-        "value": origin.value,
-        "source": origin.source,
-        "by": said_by(origin),
-        "at": iso(origin.at),
-        "version": origin.version,
-    }
-
-
-def _origin(origin: Origin) -> dict[str, Any]:
-    return {
-        "key": origin.key,
-        **value_json(origin),
-        "input": origin.input,
-        "asked": origin.asked,
-        "response": origin.response,
-    }
-
-
 def _say_decisions(voice: Voice, found: Iterable[Decision], *, everything: bool) -> None:
     columns: dict[str, Callable[[Decided], str]] = {
         "uid": lambda decided: short(decided.uid),
-        **({"standing": lambda decided: decided.standing} if everything else {}),
-        **({"superseded by": _successor} if everything else {}),
+        **({"standing": _standing} if everything else {}),
         "record": _record,
-        "accepted": lambda decided: day(accepted_at(decided)),
         "by": _by,
         "category": _category,
         "decided": _values,
         "intention": lambda decided: one_line(decided.title),
     }
     rows = ([cell(one.decided) for cell in columns.values()] for one in found)
-    if streamed(tuple(columns), rows, fold=False):
+    if streamed(tuple(columns), rows):
         voice.hint("Ask why with: preflights why UID")
     else:
         voice.say("Nothing is decided here." if everything else "Nothing is in force here.")
 
 
-def _successor(decided: Decided) -> str:
-    """What took its place."""
+def _standing(decided: Decided) -> str:
+    """Where it stands, and what took its place."""
     later = decided.superseded_by
-    return "" if later is None else short(later.uid)
+    return decided.standing if later is None else f"{decided.standing} by {short(later.uid)}"
 
 
 def _record(decided: Decided) -> str:
@@ -272,11 +180,12 @@ def _record(decided: Decided) -> str:
 
 
 def _by(decided: Decided) -> str:
+    """Who acknowledged it, and the day on which it was accepted."""
     actor = decided.acknowledged_by
-    return who(actor) if actor is not None else ""
+    return f"{who(actor)} {day(accepted_at(decided))}".rstrip() if actor is not None else ""
 
 
-def who(actor: Actor) -> str:
+def who(actor: Actor | Who) -> str:
     """A person by name; whoever is none is never shown as one."""
     if actor.kind == "user":
         return actor.name or "a person"

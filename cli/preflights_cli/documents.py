@@ -1,4 +1,4 @@
-"""`render` and `renumber`: the files that decisions became."""
+"""`admin render`: the document of a session, as the log has it."""
 
 from __future__ import annotations
 
@@ -6,9 +6,8 @@ import click
 
 from preflights_cli.common import Voice, common, finish_pending
 from preflights_cli.main import EXIT_REFUSED
-from preflights_es.bootstrap import App
 from preflights_es.core.text import shown
-from preflights_es.services.clarification.renumber import mended
+from preflights_es.services.request import Request
 
 
 @click.command()
@@ -16,15 +15,15 @@ from preflights_es.services.clarification.renumber import mended
 @click.option("--stdout", "to_stdout", is_flag=True, help="Print the document, write nothing.")
 @click.option("--check", is_flag=True, help="Only compare; exit code 1 when the file differs.")
 @common
-def render_command(session: str, to_stdout: bool, check: bool, app: App, voice: Voice) -> int:
+def render_command(session: str, to_stdout: bool, check: bool, app: Request, voice: Voice) -> int:
     """Rebuild the document of a session, byte for byte.
 
     A file that was edited is left alone; the text is written beside it as .new.
 
     \b
     Examples:
-      preflights render last
-      preflights render 3f9a12c4 --check
+      preflights admin render last
+      preflights admin render 3f9a12c4 --check
     """
     if check and to_stdout:
         message = "--check and --stdout exclude each other"
@@ -33,13 +32,13 @@ def render_command(session: str, to_stdout: bool, check: bool, app: App, voice: 
     handle = app.sessions.load(session)
     shape = {"format": "render/1", "session_id": handle.session_id}
     if to_stdout:
-        due, text = app.documents.text(handle.session_id)
+        due, text = app.process.documents.text(handle.session_id)
         voice.json({**shape, "path": due.path, "outcome": "printed", "text": text})
         if not voice.as_json:
             click.echo(text, nl=False)
         return 0
     app.sessions.refuse_elsewhere(handle)
-    rendered = app.documents.rebuilt(handle, write=not check)
+    rendered = app.process.documents.rebuilt(handle, write=not check)
     voice.json({**shape, "path": rendered.path, "outcome": rendered.outcome, "text": None})
     words = {
         "written": f"Wrote {rendered.path}.",
@@ -50,35 +49,3 @@ def render_command(session: str, to_stdout: bool, check: bool, app: App, voice: 
     }
     voice.say(shown(words[rendered.outcome]))
     return EXIT_REFUSED if rendered.outcome in ("missing", "differs") else 0
-
-
-@click.command()
-@click.option("--check", is_flag=True, help="Only say what collides; exit code 1 if anything does.")
-@common
-def renumber_command(check: bool, app: App, voice: Voice) -> int:
-    """Mend records whose numbers collide after a merge.
-
-    The oldest record keeps its number, the others get the next free ones; what points at them
-    is written anew.
-
-    \b
-    Examples:
-      preflights renumber --check
-      preflights renumber
-    """
-    finish_pending(app, voice)
-    app.documents.check_folders()
-    moves = mended(
-        app.runner, app.clarifications, app.documents, app.settings.decisions, write=not check
-    )
-    voice.json(
-        {
-            "format": "renumber/1",
-            "moves": [{"from": m.path, "to": m.to, "session_id": m.session_id} for m in moves],
-        }
-    )
-    for move in moves:
-        voice.say(shown(f"{move.path} -> {move.to}"))
-    if not moves:
-        voice.say("No numbers collide.")
-    return EXIT_REFUSED if check and moves else 0

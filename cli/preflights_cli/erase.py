@@ -1,4 +1,4 @@
-"""`erase`: what a session holds goes, and that it went stays."""
+"""`admin erase`: what a session holds goes, and that it went stays."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from preflights_cli.main import EXIT_DAMAGED, EXIT_REFUSED
 from preflights_cli.progress import counted, tell_scrubbed
 from preflights_es.archive.erasure import DAYS_MAX, Doomed
 from preflights_es.archive.quotes import Quotes
-from preflights_es.bootstrap import App
 from preflights_es.core.errors import ErasedSession, PreflightsError, SessionMoved
 from preflights_es.core.ids import short
 from preflights_es.core.text import shortened, shown
+from preflights_es.services.request import Request
 
 TITLE_MAX: Final = 60  # characters of a title in the list
 _DAYS: Final = re.compile(r"([0-9]{1,5})d")
@@ -61,7 +61,7 @@ def erase_command(
     reason: str,
     yes: bool,
     dry_run: bool,
-    app: App,
+    app: Request,
     voice: Voice,
 ) -> int:
     """Erase what sessions hold, for good; that they were erased, by whom and when, stays.
@@ -72,9 +72,9 @@ def erase_command(
 
     \b
     Examples:
-      preflights erase 3f9a12c4
-      preflights erase 3f9a12c4 --quoting --yes --reason "requested by the customer"
-      preflights erase --older-than 365d --dry-run
+      preflights admin erase 3f9a12c4
+      preflights admin erase 3f9a12c4 --quoting --yes --reason "requested by the customer"
+      preflights admin erase --older-than 365d --dry-run
     """
     _check_usage(session, days, voice, unasked=yes or dry_run)
     doomed, trouble = _doomed(app, session, days)
@@ -100,7 +100,7 @@ def erase_command(
         return EXIT_REFUSED
     gone = _erased(app, voice, [*doomed, *also], text, resting=days is not None)
     tell_redacted(voice, "the reason", reason)
-    scrubbed = app.store.scrubbed()
+    scrubbed = app.process.store.scrubbed()
     voice.json(_json(gone, quotes, erased=True, scrubbed=scrubbed))
     _say_left(voice, gone, quotes)
     tell_scrubbed(app, voice, scrubbed=scrubbed)
@@ -109,7 +109,7 @@ def erase_command(
 
 
 def _erased(
-    app: App, voice: Voice, doomed: Sequence[Doomed], reason: str, *, resting: bool
+    app: Request, voice: Voice, doomed: Sequence[Doomed], reason: str, *, resting: bool
 ) -> list[Doomed]:
     """Those that were erased; another process may be first, or wake one that was to rest."""
     gone: list[Doomed] = []
@@ -150,7 +150,7 @@ def _agreed(
 
 
 def _doomed(
-    app: App, typed: Sequence[str], days: int | None
+    app: Request, typed: Sequence[str], days: int | None
 ) -> tuple[list[Doomed], list[PreflightsError]]:
     if days is None:
         ids = dict.fromkeys(app.sessions.resolved(one) for one in typed)
@@ -160,7 +160,7 @@ def _doomed(
     return doomed, [one for one in found if isinstance(one, PreflightsError)]
 
 
-def _others(app: App, voice: Voice, quotes: Quotes) -> list[Doomed]:
+def _others(app: Request, voice: Voice, quotes: Quotes) -> list[Doomed]:
     """The sessions that quote, as far as they can be erased themselves."""
     others: list[Doomed] = []
     for one in app.erasure.each_doomed(dict.fromkeys(q.session_id for q in quotes.found)):

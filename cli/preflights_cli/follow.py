@@ -1,4 +1,4 @@
-"""`projections follow`."""
+"""`admin projections follow`."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from typing import Any, Final
 
 import click
 
-from preflights_cli.common import Voice, common
-from preflights_cli.dates import iso
+from preflights_cli.common import Voice, recording
 from preflights_cli.progress import counted
-from preflights_es.bootstrap import App
 from preflights_es.core.errors import PreflightsError
+from preflights_es.core.times import iso
 from preflights_es.projections.follower import Progress
+from preflights_es.services.request import Request
 from preflights_es.system import clock_ids
 
 EVERY_DEFAULT: Final = 1.0  # seconds between two looks, each of which is two small queries
@@ -45,8 +45,8 @@ class _Seconds(click.FloatRange):
     metavar="SECONDS",
     help="Between two looks at the log, where nobody tells of appends.",
 )
-@common
-def follow_command(every: float, app: App, voice: Voice) -> int:
+@recording
+def follow_command(every: float, app: Request, voice: Voice) -> int:
     """Keep projections up to date, so that whoever reads one finds nothing left to fold.
 
     On PostgreSQL it folds at once when somebody appends, elsewhere it looks for it. Ctrl-C or
@@ -54,12 +54,12 @@ def follow_command(every: float, app: App, voice: Voice) -> int:
 
     \b
     Examples:
-      preflights projections follow
-      preflights projections follow --every 10 --json
+      preflights admin projections follow
+      preflights admin projections follow --every 10 --json
     """
     said = _Said(voice, every)
-    with closing(app.listener()) as listener, _stopping(listener.stop) as signals:
-        app.follow(listener, every, said.progress, said.trouble)
+    with closing(app.process.listener()) as listener, _stopping(listener.stop) as signals:
+        app.process.follow(listener, every, said.progress, said.trouble)
     if signal.SIGINT in signals:
         raise KeyboardInterrupt  # which ends the line
     said.end()

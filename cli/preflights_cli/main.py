@@ -1,4 +1,4 @@
-"""The `preflights` command: finds a command's module when it runs, and turns errors into words.
+"""The `preflights` command: it runs one command, and turns errors into words.
 
 Only click is imported here; `--help` and `--version` load nothing else.
 """
@@ -12,53 +12,14 @@ import signal
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from types import FrameType, TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from preflights_es import __version__
+from preflights_cli.commands import Program, commands
+from preflights_es.core.version import __version__
 from preflights_es.system.gc_tuning import collect_no_more, collect_seldom
 from preflights_es.system.import_path import keep_to_absolute_folders
-
-if TYPE_CHECKING:
-    from click.shell_completion import CompletionItem
-
-# name: (module, one line of help); the order is that of `--help`.
-COMMANDS: dict[str, tuple[str, str]] = {
-    "start": ("start", "Say what you want to build, and answer one or two questions."),
-    "answer": ("answer", "Answer the open question of a session."),
-    "revise": ("answer", "Change an answer that is not accepted yet."),
-    "accept": ("answer", "Accept what is proposed: only then is it a decision."),
-    "abandon": ("answer", "Give a session up."),
-    "resume": ("start", "Go on with a session."),
-    "sessions": ("sessions", "List the sessions of this project."),
-    "show": ("sessions", "Show one session."),
-    "log": ("sessions", "Show the events of a session."),
-    "prompt": ("sessions", "Print the brief for a coding agent."),
-    "note": (
-        "workflows.extraction.note",
-        "Write down what is on your mind: tasks, events and ideas.",
-    ),
-    "notes": ("workflows.extraction.lists", "List the notes of this project."),
-    "tasks": ("workflows.extraction.lists", "List the open tasks."),
-    "events": ("workflows.extraction.lists", "List the events."),
-    "ideas": ("workflows.extraction.lists", "List the ideas."),
-    "task": ("workflows.extraction.note", "Close a task, or change what it says."),
-    "replay": ("replay", "Re-run recorded sessions and compare every decision."),
-    "erase": ("erase", "Erase what a session holds; that it was erased stays."),
-    "export": ("transfer", "Write a session as JSON Lines."),
-    "import": ("transfer", "Take over sessions from a file."),
-    "render": ("documents", "Rebuild the document of a session."),
-    "renumber": ("documents", "Mend records whose numbers collide after a merge."),
-    "decisions": ("decisions", "List what is decided, now or on another day."),
-    "why": ("why", "Say where a decided value came from."),
-    "usage": ("usage", "Sum up what providers were asked, and what it took."),
-    "audit": ("audit", "Find out whether the log is what was recorded."),
-    "projections": ("projections", "Look after what is kept of many sessions."),
-    "db": ("db", "Look after the log's database."),
-    "trust": ("trust", "Trust the settings file of a repository."),
-    "completion": ("completion", "Print the completion script for a shell."),
-}
 
 EXIT_REFUSED, EXIT_USAGE, EXIT_WAITING, EXIT_DAMAGED, EXIT_WORLD = 1, 2, 3, 4, 5
 EXIT_BUG, EXIT_INTERRUPTED, EXIT_UNREAD = 70, 130, 141
@@ -91,8 +52,8 @@ def _help_width() -> int:
     return max(min(columns or HELP_WIDTH, HELP_WIDTH) - 2, HELP_WIDTH_MIN)
 
 
-class Lazy(click.Group):
-    """A group whose commands are imported when they run."""
+class _Main(Program):
+    """The whole program: its help fits the terminal, and a closed pipe is no error."""
 
     def make_context(
         self,
@@ -110,40 +71,6 @@ class Lazy(click.Group):
         with _unread():
             return super().invoke(ctx)
 
-    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002  click's signature
-        return list(COMMANDS)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in COMMANDS:
-            if ctx.resilient_parsing or cmd_name.startswith("-"):
-                return None
-            raise click.NoSuchCommand(cmd_name, possibilities=COMMANDS, ctx=ctx)
-        from importlib import import_module
-
-        module = import_module(f"preflights_cli.{COMMANDS[cmd_name][0]}")
-        command: click.Command = getattr(module, f"{cmd_name}_command")
-        return command
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002  click's
-        width = max(map(len, COMMANDS)) + 2
-        with formatter.section("Commands"):
-            for name, (_, text) in COMMANDS.items():
-                # Written as it is: wrapping lines that fit costs a tenth of the whole help.
-                formatter.write(f"  {name:<{width}}{text}\n")
-
-    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        """From the table: a key press must not import every command."""
-        from click.shell_completion import CompletionItem
-
-        return [
-            *(
-                CompletionItem(name, help=text)
-                for name, (_, text) in COMMANDS.items()
-                if name.startswith(incomplete)
-            ),
-            *click.Command.shell_complete(self, ctx, incomplete),
-        ]
-
 
 def _version(ctx: click.Context, _parameter: click.Parameter, wanted: bool) -> None:
     if wanted and not ctx.resilient_parsing:
@@ -152,11 +79,12 @@ def _version(ctx: click.Context, _parameter: click.Parameter, wanted: bool) -> N
 
 
 @click.command(
-    cls=Lazy,
+    cls=_Main,
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog="A session is named by its id, any end or beginning of it, or `last`. "
     "Exit codes: 0 done, 1 refused or different, 2 usage, 3 waits for a person, 4 damaged data, "
-    "5 the world failed, 70 a bug of ours, 130 interrupted, 141 nobody reads on.",
+    "5 environment failure (disk, database, provider), 70 a bug of ours, 130 interrupted, 141 the "
+    "reader closed the pipe.",
 )
 @click.option("--db", metavar="URL", help="The log's database, instead of the configured one.")
 @click.option("--debug", is_flag=True, help="Show the traceback of a bug.")
@@ -267,7 +195,7 @@ def _misused(error: click.ClickException, arguments: Iterable[str]) -> int:
         error.show()
         return error.exit_code
     context = error.ctx if isinstance(error, click.UsageError) else None
-    command = next((a for a in arguments if a in COMMANDS), "")
+    command = next((a for a in arguments if a in commands()), "")
     path = context.command_path if context else f"preflights {command}".rstrip()
     message = shortened(shown(error.format_message()), MESSAGE_MAX).removesuffix(".")
     click.echo(f"preflights: {message} (see `{path} --help`)", err=True)

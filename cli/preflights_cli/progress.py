@@ -9,7 +9,7 @@ from typing import Any, Final
 import click
 
 from preflights_cli.common import Voice
-from preflights_es.bootstrap import App
+from preflights_es.services.request import Request
 
 BAR_FROM: Final = 200  # sessions: fewer are done before a bar is drawn
 
@@ -38,7 +38,7 @@ def counted(number: int, what: str) -> str:
     return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
-def tell_scrubbed(app: App, voice: Voice, *, scrubbed: bool) -> None:
+def tell_scrubbed(app: Request, voice: Voice, *, scrubbed: bool) -> None:
     """Say so where what was erased is not overwritten yet."""
     if not scrubbed:
-        voice.warn(app.store.database.keeps)
+        voice.warn(app.process.store.database.keeps)

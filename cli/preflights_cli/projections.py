@@ -1,4 +1,4 @@
-"""`projections status`, `projections rebuild` and `projections follow`."""
+"""`admin projections status`, `admin projections rebuild` and `admin projections follow`."""
 
 from __future__ import annotations
 
@@ -12,17 +12,16 @@ from typing import Final
 
 import click
 
-from preflights_cli.common import Voice, common
+from preflights_cli.common import Voice, common, reading
 from preflights_cli.decisions import LISTING, is_unfolded
 from preflights_cli.follow import follow_command
 from preflights_cli.progress import bar, counted
 from preflights_cli.table import Column, table
 from preflights_es import bootstrap as composition
-from preflights_es.bootstrap import App
-from preflights_es.core.ids import short
 from preflights_es.core.text import shown
 from preflights_es.projections.projector import State
 from preflights_es.runtime.lost_calls import reopened
+from preflights_es.services.request import Request
 from preflights_es.store.side_tables import SqlAuditing
 from preflights_es.system.import_path import children_are_safe
 
@@ -40,9 +39,9 @@ def projections_command() -> None:
 
     \b
     Examples:
-      preflights projections status
-      preflights projections rebuild decisions
-      preflights projections follow
+      preflights admin projections status
+      preflights admin projections rebuild decisions
+      preflights admin projections follow
     """
 
 
@@ -50,17 +49,17 @@ projections_command.add_command(follow_command)
 
 
 @projections_command.command("status", short_help="Say how far each projection is.")
-@common
-def status_command(app: App, voice: Voice) -> int:
+@reading
+def status_command(app: Request, voice: Voice) -> int:
     """Say how far each projection is; nothing is folded.
 
     \b
     Examples:
-      preflights projections status
-      preflights projections status --json
+      preflights admin projections status
+      preflights admin projections status --json
     """
-    counts = app.following.counts()
-    states = app.projector.states()
+    counts = app.process.following.counts()
+    states = app.process.projector.states()
     voice.json(
         {
             "format": "projections/1",
@@ -77,7 +76,6 @@ def status_command(app: App, voice: Voice) -> int:
                 Column("sessions", [f"{state.sessions:,}" for state in states]),
                 Column("state", [_word(state) for state in states]),
             ),
-            fold=False,
         )
         sessions, waiting = counted(counts["sessions"], "session"), counts["waiting"]
         voice.say(f"{sessions} in the log, {counted(waiting, 'append')} to fold.")
@@ -113,28 +111,29 @@ def _word(state: State) -> str:
     help="Processes that fold at the same time; of a large log as many as there are processors.",
 )
 @common
-def rebuild_command(names: tuple[str, ...], jobs: int | None, app: App, voice: Voice) -> int:
+def rebuild_command(names: tuple[str, ...], jobs: int | None, app: Request, voice: Voice) -> int:
     """Fold every session again for some projections, or for all; others may record meanwhile.
 
     Nothing but the time it takes depends on it: the log stays as it is.
 
     \b
     Examples:
-      preflights projections rebuild
-      preflights projections rebuild usage --jobs 4
+      preflights admin projections rebuild
+      preflights admin projections rebuild usage --jobs 4
     """
-    known = [state.name for state in app.projector.states()]
+    known = [state.name for state in app.process.projector.states()]
     if unknown := [name for name in names if name not in known]:
         message = f"there is no projection {unknown[0]!r}: expected one of {', '.join(known)}"
         raise click.BadParameter(message, param_hint="NAME")
     wanted = tuple(dict.fromkeys(names)) or tuple(known)
-    total = app.following.counts()["sessions"]
+    total = app.process.following.counts()["sessions"]
     with bar(total, voice, "Rebuilding") as drawn:
         _rebuild(app, wanted, jobs or _jobs(total), drawn.update, total)
-    app.projector.follow()
-    lost = list(reopened(app.runner, SqlAuditing(app.store).asking()))
-    counts = app.following.counts()
-    calls = sum(len(one.completions) for one in lost)
+    app.process.projector.follow()
+    auditing = SqlAuditing(app.process.store)
+    lost = list(reopened(app.process.runner, auditing.asking(), auditing.imported))
+    counts = app.process.following.counts()
+    calls = sum(len(one.calls) for one in lost)
     shape = {"format": "projections-rebuild/1", "rebuilt": list(wanted), "reopened": calls}
     shape |= counts
     voice.json(shape)
@@ -142,19 +141,21 @@ def rebuild_command(names: tuple[str, ...], jobs: int | None, app: App, voice: V
     voice.say(f"Rebuilt {', '.join(wanted)} from {sessions} ({events}).")
     if calls:
         voice.say(f"Put {counted(calls, 'open call')} back that no row knew any more.")
-    for one in lost:
-        for path in one.documents:
-            id_ = short(one.session_id)
-            voice.hint(f"{shown(path)} was never written: preflights resume {id_} writes it")
+    for due in (due for one in lost for due in one.documents):
+        voice.hint(
+            f"{shown(due.path)} was never written: the next command in its project writes it"
+        )
     _tell_unfolded(app, voice)
     return 0
 
 
-def _tell_unfolded(app: App, voice: Voice) -> None:
+def _tell_unfolded(app: Request, voice: Voice) -> None:
     """How many sessions could not be folded, as far as the projection `sessions` knows all."""
-    if not any(state.name == "sessions" and state.is_current for state in app.projector.states()):
+    if not any(
+        state.name == "sessions" and state.is_current for state in app.process.projector.states()
+    ):
         return
-    if lost := sum(map(is_unfolded, app.following.rows("sessions", None, "unfolded"))):
+    if lost := sum(map(is_unfolded, app.process.following.rows("sessions", None, "unfolded"))):
         lists = f"`preflights {LISTING} --any-project` lists them"
         voice.warn(f"{counted(lost, 'session')} could not be folded: {lists}")
 
@@ -168,21 +169,21 @@ def _jobs(sessions: int) -> int:
 
 
 def _rebuild(
-    app: App, names: tuple[str, ...], jobs: int, progress: Callable[[int], None], total: int
+    app: Request, names: tuple[str, ...], jobs: int, progress: Callable[[int], None], total: int
 ) -> None:
     if jobs == 1 or total == 0 or not children_are_safe():
-        app.projector.rebuild(names, progress)
+        app.process.projector.rebuild(names, progress)
         return
-    app.projector.begin(names)
-    starts = [app.following.nth(total * job // jobs) for job in range(1, jobs)]
+    app.process.projector.begin(names)
+    starts = [app.process.following.nth(total * job // jobs) for job in range(1, jobs)]
     # Not forked: a connection of SQLite must not be carried into another process.
     with ProcessPoolExecutor(jobs - 1, mp_context=get_context("spawn")) as pool, _ended_with_us():
         with _deaf():
             shares = [
-                pool.submit(composition.joined, app.settings.database, names, start)
+                pool.submit(composition.joined, app.process.settings.database, names, start)
                 for start in starts
             ]
-        app.projector.join(names, progress=progress)
+        app.process.projector.join(names, progress=progress)
         for share in shares:
             share.result()
 

@@ -1,46 +1,65 @@
 """Any session as JSON (docs/api.md), and the words for the same things.
 
-What a workflow has of its own stands in its folder of commands, in `display`.
+What a workflow shows of its own is the `SHOWN` of its module `workflows/NAME/display.py`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from importlib import import_module
-from typing import Any, Protocol, cast
+from typing import Any, Final
 
 import click
 import msgspec
 
+from preflights_cli.commands import workflows
 from preflights_cli.common import Voice
 from preflights_cli.main import EXIT_REFUSED, EXIT_WAITING, EXIT_WORLD
 from preflights_es.core import session as kernel
 from preflights_es.core.events import Decision
 from preflights_es.core.ids import short
 from preflights_es.core.questions import AnswerRefusal, Refusal
-from preflights_es.core.text import shown
+from preflights_es.core.text import one_line, shown
 from preflights_es.core.views import Question, View
-from preflights_es.runtime.runner import Handle
+from preflights_es.runtime.runner import Handle, Step
+from preflights_es.runtime.sessions import AskedElsewhere
+from preflights_es.services.request import Request
 
-OFFERED = ("ready", "stopped", "proposed")
-"""Statuses in which somebody can accept."""
+FORMAT: Final = "any-session/1"
+"""Of a session whose workflow shows nothing of its own."""
 
 
-class Shown(Protocol):
-    """What such a module has."""
+class Shown(msgspec.Struct, frozen=True, kw_only=True):
+    """What a workflow shows of its sessions."""
 
-    json: Callable[[Handle], dict[str, Any]]
-    """The fields that are the workflow's own, `format` among them."""
+    fields: Callable[[Handle], dict[str, Any]]
+    """The JSON fields that are the workflow's own, `format` among them."""
     describe: Callable[[Voice, Handle, str], None]
     """The session in a few lines; the last argument is its status."""
-    hint: Callable[[Handle, str], str]
+    hint: Callable[[Handle, str], str] = lambda _handle, _status: ""
     """What may come next in a status; empty where every workflow does the same."""
     refusal: Callable[[Decision], str]
     """Why something was not done."""
+    companion: Callable[[Question, str], str] = lambda _question, _value: ""
+    """The key under which a choice is said in own words; empty where the choice says enough."""
+    converse: Callable[[Request, Voice, Step, bool, str | None], int] | None = None
+    """The conversation of a workflow in which a person accepts: whether at once, and by whom."""
+    filed: Callable[[Request, Voice, Handle], None] = lambda _app, _voice, _handle: None
+    """Says what a person has to know once the documents are written."""
+    sources: Mapping[str, str] = {}
+    """How a value came about, in words, by `Origin.source`."""
+
+
+def shown_of(workflow: str) -> Shown:
+    """What a workflow shows of its sessions; the plain display where it has no folder here."""
+    if workflow not in workflows():
+        return PLAIN
+    found: Shown = import_module(f"preflights_cli.workflows.{workflow}.display").SHOWN
+    return found
 
 
 def _shown(handle: Handle) -> Shown:
-    return cast("Shown", import_module(f"preflights_cli.workflows.{handle.workflow.name}.display"))
+    return shown_of(handle.workflow.name)
 
 
 def view_of(handle: Handle) -> View:
@@ -66,7 +85,7 @@ def session_json(handle: Handle, decisions: tuple[Decision, ...] = ()) -> dict[s
         "questions": msgspec.to_builtins(open_questions(handle)),
     }
     shown_by = _shown(handle)
-    shape |= shown_by.json(handle)
+    shape |= shown_by.fields(handle)
     shape["refused"] = [
         {"key": d.key, "reason": d.reason, "message": shown_by.refusal(d)}
         for d in decisions
@@ -86,14 +105,20 @@ def is_refusal(decision: Decision) -> bool:
     return isinstance(decision, Refusal)
 
 
+def can_accept(handle: Handle) -> bool:
+    """Whether a person can accept what is proposed."""
+    is_open = not handle.session.closed and handle.session.undecided is None
+    return is_open and status_of(handle) != "waiting" and view_of(handle).can_accept
+
+
 def exit_code(handle: Handle, decisions: tuple[Decision, ...] = ()) -> int:
     """1 when something was refused, 3 when a person has to go on, 5 when a model has, else 0."""
     if any(map(is_refusal, decisions)):
         return EXIT_REFUSED
     if status_of(handle) == "waiting":
         return EXIT_WORLD
-    waits = view_of(handle).waits and not handle.session.closed
-    return EXIT_WAITING if waits or status_of(handle) in ("needs_answers", "ready") else 0
+    is_over = handle.session.closed or handle.session.undecided is not None
+    return EXIT_WAITING if view_of(handle).to_do and not is_over else 0
 
 
 def say_refusals(handle: Handle, decisions: tuple[Decision, ...]) -> None:
@@ -118,6 +143,25 @@ def said(voice: Voice, handle: Handle, decisions: tuple[Decision, ...] = ()) -> 
     if not voice.as_json:
         describe(voice, handle)
     return exit_code(handle, decisions)
+
+
+def step_said(voice: Voice, step: Step) -> int:
+    """As `said`; what is recorded while another process asks the provider is no failure."""
+    if not isinstance(step, AskedElsewhere):
+        return said(voice, step.handle, step.decisions)
+    say_refusals(step.handle, step.decisions)
+    tell_warnings(voice, step.handle)
+    tell_asking(voice, step)
+    voice.json(session_json(step.handle, step.decisions))
+    voice.say(f"Recorded in {short(step.handle.session_id)}.")
+    return EXIT_REFUSED if any(map(is_refusal, step.decisions)) else 0
+
+
+def tell_asking(voice: Voice, step: Step) -> None:
+    """Say who asks the provider meanwhile, where that is another process."""
+    if isinstance(step, AskedElsewhere):
+        look = f"preflights show {short(step.handle.session_id)}"
+        voice.warn(f"{step.asking}: see what comes of it with `{look}`")
 
 
 def describe(voice: Voice, handle: Handle) -> None:
@@ -145,3 +189,26 @@ def _next(handle: Handle, status: str) -> str:
         "faulted": f"See why with: preflights replay {id_}",
         "abandoned": "It is closed.",
     }.get(status, f"Look at it with: preflights show {id_}")
+
+
+# A workflow that shows nothing of its own -----------------------------------------------------
+
+
+def _plain_fields(handle: Handle) -> dict[str, Any]:
+    view = view_of(handle)
+    return {"format": FORMAT, "intention": view.intention, "progress": view.progress}
+
+
+def _plain(voice: Voice, handle: Handle, status: str) -> None:
+    voice.say(voice.bold(shown(one_line(view_of(handle).intention))))
+    voice.say(f"  session {short(handle.session_id)}, {status.replace('_', ' ')}")
+
+
+def _plain_refusal(decision: Decision) -> str:
+    if not isinstance(decision, AnswerRefusal):
+        return "the session does not allow it now"
+    text = f"{decision.key!r} was refused: {decision.reason.replace('_', ' ')}"
+    return text + (f": it takes {', '.join(decision.expected)}" if decision.expected else "")
+
+
+PLAIN: Final = Shown(fields=_plain_fields, describe=_plain, refusal=_plain_refusal)

@@ -10,19 +10,19 @@ import click
 import msgspec
 from msgspec.structs import replace
 
-from preflights_cli.common import Voice, common, given
+from preflights_cli.common import Voice, given, reading
 from preflights_cli.main import EXIT_REFUSED
 from preflights_cli.transfer import sessions_of
-from preflights_es.bootstrap import App
 from preflights_es.core.ids import short
 from preflights_es.core.json import encoded
 from preflights_es.core.ports import Stored
 from preflights_es.core.text import shortened, shown
 from preflights_es.replay.divergence import ABSENT_TEXT, Divergence
 from preflights_es.replay.replayer import Replay, Replayer
+from preflights_es.runtime.registry import WORKFLOWS
 from preflights_es.runtime.sessions import LAST
-from preflights_es.services.catalogue import WORKFLOWS
 from preflights_es.services.replays import own_code
+from preflights_es.services.request import Request
 
 VALUE_MAX = 400  # characters of a value that differs
 
@@ -32,7 +32,7 @@ Stream = tuple[Sequence[Stored], bytes | None]
 
 
 @click.command()
-@click.argument("session", nargs=-1, required=True, metavar="SESSION|FILE.jsonl...")
+@click.argument("session", nargs=-1, metavar="[SESSION|FILE.jsonl]...")
 @click.option("--all", "everything", is_flag=True, help="Every difference, not only the first.")
 @click.option(
     "--drift", is_flag=True, help="Run on with the recorded responses, as far as they go."
@@ -64,26 +64,26 @@ Stream = tuple[Sequence[Stored], bytes | None]
 @click.option(
     "--out", metavar="FILE.jsonl", callback=given, help="Keep what was run in a new file."
 )
-@common
+@reading
 def replay_command(
-    session: tuple[str, ...], everything: bool, app: App, voice: Voice, **asked: Any
+    session: tuple[str, ...], everything: bool, app: Request, voice: Voice, **asked: Any
 ) -> int:
     """Re-run recorded sessions and compare every decision; no model is asked.
 
-    A file is one that `export` wrote; - is stdin. With --drift, --simulate or a what-if (--provider
-    to --fault) a session runs again beside the log; nothing of it is recorded.
+    A file is one that `admin export` wrote; - is stdin. With --drift, --simulate or a what-if
+    (--provider to --fault) a session runs again beside the log; nothing of it is recorded.
 
     \b
     Examples:
-      preflights replay last
-      preflights replay replays/clarification/*.jsonl
+      preflights replay
+      preflights replay replays/*/*.jsonl
       preflights replay last --drift
       preflights replay last --simulate --seed 7
       preflights replay last --provider sim --from clarify-1
     """
     wanted = Asked(**asked)
     mode = wanted.mode()
-    streams = (stream for typed in session for stream in _streams(app, voice, typed))
+    streams = (stream for typed in session or (LAST,) for stream in _streams(app, voice, typed))
     if mode == "strict":
         return _strict(streams, voice, everything=everything)
     from preflights_cli import rerun
@@ -166,14 +166,14 @@ def _kept(result: Replay, everything: bool) -> tuple[Replay, int]:
     return kept, len(found)
 
 
-def _streams(app: App, voice: Voice, typed: str) -> Iterator[Stream]:
+def _streams(app: Request, voice: Voice, typed: str) -> Iterator[Stream]:
     """The sessions of a file, or the one session of the log that was named."""
     if typed == "-" or typed.endswith(".jsonl") or _is_file(typed):
         yield from ((events, None) for events in sessions_of(typed, voice))
         return
     session_id = app.sessions.resolved(typed)
-    head = app.store.head(session_id)
-    yield app.store.read(session_id), head.hash if head else None
+    head = app.process.store.head(session_id)
+    yield app.process.store.read(session_id), head.hash if head else None
 
 
 def _is_file(typed: str) -> bool:

@@ -14,7 +14,6 @@ from preflights_cli.answer_options import keyed
 from preflights_cli.common import Voice
 from preflights_cli.main import EXIT_REFUSED
 from preflights_cli.replay import Asked, Stream, say_divergence, value
-from preflights_es.bootstrap import App
 from preflights_es.core.errors import Refused
 from preflights_es.core.ids import short
 from preflights_es.core.text import shown
@@ -27,9 +26,10 @@ from preflights_es.replay.responders import KINDS, Kind
 from preflights_es.replay.sealing import sealed_as
 from preflights_es.replay.simulate import simulate
 from preflights_es.replay.whatif_plan import Otherwise
+from preflights_es.runtime.registry import WORKFLOWS
 from preflights_es.runtime.sanitizing import cleaned_answers
 from preflights_es.services import replays
-from preflights_es.services.catalogue import WORKFLOWS
+from preflights_es.services.request import Request
 from preflights_es.settings.load import Options
 from preflights_es.store import jsonl
 from preflights_es.system import clock_ids
@@ -41,7 +41,7 @@ TITLES = {"drift": "drift", "simulate": "simulated", "whatif": "what if"}
 
 
 def run(
-    app: App, voice: Voice, streams: Iterable[Stream], asked: Asked, *, everything: bool
+    app: Request, voice: Voice, streams: Iterable[Stream], asked: Asked, *, everything: bool
 ) -> int:
     """Every session again, and what came of it."""
     mode = asked.mode()
@@ -87,7 +87,7 @@ def is_well(result: Rerun) -> bool:
     return result.status == "identical"
 
 
-def _run(app: App, mode: str, recorded: Recording, asked: Asked) -> Found:
+def _run(app: Request, mode: str, recorded: Recording, asked: Asked) -> Found:
     if mode == "drift":
         return driven(drift(recorded))
     if mode == "simulate":
@@ -99,7 +99,7 @@ def _run(app: App, mode: str, recorded: Recording, asked: Asked) -> Found:
 # 1. What is to be otherwise ------------------------------------------------------------------
 
 
-def _otherwise(app: App, recorded: Recording, asked: Asked) -> Otherwise:
+def _otherwise(app: Request, recorded: Recording, asked: Asked) -> Otherwise:
     workflow = recorded.workflow
     options = Options(
         provider=asked.provider_,

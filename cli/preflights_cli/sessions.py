@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Final, get_args
+from typing import Any, Final
 
 import click
 
-from preflights_cli.common import Voice, common, finish_pending
-from preflights_cli.dates import day, iso, minute, second
+from preflights_cli.common import Voice, finish_pending, reading
+from preflights_cli.dates import day, minute, second
 from preflights_cli.rendering import describe, session_json, status_of, tell_warnings, view_of
 from preflights_cli.table import Column, streamed, table
-from preflights_es.bootstrap import App
 from preflights_es.core import ids
 from preflights_es.core.completions import Message
 from preflights_es.core.errors import LogDamaged, PreflightsError
 from preflights_es.core.events import ERASED_TAG, Event, SessionErased
 from preflights_es.core.ports import Head, Stored
+from preflights_es.core.session import STATUSES
 from preflights_es.core.text import one_line, shortened, shown
-from preflights_es.core.views import Question, Status
+from preflights_es.core.times import iso
+from preflights_es.core.views import Question
+from preflights_es.runtime.registry import WORKFLOWS
 from preflights_es.runtime.runner import Handle
+from preflights_es.services.request import Request
 from preflights_es.store import chain
 from preflights_es.store.codec import Codec
 from preflights_es.system import clock_ids
@@ -29,9 +32,17 @@ WHAT_MAX: Final = 200  # characters of one value in the list of events
 KEPT: Final = ("workflow", "status", "progress", "intention")
 TROUBLES: Final = ("damaged", "erased", "faulted")
 """Statuses of which the log is asked anew: they may have been mended."""
-STATUSES: Final = (*get_args(Status), "damaged")
 ERASED, GONE, UNREAD = "erased", "gone", "damaged"
 """In place of a payload: an erasure took it; it was taken without one; it is none that is known."""
+
+
+def _refuse_unknown(status: str | None) -> None:
+    known = {*STATUSES, "damaged"}.union(*(one.statuses for one in WORKFLOWS.values()))
+    if status is not None and status not in known:
+        message = (
+            f"no session has the status {status!r}: expected one of {', '.join(sorted(known))}"
+        )
+        raise click.BadParameter(message, param_hint="'--status'")
 
 
 @click.command()
@@ -39,13 +50,12 @@ ERASED, GONE, UNREAD = "erased", "gone", "damaged"
 @click.option("--any-project", is_flag=True, help="Of every project in this log.")
 @click.option(
     "--status",
-    type=click.Choice(STATUSES),
     metavar="STATUS",
     help="Only those, such as needs_answers or ready.",
 )
-@common
+@reading
 def sessions_command(
-    everything: bool, any_project: bool, status: str | None, app: App, voice: Voice
+    everything: bool, any_project: bool, status: str | None, app: Request, voice: Voice
 ) -> int:
     """List the sessions of this project, newest first.
 
@@ -54,14 +64,15 @@ def sessions_command(
       preflights sessions
       preflights sessions --status ready --json
     """
+    _refuse_unknown(status)
     finish_pending(app, voice)
-    project = None if any_project else app.project
-    heads = app.store.heads(project, SESSIONS_SHOWN + 1)
+    project = None if any_project else app.process.project
+    heads = app.process.store.heads(project, SESSIONS_SHOWN + 1)
     are_many = len(heads) > SESSIONS_SHOWN
     more = are_many and not everything and not status
     listed: Iterable[tuple[Head, dict[str, Any] | None]]
     if are_many and not more:  # by what is kept of them: not every one of many is folded again
-        listed = app.projector.newest(project)
+        listed = app.process.projector.newest(project)
     else:
         listed = ((head, None) for head in heads[:SESSIONS_SHOWN])
     found = (_row(app, head, kept) for head, kept in listed)
@@ -85,7 +96,7 @@ def _say_sessions(voice: Voice, rows: Iterable[dict[str, Any]], status: str | No
         )
         for row in rows
     )
-    if streamed(("id", "age", "status", "progress", "intention"), cells, fold=False):
+    if streamed(("id", "age", "status", "progress", "intention"), cells):
         return
     if status:
         voice.say(f"No session here is {status.replace('_', ' ')}.")
@@ -94,7 +105,7 @@ def _say_sessions(voice: Voice, rows: Iterable[dict[str, Any]], status: str | No
         voice.hint('Begin with: preflights start "what you want to build"')
 
 
-def _row(app: App, head: Head, kept: dict[str, Any] | None) -> dict[str, Any]:
+def _row(app: Request, head: Head, kept: dict[str, Any] | None) -> dict[str, Any]:
     """One session of the list; a damaged one is listed as such, and hides no other."""
     session_id = head.session_id
     began = kept["began_at"] if kept else ids.milliseconds(session_id) * 1_000
@@ -103,7 +114,7 @@ def _row(app: App, head: Head, kept: dict[str, Any] | None) -> dict[str, Any]:
     if kept and kept["version"] == head.version and kept["status"] not in TROUBLES:
         return {**row, **{name: kept[name] for name in KEPT}}
     try:
-        handle = app.runner.load(session_id)
+        handle = app.process.runner.load(session_id)
     except PreflightsError as error:
         if isinstance(error, LogDamaged) and error.version == 0:
             raise  # the database as a whole, not one session of it
@@ -137,8 +148,8 @@ def _age(seconds: int) -> str:
 
 @click.command()
 @click.argument("session", default="last")
-@common
-def show_command(session: str, app: App, voice: Voice) -> int:
+@reading
+def show_command(session: str, app: Request, voice: Voice) -> int:
     """Show one session: what is decided, by whom, and what is open.
 
     \b
@@ -157,11 +168,11 @@ def show_command(session: str, app: App, voice: Voice) -> int:
     return 0
 
 
-def _say_erased(app: App, voice: Voice, handle: Handle) -> None:
+def _say_erased(app: Request, voice: Voice, handle: Handle) -> None:
     """All that is left to say: when, by whom, and why."""
-    stored = app.store.read(handle.session_id)
+    stored = app.process.store.read(handle.session_id)
     one = next(one for one in stored if one.type == ERASED_TAG)
-    event = app.runner.codec(handle.workflow).decode(one)
+    event = app.process.runner.codec(handle.workflow).decode(one)
     assert isinstance(event, SessionErased), "its tag says so"
     who = f"{event.actor.name} ({event.actor.kind})" if event.actor.name else event.actor.kind
     why = f": {one_line(event.reason)}" if event.reason else ""
@@ -171,9 +182,9 @@ def _say_erased(app: App, voice: Voice, handle: Handle) -> None:
 
 @click.command()
 @click.argument("session", default="last")
-@common
-def log_command(session: str, app: App, voice: Voice) -> int:
-    """Show the events of a session; with --json one a line, as `export` writes them.
+@reading
+def log_command(session: str, app: Request, voice: Voice) -> int:
+    """Show the events of a session; with --json one a line, as `admin export` writes them.
 
     Of a damaged session what is there is shown all the same, then where it is wrong.
 
@@ -184,8 +195,8 @@ def log_command(session: str, app: App, voice: Voice) -> int:
     """
     finish_pending(app, voice)
     session_id = app.sessions.resolved(session)
-    head = app.store.head(session_id)  # before the events: a session may grow meanwhile
-    stored = app.store.read(session_id)
+    head = app.process.store.head(session_id)  # before the events: a session may grow meanwhile
+    stored = app.process.store.read(session_id)
     trouble: LogDamaged | None = None
     if voice.as_json:
         from preflights_es.store import jsonl
@@ -199,11 +210,11 @@ def log_command(session: str, app: App, voice: Voice) -> int:
     return 0
 
 
-def _say_events(app: App, voice: Voice, stored: Sequence[Stored]) -> LogDamaged | None:
+def _say_events(app: Request, voice: Voice, stored: Sequence[Stored]) -> LogDamaged | None:
     """Show them; why the first of those that cannot be read is none that is known."""
     from preflights_es.projections.audit import kind
 
-    codec = app.runner.codec(app.runner.workflow(stored[0].workflow))
+    codec = app.process.runner.codec(app.process.runner.workflow(stored[0].workflow))
     taken = erased(stored)
     read = [_decoded(codec, one) for one in stored]
     table(
@@ -216,7 +227,7 @@ def _say_events(app: App, voice: Voice, stored: Sequence[Stored]) -> LogDamaged 
                 "what", [_told(one, event, taken) for one, event in zip(stored, read, strict=True)]
             ),
         ),
-        fold=True,
+        whole=True,
     )
     first = stored[0]
     began = _at(day, first)
@@ -239,7 +250,9 @@ def _decoded(codec: Codec, one: Stored) -> Event | LogDamaged | None:
     except LogDamaged as error:
         return error
     except TypeError as error:  # a database keeps what it is given, whatever the column's type
-        return LogDamaged(f"session {one.session_id}", one.version, f"its payload is none: {error}")
+        return LogDamaged(
+            f"session {one.session_id}", one.version, f"its payload cannot be read: {error}"
+        )
 
 
 def _told(one: Stored, event: Event | LogDamaged | None, taken: set[int]) -> str:
@@ -288,8 +301,8 @@ def _short(value: object) -> str:
 
 @click.command()
 @click.argument("session", default="last")
-@common
-def prompt_command(session: str, app: App, voice: Voice) -> int:
+@reading
+def prompt_command(session: str, app: Request, voice: Voice) -> int:
     """Print the brief for a coding agent: what is decided, and what is still open.
 
     \b
@@ -299,7 +312,7 @@ def prompt_command(session: str, app: App, voice: Voice) -> int:
     """
     finish_pending(app, voice)
     handle = app.sessions.load(session)
-    text = app.documents.brief(handle)
+    text = app.process.documents.brief(handle)
     voice.json({"format": "prompt/1", "session_id": handle.session_id, "prompt": text})
     voice.say(text.rstrip("\n"))
     return 0

@@ -1,28 +1,24 @@
-"""Tables for people, of any length: drawn page by page, and folded between words.
+"""Tables for people, of any length: drawn page by page, as wide as the terminal.
 
-rich says how wide letters of other scripts are and folds them; only they have it imported.
+rich says how wide letters of other scripts are and parts them; only they have it imported.
 
 rich's own table wants every row before it draws the first, and takes ten times as long for each:
-rows are laid out here. As in `psql` with a FETCH_COUNT, columns are as wide as what was seen of
-them so far; further down they may be wider.
+rows are laid out here, and rich says how wide text is. As in `psql` with a FETCH_COUNT, columns
+follow what was seen of them so far; further down they may be wider.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cache, partial
-from itertools import chain, islice
-from typing import TYPE_CHECKING, Final, NamedTuple
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, islice, zip_longest
+from typing import Final, NamedTuple
 
 import click
 
 from preflights_cli.common import coloured
 from preflights_es.core.late_pattern import late_pattern
 from preflights_es.core.text import shortened, shown
-
-if TYPE_CHECKING:
-    from rich.console import Console
 
 
 class Column(NamedTuple):
@@ -34,31 +30,38 @@ class Column(NamedTuple):
 
 Row = Sequence[str]
 
-PIPE_WIDTH: Final = 200  # characters where there is no terminal to ask
-CELL_MAX: Final = 60  # characters of a cell, but of the last: one long name would widen every line
-LAST_MIN: Final = 30  # characters of the last column; a narrower terminal breaks lines itself
-GAP: Final = "   "  # between columns
+PIPE_WIDTH: Final = 80  # characters where there is no terminal to ask
+CELL_MAX: Final = 60  # characters of a cell but the last; the rest is cut off
+BRIEF_MAX: Final = 120  # characters of the last cell, where it is not wanted whole
+WORD_MAX: Final = 24  # characters of a word that a column makes room for; a longer one is broken
+COLUMN_MIN: Final = 4  # characters; a narrower terminal breaks lines itself
+GAP: Final = "  "  # between columns
+PAGE: Final = 500  # rows that are measured together, and held
+
+_WORD: Final = late_pattern(r" *[^ ]+")
 _NARROW: Final = late_pattern(
     "[ -~\xa1-\xac\xae-\u02af\u2010-\u2027\u2030-\u205e\u20ac\u2190-\u2193\u2500-\u257f]*"
 )
 """Characters that take one column each: those of European languages, and of our own lines."""
-_WORDS: Final = late_pattern(r"\s*\S+\s*")
-PAGE: Final = 500  # rows that are measured together, and held
 
 
-def table(columns: tuple[Column, ...], *, fold: bool) -> None:
-    """Draw columns, the last one folded or cut; every cell is data, so nothing in it is markup."""
+def table(columns: tuple[Column, ...], *, whole: bool = False) -> None:
+    """Draw columns; every cell is data, so nothing in it is markup.
+
+    Args:
+        whole: the last cell is wanted whole, however many lines it takes.
+    """
     rows = list(zip(*(column.cells for column in columns), strict=True))
-    _draw([column.name for column in columns], [rows], fold=fold)
+    _draw([column.name for column in columns], [rows], whole=whole)
 
 
-def streamed(names: Row, rows: Iterable[Row], *, fold: bool) -> bool:
+def streamed(names: Row, rows: Iterable[Row], *, whole: bool = False) -> bool:
     """Draw rows as they come, in little memory; whether there were any."""
     pages = _pages(rows)
     first = next(pages, None)
     if first is None:
         return False
-    _draw(names, chain([first], pages), fold=fold)
+    _draw(names, chain([first], pages), whole=whole)
     return True
 
 
@@ -68,96 +71,118 @@ def _pages(rows: Iterable[Row]) -> Iterator[list[Row]]:
         yield page
 
 
-def _draw(names: Row, pages: Iterable[Sequence[Row]], *, fold: bool) -> None:
-    widths = [_length(name) for name in names]
+def _draw(names: Row, pages: Iterable[Sequence[Row]], *, whole: bool) -> None:
+    wanted = [_size(name) for name in names]
+    words = [_longest_word(name) for name in names]
     for number, page in enumerate(pages):
-        rows = [[*map(_narrow, row[:-1]), shown(row[-1])] for row in page]
-        widths = [max(w, *map(_length, column)) for w, *column in zip(widths, *rows, strict=True)]
-        room = max(_width() - sum(widths[:-1]) - len(GAP) * (len(widths) - 1), LAST_MIN)
-        widths[-1] = min(widths[-1], room)
+        rows = [[*map(_narrow, row[:-1]), _last(row[-1], whole=whole)] for row in page]
+        columns = list(zip(*rows, strict=True))
+        wanted = [max(w, *map(_size, c)) for w, c in zip(wanted, columns, strict=True)]
+        room = _width() - len(GAP) * (len(names) - 1)
+        if sum(wanted) > room:
+            words = [max(w, *map(_longest_word, c)) for w, c in zip(words, columns, strict=True)]
+        widths = _fitting(wanted, words, room)
         if number == 0:
             _echo_heading(names, widths)
-        parted = partial(_folded if fold else _cut, width=room)
-        click.echo("\n".join(_lines(rows, widths, parted)))
+        click.echo("\n".join(_lines(rows, widths)))
 
 
-def _echo_heading(names: Row, widths: Sequence[int]) -> None:
-    colour = coloured(sys.stdout)
-    (line,) = _lines([names], widths, lambda name: [name])
-    click.echo(click.style(line, bold=True), color=colour)
-    rule = "─" if _speaks_unicode() else "-"
-    click.echo(rule * (sum(widths) + len(GAP) * (len(widths) - 1)))
+def _fitting(wanted: Sequence[int], words: Sequence[int], room: int) -> list[int]:
+    """Widths that fit: room for the longest word of each, the rest by what each column lacks."""
+    if sum(wanted) <= room:
+        return list(wanted)
+    widths = [min(width, word, WORD_MAX) for width, word in zip(wanted, words, strict=True)]
+    while sum(widths) > room and max(widths) > COLUMN_MIN:
+        widths[widths.index(max(widths))] -= 1
+    lacks = [want - width for want, width in zip(wanted, widths, strict=True)]
+    spare = max(room - sum(widths), 0)
+    more = [spare * lack // max(sum(lacks), 1) for lack in lacks]
+    more[lacks.index(max(lacks))] += spare - sum(more)
+    return [width + extra for width, extra in zip(widths, more, strict=True)]
 
 
-def _lines(
-    rows: Iterable[Row], widths: Sequence[int], parted: Callable[[str], list[str]]
-) -> Iterator[str]:
-    """What is printed of rows: the last cell's lines, the first of them behind the other cells."""
-    margin = " " * (sum(widths[:-1]) + len(GAP) * (len(widths) - 1))
-    for *cells, last in rows:
-        begin = "".join(_sized(c, w) + GAP for c, w in zip(cells, widths, strict=False))
-        first, *others = parted(last)
-        yield (begin + first).rstrip()
-        yield from ((margin + other).rstrip() for other in others)
-
-
-def _narrow(text: str) -> str:
-    """Any cell but the last; what has no width counts as a character all the same."""
-    (line,) = _cut(shown(shortened(text, CELL_MAX)), CELL_MAX)
-    return line
-
-
-def _cut(text: str, width: int) -> list[str]:
-    """One line, with an ellipsis where it ends too early."""
-    return [text if _length(text) <= width else _sized(text, width - 1) + "…"]
-
-
-def _folded(text: str, width: int) -> list[str]:
-    """Lines, broken between words where that can be."""
-    if _length(text) <= width:
-        return [text]
-    if not _NARROW.fullmatch(text):
-        from rich.text import Text
-
-        return [line.plain for line in Text(text).wrap(_console(), width, overflow="fold")]
-    lines, line = [], ""
-    for word in _WORDS.findall(text):
-        if line and len(line) + len(word.rstrip()) > width:
-            lines.append(line)
-            line = ""
-        if len(word.rstrip()) > width:
-            parts = [word[n : n + width] for n in range(0, len(word), width)]
-            lines += parts[:-1]
-            line = parts[-1]
-        else:
-            line += word
-    return [*lines, line]
-
-
-@cache
-def _console() -> Console:
-    """What rich asks for its settings; making one takes as long as folding a cell."""
-    from rich.console import Console
-
-    return Console()
-
-
-def _length(text: str) -> int:
-    """How many columns of a terminal it takes."""
-    if _NARROW.fullmatch(text):
+def _size(text: str) -> int:
+    """Its width on a terminal; rich keeps every text that it measured, which takes memory."""
+    if _is_narrow(text):
         return len(text)
     from rich.cells import cell_len
 
     return cell_len(text)
 
 
-def _sized(text: str, width: int) -> str:
-    """Cut, or filled up with spaces."""
-    if _NARROW.fullmatch(text):
-        return text[:width].ljust(width)
+def _longest_word(text: str) -> int:
+    first, *others = text.lstrip(" ").split(" ")
+    indented = len(text) - len(text.lstrip(" ")) + _size(first)
+    return max([indented, *map(_size, others)])
+
+
+def _echo_heading(names: Row, widths: Sequence[int]) -> None:
+    colour = coloured(sys.stdout)
+    for line in _lines([names], widths):
+        click.echo(click.style(line, bold=True), color=colour)
+    rule = "─" if _speaks_unicode() else "-"
+    click.echo(rule * (sum(widths) + len(GAP) * (len(widths) - 1)))
+
+
+def _lines(rows: Iterable[Row], widths: Sequence[int]) -> Iterator[str]:
+    """What is printed of rows: as many lines as the cell takes that has the most."""
+    for row in rows:
+        cells = [_wrapped(cell, width) for cell, width in zip(row, widths, strict=True)]
+        for parts in zip_longest(*cells, fillvalue=""):
+            padded = (p + " " * (w - _size(p)) for p, w in zip(parts, widths, strict=True))
+            yield GAP.join(padded).rstrip()
+
+
+def _narrow(text: str) -> str:
+    """Any cell but the last; what has no width counts as a character all the same."""
+    return _cut(shown(shortened(text, CELL_MAX)), CELL_MAX)
+
+
+def _last(text: str, *, whole: bool) -> str:
+    return shown(text) if whole else _cut(shown(shortened(text, BRIEF_MAX)), BRIEF_MAX)
+
+
+def _cut(text: str, width: int) -> str:
+    """The text, with an ellipsis where it ends too early."""
+    if _size(text) <= width:
+        return text
+    if _is_narrow(text):
+        return text[: width - 1] + "…"
     from rich.cells import set_cell_size
 
-    return set_cell_size(text, width)
+    return set_cell_size(text, width - 1) + "…"
+
+
+def _wrapped(text: str, width: int) -> list[str]:
+    """Lines, broken between words; a word that is longer than a line is broken within."""
+    if _size(text) <= width:
+        return [text]
+    lines: list[str] = []
+    line, used = "", 0
+    for word in _WORD.findall(text):
+        size = _size(word)
+        if used + size > width:
+            if line:
+                lines.append(line)
+            *full, line = _chopped(word.lstrip(" "), width)
+            lines += full
+            used = _size(line)
+        else:
+            line, used = line + word, used + size
+    return [*lines, line]
+
+
+def _chopped(word: str, width: int) -> list[str]:
+    """Parts of a word that are at most so wide."""
+    if _is_narrow(word):
+        return [word[n : n + width] for n in range(0, len(word), width)]
+    from rich.cells import chop_cells
+
+    return chop_cells(word, width)
+
+
+def _is_narrow(text: str) -> bool:
+    return (text.isascii() and text.isprintable()) or _NARROW.fullmatch(text) is not None
 
 
 def _width() -> int:

@@ -8,13 +8,11 @@ from typing import Final
 import click
 import msgspec
 
-from preflights_cli.common import Voice, common, finish_pending, given
+from preflights_cli.common import Voice, finish_pending, given, reading
 from preflights_cli.dates import Moment
-from preflights_cli.decisions import refuse_undecided
 from preflights_cli.sessions import erased
 from preflights_cli.trail_forms import WRITERS, Told
 from preflights_cli.usage import refuse_backwards
-from preflights_es.bootstrap import App
 from preflights_es.core.errors import PreflightsError
 from preflights_es.core.ids import short
 from preflights_es.core.ports import Head
@@ -22,6 +20,8 @@ from preflights_es.core.text import NAME_MAX, shortened
 from preflights_es.projections.audit import Behind, Step, Wanted, is_by, steps, wanted
 from preflights_es.projections.decisions import patches
 from preflights_es.projections.folding import Read
+from preflights_es.services.request import Request
+from preflights_es.services.why import refuse_undecided
 
 FORMATS: Final = tuple(WRITERS)
 NAMED_MAX: Final = 8  # of those who are there, where nobody is who was asked for
@@ -55,7 +55,7 @@ NAMED_MAX: Final = 8  # of those who are there, where nobody is who was asked fo
     type=click.Choice(FORMATS),
     help="table, unless said; --json is jsonl.",
 )
-@common
+@reading
 def trail_command(
     decision: str | None,
     session: str | None,
@@ -64,7 +64,7 @@ def trail_command(
     actor: str | None,
     any_project: bool,
     form: str | None,
-    app: App,
+    app: Request,
     voice: Voice,
 ) -> int:
     """Show every step that was recorded, with whoever is behind it.
@@ -92,10 +92,10 @@ def trail_command(
         typed = decision or session or ""
         found = _of_session(app, voice, typed, want, met, decides=decision is not None)
     else:
-        project = None if any_project else app.project
+        project = None if any_project else app.process.project
         found = _of_project(app, voice, project, want, met)
         is_limited = since is not None or until is not None
-        met.is_empty = not (is_limited and app.store.heads(project, 1))
+        met.is_empty = not (is_limited and app.process.store.heads(project, 1))
     form = form or ("jsonl" if voice.as_json else "table")
     WRITERS[form](voice, found)
     if form == "table" and not met.is_wanted:
@@ -137,14 +137,16 @@ def _named(actor: Behind) -> str:
 
 
 def _of_session(
-    app: App, voice: Voice, typed: str, want: Wanted, met: Met, *, decides: bool
+    app: Request, voice: Voice, typed: str, want: Wanted, met: Met, *, decides: bool
 ) -> Iterator[Told]:
     session_id = app.sessions.resolved(typed)
     if decides:
-        read = app.history(session_id)  # of one that cannot be folded nobody knows what it decided
+        read = app.process.history(
+            session_id
+        )  # of one that cannot be folded nobody knows what it decided
         want = msgspec.structs.replace(want, upto=_decided_at(read))
     else:
-        head = app.store.head(session_id)
+        head = app.process.store.head(session_id)
         assert head is not None, "it was found"
         read = _read(app, head)
     return _told(voice, read, want, met)
@@ -158,19 +160,19 @@ def _decided_at(read: Read) -> int:
     return found[-1].recorded or found[-1].version
 
 
-def _read(app: App, head: Head) -> Read:
-    return app.projector.reader.read(app.following.stream(head))
+def _read(app: Request, head: Head) -> Read:
+    return app.process.projector.reader.read(app.process.following.stream(head))
 
 
 def _of_project(
-    app: App, voice: Voice, project: str | None, want: Wanted, met: Met
+    app: Request, voice: Voice, project: str | None, want: Wanted, met: Met
 ) -> Iterator[Told]:
     """Session by session, so that a log of any size passes through.
 
     Of a time, sessions without an event in it are not read: what was done to them since they were
     folded is for `audit verify` to find.
     """
-    for head in app.projector.within(project, want.since, want.until):
+    for head in app.process.projector.within(project, want.since, want.until):
         try:
             read = _read(app, head)
         except PreflightsError as error:

@@ -12,7 +12,6 @@ from urllib.parse import quote
 import msgspec
 
 from preflights_cli.common import Voice, escaped
-from preflights_cli.dates import iso
 from preflights_cli.decisions import who
 from preflights_cli.sessions import ERASED, GONE, UNREAD, what_of
 from preflights_cli.table import streamed
@@ -20,6 +19,7 @@ from preflights_es.core.events import Actor, Input
 from preflights_es.core.ids import short
 from preflights_es.core.json import decoded
 from preflights_es.core.text import shown
+from preflights_es.core.times import iso
 from preflights_es.projections.audit import Step
 
 COLUMNS: Final = (
@@ -47,7 +47,7 @@ class Told(NamedTuple):
 
 
 def _table(_voice: Voice, found: Iterable[Told]) -> None:
-    streamed(HEADINGS, map(_row, found), fold=True)
+    streamed(HEADINGS, map(_row, found), whole=True)
 
 
 def _row(told: Told) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""`export` and `import`: sessions travel as JSON Lines."""
+"""`admin export` and `admin import`: sessions travel as JSON Lines."""
 
 from __future__ import annotations
 
@@ -12,17 +12,18 @@ from typing import Any, BinaryIO, Final
 import click
 import msgspec
 
-from preflights_cli.common import Voice, common, given
+from preflights_cli.common import Voice, given, reading, recording
 from preflights_cli.consent import Consent
 from preflights_cli.progress import bar, counted, tell_scrubbed
 from preflights_es.archive.number_collisions import Collision, Collisions
 from preflights_es.archive.transfer import Taken
 from preflights_es.archive.two_pass_reader import Passes
-from preflights_es.bootstrap import App
 from preflights_es.core.errors import LogDamaged, Refused
 from preflights_es.core.ids import short
 from preflights_es.core.ports import Head, Stored
 from preflights_es.core.text import shown
+from preflights_es.runtime.sessions import LAST
+from preflights_es.services.request import Request
 from preflights_es.store import jsonl
 from preflights_es.system.output_file import new_file
 
@@ -37,30 +38,30 @@ COMPRESSED: Final = ".gz"
 @click.option("-o", "--output", metavar="FILE", callback=given, help="A new file; - is stdout.")
 @click.option("--all", "everything", is_flag=True, help="Every session of this project.")
 @click.option("--any-project", is_flag=True, help="Every session of every project in this log.")
-@common
+@reading
 def export_command(
     session: str | None,
     output: str | None,
     everything: bool,
     any_project: bool,
-    app: App,
+    app: Request,
     voice: Voice,
 ) -> int:
     """Write sessions as JSON Lines, one event a line; compressed where FILE ends with .gz.
 
     \b
     Examples:
-      preflights export last > session.jsonl
-      preflights export 3f9a12c4 -o bug-report.jsonl
-      preflights export --all -o project.jsonl.gz
+      preflights admin export > session.jsonl
+      preflights admin export 3f9a12c4 -o bug-report.jsonl
+      preflights admin export --all -o project.jsonl.gz
     """
     many = everything or any_project
-    if many == (session is not None):
+    if many and session is not None:
         message = "name a session, or give --all or --any-project"
         raise click.UsageError(message)
-    heads = _heads(app, session, any_project=any_project)
+    heads = _heads(app, None if many else session or LAST, any_project=any_project)
     if output in (None, "-"):
-        for content in app.transfer.all(heads):
+        for content in app.process.transfer.all(heads):
             voice.lines(content)
         return 0
     events = _written(app, voice, heads, str(output))
@@ -77,18 +78,18 @@ def export_command(
     return 0
 
 
-def _heads(app: App, session: str | None, *, any_project: bool) -> Sequence[Head]:
+def _heads(app: Request, session: str | None, *, any_project: bool) -> Sequence[Head]:
     if session is None:
-        heads = app.store.heads(None if any_project else app.project)
+        heads = app.process.store.heads(None if any_project else app.process.project)
         if not heads:
             raise Refused("there is no session to export")
         return heads
-    head = app.store.head(app.sessions.resolved(session))
+    head = app.process.store.head(app.sessions.resolved(session))
     assert head is not None, "it was resolved"
     return [head]
 
 
-def _written(app: App, voice: Voice, heads: Sequence[Head], name: str) -> int:
+def _written(app: Request, voice: Voice, heads: Sequence[Head], name: str) -> int:
     """The number of events in a new file."""
     events = 0
     with (
@@ -96,7 +97,7 @@ def _written(app: App, voice: Voice, heads: Sequence[Head], name: str) -> int:
         _packed(raw, name) as file,
         bar(len(heads), voice, "Exporting") as progress,
     ):
-        for content in app.transfer.all(heads):
+        for content in app.process.transfer.all(heads):
             file.write(content)
             events += content.count(b"\n")
             progress.update(1)
@@ -116,8 +117,8 @@ def _packed(raw: BinaryIO, name: str) -> Iterator[BinaryIO]:
 @click.argument("file")
 @click.option("--extend", is_flag=True, help="Let sessions that are held here go on; do not ask.")
 @click.option("--erase", is_flag=True, help="Erase sessions here that are erased in the file.")
-@common
-def import_command(file: str, extend: bool, erase: bool, app: App, voice: Voice) -> int:
+@recording
+def import_command(file: str, extend: bool, erase: bool, app: Request, voice: Voice) -> int:
     """Take over the sessions of a file (- is stdin); every hash chain is verified first.
 
     That shows that nothing was changed since it was hashed; whether decisions follow from what was
@@ -130,22 +131,22 @@ def import_command(file: str, extend: bool, erase: bool, app: App, voice: Voice)
 
     \b
     Examples:
-      preflights import session.jsonl
-      preflights import project.jsonl.gz --extend
-      preflights export last | preflights import - --db copy.db
+      preflights admin import session.jsonl
+      preflights admin import project.jsonl.gz --extend
+      preflights admin export last | preflights admin import - --db copy.db
     """
-    told, collisions = _Told(voice), Collisions(app.runner)
+    told, collisions = _Told(voice), Collisions(app.process.runner)
     consent = Consent(voice, extend=extend, erase=erase)
     with _opened(file) as (source, size):
         where = name_of(file)
         with bar(2 * size, voice, "Importing", least=2 * BAR_BYTES) as progress:
             passes = _Passes(source, progress)
             lines = passes.lines(where)
-            for one in app.transfer.imported(lines, where, passes.progress, consent.agrees):
+            for one in app.process.transfer.imported(lines, where, passes.progress, consent.agrees):
                 told.tell(one)
                 collisions.look(one)
     if told.erased:
-        tell_scrubbed(app, voice, scrubbed=app.store.scrubbed())
+        tell_scrubbed(app, voice, scrubbed=app.process.store.scrubbed())
     twice = list(collisions.found())
     shape = {"format": "import/1", "sessions": told.shapes}
     twice_shape = {"collisions": msgspec.to_builtins(twice)}
@@ -166,8 +167,8 @@ def _warn_twice(voice: Voice, twice: Sequence[Collision]) -> None:
         voice.warn(f"and so do {counted(more, 'other number')}")
     if twice:
         voice.warn(
-            "`preflights renumber` mends it where the records of both lie in the folder; "
-            "`preflights render SESSION` writes one that does not"
+            "`preflights admin renumber` mends it where the records of both lie in the folder; "
+            "`preflights admin render SESSION` writes one that does not"
         )
 
 

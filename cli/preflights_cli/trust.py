@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Final
 
 import click
 
 from preflights_cli.common import Voice, folder, is_terminal
 from preflights_es.core.errors import Refused
 from preflights_es.core.text import shown
+from preflights_es.providers.capabilities import host_of
 from preflights_es.settings import load
-from preflights_es.settings.file import Told, held_back
+from preflights_es.settings.file import Key, Source, Told, held_back
+from preflights_es.settings.providers import key_receivers
 from preflights_es.settings.trust import Trusted, hidden
+
+VALUE_MAX: Final = 300  # characters of a value: six of them fit on a terminal of 24 lines
 
 
 @click.command()
@@ -84,13 +89,40 @@ def _trust(told: Told, trusted: Trusted, voice: Voice) -> None:
     load.check_trustable(folder())
     if voice.as_json or not (is_terminal() and load.speaks_for_a_person()):
         raise Refused(f"{source.name} is not trusted: only a person at a terminal can trust it")
+    lines = [_line(source, key) for key in keys]
     voice.say(f"{path} sets:")
-    for key in keys:
-        value = hidden(key.value) if key.name == "base_url" else key.value
-        voice.say(f'  line {key.line:<3} {key.name} = "{shown(value)}"')
+    for line in lines:
+        voice.say(line)
+    if (url := told.table.base_url) is not None:
+        voice.say(_receiver(told.table.provider, url))
     if state == "changed":
         voice.say("The file changed since you trusted it.")
     if not click.confirm("Do you trust this file?"):
         raise Refused(f"{source.name} is not trusted")
     trusted.remember(source)
     voice.say("Trusted until the file changes.")
+
+
+def _line(source: Source, key: Key) -> str:
+    """A key and its whole value: a person must see all that is trusted, on one screen.
+
+    Raises:
+        SettingsError: the value is too long for that.
+    """
+    value = shown(hidden(key.value) if key.name == "base_url" else key.value)
+    if len(value) > VALUE_MAX:
+        found = f"has {len(value):,} characters, at most {VALUE_MAX} can be trusted: shorten it"
+        raise source.wrong((key.name,), found)
+    quoted = value.replace('"', '\\"')
+    return f'  line {key.line:<3} {key.name} = "{quoted}"'
+
+
+def _receiver(provider: str | None, url: str) -> str:
+    """Whose key the server of `base_url` gets."""
+    try:
+        names = key_receivers(provider, url)
+    except ValueError as error:
+        return f"No key is sent to that base_url: {error}."
+    if not names:
+        return f"No key is sent to that base_url: the provider {shown(str(provider))} takes none."
+    return f"When you use {' or '.join(names)}, your key is sent to {host_of(url)}."

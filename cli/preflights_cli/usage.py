@@ -11,11 +11,12 @@ from typing import Any, cast
 import click
 import msgspec
 
-from preflights_cli.common import Voice, common, finish_pending, tell_behind
-from preflights_cli.dates import EPOCH, Moment, iso
+from preflights_cli.common import Voice, finish_pending, reading, tell_behind
+from preflights_cli.dates import Moment
 from preflights_cli.table import Column, table
-from preflights_es.bootstrap import App
+from preflights_es.core.times import EPOCH, iso
 from preflights_es.projections.usage import BY, By, Price, Used, used
+from preflights_es.services.request import Request
 from preflights_es.settings.prices import PriceTable
 
 UNKNOWN = "?"
@@ -42,13 +43,13 @@ UNKNOWN = "?"
     help="Calls until that day, or time; UTC likewise.",
 )
 @click.option("--any-project", is_flag=True, help="Of every project in this log.")
-@common
+@reading
 def usage_command(
     by: tuple[str, ...],
     since: int | None,
     until: int | None,
     any_project: bool,
-    app: App,
+    app: Request,
     voice: Voice,
 ) -> int:
     """Sum up the calls of providers: tokens, retries, fallbacks, latency, and what they cost.
@@ -63,10 +64,10 @@ def usage_command(
     """
     refuse_backwards(since, until)
     finish_pending(app, voice)
-    project = None if any_project else app.project
-    prices = [_price(one) for one in app.settings.prices]
+    project = None if any_project else app.process.project
+    prices = [_price(one) for one in app.process.settings.prices]
     names = cast("Sequence[By]", [name for name in BY if name in by] or BY)
-    rows = app.projector.rows("usage", project)
+    rows = app.process.projector.rows("usage", project)
     first = next(rows, None)
     found = used(chain(() if first is None else (first,), rows), names, since, until, prices)
     voice.json(
@@ -113,25 +114,35 @@ def _say(voice: Voice, found: Sequence[Used], names: Sequence[By], *, is_empty: 
         return
     columns = [Column(name, [getattr(one, name) for one in found]) for name in names]
     columns += [
+        Column("calls", [_text(one.calls) for one in found]),
+        Column("trouble", [_trouble(one) for one in found]),
+    ]
+    columns += [
         Column(heading, [_text(getattr(one, name)) for one in found])
         for heading, name in (
-            ("calls", "calls"),
-            ("retries", "retries"),
-            ("failed", "failed"),
-            ("rejected", "rejected"),
-            ("fallbacks", "fallbacks"),
-            ("late", "late"),
             ("tokens in", "input_tokens"),
             ("out", "output_tokens"),
             ("median ms", "latency_ms_median"),
         )
     ]
     columns.append(Column("cost", [_cost(one) for one in found]))
-    table(tuple(columns), fold=False)
+    table(tuple(columns))
     if any(one.unmeasured for one in found):
         voice.hint("Some calls did not say what they took: the sums lack them.")
     if any(one.unpriced for one in found):
         voice.hint("Prices are yours to say: [[prices]] in preflights.toml.")
+
+
+def _trouble(one: Used) -> str:
+    """How often a call did not go as it should; nothing where all did."""
+    counts = (
+        ("retries", one.retries),
+        ("failed", one.failed),
+        ("rejected", one.rejected),
+        ("fallbacks", one.fallbacks),
+        ("late", one.late),
+    )
+    return ", ".join(f"{name} {count:,}" for name, count in counts if count)
 
 
 def _text(value: Any) -> str:

@@ -124,7 +124,7 @@ class Erasure(Sessions):
 
     def _doomed(self, session_id: str, lying: Lying) -> Doomed:
         head, stored = self._whole(session_id)
-        workflow = self._runner.workflow(head.workflow)
+        workflow = self._runner.workflow_or_opaque(head.workflow)
         session = self._folded(head, stored)
         faulted = session.version < len(stored)
         codec = self._runner.codec(workflow)
@@ -157,7 +157,7 @@ class Erasure(Sessions):
 
     def _folded(self, head: Head, stored: Sequence[Stored]) -> Session[Any]:
         """As far as it can be folded: a bug holds no erasure up."""
-        workflow = self._runner.workflow(head.workflow)
+        workflow = self._runner.workflow_or_opaque(head.workflow)
         try:
             return self._runner.folded(workflow, stored)
         except SessionFaulted as fault:
@@ -213,7 +213,7 @@ class Erasure(Sessions):
             return quote  # a model was told; no document says so
         head = self._archive.head(quote.session_id)
         assert head is not None, "it was read a moment ago"
-        codec = self._runner.codec(self._runner.workflow(head.workflow))
+        codec = self._runner.codec(self._runner.workflow_or_opaque(head.workflow))
         stored = self._archive.read(head.session_id)
         return replace(quote, documents=self._documents(stored, codec, lying))
 
@@ -281,7 +281,7 @@ class Erasure(Sessions):
         raise StoreUnavailable(f"the log is too busy: {CONFLICTS_MAX} tries to append failed")
 
     def _batch(self, head: Head, last: Stored, reason: str, input_id: str) -> Batch:
-        codec = self._runner.codec(self._runner.workflow(head.workflow))
+        codec = self._runner.codec(self._runner.workflow_or_opaque(head.workflow))
         erased = SessionErased(at=self._runner.now(), actor=self._actor, reason=reason)
         return Batch(
             session_id=head.session_id,

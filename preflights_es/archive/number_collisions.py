@@ -65,4 +65,4 @@ class Collisions:
             handle = self._runner.load(session_id)
         except PreflightsError:
             return False
-        return getattr(handle.workflow.view(handle.session.state), "number", None) == number
+        return handle.workflow.number(handle.session.state) == number

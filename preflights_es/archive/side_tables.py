@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from preflights_es.archive.verification import Broken
+from preflights_es.archive.verification import Broken, Unwritten
 from preflights_es.core.errors import PreflightsError
+from preflights_es.core.events import Request
 from preflights_es.core.ports import Head, Numbering
 from preflights_es.projections.folding import Read
 from preflights_es.runtime.lost_calls import lost
 from preflights_es.runtime.runner import Runner
 from preflights_es.store.side_tables import SqlAuditing
 
-REBUILD: Final = "`preflights projections rebuild`"
+REBUILD: Final = "`preflights admin projections rebuild`"
 
 CURES: Final = {
     "": "delete them, nothing needs them",
@@ -44,6 +45,8 @@ class Beside:
         self._numbering = numbering
         self._read = read
         self._versions = versions
+        self.unwritten: list[Unwritten] = []
+        """Documents of the sessions that were looked at, which this log does not owe."""
         self._borne = 0
         """Numbers of which the session that holds them says that it bears, or bore, them."""
 
@@ -53,14 +56,23 @@ class Beside:
         borne = _borne(read)
         holders = {number: self._numbering.holder(head.project, number) for number in borne}
         self._borne += sum(holder == head.session_id for holder in holders.values())
-        number = getattr(session.state, "number", None)
+        number = read.workflow.number(session.state)
         if number is not None and holders[number] is None:
             found = f"its record bears the number {number}, which the log does not know as given"
             yield Broken(head.session_id, 0, found)
-        found_lost = lost(self._runner.store, head.session_id, session.calls)
-        for call in found_lost.completions if found_lost else ():
-            found = f"it waits for {call!r}, which no row of 'claims' has: {REBUILD} puts it back"
-            yield Broken(head.session_id, 0, found)
+        yield from self._calls(head, session.calls)
+
+    def _calls(self, head: Head, calls: Sequence[Request]) -> Iterator[Broken]:
+        """Open calls of a session that have no row."""
+        found = lost(self._runner.store, head.session_id, calls, self._auditing.imported)
+        if found is None:
+            return
+        waits = [f"it waits for {call!r}" for call in found.completions]
+        owes = [f"it owes the document {due.path!r}" for due in found.documents]
+        for one in (*waits, *owes):
+            said = f"{one}, which no row of 'claims' has: {REBUILD} puts it back"
+            yield Broken(head.session_id, 0, said)
+        self.unwritten += [Unwritten(head.session_id, due.path) for due in found.imported]
 
     def rest(self, project: str | None) -> Iterator[Broken]:
         """What is wrong with the log, whatever its sessions are, once they were looked at.
@@ -112,14 +124,14 @@ class Beside:
             except PreflightsError:
                 continue  # it is named already, or is of a newer program
             if read and read.sessions and (number not in _borne(read) or read.head.project != of):
-                found = f"the number {number} of {of} is given to it, and its record never bore it"
+                found = f"the number {number} of {of} is given to it, and its record never had it"
                 yield Broken(session_id, 0, f"{found}: delete the row of 'numbers'")
 
 
 def _borne(read: Read) -> set[int]:
     """The numbers that a session's record ever bore."""
-    found: set[Any] = {getattr(session.state, "number", None) for session in read.sessions}
-    return found - {None}
+    numbers = (read.workflow.number(session.state) for session in read.sessions)
+    return {number for number in numbers if number is not None}
 
 
 def _newer(name: str, version: Any, ours: int | None) -> str:
@@ -128,7 +140,6 @@ def _newer(name: str, version: Any, ours: int | None) -> str:
         known, cure = "this program does not know it", "delete its row of 'projections'"
     else:
         known = f"this program knows {ours}"
-        cure = (
-            f"set it to {ours} in 'projections', then run `preflights projections rebuild {name}`"
-        )
+        again = f"`preflights admin projections rebuild {name}`"
+        cure = f"set it to {ours} in 'projections', then run {again}"
     return f"{found}, {known}: upgrade preflights; where no newer version was ever used, {cure}"

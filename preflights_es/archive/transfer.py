@@ -19,6 +19,7 @@ from preflights_es.archive.import_review import (
 )
 from preflights_es.archive.incoming import NOTHING, TAIL, WHOLE, Filed, Known
 from preflights_es.archive.two_pass_reader import Mixed, Passes, Source
+from preflights_es.core.artifacts import ArtifactDue
 from preflights_es.core.errors import (
     Conflict,
     DuplicateInput,
@@ -86,12 +87,17 @@ class _Arriving(msgspec.Struct, frozen=True):
         return Taken(head, new, self.erased, self.number)
 
     def whole(self) -> Arrival:
-        return Arrival(self.events, self.open_calls(()), self.number)
+        return Arrival(self.events, self.open_calls(()), self.number, self.documents)
+
+    @property
+    def documents(self) -> list[str]:
+        """Those that it has open, wherever their files are."""
+        return sorted(call for call, is_completion in self.calls if not is_completion)
 
     def open_calls(self, known: Iterable[str]) -> list[str]:
         """Completions can be made here; documents only stay due, where they were.
 
-        Importing a file writes no documents: `preflights render` does, when a person asks.
+        Importing a file writes no documents: `preflights admin render` does, when a person asks.
         """
         here = set(known)
         return sorted(call for call, is_completion in self.calls if is_completion or call in here)
@@ -174,7 +180,7 @@ class Transfer:
         try:
             for some in _together(_arriving(passes, known)):
                 for one in self._taken(some):
-                    taken += 1
+                    taken += one.new > 0
                     yield one
                     progress()
         except (Refused, StoreUnavailable) as error:
@@ -243,7 +249,7 @@ class Transfer:
         chain.verified(events)
         workflow = self._runner.workflow(events[0].workflow)
         session = self._runner.folded(workflow, events)
-        number = getattr(session.state, "number", None) if workflow.record else None
+        number = workflow.number(session.state)
         known.add(events[0], number, session, relations_of(workflow, session))
 
     def _here(self, seen: _Seen, head: Head | None) -> int:
@@ -270,13 +276,20 @@ class Transfer:
         """Those that are new in one transaction; where that is refused, one by one, to see why."""
         new = [one for one in some if one.lacking == WHOLE and not one.erased]
         done = {one.session_id for one in new} if self._are_taken(new) else set()
-        for one in some:
+        for at, one in enumerate(some, 1):
             if one.lacking == NOTHING:
                 yield one.taken(0)
             elif one.session_id in done:
                 yield one.taken(len(one.events))
             else:
-                yield one.taken(self._tail_taken(one))
+                try:
+                    added = self._tail_taken(one)
+                except (Refused, StoreUnavailable):
+                    # The transaction above has taken them, wherever they stand in the file.
+                    later = (late for late in some[at:] if late.session_id in done)
+                    yield from (late.taken(len(late.events)) for late in later)
+                    raise
+                yield one.taken(added)
 
     def _are_taken(self, new: Sequence[_Arriving]) -> bool:
         try:
@@ -298,21 +311,32 @@ class Transfer:
             except Conflict:
                 continue  # somebody else takes over the same session
             return len(new)
-        raise StoreUnavailable("the session moved while it was imported: again")
+        raise StoreUnavailable("the session changed while it was imported: import the file again")
 
     def _insert(self, one: _Arriving, new: list[Stored]) -> None:
         is_known = len(new) < len(one.events)
         calls = self._archive.open_calls(new[0].project) if is_known else ()
         known = [call for session_id, call in calls if session_id == one.session_id]
+        brought = self._brought(new)
         try:
             self._archive.insert(
-                new, number=one.number, open_calls=one.open_calls(known), clear=self._clear
+                new,
+                number=one.number,
+                open_calls=one.open_calls(known),
+                clear=self._clear,
+                imported=[call for call in one.documents if call in brought],
             )
         except DuplicateInput as error:
             raise Refused(
                 f"an Input of session {one.session_id} stands in another session: "
                 "it was not imported"
             ) from error
+
+    def _brought(self, new: Sequence[Stored]) -> set[str]:
+        """Documents that events ask for: those of before are owed here, or came before."""
+        codec = self._runner.codec(self._runner.workflow(new[0].workflow))
+        due = (codec.decode(one) for one in new if one.type == ArtifactDue.tag and one.data)
+        return {one.call for one in due if isinstance(one, ArtifactDue)}
 
 
 def _seen(events: Sequence[Stored]) -> _Seen:

@@ -30,6 +30,13 @@ class Broken(msgspec.Struct, frozen=True):
     found: str
 
 
+class Unwritten(msgspec.Struct, frozen=True):
+    """A document that is due and that this log does not owe: its request came with an import."""
+
+    session_id: str
+    path: str
+
+
 class Verified(msgspec.Struct, frozen=True):
     """What came of walking through chains."""
 
@@ -43,6 +50,8 @@ class Verified(msgspec.Struct, frozen=True):
     """What is kept of sessions that verify, and is not what they fold to."""
     skipped: tuple[str, ...] = ()
     """What was not looked at, in words."""
+    unwritten: tuple[Unwritten, ...] = ()
+    """Nothing is wrong with them: a person may have them written."""
 
 
 def walked(
@@ -103,7 +112,7 @@ def checked(store: Store, head: Head) -> Sequence[Stored]:
     if not isinstance(version, int) or version < 1:
         raise LogDamaged(where, 1, f"the session's head is at version {version!r}")
     if version <= len(events) and events[version - 1].hash != now.hash:
-        raise LogDamaged(where, version, "its hash is not the one of the session's head")
+        raise LogDamaged(where, version, "its hash differs from the hash of the session's head")
     if version < len(events):
         raise LogDamaged(where, version + 1, "it lies behind the session's head")
     return events
@@ -119,7 +128,7 @@ def _readable(store: Store, head: Head) -> Sequence[Stored]:
 
 def headless(store: Archive) -> tuple[Broken, ...]:
     """Sessions of which events are left, and no head."""
-    found = "events are left, and no head: the session was removed in part"
+    found = "its events are there, and its head is not: part of the session was removed"
     return tuple(Broken(session_id, 0, found) for session_id in store.headless())
 
 

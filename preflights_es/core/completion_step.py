@@ -20,6 +20,7 @@ from preflights_es.core.completions import (
     Message,
 )
 from preflights_es.core.events import Decision, Event, Input, Outcome, Value
+from preflights_es.core.growing import Growing
 from preflights_es.core.lead import (
     FellBack,
     Lead,
@@ -64,7 +65,7 @@ class Led(msgspec.Struct, frozen=True, gc=False):
     """Steps that were asked for so far."""
     calls: int = 0
     """Calls that were asked for so far, retries among them."""
-    said: tuple[Message, ...] = ()
+    said: Growing[Message] = Growing()
     """Accepted replies and answers, in turn: the conversation behind the opening."""
     fell_back: str = ""
     """Why nobody leads any more."""
@@ -79,7 +80,7 @@ def opened(setup: Setup) -> Led:
 
 def heard(led: Led, text: str) -> Led:
     """After a person said something that belongs to the conversation."""
-    return replace(led, said=(*led.said, Message("user", text)))
+    return replace(led, said=led.said.plus(Message("user", text)))
 
 
 _OF_A_STEP: Final = frozenset(
@@ -102,7 +103,8 @@ def after(led: Led, new: Input | None, event: Event) -> Led:
             return replace(led, request=event, steps=steps, calls=led.calls + 1, stalled="")
         case ResponseAccepted():
             text = new.text if isinstance(new, CompletionReceived) else None
-            return replace(led, request=None, said=(*led.said, Message("assistant", text or "")))
+            said = led.said.plus(Message("assistant", text or ""))
+            return replace(led, request=None, said=said)
         case FellBack(reason=reason):
             return replace(led, lead=None, request=None, fell_back=reason)
         case StepStalled(reason=reason):

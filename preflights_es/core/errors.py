@@ -5,6 +5,7 @@ PreflightsError
 │   ├── UnknownSession
 │   ├── AmbiguousSession
 │   ├── ErasedSession
+│   ├── CallHeld            another process is asking the provider
 │   └── SessionMoved        `--expect VERSION` did not hold
 ├── SettingsError           a settings file or variable is wrong
 │   └── ProviderMissing     its key or its package is not here
@@ -89,6 +90,19 @@ class ErasedSession(Refused):
         self.session_id = session_id
 
 
+class CallHeld(Refused):
+    """Another process is asking the provider: this one does not ask as well."""
+
+    def __init__(self, session_id: str, provider: str, model: str) -> None:
+        who = " ".join(word for word in (provider, model) if word)
+        self.asking = f"another process is asking the provider ({who})"
+        """The same without advice, where something was recorded meanwhile."""
+        super().__init__(
+            f"{self.asking} for session {session_id[-8:]}: look at it with "
+            f"`preflights show {session_id[-8:]}`, and try again when it is done"
+        )
+
+
 class SessionMoved(Refused):
     """The session is at another version than the caller expected."""
 
@@ -127,12 +141,24 @@ class ProjectionDamaged(LogDamaged):
     """What a projection keeps is nothing that this program wrote; the log is another matter."""
 
     def __init__(self, name: str, found: str) -> None:
-        again = f"`preflights projections rebuild {name}` makes it again from the log"
+        again = f"`preflights admin projections rebuild {name}` makes it again from the log"
         super().__init__(f"projection {name!r}", 0, f"{found}: {again}")
 
 
 class LogFromFuture(PreflightsError):
     """A log, a line or an event that a newer version of this program wrote."""
+
+
+class WorkflowMissing(LogFromFuture, KeyError):
+    """A session of a workflow whose package is not installed, or does not load."""
+
+    def __init__(self, name: str, why: str) -> None:
+        super().__init__(name, why)
+        self.name = name
+        self.why = why
+
+    def __str__(self) -> str:
+        return f"the workflow {self.name!r} is not known here: {self.why}"
 
 
 class NewerProjection(LogFromFuture):
@@ -217,7 +243,7 @@ class NoLog(StoreUnavailable):
     def __init__(self, where: str) -> None:
         super().__init__(
             f"there is no log at {where}: look at --db, PREFLIGHTS_DATABASE_URL and the settings "
-            "file, or create it with `preflights db upgrade`"
+            "file, or create it with `preflights admin db upgrade`"
         )
 
 

@@ -47,6 +47,8 @@ class Event(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
 class Input(Event, frozen=True):
     """Something that came from outside."""
 
+    verb: ClassVar[str] = "recorded something in"
+    """What its actor did, before `session 3f9a12c4`."""
     at: Whole
     """When it came, in microseconds since 1970 UTC, by the clock of who recorded it."""
     actor: Actor
@@ -75,6 +77,7 @@ class SessionAbandoned(Input, frozen=True):
     """Somebody gave the session up."""
 
     tag: ClassVar[str] = "session.abandoned.v1"
+    verb: ClassVar[str] = "abandoned"
     reason: str = ""
 
 
@@ -85,6 +88,7 @@ class InputQuarantined(Input, frozen=True):
     """
 
     tag: ClassVar[str] = "session.input_quarantined.v1"
+    verb: ClassVar[str] = "abandoned"
     version: Whole
     """The version of the Input that is set aside."""
     error: str = ""

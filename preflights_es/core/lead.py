@@ -5,7 +5,7 @@ What follows from a response stands in `core.completion_step`; both are the same
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import ClassVar, Protocol, runtime_checkable
 
 from preflights_es.core.events import Decision, Event, Input, Value
 from preflights_es.core.verdict import Violation
@@ -38,6 +38,17 @@ class Setup(Value, frozen=True):
     """Pairs of prompt name and version; none while the rules lead."""
     lead: Lead | None = None
     """Which model leads; None while the rules do."""
+
+
+@runtime_checkable
+class _HasSetup(Protocol):
+    @property
+    def setup(self) -> Setup: ...
+
+
+def setup_of(new: object) -> Setup | None:
+    """What an Input that opens a session recorded of the program; None of one that does not."""
+    return new.setup if isinstance(new, _HasSetup) else None
 
 
 class StepRetried(Input, frozen=True):

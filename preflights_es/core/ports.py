@@ -143,6 +143,8 @@ class Arrival(msgspec.Struct, frozen=True):
     open_calls: Sequence[str] = ()
     number: int | None = None
     """The one that it holds; left to another session that holds it there."""
+    imported: Sequence[str] = ()
+    """Calls of documents that it has open, and that the other log does not owe."""
 
 
 class Archive(Store, Protocol):
@@ -155,6 +157,7 @@ class Archive(Store, Protocol):
         open_calls: Sequence[str] | None = None,
         number: int | None = None,
         clear: Sequence[str] = (),
+        imported: Sequence[str] = (),
     ) -> None:
         """Take over a session, or the tail it lacks here, verified before, byte for byte.
 
@@ -164,6 +167,7 @@ class Archive(Store, Protocol):
             open_calls: those of the session as a whole; None leaves what is known of them.
             number: the one that the session holds; left to another session that holds it here.
             clear: as for `erase`, where an erasure is among them.
+            imported: calls of documents which the events ask for, and this log does not owe.
 
         Raises:
             Conflict: the events do not follow the head that the session has here.

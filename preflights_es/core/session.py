@@ -29,16 +29,20 @@ from preflights_es.core.events import (
 )
 from preflights_es.core.lead import Lead
 from preflights_es.core.questions import Answers
-from preflights_es.core.views import View
+from preflights_es.core.settings_table import SettingsTable
+from preflights_es.core.views import Behind, View
 
 S = TypeVar("S")
 Upcaster = tuple[str, Callable[[dict[str, Any]], dict[str, Any]]]
 """The tag of the newer version, and the function from an old payload to a new one."""
 
 
-def _nobody(_state: object) -> None:
+def _none(_state: object) -> None:
     return None
 
+
+STATUSES: Final = ("waiting", "abandoned", "faulted", "erased")
+"""Of sessions of every workflow."""
 
 KERNEL_INPUTS = (SessionAbandoned, InputQuarantined)
 
@@ -49,6 +53,8 @@ class Workflow(msgspec.Struct, Generic[S], frozen=True, kw_only=True):
     name: str
     decider: str
     """Version of the rules, `name/N`; recorded with every batch."""
+    former_deciders: tuple[str, ...] = ()
+    """Versions by which the reference still answers the sessions that they began."""
     events: tuple[type[Event], ...]
     """All it may record or read besides the kernel's own."""
     initial: S
@@ -58,23 +64,37 @@ class Workflow(msgspec.Struct, Generic[S], frozen=True, kw_only=True):
     """Never fails."""
     is_terminal: Callable[[S], bool]
     view: Callable[[S], View]
+    statuses: tuple[str, ...] = ()
+    """All that a view may say of where a session stands, besides those of every workflow."""
+    number: Callable[[S], int | None] = _none
+    """The record number that a session holds; None while it holds none."""
+    acknowledges: type[Input] | None = None
+    """By which a person accepts what is proposed; None where nothing is."""
     record: Callable[[S], Record] | None = None
     """What a document about the session may say, in any state; None where none is written."""
     decided: Callable[[Sequence[Event], Sequence[Session[S]]], tuple[Decided, ...]] | None = None
     """The patches of a session, from its events and how it stood after each; None without any."""
+    behind: Callable[[Event], Behind] = lambda _event: Behind()
+    """What an event says of where a decided value came from."""
     related: Callable[[S], Relations] | None = None
     """The decisions that it takes the place of, in any state; None where none replaces another."""
     answers: type[Answers] | None = None
     """What answers a question; None where nothing is asked."""
     revisions: type[Answers] | None = None
     """What changes an answer; None where none can be changed."""
-    lead: Callable[[S], Lead | None] = _nobody
+    lead: Callable[[S], Lead | None] = _none
     """Who leads a session, as it stands; None for the rules."""
     prompts: tuple[tuple[str, str], ...] = ()
     """Pairs of prompt name and the version that a new session uses."""
     always_led: bool = False
     """The reference, too, answers as a provider: no step is decided without a response."""
     upcasters: dict[str, Upcaster] = {}
+    settings: Callable[[], SettingsTable] | None = None
+    """The table of a settings file that it reads; imported where a file has one."""
+    package: str = ""
+    """Where its prompts lie, and its simulation; filled in where another package brings it."""
+    missing: str = ""
+    """Why its code is not here; empty of every workflow that is."""
 
 
 class Session(msgspec.Struct, Generic[S], frozen=True, gc=False):
@@ -210,3 +230,10 @@ def status(workflow: Workflow[S], session: Session[S], view: View | None = None)
     if any(isinstance(call, CompletionRequested) for call in session.calls):
         return "waiting"
     return (view or workflow.view(session.state)).status
+
+
+def is_stalled(workflow: Workflow[S], session: Session[S]) -> bool:
+    """Whether a strict session waits to be asked again: no call is open, and none is answered."""
+    if session.version == 0 or any(isinstance(c, CompletionRequested) for c in session.calls):
+        return False
+    return status(workflow, session) == "waiting"

@@ -100,3 +100,10 @@ def slug(text: str) -> str:
             break
         words.append(word[:SLUG_MAX])
     return "-".join(words)
+
+
+def line_trouble(text: str, limit: int) -> str | None:
+    """Why a text is no name; None where it is one."""
+    if not text.strip():
+        return "is empty"
+    return problem(text, limit) or ("has more than one line" if "\n" in text else None)

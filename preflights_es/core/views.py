@@ -6,21 +6,12 @@ from typing import Literal
 
 from preflights_es.core.artifacts import Written
 from preflights_es.core.events import Value
+from preflights_es.core.growing import Growing
+
+Language = Literal["en", "de"]
+"""Of the sentences that a person reads."""
 
 QuestionType = Literal["single_choice", "multi_choice", "free_text"]
-Status = Literal[
-    "needs_answers",
-    "waiting",
-    "ready",
-    "stopped",
-    "proposed",
-    "accepted",
-    "superseded",
-    "done",
-    "abandoned",
-    "faulted",
-    "erased",
-]
 
 
 class Question(Value, frozen=True):
@@ -33,10 +24,20 @@ class Question(Value, frozen=True):
     optional: bool = False
 
 
+class Behind(Value, frozen=True):
+    """What an event says of where a decided value came from."""
+
+    intention: str | None = None
+    keyword: str | None = None
+    """The word of the intention that named the value."""
+    question: Question | None = None
+
+
 class View(Value, frozen=True, kw_only=True):
     """What may be shown of a session, derived from its state and stored nowhere."""
 
-    status: Status
+    status: str
+    """One word of the workflow's own for where it stands."""
     intention: str
     questions: tuple[Question, ...] = ()
     progress: float = 0.0
@@ -46,13 +47,15 @@ class View(Value, frozen=True, kw_only=True):
     hashes: tuple[str, ...] = ()
     """SHA-256 of every document that was written for the session, in hexadecimal."""
     warnings: tuple[str, ...] = ()
-    waits: bool = False
-    """Whether a person has to do something that is no answer."""
+    to_do: str = ""
+    """What a person has to do next, in a few words; empty where nothing waits for a person."""
+    can_accept: bool = False
+    """Whether a person can accept what is proposed."""
     ended: str = ""
     """Why nothing can be answered any more, and what to do instead; empty while it can."""
 
 
-def taken_out(kinds: tuple[str, ...]) -> tuple[str, ...]:
+def taken_out(kinds: Growing[str]) -> tuple[str, ...]:
     """The warning about secrets that were not recorded; nothing where there were none."""
     if not kinds:
         return ()

@@ -33,7 +33,8 @@ BUSY: Final = (
 )
 UNWRITTEN: Final = (
     "this log cannot be written from here, and many sessions moved since its projections were "
-    "folded: this answer may be older (`preflights projections follow`, by a role that writes)"
+    "folded: this answer may be older (`preflights admin projections follow`, by a role that "
+    "writes)"
 )
 
 

@@ -6,7 +6,7 @@ from functools import cache
 from typing import Any, Final
 
 from preflights_es.core import session as kernel
-from preflights_es.core.lead import FellBack, LeadChanged, LeadTaken, Setup
+from preflights_es.core.lead import FellBack, LeadChanged, LeadTaken, setup_of
 from preflights_es.core.ports import Row
 from preflights_es.core.questions import Answers
 from preflights_es.projections.folding import Read
@@ -64,8 +64,8 @@ _LEADS: Final = frozenset((LeadChanged, LeadTaken, FellBack))
 def _led(read: Read) -> tuple[str, str, str]:
     """Provider, model, and why the reference took over, as the events say it last."""
     provider = model = fell_back = ""
-    setup = getattr(read.events[0], "setup", None) if read.events else None
-    if isinstance(setup, Setup):
+    setup = setup_of(read.events[0]) if read.events else None
+    if setup is not None:
         provider, model = setup.provider, setup.lead.model if setup.lead else ""
     if _LEADS.isdisjoint(map(type, read.events)):
         return provider, model, ""

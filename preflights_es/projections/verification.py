@@ -168,7 +168,7 @@ def _differs(
     if is_due:
         return ""  # whoever reads the projection folds it first
     upto = "was never folded" if mark is None else f"was folded up to event {mark} alone"
-    return f"it {upto}, and nobody is told to go on"
+    return f"it {upto}, and no row of 'outbox' asks to fold the rest"
 
 
 def _told(projection: Projection, one: _Folded, rows: Sequence[Row]) -> list[Row]:

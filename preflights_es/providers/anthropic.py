@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import msgspec
 
-from preflights_es.core.completions import Completion, CompletionRequested
+from preflights_es.core.completions import Completion, CompletionRequested, Message
 from preflights_es.providers import http_body
 from preflights_es.providers.capabilities import arguments
 from preflights_es.providers.http_body import Answer
@@ -14,6 +14,9 @@ from preflights_es.providers.remote import Call, RemoteProvider
 
 CUT_OFF: Final = ("max_tokens", "model_context_window_exceeded", "pause_turn")
 """Reasons to stop before the end; a turn is paused when a server's tool takes long."""
+
+EMPTY: Final = "(empty response)"
+"""Sent in place of a reply of white space only, which the API does not take back."""
 
 
 class _Block(msgspec.Struct):
@@ -42,7 +45,7 @@ class AnthropicProvider(RemoteProvider):
         system = "\n\n".join(m.content for m in request.messages if m.role == "system")
         return {
             "model": request.model or self.model,
-            "messages": [{"role": m.role, "content": m.content} for m in said],
+            "messages": [{"role": m.role, "content": _sent(m)} for m in said],
             **({"system": system} if system else {}),
             "max_tokens": self.max_tokens,
             **arguments("messages", request.parameters),
@@ -82,3 +85,9 @@ class AnthropicProvider(RemoteProvider):
         if message.stop_reason in CUT_OFF:
             raise self.truncated(text, found)
         return found
+
+
+def _sent(message: Message) -> str:
+    """What the API is told; the log keeps what was said."""
+    is_blank = message.role == "assistant" and not message.content.strip()
+    return EMPTY if is_blank else message.content

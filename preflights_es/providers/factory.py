@@ -5,6 +5,7 @@ The simulator and the reference need what `app` alone can hand them, and are mad
 
 from __future__ import annotations
 
+import ssl
 from collections.abc import Callable, Mapping
 from importlib.util import find_spec
 from typing import Final, Protocol
@@ -26,7 +27,7 @@ from preflights_es.providers.capabilities import (
     host_of,
     is_local,
 )
-from preflights_es.providers.remote import RemoteProvider
+from preflights_es.providers.remote import NO_KEY, RemoteProvider
 
 _SDKS: Final = {"anthropic": "anthropic", "openai": "openai", "openrouter": "openai"}
 
@@ -47,12 +48,12 @@ class Chosen(Wanted, Protocol):
 
 
 def chosen(settings: Chosen, redact: Callable[[str], str]) -> RemoteProvider:
-    """The provider that the settings choose; see `provider`.
+    """The provider that the settings choose, ready to be asked; see `provider`.
 
     Raises:
         SettingsError: something that it needs is missing.
     """
-    return provider(
+    made = provider(
         settings.provider,
         model=settings.model,
         keys=settings.keys,
@@ -65,6 +66,8 @@ def chosen(settings: Chosen, redact: Callable[[str], str]) -> RemoteProvider:
         top_p=settings.top_p,
         redact=redact,
     )
+    check_importable(made)
+    return made
 
 
 def provider(
@@ -127,6 +130,26 @@ def check_installed(name: str, package: str) -> None:
             f"the provider {name} needs the package {package!r}, which is not installed: "
             f"`pip install {package}`"
         )
+
+
+def check_importable(asked: RemoteProvider) -> None:
+    """Import all that the first request needs, before anything is recorded for it.
+
+    Raises:
+        ProviderMissing: the provider's package lacks one of its own.
+    """
+    try:
+        module, _ = asked.sdk()
+        # Without proxies and certificates: this client is never asked.
+        nobody = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+        http = module.DefaultAsyncHttpxClient(trust_env=False, verify=nobody)
+        asked.endpoint(asked.client(api_key=NO_KEY, base_url=asked.base_url, http_client=http))
+    except ImportError as error:
+        package = _SDKS[asked.name]
+        raise ProviderMissing(
+            f"the provider {asked.name} needs the package {package!r}, which cannot be imported "
+            f"({type(error).__name__}: {error}): `pip install --upgrade {package}`"
+        ) from error
 
 
 def _kind(name: str) -> type[RemoteProvider]:

@@ -9,7 +9,8 @@ Pure, and linear in the length of the text: a rule that may fail reads a bounded
 without a bound consumes what it has read. Storage and the words for the person stay outside.
 """
 
+from preflights_es.redaction.hidden import redact_hidden
 from preflights_es.redaction.masking import Redacted, redact
 from preflights_es.redaction.responses import response_redacted
 
-__all__ = ["Redacted", "redact", "response_redacted"]
+__all__ = ["Redacted", "redact", "redact_hidden", "response_redacted"]

@@ -19,9 +19,10 @@ def is_adjective(word: str) -> bool:
     return compiled(_ADJECTIVE).search(word) is not None
 
 
-def is_romance_adjective(word: str) -> bool:
-    """In French or Spanish: adjectives, participles and infinitives."""
-    return compiled(_ROMANCE_ADJECTIVE).search(word) is not None
+def is_said_in_romance(word: str, *, named: bool) -> bool:
+    """In French or Spanish: adjectives, participles and infinitives; fewer for a proper name."""
+    ending = compiled(_ROMANCE_PARTICIPLE if named else _ROMANCE_ADJECTIVE).search(word)
+    return ending is not None or word in words(_SAID_IN_ROMANCE)
 
 
 # Terms with digits or of cryptography; numbers with a unit, versions, ordinals, limits.
@@ -97,6 +98,9 @@ VOCABULARY: Final = """
     incorrecto incorrecta falso débil fuerte seguro segura corto corta largo larga aleatorio
     aleatoria generado generada temporal defecto campo valor texto cadena usuario usuarios correo
     sesión bóveda entorno archivo desconocido desconocida pendiente igual misma mismo même
+    nul nuls nulle nulles nulo nula nulos nulas absent absente manquant manquante indéfini indéfinie
+    ausente faltante falta indefinido indefinida inexistente inexistant inexistante vierge fehlt
+    fehlend fehlende undefiniert undefined ungesetzt unset gesperrt
     confirmación confirmation est était sont une des les leur leurs notre votre mon nous vous par
     sur aux que qui una uno los las del con sin por como está están son nuestra nuestro su sus
 """
@@ -119,7 +123,8 @@ _SAID_OF_IT: Final = """
     stolen found seen left built typed kurz lang sicher unsicher schwach stark gut schlecht bekannt
     unbekannt wichtig gleich anders einfach schwierig komplex offen weg neu alt da hier dort zu sehr
     schon noch wieder teil voraussetzung sache aufgabe problem thema veraltet eindeutig einmalig
-    vertraulich öffentlich privat persönlich temporär verloren kaputt
+    vertraulich öffentlich privat persönlich temporär verloren kaputt overwritten held bound
+    withdrawn rebuilt there here active intact constant back provided plaintext obvious
 """
 _ADJECTIVE: Final = (
     r"(?:[^aeiou]ed|[ai]ble|[st]ory|[st]ive|ous|less|[iy]zed|pflichtig|lich|bar|isch|haft|los|"
@@ -128,8 +133,43 @@ _ADJECTIVE: Final = (
 )
 _ROMANCE_ADJECTIVE: Final = (
     r"(?:ée?s?|oires?|iques?|[aieu]bles?|eu(?:x|ses?)|i(?:fs?|ves?)|[ae]nte?s?|iell?e?s?|[ai]d[ao]s?"
-    r"|tori[ao]s?|os[ao]s?|iv[ao]s?|ales?|[aeií]r|ment[eo]?)$|^(?:in|im|non|auto|des?|re|sin)-?\w{6,}$"
+    r"|[aot]ri[ao]s?|aires?|os[ao]s?|iv[ao]s?|ale?s?|[ci]t[ao]s?|ic[ao]s?|[aeií]r|ment[eo]?)$"
+    r"|^(?:in|im|non|auto|des|sin)-?\w{6,}$"
 )
+# The same, of those only that a proper name seldom has: "la contraseña es Mariposa".
+_ROMANCE_PARTICIPLE: Final = (
+    r"(?:ée?s?|oires?|ori[ao]s?|[aieu]bles?|[ai]d[ao]s?|[ae]ntes?|i(?:f|ve)s?|iv[ao]s?"
+    r"|[ae]ri[ao]s?)$"
+)
+# What is said of a password in French and Spanish, besides adjectives of a known ending.
+_SAID_IN_ROMANCE: Final = """
+    bien bonne mauvais mauvaise vrai vraie clair claire simple complexe difficile facile fragile
+    utile inutile unique secrète privé public publique nouveau nouvelle neuf vieux ancien ancienne
+    meilleur meilleure pire prêt prête partout ailleurs dessous dessus ci-dessous ci-dessus ci-joint
+    suivant pareil bidon pourri pourrie solide robuste propre vide libre autre autres tout rien cela
+    celui celle ceci déjà encore mort cassé hors relou galère lourd lourde naze fini moche bizarre
+    moi toi lui elle quoi ouvert ouverte sûre trop très assez commun commune requis remis remise
+    transmis transmise défini définie fourni fournie connu connue perdu détruit détruite écrit
+    écrite inscrit inscrite choisi choisie saisi saisie rempli remplie établi établie produit lu
+    reçu reçue obtenu obtenue maintenu maintenue prévu prévue vérifié public toute minimal maximal
+    strict stricte correct exact exacte juste lisible invisible illisible sensible évident évidente
+    bueno buena malo mala nuevo nueva viejo vieja antiguo antigua fácil difícil única único única
+    secreta pública público distinta distinto clave mía mío tuya tuyo suya suyo nuestra vuestra ésta
+    esta este esto esa eso aquella cualquiera inútil mejor peor común tal así aquí ahí allí abajo
+    arriba requisito todo toda otra otro hecho hecha puesto puesta escrito escrita visto vista dicho
+    dicha roto rota abierto abierta cubierto cubierta resuelto resuelta impuesto impuesta vigente
+    compleja complejo sencilla sencillo simple exacta exacto estricta estricto clara claro legible
+    correcta conocida propia propio larguísima idéntica idéntico idénticas básica básico crítica
+    crítico estática estático dinámica dinámico automática automático pésima pésimo mínimo máximo
+    vieja libre perfecta perfecto cierta cierto completa completo concreta concreto directa
+    normal obsoleta obsoleto limpia limpio lista listo rara raro mixta mixto breve grave leve suave
+    robusta robusto sólida sólido
+    opaca opaco eficaz útil ajena ajeno doble triple moderna moderno absurda absurdo ridícula enorme
+    pequeña grande gratis rápida lenta alta baja media parte cosa problema tema dato número palabra
+    frase nombre costaud bof débile absurde ridicule énorme petit petite grand haut haute basse
+    rapide lent lente partie problème sujet nombre phrase opaque moderne gratuit gratuite joli
+    double adéquat adéquate cohérent inchangé pénible gênant lettre chiffre
+"""
 VARIABLES: Final = """
     raw pw plain data form body payload request req response res params args arg kwargs self this
     result digest input value val await new getpass event item row obj person account model other

@@ -14,8 +14,8 @@ from preflights_es.redaction.allowlist_words import (
     NOTHING,
     VARIABLES,
     VOCABULARY,
-    is_romance_adjective,
     is_said,
+    is_said_in_romance,
     is_technical,
 )
 from preflights_es.redaction.entropy import is_code, is_mixed, is_noise, is_safe_mix
@@ -114,8 +114,10 @@ def _is_word_told(told: Told, place: Place) -> bool:
         return False
     if told.quote:
         return told.manner != "loose"
-    if place.romance and told.manner in {":", "is"} and is_romance_adjective(low):
-        return False
+    if place.romance and told.manner in {":", "is"}:
+        named = told.manner == "is" and word[:1].isupper() and not word.isupper()
+        if is_said_in_romance(low, named=named):
+            return False
     match told.manner:
         case "=":
             named = low in words(VARIABLES) or ("_" in word and not told.tight)

@@ -26,8 +26,8 @@ hooks.zapier | /hooks/catch/(?P<token>[0-9]+/[a-z0-9/]{4,})
 sig= | [?&;]sig=(?P<token>[A-Za-z0-9%+/=_-]{16,})
 x-amz- | (?i:x-amz-(?:signature|security-token)=)(?P<token>[A-Za-z0-9%+/=_-]{16,})
 curl | \bcurl\b(?:[^\n]|(?<=\\)\n){0,250}?«O»[^\s"':]{0,64}:«P»
--p | \bmysql[a-z]*«C»-u[^\n|;]{1,80}?\s-p\s(?=\S{0,80}[A-Za-z])(?=\S{0,80}\d)«P»
--u | \bsmbclient«C»-U\s?["']?[\w.\\-]{1,64}%«P»
+-p | (?i:\bmysql[\w.-]{0,24})«C»-u[^\n|;]{1,80}?\s-p\s(?=\S{0,80}[A-Za-z])(?=\S{0,80}\d)«P»
+-u | (?i:\bsmbclient«X»)«C»-U\s?["']?[\w.\\-]{1,64}%«P»
 pass | (?:requirepass|masterauth)\s+«P»
 pass: | -pass(?:in|out)?\s+["']?pass:«P»
 chpasswd | ["'\s][\w.-]{1,32}:(?P<password>«A»{3,64})["']?\s{0,9}\|\s{0,9}(?:sudo\s+)?chpasswd
@@ -89,6 +89,7 @@ _PAIR: Final = (
     r"benutzer(?:name)? ?/ ?passwort|(?:log(?:ged)?|sign(?:ed)?) in as|connect(?:ed)? as)"
     r"[\"'`*]{0,3}\s{0,3}(?::|=|\b(?:are|is|sind|lauten?|ist|with|mit|as|als|via|est|es|sont|son|avec|con)\b)?\s{0,3}"
     r"[\"'`*]{0,3}[\w.@+-]{1,64}(?:/|:| / | : |\|)"
+    r"|(?=[ac])\b(?:connexion|conexi(?:ó|o)n|acc(?:è|e)s|acceso|anmeldung)\s?:\s?[\w.@+-]{1,64} / "
     r"|(?<=\w)@(?:[\w-]{1,63}\.){1,9}[a-z]{2,24}(?: [/:|] |:(?![^\s./]{0,64}[./])))"
     r"(?P<password>[^\s\"'`<>/\ufdd0]{6,127})"
 )

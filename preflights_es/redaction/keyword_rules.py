@@ -14,10 +14,17 @@ from preflights_es.redaction.label_patterns import another, any_way, behind, in_
 from preflights_es.redaction.patterns import Kind, Span, compiled, lower
 
 _LABEL: Final = (
+    r"(?=[ac-gj-ps-uwz])"  # what labels begin with: it spares most characters the alternatives
     r"(?:(?P<password>pass(?:[ -]?word|wort|wd|[ -]?phrase|code)|kennwort|losungswort|codewort|pwd|"
-    r"psk|mots?[ _-]de[ _-]passe|phrase[ _-]de[ _-]passe|mdp|contrase(?:ñ|n)a|"
-    r"clave[ _-]de[ _-]acceso)"
-    r"|(?P<short>pass|pw|p/w)|(?P<pin>pin|otp)|(?P<secret>secreto?|geheimnis)"
+    r"psk|mots?[ _-]de[ _-]passe|phrase[ _-](?:de[ _-]passe|secr(?:è|e)te)|mdp|contrase(?:ñ|n)a|"
+    r"clave[ _-]de[ _-]acceso|(?:cl(?:é|e|ave)s?|code)[ _-](?:d(?:u|el)[ _-])?(?:wi-?fi|wpa2?)"
+    r"|(?:wlan|wi-?fi|wpa2?)[ _-]?(?:schl(?:ü|ue)ssel|key|code))"
+    r"|(?P<short>pass|pw|p/w)|(?P<pin>pin(?:[ _-]?code|[ _-]number)?|otp|nip|digicode|"
+    r"geheim(?:zahl|code|nummer)|(?:zugangs|t(?:ü|ue)r|tor|tresor|entsperr|alarm)code|"
+    r"(?:secret|access|security|unlock|entry|door)[ _-]?code|"
+    r"codes?[ _-](?:secret|pin|confidentiel|d['\u2019](?:acc(?:è|e)s|entr(?:é|e)e))|"
+    r"c(?:ó|o)digos?[ _-](?:secreto|pin|de[ _-](?:acceso|entrada|desbloqueo|seguridad)))"
+    r"|(?P<secret>secreto?|geheimnis)"
     r"|(?P<token>token|jwt|jeton)"
     r"|(?P<named_key>(?:cl(?:é|ef?)|clave|llave)s?[ _-](?:(?:d['\u2019]|de[ _-](?:la[ _-])?)?api"
     r"|secr(?:è|e)te|secreta|priv(?:é|e)e|privada|d['\u2019]acc(?:è|e)s))"
@@ -37,8 +44,8 @@ _KIND_OF_LABEL: Final[dict[str, Kind]] = {
     "session": "token",
 }
 _USER_BEFORE: Final = (
-    r"\b(?:user|login|username|benutzer|benutzername|name)[\"']?(?:\s?[:=]\s?\S{1,40}[,;]?\s"
-    r"|\s\S{1,40}(?:,|\s(?:and|und|with|mit))\s)(?:the\s|das\s)?[\"']?$"
+    r"\b(?:user|login|username|benutzer|benutzername|nutzer|name|usuario|utilisateur|identifiant)[\"']?(?:\s?[:=]\s?\S{1,40}[,;]?\s"
+    r"|\s\S{1,40}(?:,|\s(?:and|und|with|mit|et|avec|y|con))\s)(?:the\s|das\s|le\s|la\s)?[\"']?$"
 )
 _DESIGN_BEFORE: Final = (
     r"(?:design|colou?r|css|theme|spacing|syntax|pad|eos|bos|stop|publickey)[ _-]*$"
@@ -86,7 +93,7 @@ def _is_told(low: str, label: re.Match[str]) -> bool:
     )
 
 
-_ROMANCE: Final = r"mot|phrase|mdp|contras|clave"
+_ROMANCE: Final = r"mot|phrase|mdp|contras|cl|code[ _-]"
 _NAME: Final = "abcdefghijklmnopqrstuvwxyz0123456789_.-"
 
 
@@ -133,9 +140,15 @@ def _need(text: str, left: str, name: str, label: re.Match[str]) -> Need | None:
         case "named_key" if apart:
             return "code"
         case "key" if apart or not label["key"].startswith("cl"):
-            key = compiled(_KEY_BEFORE).search(left)
-            return "noise" if key is None else "code" if key["secret"] else None
+            return _need_of_key(left, label)
         case "session" if apart or label["session"].startswith("sess"):
             return "noise"
         case _:
             return None
+
+
+def _need_of_key(left: str, label: re.Match[str]) -> Need | None:
+    if label["key"] == "clave" and compiled(_USER_BEFORE).search(left):  # usuario: x, clave: y
+        return "word"
+    key = compiled(_KEY_BEFORE).search(left)
+    return "noise" if key is None else "code" if key["secret"] else None

@@ -12,11 +12,22 @@ from preflights_es.redaction.patterns import VALUE_MAX, compiled
 from preflights_es.redaction.values import Extent, told_at, value_at, whole
 
 _VERB: Final = r"(?:is|was|ist|war|lautete?|hei(?:ß|ss)t)"
-# In French and Spanish an adjective often follows: a value needs a digit or quotes here.
+# In French and Spanish an adjective often follows: the judgement knows it.
 _ROMANCE_VERB: Final = (
-    r"\s{1,3}(?P<verb>est|était|es|era|será?|vaut)\s{1,3}"
-    r"(?:(?:maintenant|toujours|désormais|simplement|encore|ahora|siempre|todavía|simplemente)\s)?"
-    r"(?=[\"'`“„«]|\S{0,64}[0-9@$%*])"
+    r"(?:\s{1,3}|\s?,\s{1,3})(?P<romance>est|était|sera(?:it)?|devient|reste|vaut|es|era|fue|será|sería|"
+    r"va\sa\sser|sigue\ssiendo|c['\u2019](?:est|était)|ce\ssera)\s{1,3}"
+    r"(?:(?:maintenant|toujours|désormais|simplement|encore|donc|juste|ahora|siempre|todavía|"
+    r"simplemente|solo)\s)?"
+)
+# Whose or for what a password is, between its label and the colon.
+_OWNER: Final = (
+    r"(?:admin(?:istrat(?:or|eur|rice)|istradora?)?|root|user|utilisateur|usuario|benutzer|nutzer|"
+    r"invit(?:é|ado)|guest|gast|wi-?fi|wlan|vpn|ssh|s?ftp|smtp|imap|ldap|rdp|sql|mysql|mariadb|"
+    r"postgres(?:ql)?|redis|mongo(?:db)?|db|bdd|database|datenbank|base(?:\sde\s(?:donn(?:é|e)es|datos))?|"
+    r"prod(?:uction|ucción|uktion)?|pr(?:é|e)-?prod|staging|recette|tests?|dev|pruebas|provisoire|"
+    r"temporaire|temporal|initial|inicial|actuel|actual|par\sdéfaut|por\sdefecto|default|ma[iî]tre|nueva|antigua|vieja|"
+    r"maestra|master|gmail|github|gitlab|windows|outlook|serv(?:er|eur|idor)|route(?:r|ur)|box|nas|"
+    r"compte|cuenta|account|konto|api|jira|jenkins|grafana|kibana|keycloak)"
 )
 # The ways from a label to its value, tried in this order; the named group is the manner.
 _WAYS: Final = (
@@ -60,16 +71,21 @@ _WAYS: Final = (
     ),
     # the password is x
     (
-        r"(?:,[^,\n]{1,40},|,\s(?:which|das))?\s{1,3}(?P<verb>is|was|ist|war)\s{1,3}"
+        r"(?:,[^,\n]{1,40},|,\s(?:which|das)|\s(?:there|here|then|dort|hier|dann))?\s{1,3}(?P<verb>is|was|ist|war|will\sbe|remains|stays)\s{1,3}"
         r"(?:(?:now|still|currently|simply|just|jetzt|noch|aktuell|nun|einfach|set to)\s)?"
     ),
     # the password for the staging database is x
     (
-        r"\s{1,3}(?:for|of|to|on|in|at|from|für|von|vom|zu|zum|zur|der|des|im|auf|am|bei|beim)"
+        r"\s{1,3}(?:for|of|to|on|in|at|from|fürs?|von|vom|zu|zum|zur|der|des|im|auf|am|bei|beim)"
         r"(?:\s{1,3}[^\s:=;,?!\"'()]{0,39}[^\s:=;,?!\"'().]){1,6}?"
         rf"(?:\s{{0,3}}(?P<colon>[:=])|\s{{1,3}}(?P<verb>{_VERB}))\s{{1,3}}"
     ),
-    # le mot de passe est x1, la contraseña de la base es x1
+    # mot de passe administrateur : x, password admin: x
+    (
+        rf"\s{{1,3}}{_OWNER}(?:[ /-]{{1,3}}{_OWNER}){{0,3}}"
+        rf"(?:\s{{0,3}}(?P<owner>[:=])\s{{0,3}}|{_ROMANCE_VERB})"
+    ),
+    # le mot de passe est x, le mdp c'est x, la contraseña de la base es x
     _ROMANCE_VERB,
     (
         r"\s{1,3}(?:(?:pour|de|du|des|sur|dans|para|del|en)\s{1,3}|d['\u2019])"
@@ -111,7 +127,10 @@ def behind(text: str, low: str, label: re.Match[str], place: Place) -> Extent | 
         span = value_at(text, found.end())
         if span is None:
             continue
-        told = told_at(text, low, label.start(), span, "loose" if place.many else _manner(found))
+        manner: Manner = "loose" if place.many else _manner(found, place)
+        told = told_at(text, low, label.start(), span, manner)
+        if found.lastgroup == "romance":
+            place = place._replace(romance=True)
         if found.lastgroup == "element":
             place = place._replace(literal=True)
         if gives_away(told, place):
@@ -134,13 +153,15 @@ def _is_open(way: re.Match[str], place: Place) -> bool:
             return True
 
 
-def _manner(found: re.Match[str]) -> Manner:
+def _manner(found: re.Match[str], place: Place) -> Manner:
     match found.lastgroup:
+        case "owner":  # in English and German a word there is seldom a password
+            return ":" if place.romance else "loose"
         case "equals" | "element" | "flag":
             return "="
         case "colon":
             return ":"
-        case "verb":
+        case "verb" | "romance":
             return "is"
         case _:
             return "loose"
@@ -152,6 +173,8 @@ _PHRASE: Final = r"[a-zäöüß]{3,12}(?: [a-zäöüß]{3,12}){3,9}(?=[.!]?\s*(?
 def _phrase(text: str, span: Extent, told: Told, place: Place) -> Extent | None:
     """Four words and more to the end of the line, none of them of a sentence: a passphrase."""
     if place.need != "word" or told.quote or told.manner == "loose":
+        return None
+    if place.romance and told.manner == "is":  # what is said of it, in more words than one
         return None
     found = compiled(_PHRASE).match(text, span.start)
     if not found or not is_phrase(found.group()):

@@ -42,13 +42,17 @@ def redact(text: str, kinds: tuple[Kind, ...] = KINDS) -> Redacted:
 
 
 # What any rule needs at the least; a short text without it costs a few microseconds.
-_DIGITS: Final = r"\+[1-9]|[0-9](?:[ \u00a0\u202f-]?[0-9]){8}|\b00[1-9]"  # of a number of any kind
+_DIGITS: Final = (
+    r"\+[1-9]|[0-9](?:[ .\u00a0\u202f\u2011\u2013-]?[0-9]){8}|\b00[1-9]"  # of a number of any kind
+)
 _TRIGGERS: Final = (
     "@|%40|(at)|[at]|(ät)|[ät]|://|pass|kennwort|codewort|losung|pwd|pw:|pw=|pw |p/w|pin:|pin=|"
-    'pin |otp|psk|secret|geheim|token|jwt|key|schl|sess|sid=|sid:|sid"|authorization|bearer|basic|'
+    'pin |otp|psk|secr|geheim|token|jwt|key|schl|sess|sid=|sid:|sid"|authorization|bearer|basic|'
     "mdp|contrase|clave|clé|cle|llave|jeton|identifiant|cuenta|compte|"
-    "login|log in|sign in|connect as|cred|zugang|anmelde|account|konto|sig=|identified by| -p|"
-    " -a| -hp| -u| -w|--user|hooks.|/webhook|tcp(|echo|net user|sqlplus|masterauth|securestring"
+    "code|digo|nip|connexion|conexi|accè|acces|"
+    "login|log in|sign in|connect as|cred|zugang|anmelde|account|konto|sig=|identified by|"
+    " -p|mysql|mariadb| -a| -hp| -u| -w|--user|hooks.|/webhook|tcp(|echo|net user|sqlplus|"
+    "masterauth|securestring"
 )
 
 

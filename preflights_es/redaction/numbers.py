@@ -15,9 +15,10 @@ from preflights_es.redaction.patterns import Span, compiled
 # 1. Payment cards: ISO/IEC 7812, the ranges as the networks publish them ----------------------
 
 _BLANK: Final = " \u00a0\u202f"
+_GAP: Final = rf"[{_BLANK}.\u2011\u2013-]"  # one sign between groups, the same each time
 _CARD: Final = (
     r"(?<![\w.+/])(?<!\w-)(?:[0-9]{13,19}"
-    rf"|[0-9]{{4}}(?P<gap>[{_BLANK}-])(?:[0-9]{{4}}(?P=gap)[0-9]{{4}}(?P=gap)[0-9]{{4}}(?:(?P=gap)[0-9]{{1,3}})?"
+    rf"|[0-9]{{4}}(?P<gap>{_GAP})(?:[0-9]{{4}}(?P=gap)[0-9]{{4}}(?P=gap)[0-9]{{4}}(?:(?P=gap)[0-9]{{1,3}})?"
     r"|[0-9]{6}(?P=gap)[0-9]{4,5}))(?!\w|-[0-9]|[.,][0-9])"
 )
 # Prefixes, and how many digits a number has that begins so.
@@ -77,7 +78,7 @@ _IBANS: Final = """
 """
 _IBAN: Final = (
     r"(?<![^\W_])[A-Za-z]{2}[0-9]{2}(?:[A-Za-z0-9]{11,29}"
-    rf"|(?P<gap>[{_BLANK}-])[A-Za-z0-9]{{4}}(?:(?P=gap)[A-Za-z0-9]{{4}}){{1,6}}"
+    rf"|(?P<gap>{_GAP})[A-Za-z0-9]{{4}}(?:(?P=gap)[A-Za-z0-9]{{4}}){{1,6}}"
     r"(?:(?P=gap)[A-Za-z0-9]{1,4})?)(?![^\W_])"
 )
 
@@ -120,13 +121,21 @@ _COUNTRY: Final = (
     r"2(?:[07]|[1-69][0-9])|3(?:[0-469]|[578][0-9])|4(?:[013-9]|2[0-9])|5(?:[1-8]|[09][0-9])"
     r"|6(?:[0-6]|[7-9][0-9])|8(?:[1246]|[0357-9][0-9])|9(?:[0-58]|[679][0-9])"
 )
-_PHONE: Final = (
-    rf"(?<![\w+.)\]-])(?:\+|(?<![0-9][{_BLANK}-])(?P<zeros>00))(?P<number>{_NORTH_AMERICAN}|{_RUSSIAN}"
+_NUMBER: Final = (
+    rf"(?P<number>{_NORTH_AMERICAN}|{_RUSSIAN}"
     rf"|(?P<country>{_COUNTRY})(?P<national>(?:{_BETWEEN}[0-9]{{1,13}}+){{1,8}}))"
-    rf"(?!\w|[.,:/-][0-9]|[{_BLANK}]?[%€$£])"
+    rf"(?!\w|[.,:/-][0-9]|[{_BLANK}]?[%€$£¥₹])"
 )
+# A plus, also as a URL writes it, or what is dialled for it: 00, 011 in America, 0011 in Australia.
+_PHONE: Final = (
+    rf"(?<![\w.+)\]-])(?:\+|%2[Bb]|(?<![0-9][{_BLANK}-])(?P<zeros>(?:0011|011|00){_GAP}?)){_NUMBER}"
+)
+_LINK: Final = rf"(?i:\bwa\.me/|\bwhatsapp\S{{0,40}}[?&]phone=|\btel:)(?P<linked>\+?{_NUMBER})"
 _DIGITS_MAX: Final = 15  # E.164
 _DIGITS_MIN: Final = 9  # with the country code; the shortest plans have numbers of six digits
+# The countries whose numbers have six digits: nine in groups of three are no thousands there.
+_SHORT_PLANS: Final = r"29[89]|352|37[68]|508|597|67[26]|68[15789]"
+_CONSTANTS: Final = r"314159|271828|141421|161803"  # pi, e, the roots: padded digits, no country
 _CALLED: Final = (
     r"(?i)\b(?:phone|mobile|cell|tel|call|dial|ring|text|fax|sms|whatsapp|signal|ruf|handy|mobil|"
     r"appel|portable|llama|m[oó]vil)"
@@ -136,19 +145,54 @@ _COUNTED: Final = (
     r"commit|code|bestellung|rechnung|auftrag|artikel|kunde|commande|facture|pedido|factura)"
     r"[\w.-]{0,20}|[#=_/])[\s:#=\"']{0,3}$"
 )
+# What is counted or measured, in four languages: a number with a unit is no phone number.
+_UNITS: Final = (
+    r"eur(?:os?)?|usd|gbp|chf|jpy|cny|inr|dollars?|d[oó]lares|pounds?|francs?|franken|cents?|cts|"
+    r"(?:[kmgt]i?)?(?:b|bytes?|bits?|octets?)|[kmgt]o|(?:[mnuµ]|milli|micro|nano)?s(?:ec(?:ond)?s?)?|"
+    r"m(?:in(?:ute)?s?)?|h(?:ours?|eures?|oras?)?|days?|jours?|d[ií]as?|tage?n?|stunden?|minuten?|"
+    r"minutos|sekunden?|segundos?|secondes?|[ck]?m|k?g|k?wh?|[kmg]?hz|°c|(?:more|less) than|"
+    r"times|fois|veces|percent|prozent|pour ?cent|por ciento|points?|punkte|puntos|"
+    r"lines?|rows?|records?|entries|items?|requests?|calls|queries|events?|messages?|users?|customers?|"
+    r"clients|downloads?|views?|visits?|hits?|clicks?|sessions?|tokens?|characters?|chars|words|files?|"
+    r"objects?|documents?|orders?|transactions?|operations?|ops|iterations?|steps|cycles?|samples?|"
+    r"errors?|commits?|tests?|pixels?|px|people|inhabitants|units?|pieces|copies|votes|"
+    r"zeilen|datensätze|einträge|anfragen|aufrufe|abfragen|ereignisse|nachrichten|nutzer|benutzer|"
+    r"kunden|zeichen|wörter|dateien|objekte|bestellungen|fehler|schritte|einheiten|stück|einwohner|"
+    r"menschen|personen|treffer|"
+    r"lignes|enregistrements|entrées|requêtes|appels|événements|utilisateurs|caractères|mots|fichiers|"
+    r"commandes|opérations|erreurs|unités|habitants|personnes|octets|"
+    r"l[ií]neas|filas|registros|entradas|peticiones|solicitudes|consultas|llamadas|eventos|mensajes|"
+    r"usuarios|clientes|caracteres|palabras|archivos|ficheros|pedidos|operaciones|errores|unidades|"
+    r"habitantes|personas|visitas|descargas"
+)
+_MEASURED: Final = (
+    rf"(?i)[{_BLANK}](?:(?:more|new|active|unique|total|additional|extra|neue|weitere|nouve(?:lles|aux)|"
+    rf"nuev[ao]s|of|de)[{_BLANK}])?(?:{_UNITS})(?![\w'\u2019])"
+)
+_AMOUNT: Final = (
+    r"(?i)(?:[€$£¥₹]|\b(?:eur|usd|gbp|chf|bytes|octets|rows|lines|requests|zeilen|lignes|filas|delta|"
+    r"diff|growth|wachstum|balance|saldo|solde|total|sum|summe|profit|gewinn)\b)[\s:=]{0,3}$"
+)
 
 
 def phones(text: str) -> Iterator[Span]:
-    for found in compiled(_PHONE).finditer(text):
-        if _is_phone(text, found):
-            yield (*found.span(), "phone")
+    found = [*compiled(_PHONE).finditer(text)]
+    if "wa.me/" in (low := text.lower()) or "phone=" in low or "tel:" in low:
+        found = sorted((*found, *compiled(_LINK).finditer(text)), key=lambda match: match.span())
+    done = 0
+    for match in found:
+        start, end = match.span("linked" if match.re is compiled(_LINK) else 0)
+        if start >= done and _is_phone(text, match):
+            yield start, end, "phone"
+            done = end
 
 
 def _is_phone(text: str, found: re.Match[str]) -> bool:
     before = text[max(0, found.start() - 40) : found.start()]
     digits = "".join(c for c in found["number"] if c.isdigit())
-    called = compiled(_CALLED).search(before) is not None
-    if found["zeros"] and not called and compiled(_COUNTED).search(before):
+    linked = found.re is compiled(_LINK)
+    called = linked or compiled(_CALLED).search(before) is not None
+    if not linked and found["zeros"] and not called and _is_padded(found, digits, before):
         return False
     if found["country"] is None:
         return len(digits) == 11  # in North America and in Russia
@@ -157,5 +201,20 @@ def _is_phone(text: str, found: re.Match[str]) -> bool:
         return False
     if "." in national and compiled(r"(?:\.[0-9]+){2,}").fullmatch(national) is None:
         return False  # a decimal number, a place on the globe
-    grouped = compiled(rf"(?:[{_BLANK}][0-9]{{3}})+").fullmatch(national)  # also thousands are
-    return called or len(digits) > _DIGITS_MIN or not (grouped or national.isdigit())
+    # Also thousands are grouped so, and a large number is written in one run.
+    if not (national.isdigit() or compiled(rf"(?:[{_BLANK}.][0-9]{{3}})+").fullmatch(national)):
+        return True
+    if compiled(_MEASURED).match(text, found.end()) or compiled(_AMOUNT).search(before):
+        return False
+    short = compiled(_SHORT_PLANS).fullmatch(found["country"]) is not None
+    return called or len(digits) > _DIGITS_MIN or short
+
+
+def _is_padded(found: re.Match[str], digits: str, before: str) -> bool:
+    """A number filled up with zeros, not one that is dialled."""
+    if compiled(rf"00{_GAP}").fullmatch(found["zeros"]):  # digits in columns
+        return True
+    if found["zeros"] == "011" and found["number"].isdigit():
+        return True
+    constant = found["number"].isdigit() and compiled(_CONSTANTS).match(digits)
+    return bool(constant or compiled(_COUNTED).search(before))

@@ -44,6 +44,12 @@ def lower(text: str) -> str:
     return "".join(c.lower() if len(c.lower()) == 1 else c for c in text)
 
 
+# Words that no command line has between a program and its option, but a sentence.
+_PROSE: Final = (
+    r"(?i:and|or|with|in|on|by|to|from|for|via|then|before|after|using|built|compiled|is|are|was|"
+    r"uses?|needs?|has|plus|but|und|oder|mit|auf|von|für|dann|vor|nach|ist|sind|et|ou|avec|dans|"
+    r"pour|puis|est|sont|y|o|con|en|para|luego|es|son)\s"
+)
 # The abbreviations of the tables.
 _SHORT: Final = {
     # 8 letters and digits, or 16 of one sort; the same with - and _, 8 or 20
@@ -51,8 +57,18 @@ _SHORT: Final = {
     "«L»": "(?:(?=[A-Za-z_-]{0,60}[0-9])«D»{8,}|«D»{20,})",
     "«D»": "[A-Za-z0-9_-]",
     "«W»": "[A-Za-z0-9]",
-    # for the places: other arguments, a password as argument and in quotes, an option, a URL's user
-    "«C»": r"\s[^\n|;]{0,160}?(?<=\s)",
+    # for the places: other arguments (one, blanks between them), the end of a program's name, the
+    # flags of mysql, programs with a login, a password as argument and in quotes, a URL's user
+    "«C»": r"[\"']?(?:«S»«T»){0,24}?«S»",
+    "«T»": (
+        rf"(?!{_PROSE}|[^\s\"']{{0,80}}[.,:!?]\s)"
+        r"(?:[^\s\"'|;&]|\"[^\"\n]{0,200}+\"|'[^'\n]{0,200}+'){1,80}+"
+    ),
+    "«S»": r"(?:[ \t]|\\\r?\n){1,20}+",
+    "«X»": r"(?:\.exe)?",
+    "«B»": r"(?:[ \t]|\\\r?\n|=){0,20}+",
+    "«M»": "[A-CEGHILNU-Xbcfijknqrstvw]{0,6}",
+    "«I»": r"(?:docker|podman|nerdctl|buildah|skopeo|oras|helm\s+registry|az(?:\s+acr)?|oc|cf)",
     "«P»": r"[\"']?(?P<password>«A»{3,})",
     "«Q»": r"[\"'](?P<password>[^\"'\n\ufdd0]{1,200})",
     "«O»": r"\s-(?:\w{0,8}[uU]|-(?:proxy-)?user)[ =]?[\"']?",

@@ -157,14 +157,14 @@ class Child:
 
     def _fitting(self, turn: Turn, new: Input | None) -> Input | None:
         """The Input, where the session can meet it at all."""
-        session = self.handle.session
+        workflow, session = self.recording.workflow, self.handle.session
         if new is None:
             self._leave(turn, "something else is done in its place")
         elif isinstance(new, Outcome) and not turn.is_late and not _is_open(session, new):
             self._leave(turn, f"the call {new.call!r} is not open")
             return None
-        elif isinstance(new, StepRetried) and _is_stalled(self.recording.workflow, turn.before):
-            if not _is_stalled(self.recording.workflow, session):
+        elif isinstance(new, StepRetried) and kernel.is_stalled(workflow, turn.before):
+            if not kernel.is_stalled(workflow, session):
                 self._leave(turn, "no step waits to be asked again")
                 return None
         elif isinstance(new, InputQuarantined) and turn.before.undecided is not None:
@@ -239,10 +239,3 @@ def refused(decision: Decision) -> str:
 
 def _is_open(session: Session[Any], outcome: Outcome) -> bool:
     return any(call.call == outcome.call for call in session.calls)
-
-
-def _is_stalled(workflow: Workflow[Any], session: Session[Any]) -> bool:
-    """Whether a strict session waits to be asked again: no call is open, and none is answered."""
-    if open_completion(session) is not None or session.version == 0:
-        return False
-    return kernel.status(workflow, session) == "waiting"

@@ -23,8 +23,8 @@ CACHED: Final = 256  # providers that are kept; sessions of one batch share most
 class Code(NamedTuple):
     """The providers that are code of ours, as the composition root knows them."""
 
-    generation: Callable[[str, Workflow[Any]], str | None]
-    """Today's model of a provider; None for one that is no code of ours."""
+    generation: Callable[[CompletionRequested, Workflow[Any]], str | None]
+    """The model by which a request is answered today; None where that is no code of ours."""
     made: Callable[[Lead], Provider]
 
 
@@ -36,8 +36,8 @@ class Reasking:
         self._made: dict[tuple[str, tuple[tuple[str, str], ...]], Provider] = {}
 
     def generation(self, request: CompletionRequested, workflow: Workflow[Any]) -> str | None:
-        """Today's model of whoever was asked; None where that is no code of ours."""
-        return self._code.generation(request.provider, workflow)
+        """The model by which it is answered today; None where that is no code of ours."""
+        return self._code.generation(request, workflow)
 
     def again(
         self, request: CompletionRequested, recorded: CompletionReceived | CompletionFailed

@@ -10,7 +10,7 @@ from preflights_es.core.completions import CompletionFailed, CompletionReceived
 from preflights_es.core.errors import LogDamaged, LogFromFuture, SessionFaulted
 from preflights_es.core.events import Event, Input, InputQuarantined, ResponseIgnored
 from preflights_es.core.grammar import misplaced
-from preflights_es.core.lead import Lead, Setup
+from preflights_es.core.lead import Lead, setup_of
 from preflights_es.core.ports import Stored
 from preflights_es.core.session import Session, Workflow
 from preflights_es.runtime.performer import open_completion
@@ -60,7 +60,7 @@ class Recording(NamedTuple):
     @property
     def lead(self) -> Lead | None:
         """Who leads the session at its end, or led it before a fallback."""
-        setup: Setup | None = getattr(self.events[0], "setup", None)
+        setup = setup_of(self.events[0])
         first = setup.lead if setup is not None else None
         return self.workflow.lead(self.session.state) or first
 

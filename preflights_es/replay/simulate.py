@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from preflights_es.core.completions import Completion, CompletionFailed, CompletionRequested
 from preflights_es.core.errors import LLMLostError
 from preflights_es.core.events import Input
-from preflights_es.core.lead import Lead, LeadChanged, Setup
+from preflights_es.core.lead import Lead, LeadChanged, setup_of
 from preflights_es.core.session import Session
 from preflights_es.replay.child import Child
 from preflights_es.replay.recompute import Code, Reasking
@@ -70,8 +70,8 @@ def led_by(new: Input, prompts: tuple[tuple[str, str], ...], simulating: Simulat
     Args:
         prompts: of a session that had none, since nobody led it.
     """
-    setup = getattr(new, "setup", None)
-    if isinstance(setup, Setup):
+    setup = setup_of(new)
+    if setup is not None:
         lead = simulating(setup.lead)
         if lead == setup.lead:
             return new
@@ -85,6 +85,6 @@ def led_by(new: Input, prompts: tuple[tuple[str, str], ...], simulating: Simulat
 
 
 def _leader(new: Input) -> str:
-    setup = getattr(new, "setup", None)
-    lead = setup.lead if isinstance(setup, Setup) else getattr(new, "lead", None)
-    return named(lead if isinstance(lead, Lead) else None)
+    setup = setup_of(new)
+    changed = new.lead if isinstance(new, LeadChanged) else None
+    return named(changed if setup is None else setup.lead)

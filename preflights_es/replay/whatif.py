@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from preflights_es.core.completions import CompletionRequested
 from preflights_es.core.events import Input, Outcome
-from preflights_es.core.lead import LeadChanged, Setup
+from preflights_es.core.lead import LeadChanged, setup_of
 from preflights_es.core.questions import Answers, Given
 from preflights_es.core.session import Session
 from preflights_es.replay.child import Child, refused
@@ -154,7 +154,7 @@ class _Playing:
 
 def _opened(new: Input, led: Led) -> Input:
     """The first Input under another lead."""
-    setup = getattr(new, "setup", None)
-    assert isinstance(setup, Setup), "looked at before"
+    setup = setup_of(new)
+    assert setup is not None, "looked at before"
     provider = led.lead.provider if led.lead else "mock"
     return replace(new, setup=replace(setup, lead=led.lead, provider=provider, prompts=led.prompts))

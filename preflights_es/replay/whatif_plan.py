@@ -11,7 +11,7 @@ from preflights_es.core.completion_step import CALLS_MAX
 from preflights_es.core.completions import CompletionRequested
 from preflights_es.core.errors import SettingsError
 from preflights_es.core.events import InputQuarantined, Outcome
-from preflights_es.core.lead import Lead, LeadChanged, LeadTaken, Setup
+from preflights_es.core.lead import Lead, LeadChanged, LeadTaken, setup_of
 from preflights_es.core.questions import Answers, Given
 from preflights_es.replay.recording import Recording, Turn
 from preflights_es.replay.responders import Kind, step_of
@@ -123,8 +123,8 @@ def keys_of(turn: Turn) -> set[str]:
 
 def led_before(recording: Recording, kept: int) -> Led:
     """Who leads where the child begins; at the beginning, as the first Input says."""
-    setup = getattr(recording.turns[0].input, "setup", None)
-    if not isinstance(setup, Setup):
+    setup = setup_of(recording.turns[0].input)
+    if setup is None:
         return Led(None, ())
     if kept == 0:
         return Led(setup.lead, setup.prompts)
@@ -148,7 +148,7 @@ def led_after(recording: Recording, otherwise: Otherwise, before: Led) -> Led:
     if not otherwise.leads:
         return before
     workflow = recording.workflow
-    if not isinstance(getattr(recording.turns[0].input, "setup", None), Setup):
+    if setup_of(recording.turns[0].input) is None:
         raise Misused(f"nobody leads a session of the workflow {workflow.name}")
     lead = otherwise.lead(before.lead) if otherwise.lead else before.lead
     if lead is None and otherwise.prompts:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from hashlib import sha256
 from itertools import takewhile
-from typing import Any, Final
+from typing import Any
 
 import msgspec
 
@@ -15,21 +15,6 @@ from preflights_es.core.events import Actor, Decision, Event, Input, Outcome
 from preflights_es.core.lead import Lead
 from preflights_es.core.ports import Stored
 from preflights_es.runtime.runner import Handle, Runner, Step
-
-USED: Final = {
-    "clarification.intention_declared": "started",
-    "clarification.answers_given": "answered in",
-    "clarification.answers_revised": "revised an answer in",
-    "clarification.decision_acknowledged": "accepted",
-    "session.abandoned": "abandoned",
-    "session.input_quarantined": "abandoned",
-    "extraction.note_taken": "took the note of",
-    "extraction.answers_given": "answered in",
-    "extraction.item_added": "filed an item in",
-    "extraction.task_closed": "closed a task of",
-    "extraction.task_edited": "edited a task of",
-}
-"""By tag without its version: what a person would say was done, before `session 3f9a12c4`."""
 
 
 class Recalled(Step, frozen=True):
@@ -140,9 +125,8 @@ class Once:
         ):
             return
         who = f"{new.actor.name or 'somebody'} ({new.actor.kind})"
-        what = USED.get(new.tag.rpartition(".")[0], "recorded something in")
         raise Refused(
-            f"the key {self._key!r} was used for something else: {who} {what} session "
+            f"the key {self._key!r} was used for something else: {who} {new.verb} session "
             f"{ids.short(handle.session_id)} under it: choose a new one"
         )
 

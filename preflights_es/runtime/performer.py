@@ -14,10 +14,10 @@ import msgspec
 
 from preflights_es.core.completions import CompletionFailed, CompletionReceived, CompletionRequested
 from preflights_es.core.errors import (
+    CallHeld,
     LLMError,
     LLMLostError,
     LLMUnfinishedError,
-    Refused,
     StoreError,
 )
 from preflights_es.core.events import Actor, Outcome
@@ -70,11 +70,11 @@ class Performer:
         """What came of a call, for `recorded` to be told of; None where it is not open any more.
 
         Raises:
-            Refused: somebody else is making the call.
+            CallHeld: another process, or another task of this one, is making the call.
         """
         key = (session_id, request.call)
         if key in self._calls:  # by another task of this process, whose owner is the same
-            raise _refused(session_id)
+            raise _held(session_id, request)
         self._calls[key] = None
         try:
             outcome = await self._outcome(session_id, request, provider)
@@ -117,7 +117,7 @@ class Performer:
             case "overdue":
                 return self._failed(request, LLMLostError(LOST), None)
             case "held":
-                raise _refused(session_id)
+                raise _held(session_id, request)
             case "not_open":
                 return None
 
@@ -202,11 +202,8 @@ def claim_ms(request: CompletionRequested, provider: Provider) -> int:
     return min(request.wait_ms + call_ms + MARGIN_MS, CLAIM_MAX_MS)
 
 
-def _refused(session_id: str) -> Refused:
-    return Refused(
-        f"another process is asking the provider for session {session_id[-8:]}: "
-        "try again when it is done"
-    )
+def _held(session_id: str, request: CompletionRequested) -> CallHeld:
+    return CallHeld(session_id, request.provider, request.model)
 
 
 def _valid(text: str | None) -> tuple[str | None, str | None]:

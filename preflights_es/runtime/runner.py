@@ -21,14 +21,15 @@ from preflights_es.core.errors import (
     DuplicateInput,
     ErasedSession,
     LogDamaged,
-    LogFromFuture,
     Refused,
     SessionFaulted,
     StoreUnavailable,
     UnknownSession,
+    WorkflowMissing,
 )
 from preflights_es.core.events import Decision, Event, Input, InputQuarantined, Outcome, Request
 from preflights_es.core.grammar import misplaced
+from preflights_es.core.opaque import opaque_workflow
 from preflights_es.core.ports import Batch, Head, Provider, Store, Stored
 from preflights_es.core.session import Session, Workflow
 from preflights_es.runtime.performer import Performed, Performer, open_completion
@@ -95,13 +96,21 @@ class Runner:
         """The workflow of that name.
 
         Raises:
-            LogFromFuture: there is none here.
+            WorkflowMissing: its code is not here.
         """
-        if name not in self.workflows:
-            raise LogFromFuture(
-                f"the workflow {name!r} is not known to this version: upgrade preflights"
-            )
-        return self.workflows[name]
+        try:
+            return self.workflows[name]
+        except WorkflowMissing:
+            raise
+        except KeyError:
+            raise WorkflowMissing(name, "upgrade preflights") from None
+
+    def workflow_or_opaque(self, name: str) -> Workflow[Any]:
+        """The same; where its code is not here, one that shows and decides nothing."""
+        try:
+            return self.workflow(name)
+        except WorkflowMissing as error:
+            return opaque_workflow(name, error.why)
 
     def codec(self, workflow: Workflow[Any]) -> Codec:
         """The codec of a workflow, made once."""
@@ -122,7 +131,7 @@ class Runner:
             raise UnknownSession(session_id)
         stored = self.store.read(session_id)
         verified(stored, head.hash)
-        workflow = self.workflow(head.workflow)
+        workflow = self.workflow_or_opaque(head.workflow)
         session = self.folded(workflow, stored)
         # The last event's hash, not the head's: the session may have grown between the two reads.
         return Handle(session_id, head.project, workflow, session, stored[-1].hash)
@@ -206,6 +215,9 @@ class Runner:
         for one in proposed:
             if one.handle.session.closed == "erased":
                 raise ErasedSession(one.handle.session_id)
+            workflow = one.handle.workflow
+            if workflow.missing and not isinstance(one.input, kernel.KERNEL_INPUTS):
+                raise Refused(workflow.missing)
         settled = [
             Proposed(self._resumed(p.handle, p.input), p.input, p.input_id, p.number)
             for p in proposed
@@ -329,7 +341,7 @@ class Runner:
         Each is claimed first, so that two processes make it once.
 
         Raises:
-            Refused: another process is making the call.
+            CallHeld: another process is making the call.
         """
         # An Outcome that is recorded and could not be decided is not asked for again.
         step = self.resume(handle)

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Iterable, Sequence
 from typing import Final
 
 from preflights_es.core.errors import Refused
-from preflights_es.core.late_pattern import late_pattern
 from preflights_es.core.questions import Given
-from preflights_es.core.text import ANSWER_MAX, KEY_MAX, NAME_MAX, TAGS, problem
-from preflights_es.redaction import Redacted, redact
+from preflights_es.core.text import ANSWER_MAX, KEY_MAX, NAME_MAX, problem
+from preflights_es.redaction import redact_hidden
 
 ANSWERS_MAX: Final = 50  # answers in one Input
-_WITHOUT_WIDTH: Final = late_pattern(f"[\u00ad\u200b-\u200d\u2060\ufeff{TAGS}]")
 
 
 def cleaned(what: str, text: str, limit: int) -> tuple[str, tuple[str, ...]]:
@@ -24,19 +21,8 @@ def cleaned(what: str, text: str, limit: int) -> tuple[str, tuple[str, ...]]:
     """
     if found := problem(text, limit):
         raise Refused(f"{what} {found}")
-    redacted = _redacted(text.replace("\r\n", "\n").replace("\r", "\n"))
+    redacted = redact_hidden(text.replace("\r\n", "\n").replace("\r", "\n"))
     return redacted.text, redacted.kinds
-
-
-def _redacted(text: str) -> Redacted:
-    """Also what hides behind characters without width, or in another form of the same letters."""
-    found = redact(text)
-    plain = unicodedata.normalize("NFKC", text)
-    if not plain.isprintable():
-        plain = _WITHOUT_WIDTH.sub("", plain)
-    if plain != text and len((seen := redact(plain)).kinds) > len(found.kinds):
-        return seen
-    return found
 
 
 def cleaned_answers(

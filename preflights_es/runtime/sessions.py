@@ -18,6 +18,7 @@ from preflights_es.core import session as kernel
 from preflights_es.core.completions import CompletionRequested
 from preflights_es.core.errors import (
     AmbiguousSession,
+    CallHeld,
     ErasedSession,
     PreflightsError,
     Refused,
@@ -55,6 +56,13 @@ class Desk(msgspec.Struct, frozen=True):
     numbered: Callable[[int], Sequence[str]] = lambda _: ()
     """Sessions of the project whose record may bear a number: branches that were merged may have
     given it twice, and the log knows one holder."""
+
+
+class AskedElsewhere(Step, frozen=True):
+    """A step that is recorded while another process asks the provider; that process goes on."""
+
+    asking: str
+    """Who asks whom, in words."""
 
 
 class Sessions:
@@ -101,7 +109,7 @@ class Sessions:
         if not found:
             raise UnknownSession(typed)
         if len(found) > 1:
-            advice = "name one by its id, and give each its own by `preflights renumber`"
+            advice = "name one by its id, and give each its own by `preflights admin renumber`"
             raise AmbiguousSession(typed, found, advice)
         return found[0]
 
@@ -113,8 +121,7 @@ class Sessions:
             return session_id == holder
         if handle.session.closed == "erased":
             return session_id == holder
-        view = handle.workflow.view(handle.session.state)
-        return getattr(view, "number", None) == number
+        return handle.workflow.number(handle.session.state) == number
 
     def _last(self) -> str:
         """The newest session of this project that this actor began."""
@@ -196,7 +203,13 @@ class Sessions:
 
     def _recorded(self, wanted: Wanted, record: Callable[[str], Step]) -> Step:
         step = self._once.recorded(wanted, record)
-        return step if recalled(step) else self._settle(step)
+        if recalled(step):
+            return step
+        try:
+            return self._settle(step)
+        except CallHeld as held:
+            # It is recorded, and the process that asks goes on from there.
+            return AskedElsewhere(step.handle, step.decisions, held.asking)
 
     def resume(self, handle: Handle) -> Step:
         """Go on where an error, a crash or a strict session stopped.
@@ -207,7 +220,7 @@ class Sessions:
         """
         _refuse_erased(handle)
         step = self._runner.resume(handle)
-        if _is_stalled(step.handle):
+        if kernel.is_stalled(step.handle.workflow, step.handle.session):
             self._check(step.handle)
             again = StepRetried(at=self._runner.now(), actor=self._actor)
             step = self._runner.submit(step.handle, again, self._runner.new_id())
@@ -323,9 +336,3 @@ def _answers_of(handle: Handle, *, revise: bool) -> type[Answers]:
 
 def _is_asking(handle: Handle) -> bool:
     return any(isinstance(call, CompletionRequested) for call in handle.session.calls)
-
-
-def _is_stalled(handle: Handle) -> bool:
-    """Whether a strict session waits to be asked again: no call is open, and none is answered."""
-    status = kernel.status(handle.workflow, handle.session)
-    return status == "waiting" and not _is_asking(handle)

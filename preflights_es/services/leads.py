@@ -12,7 +12,7 @@ from preflights_es.core.lead import Lead
 from preflights_es.core.session import Workflow
 from preflights_es.redaction import redact
 from preflights_es.runtime.runner import Handle
-from preflights_es.services.catalogue import CODE, GENERATION, simulated
+from preflights_es.services.own_providers import CODE, GENERATION, simulated
 from preflights_es.settings.load import Options, Settings
 from preflights_es.settings.providers import check_options
 

@@ -47,6 +47,6 @@ def _notices(plain: str, found: Named) -> list[str]:
         lines.append(
             f"the log does not say which repository recorded the sessions of {plain!r}: they are "
             "shown, and no document of theirs is written. If they are of this repository, run "
-            "`preflights db upgrade` here; else set PREFLIGHTS_PROJECT to another name"
+            "`preflights admin db upgrade` here; else set PREFLIGHTS_PROJECT to another name"
         )
     return lines

@@ -9,8 +9,8 @@ from preflights_es.core.completions import CompletionRequested
 from preflights_es.core.errors import LogDamaged, SettingsError
 from preflights_es.core.lead import Lead
 from preflights_es.core.session import Workflow
-from preflights_es.services.catalogue import GENERATION, simulated
 from preflights_es.services.leads import Leads
+from preflights_es.services.own_providers import GENERATION, simulated
 
 if TYPE_CHECKING:
     from preflights_es.providers.base import LLMProvider
@@ -39,8 +39,10 @@ def _made_again(lead: Lead) -> LLMProvider:
         raise LogDamaged("the session", 0, found) from error
 
 
-def _generation(provider: str, workflow: Workflow[Any]) -> str | None:
-    return {"sim": GENERATION, "mock": workflow.decider}.get(provider)
+def _generation(request: CompletionRequested, workflow: Workflow[Any]) -> str | None:
+    is_former = request.model in workflow.former_deciders
+    reference = request.model if is_former else workflow.decider
+    return {"sim": GENERATION, "mock": reference}.get(request.provider)
 
 
 def simulating(
@@ -107,7 +109,7 @@ def prompts_named(
             raise SettingsError(f"no prompt {name!r} in the workflow {workflow.name}: {expected}")
         if name in found:
             raise SettingsError(f"the prompt {name} is named twice")
-        exist = versions(f"preflights_es.workflows.{workflow.name}", name)
+        exist = versions(workflow.package, name)
         whole = version if version in exist else f"{name}.{version}"
         if whole not in exist:
             raise SettingsError(

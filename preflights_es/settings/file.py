@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, get_args, get_origin, get_type_hints
 
 import msgspec
 
 from preflights_es.core.errors import SettingsError
 from preflights_es.core.late_pattern import late_pattern
-from preflights_es.core.text import problem
 from preflights_es.providers.capabilities import ALIASES, KEY_VARIABLES, REAL
+from preflights_es.runtime.registry import WORKFLOWS
 from preflights_es.settings.prices import PriceTable
 from preflights_es.system.bounded_read import Unreadable, regular
-from preflights_es.workflows.clarification.values import Scope
 
 BITS_MAX: Final = 128  # of a whole number; TOML itself wants 64
 FILE: Final = "preflights.toml"
@@ -24,29 +24,6 @@ FILE_MAX: Final = 1_000_000  # bytes of a settings file
 DOTS_MAX: Final = 2_000_000  # steps, see `_table`; a file of 5,000 lines takes some 100,000
 
 # 1. The shape --------------------------------------------------------------------------------
-
-
-class SecondaryTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    field: str
-    id: str
-
-
-class CategoryTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    keywords: tuple[str, ...] | None = None
-    field: str | None = None
-    id: str | None = None
-    question: str | None = None
-    options: tuple[str, ...] | None = None
-    scope: Scope | None = None
-    secondary: tuple[SecondaryTable, ...] | None = None
-
-
-class ClarificationTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    question: str | None = None
-    description: str | None = None
-    only: tuple[str, ...] | None = None
-    menu: tuple[str, ...] | None = None
-    categories: dict[str, CategoryTable] = {}
 
 
 class File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -71,7 +48,6 @@ class File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     llm_temperature: float | None = msgspec.field(default=None, name="LLM_TEMPERATURE")
     llm_top_p: float | None = msgspec.field(default=None, name="LLM_TOP_P")
     llm_timeout: float | None = msgspec.field(default=None, name="LLM_TIMEOUT")
-    clarification: ClarificationTable | None = None
     prices: tuple[PriceTable, ...] | None = None
 
 
@@ -101,7 +77,11 @@ class Told(NamedTuple):
 
     source: Source
     table: File
+    workflows: Mapping[str, Any]
+    """By the name of a workflow that has a table in it: what the table comes to."""
 
+
+_KNOWN: Final = frozenset(one.encode_name for one in msgspec.structs.fields(File))
 
 # 2. What a repository's file may say only when a person trusts it ------------------------------
 
@@ -122,7 +102,7 @@ class Key(NamedTuple):
 
 def held_back(told: Told) -> list[Key]:
     """The keys of a file that need trust, in the order of their lines."""
-    source, table = told
+    source, table = told.source, told.table
     values = ((name, getattr(table, name.lower())) for name in HELD_BACK)
     return sorted(
         Key(line_of(source.text, (*source.prefix, name)), name, value)
@@ -148,7 +128,7 @@ def read(cwd: Path, root: Path) -> Told | None:
             source = Source(path, text, prefix)
             found = _table(source)
             if found is not None:
-                return Told(source, found)
+                return found
         if folder == root:
             break
     return None
@@ -163,8 +143,7 @@ def own(path: Path) -> Told | None:
     if (text := _text(path, str(path), None)) is None:
         return None
     source = Source(path, text, (), is_own=True)
-    found = _table(source)
-    return Told(source, found) if found is not None else None
+    return _table(source)
 
 
 def _text(path: Path, name: str, root: Path | None) -> str | None:
@@ -185,19 +164,27 @@ def _text(path: Path, name: str, root: Path | None) -> str | None:
         raise SettingsError(f"{name} cannot be read: {error}") from error
 
 
-def _table(source: Source) -> File | None:
-    import tomllib
-
+def _table(source: Source) -> Told | None:
     # The parser's time grows with the square of a key's dots: 40 KB of them are 20 s.
-    dots = [line.count(".") for line in source.text.splitlines()] or [0]
+    dots = [line.count(".") for line in source.text.split("\n")]  # TOML knows no other line's end
     if sum(n * n for n in dots) + max(dots) * len(dots) > DOTS_MAX:
         raise SettingsError(f"{source.name}: has lines with too many dots: shorten them")
     try:
-        data: Any = tomllib.loads(source.text)
+        return _converted(source, _parsed(source))
     except RecursionError as error:
         raise SettingsError(f"{source.name}: is nested too deeply") from error
+
+
+def _parsed(source: Source) -> Any:
+    import tomllib
+
+    try:
+        return tomllib.loads(source.text)
     except ValueError as error:  # also a number of more digits than Python reads
         raise SettingsError(f"{source.name}: not valid TOML: {error}") from error
+
+
+def _converted(source: Source, data: Any) -> Told | None:
     for key in source.prefix:
         if not isinstance(data, dict) or key not in data:
             return None
@@ -208,10 +195,33 @@ def _table(source: Source) -> File | None:
         if key.lower().endswith(("api_key", "apikey")):
             variables = ", ".join(name for name, _ in KEY_VARIABLES.values())
             raise source.wrong((key,), f"keys do not belong into a file: set one of {variables}")
+    named = data.items() if isinstance(data, dict) else ()
+    tables = {name: value for name, value in named if name not in _KNOWN and _is_workflow(name)}
+    rest = {name: value for name, value in named if name not in tables} if tables else data
     try:
-        return msgspec.convert(data, File)
+        table = msgspec.convert(rest, File)
     except msgspec.ValidationError as error:
-        raise source.wrong(*(_place_of_category(data) or _place(str(error)))) from error
+        raise source.wrong(*_place(str(error))) from error
+    return Told(source, table, {name: _workflow(source, name, tables[name]) for name in tables})
+
+
+def _is_workflow(name: str) -> bool:
+    """Whether a workflow has settings under a name that is no key of ours."""
+    workflow = WORKFLOWS.get(name)
+    return workflow is not None and workflow.settings is not None
+
+
+def _workflow(source: Source, name: str, data: Any) -> Any:
+    """What the table of a workflow comes to."""
+    workflow = WORKFLOWS[name]
+    assert workflow.settings is not None, "looked at before"
+    told = workflow.settings()
+    try:
+        table = msgspec.convert(data, told.shape)
+    except msgspec.ValidationError as error:
+        at, found = _place_of_entry(data, told.shape) or _place(str(error))
+        raise source.wrong((name, *at), found) from error
+    return told.configured(source, table)
 
 
 def _too_large(data: Any) -> tuple[str, ...] | None:
@@ -227,17 +237,16 @@ def _too_large(data: Any) -> tuple[str, ...] | None:
     return None
 
 
-def _place_of_category(data: Any) -> tuple[tuple[str, ...], str] | None:
-    """Which category is wrong, and where in it: of an entry in a table msgspec names no key."""
-    at = ("clarification", "categories")
-    for key in at:
-        data = data.get(key) if isinstance(data, dict) else None
-    for name, given in data.items() if isinstance(data, dict) else ():
-        try:
-            msgspec.convert(given, CategoryTable)
-        except msgspec.ValidationError as error:
-            inside, text = _place(str(error))
-            return (*at, name, *inside), text
+def _place_of_entry(data: Any, shape: type) -> tuple[tuple[str, ...], str] | None:
+    """Which entry of a table of tables is wrong, and where in it: msgspec names no key of one."""
+    for field, kind in get_type_hints(shape).items():
+        entries = data.get(field) if isinstance(data, dict) and get_origin(kind) is dict else None
+        for name, given in entries.items() if isinstance(entries, dict) else ():
+            try:
+                msgspec.convert(given, get_args(kind)[1])
+            except msgspec.ValidationError as error:
+                inside, text = _place(str(error))
+                return (field, name, *inside), text
     return None
 
 
@@ -263,7 +272,7 @@ def line_of(text: str, path: tuple[str, ...]) -> int:
     """
     best, best_depth = 0, 0
     table: tuple[str, ...] = ()
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in enumerate(text.split("\n"), 1):
         stripped = line.strip()
         if stripped.startswith("["):
             table = _keys(stripped.strip("[]").split("]")[0])
@@ -279,20 +288,27 @@ def line_of(text: str, path: tuple[str, ...]) -> int:
     return best
 
 
+_KEY = late_pattern(r'"((?:[^"\\]|\\.)*)"|\'([^\']*)\'|([^.\s"\']+)')
+_ESCAPE = late_pattern(r"\\(?:u([0-9a-fA-F]{4})|U(000[0-9a-fA-F]{5}|0010[0-9a-fA-F]{4})|(.))")
+_SHORT: Final = {"b": "\b", "t": "\t", "n": "\n", "f": "\f", "r": "\r"}
+
+
 def _keys(dotted: str) -> tuple[str, ...]:
-    found = re.findall(r'"([^"]*)"|\'([^\']*)\'|([^.\s"\']+)', dotted)
+    """The parts of a dotted key, as the parser reads them."""
+    found = ((_unescaped(basic), *others) for basic, *others in _KEY.findall(dotted))
     return tuple(next(part for part in parts if part) for parts in found if any(parts))
 
 
-def line_trouble(text: str, limit: int) -> str | None:
-    """Why a text is no name; None where it is one."""
-    if not text.strip():
-        return "is empty"
-    return problem(text, limit) or ("has more than one line" if "\n" in text else None)
+def _unescaped(basic: str) -> str:
+    if "\\" not in basic:
+        return basic
+    return _ESCAPE.sub(
+        lambda e: chr(int(e[1] or e[2], 16)) if e[1] or e[2] else _SHORT.get(e[3], e[3]), basic
+    )
 
 
 def wrong_setting(source: Source | None, key: str, found: str) -> SettingsError:
-    """What is wrong with a key that the file or its variable says."""
-    if source is None or line_of(source.text, (*source.prefix, key)) == 0:
+    """What is wrong with a key that a file says; None for one that its variable says."""
+    if source is None:
         return SettingsError(f"PREFLIGHTS_{key.upper()}: {found}")
     return source.wrong((key,), found)

@@ -19,19 +19,19 @@ import msgspec
 from preflights_es.core.errors import SettingsError
 from preflights_es.core.events import ActorKind
 from preflights_es.core.secret import Secret
-from preflights_es.core.text import NAME_MAX, shortened
+from preflights_es.core.session import Workflow
+from preflights_es.core.text import shortened
+from preflights_es.core.views import Language
 from preflights_es.providers.capabilities import MAX_TOKENS, TIMEOUT_S, Api
 from preflights_es.settings.file import (
     Source,
     Told,
     held_back,
-    line_trouble,
     own,
     read,
     wrong_setting,
 )
 from preflights_es.settings.git import is_own
-from preflights_es.settings.heuristics import heuristics_of
 from preflights_es.settings.places import (
     OWN,
     actor_of,
@@ -46,10 +46,6 @@ from preflights_es.settings.places import (
 from preflights_es.settings.prices import PriceTable, prices_of
 from preflights_es.settings.project import Repository
 from preflights_es.settings.providers import SEED_NAMES, Layer, asked_whom, keys_of
-from preflights_es.workflows.clarification.values import (
-    HeuristicsConfig,
-)
-from preflights_es.workflows.extraction.values import Language
 
 if TYPE_CHECKING:
     from preflights_es.settings.trust import Trusted
@@ -98,13 +94,20 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """Where it is an agent's or a script's; None lets the terminal decide."""
     language: Language = "en"
     """Of the sentences that a person reads of a note."""
-    heuristics: HeuristicsConfig
+    workflows: Mapping[str, Any] = {}
+    """By the name of a workflow that a file has a table for: what it comes to."""
     prices: tuple[PriceTable, ...] = ()
     """What models cost, as far as somebody has said so."""
     source: str
     """The repository's file that was read; empty without one."""
     own: str = ""
     """The user's own file, where there is one."""
+
+    def of(self, workflow: Workflow[Any]) -> Any:
+        """What a workflow is told: its table in a file, else its default; None without either."""
+        if workflow.name in self.workflows or workflow.settings is None:
+            return self.workflows.get(workflow.name)
+        return workflow.settings().default
 
 
 class Options(msgspec.Struct, frozen=True, kw_only=True):
@@ -161,11 +164,8 @@ def load_settings(
     # Another repository's folder of git says nothing of this one, wherever its log is named.
     ours = git if git and is_own(*git) else None
     project = named_project or project_of(root, ours)
-    if found := line_trouble(project, NAME_MAX):
-        raise wrong_setting(None, "project", found)
     kind, name = actor_of(env, *files.first("actor"), cwd)
     named = database or env.get("PREFLIGHTS_DATABASE_URL") or beside(*files.first("database"))
-    source, clarification = files.first("clarification")
     return Settings(
         root=root,
         project=project,
@@ -176,7 +176,7 @@ def load_settings(
         tasks=folder("tasks", *files.first("tasks"), "docs/tasks"),
         actor_name=name,
         actor_kind=kind,
-        heuristics=heuristics_of(source, clarification) if source else HeuristicsConfig(),
+        workflows=files.workflows(),
         prices=prices_of(*files.first("prices")),
         source=str(here.source.path) if here else "",
         own=str(mine.source.path) if mine else "",
@@ -232,10 +232,14 @@ class Files(NamedTuple):
 
     def first(self, key: str) -> tuple[Source | None, Any]:
         """The file that sets a key, and what it says; None twice where no file does."""
-        for source, table in self.each:
-            if (value := getattr(table, key)) is not None:
-                return source, value
+        for told in self.each:
+            if (value := getattr(told.table, key)) is not None:
+                return told.source, value
         return None, None
+
+    def workflows(self) -> dict[str, Any]:
+        """What the tables of workflows come to, each as the first file that has it says."""
+        return {name: made for told in reversed(self.each) for name, made in told.workflows.items()}
 
 
 def _own(env: Mapping[str, str]) -> Told | None:
@@ -299,7 +303,7 @@ def _layers(options: Options, env: Mapping[str, str], files: Files) -> tuple[Lay
 
 def _layers_of(told: Told, names: tuple[str, ...]) -> tuple[Layer, Layer]:
     """What a file says of providers by our names, and by those of the compiler's specification."""
-    source, table = told
+    source, table = told.source, told.table
     ours = {name: getattr(table, name) for name in names}
     seeds = {name: getattr(table, alias.lower()) for name, alias in SEED_NAMES.items()}
     return (

@@ -13,8 +13,8 @@ from typing import Final
 from preflights_es.core.errors import SettingsError
 from preflights_es.core.events import ActorKind
 from preflights_es.core.late_pattern import late_pattern
-from preflights_es.core.text import NAME_MAX, problem
-from preflights_es.settings.file import TEXT_MAX, Source, line_trouble, wrong_setting
+from preflights_es.core.text import NAME_MAX, line_trouble, problem, shortened
+from preflights_es.settings.file import TEXT_MAX, Source, wrong_setting
 from preflights_es.settings.git import own_folder, pointer
 from preflights_es.system.atomic_file import is_git
 
@@ -54,20 +54,34 @@ def _common(folder: Path, dot: Path) -> Path | None:
 def project_named(env: Mapping[str, str], source: Source | None, told: str | None) -> str | None:
     """The project's name, where a variable or the file says one."""
     if name := env.get("PREFLIGHTS_PROJECT"):
-        return name
+        source, told = None, name
     if told is not None and (found := line_trouble(told, NAME_MAX)):
         raise wrong_setting(source, "project", found)
     return told
 
 
 def project_of(root: Path, git: tuple[Path, Path] | None) -> str:
-    """The name that all work trees of a repository share.
+    """The name that all work trees of a repository share: that of a folder.
 
     Folders outside of git share one log, so that theirs needs more than a name.
+
+    Raises:
+        SettingsError: the folder's name cannot be a project's.
     """
+    name = _named_after(root, git)
+    if found := line_trouble(name, NAME_MAX):
+        why = found.partition(": ")[0]  # what follows says to retype it
+        raise SettingsError(
+            f"the project is named after its folder, and the name {shortened(name, 60)!r} {why}: "
+            "rename the folder, or set PREFLIGHTS_PROJECT"
+        )
+    return name
+
+
+def _named_after(root: Path, git: tuple[Path, Path] | None) -> str:
     if git is None:
         top = root.resolve()
-        return f"{top.name or 'root'}-{sha256(str(top).encode()).hexdigest()[:6]}"
+        return f"{top.name or 'root'}-{sha256(os.fsencode(top)).hexdigest()[:6]}"
     common = git[1].resolve()
     return (common.parent.name if common.name == ".git" else root.resolve().name) or "root"
 

@@ -5,23 +5,17 @@ from __future__ import annotations
 import datetime as dt
 import math
 import re
-from typing import Final, Protocol
+from typing import Final
 
 import msgspec
 
 from preflights_es.core.errors import SettingsError
+from preflights_es.core.settings_table import Source
 from preflights_es.core.text import NAME_MAX
 
 PRICE_MAX: Final = 1_000_000  # of a million tokens: one a token is a slip of the keyboard
 
 _CURRENCY: Final = re.compile("[A-Z]{3}")
-
-
-class Source(Protocol):
-    """Where a table was read: how to say what is wrong in it."""
-
-    def wrong(self, at: tuple[str, ...], found: str) -> SettingsError:
-        """The error that names the file, the line and the key."""
 
 
 class PriceTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -156,6 +156,20 @@ def _base_url(provider: str, found: Found | None) -> str:
     return url
 
 
+def key_receivers(beside: str | None, url: str) -> tuple[str, ...]:
+    """The providers whose key goes to the address of a project's file, as soon as they are asked.
+
+    Args:
+        beside: the provider that the file names.
+
+    Raises:
+        ValueError: it is no address that a provider takes.
+    """
+    named = ALIASES.get(beside, beside) if beside else ""
+    asked = [provider for provider in REAL if named in ("", provider)]
+    return tuple(name for name in asked if not another_providers(name, checked_url(name, url)))
+
+
 def _project_file(url: Found | None) -> str:
     """The file of the project that says an address."""
     source = url.layer.file if url else None

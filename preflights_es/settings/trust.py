@@ -36,12 +36,12 @@ def believed(told: Told, said: Collection[str], env: Mapping[str, str]) -> Told:
     Raises:
         SettingsError: it sets another key that needs trust, and no person trusts this file.
     """
-    source, table = told
+    source, table = told.source, told.table
     asked = [key for key in held_back(told) if key.name not in said]
     if not asked:
         # A provider stays: it is never heard, but its model and address belong to it.
         unheard = [name for name in HELD_BACK if name in said and name not in PROVIDERS]
-        return Told(source, msgspec.structs.replace(table, **dict.fromkeys(unheard)))
+        return told._replace(table=msgspec.structs.replace(table, **dict.fromkeys(unheard)))
     state = Trusted.of(env).state(source)
     if state == "trusted":
         return told
@@ -98,8 +98,7 @@ class Trusted:
         Raises:
             StoreUnavailable: the list cannot be written.
         """
-        digest = sha256(source.text.encode()).hexdigest()
-        self._write({**self.files, _real(source.path): digest})
+        self._change(_real(source.path), sha256(source.text.encode()).hexdigest())
 
     def forget(self, path: Path) -> bool:
         """Take a file off the list; False where it is not on it.
@@ -108,27 +107,35 @@ class Trusted:
             StoreUnavailable: the list cannot be written.
         """
         name = _real(path)
-        if name not in self.files:
-            return False
-        self._write({file: digest for file, digest in self.files.items() if file != name})
-        return True
+        return name in self.files and self._change(name, None)
 
-    def _write(self, files: Mapping[str, str]) -> None:
-        from preflights_es.system import atomic_file
+    def _change(self, name: str, digest: str | None) -> bool:
+        """Change one file of the list as it is now; False where it is that way already."""
+        from preflights_es.artifacts.files import alone
 
-        content = json.dumps({"format": FORMAT, "files": files}, indent=1) + "\n"
         try:
             self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            with (
-                atomic_file.opened(self._path.parent) as folder,
-                folder.new(self._path.name, replacing=True, mode=0o600) as file,
-            ):
-                file.write(content.encode())
+            with alone(self._path.parent):  # of two that read and write, none loses the other's
+                before = self._read()
+                others = {file: known for file, known in before.items() if file != name}
+                self.files = others if digest is None else {**others, name: digest}
+                if self.files != before:
+                    self._write()
+                return self.files != before
         except OSError as error:
             raise StoreUnavailable(
                 f"{self._path} cannot be written: {error.strerror or error}"
             ) from error
-        self.files = dict(files)
+
+    def _write(self) -> None:
+        from preflights_es.system import atomic_file
+
+        content = json.dumps({"format": FORMAT, "files": self.files}, indent=1) + "\n"
+        with (
+            atomic_file.opened(self._path.parent) as folder,
+            folder.new(self._path.name, replacing=True, mode=0o600) as file,
+        ):
+            file.write(content.encode())
 
     def _read(self) -> dict[str, str]:
         try:

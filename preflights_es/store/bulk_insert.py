@@ -33,12 +33,19 @@ def insert_all(run: Statements, cursor: Any, arrivals: Sequence[Arrival]) -> Non
     _insert(run, cursor, "outbox", [(head.session_id, head.version) for head, _ in pairs])
     calls = [_claim(head, call) for head, one in pairs for call in one.open_calls]
     run.many(cursor, "insert_claim", calls)
+    for head, one in pairs:
+        insert_imported(run, cursor, head.session_id, one.imported)
     numbers = [
         {"project": head.project, "number": one.number, "session_id": head.session_id}
         for head, one in pairs
         if one.number is not None
     ]
     run.many(cursor, "insert_free_number", numbers)
+
+
+def insert_imported(run: Statements, cursor: Any, session_id: str, calls: Iterable[str]) -> None:
+    """Remember that this log does not owe some documents of a session."""
+    run.many(cursor, "insert_imported", [{"session_id": session_id, "call": c} for c in calls])
 
 
 def _insert(run: Statements, cursor: Any, table: str, rows: Sequence[Row]) -> None:

@@ -135,7 +135,9 @@ def read(raw: bytes, where: str) -> Checkpoint:
 def _tip(line: bytes, number: int, where: str) -> Tip:
     tip = _decoded(Tip, line, number, where)
     if not is_id(tip.session_id) or not _SHA256.fullmatch(tip.hash):
-        raise LogDamaged(f"{where}, line {number}", 0, "its id or its hash is none")
+        raise LogDamaged(
+            f"{where}, line {number}", 0, "expected a session id and a hash of 64 digits"
+        )
     return tip
 
 

@@ -12,6 +12,7 @@ from preflights_es.core.artifacts import ARTIFACT_EVENTS
 from preflights_es.core.completions import COMPLETION_EVENTS, COMPLETION_UPCASTERS
 from preflights_es.core.errors import ErasedSession, LogDamaged, LogFromFuture
 from preflights_es.core.events import SESSION_EVENTS, Event, Input
+from preflights_es.core.opaque import opaque_event
 from preflights_es.core.ports import Draft, Stored
 from preflights_es.core.session import Upcaster, Workflow
 
@@ -71,6 +72,8 @@ class Codec:
     def decode_payload(self, stored: Stored, tag: str, data: bytes) -> Event:
         """As `decode`, for a payload that is of today already."""
         decode = self._decoders[tag]
+        if decode is None and self.workflow.missing:
+            return opaque_event(stored)
         if decode is None:
             raise LogFromFuture(
                 f"session {stored.session_id}, event {stored.version}: {tag!r} is not known to "

@@ -66,6 +66,7 @@ class MemoryStore:
         open_calls: Sequence[str] | None = None,
         number: int | None = None,
         clear: Sequence[str] = (),  # noqa: ARG002  it has none
+        imported: Sequence[str] = (),  # noqa: ARG002  it loses no row, and asks for none
     ) -> None:
         first = events[0]
         stream = self._streams.get(first.session_id, [])

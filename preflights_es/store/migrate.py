@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sqlite3
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 
 from alembic import command
@@ -18,11 +19,14 @@ from sqlalchemy.exc import DatabaseError
 from sqlalchemy.pool import NullPool
 
 from preflights_es.core.errors import LogDamaged
-from preflights_es.store.database import PATIENCE_S, WAIT_S, Database
+from preflights_es.store import tables
+from preflights_es.store.database import HURRY_MS, PATIENCE_S, WAIT_S, Database
 from preflights_es.store.urls import Address, database, shown_url
 
 _DUPLICATE = ("42P07", "42701", "42710", "42723")  # a table, column, object or function
 _CURE = "UPDATE alembic_version SET version_num = :revision"
+_KEEP = "DELETE FROM alembic_version WHERE version_num <> :revision"
+SHOWN = 5  # schemas of a log that says more than one
 
 
 def script_location() -> Path:
@@ -52,24 +56,42 @@ def sqlite_engine(opened: Callable[[], sqlite3.Connection]) -> Engine:
     return made
 
 
-def upgrade(url: Address) -> None:
+def several(schemas: Sequence[str]) -> str:
+    """What to do with a log that says more than one schema.
+
+    The oldest is kept: the next command upgrades the tables, or says which schema they have.
+    """
+    named = ", ".join(repr(one) for one in sorted(schemas)[:SHOWN])
+    found = f"it says {len(schemas)} schemas ({named}), expected one: restore it from a copy"
+    ours = [one for one in schemas if one.isdigit() and one <= tables.SCHEMA]
+    if not ours:
+        return found
+    cure = _KEEP.replace(":revision", repr(min(ours)))
+    return f"{found}, or run in it: `{cure}`; the next command upgrades it or says what fits"
+
+
+def upgrade(url: Address, *, hurries: bool = False) -> None:
     """To the newest revision; two processes at once end with one of them having done it.
+
+    Args:
+        hurries: wait only `HURRY_MS` for a process that writes.
 
     Raises:
         LogDamaged: the tables have a revision that there never was, or another one than they say.
         OSError, and errors of the driver: as they come.
     """
     opened = database(url)
-    until = time.monotonic() + PATIENCE_S
+    until = time.monotonic() + (HURRY_MS / 1_000 if hurries else PATIENCE_S)
     try:
-        while True:
-            try:
-                _upgrade(opened)
-                return
-            except (sqlite3.OperationalError, DatabaseError) as error:
-                if time.monotonic() > until or not opened.raced(error):
-                    raise _of_driver(error) from None
-                time.sleep(WAIT_S)
+        with opened.hurried() if hurries else nullcontext():
+            while True:
+                try:
+                    _upgrade(opened)
+                    return
+                except (sqlite3.OperationalError, DatabaseError) as error:
+                    if time.monotonic() > until or not opened.raced(error):
+                        raise _of_driver(error) from None
+                    time.sleep(WAIT_S)
     except CommandError as error:
         raise LogDamaged(shown_url(url), 0, str(error)) from error
     finally:

@@ -206,7 +206,7 @@ class PostgresDatabase:
             if not _lost(connection, error) and error.sqlstate not in (None, _UNKNOWN):
                 raise
             raise CommitUnknown(
-                f"nobody knows whether this was recorded: the commit broke off ({_line(error)}): "
+                f"it is unknown whether this was recorded: the commit broke off ({_line(error)}): "
                 "look at the session before you do it again"
             ) from error
         assert cursor.statusmessage == "COMMIT", "nothing that failed goes on to its commit"
@@ -257,6 +257,8 @@ class PostgresDatabase:
     def alone(self, connection: Connection) -> None:
         """By the one row that says the schema; before it is there, names of tables collide."""
         connection.exec_driver_sql("SET LOCAL statement_timeout = 0")
+        if self._mine.hurries:
+            connection.exec_driver_sql(_HURRY)
         if inspect(connection).has_table("alembic_version"):
             connection.exec_driver_sql("SELECT version_num FROM alembic_version FOR UPDATE")
 

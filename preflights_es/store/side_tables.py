@@ -56,6 +56,10 @@ class SqlAuditing(Looking):
     def asking(self) -> Iterator[str]:
         return self._ids("asking")
 
+    def imported(self, session_id: str) -> frozenset[str]:
+        """Documents of a session that this log does not owe, by their calls."""
+        return frozenset(str(row[0]) for row in self._rows("imported", of_session=session_id))
+
     def _ids(self, which: str) -> Iterator[str]:
         after = ""
         while rows := self._rows(which, after=after, at_most=PAGE):
@@ -64,12 +68,12 @@ class SqlAuditing(Looking):
 
     def count_numbers(self, project: str | None) -> int:
         rows = self._rows("count_numbers")
-        return sum(count for of, count in rows if project in (None, of))
+        return sum(count for of, holders, count in rows if project in (None, of, holders))
 
     def numbers(self, project: str | None) -> Iterator[tuple[str, str, int]]:
         place: dict[str, Any] = {"after_project": "", "after_number": -1}
         while rows := self._rows("held_numbers", at_most=PAGE, **place):
-            for of, number, session_id in rows:
-                if project in (None, of):
+            for of, number, session_id, holders in rows:
+                if project in (None, of, holders):
                     yield str(session_id), str(of), number
             place = {"after_project": rows[-1][0], "after_number": rows[-1][1]}

@@ -13,22 +13,19 @@ from preflights_es.core.errors import (
     Conflict,
     DuplicateInput,
     LogDamaged,
-    LogFromFuture,
-    NoLog,
     NumberTaken,
     StoreError,
 )
 from preflights_es.core.ids import TYPED_MIN
 from preflights_es.core.ports import Arrival, Batch, Claim, Head, Stored
-from preflights_es.store import bulk_insert, erasing, frozen
+from preflights_es.store import bulk_insert, erasing, frozen, opening
 from preflights_es.store.bulk_insert import event_row, head_of
 from preflights_es.store.calls import Calls
 from preflights_es.store.chain import follows, sealed
 from preflights_es.store.database import Race, T
 from preflights_es.store.statements import Statements, event_of, together
-from preflights_es.store.urls import database, may_create, parsed, shown_url
+from preflights_es.store.urls import database, parsed
 
-_OURS: Final = {"alembic_version", "events", "heads"}
 _ALL: Final = 2**31 - 1  # rows, where nobody asks for fewer: every engine takes it as a limit
 
 
@@ -44,12 +41,19 @@ class SqlStore:
     """Every acknowledged append is durable; the promises are those of `core.ports.Store`."""
 
     def __init__(
-        self, url: str, now: Callable[[], int], salt: Callable[[], bytes], *, creates: bool = True
+        self,
+        url: str,
+        now: Callable[[], int],
+        salt: Callable[[], bytes],
+        *,
+        creates: bool = True,
+        hurries: bool = False,
     ) -> None:
         """Opens the log, creating or upgrading it where needed.
 
         Args:
             creates: whether one that is not there is made; else that is an error.
+            hurries: whether an upgrade waits only a moment for a process that writes.
 
         Raises:
             SettingsError: the address is none, or of an engine that is not supported.
@@ -65,53 +69,20 @@ class SqlStore:
         self._statements = Statements("log", self.database)
         self._calls = Calls(self._statements)
         try:
-            self._make_current(creates=creates and may_create(self.url))
+            opening.make_current(self.database, creates=creates, hurries=hurries)
         except BaseException:  # nobody else could close what was opened; raised on
             self.close()
             raise
 
     # 1. Opening ------------------------------------------------------------------------------
 
-    def _make_current(self, *, creates: bool) -> None:
-        found = self._known_schema()
-        if found is None and not creates:
-            raise NoLog(shown_url(self.url))
-        if found is None and self.database.made():
-            found = self._known_schema()  # an older version may have been first
-        if found != frozen.schema():
-            from preflights_es.store import migrate
-
-            self.close()
-            with self.database.translated():
-                migrate.upgrade(self.url)
-
-    def _known_schema(self) -> str | None:
-        """As `schema`; `LogFromFuture`: a newer version of this program made the tables."""
-        found, known = self.schema(), frozen.schema()
-        if found is not None and found > known and found.isdigit():
-            raise LogFromFuture(
-                f"the log {shown_url(self.url)} has schema {found}, this version knows {known}: "
-                "upgrade preflights"
-            )
-        return found
-
     def schema(self) -> str | None:
         """The revision of the tables; None where there are none.
 
         Raises:
-            LogDamaged: the tables are another program's.
+            LogDamaged: the tables are another program's, or say no schema, or several.
         """
-        names = self.database.tables()
-        if not names:
-            return None
-        if not names >= _OURS:
-            raise LogDamaged(shown_url(self.url), 0, "it is another program's database")
-        row = self.database.looked(
-            lambda cursor: cursor.execute("SELECT version_num FROM alembic_version").fetchone()
-        )
-        if row is None or not row[0]:
-            raise LogDamaged(shown_url(self.url), 0, "it does not say its schema")
-        return str(row[0])
+        return opening.schema(self.database)
 
     def close(self) -> None:
         """Give connections back."""
@@ -236,6 +207,7 @@ class SqlStore:
         open_calls: Sequence[str] | None = None,
         number: int | None = None,
         clear: Sequence[str] = (),
+        imported: Sequence[str] = (),
     ) -> None:
         first, head = events[0], head_of(events)
         bulk_insert.none_twice(event.input_id for event in events)
@@ -261,6 +233,7 @@ class SqlStore:
                     self._insert_number(cursor, head.project, number, head.session_id)
             if open_calls is not None:
                 self._calls.are(cursor, head, set(open_calls))
+            bulk_insert.insert_imported(self._statements, cursor, head.session_id, imported)
             covered = erasing.erased_at(events)
             # Who may not drop payloads can take over a session that has none left.
             if covered and (before is not None or erasing.covers_any(events, covered)):

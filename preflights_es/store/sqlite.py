@@ -20,7 +20,7 @@ from preflights_es.core.errors import (
     ReadOnlyLog,
     StoreUnavailable,
 )
-from preflights_es.store.database import HURRY_MS, PATIENCE_S, WAIT_S, Dialect, Ear, T
+from preflights_es.store.database import HURRY_MS, WAIT_S, Dialect, Ear, T
 from preflights_es.store.frozen import Room, Statement, new_tables
 from preflights_es.store.urls import SqliteFile
 
@@ -130,7 +130,7 @@ class SqliteDatabase:
             check_same_thread=False,  # it is closed with the store, by any thread
         )
         try:
-            made.execute(f"PRAGMA busy_timeout={BUSY_TIMEOUT_MS}")
+            made.execute(f"PRAGMA busy_timeout={self._line().wait_ms}")
             if alone:  # said before the file is first looked at, else it is shared
                 made.execute("PRAGMA locking_mode=EXCLUSIVE")
             # NORMAL loses acknowledged appends at a power cut.
@@ -206,13 +206,16 @@ class SqliteDatabase:
             self._wait(BUSY_TIMEOUT_MS)
 
     def _wait(self, at_most_ms: int) -> None:
-        with self.translated():
-            self.cursor().execute(f"PRAGMA busy_timeout={at_most_ms}")
-            self._line().wait_ms = at_most_ms
+        """How long this thread waits for others, on the connection that it has or opens next."""
+        line = self._line()
+        line.wait_ms = at_most_ms
+        if line.connection is not None:
+            with self.translated():
+                line.connection.execute(f"PRAGMA busy_timeout={at_most_ms}")
 
     def made(self) -> bool:
         """Make the tables of a new log, as migrations would; another process may be at it too."""
-        until = time.monotonic() + PATIENCE_S
+        until = time.monotonic() + self._line().wait_ms / 1_000
         with self.translated():
             while True:
                 try:
@@ -228,7 +231,9 @@ class SqliteDatabase:
     def prepared(self) -> None:
         """Page size and journal, which must be chosen before the first table."""
         self._path.parent.mkdir(parents=True, exist_ok=True)
-        connection = sqlite3.connect(self._path, isolation_level=None, timeout=15)
+        connection = sqlite3.connect(
+            self._path, isolation_level=None, timeout=self._line().wait_ms / 1_000
+        )
         try:
             connection.execute(f"PRAGMA page_size={PAGE_SIZE}")
             connection.execute("PRAGMA journal_mode=WAL")
@@ -326,7 +331,7 @@ def _ours(error: BaseException) -> PreflightsError:
         return LogBusy(_BUSY_ADVICE)
     cure = "make room" if name == "SQLITE_FULL" else "mend its disk or rights"
     kind = ReadOnlyLog if name.startswith("SQLITE_READONLY") else StoreUnavailable
-    return kind(f"the log cannot be used: {said}: {cure}, then again")
+    return kind(f"the log cannot be used: {said}: {cure}, then run this again")
 
 
 def _damaged(found: str) -> LogDamaged:

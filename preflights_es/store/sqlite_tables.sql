@@ -169,4 +169,10 @@ CREATE TABLE projects (
 	PRIMARY KEY (name)
 )
 
-INSERT INTO alembic_version (version_num) VALUES ('0005')
+CREATE TABLE imported_documents (
+	session_id VARCHAR(36) NOT NULL,
+	call VARCHAR(200) NOT NULL,
+	PRIMARY KEY (session_id, call)
+)
+
+INSERT INTO alembic_version (version_num) VALUES ('0006')

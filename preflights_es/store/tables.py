@@ -1,7 +1,8 @@
 """The tables, as SQLAlchemy Core knows them; alembic/versions creates the same.
 
-`events`, `heads`, `numbers`, `projects` and `log` are the log. `outbox`, `marks`, `claims`,
-`projections` and what begins with `projected_` are operational: they can be rebuilt from it.
+`events`, `heads`, `numbers`, `imported_documents`, `projects` and `log` are the log. `outbox`,
+`marks`, `claims`, `projections` and what begins with `projected_` are operational: they can be
+rebuilt from it.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from typing import Final
 from sqlalchemy import BigInteger, Column, Float, Index, LargeBinary, MetaData, String, Table, Text
 from sqlalchemy.types import TypeEngine
 
-SCHEMA: Final = "0005"
+SCHEMA: Final = "0006"
 """The revision these tables correspond to; a test holds it against the migrations' head.
 
 The program reads it from the frozen file (`store.frozen.schema`).
@@ -86,6 +87,14 @@ numbers = Table(
     Column("number", BigInteger, primary_key=True, autoincrement=False),
     Column("session_id", _text(36), nullable=False),
 )
+
+imported_documents = Table(
+    "imported_documents",
+    metadata,
+    Column("session_id", _text(36), primary_key=True),
+    Column("call", _text(200), primary_key=True),
+)
+"""Documents that this log does not owe: their requests came with an import."""
 
 log = Table("log", metadata, Column("id", _text(32), primary_key=True))
 """One row: what the log calls itself."""

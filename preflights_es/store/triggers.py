@@ -46,9 +46,10 @@ WHERE schemaname = current_schema() AND tablename = ANY(%s) ORDER BY rulename
 Look = Callable[[Callable[[Any], Any]], Any]
 """Runs a look-up with a cursor."""
 
-_DROP: Final = "look who made it, then drop it"
+_DROP: Final = "find out who made it, then drop it"
 _AGAIN: Final = (
-    "look who did that, then restore the log from a copy, or export it and import it into a new one"
+    "find out who did that, then restore the log from a copy, or export it and import it into a "
+    "new one"
 )
 
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import resource
+import sys
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
+from itertools import repeat
 from pathlib import Path
 from random import Random
 from typing import Any, Final
@@ -13,7 +15,6 @@ from typing import Any, Final
 import pytest
 from msgspec.structs import replace
 
-from preflights_es import bootstrap
 from preflights_es.archive.transfer import Transfer
 from preflights_es.archive.two_pass_reader import Passes
 from preflights_es.core import session as kernel
@@ -31,8 +32,9 @@ from preflights_es.core.questions import Given
 from preflights_es.core.session import Session, Workflow
 from preflights_es.replay.replayer import Replayer
 from preflights_es.runtime.documents import Documents
+from preflights_es.runtime.registry import WORKFLOWS
 from preflights_es.runtime.runner import Runner
-from preflights_es.services.catalogue import WORKFLOWS
+from preflights_es.services import projections as kept
 from preflights_es.services.replays import own_code
 from preflights_es.store import chain, jsonl
 from preflights_es.store.memory import MemoryStore
@@ -43,6 +45,7 @@ from preflights_es.workflows.clarification.events import (
 )
 from preflights_es.workflows.clarification.state import State
 from tests import fuzzing
+from tests.bounds import TookTooLong, bounded
 from tests.fixed import Clock, Ids, salt
 
 CASES: Final = 10_000
@@ -51,8 +54,8 @@ GROWTH_MAX_KB: Final = 200_000  # of the memory of a process, over one part
 EVE: Final = Actor("user", "Eve")
 FOLDERS: Final = ("docs/decisions", "docs/tasks")
 REPLAYER: Final = Replayer(WORKFLOWS, own_code())
-READER: Final = bootstrap.reader()
-PROJECTIONS: Final = bootstrap.projections()
+READER: Final = kept.reader()
+PROJECTIONS: Final = kept.projections()
 
 Streams = dict[str, tuple[Stored, ...]]
 
@@ -197,9 +200,19 @@ def test_a_forged_file_is_refused_or_taken_and_every_reader_bears_it(part: int) 
     outcomes: Counter[str] = Counter()
     for case in range(part, CASES, PARTS):
         try:
-            outcomes[played(case)] += 1
+            with bounded():
+                outcomes[played(case)] += 1
         except Exception as error:  # any of them is the bug that the fuzzer looks for
             raise AssertionError(f"case {case}: {type(error).__name__}: {error}") from error
     assert outcomes["taken"] > CASES // PARTS // 20, outcomes
     assert len(outcomes) > 2, outcomes
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < GROWTH_MAX_KB
+
+
+def test_a_case_that_does_not_end_or_fills_the_memory_is_ended() -> None:
+    with pytest.raises(TookTooLong), bounded(cpu_s=0.02):
+        sum(1 for _ in repeat(None))
+    if sys.platform == "linux":
+        with pytest.raises(MemoryError), bounded(memory=10_000_000):
+            bytearray(20_000_000)
+    assert len(bytearray(20_000_000)) == 20_000_000, "what comes after is not bounded"

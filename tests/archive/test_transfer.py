@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import tracemalloc
 from collections.abc import Iterator
 from contextlib import closing
@@ -144,6 +145,36 @@ def test_a_session_that_fits_in_no_memory_is_refused(
         transfer = Transfer(Runner(store, WORKFLOWS, Clock(), Ids()), store)
         with pytest.raises(Refused, match="more than 1,000 bytes in file: it cannot"):
             list(transfer.imported(lambda: small(1).splitlines(keepends=True), "file"))
+
+
+@pytest.mark.parametrize("mixed", [False, True])
+def test_a_file_of_more_sessions_than_are_counted_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mixed: bool
+) -> None:
+    monkeypatch.setattr(two_pass_reader, "SESSIONS_MAX", 3)
+    lines = {
+        sessions: sorted(small(sessions).splitlines(keepends=True), key=_place if mixed else None)
+        for sessions in (3, 4)
+    }
+    with closing(sql(tmp_path)) as store:
+        transfer = Transfer(Runner(store, WORKFLOWS, Clock(), Ids()), store)
+        with pytest.raises(
+            Refused, match=r"^file has more than 3 sessions: split it; nothing was imported$"
+        ):
+            list(transfer.imported(lambda: lines[4], "file"))
+        assert store.heads(None) == ()
+        assert len(list(transfer.imported(lambda: lines[3], "file"))) == 3
+
+
+def _place(line: bytes) -> int:
+    """Of an event in its session."""
+    return int(json.loads(line)["version"])
+
+
+def test_a_million_sessions_of_a_file_are_counted() -> None:
+    two_pass_reader._refuse_many(range(1_000_000), "file")
+    with pytest.raises(Refused, match=r"^file has more than 1,000,000 sessions: split it$"):
+        two_pass_reader._refuse_many(range(1_000_001), "file")
 
 
 def test_a_file_that_changes_between_the_passes_is_refused(tmp_path: Path) -> None:

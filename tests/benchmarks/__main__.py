@@ -8,6 +8,7 @@ from pathlib import Path
 
 from tests.benchmarks import (
     appending,
+    growing,
     importing,
     judging,
     listing,
@@ -38,7 +39,8 @@ very rows that come of it, from memory, in transactions of the same size; for pr
 of these events that decodes their JSON; for lists the same rows by the standard library's
 sqlite3, with `json.loads` of each decision, and for a day the query alone; for replay a
 hand-written program that parses, chains and re-drives the same lines with the standard library
-alone (`tests/benchmarks/floor.py`); for a simulated completion `json.loads` and a `jsonschema`
+alone (`tests/benchmarks/floor.py`); for an event of a session of 30,000 one of a session of 3,000;
+for a simulated completion `json.loads` and a `jsonschema`
 Draft 2020-12 validator, made before, that judge one valid response of 2 KB. For a judgement the
 same two, given the JSON that is judged; for one of 5 MB `json.loads` of a valid one of that size.
 """
@@ -56,6 +58,7 @@ def main() -> int:
         "rebuild": rebuilding,
         "list": listing,
         "replay": replaying,
+        "grow": growing,
         "simulate": simulating,
         "judge": judging,
     }

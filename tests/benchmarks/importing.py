@@ -22,8 +22,8 @@ from typing import Any, Final
 
 from preflights_es.archive import transfer
 from preflights_es.archive.two_pass_reader import Passes
+from preflights_es.runtime.registry import WORKFLOWS
 from preflights_es.runtime.runner import Runner
-from preflights_es.services.catalogue import WORKFLOWS
 from preflights_es.store import jsonl
 from preflights_es.store.sql import SqlStore
 from preflights_es.store.sqlite import BUSY_TIMEOUT_MS
@@ -129,7 +129,7 @@ def _megabytes(path: Path) -> float:
     Another process starts it: a child is counted with what its parent held when it was made.
     """
     program = Path(sys.executable).with_name("preflights")
-    words = [str(program), "import", str(path), "--db", _new_file()]
+    words = [str(program), "admin", "import", str(path), "--db", _new_file()]
     done = subprocess.run(
         [sys.executable, "-S", "-c", MEASURER, *words], check=True, capture_output=True
     )

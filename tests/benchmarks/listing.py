@@ -9,9 +9,9 @@ import sys
 import time
 from contextlib import closing
 
-from preflights_es.bootstrap import projector
 from preflights_es.core.events import INT_MAX
 from preflights_es.projections.decisions import in_force
+from preflights_es.services.projections import projector
 from preflights_es.store.projection_feed import SqlFollowing
 from preflights_es.store.sql import SqlStore
 from preflights_es.system import clock_ids

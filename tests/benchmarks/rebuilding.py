@@ -65,7 +65,7 @@ def rebuilt(path: str, jobs: str) -> None:
     from preflights_cli.main import run
 
     collect_seldom()  # as whoever runs the command does
-    assert run(["--db", path, "projections", "rebuild", "--jobs", jobs]) == 0
+    assert run(["--db", path, "admin", "projections", "rebuild", "--jobs", jobs]) == 0
     helpers = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1_024
     print(peak_mb() + helpers * (int(jobs) - 1))
 

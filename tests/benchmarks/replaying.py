@@ -11,7 +11,7 @@ from pathlib import Path
 from preflights_es.core.completions import Completion, CompletionRequested
 from preflights_es.core.lead import Lead, Setup
 from preflights_es.replay.replayer import Replayer
-from preflights_es.services.catalogue import WORKFLOWS
+from preflights_es.runtime.registry import WORKFLOWS
 from preflights_es.services.replays import own_code
 from preflights_es.store import chain, jsonl
 from preflights_es.workflows.clarification import WORKFLOW

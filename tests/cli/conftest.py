@@ -35,7 +35,7 @@ def template(tmp_path_factory: pytest.TempPathFactory, home: Path) -> Path:
     made = Project(tmp_path_factory.mktemp("template") / "house", home)
     made.folder.mkdir()
     made.git("init", "--quiet", "--template=")
-    assert made.call("db", "upgrade").code == 0
+    assert made.call("admin", "db", "upgrade").code == 0
     return made.folder
 
 

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from preflights_cli.main import main
 from preflights_es.core.events import Decision, Input
-from preflights_es.services.catalogue import WORKFLOWS
+from preflights_es.runtime.registry import WORKFLOWS
 from preflights_es.workflows.clarification.events import PatchProposed, QuestionAsked
 
 BEFORE = WORKFLOWS["clarification"]

@@ -60,7 +60,7 @@ class Following:
 @contextmanager
 def follower(house: Project, *words: str) -> Iterator[Following]:
     """One that has caught up with the log; it is gone when it is left."""
-    made = Following(house.started("projections", "follow", "--json", *words))
+    made = Following(house.started("admin", "projections", "follow", "--json", *words))
     try:
         said = made.next()
         assert said["format"] == "projections-follow/1"

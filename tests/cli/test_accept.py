@@ -162,7 +162,7 @@ def test_superseding_changes_status_and_links_in_both_records(house: Project) ->
     assert "Supersedes [ADR-0001, Add OAuth login](0001-add-oauth-login.md)" in later
     for id_ in (old["session_id"], new["session_id"]):
         assert house.call("replay", id_).code == 0
-        assert house.call("render", id_, "--check").code == 0
+        assert house.call("admin", "render", id_, "--check").code == 0
     former = house.show(old["uid"])
     assert former["superseded_by"] == {
         "uid": new["uid"],
@@ -200,17 +200,17 @@ def test_a_document_is_rebuilt_byte_for_byte(house: Project) -> None:
     path = Path(house.decided()["artifacts"][0])
     target = house.folder / path
     written = target.read_bytes()
-    assert house.call("render", "--check").out == f"{path} is as it should be.\n"
-    assert house.call("render", "--stdout").out.encode() == written
-    shape = house.call("render", "--stdout", "--json").json
+    assert house.call("admin", "render", "--check").out == f"{path} is as it should be.\n"
+    assert house.call("admin", "render", "--stdout").out.encode() == written
+    shape = house.call("admin", "render", "--stdout", "--json").json
     assert (shape["outcome"], shape["text"].encode()) == ("printed", written)
     target.unlink()
-    missing = house.call("render", "--check")
+    missing = house.call("admin", "render", "--check")
     assert (missing.code, missing.out) == (1, f"{path} is missing.\n")
     assert not target.exists()
-    assert house.call("render").out == f"Wrote {path}.\n"
+    assert house.call("admin", "render").out == f"Wrote {path}.\n"
     assert target.read_bytes() == written
-    assert house.call("render", "--check", "--stdout").code == 2
+    assert house.call("admin", "render", "--check", "--stdout").code == 2
 
 
 def test_a_file_that_a_person_edited_is_never_overwritten(house: Project) -> None:
@@ -219,7 +219,7 @@ def test_a_file_that_a_person_edited_is_never_overwritten(house: Project) -> Non
     target = house.folder / "docs" / "decisions" / "0001-add-oauth-login.md"
     edited = target.read_text() + "\nRemember the fallback.\n"
     target.write_text(edited)
-    assert house.call("render", "--check").code == 1
+    assert house.call("admin", "render", "--check").code == 1
     done = house.call("accept", id_, "--by", "Ada", "--json")
     assert done.code == 0
     beside = "docs/decisions/0001-add-oauth-login.md.new"
@@ -228,7 +228,7 @@ def test_a_file_that_a_person_edited_is_never_overwritten(house: Project) -> Non
     assert done.err == f"warning: {warning}\n"
     assert target.read_text() == edited
     assert 'status: "accepted"' in (house.folder / beside).read_text()
-    assert house.call("render", "--json").json["outcome"] == "beside"
+    assert house.call("admin", "render", "--json").json["outcome"] == "beside"
     assert target.read_text() == edited
 
 
@@ -247,7 +247,7 @@ def test_a_document_that_cannot_be_written_is_finished_by_the_next_command(house
     (house.folder / "docs").unlink()
     done = house.call("sessions", "-v")
     assert "finished docs/decisions/0001-add-oauth-login.md" in done.err
-    assert house.call("render", "--check").code == 0
+    assert house.call("admin", "render", "--check").code == 0
 
 
 def test_one_document_that_cannot_be_written_holds_up_no_other(house: Project) -> None:
@@ -266,7 +266,7 @@ def test_one_document_that_cannot_be_written_holds_up_no_other(house: Project) -
 
 def test_there_is_nothing_to_render_before_an_acceptance(house: Project) -> None:
     ready(house)
-    done = house.call("render")
+    done = house.call("admin", "render")
     assert done.code == 1
     assert "has no document: it is written when the decision is accepted" in done.err
 
@@ -302,7 +302,7 @@ def test_another_projects_session_is_accepted_and_filed_there(house: Project) ->
     elsewhere = {"PREFLIGHTS_PROJECT": "elsewhere"}
     house.decided()
     id_ = ready(house, "Add SSO")
-    for command in (("accept", id_, "--by", "Ada"), ("render", id_)):
+    for command in (("accept", id_, "--by", "Ada"), ("admin", "render", id_)):
         done = house.call(*command, env=elsewhere)
         assert done.code == 1, done
         assert "belongs to the project 'house': go there, or set PREFLIGHTS_PROJECT" in done.err
@@ -313,11 +313,11 @@ def test_a_proposal_from_elsewhere_whose_number_is_taken_here_gets_another(house
     here = ("--db", "here.db")
     id_ = ready(house)
     assert house.call("accept", id_, "--json").json["number"] == 1
-    proposal = house.call("export", id_).out.encode()
+    proposal = house.call("admin", "export", id_).out.encode()
     (house.folder / "docs" / "decisions" / "0001-add-oauth-login.md").unlink()
     house.decided("Add SSO", *here)
-    house.call("import", "-", *here, stdin=proposal)
+    house.call("admin", "import", "-", *here, stdin=proposal)
     done = house.call("accept", id_, "--by", "Ada", "--json", *here)
     assert (done.code, done.json["number"]) == (0, 2), done
-    assert house.call("renumber", "--check", *here).code == 0
+    assert house.call("admin", "renumber", "--check", *here).code == 0
     assert house.call("replay", id_, *here).code == 0

@@ -26,13 +26,13 @@ ELSEWHERE = {"PREFLIGHTS_PROJECT": "elsewhere"}
 def three(house: Project) -> list[str]:
     """Sessions of two projects: accepted, erased, and one of elsewhere; the project's first."""
     ids = [house.decided()["session_id"], house.started_session("Add a cache")]
-    house.call("erase", ids[1], "--yes")
+    house.call("admin", "erase", ids[1], "--yes")
     done = house.call("start", "Not of here", "--json", env=ELSEWHERE)
     return [*ids, done.json["session_id"]]
 
 
 def exported(house: Project, name: str, *args: str) -> bytes:
-    done = house.call("export", "-o", name, *args)
+    done = house.call("admin", "export", "-o", name, *args)
     assert done.code == 0, done
     return (house.folder / name).read_bytes()
 
@@ -44,7 +44,7 @@ def test_a_log_travels_whole_and_every_byte_is_the_same_there(
     house: Project, three: list[str]
 ) -> None:
     content = exported(house, "all.jsonl", "--any-project")
-    taken = house.call("import", "all.jsonl", "--db", "copy.db", "--json").json["sessions"]
+    taken = house.call("admin", "import", "all.jsonl", "--db", "copy.db", "--json").json["sessions"]
     assert [one["session_id"] for one in taken] == sorted(three)
     assert [one["erased"] for one in taken] == [id_ == three[1] for id_ in sorted(three)]
     assert exported(house, "again.jsonl", "--any-project", "--db", "copy.db") == content
@@ -56,9 +56,9 @@ def test_a_log_travels_whole_and_every_byte_is_the_same_there(
 
 def test_importing_twice_adds_nothing(house: Project, three: list[str]) -> None:
     exported(house, "all.jsonl", "--any-project")
-    house.call("import", "all.jsonl", "--db", "copy.db")
+    house.call("admin", "import", "all.jsonl", "--db", "copy.db")
     before = _rows(house.folder / "copy.db")
-    done = house.call("import", "all.jsonl", "--db", "copy.db")
+    done = house.call("admin", "import", "all.jsonl", "--db", "copy.db")
     assert done.code == 0
     assert done.out.count("nothing new") == 3
     assert done.out.endswith("3 sessions, 0 new events.\n")
@@ -76,8 +76,8 @@ def test_all_are_those_of_the_project_unless_every_project_is_meant(
 ) -> None:
     content = exported(house, "project.jsonl", "--all")
     assert {json.loads(line)["session_id"] for line in content.splitlines()} == set(three[:2])
-    assert house.call("export", "--all").out.encode() == content
-    done = house.call("export", "--any-project", "-o", "all.jsonl", "--json").json
+    assert house.call("admin", "export", "--all").out.encode() == content
+    done = house.call("admin", "export", "--any-project", "-o", "all.jsonl", "--json").json
     events = (house.folder / "all.jsonl").read_bytes().count(b"\n")
     assert done == {
         "format": "export/1",
@@ -89,16 +89,15 @@ def test_all_are_those_of_the_project_unless_every_project_is_meant(
 
 
 def test_what_is_exported_is_said_in_one_way(house: Project) -> None:
-    assert house.call("export").code == 2
-    assert house.call("export", "last", "--all").code == 2
-    empty = house.call("export", "--all", "-o", "all.jsonl")
+    assert house.call("admin", "export", "last", "--all").code == 2
+    empty = house.call("admin", "export", "--all", "-o", "all.jsonl")
     assert (empty.code, empty.err) == (1, "preflights: there is no session to export\n")
     assert not (house.folder / "all.jsonl").exists()
 
 
 def test_a_log_that_does_not_verify_is_not_exported(house: Project, three: list[str]) -> None:
     tampered(house, three[0], tampering.flipped)
-    done = house.call("export", "--all", "-o", "all.jsonl.gz")
+    done = house.call("admin", "export", "--all", "-o", "all.jsonl.gz")
     assert (done.code, done.out) == (4, "")
     assert f"session {three[0]}, event 2: its payload was changed" in done.err
     assert [path.name for path in house.folder.iterdir() if path.is_file()] == []
@@ -115,7 +114,7 @@ def test_sessions_that_are_mixed_line_by_line_are_put_in_order(
     while any(by_session.values()):
         mixed += [lines.pop(0) for lines in by_session.values() if lines]
     assert mixed != content.splitlines(keepends=True)
-    done = house.call("import", "-", "--db", "copy.db", stdin=b"".join(mixed))
+    done = house.call("admin", "import", "-", "--db", "copy.db", stdin=b"".join(mixed))
     assert done.code == 0, done
     assert exported(house, "again.jsonl", "--any-project", "--db", "copy.db") == content
 
@@ -124,7 +123,7 @@ def test_one_damaged_session_keeps_the_file_out(house: Project, three: list[str]
     content = exported(house, "all.jsonl", "--any-project")
     last = content.rstrip().rindex(b"\n")
     (house.folder / "all.jsonl").write_bytes(content[: last + 100])
-    done = house.call("import", "all.jsonl", "--db", "copy.db")
+    done = house.call("admin", "import", "all.jsonl", "--db", "copy.db")
     assert done.code == 4
     assert (
         house.call("sessions", "--any-project", "--json", "--db", "copy.db").json["sessions"] == []
@@ -136,9 +135,9 @@ def test_a_log_travels_between_engines_and_its_erasures_with_it(
 ) -> None:
     content = exported(house, "all.jsonl", "--any-project")
     server = ("--db", postgres)
-    assert house.call("import", "all.jsonl", *server).code == 0
+    assert house.call("admin", "import", "all.jsonl", *server).code == 0
     assert exported(house, "again.jsonl", "--any-project", *server) == content
-    done = house.call("erase", three[0], "--yes", *server)
+    done = house.call("admin", "erase", three[0], "--yes", *server)
     assert done.code == 0, done
     assert "the server's files hold what was erased until VACUUM FULL" in done.err
     assert house.call("audit", "verify", "--all", *server).code == 0
@@ -147,7 +146,7 @@ def test_a_log_travels_between_engines_and_its_erasures_with_it(
     assert b"OAuth login" not in later
     assert house.call("decisions").code == 0
     assert b"OAuth login" in house.recorded(), "projections hold it as well"
-    assert house.call("import", "later.jsonl", "--erase").code == 0
+    assert house.call("admin", "import", "later.jsonl", "--erase").code == 0
     assert exported(house, "back.jsonl", "--any-project") == later
     assert b"OAuth login" not in house.recorded()
 
@@ -163,15 +162,15 @@ def test_a_compressed_archive_is_the_same_every_time_and_read_by_its_first_bytes
     assert gzip.decompress(packed) == plain
     assert exported(house, "again.jsonl.gz", "--any-project") == packed
     (house.folder / "named-otherwise").write_bytes(packed)
-    assert house.call("import", "named-otherwise", "--db", "copy.db").code == 0
+    assert house.call("admin", "import", "named-otherwise", "--db", "copy.db").code == 0
     assert exported(house, "copy.jsonl", "--any-project", "--db", "copy.db") == plain
-    assert house.call("import", "-", "--db", "second.db", stdin=packed).code == 0
+    assert house.call("admin", "import", "-", "--db", "second.db", stdin=packed).code == 0
     kept = exported(house, "one.jsonl.gz", three[0])
     assert kept[:2] == jsonl.GZIP
     assert house.call("replay", "one.jsonl.gz").out.count("identical") == 1
 
 
-@pytest.mark.parametrize("command", ["import", "replay"])
+@pytest.mark.parametrize("command", ["admin import", "replay"])
 @pytest.mark.parametrize("damage", ["cut", "flipped", "followed", "only-magic", "no-deflate"])
 def test_a_damaged_archive_is_refused(house: Project, command: str, damage: str) -> None:
     house.started_session()
@@ -185,7 +184,7 @@ def test_a_damaged_archive_is_refused(house: Project, command: str, damage: str)
     else:
         packed = bytearray(jsonl.GZIP + (b"" if damage == "only-magic" else b"\x08" + b"x" * 50))
     (house.folder / "bad.jsonl.gz").write_bytes(packed)
-    done = house.call(command, "bad.jsonl.gz", "--db", "copy.db")
+    done = house.call(*command.split(), "bad.jsonl.gz", "--db", "copy.db")
     assert (done.code, done.out) == (4, ""), done
     assert done.err.startswith("preflights: damaged log: bad.jsonl.gz")
     assert done.is_safe()
@@ -198,7 +197,7 @@ def test_what_swells_when_it_is_unpacked_is_refused_before_it_fills_the_memory(
     bomb = gzip.compress(unit * (50_000_000 // len(unit)), 1, mtime=0)
     assert len(bomb) < 500_000
     (house.folder / "bomb.jsonl.gz").write_bytes(bomb)
-    done = house.run("import", "bomb.jsonl.gz", limits="-v 800000")
+    done = house.run("admin", "import", "bomb.jsonl.gz", limits="-v 800000")
     assert (done.code, done.out) == (4, ""), done
 
 
@@ -207,14 +206,14 @@ def test_what_swells_when_it_is_unpacked_is_refused_before_it_fills_the_memory(
 
 def test_only_the_first_of_many_are_named(house: Project) -> None:
     events = many(house.folder / "many.jsonl", 30).count(b"\n")
-    done = house.call("import", "many.jsonl")
+    done = house.call("admin", "import", "many.jsonl")
     assert done.out.count("\n") == 21
     assert done.out.endswith(f"30 sessions, {events} new events.\n")
 
 
 def test_a_pipe_can_be_imported_though_it_is_read_twice(house: Project) -> None:
     content = many(house.folder / "many.jsonl", 3)
-    done = house.run(program=("bash", "-c", "preflights import <(cat many.jsonl)"))
+    done = house.run(program=("bash", "-c", "preflights admin import <(cat many.jsonl)"))
     assert done.code == 0, done
     assert exported(house, "again.jsonl", "--all") == content
 
@@ -223,7 +222,7 @@ def test_a_pipe_can_be_imported_though_it_is_read_twice(house: Project) -> None:
 
 
 def test_a_backup_is_a_log_that_verifies(house: Project, three: list[str]) -> None:
-    done = house.call("db", "backup", "copy.db", "--json")
+    done = house.call("admin", "db", "backup", "copy.db", "--json")
     assert done.code == 0, done
     shape = done.json
     assert (shape["format"], shape["file"], shape["sessions"]) == ("db-backup/1", "copy.db", 3)
@@ -239,16 +238,16 @@ def test_a_backup_overwrites_nothing_and_leaves_nothing_behind(
     house: Project, three: list[str]
 ) -> None:
     (house.folder / "copy.db").write_text("mine")
-    done = house.call("db", "backup", "copy.db")
+    done = house.call("admin", "db", "backup", "copy.db")
     assert (done.code, done.err) == (1, "preflights: copy.db exists: name a new file\n")
     assert (house.folder / "copy.db").read_text() == "mine"
-    assert house.call("db", "backup", "no/such/folder.db").code == 5
-    assert house.call("db", "backup", ".").code == 1
+    assert house.call("admin", "db", "backup", "no/such/folder.db").code == 5
+    assert house.call("admin", "db", "backup", ".").code == 1
     assert [path.name for path in house.folder.iterdir() if path.is_file()] == ["copy.db"]
 
 
 def test_a_backup_goes_to_no_stream(house: Project, three: list[str]) -> None:
-    refused = house.call("db", "backup", "-")
+    refused = house.call("admin", "db", "backup", "-")
     assert (refused.code, len(refused.err.splitlines())) == (2, 1)
     assert "name a new file" in refused.err
     assert not (house.folder / "-").exists()
@@ -256,7 +255,7 @@ def test_a_backup_goes_to_no_stream(house: Project, three: list[str]) -> None:
 
 def test_a_backup_of_a_damaged_log_is_refused(house: Project, three: list[str]) -> None:
     tampered(house, three[0], tampering.flipped)
-    done = house.call("db", "backup", "copy.db")
+    done = house.call("admin", "db", "backup", "copy.db")
     assert (done.code, done.out) == (4, "")
     assert f"session {three[0]}, event 2: its payload was changed" in done.err
     assert [path.name for path in house.folder.iterdir() if path.is_file()] == []
@@ -265,9 +264,9 @@ def test_a_backup_of_a_damaged_log_is_refused(house: Project, three: list[str]) 
 def test_what_is_wrong_with_a_log_is_not_said_of_its_copy(house: Project, three: list[str]) -> None:
     with closing(sqlite3.connect(house.log, isolation_level=None)) as log:
         log.execute("UPDATE alembic_version SET version_num = '9999'")
-        newer = house.call("db", "backup", "copy.db")
+        newer = house.call("admin", "db", "backup", "copy.db")
         log.execute("DELETE FROM alembic_version")
-        nameless = house.call("db", "backup", "copy.db")
+        nameless = house.call("admin", "db", "backup", "copy.db")
     assert (newer.code, newer.out) == (4, "")
     assert newer.err.startswith(f"preflights: the log {house.log} has schema 9999, this version ")
     assert (nameless.code, nameless.err) == (
@@ -278,7 +277,7 @@ def test_what_is_wrong_with_a_log_is_not_said_of_its_copy(house: Project, three:
 
 
 def test_a_log_that_is_not_there_is_not_copied(house: Project) -> None:
-    done = house.call("db", "backup", "copy.db", "--db", "typo.db")
+    done = house.call("admin", "db", "backup", "copy.db", "--db", "typo.db")
     assert (done.code, done.out) == (5, "")
     assert done.err.startswith("preflights: there is no log at typo.db: ")
     assert [path.name for path in house.folder.iterdir() if path.is_file()] == []
@@ -286,10 +285,10 @@ def test_a_log_that_is_not_there_is_not_copied(house: Project) -> None:
 
 def test_writers_go_on_while_a_backup_is_made(house: Project) -> None:
     many(house.folder / "many.jsonl", 800)
-    writer = house.started("import", "many.jsonl")
+    writer = house.started("admin", "import", "many.jsonl")
     backups = 0
     while writer.poll() is None and backups < 20:
-        done = house.call("db", "backup", f"copy-{backups}.db")
+        done = house.call("admin", "db", "backup", f"copy-{backups}.db")
         assert done.code == 0, done
         backups += 1
     assert _wait(writer) == 0
@@ -308,14 +307,14 @@ def test_a_backup_holds_what_was_committed_and_nothing_is_torn(house: Project) -
     with closing(sqlite3.connect(house.log, isolation_level=None)) as writer:
         writer.execute("BEGIN IMMEDIATE")
         writer.execute("DELETE FROM outbox")
-        assert house.call("db", "backup", "copy.db").code == 0, "a writer is at work"
+        assert house.call("admin", "db", "backup", "copy.db").code == 0, "a writer is at work"
         writer.execute("ROLLBACK")
     listed = house.call("sessions", "--json", "--db", "copy.db").json["sessions"]
     assert {row["session_id"] for row in listed} == ids
 
 
 def test_the_log_in_postgresql_is_left_to_its_own_tools(house: Project, postgres: Any) -> None:
-    done = house.call("db", "backup", "copy.db", "--db", postgres)
+    done = house.call("admin", "db", "backup", "copy.db", "--db", postgres)
     assert (done.code, done.out) == (2, "")
     assert done.err.count("\n") == 1
     assert "pg_dump --format=custom" in done.err
@@ -324,7 +323,7 @@ def test_the_log_in_postgresql_is_left_to_its_own_tools(house: Project, postgres
 
 def test_an_archive_of_ours_hashes_the_same_on_every_machine(house: Project) -> None:
     many(house.folder / "many.jsonl", 2)
-    house.call("import", "many.jsonl")
+    house.call("admin", "import", "many.jsonl")
     packed = exported(house, "many.jsonl.gz", "--all")
     assert packed[:10] == b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x02\xff"
     plain = (house.folder / "many.jsonl").read_bytes()

@@ -36,17 +36,17 @@ def named(house: Project, *words: str, env: dict[str, str] | None = None) -> str
     return done.out
 
 
-RESTORE: Final = "is missing: look who did that, then restore the log from a copy"
+RESTORE: Final = "is missing: find out who did that, then restore the log from a copy"
 STRAY: Final = "is of no session of this log: "
 DAMAGE: Final = (
     ("DROP TRIGGER events_are_kept", f"'events_are_kept', which guards events, {RESTORE}"),
     (
         "CREATE TRIGGER theirs AFTER INSERT ON events BEGIN DELETE FROM claims; END",
-        "the log: the trigger 'theirs' is not of preflights: look who made it, then drop it",
+        "the log: the trigger 'theirs' is not of preflights: find out who made it, then drop it",
     ),
     (
         "INSERT INTO marks VALUES ('sessions', 'GONE', 3)",
-        f"00000001: a row of 'marks' {STRAY}`preflights projections rebuild` removes it",
+        f"00000001: a row of 'marks' {STRAY}`preflights admin projections rebuild` removes it",
     ),
     (
         "INSERT INTO marks SELECT 'theirs', session_id, 3 FROM heads",
@@ -67,7 +67,11 @@ DAMAGE: Final = (
     ),
     (
         "INSERT INTO numbers SELECT project, 7, session_id FROM heads",
-        ": the number 7 of house is given to it, and its record never bore it: delete the row",
+        ": the number 7 of house is given to it, and its record never had it: delete the row",
+    ),
+    (
+        "INSERT INTO numbers SELECT 'theirs', 1, session_id FROM heads",
+        ": the number 1 of theirs is given to it, and its record never had it: delete the row",
     ),
     (
         "UPDATE projections SET version = 99 WHERE name = 'usage'",
@@ -125,15 +129,26 @@ def test_a_call_that_no_row_knows_is_named_with_the_command_that_puts_it_back(
     waiting(house)
     assert house.call("audit", "verify", env=GOLDEN).code == 0
     changed(house, "DELETE FROM claims")
-    assert "`preflights projections rebuild` puts it back" in named(house, env=GOLDEN)
-    assert house.call("projections", "rebuild").code == 0
+    assert "`preflights admin projections rebuild` puts it back" in named(house, env=GOLDEN)
+    assert house.call("admin", "projections", "rebuild").code == 0
     assert house.call("audit", "verify", env=GOLDEN).code == 0
+
+
+def test_a_log_that_says_two_schemas_is_named_in_one_line(house: Project) -> None:
+    house.decided()
+    changed(house, "INSERT INTO alembic_version VALUES ('0001')")
+    for words in (("audit", "verify"), ("sessions",), ("db", "status")):
+        done = house.call(*words)
+        assert done.code == 4, done
+        assert "it says 2 schemas ('0001', '" in done.err
+        assert "`DELETE FROM alembic_version WHERE version_num <> '0001'`" in done.err
+        assert done.err.count("\n") == 1
 
 
 def test_a_number_that_was_borne_once_stays_given(house: Project) -> None:
     house.decided()
     house.decided("Add SSO")
-    assert house.call("erase", "last", "--yes").code == 0
+    assert house.call("admin", "erase", "last", "--yes").code == 0
     assert house.call("audit", "verify", "--all").code == 0
 
 
@@ -145,7 +160,7 @@ def test_what_is_not_looked_at_is_said(house: Project) -> None:
     assert done.out.splitlines()[1:] == ["Not looked at: 1 session of other projects (--all)."]
     assert house.call("audit", "verify", "--all", "--json").json["skipped"] == []
     one = house.call("audit", "verify", "last", "--json").json
-    assert one["skipped"] == ["everything but what was named"]
+    assert one["skipped"] == ["all other sessions"]
 
 
 def test_the_guards_that_are_expected_are_those_of_the_migrations(house: Project) -> None:

@@ -79,8 +79,8 @@ def test_a_fifo_blocks_no_command_and_takes_no_document(owing: Project, names: l
     assert (done.code, done.err) == (0, "")
     assert (owing.folder / DECISIONS / NAME).is_fifo()
     assert is_written(owing, f"{DECISIONS}/{NAME}.new")
-    assert owing.run("render", "last", "--check").code == 1
-    assert owing.run("renumber", "--check").code == 0
+    assert owing.run("admin", "render", "last", "--check").code == 1
+    assert owing.run("admin", "renumber", "--check").code == 0
 
 
 def test_a_link_to_a_device_takes_no_document(owing: Project) -> None:
@@ -137,11 +137,12 @@ def test_renumber_moves_no_link_and_waits_for_no_fifo(house: Project, victim: Pa
     os.mkfifo(folder / "0001-fifo.md")
     (folder / "0001-link.md").symlink_to(victim)
     (folder / "0001-folder.md").mkdir()
-    assert house.run("renumber").out == "No numbers collide.\n"
+    assert house.run("admin", "renumber").out == "No numbers collide.\n"
     (folder / "0001-theirs.md").write_text("theirs")
     (folder / "0002-taken.md").symlink_to(victim.with_name("missing"))
     assert (
-        house.run("renumber").out == f"{DECISIONS}/0001-theirs.md -> {DECISIONS}/0003-theirs.md\n"
+        house.run("admin", "renumber").out
+        == f"{DECISIONS}/0001-theirs.md -> {DECISIONS}/0003-theirs.md\n"
     )
     assert (folder / "0003-theirs.md").read_text() == "theirs"
 
@@ -152,10 +153,10 @@ def test_renumber_moves_no_link_and_waits_for_no_fifo(house: Project, victim: Pa
 @pytest.mark.parametrize(
     "command",
     [
-        ("export", "last", "-o", "out"),
+        ("admin", "export", "last", "-o", "out"),
         ("audit", "checkpoint", "-o", "out"),
         ("audit", "checkpoint", "-o", "out", "--force"),
-        ("db", "backup", "out"),
+        ("admin", "db", "backup", "out"),
         ("replay", "last", "--simulate", "--out", "out"),
     ],
 )

@@ -35,7 +35,7 @@ def other(colleague: Project, house: Project) -> Project:
 
 
 def exported(house: Project, *args: str) -> bytes:
-    return house.call("export", *(args or ("last",))).out.encode()
+    return house.call("admin", "export", *(args or ("last",))).out.encode()
 
 
 def stored(content: bytes) -> list[Stored]:
@@ -78,30 +78,30 @@ def test_a_tail_is_listed_and_needs_extend_without_a_terminal(
     house: Project, other: Project
 ) -> None:
     session_id = other.started_session("Add a login")
-    assert house.call("import", "-", stdin=exported(other)).code == 0
+    assert house.call("admin", "import", "-", stdin=exported(other)).code == 0
     other.call("answer", "last", "OAuth")
     other.call("accept", "last", "--by", "Mallory")
     whole = exported(other)
-    before = house.call("export", session_id).out
-    done = house.call("import", "-", stdin=whole)
+    before = house.call("admin", "export", session_id).out
+    done = house.call("admin", "import", "-", stdin=whole)
     assert done.code == 1
     assert done.err == (
-        "preflights: the file changes 1 session that is held here: look at the list, then say so "
-        "with --extend; nothing was imported\n"
+        "preflights: the file changes 1 session that is held here: read the list, then run this "
+        "again with --extend; nothing was imported\n"
     )
     assert done.out.splitlines()[0] == f"{session_id[-8:]} (house)  Add a login"
-    assert "extends it by 8 events, it was needs answers, and is accepted then: " in done.out
+    assert "extends it by 8 events, it was needs answers, and becomes accepted: " in done.out
     assert "decision acknowledged by user Mallory" in done.out
-    assert house.call("export", session_id).out == before
-    assert house.call("import", "-", "--extend", stdin=whole).code == 0
-    assert house.call("export", session_id).out.encode() == whole
+    assert house.call("admin", "export", session_id).out == before
+    assert house.call("admin", "import", "-", "--extend", stdin=whole).code == 0
+    assert house.call("admin", "export", session_id).out.encode() == whole
 
 
 def test_the_json_lists_what_a_file_changes(house: Project, other: Project) -> None:
     session_id = other.started_session("Add a login")
-    house.call("import", "-", stdin=exported(other))
+    house.call("admin", "import", "-", stdin=exported(other))
     other.call("abandon", "last")
-    done = house.call("import", "-", "--json", stdin=exported(other))
+    done = house.call("admin", "import", "-", "--json", stdin=exported(other))
     assert done.code == 1
     shape = json.loads(done.out)
     assert (shape["imported"], shape["sessions"]) == (False, [])
@@ -127,26 +127,26 @@ def test_the_json_lists_what_a_file_changes(house: Project, other: Project) -> N
             "superseded_by": None,
         }
     ]
-    done = house.call("import", "-", "--extend", "--json", stdin=exported(other))
+    done = house.call("admin", "import", "-", "--extend", "--json", stdin=exported(other))
     assert (done.code, done.json["imported"], len(done.json["changes"])) == (0, True, 1)
 
 
 def test_a_new_session_comes_along_only_with_the_answer(house: Project, other: Project) -> None:
     first = other.started_session("Add a login")
-    house.call("import", "-", stdin=exported(other))
+    house.call("admin", "import", "-", stdin=exported(other))
     other.call("answer", "last", "OAuth")
     second = other.started_session("Add a cache")
     whole = exported(other, "--all")
-    assert house.call("import", "-", stdin=whole).code == 1
+    assert house.call("admin", "import", "-", stdin=whole).code == 1
     assert house.call("show", second).code == 1
     (house.folder / "all.jsonl").write_bytes(whole)
-    with terminal(house, "import", "all.jsonl") as t:
+    with terminal(house, "admin", "import", "all.jsonl") as t:
         t.expect(r"Let 1 session go on as listed\? \[y/N\]: ")
         t.type("")
         t.expect("you did not agree; nothing was imported")
         assert t.code() == 1
     assert house.show(first)["status"] == "needs_answers"
-    with terminal(house, "import", "all.jsonl") as t:
+    with terminal(house, "admin", "import", "all.jsonl") as t:
         t.expect(r"\[y/N\]: ")
         t.type("y")
         assert t.code() == 0
@@ -157,7 +157,7 @@ def test_a_new_session_comes_along_only_with_the_answer(house: Project, other: P
 def test_what_is_listed_moves_no_terminal(house: Project) -> None:
     house.started_session("Add a login \u202e")
     new = SessionAbandoned(at=1, actor=MALLORY)
-    done = house.call("import", "-", stdin=extended(exported(house), new))
+    done = house.call("admin", "import", "-", stdin=extended(exported(house), new))
     assert done.code == 1
     assert r"Add a login \u202e" in done.out
     assert r"abandoned by user Mallory \x1b[31m" in done.out
@@ -171,31 +171,32 @@ def test_an_erasure_in_a_file_needs_erase_even_where_extend_is_given(house: Proj
     session_id = house.decided()["session_id"]
     content = erased(exported(house))
     for words in ((), ("--extend",)):
-        done = house.call("import", "-", *words, stdin=content)
+        done = house.call("admin", "import", "-", *words, stdin=content)
         assert done.code == 1
-        assert "the file erases 1 session that is held here: say so with --erase" in done.err
+        said = "the file erases 1 session that is held here: to allow that, run this again with"
+        assert f"{said} --erase;" in done.err
         assert "erases it, by 2 events: erased by user Mallory" in done.out
         assert done.is_safe()
         assert house.show(session_id)["status"] == "accepted"
     (house.folder / "erased.jsonl").write_bytes(content)
-    with terminal(house, "import", "erased.jsonl") as t:
-        t.expect("say so with --erase; nothing was imported")
+    with terminal(house, "admin", "import", "erased.jsonl") as t:
+        t.expect("again with --erase; nothing was imported")
         assert t.code() == 1
-    assert house.call("import", "-", "--erase", stdin=content).code == 0
+    assert house.call("admin", "import", "-", "--erase", stdin=content).code == 0
     assert house.show(session_id)["status"] == "erased"
 
 
 def test_erase_lets_nothing_else_go_on(house: Project, other: Project) -> None:
     first = house.decided()["session_id"]
     second = other.started_session("Add a cache")
-    house.call("import", "-", stdin=exported(other))
+    house.call("admin", "import", "-", stdin=exported(other))
     other.call("abandon", "last")
     content = erased(exported(house, first)) + exported(other)
-    done = house.call("import", "-", "--erase", stdin=content)
+    done = house.call("admin", "import", "-", "--erase", stdin=content)
     assert done.code == 1
     assert "the file changes 1 session that is held here" in done.err
     assert house.show(first)["status"] == "accepted"
-    assert house.call("import", "-", "--erase", "--extend", stdin=content).code == 0
+    assert house.call("admin", "import", "-", "--erase", "--extend", stdin=content).code == 0
     assert house.show(first)["status"] == "erased"
     assert house.show(second)["status"] == "abandoned"
 
@@ -211,7 +212,7 @@ def in_force(house: Project) -> list[str]:
 def test_a_successor_that_does_not_exist_takes_no_decision_out_of_force(house: Project) -> None:
     session_id = house.decided()["session_id"]
     content = superseded(exported(house), UNKNOWN)
-    done = house.call("import", "-", "--extend", stdin=content)
+    done = house.call("admin", "import", "-", "--extend", stdin=content)
     assert done.code == 1
     assert (
         f"the file says that deadbeef supersedes {session_id[-8:]}, and deadbeef does" in done.err
@@ -229,28 +230,28 @@ def test_a_successor_that_says_nothing_takes_no_decision_out_of_force(house: Pro
     ]
     for by in (second, open_):
         content = superseded(exported(house, first), by)
-        assert house.call("import", "-", "--extend", stdin=content).code == 1
+        assert house.call("admin", "import", "-", "--extend", stdin=content).code == 1
     assert in_force(house) == sorted((first, second))
 
 
 def test_a_new_decision_supersedes_nothing_here_by_itself(house: Project, other: Project) -> None:
     first = house.decided()["session_id"]
-    other.call("import", "-", stdin=exported(house))
+    other.call("admin", "import", "-", stdin=exported(house))
     second = other.decided("Add SSO", "--supersedes", first)["session_id"]
-    done = house.call("import", "-", "--extend", stdin=exported(other, second))
+    done = house.call("admin", "import", "-", "--extend", stdin=exported(other, second))
     assert done.code == 1
     assert f"{second[-8:]} supersedes {first[-8:]}, and {first[-8:]} does not say so" in done.err
-    assert "export both together (`preflights export --all`)" in done.err
+    assert "export both together (`preflights admin export --all`)" in done.err
     assert house.call("show", second).code == 1
-    assert house.call("import", "-", "--extend", stdin=exported(other, "--all")).code == 0
+    assert house.call("admin", "import", "-", "--extend", stdin=exported(other, "--all")).code == 0
     assert in_force(house) == [second]
 
 
 def test_a_supersession_is_listed_with_its_successor(house: Project, other: Project) -> None:
     first = house.decided()["session_id"]
-    other.call("import", "-", stdin=exported(house))
+    other.call("admin", "import", "-", stdin=exported(house))
     second = other.decided("Add SSO", "--supersedes", first)["session_id"]
-    done = house.call("import", "-", stdin=exported(other, "--all"))
+    done = house.call("admin", "import", "-", stdin=exported(other, "--all"))
     assert done.code == 1
     assert f"it is superseded by {second[-8:]}: decision superseded by user Ada L" in done.out
 
@@ -262,24 +263,24 @@ def test_one_session_of_a_pair_is_taken_where_the_other_is_unknown(
     second = house.decided("Add SSO", "--supersedes", first)["session_id"]
     for one, partner in ((first, second), (second, first)):
         log = ("--db", f"{one[-4:]}.db")
-        done = other.call("import", "-", *log, stdin=exported(house, one))
+        done = other.call("admin", "import", "-", *log, stdin=exported(house, one))
         assert done.code == 0
         assert f"{partner[-8:]} does not say so, neither here nor in the file" in done.err
-        assert other.call("import", "-", *log, stdin=exported(house, one)).err == ""
-    assert other.call("import", "-", stdin=exported(house, "--all")).err == ""
+        assert other.call("admin", "import", "-", *log, stdin=exported(house, one)).err == ""
+    assert other.call("admin", "import", "-", stdin=exported(house, "--all")).err == ""
 
 
 def test_a_pair_whose_successor_was_erased_can_be_taken(house: Project, other: Project) -> None:
     first = house.decided()["session_id"]
-    other.call("import", "-", stdin=exported(house))
+    other.call("admin", "import", "-", stdin=exported(house))
     second = house.decided("Add SSO", "--supersedes", first)["session_id"]
-    house.call("erase", second, "--yes")
-    assert other.call("import", "-", "--extend", stdin=exported(house, "--all")).code == 0
+    house.call("admin", "erase", second, "--yes")
+    assert other.call("admin", "import", "-", "--extend", stdin=exported(house, "--all")).code == 0
 
 
 def test_a_supersession_by_no_session_at_all_is_refused(house: Project) -> None:
     house.decided()
-    done = house.call("import", "-", "--extend", stdin=superseded(exported(house), ""))
+    done = house.call("admin", "import", "-", "--extend", stdin=superseded(exported(house), ""))
     assert done.code == 1
     assert "does not name the other session" in done.err
     assert len(house.call("decisions", "--json").json["decisions"]) == 1

@@ -7,7 +7,8 @@ from datetime import UTC, datetime
 import click
 import pytest
 
-from preflights_cli.dates import EPOCH, Moment, iso
+from preflights_cli.dates import Moment
+from preflights_es.core.times import EPOCH, iso
 from tests.cli.program import Project
 
 

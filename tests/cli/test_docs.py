@@ -30,6 +30,7 @@ import re
 import shlex
 import shutil
 from collections.abc import Iterator
+from itertools import takewhile
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -37,9 +38,11 @@ import click
 import pytest
 
 import preflights_es
-from preflights_cli.main import COMMANDS, preflights
+from preflights_cli.commands import SECTIONS, Lazy, commands
+from preflights_cli.main import preflights
 from preflights_es.settings import file
 from preflights_es.settings.load import Options
+from preflights_es.workflows.clarification import settings as clarification
 from tests.cli.program import Project, Result
 from tests.cli.tampering import cut_with_its_head, flipped, tampered
 from tests.cli.terminal import ANSWER, KEY, terminal
@@ -128,7 +131,7 @@ def test_the_commands_of_a_page_do_what_it_says(shop: Project, page: str) -> Non
                     _check_shown(shop, one, where)
             case "toml":
                 _settings_file(shop, block.text).write_text(block.text)
-                done = shop.call("db", "upgrade")
+                done = shop.call("admin", "db", "upgrade")
                 assert done.code == 0, (where, done.err)
             case "python":
                 pass  # below
@@ -234,7 +237,7 @@ def test_the_python_of_a_page_runs(
     shop: Project, page: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shop.decided()
-    (shop.folder / "session.jsonl").write_text(shop.call("export", "last").out)
+    (shop.folder / "session.jsonl").write_text(shop.call("admin", "export", "last").out)
     monkeypatch.chdir(shop.folder)
     namespace: dict[str, Any] = {}
     for block in blocks(page):
@@ -315,14 +318,14 @@ def test_the_fields_of_a_session_are_those_that_are_documented(shop: Project) ->
     check("sessions/1", shop.call("sessions", "--json").json)
     check("log/1", *shop.events(), opaque="data")
     check("prompt/1", shop.call("prompt", "--json").json)
-    check("render/1", shop.call("render", "--json").json)
-    check("export/1", shop.call("export", "last", "-o", "new.jsonl", "--json").json)
-    again = shop.call("import", "new.jsonl", "--json").json
+    check("render/1", shop.call("admin", "render", "--json").json)
+    check("export/1", shop.call("admin", "export", "last", "-o", "new.jsonl", "--json").json)
+    again = shop.call("admin", "import", "new.jsonl", "--json").json
     check("import/1", again, _merged(shop), *_extending(shop))
     (shop.folder / "docs" / "decisions" / "0001-by-hand.md").write_text("# By hand\n")
-    check("renumber/1", shop.call("renumber", "--check", "--json").json)
-    check("db-status/1", shop.call("db", "status", "--json").json)
-    check("db-upgrade/1", shop.call("db", "upgrade", "--json").json)
+    check("renumber/1", shop.call("admin", "renumber", "--check", "--json").json)
+    check("db-status/1", shop.call("admin", "db", "status", "--json").json)
+    check("db-upgrade/1", shop.call("admin", "db", "upgrade", "--json").json)
 
 
 def _merged(shop: Project) -> Any:
@@ -331,7 +334,9 @@ def _merged(shop: Project) -> Any:
     clone.folder.mkdir(parents=True)
     clone.git("init", "--quiet", "--template=")
     clone.decided("Add a login")
-    return clone.call("import", "-", "--json", stdin=shop.call("export", "--all").out.encode()).json
+    return clone.call(
+        "admin", "import", "-", "--json", stdin=shop.call("admin", "export", "--all").out.encode()
+    ).json
 
 
 def _extending(shop: Project) -> Iterator[Any]:
@@ -340,12 +345,12 @@ def _extending(shop: Project) -> Iterator[Any]:
     clone.folder.mkdir(parents=True)
     clone.git("init", "--quiet", "--template=")
     first = clone.decided("Add a login")["session_id"]
-    shop.call("import", "-", stdin=clone.call("export", first).out.encode())
+    shop.call("admin", "import", "-", stdin=clone.call("admin", "export", first).out.encode())
     new = clone.decided("Add SSO", "--supersedes", first)["session_id"]
-    both = clone.call("export", "--all").out.encode()
-    yield shop.call("import", "-", "--json", stdin=both).json
-    alone = clone.call("export", new).out.encode()
-    yield clone.call("import", "-", "--json", "--db", "empty.db", stdin=alone).json
+    both = clone.call("admin", "export", "--all").out.encode()
+    yield shop.call("admin", "import", "-", "--json", stdin=both).json
+    alone = clone.call("admin", "export", new).out.encode()
+    yield clone.call("admin", "import", "-", "--json", "--db", "empty.db", stdin=alone).json
 
 
 def test_the_fields_of_the_audit_are_those_that_are_documented(shop: Project) -> None:
@@ -357,9 +362,13 @@ def test_the_fields_of_the_audit_are_those_that_are_documented(shop: Project) ->
         shop.call("audit", "checkpoint", "-o", "all.jsonl", "--json").json,
         shop.call("audit", "checkpoint", "--all", "-o", "log.jsonl", "--json").json,
     )
-    check("db-backup/1", shop.call("db", "backup", "copy.db", "--json").json)
-    dry = shop.call("erase", led, "--dry-run", "--json").json
-    check("erase/1", dry, shop.call("erase", led, "--yes", "--quoting", "--json").json)
+    lines = shop.call("admin", "export", led).out.splitlines(keepends=True)
+    unwritten = "".join(takewhile(lambda line: "artifact.written.v1" not in line, lines))
+    elsewhere = ("--db", "elsewhere.db")
+    assert shop.call("admin", "import", "-", *elsewhere, stdin=unwritten.encode()).code == 0
+    check("db-backup/1", shop.call("admin", "db", "backup", "copy.db", "--json").json)
+    dry = shop.call("admin", "erase", led, "--dry-run", "--json").json
+    check("erase/1", dry, shop.call("admin", "erase", led, "--yes", "--quoting", "--json").json)
     shop.call("decisions")
     tampered(shop, broken, cut_with_its_head)
     tampered(shop, broken, flipped)
@@ -369,6 +378,7 @@ def test_the_fields_of_the_audit_are_those_that_are_documented(shop: Project) ->
         "audit-verify/1",
         shop.call("audit", "verify", "--json").json,
         shop.call("audit", "verify", *against).json,
+        shop.call("audit", "verify", *elsewhere, "--json").json,
     )
 
 
@@ -385,8 +395,8 @@ def test_the_fields_of_a_note_are_those_that_are_documented(shop: Project) -> No
         )
     ]
     check("note/1", asking, refused, *filed)
-    check("notes/1", shop.call("notes", "--json").json)
-    check("items/1", shop.call("tasks", "--json").json, opaque="items")
+    check("notes/1", shop.call("note", "list", "--json").json)
+    check("items/1", shop.call("note", "tasks", "--json").json, opaque="items")
 
 
 def test_the_fields_of_a_replay_are_those_that_are_documented(shop: Project) -> None:
@@ -407,7 +417,7 @@ def test_every_shape_is_documented_and_named_after_its_format() -> None:
     shapes = {heading for heading in tables("docs/api.md") if "/" in heading}
     formats = {
         found
-        for path in (ROOT / "cli" / "preflights_cli").glob("*.py")
+        for path in (ROOT / "cli" / "preflights_cli").rglob("*.py")
         for found in re.findall(r'"([a-z-]+/\d)"', path.read_text())
     }
     assert shapes == formats | {"log/1"}
@@ -426,9 +436,25 @@ def test_every_exported_name_is_documented() -> None:
 
 
 def sections(page: str) -> dict[str, str]:
-    """The text under each heading of the second rank."""
-    parts = re.split(r"^## (.*)$", (ROOT / page).read_text("utf-8"), flags=re.MULTILINE)
+    """The text under each heading of the second or third rank."""
+    parts = re.split(r"^###? (.*)$", (ROOT / page).read_text("utf-8"), flags=re.MULTILINE)
     return dict(zip(parts[1::2], parts[2::2], strict=True))
+
+
+COMMANDS_SHOWN: Final = [
+    name for name in sections("docs/cli.md") if name.split(", ")[0] in commands()
+]
+"""Headings of docs/cli.md that name one command or some of them."""
+
+
+def command_of(name: str) -> click.Command:
+    """A command by its words."""
+    found: click.Command | None = preflights
+    for word in name.split():
+        assert isinstance(found, Lazy)
+        found = found.get_command(click.Context(found), word)
+    assert found is not None
+    return found
 
 
 def options_of(command: click.Command) -> set[str]:
@@ -442,19 +468,29 @@ def options_of(command: click.Command) -> set[str]:
     }.union(*map(options_of, inner))
 
 
-@pytest.mark.parametrize("name", COMMANDS)
-def test_every_option_of_a_command_is_documented(name: str) -> None:
+def test_every_command_has_a_heading_below_its_group() -> None:
+    text = _BLOCK.sub("", (ROOT / "docs/cli.md").read_text("utf-8"))
+    shown = {}
+    for part in re.split(r"^## ", text, flags=re.MULTILINE)[1:]:
+        names = re.findall(r"^### (.*)$", part, re.MULTILINE)
+        shown[part.partition("\n")[0]] = {name for heading in names for name in heading.split(", ")}
+    for title, top in SECTIONS.items():
+        below = {name for name in commands() if name.split()[0] in top}
+        assert shown[title] == below, title
+
+
+@pytest.mark.parametrize("heading", COMMANDS_SHOWN)
+def test_every_option_of_a_command_is_documented(heading: str) -> None:
     text = sections("docs/cli.md")
-    rows = "".join(re.findall(r"^\| `--?[a-z].*? \|", text[name], re.MULTILINE))
+    rows = "".join(re.findall(r"^\| `--?[a-z].*? \|", text[heading], re.MULTILINE))
     own = set(re.findall(r"`(--?[a-z][a-z-]*)`", rows))
     common = set(
         re.findall(r"^\| `(--?[a-z]+)`(?:, `(--[a-z]+)`)?", text["In general"], re.MULTILINE)
     )
     everywhere = {word for pair in common for word in pair if word}
-    command = preflights.get_command(click.Context(preflights), name)
-    assert command is not None
-    assert own == options_of(command) - everywhere - {"--help"}
-    assert "```" in text[name], f"{name} has no example"
+    options = set().union(*(options_of(command_of(name)) for name in heading.split(", ")))
+    assert own == options - everywhere - {"--help"}
+    assert "```" in text[heading], f"{heading} has no example"
 
 
 def test_every_setting_is_documented_and_every_documented_one_exists() -> None:
@@ -466,10 +502,10 @@ def test_every_setting_is_documented_and_every_documented_one_exists() -> None:
         for key in file.File.__struct_fields__
         if key not in providers and not key.startswith("llm_")
     }
-    assert found[0] == (keys - {"clarification"}) | {"provider"}
-    assert found[1] == set(file.ClarificationTable.__struct_fields__)
-    assert found[2] == set(file.CategoryTable.__struct_fields__)
-    assert found[3] == set(file.SecondaryTable.__struct_fields__)
+    assert found[0] == keys | {"provider"}
+    assert found[1] == set(clarification.ClarificationTable.__struct_fields__)
+    assert found[2] == set(clarification.CategoryTable.__struct_fields__)
+    assert found[3] == set(clarification.SecondaryTable.__struct_fields__)
 
 
 def tables_of_keys(number: int) -> set[str]:
@@ -484,7 +520,7 @@ def tables_of_keys(number: int) -> set[str]:
 
 def test_every_variable_that_is_read_is_documented() -> None:
     text = sections("docs/configuration.md")["Environment"]
-    source = "".join(path.read_text() for path in (ROOT / "preflights_es").glob("settings*.py"))
+    source = "".join(path.read_text() for path in (ROOT / "preflights_es").glob("settings/*.py"))
     for name in re.findall(r'"(PREFLIGHTS_[A-Z_]+)"', source):
         assert f"`{name}`" in text
     for name in re.findall(r"`(PREFLIGHTS_[A-Z_]+)`", text):

@@ -18,7 +18,7 @@ QUESTION = r"for good\? \[y/N\]: "
 
 
 def erased(house: Project, session_id: str, *args: str) -> Any:
-    done = house.call("erase", session_id, "--yes", "--json", *args)
+    done = house.call("admin", "erase", session_id, "--yes", "--json", *args)
     assert done.code == 0, done
     return done.json
 
@@ -43,7 +43,7 @@ def test_what_was_said_is_gone_from_every_byte_of_the_log(house: Project) -> Non
 
 def test_what_stays_is_said(house: Project) -> None:
     session_id = house.decided()["session_id"]
-    done = house.call("erase", session_id, "--yes")
+    done = house.call("admin", "erase", session_id, "--yes")
     assert done.out == (
         f"{session_id[-8:]}  accepted, 11 events, {_today(done.out)}\n"
         "  its document stays: docs/decisions/0001-add-oauth-login.md\n"
@@ -90,11 +90,11 @@ def test_an_erased_session_is_shown_as_such_everywhere(house: Project) -> None:
         ("resume", "SESSION"),
         ("resume", "SESSION", "--provider", "sim"),
         ("prompt", "SESSION"),
-        ("render", "SESSION"),
-        ("render", "SESSION", "--stdout"),
+        ("admin", "render", "SESSION"),
+        ("admin", "render", "SESSION", "--stdout"),
         ("replay", "SESSION", "--drift"),
         ("replay", "SESSION", "--simulate"),
-        ("erase", "SESSION", "--yes"),
+        ("admin", "erase", "SESSION", "--yes"),
         ("start", "Add login", "--supersedes", "SESSION"),
     ],
 )
@@ -103,11 +103,11 @@ def test_nothing_more_is_done_with_an_erased_session(
 ) -> None:
     session_id = house.decided()["session_id"]
     erased(house, session_id)
-    before = house.call("export", session_id).out
+    before = house.call("admin", "export", session_id).out
     done = house.call(*(session_id if word == "SESSION" else word for word in command))
     assert (done.code, done.out) == (1, ""), done
     assert done.err.count("\n") == 1
-    assert house.call("export", session_id).out == before
+    assert house.call("admin", "export", session_id).out == before
 
 
 def test_a_replay_says_that_there_is_nothing_to_replay(house: Project) -> None:
@@ -133,12 +133,12 @@ def test_its_number_stays_taken_and_last_is_another(house: Project) -> None:
 
 def test_a_note_is_erased_as_well(house: Project) -> None:
     house.call("note", "Zacharias: call the dentist at 9")
-    session_id = json.loads(house.call("notes", "--json").out)["notes"][0]["session_id"]
+    session_id = json.loads(house.call("note", "list", "--json").out)["notes"][0]["session_id"]
     erased(house, session_id)
     assert b"Zacharias" not in house.recorded()
-    assert house.call("notes", "--json").json["notes"] == []
+    assert house.call("note", "list", "--json").json["notes"] == []
     assert house.call("show", session_id).code == 0
-    assert house.call("tasks", "--json").json["items"] == []
+    assert house.call("note", "tasks", "--json").json["items"] == []
 
 
 def test_a_document_that_was_still_owed_is_not_written_any_more(house: Project) -> None:
@@ -158,14 +158,14 @@ def test_a_faulted_session_is_erased(house: Project) -> None:
     session_id = house.started_session()
     buggy = ("python", str(Path(__file__).parent / "buggy.py"))
     assert house.run("answer", "last", "crash", program=buggy).code == 70
-    assert house.run("erase", session_id, "--yes", program=buggy).code == 0
+    assert house.run("admin", "erase", session_id, "--yes", program=buggy).code == 0
     assert house.call("show", session_id, "--json").json["status"] == "erased"
 
 
 def test_a_damaged_session_is_not_erased(house: Project) -> None:
     session_id = house.decided()["session_id"]
     tampered(house, session_id, tampering.flipped)
-    done = house.call("erase", session_id, "--yes")
+    done = house.call("admin", "erase", session_id, "--yes")
     assert (done.code, done.out) == (4, "")
     assert "event 2: its payload was changed" in done.err
 
@@ -192,7 +192,7 @@ def quoted(house: Project) -> tuple[str, str, str]:
 
 def test_what_quotes_a_session_is_listed(house: Project, quoted: tuple[str, str, str]) -> None:
     old, new, led = quoted
-    shape = house.call("erase", new, "--dry-run", "--json").json
+    shape = house.call("admin", "erase", new, "--dry-run", "--json").json
     assert sorted(shape["quotes"], key=lambda q: str(q["how"])) == [
         {"session_id": led, "quoted": new, "how": "known", "documents": [], "stays": True},
         {
@@ -203,7 +203,7 @@ def test_what_quotes_a_session_is_listed(house: Project, quoted: tuple[str, str,
             "stays": True,
         },
     ]
-    done = house.call("erase", old, "--dry-run")
+    done = house.call("admin", "erase", old, "--dry-run")
     assert f"{new[-8:]}  quotes {old[-8:]}: it replaces it\n" in done.out
     assert done.out.endswith("Nothing was erased: this is a dry run.\n")
     assert house.show(old)["status"] == "superseded"
@@ -217,9 +217,9 @@ def test_documents_of_sessions_that_quote_are_named(
         f"docs/decisions/000{n}-add-{name}.md" for n, name in ((1, "oauth-login"), (2, "sso"))
     )
     assert "Add OAuth login" in (house.folder / newer).read_text()
-    dry = house.call("erase", old, "--dry-run")
+    dry = house.call("admin", "erase", old, "--dry-run")
     assert f"it replaces it\n  its document names it, and stays: {newer}\n" in dry.out
-    done = house.call("erase", old, "--yes")
+    done = house.call("admin", "erase", old, "--yes")
     assert f"Delete yourself: {older}; git keeps what was committed.\n" in done.out
     assert f"Edit yourself, since they name it: {newer}.\n" in done.out
     assert (house.folder / newer).exists()
@@ -229,10 +229,10 @@ def test_documents_that_name_each_other_are_said_once(
     house: Project, quoted: tuple[str, str, str]
 ) -> None:
     old, new, led = quoted
-    shape = house.call("erase", new, "--dry-run", "--json").json
+    shape = house.call("admin", "erase", new, "--dry-run", "--json").json
     named = {quote["session_id"]: quote["documents"] for quote in shape["quotes"]}
     assert named == {led: [], old: ["docs/decisions/0001-add-oauth-login.md"]}
-    done = house.call("erase", new, "--quoting", "--yes")
+    done = house.call("admin", "erase", new, "--quoting", "--yes")
     assert "Edit yourself" not in done.out
     (line,) = (one for one in done.out.splitlines() if one.startswith("Delete yourself"))
     assert line.count(".md") == 2
@@ -245,7 +245,7 @@ def test_documents_of_an_erasure_that_was_killed_are_found_by_their_session(hous
         s for s in house.call("sessions", "--json").json["sessions"] if "Q" in s["intention"]
     )
     erased(house, quimby["session_id"])  # and whoever ran it never read what it said
-    assert house.call("erase", quimby["session_id"], "--yes").code == 1
+    assert house.call("admin", "erase", quimby["session_id"], "--yes").code == 1
     row = house.call("sessions", "--status", "erased").out.splitlines()[-1]
     found = house.run(program=("grep", "-rl", row.split()[0], "docs")).out.splitlines()
     assert found == ["docs/decisions/0001-let-quimby-in-by-a-login.md"]
@@ -266,10 +266,10 @@ def test_what_quotes_stays_where_nobody_asked_for_more(
     house: Project, quoted: tuple[str, str, str]
 ) -> None:
     old, new, _ = quoted
-    done = house.call("erase", old, "--yes")
+    done = house.call("admin", "erase", old, "--yes")
     assert f"Not erased, though it quotes: {new[-8:]}.\n" in done.out
     assert house.show(new)["status"] == "accepted"
-    assert house.call("renumber").code == 0
+    assert house.call("admin", "renumber").code == 0
     assert house.call("replay", new).code == 0
 
 
@@ -287,7 +287,7 @@ def test_a_decision_can_be_accepted_though_what_it_replaces_was_erased(house: Pr
 def test_without_a_terminal_nothing_is_erased_unless_it_is_said(house: Project) -> None:
     session_id = house.decided()["session_id"]
     for args in ((), ("--json",)):
-        done = house.call("erase", session_id, *args)
+        done = house.call("admin", "erase", session_id, *args)
         assert (done.code, done.out) == (2, "")
         assert "without a terminal nothing is erased unless you say --yes" in done.err
     assert house.show(session_id)["status"] == "accepted"
@@ -295,13 +295,13 @@ def test_without_a_terminal_nothing_is_erased_unless_it_is_said(house: Project) 
 
 def test_at_a_terminal_a_person_is_asked(house: Project, quoted: tuple[str, str, str]) -> None:
     old, new, _ = quoted
-    with terminal(house, "erase", old) as t:
+    with terminal(house, "admin", "erase", old) as t:
         t.expect(QUESTION)
         t.type("n")
         assert "Nothing was erased." in t.rest()
         assert t.code() == 1
     assert house.show(old)["status"] == "superseded"
-    with terminal(house, "erase", old) as t:
+    with terminal(house, "admin", "erase", old) as t:
         t.expect(QUESTION)
         t.type("y")
         t.expect(r"Also erase the session that quotes it\? \[y/N\]: ")
@@ -314,7 +314,7 @@ def test_at_a_terminal_a_person_is_asked(house: Project, quoted: tuple[str, str,
 
 def test_ctrl_c_at_the_question_erases_nothing(house: Project) -> None:
     session_id = house.decided()["session_id"]
-    with terminal(house, "erase", session_id) as t:
+    with terminal(house, "admin", "erase", session_id) as t:
         t.expect(QUESTION)
         t.interrupt()
         assert t.code() == 130
@@ -326,21 +326,24 @@ def test_ctrl_c_at_the_question_erases_nothing(house: Project) -> None:
 
 def test_sessions_that_rested_long_enough_are_erased(house: Project) -> None:
     ids = {house.decided()["session_id"], house.started_session()}
-    assert house.call("erase", "--older-than", "1d", "--yes").out == "No session is that old.\n"
-    shape = house.call("erase", "--older-than", "0d", "--dry-run", "--json").json
+    assert (
+        house.call("admin", "erase", "--older-than", "1d", "--yes").out
+        == "No session is that old.\n"
+    )
+    shape = house.call("admin", "erase", "--older-than", "0d", "--dry-run", "--json").json
     assert {one["session_id"] for one in shape["sessions"]} == ids
     assert (shape["erased"], shape["scrubbed"]) == (False, None)
-    done = house.call("erase", "--older-than", "0d", "--yes", "--json")
+    done = house.call("admin", "erase", "--older-than", "0d", "--yes", "--json")
     assert (done.code, done.json["erased"]) == (0, True)
     assert {house.show(one)["status"] for one in ids} == {"erased"}
-    again = house.call("erase", "--older-than", "0d", "--yes", "--json").json
+    again = house.call("admin", "erase", "--older-than", "0d", "--yes", "--json").json
     assert (again["erased"], again["sessions"]) == (False, [])
 
 
 def test_a_damaged_session_holds_no_other_up(house: Project) -> None:
     damaged, sound = house.decided()["session_id"], house.started_session()
     tampered(house, damaged, tampering.flipped)
-    done = house.call("erase", "--older-than", "0d", "--yes")
+    done = house.call("admin", "erase", "--older-than", "0d", "--yes")
     assert done.code == 4
     assert f"Erased {sound[-8:]}.\n" in done.out
     assert f"warning: damaged log: session {damaged}" in done.err
@@ -361,7 +364,7 @@ def test_a_damaged_session_holds_no_other_up(house: Project) -> None:
     ],
 )
 def test_what_is_to_be_erased_is_said_in_one_way(house: Project, args: tuple[str, ...]) -> None:
-    done = house.call("erase", "--yes", *args)
+    done = house.call("admin", "erase", "--yes", *args)
     assert (done.code, done.out) == (2, "")
     assert done.err.count("\n") == 1
     assert done.is_safe()
@@ -372,16 +375,16 @@ def test_what_is_to_be_erased_is_said_in_one_way(house: Project, args: tuple[str
 
 def test_an_erasure_travels_to_a_copy(house: Project) -> None:
     session_id = house.decided("Let Quimby in by a login")["session_id"]
-    early = house.call("export", session_id).out.encode()
-    house.call("import", "-", "--db", "copy.db", stdin=early)
+    early = house.call("admin", "export", session_id).out.encode()
+    house.call("admin", "import", "-", "--db", "copy.db", stdin=early)
     erased(house, session_id)
-    late = house.call("export", session_id).out.encode()
-    house.call("import", "-", "--erase", "--db", "copy.db", stdin=late)
-    assert house.call("export", session_id, "--db", "copy.db").out.encode() == late
+    late = house.call("admin", "export", session_id).out.encode()
+    house.call("admin", "import", "-", "--erase", "--db", "copy.db", stdin=late)
+    assert house.call("admin", "export", session_id, "--db", "copy.db").out.encode() == late
     assert (
-        house.call("import", "-", "--db", "copy.db", "--json", stdin=early).json["sessions"][0][
-            "new_events"
-        ]
+        house.call("admin", "import", "-", "--db", "copy.db", "--json", stdin=early).json[
+            "sessions"
+        ][0]["new_events"]
         == 0
     ), "an old copy brings nothing back"
     assert house.show(session_id)["status"] == "erased"

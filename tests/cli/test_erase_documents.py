@@ -22,7 +22,7 @@ def login(house: Project) -> str:
 
 def listed(house: Project, session_id: str) -> Any:
     """The documents that an erasure would name."""
-    (found,) = house.call("erase", session_id, "--dry-run", "--json").json["sessions"]
+    (found,) = house.call("admin", "erase", session_id, "--dry-run", "--json").json["sessions"]
     return found["documents"]
 
 
@@ -35,11 +35,11 @@ def moved(house: Project, to: str) -> Path:
 def test_what_lies_beside_an_edited_record_is_listed(house: Project, login: str) -> None:
     record = house.folder / LOGIN
     record.write_text("A person's own words.\n")
-    assert house.call("render", login).code == 0
+    assert house.call("admin", "render", login).code == 0
     assert listed(house, login) == [LOGIN, f"{LOGIN}.new"]
     beside = house.folder / f"{LOGIN}.new"
     beside.write_text("A login, in a person's own words.\n")
-    assert house.call("render", login).code == 0
+    assert house.call("admin", "render", login).code == 0
     assert listed(house, login) == [LOGIN, f"{LOGIN}.new", f"{LOGIN}.new2"]
     record.unlink()
     beside.unlink()
@@ -63,7 +63,7 @@ def test_a_record_that_was_moved_or_renamed_by_hand_is_listed(
     moved(house, to)
     assert listed(house, login) == [to]
     assert listed(house, other) == [f"{DECISIONS}/0002-add-sso.md"]
-    done = house.call("erase", login, "--yes")
+    done = house.call("admin", "erase", login, "--yes")
     assert done.is_safe()
     shown = to.replace("\x1b", "\\x1b")
     assert f"  its document stays: {shown}\n" in done.out
@@ -115,27 +115,27 @@ def test_a_folder_that_leads_outside_holds_no_erasure_up(
     (house.folder / TASKS).symlink_to(tmp_path / "tasks")
     moved(house, f"{DECISIONS}/auth.md")
     assert listed(house, login) == [f"{DECISIONS}/auth.md"]
-    assert house.call("erase", login, "--yes").code == 0
+    assert house.call("admin", "erase", login, "--yes").code == 0
 
 
 def test_a_name_that_is_no_utf_8_is_listed_too(house: Project, login: str) -> None:
     folder = os.fsencode(house.folder / DECISIONS)
     os.rename(house.folder / LOGIN, folder + b"/caf\xe9.md")
     assert listed(house, login) == [f"{DECISIONS}/caf\\xe9.md"]
-    assert f"{DECISIONS}/caf\\xe9.md\n" in house.call("erase", login, "--dry-run").out
+    assert f"{DECISIONS}/caf\\xe9.md\n" in house.call("admin", "erase", login, "--dry-run").out
 
 
 def test_a_moved_document_of_a_session_that_quotes_is_listed(house: Project, login: str) -> None:
     house.decided("Add SSO", "--supersedes", login)
     (house.folder / DECISIONS / "0002-add-sso.md").rename(house.folder / DECISIONS / "sso.md")
-    (quote,) = house.call("erase", login, "--dry-run", "--json").json["quotes"]
+    (quote,) = house.call("admin", "erase", login, "--dry-run", "--json").json["quotes"]
     assert quote["documents"] == [f"{DECISIONS}/sso.md"]
 
 
 def test_all_documents_of_those_that_rested_are_listed(house: Project, login: str) -> None:
     house.decided("Add SSO")
     moved(house, f"{TASKS}/auth.md")
-    shape = house.call("erase", "--older-than", "0d", "--dry-run", "--json").json
+    shape = house.call("admin", "erase", "--older-than", "0d", "--dry-run", "--json").json
     assert [one["documents"] for one in shape["sessions"]] == [
         [f"{TASKS}/auth.md"],
         [f"{DECISIONS}/0002-add-sso.md"],

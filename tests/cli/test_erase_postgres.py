@@ -75,7 +75,7 @@ def test_what_was_erased_leaves_the_servers_files_as_the_page_says(shared: Share
         shared.call(kept)
     shared.said("ANALYZE")
     assert shared.said(STATISTICS), "samples of the rows are kept as well"
-    done = shared.call("erase", *quimbys, "--yes")
+    done = shared.call("admin", "erase", *quimbys, "--yes")
     assert done.err == (
         "warning: the server's files hold what was erased until VACUUM FULL, its journal for some "
         "time after that (docs/operations.md)\n"
@@ -99,7 +99,7 @@ def test_a_transaction_that_is_older_than_the_erasure_keeps_it_in_the_files(
     with closing(connected(shared.url)) as older:
         older.execute("BEGIN ISOLATION LEVEL REPEATABLE READ")
         older.execute("SELECT 1 FROM pg_class")
-        shared.call("erase", quimby, "--yes")
+        shared.call("admin", "erase", quimby, "--yes")
         shared.written_anew()
         assert shared.holds("base")
     shared.written_anew()
@@ -110,7 +110,7 @@ def test_statistics_of_a_table_without_rows_stay_until_they_are_deleted(shared: 
     quimbys = [shared.decided(f"Let Quimby {n} in by a login", "Z. Quimby") for n in range(3)]
     shared.call("decisions")
     shared.said("ANALYZE")
-    shared.call("erase", *quimbys, "--yes")
+    shared.call("admin", "erase", *quimbys, "--yes")
     shared.written_anew()
     assert shared.said("SELECT * FROM projected_sessions") == []
     assert shared.said(STATISTICS) == [("projected_sessions",)]

@@ -15,7 +15,7 @@ NEW = "docs/decisions/0002-add-sso.md"
 
 
 def erased(house: Project, *args: str) -> None:
-    done = house.call("erase", *args, "--yes")
+    done = house.call("admin", "erase", *args, "--yes")
     assert done.code == 0, done
 
 
@@ -39,11 +39,11 @@ def test_a_session_that_was_never_accepted_is_quoted_by_none_that_is_older(house
     decided = house.decided("A login")["session_id"]
     told = led(house)
     last = house.started_session("A login")
-    dry = house.call("erase", last, "--dry-run", "--quoting")
+    dry = house.call("admin", "erase", last, "--dry-run", "--quoting")
     assert (dry.code, "quotes" in dry.out) == (0, False), dry
     erased(house, last, "--quoting")
     assert house.show(told)["status"] != "erased"
-    (quote,) = house.call("erase", decided, "--dry-run", "--json").json["quotes"]
+    (quote,) = house.call("admin", "erase", decided, "--dry-run", "--json").json["quotes"]
     assert (quote["session_id"], quote["quoted"], quote["how"]) == (told, decided, "known")
 
 
@@ -52,8 +52,8 @@ def test_a_session_that_was_never_accepted_is_quoted_by_none_that_is_older(house
 
 def test_a_dry_run_shows_all_that_would_go(house: Project, pair: tuple[str, str]) -> None:
     old, new = (session_id[-8:] for session_id in pair)
-    alone = house.call("erase", old, "--dry-run").out.splitlines()
-    both = house.call("erase", old, "--dry-run", "--quoting").out.splitlines()
+    alone = house.call("admin", "erase", old, "--dry-run").out.splitlines()
+    both = house.call("admin", "erase", old, "--dry-run", "--quoting").out.splitlines()
     assert re.fullmatch(rf"{old}  superseded, \d+ events, [\d-]+  Add OAuth login", both[0])
     assert re.fullmatch(rf"{new}  accepted, \d+ events, [\d-]+  Add SSO", both[2])
     document = f"  its document stays: {NEW}"
@@ -75,14 +75,14 @@ def test_what_goes_with_it_is_not_repeated_where_nobody_is_asked(
     house: Project, pair: tuple[str, str]
 ) -> None:
     old, new = pair
-    done = house.call("erase", old, "--quoting", "--yes")
+    done = house.call("admin", "erase", old, "--quoting", "--yes")
     assert re.search(rf"^{new[-8:]}  accepted, \d+ events, [\d-]+$", done.out, re.MULTILINE)
     assert "Add SSO" not in done.out
 
 
 def test_a_person_is_asked_about_what_they_have_seen(house: Project, pair: tuple[str, str]) -> None:
     old, new = pair
-    with terminal(house, "erase", old) as t:
+    with terminal(house, "admin", "erase", old) as t:
         assert "Add SSO" not in t.expect(QUESTION)
         t.type("y")
         said = t.expect(r"Also erase the session that quotes it\? \[y/N\]: ")
@@ -98,7 +98,7 @@ def test_several_that_quote_are_asked_about_in_the_plural(
 ) -> None:
     old, new = pair
     told = led(house, "Add a cache")
-    with terminal(house, "erase", new) as t:
+    with terminal(house, "admin", "erase", new) as t:
         t.expect(QUESTION)
         t.type("y")
         said = t.expect(r"Also erase the 2 sessions that quote it\? \[y/N\]: ")
@@ -112,7 +112,7 @@ def test_several_that_quote_are_asked_about_in_the_plural(
 def test_what_quotes_several_is_asked_about_as_such(house: Project) -> None:
     first, second = house.decided()["session_id"], house.decided("Add SSO")["session_id"]
     told = led(house, "Add a cache")
-    with terminal(house, "erase", first, second) as t:
+    with terminal(house, "admin", "erase", first, second) as t:
         t.expect(r"Erase 2 sessions for good\? \[y/N\]: ")
         t.type("y")
         t.expect(r"Also erase the session that quotes them\? \[y/N\]: ")
@@ -124,7 +124,7 @@ def test_one_question_is_enough_where_all_that_goes_was_named(
     house: Project, pair: tuple[str, str]
 ) -> None:
     old, _ = pair
-    with terminal(house, "erase", old, "--quoting") as t:
+    with terminal(house, "admin", "erase", old, "--quoting") as t:
         said = t.expect(r"Erase 2 sessions for good\? \[y/N\]: ")
         assert "Add OAuth login" in said
         assert "Add SSO" in said

@@ -44,7 +44,7 @@ def test_a_reason_that_repeats_a_text_an_answer_or_a_name_is_refused(
     house: Project, reason: str
 ) -> None:
     session_id = decided(house)
-    done = house.call("erase", session_id, "--yes", "--reason", reason)
+    done = house.call("admin", "erase", session_id, "--yes", "--reason", reason)
     assert (done.code, done.err) == (1, REFUSED)
     assert house.show(session_id)["status"] == "accepted"
 
@@ -61,7 +61,7 @@ def test_a_reason_that_repeats_a_text_an_answer_or_a_name_is_refused(
 )
 def test_a_reason_in_other_words_is_recorded(house: Project, reason: str) -> None:
     session_id = decided(house)
-    done = house.call("erase", session_id, "--yes", "--reason", reason)
+    done = house.call("admin", "erase", session_id, "--yes", "--reason", reason)
     assert (done.code, done.err) == (0, "")
     assert house.events(session_id)[-2]["data"]["reason"] == reason
 
@@ -71,13 +71,13 @@ def test_an_answer_that_was_revised_or_refused_counts_as_well(house: Project) ->
     house.call("revise", "last", "auth_strategy=OAuth")
     house.call("answer", "last", "no_such_question=Zebra")
     for said in ("Kerberos", "zebra"):
-        done = house.call("erase", "last", "--yes", "--reason", f"no more {said}")
+        done = house.call("admin", "erase", "last", "--yes", "--reason", f"no more {said}")
         assert (done.code, done.err) == (1, REFUSED)
 
 
 def test_a_short_option_that_was_offered_may_be_named(house: Project) -> None:
     house.decided("Let clients in by a login")  # answered with OAuth
-    done = house.call("erase", "last", "--yes", "--reason", "OAuth is not used any more")
+    done = house.call("admin", "erase", "last", "--yes", "--reason", "OAuth is not used any more")
     assert (done.code, done.err) == (0, "")
 
 
@@ -89,20 +89,20 @@ def test_what_a_model_said_is_not_repeated(house: Project) -> None:
         for event in house.events(session_id)
         if event["type"] == "clarification.question_asked.v1"
     )
-    done = house.call("erase", session_id, "--yes", "--reason", f"it asked: {said}")
+    done = house.call("admin", "erase", session_id, "--yes", "--reason", f"it asked: {said}")
     assert (done.code, done.err) == (1, REFUSED)
 
 
 def test_a_line_of_a_note_is_not_repeated(house: Project) -> None:
     house.call("note", "Call Erika Mustermann\nBuy milk and bread")
     for said in ("call Erika  Mustermann", "we buy milk and bread"):
-        done = house.call("erase", "last", "--yes", "--reason", said)
+        done = house.call("admin", "erase", "last", "--yes", "--reason", said)
         assert (done.code, done.err) == (1, REFUSED)
 
 
 def test_a_name_in_a_script_without_blanks_is_found(house: Project) -> None:
     house.call("start", "Add login", env={"PREFLIGHTS_ACTOR": "script:王芳"})
-    done = house.call("erase", newest(house), "--yes", "--reason", "因为王芳要求")
+    done = house.call("admin", "erase", newest(house), "--yes", "--reason", "因为王芳要求")
     assert (done.code, done.err) == (1, REFUSED)
 
 
@@ -110,6 +110,6 @@ def test_sessions_that_are_erased_for_their_age_are_compared_each(house: Project
     house.decided("Let clients in by a login")
     decided(house)
     house.decided("Let others in by a login")
-    old = ("erase", "--older-than", "0d", "--yes")
+    old = ("admin", "erase", "--older-than", "0d", "--yes")
     assert house.call(*old, "--reason", "Zauth is not used").err == REFUSED
     assert house.call(*old, "--reason", "retention is over").code == 0

@@ -156,7 +156,7 @@ def test_a_server_that_stays_away_is_told_once_and_looked_for(
     house: Project, mortal: OwnServer
 ) -> None:
     url = f"{mortal.url(mortal.database())}&connect_timeout=1"
-    process = house.started("projections", "follow", "--db", url, "--json", *SOON)
+    process = house.started("admin", "projections", "follow", "--db", url, "--json", *SOON)
     it = Following(process)
     try:
         it.next()
@@ -199,7 +199,7 @@ def test_what_a_newer_program_keeps_ends_it_and_is_left_alone(house: Project, pl
         assert (code, err.count("\n")) == (4, 1)
         assert "a newer version of preflights keeps the projection 'decisions'" in err
         assert waiting(store) > 0
-    done = house.call("projections", "follow", "--db", place)
+    done = house.call("admin", "projections", "follow", "--db", place)
     assert (done.code, done.out, done.err) == (4, "", err)
 
 
@@ -211,7 +211,7 @@ def test_a_role_that_may_not_write_is_told_so(
     with log(postgres) as store:
         changed(store, f'GRANT SELECT ON ALL TABLES IN SCHEMA public TO "{role}"')
         url = server.url(str(make_url(postgres).database), role)
-        done = house.call("projections", "follow", "--db", url)
+        done = house.call("admin", "projections", "follow", "--db", url)
         changed(store, f'DROP OWNED BY "{role}"')
     server.said(f'DROP ROLE "{role}"')
     assert (done.code, done.out, done.err.count("\n")) == (5, "", 1)
@@ -287,7 +287,7 @@ def test_a_rebuild_that_it_began_is_ended_between_two_transactions_too(
         with closing(connected(postgres)) as other, other.transaction(force_rollback=True):
             (first, *_) = store.heads(None)[::-1]
             other.execute("INSERT INTO marks VALUES ('usage', %s, 0)", (first.session_id,))
-            process = house.started("projections", "follow", "--db", postgres)
+            process = house.started("admin", "projections", "follow", "--db", postgres)
             until(lambda: _is_waited_for(postgres))
             process.send_signal(signal.SIGTERM)
         out, err = process.communicate()
@@ -300,7 +300,7 @@ def test_a_rebuild_that_it_began_is_ended_between_two_transactions_too(
 
 
 def test_at_a_terminal_one_line_says_how_it_stands(house: Project) -> None:
-    with terminal(house, "projections", "follow", *SOON) as t:
+    with terminal(house, "admin", "projections", "follow", *SOON) as t:
         t.expect("0 sessions folded, looking every 0.1 s. Ctrl-C ends it.")
         house.started_session()
         t.expect("\r[-0-9]+ [:0-9]+ UTC  1 session folded, looking every 0.1 s")
@@ -320,9 +320,11 @@ def test_its_json_is_what_is_documented(house: Project) -> None:
 
 def test_what_the_page_shows_is_what_it_prints(house: Project) -> None:
     page = (ROOT / "docs" / "cli.md").read_text()
-    (shown,) = re.findall(r"^    \$ preflights projections follow\n    (.*)$", page, re.MULTILINE)
+    (shown,) = re.findall(
+        r"^    \$ preflights admin projections follow\n    (.*)$", page, re.MULTILINE
+    )
     house.decided()
-    process = house.started("projections", "follow")
+    process = house.started("admin", "projections", "follow")
     try:
         assert process.stdout is not None
         line = process.stdout.readline().decode()
@@ -340,7 +342,7 @@ def test_the_service_of_the_page_starts_what_there_is(house: Project) -> None:
     page = (ROOT / "docs" / "operations.md").read_text()
     (command,) = re.findall(r"^    ExecStart=\S*/preflights (.*)$", page, re.MULTILINE)
     assert house.call(*command.split(), "--help").code == 0
-    with follower(house, *command.split()[2:]) as it:
+    with follower(house, *command.split()[3:]) as it:
         assert it.ended(signal.SIGTERM)[0] == 0
     (refused,) = re.findall(r"^    RestartPreventExitStatus=(.*)$", page, re.MULTILINE)
     assert refused == "2 4"

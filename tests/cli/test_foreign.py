@@ -29,7 +29,7 @@ def other(colleague: Project, house: Project) -> Project:
 
 def forged(house: Project, change: Change) -> bytes:
     """A session of the house, changed, with a chain that holds."""
-    lines = house.call("export", "last").out.encode().splitlines()
+    lines = house.call("admin", "export", "last").out.encode().splitlines()
     return jsonl.lines(resealed([change(one) for one in jsonl.stored(lines, "here")]))
 
 
@@ -61,7 +61,7 @@ def test_what_nobody_could_record_is_not_taken_over(
     house: Project, other: Project, change: Change
 ) -> None:
     house.decided()
-    done = other.call("import", "-", stdin=forged(house, change))
+    done = other.call("admin", "import", "-", stdin=forged(house, change))
     assert (done.code, done.out) == (4, ""), done.err
     assert "nothing was imported" in done.err
     assert done.err.count("\n") == 1
@@ -81,7 +81,7 @@ def test_what_readers_may_take_for_different_words_is_named_by_verify(
     house: Project, other: Project, change: Change
 ) -> None:
     house.decided()
-    assert other.call("import", "-", stdin=forged(house, change)).code == 0
+    assert other.call("admin", "import", "-", stdin=forged(house, change)).code == 0
     done = other.call("audit", "verify")
     assert done.code == 4
     assert "twice" in done.out + done.err
@@ -93,7 +93,7 @@ def test_a_number_far_beyond_the_next_one_is_refused(
 ) -> None:
     house.decided()
     content = forged(house, payload('"number":1', f'"number":{number}'))
-    done = other.call("import", "-", stdin=content)
+    done = other.call("admin", "import", "-", stdin=content)
     assert done.code == 1
     assert f"the record number {number:,} of 'house' is far beyond" in done.err
     assert "known here, 1: expected at most 1,002." in done.err
@@ -104,9 +104,9 @@ def test_a_number_far_beyond_the_next_one_is_refused(
 def test_a_number_that_a_few_sessions_left_out_is_taken(house: Project, other: Project) -> None:
     house.decided()
     content = forged(house, payload('"number":1', '"number":1002'))
-    assert other.call("import", "-", stdin=content).code == 0
+    assert other.call("admin", "import", "-", stdin=content).code == 0
     assert other.decided("Add SSO")["number"] == 1_003
-    assert other.call("import", "-", stdin=content).code == 0
+    assert other.call("admin", "import", "-", stdin=content).code == 0
 
 
 def test_the_records_of_the_folder_are_known_numbers(house: Project, other: Project) -> None:
@@ -116,8 +116,8 @@ def test_the_records_of_the_folder_are_known_numbers(house: Project, other: Proj
         (records / f"{number:04d}-by-hand.md").write_text("# By hand")
     house.decided()
     content = forged(house, payload('"number":1', '"number":4400'))
-    assert other.call("import", "-", stdin=content).code == 0
-    elsewhere = other.call("import", "-", "--db", "e.db", stdin=content, env=ELSEWHERE)
+    assert other.call("admin", "import", "-", stdin=content).code == 0
+    elsewhere = other.call("admin", "import", "-", "--db", "e.db", stdin=content, env=ELSEWHERE)
     assert elsewhere.code == 1, "they are another project's"
 
 
@@ -161,15 +161,15 @@ def test_a_time_that_no_calendar_has_is_shown_as_the_nearest(
             return moved
         return replace(moved, data=at_ + b'"at":%d' % at + rest[rest.index(b",") :])
 
-    assert other.call("import", "-", stdin=forged(house, change)).code == 0
+    assert other.call("admin", "import", "-", stdin=forged(house, change)).code == 0
     for words in (
-        ("erase", "--older-than", "0d", "--dry-run"),
+        ("admin", "erase", "--older-than", "0d", "--dry-run"),
         *(("log", "last"), ("show", "last"), ("why", "Strategy"), ("audit", "trail")),
         *(("decisions", "--all"), ("decisions", "--at", "2026-01-01"), ("sessions", "--all")),
-        *(("usage",), ("render", "last"), ("audit", "verify")),
+        *(("usage",), ("admin", "render", "last"), ("audit", "verify")),
     ):
         done = other.call(*words)
         assert done.code == 0, (words, done)
         assert done.is_safe()
     year = "9999" if at > 0 else "0001"
-    assert f", {year}-" in other.call("erase", "last", "--dry-run").out
+    assert f", {year}-" in other.call("admin", "erase", "last", "--dry-run").out

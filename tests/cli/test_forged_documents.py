@@ -18,11 +18,14 @@ from tests.store.given import resealed
 LOGIN = "docs/decisions/0001-a-login.md"
 THEIRS = b"A person wrote this.\n"
 COMMANDS = (
-    ("render", "last"),
-    ("render", "last", "--check"),
+    ("admin", "render", "last"),
+    ("admin", "render", "last", "--check"),
     ("sessions",),
-    ("renumber",),
-    ("erase", "last", "--dry-run"),
+    (
+        "admin",
+        "renumber",
+    ),
+    ("admin", "erase", "last", "--dry-run"),
     ("start", "SSO", "--supersedes", "last", "--answer", "auth_strategy=SSO", "--accept"),
 )
 
@@ -30,7 +33,7 @@ COMMANDS = (
 def imported(house: Project, path: str, *, due: str = "", beside: bool = False) -> str:
     """The id of a session whose file claims that it wrote what a person wrote."""
     session_id = str(house.decided("A login")["session_id"])
-    house.call("export", "last", "-o", "session.jsonl")
+    house.call("admin", "export", "last", "-o", "session.jsonl")
     (house.folder / LOGIN).unlink()
     file = house.folder / "session.jsonl"
     events = [*jsonl.stored(file.read_bytes().splitlines(keepends=True), "session.jsonl")]
@@ -46,7 +49,7 @@ def imported(house: Project, path: str, *, due: str = "", beside: bool = False) 
     (house.folder / path).parent.mkdir(parents=True, exist_ok=True)
     (house.folder / path).write_bytes(THEIRS)
     house.log.unlink()
-    assert house.call("import", "session.jsonl").code == 0
+    assert house.call("admin", "import", "session.jsonl").code == 0
     return session_id
 
 
@@ -92,16 +95,16 @@ def test_an_erasure_names_no_file_that_the_log_never_asked_for(house: Project) -
     session_id = imported(house, "README.md")
     (house.folder / f"{LOGIN}.new").write_text("by hand")
     (house.folder / "README.md.new").write_text("by hand")
-    (found,) = house.call("erase", session_id, "--dry-run", "--json").json["sessions"]
+    (found,) = house.call("admin", "erase", session_id, "--dry-run", "--json").json["sessions"]
     assert found["documents"] == []
 
 
 def test_a_document_of_ours_is_still_known_after_an_import(house: Project) -> None:
     session_id = str(house.decided("A login")["session_id"])
-    house.call("export", "last", "-o", "session.jsonl")
+    house.call("admin", "export", "last", "-o", "session.jsonl")
     house.log.unlink()
-    assert house.call("import", "session.jsonl").code == 0
-    assert house.call("render", "last", "--check").code == 0
+    assert house.call("admin", "import", "session.jsonl").code == 0
+    assert house.call("admin", "render", "last", "--check").code == 0
     house.decided("SSO", "--supersedes", session_id)
     text = Path(house.folder / LOGIN).read_text("utf-8")
     assert 'status: "superseded by ADR-0002"' in text

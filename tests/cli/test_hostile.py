@@ -48,8 +48,8 @@ READING: Final = (
     ("sessions", "--json"),
     ("prompt", "last", "--json"),
     ("replay", "last", "--json"),
-    ("render", "last", "--stdout"),
-    ("render", "last", "--stdout", "--json"),
+    ("admin", "render", "last", "--stdout"),
+    ("admin", "render", "last", "--stdout", "--json"),
 )
 
 
@@ -78,7 +78,7 @@ def test_no_command_shows_a_text_that_moves_the_terminal(house: Project, text: s
     _, _, body = document.split("---\n", 2)
     assert "<script>" not in body
     house.call("abandon", "last", "--reason", text)
-    assert house.call("renumber").is_safe()
+    assert house.call("admin", "renumber").is_safe()
 
 
 @pytest.mark.parametrize(
@@ -94,8 +94,8 @@ def test_no_command_shows_a_text_that_moves_the_terminal(house: Project, text: s
         ("accept", "last", "--by", LONG),
         ("show", LONG),
         ("replay", LONG),
-        ("import", LONG),
-        ("export", "last", "-o", LONG),
+        ("admin", "import", LONG),
+        ("admin", "export", "last", "-o", LONG),
         ("start", "Add login", "--supersedes", LONG),
         ("start", "Add login", "--answers-file", LONG),
         ("start", "Add login", "--db", LONG),
@@ -158,7 +158,7 @@ def test_a_file_that_was_made_to_harm_is_shown_and_does_nothing(house: Project) 
     made = maker.submit(made.handle, given, maker.new_id())
     id_ = made.handle.session_id
     content = jsonl.lines(maker.store.read(id_))
-    taken = house.call("import", "-", stdin=content)
+    taken = house.call("admin", "import", "-", stdin=content)
     assert taken.code == 0, taken.err
     assert taken.is_safe()
     for command in READING:
@@ -265,8 +265,8 @@ def test_two_processes_accept_and_number_records_apart(house: Project) -> None:
         done = list(pool.map(lambda i: house.run("accept", i, "--by", "Ada", "--json"), ids))
     assert [d.code for d in done] == [0, 0, 0], done
     assert sorted(d.json["number"] for d in done) == [1, 2, 3]
-    assert house.call("renumber", "--check").code == 0
-    assert {house.call("render", id_, "--check").code for id_ in ids} == {0}
+    assert house.call("admin", "renumber", "--check").code == 0
+    assert {house.call("admin", "render", id_, "--check").code for id_ in ids} == {0}
 
 
 def test_two_processes_may_both_be_the_first(empty: Project) -> None:

@@ -39,11 +39,11 @@ READING: Final = (
     ("audit", "trail"),
     ("audit", "verify"),
     ("replay", "last"),
-    ("render", "last", "--check"),
-    ("render", "last", "--stdout"),
-    ("render", "last"),
-    ("renumber", "--check"),
-    ("erase", "last", "--dry-run"),
+    ("admin", "render", "last", "--check"),
+    ("admin", "render", "last", "--stdout"),
+    ("admin", "render", "last"),
+    ("admin", "renumber", "--check"),
+    ("admin", "erase", "last", "--dry-run"),
 )
 
 
@@ -54,7 +54,7 @@ def clone(colleague: Project, house: Project) -> Project:
 
 
 def events(house: Project, *args: str) -> list[Stored]:
-    content = house.call("export", *(args or ("last",))).out.encode()
+    content = house.call("admin", "export", *(args or ("last",))).out.encode()
     return list(jsonl.stored(content.splitlines(), "here"))
 
 
@@ -94,7 +94,7 @@ def test_a_written_document_that_another_file_is_leaves_that_file_alone(
         lambda data: data.replace(b"docs/decisions/0001-add-oauth-login.md", path),
     )
     assert path in content
-    assert clone.call("import", "-", stdin=content).code == 0
+    assert clone.call("admin", "import", "-", stdin=content).code == 0
     for words in (("replay", "last"), ("audit", "verify"), ("sessions",), ("decisions",)):
         assert clone.call(*words).is_safe()
     assert clone.call("replay", "last").code == 1, "the path follows from nothing"
@@ -121,7 +121,7 @@ def test_what_follows_from_nothing_is_borne_by_every_reader(
 ) -> None:
     house.decided()
     content = forged(events(house), tag, lambda data: data.replace(old, new))
-    done = clone.call("import", "-", stdin=content)
+    done = clone.call("admin", "import", "-", stdin=content)
     assert done.code in (0, 4), done
     assert done.is_safe()
     borne(clone, 2, 4)
@@ -133,17 +133,17 @@ def test_a_patch_without_a_category_is_borne_by_every_reader(
 ) -> None:
     house.decided()
     left = [one for one in events(house) if "category_detected" not in one.type]
-    assert clone.call("import", "-", stdin=forged(left, "", lambda data: data)).code == 0
+    assert clone.call("admin", "import", "-", stdin=forged(left, "", lambda data: data)).code == 0
     borne(clone)
 
 
 def test_a_session_of_another_project_is_not_written_here(house: Project, clone: Project) -> None:
     house.decided()
     content = forged(events(house), "", lambda data: data, project="../../elsewhere\x1b[31m")
-    done = clone.call("import", "-", stdin=content)
+    done = clone.call("admin", "import", "-", stdin=content)
     assert (done.code, done.is_safe()) == (0, True)
     id_ = events(house)[0].session_id
-    done = clone.call("render", id_)
+    done = clone.call("admin", "render", id_)
     assert (done.code, done.is_safe()) == (1, True)
     assert not (clone.folder / "docs").exists()
     assert clone.call("sessions", "--any-project").is_safe()
@@ -156,21 +156,23 @@ def test_one_id_of_an_input_in_two_sessions_is_refused(house: Project, clone: Pr
     two = events(house, second)
     collides = jsonl.lines(resealed([replace(two[0], input_id=id_), *two[1:]]))
     both = jsonl.lines(events(house, first)) + collides
-    done = clone.call("import", "-", stdin=both)
+    done = clone.call("admin", "import", "-", stdin=both)
     assert done.code == 1
     assert f"an Input of session {second} stands in another session" in done.err
-    assert clone.call("import", "-", stdin=collides).code == 1, "the first one is held here"
+    assert clone.call("admin", "import", "-", stdin=collides).code == 1, (
+        "the first one is held here"
+    )
     assert clone.call("audit", "verify").code == 0
 
 
 def test_a_session_under_the_id_of_one_that_is_held_is_refused(house: Project) -> None:
     session_id = house.decided()["session_id"]
-    before = house.call("export", session_id).out
+    before = house.call("admin", "export", session_id).out
     content = forged(events(house), "intention", lambda data: data.replace(b"OAuth", b"OAuth2"))
-    done = house.call("import", "-", "--extend", "--erase", stdin=content)
+    done = house.call("admin", "import", "-", "--extend", "--erase", stdin=content)
     assert done.code == 1
     assert f"session {session_id} has diverged: at version 1" in done.err
-    assert house.call("export", session_id).out == before
+    assert house.call("admin", "export", session_id).out == before
 
 
 # 2. What fills the memory ----------------------------------------------------------------------
@@ -181,14 +183,14 @@ def written(path: Path, blocks: Iterator[bytes]) -> None:
         file.writelines(blocks)
 
 
-@pytest.mark.parametrize("command", ["import", "replay"])
+@pytest.mark.parametrize("command", ["admin import", "replay"])
 @pytest.mark.parametrize("unit", [b"x", b" ", b"\n", b"[", b"{}\n"])
 def test_a_file_that_unpacks_to_much_is_refused_in_little_memory(
     house: Project, command: str, unit: bytes
 ) -> None:
     block = unit * (MB // len(unit))
     written(house.folder / "bomb.jsonl.gz", (block for _ in range(400)))
-    done = house.run(command, "bomb.jsonl.gz", limits=LIMITS)
+    done = house.run(*command.split(), "bomb.jsonl.gz", limits=LIMITS)
     assert (done.code, done.out) == (4, ""), done
     assert done.err.count("\n") == 1
     assert len(done.err) < 3_000
@@ -227,7 +229,7 @@ def test_a_file_of_many_sessions_is_replayed_one_by_one(house: Project) -> None:
     assert peak < path.stat().st_size / 2
 
 
-@pytest.mark.parametrize("command", ["import", "replay"])
+@pytest.mark.parametrize("command", ["admin import", "replay"])
 @pytest.mark.parametrize(
     "payload",
     [
@@ -244,7 +246,7 @@ def test_a_payload_that_is_deep_or_long_is_refused(
     house.started_session()
     content = forged(events(house), "question_asked", lambda _: payload)
     (house.folder / "deep.jsonl").write_bytes(content)
-    done = house.run(command, "deep.jsonl", "--db", "copy.db", limits=LIMITS)
+    done = house.run(*command.split(), "deep.jsonl", "--db", "copy.db", limits=LIMITS)
     assert (done.code, done.out) == (4, ""), done
     assert done.is_safe()
     assert len(done.err) < 3_000

@@ -13,6 +13,7 @@ import psycopg
 import pytest
 from msgspec.structs import replace
 
+from preflights_es.core.ids import short
 from preflights_es.core.ports import Draft
 from preflights_es.store import jsonl
 from preflights_es.store.memory import MemoryStore
@@ -37,12 +38,12 @@ def log(request: pytest.FixtureRequest, house: Project) -> str:
     if request.param == "postgres":
         return str(request.getfixturevalue("postgres"))
     made = house.folder / "copy.db"
-    assert house.call("db", "upgrade", "--db", str(made)).code == 0
+    assert house.call("admin", "db", "upgrade", "--db", str(made)).code == 0
     return str(made)
 
 
 def exported(house: Project, log: str) -> bytes:
-    return house.call("export", "--any-project", "--db", log).out.encode()
+    return house.call("admin", "export", "--any-project", "--db", log).out.encode()
 
 
 def rows(log: str) -> dict[str, int]:
@@ -99,7 +100,7 @@ def test_an_import_that_was_killed_is_completed_when_it_is_run_again(
     house: Project, file: bytes, log: str
 ) -> None:
     with held(log, ids(file)[-1]) as stuck:
-        process = house.started("import", "many.jsonl", "--db", log)
+        process = house.started("admin", "import", "many.jsonl", "--db", log)
         awaited(lambda: stuck() == 1)
         process.kill()
         assert process.wait(TIMEOUT_S) != 0
@@ -107,7 +108,7 @@ def test_an_import_that_was_killed_is_completed_when_it_is_run_again(
     taken = rows(log)
     assert 0 < taken["sessions"] < SESSIONS, "it was killed in the middle"
     assert taken["events"] == 2 * taken["sessions"], "each is there as a whole"
-    again = house.call("import", "many.jsonl", "--db", log, "--json").json["sessions"]
+    again = house.call("admin", "import", "many.jsonl", "--db", log, "--json").json["sessions"]
     assert [one["new_events"] for one in again] == [
         0 if n < taken["sessions"] else 2 for n in range(SESSIONS)
     ]
@@ -115,9 +116,9 @@ def test_an_import_that_was_killed_is_completed_when_it_is_run_again(
 
 
 def test_an_import_that_is_repeated_adds_nothing(house: Project, file: bytes, log: str) -> None:
-    assert house.call("import", "many.jsonl", "--db", log).code == 0
+    assert house.call("admin", "import", "many.jsonl", "--db", log).code == 0
     before = rows(log)
-    done = house.call("import", "many.jsonl", "--db", log)
+    done = house.call("admin", "import", "many.jsonl", "--db", log)
     assert (done.code, done.err) == (0, "")
     assert done.out.endswith(f"{SESSIONS} sessions, 0 new events.\n")
     assert rows(log) == before
@@ -132,7 +133,9 @@ def test_two_imports_of_one_file_at_the_same_time_take_it_once(
     # On a server, they begin at the same moment; in a file, the one lock lets nobody see who waits.
     gate = held(log, ids(file)[0]) if "://" in log else nullcontext(lambda: 2)
     with gate as stuck:
-        both = [house.started("import", "many.jsonl", "--db", log, "--json") for _ in range(2)]
+        both = [
+            house.started("admin", "import", "many.jsonl", "--db", log, "--json") for _ in range(2)
+        ]
         awaited(lambda: stuck() == 2)
     told = [process.communicate(timeout=TIMEOUT_S) for process in both]
     assert [process.returncode for process in both] == [0, 0], told
@@ -148,14 +151,14 @@ def test_two_imports_of_one_tail_at_the_same_time_take_it_once(
     """Both have seen what is lacking before one of them takes it."""
     session_id = house.started_session()
     log = ("--db", postgres)
-    assert house.call("import", "-", *log, stdin=exported(house, str(house.log))).code == 0
+    assert house.call("admin", "import", "-", *log, stdin=exported(house, str(house.log))).code == 0
     house.call("answer", "last", "OAuth")
     whole = exported(house, str(house.log))
     (house.folder / "whole.jsonl").write_bytes(whole)
     with opened_log(postgres) as other, opened_log(postgres) as watcher:
         other.execute("BEGIN")
         other.execute("SELECT 1 FROM heads WHERE session_id = %s FOR UPDATE", (session_id,))
-        words = ("import", "whole.jsonl", "--extend", *log, "--json")
+        words = ("admin", "import", "whole.jsonl", "--extend", *log, "--json")
         both = [house.started(*words) for _ in range(2)]
         awaited(lambda: waiting(watcher) == 2)
         other.execute("ROLLBACK")
@@ -170,14 +173,14 @@ def test_an_archive_and_the_sessions_of_its_checkpoint_are_the_same_on_either_en
     house: Project, postgres: str
 ) -> None:
     house.decided()
-    house.call("erase", house.started_session("Add a cache"), "--yes")
+    house.call("admin", "erase", house.started_session("Add a cache"), "--yes")
     house.started_session("Add a queue")
     logs = (str(house.log), postgres, "back.db")
     files = [f"archive-{n}.jsonl" for n in range(3)]
     for n, (log, name) in enumerate(zip(logs, files, strict=True)):
         if n:
-            assert house.call("import", files[n - 1], "--db", log).code == 0
-        assert house.call("export", "--any-project", "-o", name, "--db", log).code == 0
+            assert house.call("admin", "import", files[n - 1], "--db", log).code == 0
+        assert house.call("admin", "export", "--any-project", "-o", name, "--db", log).code == 0
         checkpoint = ("audit", "checkpoint", "--all", "-o", f"{name}.checkpoint", "--db", log)
         assert house.call(*checkpoint).code == 0
     contents = {(house.folder / name).read_bytes() for name in files}
@@ -220,12 +223,35 @@ def test_a_file_that_is_no_good_far_behind_is_refused_before_anything_is_taken(
     line = next(n for n, text in enumerate(lines) if session.encode() in text)
     lines[line] = damage(lines[line])
     (house.folder / "many.jsonl").write_bytes(b"\n".join(lines) + b"\n")
-    done = house.call("import", "many.jsonl", "--db", "copy.db")
+    done = house.call("admin", "import", "many.jsonl", "--db", "copy.db")
     assert (done.code, done.out) == (4, "")
     assert message.format(line=line + 1, session=session) in done.err
     assert done.err.endswith("; nothing was imported\n")
     assert done.err.count("\n") == 1
     assert rows(str(house.folder / "copy.db"))["events"] == 0
+
+
+def test_a_session_that_cannot_go_on_hides_no_later_one_that_was_taken(
+    house: Project, log: str
+) -> None:
+    """New sessions are taken together, before others go on."""
+    extended = house.started_session()
+    assert house.call("import", "-", "--db", log, stdin=text_of(house, extended)).code == 0
+    assert house.call("answer", extended, "OAuth").code in (0, 3)
+    new = house.started_session("Add a cache")
+    more = text_of(house, extended)
+    said = next(json.loads(line)["input_id"] for line in more.splitlines()[3:])
+    assert house.call("import", "-", "--db", log, stdin=one_with(house, said)).code == 0
+    done = house.call("import", "-", "--extend", "--db", log, stdin=more + text_of(house, new))
+    assert done.code == 1
+    assert f"an Input of session {extended} stands in another session" in done.err
+    assert done.err.endswith("(sessions taken over before: 1)\n")
+    assert done.out.startswith(f"{short(new)} (house): "), "the one that was taken"
+    assert house.call("show", new, "--db", log).code in (0, 3)
+
+
+def text_of(house: Project, session: str) -> bytes:
+    return house.call("export", session).out.encode()
 
 
 def test_a_session_that_cannot_be_taken_says_how_many_were_before_it(
@@ -236,8 +262,8 @@ def test_a_session_that_cannot_be_taken_says_how_many_were_before_it(
     last, before = (json.loads(lines[-2 * n])["input_id"] for n in (1, 2))
     assert last != before
     (house.folder / "own.jsonl").write_bytes(one_with(house, last))
-    assert house.call("import", "own.jsonl", "--db", log).code == 0
-    done = house.call("import", "many.jsonl", "--db", log)
+    assert house.call("admin", "import", "own.jsonl", "--db", log).code == 0
+    done = house.call("admin", "import", "many.jsonl", "--db", log)
     assert done.code == 1
     assert f"an Input of session {ids(file)[-1]} stands in another session" in done.err
     assert done.err.endswith(f"(sessions taken over before: {SESSIONS - 1})\n")
@@ -259,7 +285,7 @@ def one_with(house: Project, input_id: str) -> bytes:
 def test_a_forged_decision_verifies_and_its_replay_finds_it(house: Project) -> None:
     """A chain shows that nothing was changed since it was hashed; not that it ever followed."""
     house.decided()
-    lines = house.call("export", "last").out.encode().splitlines()
+    lines = house.call("admin", "export", "last").out.encode().splitlines()
     events = [
         one
         if one.input_id or one.data is None
@@ -270,6 +296,6 @@ def test_a_forged_decision_verifies_and_its_replay_finds_it(house: Project) -> N
     assert b"SAML" in forged
     (house.folder / "forged.jsonl").write_bytes(forged)
     assert house.call("replay", "forged.jsonl").code == 1
-    assert house.call("import", "forged.jsonl", "--db", "copy.db").code == 0
+    assert house.call("admin", "import", "forged.jsonl", "--db", "copy.db").code == 0
     assert house.call("audit", "verify", "--db", "copy.db").code == 0
     assert house.call("replay", "last", "--db", "copy.db").code == 1

@@ -25,10 +25,30 @@ HARM: Final = 'import io\nio.open({marker!r}, "w").close()\n'
 
 READING: Final = (
     *("--help", "--version", "sessions", "sessions --all --json", "show last", "log last"),
-    *("prompt last", "notes", "tasks", "events", "ideas", "replay last", "replay --all"),
-    *("export last", "render --check", "renumber --check", "decisions", "why Strategy", "usage"),
-    *("audit verify --all", "audit trail", "audit checkpoint", "projections status"),
-    *("projections rebuild --jobs 2", "db status", "db upgrade", "completion bash"),
+    *(
+        "prompt last",
+        "note list",
+        "note tasks",
+        "note events",
+        "note ideas",
+        "replay last",
+        "replay --all",
+    ),
+    *(
+        "admin export last",
+        "admin render --check",
+        "admin renumber --check",
+        "decisions",
+        "why Strategy",
+        "usage",
+    ),
+    *("audit verify --all", "audit trail", "audit checkpoint", "admin projections status"),
+    *(
+        "admin projections rebuild --jobs 2",
+        "admin db status",
+        "admin db upgrade",
+        "admin completion bash",
+    ),
     *("replay last --drift", "replay last --simulate", "replay last --provider anthropic --live"),
     *("resume last --no-input", "start Login --provider anthropic --no-input"),
     *("sessions --db postgresql://ada@127.0.0.1:1/x", "no-such-command"),
@@ -97,7 +117,9 @@ STARTS: Final = {
 }
 
 
-@pytest.mark.parametrize("command", ["sessions", "projections rebuild --jobs 2", "replay last"])
+@pytest.mark.parametrize(
+    "command", ["sessions", "admin projections rebuild --jobs 2", "replay last"]
+)
 @pytest.mark.parametrize("start", STARTS)
 def test_however_it_is_started_it_imports_nothing_from_the_current_folder(
     clone: Project, late: Project, start: str, command: str
@@ -114,6 +136,6 @@ def test_an_absolute_folder_of_pythonpath_is_searched(house: Project, tmp_path: 
         house.decided()
     (tmp_path / "sitecustomize.py").write_text("import sys\nsys.stderr.write('here ')\n")
     env = {"PYTHONPATH": f".{os.pathsep}{tmp_path}"}
-    done = house.run("projections", "rebuild", "--jobs", "2", env=env)
+    done = house.run("admin", "projections", "rebuild", "--jobs", "2", env=env)
     assert done.code == 0, done.err
     assert done.err.count("here ") >= 2, "the helper searches it too"

@@ -36,7 +36,7 @@ def test_control_c_ends_all_who_rebuild_in_one_word(
     with opened_log(postgres) as log:
         log.execute(SLOW)
         process = house.started(
-            *("projections", "rebuild", "--jobs", "3", "--db", postgres), leads=True
+            *("admin", "projections", "rebuild", "--jobs", "3", "--db", postgres), leads=True
         )
         until(lambda: log.execute(ASLEEP).fetchall() >= [(at_work,)])
         os.killpg(process.pid, signal.SIGINT)  # as a terminal does

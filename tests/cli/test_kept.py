@@ -32,7 +32,7 @@ def test_a_forged_decision_is_found_and_its_projection_and_session_named(house: 
     assert done.out == (
         "1 session, 11 events: every chain holds.\n"
         f"{session_id[-8:]}: the projection 'decisions': its rows are not what its events fold to\n"
-        "The log says otherwise: `preflights projections rebuild decisions` follows it.\n"
+        "The log says otherwise: `preflights admin projections rebuild decisions` follows it.\n"
     )
     shape = house.call("audit", "verify", session_id, "--json").json
     assert shape["broken"] == []
@@ -43,7 +43,7 @@ def test_a_forged_decision_is_found_and_its_projection_and_session_named(house: 
             "found": "its rows are not what its events fold to",
         }
     ]
-    assert house.call("projections", "rebuild", "decisions").code == 0
+    assert house.call("admin", "projections", "rebuild", "decisions").code == 0
     assert house.call("audit", "verify", "--all").code == 0
     assert "SAML" not in house.call("decisions").out
 
@@ -79,7 +79,7 @@ def test_nothing_is_found_where_nobody_has_folded_what_came_last(house: Project)
     house.decided("Add SSO")
     assert house.call("audit", "verify", "--json").json["projections"] == []
     session_id = house.started_session()
-    assert house.call("erase", session_id, "--yes").code == 0
+    assert house.call("admin", "erase", session_id, "--yes").code == 0
     assert house.call("audit", "verify", "--all").code == 0
 
 
@@ -122,9 +122,11 @@ def test_a_row_that_cannot_be_read_says_what_makes_it_again(
     wrote(house, f"UPDATE projected_decisions SET {value}")
     done = house.call(*words)
     assert (done.code, done.out) == (4, "")
-    assert "`preflights projections rebuild decisions` makes it again from the log" in done.err
+    assert (
+        "`preflights admin projections rebuild decisions` makes it again from the log" in done.err
+    )
     assert done.err.count("\n") == 1
     assert house.call("audit", "verify").code == 4
-    assert house.call("projections", "rebuild", "decisions").code == 0
+    assert house.call("admin", "projections", "rebuild", "decisions").code == 0
     assert house.call(*words).code == 0
     assert house.call("audit", "verify").code == 0

@@ -28,7 +28,7 @@ def said(*payloads: object) -> list[server.Reply]:
 
 def started(house: Project, api: FakeAPI, *words: str) -> Result:
     who = ("--provider", "openai", "--base-url", api.openai)
-    return house.run("start", "Keep orders in a database", *who, "--no-input", *words, env=KEY)
+    return house.call("start", "Keep orders in a database", *who, "--no-input", *words, env=KEY)
 
 
 def events(house: Project) -> int:
@@ -39,15 +39,16 @@ def test_what_was_said_to_one_server_goes_nowhere_else(house: Project, api: Fake
     api.script(*said(CLARIFY, DECIDE))
     assert started(house, api).code == 3
     before = events(house)
-    done = house.run("answer", "last", "SQLite", env=KEY)
+    done = house.call("answer", "last", "SQLite", env=KEY)
     assert done.code == 5
     assert "set PREFLIGHTS_BASE_URL" in done.err
     assert (events(house), len(api.requests)) == (before, 1)
     with FakeAPI() as other:
         elsewhere = {**KEY, "PREFLIGHTS_BASE_URL": other.openai}
-        assert house.run("answer", "last", "SQLite", env=elsewhere).code == 5
+        assert house.call("answer", "last", "SQLite", env=elsewhere).code == 5
         assert not other.requests
     assert api.openai not in house.call("log", "last", "--json").out
+    # Another process: nothing but the log and the environment tells it which server to ask.
     done = house.run("answer", "last", "SQLite", env={**KEY, "PREFLIGHTS_BASE_URL": api.openai})
     assert done.code == 3, done
     assert len(api.requests) == 2
@@ -59,7 +60,7 @@ def test_nothing_is_recorded_while_the_key_is_missing(house: Project, api: FakeA
     started(house, api)
     before = events(house)
     other = {"PREFLIGHTS_BASE_URL": "https://api.openai.com/v1"}
-    done = house.run("answer", "last", "SQLite", env=other)
+    done = house.call("answer", "last", "SQLite", env=other)
     assert done.code == 5
     assert events(house) == before
 
@@ -67,7 +68,7 @@ def test_nothing_is_recorded_while_the_key_is_missing(house: Project, api: FakeA
 def test_resume_with_an_address_asks_the_same_server_again(house: Project, api: FakeAPI) -> None:
     api.script(server.status(500), server.status(500), *said(CLARIFY))
     assert started(house, api, "--strict").code == 5
-    done = house.run("resume", "last", "--base-url", api.openai, env=KEY)
+    done = house.call("resume", "last", "--base-url", api.openai, env=KEY)
     assert done.code == 3, done
     assert "Which one?" in done.out
     types = [event["type"] for event in house.events()]
@@ -76,8 +77,8 @@ def test_resume_with_an_address_asks_the_same_server_again(house: Project, api: 
 
 
 def test_resume_lays_options_over_who_leads_already(house: Project) -> None:
-    house.run("start", "Add login", "--provider", "sim", "--faults", "error=1", "--strict")
-    done = house.run("resume", "last", "--faults", "none")
+    house.call("start", "Add login", "--provider", "sim", "--faults", "error=1", "--strict")
+    done = house.call("resume", "last", "--faults", "none")
     assert done.code == 3, done
     changed = [event for event in house.events() if event["type"] == "led.lead_changed.v1"]
     (lead,) = [event["data"]["lead"] for event in changed]
@@ -86,10 +87,10 @@ def test_resume_lays_options_over_who_leads_already(house: Project) -> None:
 
 
 def test_after_a_fallback_a_model_leads_again(house: Project) -> None:
-    house.run("start", "Add login", "--provider", "sim", "--faults", "error=1", "--no-input")
-    assert house.run("resume", "last", "--seed", "3", "--faults", "none").code == 3
+    house.call("start", "Add login", "--provider", "sim", "--faults", "error=1", "--no-input")
+    assert house.call("resume", "last", "--seed", "3", "--faults", "none").code == 3
     assert house.events()[-1]["type"] == "led.lead_taken.v1"
-    done = house.run("answer", "last", "OAuth")
+    done = house.call("answer", "last", "OAuth")
     assert done.code == 3
     assert any(event["type"] == "completion.received.v1" for event in house.events())
 

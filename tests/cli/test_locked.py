@@ -11,12 +11,20 @@ from typing import Final
 import pytest
 
 from preflights_es.projections.projector import BUSY
+from preflights_es.store.tables import SCHEMA
 from tests.cli.program import Project
+from tests.store.given import older
 
 SOON_S: Final = 8  # seconds; one that waits for the lock takes 15 or 30
 LOOKING: Final = (
     *(("decisions",), ("sessions",), ("sessions", "--all"), ("usage",), ("why", "Strategy")),
-    *(("notes",), ("show",), ("log",), ("audit", "trail"), ("projections", "status")),
+    *(
+        ("note", "list"),
+        ("show",),
+        ("log",),
+        ("audit", "trail"),
+        ("admin", "projections", "status"),
+    ),
 )
 
 
@@ -58,6 +66,26 @@ def test_json_says_whether_an_answer_may_be_older(house: Project, words: tuple[s
         assert house.call(*words, "--json").json["behind"] is True
 
 
+@pytest.mark.parametrize(
+    "words", [*LOOKING, ("audit", "verify"), ("admin", "export", "last")], ids=" ".join
+)
+def test_a_command_that_looks_does_not_wait_to_upgrade_the_log(
+    house: Project, words: tuple[str, ...]
+) -> None:
+    house.decided()
+    older(str(house.log), "0004")
+    with locked(house):
+        began = time.monotonic()
+        done = house.call(*words)
+        assert time.monotonic() - began < SOON_S
+    assert (done.code, done.out) == (5, ""), done
+    assert done.err == (
+        f"preflights: the log must be upgraded first, from schema 0004 to {SCHEMA}, and another "
+        "process is writing: run this again when it is done, or run `preflights admin db upgrade`\n"
+    )
+    assert house.call(*words).code == 0
+
+
 def test_a_document_that_is_owed_is_left_to_the_next_command(house: Project) -> None:
     (house.folder / "docs").write_text("a file where a folder belongs")
     done = house.call(
@@ -70,6 +98,6 @@ def test_a_document_that_is_owed_is_left_to_the_next_command(house: Project) -> 
         assert (house.call("decisions").code, house.call("sessions").err) == (0, "")
         assert time.monotonic() - began < SOON_S
     assert house.call("sessions").code == 0
-    assert house.call("render", "--check").code == 0
+    assert house.call("admin", "render", "--check").code == 0
     (document,) = (house.folder / "docs" / "decisions").iterdir()
     assert document.name == "0001-add-login.md"

@@ -72,7 +72,7 @@ def test_a_list_of_four_times_the_length_takes_no_more_memory(
     few = peak(house, *words)
     multiplied(house, session_id, 2_501, 10_000)
     many = peak(house, *words)
-    assert house.call(*words).out.count("Add OAuth login") == 10_001
+    assert house.call(*words).out.count("Add OAuth") == 10_001
     assert many < 1.3 * few
 
 
@@ -104,7 +104,7 @@ def test_what_fails_before_the_first_page_leaves_nothing_on_stdout(house: Projec
 
 def test_lists_have_every_session_once_in_order(house: Project, tmp_path: Path) -> None:
     many(tmp_path / "many.jsonl", 1_100)
-    assert house.call("import", str(tmp_path / "many.jsonl")).code == 0
+    assert house.call("admin", "import", str(tmp_path / "many.jsonl")).code == 0
     listed = house.call("sessions", "--all", "--json").json
     ids = [row["session_id"] for row in listed["sessions"]]
     assert (len(ids), len(set(ids)), listed["more"]) == (1_100, 1_100, False)
@@ -116,7 +116,7 @@ def test_lists_have_every_session_once_in_order(house: Project, tmp_path: Path) 
 
 def test_a_list_that_is_read_no_further_ends_with_141(house: Project, tmp_path: Path) -> None:
     many(tmp_path / "many.jsonl", 1_100)
-    assert house.call("import", str(tmp_path / "many.jsonl")).code == 0
+    assert house.call("admin", "import", str(tmp_path / "many.jsonl")).code == 0
     with house.started("sessions", "--all", "--json") as process:
         assert process.stdout is not None
         assert process.stderr is not None
@@ -135,7 +135,8 @@ def test_a_day_without_sessions_says_that_no_step_fits(house: Project) -> None:
     house.started_session()
     done = house.call("audit", "trail", "--until", "2020-01-01")
     assert (done.code, done.out, done.err) == (0, "No step fits the filter.\n", "")
-    assert len(house.call("audit", "trail", "--since", "2020-01-01").out.splitlines()) == 5
+    lines = house.call("audit", "trail", "--since", "2020-01-01").out.splitlines()
+    assert len([line for line in lines if line[0] != " "]) == 5
 
 
 def test_a_name_that_no_session_of_that_time_has_is_said_so(house: Project) -> None:

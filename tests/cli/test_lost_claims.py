@@ -29,7 +29,7 @@ def claims(house: Project) -> int:
 def waiting(house: Project) -> str:
     """A session of another project that waits for the response of a model."""
     (house.folder / "waiting.jsonl").write_bytes(b"".join(LED.read_bytes().splitlines(True)[:2]))
-    done = house.call("import", "waiting.jsonl", "--json")
+    done = house.call("admin", "import", "waiting.jsonl", "--json")
     assert done.code == 0, done
     assert claims(house) == 1
     return str(house.call("sessions", "--json", env=GOLDEN).json["sessions"][0]["session_id"])
@@ -55,19 +55,19 @@ def test_a_session_that_waits_goes_on_without_its_row(house: Project) -> None:
     assert house.call("show", session_id, "--json", env=GOLDEN).json["questions"]
 
 
-def test_a_rebuild_puts_back_what_models_owe_and_names_what_is_not_written(house: Project) -> None:
+def test_a_rebuild_puts_back_what_models_and_documents_owe(house: Project) -> None:
     session_id = waiting(house)
     owing(house)
     forgotten(house)
     damaged = house.call("audit", "verify", session_id)
     assert damaged.code == 4
-    assert "which no row of 'claims' has: `preflights projections rebuild`" in damaged.out
-    rebuilt = house.call("projections", "rebuild")
-    assert "Put 1 open call back that no row knew any more.\n" in rebuilt.out
-    assert "docs/decisions/0001-add-login.md was never written: preflights resume " in rebuilt.out
-    assert claims(house) == 1
+    assert "which no row of 'claims' has: `preflights admin projections rebuild`" in damaged.out
+    rebuilt = house.call("admin", "projections", "rebuild")
+    assert "Put 2 open calls back that no row knew any more.\n" in rebuilt.out
+    assert "docs/decisions/0001-add-login.md was never written: the next command" in rebuilt.out
+    assert claims(house) == 2
     assert house.call("audit", "verify", "--all").code == 0
-    assert house.call("projections", "rebuild", "--json").json["reopened"] == 0
+    assert house.call("admin", "projections", "rebuild", "--json").json["reopened"] == 0
 
 
 def test_a_document_that_is_owed_is_written_when_its_session_is_named(house: Project) -> None:
@@ -76,18 +76,18 @@ def test_a_document_that_is_owed_is_written_when_its_session_is_named(house: Pro
     assert house.call("sessions").code == 0
     assert not (house.folder / "docs").exists()
     assert house.call("resume", "last").code == 0
-    assert house.call("render", "--check").code == 0
+    assert house.call("admin", "render", "--check").code == 0
     assert house.call("show", "--json").json["artifacts"] == ["docs/decisions/0001-add-login.md"]
 
 
 def test_an_imported_session_owes_no_document_after_a_rebuild(house: Project) -> None:
     owing(house)
-    assert house.call("export", "last", "-o", "owing.jsonl").code == 0
+    assert house.call("admin", "export", "last", "-o", "owing.jsonl").code == 0
     house.log.unlink()
     for file in house.log.parent.glob("log.db*"):
         file.unlink()
-    assert house.call("import", "owing.jsonl").code == 0
-    assert house.call("projections", "rebuild").code == 0
+    assert house.call("admin", "import", "owing.jsonl").code == 0
+    assert house.call("admin", "projections", "rebuild").code == 0
     assert house.call("sessions").code == 0
     assert (claims(house), (house.folder / "docs").exists()) == (0, False)
     assert house.call("audit", "verify").code == 0

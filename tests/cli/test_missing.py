@@ -135,15 +135,15 @@ def test_a_payload_that_was_taken_by_hand_is_gone_and_was_not_erased(house: Proj
     for words in (("audit", "trail", "--session", session_id), ("log", session_id)):
         done = house.call(*words)
         (line,) = [line for line in done.out.splitlines() if "answers_given" in line]
-        assert line.endswith("   gone"), words
-        assert "   erased" not in done.out, words
+        assert line.endswith("  gone"), words
+        assert "  erased" not in done.out, words
 
 
 def test_what_an_erasure_took_is_erased_though_the_session_was_damaged_since(
     house: Project,
 ) -> None:
     session_id = house.decided()["session_id"]
-    assert house.call("erase", session_id, "--yes").code == 0
+    assert house.call("admin", "erase", session_id, "--yes").code == 0
     assert {row["what"] for row in rows(house)[:11]} == {"erased"}
 
     def changed(log: sqlite3.Connection, _: str) -> None:
@@ -157,7 +157,7 @@ def test_what_an_erasure_took_is_erased_though_the_session_was_damaged_since(
     events = found(house, "--format", "cloudevents")
     assert [one.get("erased") for one in events] == [True] * 11 + [None] * 2
     assert [row["what"] for row in rows(house)][:12] == ["erased"] * 11 + ["gone"]
-    assert house.call("log", session_id).out.count("   gone") == 1
+    assert house.call("log", session_id).out.count("  gone") == 1
 
 
 @pytest.mark.parametrize(
@@ -170,7 +170,7 @@ def test_the_log_of_a_damaged_session_shows_what_is_there(house: Project, value:
     assert done.code == 4
     assert "decision_recorded" in done.out
     (line,) = [line for line in done.out.splitlines() if "answers_given" in line]
-    assert line.endswith("   damaged") == value.startswith("data"), line
+    assert line.endswith("  damaged") == value.startswith("data"), line
     assert done.err.count("\n") == 1
     assert f"session {session_id}, event 4: " in done.err
 
@@ -225,9 +225,9 @@ def test_a_session_that_was_mended_is_said_to_wait_for_a_rebuild(house: Project)
     tampered(house, session_id, lambda log, _: log.execute(change.format("login", "oauth")))
     assert house.call("decisions").err == (
         f"warning: session {session_id[-8:]} was damaged when it was folded, what it decided is "
-        "not told: `preflights projections rebuild` folds it again\n"
+        "not told: `preflights admin projections rebuild` folds it again\n"
     )
-    assert house.call("projections", "rebuild").err == ""
+    assert house.call("admin", "projections", "rebuild").err == ""
     done = house.call("decisions")
     assert ("ADR-0001" in done.out, done.err) == (True, "")
 
@@ -241,17 +241,17 @@ def test_decisions_are_listed_though_what_is_kept_of_sessions_cannot_be_read(
     tampered(house, "", lambda log, _: log.execute(change))
     done = house.call("decisions")
     assert (done.code, "ADR-0001" in done.out) == (0, True)
-    assert "`preflights projections rebuild sessions` makes it again" in done.err
+    assert "`preflights admin projections rebuild sessions` makes it again" in done.err
 
 
 def test_a_rebuild_ends_with_how_many_sessions_could_not_be_folded(house: Project) -> None:
     house.decided("Add SSO")
-    assert house.call("projections", "rebuild").err == ""
+    assert house.call("admin", "projections", "rebuild").err == ""
     for number in range(2):
         broken(house, intention=f"Add login number {number}")
     lists = ("sessions", "--status", "damaged", "--any-project")
     for words in ((), ("sessions",), ("--json",), ("--jobs", "2")):
-        done = house.call("projections", "rebuild", *words)
+        done = house.call("admin", "projections", "rebuild", *words)
         assert done.code == 0
         assert done.err == (
             f"warning: 2 sessions could not be folded: `preflights {' '.join(lists)}` lists them\n"
@@ -261,7 +261,7 @@ def test_a_rebuild_ends_with_how_many_sessions_could_not_be_folded(house: Projec
 
 def test_a_rebuild_of_one_projection_counts_nothing_that_nobody_has_folded(house: Project) -> None:
     broken(house)
-    assert house.call("projections", "rebuild", "usage").err == ""
+    assert house.call("admin", "projections", "rebuild", "usage").err == ""
 
 
 # 4. Erased sessions --------------------------------------------------------------------------
@@ -285,7 +285,7 @@ def test_a_rebuild_of_one_projection_counts_nothing_that_nobody_has_folded(house
 )
 def test_an_erased_session_is_said_to_be_erased(house: Project, words: tuple[str, ...]) -> None:
     session_id = house.decided()["session_id"]
-    assert house.call("erase", session_id, "--yes").code == 0
+    assert house.call("admin", "erase", session_id, "--yes").code == 0
     done = house.call(*(session_id if word == "SESSION" else word for word in words))
     assert (done.code, done.out) == (1, "")
     assert done.err == f"preflights: session {session_id[-8:]} was erased: what it held is gone\n"
@@ -304,7 +304,7 @@ def test_the_architecture_of_an_earlier_day_says_how_many_sessions_were_erased(
         (first, "1 session " + said.format("was erased")),
         (second, "2 sessions " + said.format("were erased")),
     ):
-        assert house.call("erase", gone, "--yes").code == 0
+        assert house.call("admin", "erase", gone, "--yes").code == 0
         for words in (("--all",), ("--at", "9999-12-31"), ("--all", "--json")):
             done = house.call("decisions", *words)
             assert (done.code, done.err) == (0, count), words

@@ -30,13 +30,17 @@ def api() -> Iterator[FakeAPI]:
         yield made
 
 
-def asked(house: Project, api: FakeAPI, *words: str) -> Result:
-    """A command whose model is the server's."""
-    env = {
+def led(api: FakeAPI) -> dict[str, str]:
+    """What the environment says of the server and its key."""
+    return {
         "PREFLIGHTS_OPENAI_API_KEY": "sk-not-a-key-of-anybody",
         "PREFLIGHTS_BASE_URL": api.openai,
     }
-    return house.run(*words, "--provider", "openai", env=env)
+
+
+def asked(house: Project, api: FakeAPI, *words: str) -> Result:
+    """A command whose model is the server's, within this process: the SDK is imported once."""
+    return house.call(*words, "--provider", "openai", env=led(api))
 
 
 def said(*payloads: dict[str, Any]) -> list[server.Reply]:
@@ -142,10 +146,16 @@ def test_a_title_cannot_forge_a_line_of_a_list(house: Project, api: FakeAPI, tex
     assert done.code == 0, done
     assert done.is_safe()
     assert sum(line.startswith("  ") and "  task  " in line for line in done.out.splitlines()) == 1
-    for words in (("tasks",), ("ideas",), ("notes",), ("show", "last"), ("log", "last")):
+    for words in (
+        ("note", "tasks"),
+        ("note", "ideas"),
+        ("note", "list"),
+        ("show", "last"),
+        ("log", "last"),
+    ):
         shown = house.call(*words)
         assert shown.is_safe()
-    assert len(house.call("tasks", "--json").json["items"]) == 1
+    assert len(house.call("note", "tasks", "--json").json["items"]) == 1
 
 
 def test_a_line_break_in_a_title_breaks_the_contract(house: Project, api: FakeAPI) -> None:
@@ -154,12 +164,13 @@ def test_a_line_break_in_a_title_breaks_the_contract(house: Project, api: FakeAP
     done = asked(house, api, "note", "buy milk")
     assert done.code == 3
     assert "Could not process this" in done.err
-    assert house.call("tasks", "--json").json["items"] == []
+    assert house.call("note", "tasks", "--json").json["items"] == []
 
 
 def test_what_a_model_says_of_a_key_is_recorded_without_it(house: Project, api: FakeAPI) -> None:
     api.script(server.echo_key(), server.echo_key())
-    done = asked(house, api, "note", "buy milk")
+    # A process of its own: also what a library writes past Python's streams is seen.
+    done = house.run("note", "buy milk", "--provider", "openai", env=led(api))
     assert done.code == 3
     assert "sk-not-a-key-of-anybody" not in done.out + done.err
     assert "sk-not-a-key-of-anybody" not in house.call("log", "last", "--json").out

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -106,6 +107,30 @@ def test_a_note_comes_from_words_a_file_or_a_pipe(
     assert done.code == 0, done.err
     assert titles(done.json) == ["milk", "bread"]
     assert "\r" not in done.json["note"]
+
+
+@pytest.mark.parametrize(
+    ("args", "note"),
+    [
+        (("--json", "--", "- Milch"), "- Milch"),
+        (("take", "--json", "--", "- Milch"), "- Milch"),
+        (("--json", "--no-input", "--", "- Milch\n- Brot"), "- Milch\n- Brot"),
+        (("--json", "--", "-5 Grad am Montag"), "-5 Grad am Montag"),
+        (("--json", "--", "--file"), "--file"),
+    ],
+)
+def test_what_stands_behind_two_dashes_is_the_note(
+    house: Project, args: tuple[str, ...], note: str
+) -> None:
+    done = house.call("note", *args)
+    assert done.code == 0, done.err
+    assert done.json["note"] == note
+
+
+def test_an_item_whose_title_begins_with_a_dash_is_filed(house: Project) -> None:
+    done = house.call("note", "add", "--json", "task", "--", "- Milch")
+    assert done.code == 0, done.err
+    assert titles(done.json) == ["- Milch"]
 
 
 @pytest.mark.parametrize(
@@ -248,11 +273,11 @@ def test_a_note_that_no_model_could_read_is_kept_and_filed_by_hand(
     found = house.show()
     assert (found["note"], found["note_status"], found["items"]) == (CHEF, "unprocessed", [])
     assert found["calls"] == 2
-    assert CHEF in house.call("notes", "--unprocessed").out
-    assert len(house.call("notes", "--unprocessed", "--json").json["notes"]) == 1
+    assert CHEF in house.call("note", "list", "--unprocessed").out
+    assert len(house.call("note", "list", "--unprocessed", "--json").json["notes"]) == 1
     done = house.call("note", "add", "task", "Email an Chef", "--note", "last")
     assert done.code == 0
-    assert house.call("notes", "--unprocessed").out == "No note waits to be filed by hand.\n"
+    assert house.call("note", "list", "--unprocessed").out == "No note waits to be filed by hand.\n"
 
 
 def test_a_strict_note_waits_for_a_model(house: Project) -> None:
@@ -280,10 +305,10 @@ def test_items_are_filed_by_hand_with_all_that_they_can_have(house: Project) -> 
     assert house.call("note", "add", "event", "Arzt", "--start", "9:30", "--end", "10:00").code == 0
     assert house.call("note", "add", "idea", "Podcast", "--content", "about\nlogs").code == 0
     said = "Call  (10-20 min, high importance, due 2027-01-31, admin)"
-    assert said in house.call("tasks").out
-    assert "Arzt  (09:30-10:00)" in house.call("events").out
-    assert "Podcast: about logs" in house.call("ideas").out
-    assert house.call("notes").out == "No notes here yet.\n"
+    assert said in house.call("note", "tasks").out
+    assert "Arzt  (09:30-10:00)" in house.call("note", "events").out
+    assert "Podcast: about logs" in house.call("note", "ideas").out
+    assert house.call("note", "list").out == "No notes here yet.\n"
 
 
 @pytest.mark.parametrize(
@@ -292,7 +317,7 @@ def test_items_are_filed_by_hand_with_all_that_they_can_have(house: Project) -> 
 )
 def test_minutes_may_be_open_at_one_end(house: Project, minutes: str, said: str) -> None:
     assert house.call("note", "add", "task", "x", f"--minutes={minutes}").code == 0
-    assert f"({said})" in house.call("tasks").out
+    assert f"({said})" in house.call("note", "tasks").out
 
 
 WRONG = [
@@ -336,7 +361,7 @@ def test_only_a_note_takes_items(house: Project) -> None:
     house.started_session()
     done = house.call("note", "add", "task", "x", "--note", "last")
     assert (done.code, "is no note but of the workflow clarification" in done.err) == (1, True)
-    done = house.call("task", "done", "last.1")
+    done = house.call("note", "done", "last.1")
     assert (done.code, "is no note but of the workflow clarification" in done.err) == (1, True)
 
 
@@ -345,12 +370,12 @@ def test_only_a_note_takes_items(house: Project) -> None:
 
 def test_a_task_is_done_once(house: Project) -> None:
     taken(house)
-    assert house.call("task", "done", "last.1").code == 0
-    done = house.call("task", "done", "last.1")
+    assert house.call("note", "done", "last.1").code == 0
+    done = house.call("note", "done", "last.1")
     assert (done.code, done.err) == (1, "Not done: the task is over already\n")
-    assert house.call("task", "cancel", "last.3").code == 0
-    assert house.call("tasks").out == "No open tasks here.\n"
-    listed = house.call("tasks", "--all", "--json").json
+    assert house.call("note", "cancel", "last.3").code == 0
+    assert house.call("note", "tasks").out == "No open tasks here.\n"
+    listed = house.call("note", "tasks", "--all", "--json").json
     assert listed["format"] == "items/1"
     assert [item["status"] for item in listed["items"]] == ["done", "cancelled"]
 
@@ -358,8 +383,8 @@ def test_a_task_is_done_once(house: Project) -> None:
 def test_a_task_is_named_by_any_end_of_its_session(house: Project) -> None:
     id_ = taken(house)["session_id"]
     for typed in (f"{id_}.1", f"{id_[-8:]}.3"):
-        assert house.call("task", "done", typed).code == 0
-    assert house.call("task", "done", " last.2 ").err == "Not done: it is no task\n"
+        assert house.call("note", "done", typed).code == 0
+    assert house.call("note", "done", " last.2 ").err == "Not done: it is no task\n"
 
 
 @pytest.mark.parametrize(
@@ -382,7 +407,7 @@ def test_a_task_is_named_by_any_end_of_its_session(house: Project) -> None:
 )
 def test_what_names_no_task_is_refused(house: Project, typed: str, told: str) -> None:
     taken(house)
-    done = house.call("task", "done", typed)
+    done = house.call("note", "done", typed)
     assert done.code in (1, 2), done
     assert told in done.err
     assert done.is_safe()
@@ -391,29 +416,29 @@ def test_what_names_no_task_is_refused(house: Project, typed: str, told: str) ->
 def test_a_task_says_what_a_person_says(house: Project) -> None:
     taken(house)
     args = ("--title", "Write", "--minutes", "30-45", "--due", "2027-01-31")
-    done = house.call("task", "edit", "last.1", *args, "--json")
+    done = house.call("note", "edit", "last.1", *args, "--json")
     assert done.code == 0
     item = done.json["items"][0]
     assert (item["title"], item["duration_min"], item["duration_max"]) == ("Write", 30, 45)
-    done = house.call("task", "edit", "last.1", "--minutes", "", "--due", "", "--json")
+    done = house.call("note", "edit", "last.1", "--minutes", "", "--due", "", "--json")
     assert {"duration_min", "due"} & set(done.json["items"][0]) == set()
-    assert house.call("task", "edit", "last.1").code == 2
-    assert house.call("task", "edit", "last.1", "--energy", "lots").code == 1
-    assert house.call("task", "edit", "last.1", "--title", "Write").code == 1
+    assert house.call("note", "edit", "last.1").code == 2
+    assert house.call("note", "edit", "last.1", "--energy", "lots").code == 1
+    assert house.call("note", "edit", "last.1", "--title", "Write").code == 1
 
 
 def test_lists_are_of_this_project_and_of_what_was_not_given_up(house: Project) -> None:
     taken(house, "Milch, Meeting 14 Uhr, Idee: Podcast")
     taken(house, "Brot")
-    assert titles(house.call("tasks", "--json").json) == ["Milch", "Brot"]
+    assert titles(house.call("note", "tasks", "--json").json) == ["Milch", "Brot"]
     house.call("abandon", "last")
-    assert titles(house.call("tasks", "--json").json) == ["Milch"]
-    assert titles(house.call("events", "--json").json) == ["Meeting"]
-    assert titles(house.call("ideas", "--json").json) == ["Podcast"]
+    assert titles(house.call("note", "tasks", "--json").json) == ["Milch"]
+    assert titles(house.call("note", "events", "--json").json) == ["Meeting"]
+    assert titles(house.call("note", "ideas", "--json").json) == ["Podcast"]
     elsewhere = {"PREFLIGHTS_PROJECT": "other"}
     for command in ("tasks", "events", "ideas"):
-        assert house.call(command, "--json", env=elsewhere).json["items"] == []
-    (row,) = house.call("notes", "--json").json["notes"]
+        assert house.call("note", command, "--json", env=elsewhere).json["items"] == []
+    (row,) = house.call("note", "list", "--json").json["notes"]
     assert set(row) >= {"session_id", "status", "note_status", "note", "items", "warnings"}
     assert row["items"] == 3
 
@@ -427,9 +452,9 @@ def test_a_note_is_shown_logged_replayed_and_moved_like_any_session(house: Proje
     assert "Email an Chef" in house.call("show").out
     assert "items_extracted" in house.call("log").out
     assert "identical" in house.call("replay", "last").out
-    exported = house.call("export", "last").out.encode()
+    exported = house.call("admin", "export", "last").out.encode()
     other = house.folder / "other.db"
-    assert house.call("import", "-", "--db", str(other), stdin=exported).code == 0
+    assert house.call("admin", "import", "-", "--db", str(other), stdin=exported).code == 0
     moved = house.call("show", id_, "--db", str(other), "--json").json
     assert moved == before
 
@@ -439,7 +464,7 @@ def test_a_note_is_shown_logged_replayed_and_moved_like_any_session(house: Proje
     [
         (("accept", "last", "--by", "Ada"), "there is nothing to accept"),
         (("prompt", "last"), "briefs no agent"),
-        (("render", "last"), "write no documents"),
+        (("admin", "render", "last"), "write no documents"),
         (("revise", "last", "start_time=9"), "no answer can be changed"),
     ],
 )
@@ -480,22 +505,26 @@ def test_titles_are_shown_as_they_are_and_do_nothing(house: Project) -> None:
     for title in evil:
         assert house.call("note", "add", "task", title).code == 0
         assert house.call("note", f"{title}, Arzt").code in (0, 3)
-    for command in ("tasks", "events", "notes", "sessions", "show", "log"):
-        done = house.call(command)
+    for command in ("note tasks", "note events", "note list", "sessions", "show", "log"):
+        done = house.call(*command.split())
         assert done.code == 0
         assert done.is_safe(), command
-    out = house.call("tasks").out
+    out = house.call("note", "tasks").out
     assert "[bold]x[/bold]" in out
     assert "\\u202eevil\\u2066" in out
     assert ":smile: x" in out
 
 
+FORGED = re.compile(" {0,4}ffffffff")
+"""How a line begins that could be an item of its own; a cell that goes on stands further in."""
+
+
 def test_no_title_forges_another_line_of_a_list(house: Project) -> None:
     house.call("note", "add", "task", "x\nffffffff.1   forged\r\nffffffff.2   forged")
     house.call("note", "x\u2028ffffffff.3 forged")
-    for command in ("tasks", "notes", "sessions", "show"):
-        lines = house.call(command).out.splitlines()
-        assert not any(line.lstrip().startswith("ffffffff") for line in lines), command
+    for command in ("note tasks", "note list", "sessions", "show"):
+        lines = house.call(*command.split()).out.splitlines()
+        assert not any(map(FORGED.match, lines)), command
 
 
 def test_a_file_that_was_made_to_harm_is_shown_and_does_nothing(house: Project) -> None:
@@ -510,13 +539,20 @@ def test_a_file_that_was_made_to_harm_is_shown_and_does_nothing(house: Project) 
     changed = ItemAdded(at=NOON, actor=Actor("agent", evil), type="task", title=evil)
     made = maker.submit(made.handle, changed, maker.new_id())
     id_ = made.handle.session_id
-    taken_over = house.call("import", "-", stdin=jsonl.lines(maker.store.read(id_)))
+    taken_over = house.call("admin", "import", "-", stdin=jsonl.lines(maker.store.read(id_)))
     assert taken_over.code == 0, taken_over.err
-    reading = (("show", id_), ("log", id_), ("tasks",), ("ideas",), ("notes",), ("sessions",))
+    reading = (
+        ("show", id_),
+        ("log", id_),
+        ("note", "tasks"),
+        ("note", "ideas"),
+        ("note", "list"),
+        ("sessions",),
+    )
     for command in reading:
         done = house.call(*command)
         assert (done.code, done.is_safe()) == (0, True), command
-        assert not any(line.lstrip().startswith("ffffffff") for line in done.out.splitlines())
+        assert not any(map(FORGED.match, done.out.splitlines())), command
     assert not RAW & set(said(item))
 
 
@@ -524,7 +560,7 @@ def test_secrets_are_taken_out_of_notes_titles_and_fields(house: Project) -> Non
     key, mail, password = SECRETS
     done = house.call("note", f"mail {mail}, key {key}")
     assert "warning: 2 secrets were taken out before recording" in done.err
-    house.call("task", "edit", "last.1", "--title", f"ask {mail}")
+    house.call("note", "edit", "last.1", "--title", f"ask {mail}")
     house.call("note", "add", "idea", f"ask {mail}", "--content", f"password: {password}")
     house.call("note", "add", "task", "x", "--due", f"password: {password}", "--note", "last")
     house.call("note", "Arzt")

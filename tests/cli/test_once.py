@@ -75,9 +75,9 @@ def test_notes_and_tasks_are_taken_once(house: Project) -> None:
     for _ in range(2):
         assert house.call("note", "buy milk, call mom", "--key", "n").code == 0
         assert house.call("note", "add", "task", "mow", "--note", "last", "--key", "a").code == 0
-        assert house.call("task", "done", "last.1", "--key", "d").code == 0
-        assert house.call("task", "edit", "last.2", "--minutes", "5", "--key", "e").code == 0
-    tasks = house.call("tasks", "--all", "--json").json["items"]
+        assert house.call("note", "done", "last.1", "--key", "d").code == 0
+        assert house.call("note", "edit", "last.2", "--minutes", "5", "--key", "e").code == 0
+    tasks = house.call("note", "tasks", "--all", "--json").json["items"]
     assert [(t["title"], t["status"]) for t in tasks] == [
         ("buy milk", "done"),
         ("call mom", "open"),
@@ -126,10 +126,10 @@ def test_a_repeated_command_says_what_it_said_whatever_happened_since(
     words = tuple(session_id if part == "last" else part for part in (*word, *form))
     first = house.call(*words)
     house.call(*then)
-    before = house.call("export", "--all").out
+    before = house.call("admin", "export", "--all").out
     assert before
     assert house.call(*words) == first
-    assert house.call("export", "--all").out == before
+    assert house.call("admin", "export", "--all").out == before
 
 
 def test_a_repeated_revision_and_acceptance_say_what_they_said(house: Project) -> None:
@@ -161,9 +161,9 @@ def test_repeated_notes_and_tasks_say_what_they_said(house: Project) -> None:
     session_id = first[0].json["session_id"]
     words = (
         ("note", "add", "task", "mow", "--note", session_id, "--key", "a", "--json"),
-        ("task", "edit", f"{session_id[-8:]}.2", "--minutes", "5", "--key", "e", "--json"),
-        ("task", "done", f"{session_id[-8:]}.1", "--key", "d", "--json"),
-        ("task", "cancel", f"{session_id[-8:]}.2", "--key", "c", "--json"),
+        ("note", "edit", f"{session_id[-8:]}.2", "--minutes", "5", "--key", "e", "--json"),
+        ("note", "done", f"{session_id[-8:]}.1", "--key", "d", "--json"),
+        ("note", "cancel", f"{session_id[-8:]}.2", "--key", "c", "--json"),
     )
     first += [house.call(*word) for word in words]
     house.call("abandon", session_id)
@@ -225,8 +225,8 @@ def test_a_key_belongs_to_one_session(house: Project) -> None:
 def test_a_key_of_a_task_belongs_to_its_note(house: Project) -> None:
     for word in ("milk", "bread"):
         house.call("note", f"buy {word}, call mom")
-    one, other = (s["session_id"] for s in house.call("notes", "--json").json["notes"])
-    for words in (("task", "done", "{}.1"), ("note", "add", "idea", "A podcast", "--note", "{}")):
+    one, other = (s["session_id"] for s in house.call("note", "list", "--json").json["notes"])
+    for words in (("note", "done", "{}.1"), ("note", "add", "idea", "A podcast", "--note", "{}")):
         for note, code in ((one, 0), (other, 1)):
             short = note[-8:]
             done = house.call(*(word.format(short) for word in words), "--key", words[1])
@@ -339,8 +339,8 @@ def test_logs_of_two_clones_that_used_one_key_are_merged(house: Project) -> None
         assert done.code == 3
         for words in (("answer", "last", "OAuth"), ("accept", "last", "--by", "Ada")):
             assert house.call(*words, "--key", words[0], "--db", log).code in (0, 3)
-    assert house.call("export", "--all", "-o", "b.jsonl", "--db", "b.db").code == 0
-    done = house.call("import", "b.jsonl", "--db", "a.db")
+    assert house.call("admin", "export", "--all", "-o", "b.jsonl", "--db", "b.db").code == 0
+    done = house.call("admin", "import", "b.jsonl", "--db", "a.db")
     assert done.code == 0, done.err
     found = house.call("sessions", "--json", "--all", "--db", "a.db").json["sessions"]
     assert sorted(s["intention"] for s in found) == ["Add login to a.db", "Add login to b.db"]
@@ -360,13 +360,13 @@ def test_the_id_of_an_input_is_that_of_the_specification(house: Project) -> None
 def test_a_key_of_an_older_version_is_known(house: Project) -> None:
     """The form of an id as it was before a log had a name."""
     first = house.call("start", "Add login", "--json")
-    house.call("export", "last", "-o", "session.jsonl")
+    house.call("admin", "export", "last", "-o", "session.jsonl")
     formerly = f"key-{sha256(b'house' + bytes(1) + b'k' + bytes(1) + b'1').hexdigest()[:32]}"
     lines = io.BytesIO((house.folder / "session.jsonl").read_bytes())
     stored = [*jsonl.stored(lines, "session.jsonl")]
     events = resealed((replace(stored[0], input_id=formerly), *stored[1:]))
     (house.folder / "older.jsonl").write_bytes(jsonl.lines(events))
-    assert house.call("import", "older.jsonl", "--db", "older.db").code == 0
+    assert house.call("admin", "import", "older.jsonl", "--db", "older.db").code == 0
     again = house.call("start", "Add login", "--key", "k", "--json", "--db", "older.db")
     assert again.json == first.json
     other = house.call("start", "Add a cache", "--key", "k", "--db", "older.db")

@@ -33,7 +33,13 @@ ADDRESSES = [
 @pytest.mark.parametrize("address", ADDRESSES)
 @pytest.mark.parametrize(
     "words",
-    ["sessions -v", "db status -v --json", "db backup copy.db -v", "start x -v", "show --debug"],
+    [
+        "sessions -v",
+        "admin db status -v --json",
+        "admin db backup copy.db -v",
+        "start x -v",
+        "show --debug",
+    ],
 )
 def test_a_password_in_an_address_is_never_shown(house: Project, address: str, words: str) -> None:
     by_option = house.call(*words.split(), "--db", address)

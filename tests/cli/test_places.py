@@ -10,7 +10,8 @@ from typing import Final
 import pytest
 
 from preflights_es.bootstrap import opened
-from preflights_es.services.catalogue import WORKFLOWS
+from preflights_es.runtime.registry import WORKFLOWS
+from preflights_es.services.clarification.clarifications import clarifications_of
 from preflights_es.store.tables import SCHEMA
 from preflights_es.workflows.clarification.values import HeuristicsConfig
 from tests.cli.program import Project
@@ -21,8 +22,8 @@ ACCEPTED = ("--answer", "auth_strategy=OAuth", "--accept", "--by", "Ada")
 
 def database(project: Project, *args: str, env: dict[str, str] | None = None) -> Path:
     """Where the log lies, as `db status` says once it is there."""
-    assert project.call("db", "upgrade", *args, env=env).code == 0
-    found = project.call("db", "status", "--json", *args, env=env).json["database"]
+    assert project.call("admin", "db", "upgrade", *args, env=env).code == 0
+    found = project.call("admin", "db", "status", "--json", *args, env=env).json["database"]
     return Path(project.folder, str(found)).resolve()
 
 
@@ -31,7 +32,7 @@ def database(project: Project, *args: str, env: dict[str, str] | None = None) ->
 
 def test_the_log_lies_in_the_repositorys_common_directory(house: Project) -> None:
     assert database(house) == house.log
-    status = house.call("db", "status").out
+    status = house.call("admin", "db", "status").out
     assert f"database      {house.log}\n" in status
     assert "engine        sqlite\n" in status
     assert "project       house\n" in status
@@ -40,9 +41,9 @@ def test_the_log_lies_in_the_repositorys_common_directory(house: Project) -> Non
 
 def test_upgrade_creates_the_log_once(empty: Project) -> None:
     assert not empty.log.exists()
-    done = empty.call("db", "upgrade")
+    done = empty.call("admin", "db", "upgrade")
     assert done.out == f"{empty.log} has schema {SCHEMA}.\n"
-    shape = empty.call("db", "upgrade", "--json").json
+    shape = empty.call("admin", "db", "upgrade", "--json").json
     assert shape == {"format": "db-upgrade/1", "database": str(empty.log), "schema": SCHEMA}
 
 
@@ -54,11 +55,11 @@ def test_a_database_that_is_named_wins_in_this_order(house: Project, tmp_path: P
     assert database(house) == by_file
     (house.folder / "below").mkdir()
     below = Project(house.folder / "below", house.home)
-    assert below.call("db", "status", "--json").json["database"] == str(by_file)
+    assert below.call("admin", "db", "status", "--json").json["database"] == str(by_file)
     assert database(house, env=env) == by_env
     for args in (("--db", "by option.db"), ("--db", "sqlite:///by option.db")):
         assert database(house, *args, env=env) == house.folder / "by option.db"
-    before = house.call("--db", "before.db", "db", "upgrade", "--json")
+    before = house.call("--db", "before.db", "admin", "db", "upgrade", "--json")
     assert before.json["database"] == "before.db"
 
 
@@ -84,7 +85,7 @@ def test_a_folder_below_and_a_link_lead_to_the_same_project(house: Project, tmp_
     through = Project(link, house.home)
     done = through.run("show", "--json", env={"PWD": str(link)})
     assert done.json["session_id"] == session["session_id"]
-    assert through.run("render", "--check", env={"PWD": str(link)}).code == 0
+    assert through.run("admin", "render", "--check", env={"PWD": str(link)}).code == 0
     second = through.decided("Add SSO")
     assert (house.folder / second["artifacts"][0]).is_file()
 
@@ -111,7 +112,8 @@ def test_a_folder_whose_name_is_no_text_needs_a_name(tmp_path: Path, home: Path)
     project.git("init", "--quiet", "--template=")
     done = project.call("start", "Add login")
     assert done.code == 2
-    assert "PREFLIGHTS_PROJECT: is not valid Unicode" in done.err
+    assert "is not valid Unicode" in done.err
+    assert "set PREFLIGHTS_PROJECT" in done.err
     assert project.call("start", "Add login", env={"PREFLIGHTS_PROJECT": "house"}).code == 3
 
 
@@ -125,17 +127,37 @@ def test_a_folder_that_is_gone_is_said_so(house: Project) -> None:
 # 2. Where there is none ----------------------------------------------------------------------
 
 READING: Final = (
-    *("sessions", "show", "log", "prompt", "decisions", "why Strategy", "usage", "notes", "tasks"),
-    *("replay last", "render", "renumber --check", "export last", "export --all"),
-    *("audit verify", "audit verify --all", "audit trail", "audit checkpoint", "db status"),
-    *("projections status", "projections rebuild", "projections rebuild --jobs 2"),
     *(
-        "erase last --dry-run",
-        "erase --older-than 1d --yes",
+        "sessions",
+        "show",
+        "log",
+        "prompt",
+        "decisions",
+        "why Strategy",
+        "usage",
+        "note list",
+        "note tasks",
+    ),
+    *(
+        "replay last",
+        "admin render",
+        "admin renumber --check",
+        "admin export last",
+        "admin export --all",
+    ),
+    *("audit verify", "audit verify --all", "audit trail", "audit checkpoint", "admin db status"),
+    *(
+        "admin projections status",
+        "admin projections rebuild",
+        "admin projections rebuild --jobs 2",
+    ),
+    *(
+        "admin erase last --dry-run",
+        "admin erase --older-than 1d --yes",
         "answer last x",
         "accept last --by Ada",
     ),
-    "db backup copy.db",
+    "admin db backup copy.db",
 )
 
 
@@ -184,11 +206,11 @@ def test_the_first_look_at_a_new_project_is_answered(empty: Project) -> None:
     assert empty.call("sessions").out.startswith("No sessions here yet.\nBegin with: preflights")
     assert empty.call("decisions").code == 0
     assert empty.call("show").code == 1
-    status = empty.call("db", "status", "--json").json
+    status = empty.call("admin", "db", "status", "--json").json
     assert (status["database"], status["schema"]) == (str(empty.log), None)
     assert (status["bytes"], status["sessions"]) == (None, 0)
-    assert "schema        none yet\n" in empty.call("db", "status").out
-    assert empty.call("db", "backup", "copy.db").code == 5
+    assert "schema        none yet\n" in empty.call("admin", "db", "status").out
+    assert empty.call("admin", "db", "backup", "copy.db").code == 5
     assert not empty.log.parent.exists()
     empty.decided()
     assert len(empty.call("sessions", "--json").json["sessions"]) == 1
@@ -200,7 +222,7 @@ def test_the_first_look_at_a_new_project_is_answered(empty: Project) -> None:
         ("start", "Add login"),
         ("note", "call mom"),
         ("note", "add", "task", "Mow"),
-        ("db", "upgrade"),
+        ("admin", "db", "upgrade"),
     ],
 )
 def test_what_records_something_makes_the_log_that_was_named(
@@ -212,14 +234,14 @@ def test_what_records_something_makes_the_log_that_was_named(
 
 def test_an_import_makes_the_log_that_was_named(house: Project) -> None:
     session_id = house.started_session()
-    content = house.call("export", session_id).out
-    assert house.call("import", "-", "--db", "new.db", stdin=content.encode()).code == 0
-    assert house.call("export", session_id, "--db", "new.db").out == content
+    content = house.call("admin", "export", session_id).out
+    assert house.call("admin", "import", "-", "--db", "new.db", stdin=content.encode()).code == 0
+    assert house.call("admin", "export", session_id, "--db", "new.db").out == content
 
 
 def test_a_file_of_sessions_is_replayed_whatever_the_log(house: Project) -> None:
     house.decided()
-    house.call("export", "last", "-o", "one.jsonl")
+    house.call("admin", "export", "last", "-o", "one.jsonl")
     assert house.call("replay", "one.jsonl", "--db", "typo.db").code == 0
     assert not (house.folder / "typo.db").exists()
 
@@ -270,7 +292,7 @@ def test_a_link_that_stays_inside_is_followed(house: Project) -> None:
     (house.folder / "docs" / "decisions").symlink_to("../records")
     house.decided()
     assert (house.folder / "records" / "0001-add-oauth-login.md").is_file()
-    assert house.call("render", "--check").code == 0
+    assert house.call("admin", "render", "--check").code == 0
 
 
 # 4. A world that fails -----------------------------------------------------------------------
@@ -309,13 +331,15 @@ def test_a_read_only_log_can_be_read_and_not_written(house: Project) -> None:
     for url in (f"sqlite:///{house.log}?mode=ro", f"sqlite:///file:{house.log}?mode=ro&uri=true"):
         shown = house.run("show", "--db", url)
         assert (shown.code, shown.err) == (0, "")
-        assert house.call("db", "status", "--db", url, "--json").json["database"] == str(house.log)
+        assert house.call("admin", "db", "status", "--db", url, "--json").json["database"] == str(
+            house.log
+        )
         assert house.call("replay", "last", "--db", url).code == 0
         done = house.call("answer", "last", "OAuth", "--db", url)
         assert done.code == 5
         assert done.err == (
             "preflights: the log cannot be used: attempt to write a readonly database: "
-            "mend its disk or rights, then again\n"
+            "mend its disk or rights, then run this again\n"
         )
     assert house.show()["version"] == 3
     assert files(house) == before
@@ -323,7 +347,7 @@ def test_a_read_only_log_can_be_read_and_not_written(house: Project) -> None:
 
 def test_a_log_that_is_only_to_be_read_is_not_made(house: Project) -> None:
     before = files(house)
-    for command in (("start", "Add login"), ("db", "upgrade"), ("sessions",)):
+    for command in (("start", "Add login"), ("admin", "db", "upgrade"), ("sessions",)):
         done = house.run(*command, "--db", "sqlite:///x.db?mode=ro")
         assert (done.code, done.out, done.err.count("\n")) == (5, "", 1), done
         assert done.err.startswith("preflights: there is no log at x.db: ")
@@ -351,7 +375,7 @@ def test_a_full_disk_loses_nothing_that_was_acknowledged(house: Project) -> None
         for i in range(6)
     ]
     assert codes[-1] == 5
-    assert house.call("db", "status").code == 0
+    assert house.call("admin", "db", "status").code == 0
     kept = house.call("sessions", "--json").json["sessions"]
     assert len(kept) == 1 + codes.count(3)
     assert {house.call("replay", s["session_id"]).code for s in kept} == {0}
@@ -382,7 +406,12 @@ def test_a_file_that_is_no_database_is_damaged_data(house: Project) -> None:
         content[: len(content) // 2],
     ):
         house.log.write_bytes(damaged)
-        for command in (("show",), ("start", "Add login"), ("replay", "last"), ("db", "status")):
+        for command in (
+            ("show",),
+            ("start", "Add login"),
+            ("replay", "last"),
+            ("admin", "db", "status"),
+        ):
             done = house.call(*command)
             assert done.code == 4, (command, done)
             assert done.err.startswith("preflights: damaged log: ")
@@ -395,7 +424,12 @@ def test_a_log_of_a_newer_version_is_refused(house: Project) -> None:
     with sqlite3.connect(house.log) as log:
         log.execute("UPDATE alembic_version SET version_num = '9999'")
     log.close()
-    for command in (("show",), ("answer", "last", "OAuth"), ("db", "upgrade"), ("db", "status")):
+    for command in (
+        ("show",),
+        ("answer", "last", "OAuth"),
+        ("admin", "db", "upgrade"),
+        ("admin", "db", "status"),
+    ):
         done = house.call(*command)
         assert done.code == 4
         assert f"has schema 9999, this version knows {SCHEMA}: upgrade preflights" in done.err
@@ -460,10 +494,10 @@ def test_what_is_recorded_in_a_log_that_is_thrown_away_is_a_bug_and_never_silent
 ) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     looker = opened(tmp_path, terminal=False, creates=False)
-    assert not looker.store.heads(None)
-    looker.close()
+    assert not looker.process.store.heads(None)
+    looker.process.close()
     careless = opened(tmp_path, terminal=False, creates=False)
     setup = careless.setup(WORKFLOWS["clarification"])
-    careless.clarifications.open("Add login", setup, HeuristicsConfig())
+    clarifications_of(careless).open("Add login", setup, HeuristicsConfig())
     with pytest.raises(AssertionError, match="recorded something"):
-        careless.close()
+        careless.process.close()

@@ -51,7 +51,7 @@ def test_a_session_from_its_intention_to_its_replay(shared: Shared) -> None:
     assert shared.replayed(session) == "identical"
     assert "Add OAuth login" in shared.told("show", session)
     assert session[-8:] in shared.told("sessions")
-    status = json.loads(shared.told("db", "status", "--json"))
+    status = json.loads(shared.told("admin", "db", "status", "--json"))
     assert status["engine"] == "postgresql"
     assert status["sessions"] == 1
     assert status["bytes"] > 100_000, "its tables and their indexes"
@@ -66,13 +66,15 @@ def test_an_undecided_question_ends_with_the_same_exit_code(shared: Shared) -> N
 def test_a_session_moves_between_engines_byte_for_byte(shared: Shared, tmp_path: Path) -> None:
     session = shared.house.decided()["session_id"]
     there, back, again = (tmp_path / name for name in ("there", "back", "again"))
-    assert shared.house.call("export", session, "-o", str(there)).code == 0
-    shared.told("import", str(there))
-    shared.told("export", session, "-o", str(back))
+    assert shared.house.call("admin", "export", session, "-o", str(there)).code == 0
+    shared.told("admin", "import", str(there))
+    shared.told("admin", "export", session, "-o", str(back))
     assert back.read_bytes() == there.read_bytes()
     elsewhere = str(tmp_path / "elsewhere.db")
-    assert shared.house.call("import", str(back), "--db", elsewhere).code == 0
-    assert shared.house.call("export", session, "-o", str(again), "--db", elsewhere).code == 0
+    assert shared.house.call("admin", "import", str(back), "--db", elsewhere).code == 0
+    assert (
+        shared.house.call("admin", "export", session, "-o", str(again), "--db", elsewhere).code == 0
+    )
     assert again.read_bytes() == there.read_bytes()
     assert shared.replayed(session) == "identical"
 
@@ -82,16 +84,16 @@ def test_the_address_comes_from_the_environment_or_the_users_own_file_too(
 ) -> None:
     shared.told("start", "Add OAuth login", "--answer", "auth_strategy=OAuth", code=3)
     env = {"PREFLIGHTS_DATABASE_URL": shared.url}
-    assert shared.house.call("db", "status", "--json", env=env).json["sessions"] == 1
+    assert shared.house.call("admin", "db", "status", "--json", env=env).json["sessions"] == 1
     (tmp_path / "preflights").mkdir()
     own = tmp_path / "preflights" / "settings.toml"
     own.write_text(f"database = {json.dumps(shared.url)}\n")
     env = {"XDG_CONFIG_HOME": str(tmp_path)}
-    assert shared.house.call("db", "status", "--json", env=env).json["sessions"] == 1
+    assert shared.house.call("admin", "db", "status", "--json", env=env).json["sessions"] == 1
 
 
 def test_a_server_that_is_not_there_is_one_line_and_no_password(house: Project) -> None:
-    for words in (("sessions",), ("start", "Add OAuth login"), ("db", "status", "--json")):
+    for words in (("sessions",), ("start", "Add OAuth login"), ("admin", "db", "status", "--json")):
         done = house.call(*words, "--db", "postgresql://ada:tUlip@127.0.0.1:1/log")
         assert done.code == 5
         assert "127.0.0.1" in done.err
@@ -102,7 +104,11 @@ def test_a_server_that_is_not_there_is_one_line_and_no_password(house: Project) 
 def test_no_password_is_ever_shown(house: Project, server: Server, postgres: str) -> None:
     user = make_url(postgres).username or ""
     url = server.url(make_url(postgres).database or "", user, "tUlip")
-    for words in (("db", "upgrade"), ("db", "status"), ("db", "status", "--json")):
+    for words in (
+        ("admin", "db", "upgrade"),
+        ("admin", "db", "status"),
+        ("admin", "db", "status", "--json"),
+    ):
         done = house.call(*words, "--db", url)
         assert done.code == 0, done.err
         assert "tUlip" not in done.out + done.err

@@ -7,9 +7,8 @@ import sys
 
 from preflights_cli.common import _OBEYED
 from preflights_es.core import text
-from preflights_es.runtime.sanitizing import _WITHOUT_WIDTH
 
-PATTERNS = (text._UNSAFE, text._CONTROL, text._SURROGATE, _OBEYED, _WITHOUT_WIDTH)
+PATTERNS = (text._UNSAFE, text._CONTROL, text._SURROGATE, _OBEYED)
 
 
 def test_no_printable_character_is_one_that_a_pattern_finds() -> None:

@@ -31,8 +31,8 @@ COMMANDS = (
     ("decisions",),
     ("decisions", "--all"),
     ("usage",),
-    ("projections", "status"),
-    ("projections", "rebuild"),
+    ("admin", "projections", "status"),
+    ("admin", "projections", "rebuild"),
     ("audit", "trail"),
 )
 
@@ -97,8 +97,8 @@ def test_the_json_of_every_command_is_what_is_documented(house: Project) -> None
     check("why/1", *(done.json for done in whys))
     check("usage/1", house.call("usage", "--json").json)
     check("trail/1", *trail(house), opaque="data")
-    check("projections/1", house.call("projections", "status", "--json").json)
-    check("projections-rebuild/1", house.call("projections", "rebuild", "--json").json)
+    check("projections/1", house.call("admin", "projections", "status", "--json").json)
+    check("projections-rebuild/1", house.call("admin", "projections", "rebuild", "--json").json)
 
 
 def test_a_damaged_session_hides_no_other_and_stops_no_command(house: Project) -> None:
@@ -120,7 +120,7 @@ def test_a_damaged_session_hides_no_other_and_stops_no_command(house: Project) -
 def test_what_was_erased_is_told_by_no_command(house: Project) -> None:
     session_id = house.decided("Add login for Zaphod")["session_id"]
     assert listed(house)
-    assert house.call("erase", session_id, "--yes").code == 0
+    assert house.call("admin", "erase", session_id, "--yes").code == 0
     for words in COMMANDS:
         for done in (house.call(*words), house.call(*words, "--json")):
             assert done.code == 0
@@ -165,11 +165,11 @@ def test_what_a_model_said_is_shown_and_not_obeyed(house: Project, api: FakeAPI,
         ("audit", "trail", "--json", "--format", "csv"),
         ("audit", "trail", "--decision", "last", "--session", "last"),
         ("audit", "trail", "--actor", ""),
-        ("projections", "rebuild", "weather"),
-        ("projections", "rebuild", "--jobs", "0"),
-        ("projections", "follow", "--every", "0"),
-        ("projections", "follow", "--every", "nan"),
-        ("projections", "follow", "--every", "soon"),
+        ("admin", "projections", "rebuild", "weather"),
+        ("admin", "projections", "rebuild", "--jobs", "0"),
+        ("admin", "projections", "follow", "--every", "0"),
+        ("admin", "projections", "follow", "--every", "nan"),
+        ("admin", "projections", "follow", "--every", "soon"),
     ],
     ids=" ".join,
 )
@@ -526,7 +526,7 @@ def test_a_cloudevent_has_what_the_specification_asks_for(house: Project) -> Non
 def test_many_sessions_are_listed_as_each_says_of_itself(house: Project) -> None:
     with closing(SqlStore(str(house.log), Clock(), salt)) as store:
         ids = recorded(store, goldens())
-    erase = ("erase", ids[3], "--yes")
+    erase = ("admin", "erase", ids[3], "--yes")
     assert house.call(*erase).code == 0
     tampered(house, ids[5], tampering.flipped)
     every = house.call("sessions", "--all", "--json").json["sessions"]
@@ -554,25 +554,25 @@ def _ageless(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def states(house: Project) -> dict[str, str]:
-    found = house.call("projections", "status", "--json").json["projections"]
+    found = house.call("admin", "projections", "status", "--json").json["projections"]
     return {one["name"]: one["state"] for one in found}
 
 
 def test_nothing_is_folded_before_somebody_asks(house: Project) -> None:
     house.decided()
     assert set(states(house).values()) == {"never built"}
-    assert house.call("projections", "status", "--json").json["waiting"] > 0
+    assert house.call("admin", "projections", "status", "--json").json["waiting"] > 0
     listed(house)
     assert set(states(house).values()) == {"complete"}
-    assert house.call("projections", "status", "--json").json["waiting"] == 0
+    assert house.call("admin", "projections", "status", "--json").json["waiting"] == 0
 
 
 def test_one_projection_is_rebuilt_and_all_where_none_is_named(house: Project) -> None:
     house.decided()
-    done = house.call("projections", "rebuild", "usage", "usage")
+    done = house.call("admin", "projections", "rebuild", "usage", "usage")
     assert done.out == "Rebuilt usage from 1 session (11 events).\n"
     assert states(house)["usage"] == "complete"
-    assert house.call("projections", "rebuild", "--json").json["rebuilt"] == [
+    assert house.call("admin", "projections", "rebuild", "--json").json["rebuilt"] == [
         *("sessions", "decisions"),
         "usage",
     ]
@@ -582,7 +582,7 @@ def test_several_processes_rebuild_together(house: Project) -> None:
     for number in range(4):
         house.decided(f"Add login number {number}")
     before = listed(house)
-    done = house.run("projections", "rebuild", "--jobs", "3")
+    done = house.run("admin", "projections", "rebuild", "--jobs", "3")
     assert (done.code, done.err) == (0, "")
     assert listed(house) == before
     assert set(states(house).values()) == {"complete"}
@@ -593,7 +593,7 @@ def test_at_a_terminal_a_bar_shows_how_far_it_is(house: Project) -> None:
         recorded(store, golden("keyword_skips_the_generic_question") * 250)
     child = pexpect.spawn(
         "preflights",
-        ["projections", "rebuild"],
+        ["admin", "projections", "rebuild"],
         cwd=str(house.folder),
         env=environment(house.home),
         timeout=WAIT_S,

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from preflights_cli.dates import iso
+from preflights_es.core.times import iso
 from tests.cli.program import Project
 from tests.trusting import trust
 
@@ -20,7 +20,20 @@ def test_a_record_is_named_by_its_number_in_any_case(house: Project, name: str) 
 
 def test_every_command_that_names_a_session_takes_a_record(house: Project) -> None:
     one = house.decided()
-    for words in (("why",), ("log",), ("prompt",), ("export",), ("replay",), ("render",)):
+    for words in (
+        ("why",),
+        ("log",),
+        ("prompt",),
+        (
+            "admin",
+            "export",
+        ),
+        ("replay",),
+        (
+            "admin",
+            "render",
+        ),
+    ):
         done = house.call(*words, "ADR-0001")
         assert done.code == 0, (words, done)
     later = house.decided("Add SSO", "--supersedes", "ADR-1")
@@ -28,7 +41,7 @@ def test_every_command_that_names_a_session_takes_a_record(house: Project) -> No
     (value,) = house.call("why", "ADR-1", "Strategy", "--json").json["values"]
     assert value["session_id"] == one["session_id"]
     assert house.call("audit", "trail", "--session", "ADR-0001").code == 0
-    assert house.call("erase", "ADR-0001", "--yes").code == 0
+    assert house.call("admin", "erase", "ADR-0001", "--yes").code == 0
     assert house.show("ADR-0001")["status"] == "erased", "its number stays taken"
 
 
@@ -50,7 +63,7 @@ def test_a_record_that_was_renumbered_is_found_by_its_new_number_alone(house: Pr
     one = house.decided()
     folder = house.folder / "docs" / "decisions"
     (folder / "0001-older.md").write_text('---\ndate: "2000-01-01"\n---\n')
-    assert house.call("renumber").code == 0
+    assert house.call("admin", "renumber").code == 0
     assert house.show("ADR-0002")["session_id"] == one["session_id"]
     assert house.call("show", "ADR-0001").code == 1
 
@@ -64,13 +77,18 @@ def test_a_number_that_two_branches_gave_is_refused_by_naming_both(
     (other.folder / "preflights.toml").write_text('project = "house"\n')
     trust(other.folder / "preflights.toml", home)
     theirs, ours = other.decided("Add SSO"), house.decided()
-    assert house.call("import", "-", stdin=other.call("export", "last").out.encode()).code == 0
-    for words in (("show",), ("why",), ("erase", "--dry-run")):
+    assert (
+        house.call(
+            "admin", "import", "-", stdin=other.call("admin", "export", "last").out.encode()
+        ).code
+        == 0
+    )
+    for words in (("show",), ("why",), ("admin", "erase", "--dry-run")):
         done = house.call(*words, "ADR-1")
         assert (done.code, done.out) == (1, ""), words
         assert theirs["session_id"] in done.err
         assert ours["session_id"] in done.err
-        assert "preflights renumber" in done.err
+        assert "preflights admin renumber" in done.err
 
 
 # What became of them -------------------------------------------------------------------------
@@ -89,8 +107,10 @@ def test_a_decision_that_was_superseded_is_shown_as_such_with_its_successor(hous
         assert [s["session_id"] for s in shape["sessions"]] == [one["session_id"]]
     assert f"session {old}, superseded" in house.call("show", old).out
     assert f"preflights show {new}" in house.call("show", old).out
-    row = next(line for line in house.call("decisions", "--all").out.splitlines() if old in line)
-    assert row.split()[:3] == [old, "superseded", new]
+    lines = house.call("decisions", "--all").out.splitlines()
+    place = next(n for n, line in enumerate(lines) if line.startswith(old))
+    assert lines[place].split()[:2] == [old, "superseded"]
+    assert new in "".join(lines[place : place + 2]), "the successor stands in the same cell"
 
 
 def test_the_list_of_many_sessions_says_the_same(house: Project) -> None:

@@ -58,7 +58,7 @@ def test_two_branches_with_one_log_never_collide(house: Project) -> None:
     commit(house, "SSO")
     house.git("merge", "--quiet", "--no-edit", "feature")
     assert records(house) == ["0001-add-login.md", "0002-add-sso.md"]
-    done = house.call("renumber", "--check")
+    done = house.call("admin", "renumber", "--check")
     assert (done.code, done.out) == (0, "No numbers collide.\n")
 
 
@@ -71,7 +71,7 @@ def test_the_oldest_keeps_its_number_and_links_follow(house: Project, clone: Pro
     merged(house, clone)
     assert records(house) == ["0001-add-login.md", "0001-use-a-database.md", "0002-add-sso.md"]
 
-    planned = house.call("renumber", "--check", "--json")
+    planned = house.call("admin", "renumber", "--check", "--json")
     assert planned.code == 1
     move = {
         "from": f"{DECISIONS}/0001-add-login.md",
@@ -80,7 +80,7 @@ def test_the_oldest_keeps_its_number_and_links_follow(house: Project, clone: Pro
     }
     assert planned.json == {"format": "renumber/1", "moves": [move]}
     assert len(records(house)) == 3
-    done = house.call("renumber")
+    done = house.call("admin", "renumber")
     assert (done.code, done.out) == (0, f"{move['from']} -> {move['to']}\n")
     assert records(house) == ["0001-use-a-database.md", "0002-add-sso.md", "0003-add-login.md"]
     assert 'status: "superseded by ADR-0002"' in record(house, "0003-add-login.md")
@@ -88,8 +88,8 @@ def test_the_oldest_keeps_its_number_and_links_follow(house: Project, clone: Pro
     assert house.show(old["uid"])["number"] == 3
     for session in (old["uid"], "last"):
         assert house.call("replay", session).code == 0
-        assert house.call("render", session, "--check").code == 0
-    assert house.call("renumber").out == "No numbers collide.\n"
+        assert house.call("admin", "render", session, "--check").code == 0
+    assert house.call("admin", "renumber").out == "No numbers collide.\n"
     assert house.decided("Add API keys: auth")["number"] == 4
 
 
@@ -102,7 +102,7 @@ def test_a_record_made_elsewhere_is_renamed_without_an_event(
     commit(clone, "Database")
     text = record(clone, "0001-use-a-database.md")
     merged(house, clone)
-    done = house.call("renumber", "--json")
+    done = house.call("admin", "renumber", "--json")
     assert done.json["moves"] == [
         {
             "from": f"{DECISIONS}/0001-use-a-database.md",
@@ -123,8 +123,8 @@ def test_both_sides_of_a_merge_come_to_the_same_names(house: Project, clone: Pro
     commit(clone, "Database, cache")
     merged(house, clone)
     merged(clone, house)
-    assert house.call("renumber").code == 0
-    assert clone.call("renumber").code == 0
+    assert house.call("admin", "renumber").code == 0
+    assert clone.call("admin", "renumber").code == 0
     assert (
         records(house)
         == records(clone)
@@ -143,7 +143,7 @@ def test_a_record_written_by_hand_counts_too(house: Project) -> None:
     (folder / "0001-by-hand.md").write_text("# By hand\n")
     (folder / "0007-by-hand.md").write_text("# By hand\n")
     (folder / "20260101-minutes.md").write_text("# No record\n")
-    assert house.call("renumber").out == (
+    assert house.call("admin", "renumber").out == (
         f"{DECISIONS}/0001-by-hand.md -> {DECISIONS}/0008-by-hand.md\n"
     )
     assert house.decided("Add SSO")["number"] == 9
@@ -154,10 +154,10 @@ def test_what_a_person_wrote_moves_along_and_is_not_overwritten(house: Project) 
     mine = house.folder / DECISIONS / "0001-add-login.md"
     mine.write_text(mine.read_text() + "\nA note.\n")
     (house.folder / DECISIONS / "0001-older.md").write_text("---\ndate: 2020-01-01\n---\n# Older\n")
-    assert house.call("renumber").code == 0
+    assert house.call("admin", "renumber").code == 0
     assert records(house) == ["0001-older.md", "0002-add-login.md", "0002-add-login.md.new"]
     assert "A note." in record(house, "0002-add-login.md")
-    assert house.call("renumber").out == "No numbers collide.\n"
+    assert house.call("admin", "renumber").out == "No numbers collide.\n"
     assert "the new text lies in" in house.call("show").err
 
 
@@ -165,8 +165,8 @@ def test_what_a_person_wrote_moves_along_and_is_not_overwritten(house: Project) 
 
 
 def imported(into: Project, other: Project) -> Result:
-    content = other.call("export", "--all").out.encode()
-    return into.call("import", "-", stdin=content)
+    content = other.call("admin", "export", "--all").out.encode()
+    return into.call("admin", "import", "-", stdin=content)
 
 
 def test_an_import_says_which_numbers_stand_twice_and_how_it_is_mended(
@@ -181,11 +181,11 @@ def test_an_import_says_which_numbers_stand_twice_and_how_it_is_mended(
     assert first == (
         f"warning: the number 0001 of house stands twice now: {mine[-8:]}, {theirs[-8:]}"
     )
-    assert "`preflights renumber` mends it" in how
-    assert "`preflights render SESSION`" in how
+    assert "`preflights admin renumber` mends it" in how
+    assert "`preflights admin render SESSION`" in how
     assert imported(house, clone).err == done.err, "who was interrupted behind it is told, too"
-    house.call("render", theirs)
-    assert house.call("renumber").code == 0
+    house.call("admin", "render", theirs)
+    assert house.call("admin", "renumber").code == 0
     listed = house.call("decisions", "--json").json["decisions"]
     assert sorted(one["number"] for one in listed) == [1, 2, 3]
     assert imported(house, clone).err == "", "nothing is new, and none stands twice any more"
@@ -196,8 +196,8 @@ def test_the_numbers_of_one_file_may_stand_twice(
 ) -> None:
     mine = house.decided("Add login")["session_id"]
     theirs = clone.decided("Use a database", key="db_type=MySQL")["session_id"]
-    both = house.call("export", "--all").out + clone.call("export", "--all").out
-    done = house.call("import", "-", "--json", env=empty_log, stdin=both.encode())
+    both = house.call("admin", "export", "--all").out + clone.call("admin", "export", "--all").out
+    done = house.call("admin", "import", "-", "--json", env=empty_log, stdin=both.encode())
     assert done.json["collisions"] == [
         {"project": "house", "number": 1, "session_ids": [mine, theirs]}
     ]
@@ -207,10 +207,12 @@ def test_a_number_that_was_given_up_or_comes_again_is_no_collision(
     house: Project, clone: Project
 ) -> None:
     house.decided("Add login")
-    again = house.call("import", "-", stdin=house.call("export", "--all").out.encode())
+    again = house.call(
+        "admin", "import", "-", stdin=house.call("admin", "export", "--all").out.encode()
+    )
     assert again.err == ""
     (house.folder / DECISIONS / "0001-zzz.md").write_text("---\ndate: 2001-01-01\n---\n")
-    assert house.call("renumber").code == 0
+    assert house.call("admin", "renumber").code == 0
     assert house.show()["number"] == 2
     clone.decided("Use a database", key="db_type=MySQL")
     assert imported(house, clone).err == ""

@@ -35,7 +35,7 @@ def test_the_trace_is_the_same_in_the_log_in_a_file_and_on_another_machine(
     house: Project, tmp_path: Path, home: Path
 ) -> None:
     house.decided()
-    (tmp_path / "session.jsonl").write_text(house.call("export", "last").out)
+    (tmp_path / "session.jsonl").write_text(house.call("admin", "export", "last").out)
     elsewhere = Project(tmp_path, home)
     here = house.call("replay", "last").out
     assert elsewhere.call("replay", "session.jsonl", env={"TZ": "Asia/Tokyo"}).out == here
@@ -148,12 +148,11 @@ def test_what_cannot_be_replayed_is_refused(house: Project) -> None:
         done = house.call("replay", typed)
         assert done.code == code
         assert message in done.err
-    assert house.call("replay").code == 2
 
 
 def test_one_damaged_session_stops_the_replay_of_all(house: Project) -> None:
     house.decided()
-    sound = house.call("export", "last").out
+    sound = house.call("admin", "export", "last").out
     event = json.loads(sound.splitlines()[0])
     broken = sound.replace(event["hash"], "0" * 64)
     (house.folder / "a.jsonl").write_text(sound)
@@ -172,7 +171,7 @@ def test_a_file_named_last_does_not_hide_the_last_session(house: Project) -> Non
 def test_a_prompt_that_changed_is_named_as_the_cause(house: Project) -> None:
     led = ("--provider", "sim", "--seed", "3", "--no-input")
     assert house.call("start", "Keep orders safe", *led).code == 3
-    lines = house.call("export", "last").out.encode().splitlines()
+    lines = house.call("admin", "export", "last").out.encode().splitlines()
     stored = list(jsonl.stored(lines, "here"))
     asked = stored[1]
     assert asked.data is not None

@@ -88,7 +88,7 @@ def test_several_sessions_run_again_at_once(house: Project, tmp_path: Path) -> N
 
 def test_a_changed_answer_of_the_simulator_is_a_difference(house: Project) -> None:
     led(house)
-    text = house.call("export", "last").out
+    text = house.call("admin", "export", "last").out
     (house.folder / "x.jsonl").write_text(text.replace("Bare metal", "Bare bones"))
     assert house.call("replay", "x.jsonl").code == 4, "the chain says so"
 
@@ -136,7 +136,7 @@ def test_a_child_is_kept_in_a_file_and_never_in_the_log(house: Project) -> None:
     assert kept.endswith(" in child.jsonl.")
     assert id_ not in kept
     assert house.call("replay", "child.jsonl").code == 0
-    refused = house.call("import", "child.jsonl")
+    refused = house.call("admin", "import", "child.jsonl")
     assert (refused.code, "stands in another session" in refused.err) == (1, True)
     again = house.call("replay", "last", "--seed", "9", "--out", "child.jsonl")
     assert (again.code, again.err) == (1, "preflights: child.jsonl exists: name a new file\n")

@@ -11,6 +11,7 @@ import pytest
 
 from preflights_es.store.sql import SqlStore
 from tests.cli.program import Project, Result
+from tests.store.given import older
 
 ACCEPTED = ("--answer", "auth_strategy=OAuth", "--accept", "--by", "Ada")
 
@@ -32,7 +33,7 @@ class Shop(Project):
     @property
     def project(self) -> str:
         """What the log calls it."""
-        return str(self.call("db", "status", "--json").json["project"])
+        return str(self.call("admin", "db", "status", "--json").json["project"])
 
     @property
     def sessions(self) -> list[str]:
@@ -81,7 +82,7 @@ def test_another_repository_sees_nothing_of_the_first(one: Shop, other: Shop) ->
     told = other.call("sessions")
     assert told.out.startswith("No sessions here yet.")
     assert told.err == ""
-    for command in ("decisions", "notes", "usage", "audit trail"):
+    for command in ("decisions", "note list", "usage", "audit trail"):
         assert session["session_id"][-8:] not in other.call(*command.split()).out
     assert other.call("show", "last").code == 1
     assert other.call("why", "Strategy").code == 1
@@ -90,8 +91,8 @@ def test_another_repository_sees_nothing_of_the_first(one: Shop, other: Shop) ->
 
 
 def test_both_number_their_own_records(one: Shop, other: Shop) -> None:
-    other.call("db", "upgrade")
-    told = one.call("db", "upgrade").err
+    other.call("admin", "db", "upgrade")
+    told = one.call("admin", "db", "upgrade").err
     assert "another repository has the project name 'shop' in this log: this one is" in told
     assert told.count("\n") == 1
     first, second = one.decided(), other.decided("Use OAuth for the login")
@@ -105,7 +106,7 @@ def test_both_number_their_own_records(one: Shop, other: Shop) -> None:
 
 def test_another_repository_does_not_write_what_the_first_owes(one: Shop, other: Shop) -> None:
     owing(one)
-    for command in ("sessions", "decisions", "show last", "render", "notes"):
+    for command in ("sessions", "decisions", "show last", "admin render", "note list"):
         other.call(*command.split())
         assert other.documents == []
     one.call("sessions")
@@ -131,12 +132,12 @@ def test_a_name_that_a_person_says_is_taken_as_it_is(one: Shop, other: Shop) -> 
 
 
 def test_an_export_carries_the_projects_name(one: Shop, other: Shop) -> None:
-    other.call("db", "upgrade")
+    other.call("admin", "db", "upgrade")
     session = one.decided()
     assert session["project"] == one.project != "shop"
-    content = one.call("export", session["session_id"]).out
-    assert one.call("import", "-", "--db", "new.db", stdin=content.encode()).code == 0
-    again = one.call("export", session["session_id"], "--db", "new.db").out
+    content = one.call("admin", "export", session["session_id"]).out
+    assert one.call("admin", "import", "-", "--db", "new.db", stdin=content.encode()).code == 0
+    again = one.call("admin", "export", session["session_id"], "--db", "new.db").out
     assert again == content
 
 
@@ -148,10 +149,7 @@ def former(tmp_path: Path, home: Path) -> Shop:
     """A repository with a shared log as an older version left it."""
     made = Shop(tmp_path / "one", home, f"sqlite:///{tmp_path}/former.db")
     made.decided()
-    with closing(sqlite3.connect(tmp_path / "former.db")) as log:
-        log.execute("DROP TABLE projects")
-        log.execute("UPDATE alembic_version SET version_num = '0003'")
-        log.commit()
+    older(str(tmp_path / "former.db"), "0003")
     return made
 
 
@@ -159,7 +157,7 @@ def test_a_log_of_before_keeps_its_sessions_and_says_so_once(former: Shop) -> No
     done = former.call("sessions", "--json")
     assert len(done.json["sessions"]) == 1
     assert "does not say which repository recorded the sessions of 'shop'" in done.err
-    assert former.call("db", "upgrade").err == (
+    assert former.call("admin", "db", "upgrade").err == (
         "warning: this repository has the project name 'shop' in this log from now on, with 1 "
         "session recorded before. If another repository recorded them, set PREFLIGHTS_PROJECT "
         "here to another name, and there to this one\n"
@@ -174,7 +172,7 @@ def test_a_command_that_looks_takes_no_sessions_over(
     hostile = Shop(tmp_path / "hostile", home, former.env["PREFLIGHTS_DATABASE_URL"])
     for command in ("sessions", "decisions", "usage"):
         assert "does not say which repository" in hostile.call(command).err
-    assert former.call("db", "upgrade").code == 0
+    assert former.call("admin", "db", "upgrade").code == 0
     assert (former.project, len(former.sessions)) == ("shop", 1)
     assert hostile.sessions == []
 
@@ -188,7 +186,7 @@ def test_the_command_that_takes_sessions_over_writes_no_document_of_theirs(
     one.env = env
     assert "no document of theirs is written" in other.call("sessions").err
     assert other.documents == []
-    took = other.call("db", "upgrade")
+    took = other.call("admin", "db", "upgrade")
     assert "1 session recorded before" in took.err
     assert other.documents == []
 

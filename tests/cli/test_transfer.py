@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import io
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
+from typing import BinaryIO, cast
 
 import pytest
 
+from preflights_cli import transfer
+from preflights_es.core.errors import Refused
 from tests.cli.program import Project
 
 
 def exported(house: Project, session: str = "last") -> bytes:
-    return house.call("export", session).out.encode()
+    return house.call("admin", "export", session).out.encode()
 
 
 @pytest.fixture
@@ -25,10 +30,10 @@ def file(house: Project) -> Path:
 
 
 def test_a_session_travels_to_another_database_byte_for_byte(house: Project, file: Path) -> None:
-    taken = house.call("import", "session.jsonl", "--db", "copy.db")
+    taken = house.call("admin", "import", "session.jsonl", "--db", "copy.db")
     assert taken.code == 0
     assert taken.out.endswith("(house): 11 new events, version 11\n")
-    again = house.call("import", "session.jsonl", "--db", "copy.db", "--json")
+    again = house.call("admin", "import", "session.jsonl", "--db", "copy.db", "--json")
     session_id = json.loads(file.read_bytes().splitlines()[0])["session_id"]
     assert again.json == {
         "format": "import/1",
@@ -38,24 +43,27 @@ def test_a_session_travels_to_another_database_byte_for_byte(house: Project, fil
         "changes": [],
         "warnings": [],
     }
-    assert house.call("export", session_id, "--db", "copy.db").out.encode() == file.read_bytes()
+    assert (
+        house.call("admin", "export", session_id, "--db", "copy.db").out.encode()
+        == file.read_bytes()
+    )
     assert house.call("replay", session_id, "--db", "copy.db").code == 0
 
 
 def test_a_number_that_was_imported_is_not_given_again(house: Project) -> None:
     house.decided()
     here = ("--db", "here.db")
-    house.call("import", "-", *here, stdin=exported(house))
+    house.call("admin", "import", "-", *here, stdin=exported(house))
     (house.folder / "docs" / "decisions" / "0001-add-oauth-login.md").unlink()
     assert house.decided("Add SSO", *here)["number"] == 2
-    assert house.call("render", house.show()["session_id"], *here).code == 0
-    assert house.call("renumber", "--check", *here).code == 0
+    assert house.call("admin", "render", house.show()["session_id"], *here).code == 0
+    assert house.call("admin", "renumber", "--check", *here).code == 0
 
 
 def test_several_sessions_travel_in_one_stream(house: Project) -> None:
     first, second = house.decided()["session_id"], house.started_session()
     stream = exported(house, first) + b"\n" + exported(house, second)
-    taken = house.call("import", "-", "--db", "copy.db", "--json", stdin=stream)
+    taken = house.call("admin", "import", "-", "--db", "copy.db", "--json", stdin=stream)
     assert [s["new_events"] for s in taken.json["sessions"]] == [11, 3]
     assert house.call("replay", "-", stdin=stream).out.count("identical") == 2
 
@@ -63,24 +71,24 @@ def test_several_sessions_travel_in_one_stream(house: Project) -> None:
 def test_a_copy_that_fell_behind_gets_the_rest(house: Project) -> None:
     house.started_session()
     early = exported(house)
-    house.call("import", "-", "--db", "copy.db", stdin=early)
+    house.call("admin", "import", "-", "--db", "copy.db", stdin=early)
     house.call("answer", "last", "OAuth")
-    extending = ("import", "-", "--extend", "--db", "copy.db", "--json")
+    extending = ("admin", "import", "-", "--extend", "--db", "copy.db", "--json")
     taken = house.call(*extending, stdin=exported(house))
     assert taken.json["sessions"][0]["new_events"] == 3
-    behind = house.call("import", "-", "--json", stdin=early)
+    behind = house.call("admin", "import", "-", "--json", stdin=early)
     assert behind.json["sessions"][0]["new_events"] == 0
 
 
 def test_a_copy_that_has_diverged_is_refused_and_the_version_named(house: Project) -> None:
     house.started_session()
-    house.call("import", "-", "--db", "copy.db", stdin=exported(house))
+    house.call("admin", "import", "-", "--db", "copy.db", stdin=exported(house))
     house.call("answer", "last", "OAuth")
     house.call("answer", "last", "Magic Link", "--db", "copy.db")
     diverged = house.show()["session_id"]
     other = house.decided("Add another login")["session_id"]
     stream = exported(house, other) + exported(house, diverged)
-    done = house.call("import", "-", "--db", "copy.db", stdin=stream)
+    done = house.call("admin", "import", "-", "--db", "copy.db", stdin=stream)
     assert done.code == 1
     assert f"session {diverged} has diverged: at version 4" in done.err
     assert "nothing was imported" in done.err
@@ -148,8 +156,8 @@ def test_what_does_not_verify_is_refused_and_nothing_replayed(
     house: Project, file: Path, damage: Callable[[list[bytes]], list[bytes]], message: str
 ) -> None:
     file.write_bytes(b"\n".join(damage(file.read_bytes().splitlines())) + b"\n")
-    for command in ("import", "replay"):
-        done = house.call(command, "session.jsonl", "--db", "copy.db")
+    for command in (("admin", "import"), ("replay",)):
+        done = house.call(*command, "session.jsonl", "--db", "copy.db")
         assert done.code == 4, done
         assert message in done.err
         assert done.out == ""
@@ -159,20 +167,20 @@ def test_what_does_not_verify_is_refused_and_nothing_replayed(
 
 def test_an_export_never_overwrites_a_file(house: Project) -> None:
     house.started_session()
-    done = house.call("export", "last", "-o", "new.jsonl", "--json")
+    done = house.call("admin", "export", "last", "-o", "new.jsonl", "--json")
     content = (house.folder / "new.jsonl").read_bytes()
     assert done.json["events"] == content.count(b"\n") == 3
     assert content == exported(house)
-    assert house.call("export", "last", "-o", "-").out.encode() == content
-    again = house.call("export", "last", "-o", "new.jsonl")
+    assert house.call("admin", "export", "last", "-o", "-").out.encode() == content
+    again = house.call("admin", "export", "last", "-o", "new.jsonl")
     assert (again.code, again.err) == (1, "preflights: new.jsonl exists: name a new file\n")
-    assert house.call("export", "last", "-o", "no/such/folder.jsonl").code == 5
-    assert house.call("export", "nosuch").code == 1
+    assert house.call("admin", "export", "last", "-o", "no/such/folder.jsonl").code == 5
+    assert house.call("admin", "export", "nosuch").code == 1
 
 
 @pytest.mark.parametrize("name", ["nosuch.jsonl", "."])
 def test_a_file_that_cannot_be_read_is_refused(house: Project, name: str) -> None:
-    done = house.call("import", name)
+    done = house.call("admin", "import", name)
     assert done.code == 1
     assert f"{name} cannot be read" in done.err
 
@@ -181,10 +189,45 @@ def test_another_projects_session_can_be_looked_at_but_not_superseded(
     house: Project, file: Path
 ) -> None:
     elsewhere = {"PREFLIGHTS_PROJECT": "elsewhere"}
-    house.call("import", "session.jsonl", "--db", "copy.db", env=elsewhere)
+    house.call("admin", "import", "session.jsonl", "--db", "copy.db", env=elsewhere)
     id_ = json.loads(file.read_bytes().splitlines()[0])["session_id"]
     assert house.call("show", id_, "--db", "copy.db", env=elsewhere).code == 0
     done = house.call(
         *("start", "Add login", "--supersedes", id_, "--db", "copy.db"), env=elsewhere
     )
     assert done.code == 1
+
+
+@pytest.mark.parametrize("command", ["import", "replay"])
+def test_a_pipe_of_more_bytes_than_are_copied_is_refused(
+    house: Project, file: Path, monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    content = file.read_bytes()
+    words = (command, "-", "--db", "copy.db")
+    monkeypatch.setattr(transfer, "COPY_MAX", len(content) - 1)
+    done = house.call(*words, stdin=content)
+    found = f"the standard input has more than {len(content) - 1:,} bytes"
+    told = (1, "", f"preflights: {found}: save it in a file and name that\n")
+    assert (done.code, done.out, done.err) == told
+    assert house.call("export", "--any-project", "--db", "copy.db").out == ""
+    monkeypatch.setattr(transfer, "COPY_MAX", len(content))
+    assert house.call(*words, stdin=content).code == 0
+
+
+class Pipe(io.RawIOBase):
+    """Blocks that are the same piece of memory, so that gigabytes cost nothing."""
+
+    def __init__(self, blocks: int) -> None:
+        super().__init__()
+        self.left = [bytes(64 * 1024**2)] * blocks
+
+    def read(self, _size: int = -1) -> bytes:
+        """The next block; empty at the end."""
+        return self.left.pop() if self.left else b""
+
+
+def test_four_gibibytes_of_a_pipe_are_copied_and_no_more() -> None:
+    with Path(os.devnull).open("wb", buffering=0) as nowhere:
+        transfer._copy(cast("BinaryIO", Pipe(64)), nowhere, "-")
+        with pytest.raises(Refused, match="the standard input has more than 4,294,967,296 bytes"):
+            transfer._copy(cast("BinaryIO", Pipe(65)), nowhere, "-")

@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from preflights_cli.trust import VALUE_MAX
+from preflights_es.settings.load import load_settings
 from tests.cli.program import Project
 from tests.cli.terminal import terminal
 from tests.cli.test_docs import check
@@ -19,11 +21,11 @@ READING = (
     ("show",),
     ("decisions",),
     ("usage",),
-    ("notes",),
+    ("note", "list"),
     ("audit", "verify"),
-    ("db", "status"),
-    ("export", "--all"),
-    ("projections", "status"),
+    ("admin", "db", "status"),
+    ("admin", "export", "--all"),
+    ("admin", "projections", "status"),
 )
 
 
@@ -84,7 +86,7 @@ def test_a_person_sees_what_needs_trust_and_says_yes(clone: Project) -> None:
     assert f"{clone.folder}/preflights.toml sets:" in said
     assert 'line 1   actor = "Eve"' in said
     assert 'line 2   database = "evil.db"' in said
-    done = clone.call("db", "upgrade", "--json")
+    done = clone.call("admin", "db", "upgrade", "--json")
     assert done.json["database"] == str(clone.folder / "evil.db")
     assert listed(clone) == [{"path": f"{clone.folder}/preflights.toml", "state": "trusted"}]
     again = clone.call("trust")
@@ -106,7 +108,7 @@ def test_a_person_who_does_not_say_yes_trusts_nothing(clone: Project, answer: st
 def test_a_file_that_changed_is_asked_about_again(clone: Project) -> None:
     file = clone.folder / "preflights.toml"
     trust(file, clone.home)
-    assert clone.call("db", "upgrade").code == 0
+    assert clone.call("admin", "db", "upgrade").code == 0
     file.write_text('actor = "Mallory"\ndatabase = "evil.db"\n')
     done = clone.call("sessions")
     assert done.code == 2
@@ -131,6 +133,103 @@ def test_what_a_file_says_is_shown_without_control_characters_and_passwords(clon
         t.rest()
     assert r'project = "a\u202eb"' in said
     assert r'base_url = "http://***@h\x1b[2J/v1?***"' in said
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        (
+            "",
+            "When you use anthropic or openai or openrouter, your key is sent to llm.example:8443.",
+        ),
+        ('provider = "openai"', "When you use openai, your key is sent to llm.example:8443."),
+        ('provider = "claude"', "When you use anthropic, your key is sent to llm.example:8443."),
+        ('provider = "sim"', "No key is sent to that base_url: the provider sim takes none."),
+        ('provider = "stub"', "No key is sent to that base_url: the provider stub takes none."),
+    ],
+)
+def test_a_person_is_told_whose_key_goes_to_an_address(
+    clone: Project, text: str, found: str
+) -> None:
+    address = 'base_url = "https://llm.example:8443/v1"'
+    (clone.folder / "preflights.toml").write_text(f"{address}\n{text}\n")
+    with terminal(clone, "trust") as t:
+        said = t.expect(QUESTION)
+        t.type("y")
+        t.rest()
+    assert found in " ".join(said.split())
+    for provider in ("anthropic", "openai", "openrouter"):
+        told = load_settings(
+            clone.folder, {"HOME": str(clone.home), "PREFLIGHTS_PROVIDER": provider}
+        )
+        assert bool(told.base_url) == (provider in found.partition(",")[0])
+
+
+def test_an_address_that_takes_no_key_is_said_to_take_none(clone: Project) -> None:
+    for url, found in (
+        ("https://api.anthropic.com", "When you use anthropic, your key is sent to api.anthropic"),
+        ("ftp://h", "No key is sent to that base_url: expected an address such as http://"),
+    ):
+        (clone.folder / "preflights.toml").write_text(f'base_url = "{url}"\n')
+        with terminal(clone, "trust") as t:
+            said = t.expect(QUESTION)
+            t.type("n")
+            t.rest()
+        assert found in " ".join(said.split())
+
+
+def test_what_is_trusted_is_what_was_shown_though_the_file_changes_meanwhile(
+    clone: Project,
+) -> None:
+    file = clone.folder / "preflights.toml"
+    before = file.read_text()
+    with terminal(clone, "trust") as t:
+        said = t.expect(QUESTION)
+        file.write_text('actor = "Mallory"\n')
+        t.type("y")
+        t.rest()
+        assert t.code() == 0
+    assert "Mallory" not in said
+    assert listed(clone) == [{"path": str(file), "state": "changed"}]
+    assert "this file changed since you trusted it" in clone.call("sessions").err
+    file.write_text(before)
+    assert listed(clone) == [{"path": str(file), "state": "trusted"}]
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "is_asked"),
+    [
+        ("base_url", f"https://h/{'a' * (VALUE_MAX - 10)}", True),
+        ("base_url", f"https://h/{'a' * (VALUE_MAX - 9)}", False),
+        ("database", "\u202e" * (VALUE_MAX // 5), False),
+        ("database", "x" * 900_000, False),
+    ],
+    ids=["longest", "longer", "escaped", "huge"],
+)
+def test_no_value_is_so_long_that_it_pushes_others_off_the_screen(
+    clone: Project, key: str, value: str, is_asked: bool
+) -> None:
+    text = f'project = "shop"\n{key} = "{value}"\n'
+    (clone.folder / "preflights.toml").write_text(text, "utf-8")
+    with terminal(clone, "trust") as t:
+        if is_asked:
+            t.expect(QUESTION)
+            t.type("n")
+        said = " ".join(t.rest().split())
+        assert t.code() == (1 if is_asked else 2)
+    if not is_asked:
+        assert f"preflights.toml, line 2: {key}: has " in said
+        assert f"characters, at most {VALUE_MAX} can be trusted: shorten it" in said
+    assert len(said) < 1_000
+
+
+def test_no_value_looks_like_another_key(clone: Project) -> None:
+    (clone.folder / "preflights.toml").write_text("""project = 'x"  actor = "Ada'\n""")
+    with terminal(clone, "trust") as t:
+        said = t.expect(QUESTION)
+        t.type("n")
+        t.rest()
+    assert r'project = "x\"  actor = \"Ada"' in said
 
 
 # 3. Anyone else ------------------------------------------------------------------------------

@@ -11,10 +11,12 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
 
-from preflights_cli.main import COMMANDS
-from preflights_es import __version__
+from preflights_cli.commands import commands
+from preflights_cli.main import preflights
+from preflights_es.core.version import __version__
 from preflights_es.store.sql import SqlStore
 from tests.cli.program import TIMEOUT_S, Project, environment
 from tests.cli.tampering import flipped, tampered
@@ -22,7 +24,7 @@ from tests.fixed import Clock, salt
 from tests.projections.given import recorded
 from tests.projections.recording import golden
 
-ALL = (*COMMANDS, "db status", "db upgrade")
+ALL = (*commands(), "admin db status", "admin db upgrade")
 
 
 def test_the_version_is_one_line(house: Project) -> None:
@@ -34,7 +36,7 @@ def test_the_version_is_one_line(house: Project) -> None:
 def test_help_explains_every_command_with_examples(house: Project, command: str) -> None:
     done = house.call(*command.split(), "--help")
     assert (done.code, done.err) == (0, "")
-    assert f"\n  Examples:\n    {'eval ' if command == 'completion' else ''}" in done.out
+    assert f"\n  Examples:\n    {'eval ' if command == 'admin completion' else ''}" in done.out
     assert "preflights " in done.out.split("Examples:")[1]
     assert all(len(line) <= 100 for line in done.out.splitlines())
     assert house.call(*command.split(), "-h").out == done.out
@@ -42,7 +44,7 @@ def test_help_explains_every_command_with_examples(house: Project, command: str)
 
 def test_help_names_every_command_and_exit_code(house: Project) -> None:
     text = house.call("--help").out
-    for name in COMMANDS:
+    for name in preflights.list_commands(click.Context(preflights)):
         assert f"\n  {name} " in text
     codes = ("0 done", "1 refused", "2 usage", "3 waits", "70 a bug", "130 interrupted", "141 ")
     for code in codes:
@@ -55,11 +57,11 @@ def test_help_names_every_command_and_exit_code(house: Project) -> None:
     [
         (("strat", "x"), "Did you mean one of: 'start', 'trust'?"),
         (("sesions",), "Did you mean one of: 'sessions'"),
-        (("db", "stats"), "Did you mean 'status'?"),
+        (("admin", "db", "stats"), "Did you mean 'status'?"),
         (("show", "--jsn"), "Did you mean '--json'?"),
         (("zzz",), "No such command 'zzz'"),
         (("show", "last", "more"), "Got unexpected extra argument (more)"),
-        (("completion", "tcsh"), "'tcsh' is not one of 'bash', 'zsh', 'fish'"),
+        (("admin", "completion", "tcsh"), "'tcsh' is not one of 'bash', 'zsh', 'fish'"),
     ],
 )
 def test_a_slip_is_said_in_one_line(house: Project, words: tuple[str, ...], message: str) -> None:
@@ -116,7 +118,7 @@ def test_a_terminal_that_speaks_no_unicode_is_no_reason_to_fail(
     ("shell", "words"), [("bash", "complete "), ("zsh", "#compdef"), ("fish", "complete ")]
 )
 def test_shells_are_taught_our_words(house: Project, shell: str, words: str) -> None:
-    done = house.call("completion", shell)
+    done = house.call("admin", "completion", shell)
     assert done.code == 0
     assert words in done.out
     assert "_PREFLIGHTS_COMPLETE" in done.out
@@ -132,13 +134,17 @@ def test_completion_knows_commands_and_options_without_importing_them(house: Pro
         out = house.run(env=env).out
         return [line.partition(",")[2] for line in out.splitlines()]
 
-    assert completed("preflights s", 1) == ["start", "sessions", "show"]
+    assert completed("preflights s", 1) == ["start", "show", "sessions"]
+    assert completed("preflights admin re", 2) == ["render", "renumber"]
+    assert completed("preflights note a", 2) == ["add"]
     assert "--supersedes" in completed("preflights start --", 2)
     assert completed("preflights nosuch --", 2) != []
     code = (
         "import sys; from preflights_cli.main import preflights; import click\n"
-        "list(preflights.shell_complete(click.Context(preflights), ''))\n"
-        "print([m for m in sys.modules if m in ('sqlalchemy', 'preflights_cli.start')])"
+        "below = [preflights.get_command(None, name) for name in ('admin', 'note')]\n"
+        "for group in (preflights, *below):\n"
+        "    list(group.shell_complete(click.Context(group), ''))\n"
+        "print([m for m in sys.modules if m in ('sqlalchemy', 'preflights_cli.common')])"
     )
     assert house.run("-c", code, program=("python",)).out == "[]\n"
 
@@ -150,7 +156,7 @@ def test_every_exit_code_is_reached(house: Project) -> None:
         1: ("show", "nosuch"),
         2: ("nosuch",),
         3: ("start", "Add login"),
-        4: ("import", "/dev/null"),
+        4: ("admin", "import", "/dev/null"),
         5: ("show", "--db", "."),
     }
     for code, words in codes.items():
@@ -187,7 +193,7 @@ def _opened_for_writing(fifo: Path) -> int:
 
 
 def test_errors_leave_stdout_to_json(house: Project) -> None:
-    for words in (("show", "nosuch"), ("import", "/dev/null"), ("start", "")):
+    for words in (("show", "nosuch"), ("admin", "import", "/dev/null"), ("start", "")):
         done = house.call(*words, "--json")
         assert done.out == ""
         assert done.err.startswith("preflights: ")
@@ -220,8 +226,15 @@ def unread(house: Project, *args: str, stream: str = "stdout") -> tuple[int, byt
 @pytest.mark.parametrize(
     "words",
     [
-        *("--help", "--version", "completion bash", "start --help", "start y", "sessions"),
-        *("show", "show --json", "log last --json", "export last", "decisions", "db status"),
+        *("--help", "--version", "admin completion bash", "start --help", "start y", "sessions"),
+        *(
+            "show",
+            "show --json",
+            "log last --json",
+            "admin export last",
+            "decisions",
+            "admin db status",
+        ),
         *("audit verify", "audit trail", "audit trail --format csv", "replay last"),
     ],
 )

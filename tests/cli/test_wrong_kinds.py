@@ -31,14 +31,17 @@ def test_a_row_of_the_wrong_kind_is_damage_and_no_crash(house: Project, change: 
     session_id = house.decided()["session_id"]
     noted(house)
     tampered(house, session_id, lambda log, _: log.execute(f"UPDATE events SET {change}"))
-    for args in (("audit", "verify", "--against", "checkpoint.jsonl"), ("db", "backup", "c.db")):
+    for args in (
+        ("audit", "verify", "--against", "checkpoint.jsonl"),
+        ("admin", "db", "backup", "c.db"),
+    ):
         done = house.call(*args)
         assert done.code == 4, done
         assert done.is_safe()
         assert session_id[-8:] in done.out + done.err
-    assert house.call("erase", session_id, "--yes").code == 4
-    assert house.call("erase", "--older-than", "0d", "--yes").code == 4
-    assert house.call("export", "--all", "-o", "all.jsonl").code == 4
+    assert house.call("admin", "erase", session_id, "--yes").code == 4
+    assert house.call("admin", "erase", "--older-than", "0d", "--yes").code == 4
+    assert house.call("admin", "export", "--all", "-o", "all.jsonl").code == 4
 
 
 OPERATIONAL = {

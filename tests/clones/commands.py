@@ -7,7 +7,7 @@ from typing import Final
 
 import click
 
-from preflights_cli.main import COMMANDS, preflights
+from preflights_cli.main import preflights
 
 Words = tuple[str, ...]
 
@@ -16,30 +16,33 @@ READS: Final[dict[str, tuple[Words, ...]]] = {
     "show": (("show", "last"), ("show", "HARMFUL", "--json")),
     "log": (("log", "HARMFUL"),),
     "prompt": (("prompt", "HARMFUL"),),
-    "notes": (("notes",),),
-    "tasks": (("tasks", "--all"),),
-    "events": (("events",),),
-    "ideas": (("ideas", "--json"),),
+    "note list": (("note", "list"),),
+    "note tasks": (("note", "tasks", "--all"),),
+    "note events": (("note", "events"),),
+    "note ideas": (("note", "ideas", "--json"),),
     "replay": (
         ("replay", "last"),
         ("replay", "HARMFUL", "--simulate"),
         ("replay", "session.jsonl", "odd.jsonl", "--all"),
         ("replay", "session.jsonl.gz"),
     ),
-    "export": (("export", "--all"),),
-    "render": (("render", "DECIDED", "--check"), ("render", "DECIDED", "--stdout")),
-    "renumber": (("renumber", "--check"),),
+    "admin export": (("admin", "export", "--all"),),
+    "admin render": (
+        ("admin", "render", "DECIDED", "--check"),
+        ("admin", "render", "DECIDED", "--stdout"),
+    ),
+    "admin renumber": (("admin", "renumber", "--check"),),
     "decisions": (("decisions", "--all"), ("decisions", "--at", "2026-11-22", "--json")),
     "why": (("why", "DECIDED"),),
     "usage": (("usage",),),
-    "erase": (("erase", "DECIDED", "--dry-run"),),
+    "admin erase": (("admin", "erase", "DECIDED", "--dry-run"),),
     "audit trail": (("audit", "trail"), ("audit", "trail", "--format", "csv")),
     "audit verify": (("audit", "verify"), ("audit", "verify", "--against", "odd.jsonl")),
     "audit checkpoint": (("audit", "checkpoint", "-o", "-"),),
-    "projections status": (("projections", "status"),),
-    "projections rebuild": (("projections", "rebuild", "--jobs", "2"),),
-    "db status": (("db", "status"),),
-    "completion": (("completion", "bash"),),
+    "admin projections status": (("admin", "projections", "status"),),
+    "admin projections rebuild": (("admin", "projections", "rebuild", "--jobs", "2"),),
+    "admin db status": (("admin", "db", "status"),),
+    "admin completion": (("admin", "completion", "bash"),),
     "trust": (("trust", "--list"),),
 }
 """Commands that read, each in the ways in which it runs here.
@@ -48,7 +51,7 @@ READS: Final[dict[str, tuple[Words, ...]]] = {
 earlier command owes: a document, a row of a projection.
 """
 
-RUNS: Final = {"completion": ("bash",)}
+RUNS: Final = {"admin completion": ("bash",)}
 """Programs that a command runs besides git: click asks bash for its version."""
 
 OTHERS: Final = (("--help",), ("--version",), ("sessions", "--help"), ("nothing",))
@@ -64,27 +67,31 @@ RECORDS: Final = frozenset(
         "resume",
         "note take",
         "note add",
-        "task done",
-        "task cancel",
-        "task edit",
-        "import",
-        "db upgrade",
-        "db backup",
-        "projections follow",
+        "note done",
+        "note cancel",
+        "note edit",
+        "admin import",
+        "admin db upgrade",
+        "admin db backup",
+        "admin projections follow",
     }
 )
 """Commands that record, write the file that they are given, or run until they are stopped."""
 
 
 def leaves() -> Iterator[str]:
-    """Every command of the program, a group's by both words."""
-    context = click.Context(preflights)
-    for name in COMMANDS:
-        command = preflights.get_command(context, name)
+    """Every command of the program, a group's by all of its words."""
+    yield from _below(preflights, ())
+
+
+def _below(group: click.Group, path: Words) -> Iterator[str]:
+    context = click.Context(group)
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
         if isinstance(command, click.Group):
-            yield from (f"{name} {below}" for below in command.list_commands(context))
+            yield from _below(command, (*path, name))
         else:
-            yield name
+            yield " ".join((*path, name))
 
 
 def readings(every: bool = True) -> list[Words]:

@@ -166,13 +166,13 @@ class Ground:
         )
 
     def _is_private(self, path: str) -> bool:
-        here = Path(path)
+        # Texts, not `Path.parents`: a clone holds paths of a thousand folders.
         known = [self.home / ".gitconfig", self.home / ".config", self.home / ".local"]
         # git itself reads these where a `.git` leads there, before the program refuses it.
         known += [self.other / ".git" / "HEAD", self.other / ".git" / "config"]
-        if any(here == one or one in here.parents for one in known):
+        if any(f"{path}/".startswith(f"{one}/") for one in known):
             return False
-        return any(top in here.parents for top in (self.home, self.other))
+        return any(path.startswith(f"{top}/") for top in (self.home, self.other))
 
     def _changes(self) -> list[str]:
         now = self._victims()

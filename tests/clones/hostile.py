@@ -20,7 +20,7 @@ from preflights_es.core.events import Actor
 from preflights_es.core.lead import Lead, Setup
 from preflights_es.core.ports import Stored
 from preflights_es.core.questions import Given
-from preflights_es.services.catalogue import WORKFLOWS
+from preflights_es.runtime.registry import WORKFLOWS
 from preflights_es.store import jsonl
 from preflights_es.store.sql import SqlStore
 from preflights_es.workflows.clarification.events import AnswersGiven, IntentionDeclared
@@ -69,7 +69,7 @@ def recorded(ground: Ground, folder: Path) -> Log:
     assert done.code != 0, "the document could not be written"
     (owed,) = (event["data"]["path"] for event in maker.events() if "due" in event["type"])
     _forge(maker.log, forged, ground.home / ".bashrc")
-    lines = maker.call("export", decided).out
+    lines = maker.call("admin", "export", decided).out
     (maker.log.parent / "session.jsonl").write_text(lines)
     with gzip.open(maker.log.parent / "session.jsonl.gz", "wb", compresslevel=1) as file:
         for _ in range(BOMB // 1_000_000):
@@ -104,7 +104,7 @@ def _harmful(maker: Project) -> str:
             made = runner.submit(made.handle, given, runner.new_id())
         ids.append(made.handle.session_id)
     for id_ in ids:
-        done = maker.call("import", "-", stdin=jsonl.lines(runner.store.read(id_)))
+        done = maker.call("admin", "import", "-", stdin=jsonl.lines(runner.store.read(id_)))
         assert done.code == 0, done.err
     return ids[-1]
 

@@ -13,7 +13,7 @@ from preflights_es.core.artifacts import ARTIFACT_EVENTS
 from preflights_es.core.completions import COMPLETION_EVENTS, CompletionReceived
 from preflights_es.core.events import INT_MAX, NUMBER_MAX, SESSION_EVENTS, Actor, Event
 from preflights_es.core.json import encoded, repeated
-from preflights_es.services.catalogue import WORKFLOWS
+from preflights_es.runtime.registry import WORKFLOWS
 from preflights_es.workflows.clarification.events import DecisionSuperseded
 
 EVERY: Final = dict.fromkeys(

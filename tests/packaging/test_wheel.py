@@ -13,7 +13,7 @@ from zipfile import ZipFile
 
 import pytest
 
-from preflights_es import __version__
+from preflights_es.core.version import __version__
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 TIMEOUT_S: Final = 120
@@ -105,7 +105,7 @@ def test_a_session_and_its_replay_run_away_from_the_checkout(
     assert imported.count(str(installed.parent)) == 2
 
     assert preflights("--version") == f"preflights {__version__}\n"
-    assert "has schema" in preflights("db", "upgrade")
+    assert "has schema" in preflights("admin", "db", "upgrade")
     begun = preflights(
         *("start", "Add OAuth login", "--answer", "auth_strategy=OAuth"),
         *("--accept", "--by", "Ada Lovelace"),

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from contextlib import closing
 
-from preflights_es.bootstrap import projector
 from preflights_es.projections.follower import Follower
+from preflights_es.services.projections import projector
 from preflights_es.store.listening import Listener
 from preflights_es.store.sql import SqlStore
 from preflights_es.store.watched import WatchedFollowing

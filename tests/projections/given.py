@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
-from preflights_es.bootstrap import projector
 from preflights_es.core.ports import Stored
 from preflights_es.projections.projector import Projector
+from preflights_es.services.projections import projector
 from preflights_es.store.projection_feed import SqlFollowing
 from preflights_es.store.sql import SqlStore
 from preflights_es.store.urls import SqliteFile

@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from preflights_es.bootstrap import reader
 from preflights_es.core.completions import CompletionReceived
 from preflights_es.core.decision_record import Decided, Origin
 from preflights_es.core.events import Actor
@@ -20,7 +19,8 @@ from preflights_es.core.questions import Answers
 from preflights_es.projections.decisions import accepted_at, decision, in_force, patches, rows
 from preflights_es.projections.folding import Read
 from preflights_es.projections.sessions import rows as session_rows
-from preflights_es.services.catalogue import WORKFLOWS
+from preflights_es.runtime.registry import WORKFLOWS
+from preflights_es.services.projections import reader
 from preflights_es.store.sql import SqlStore
 from preflights_es.workflows.clarification.events import PatchProposed, QuestionAsked
 from tests.projections.given import following, recorded

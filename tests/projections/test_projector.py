@@ -11,7 +11,6 @@ import pytest
 from msgspec.structs import replace
 from sqlalchemy.engine import make_url
 
-from preflights_es.bootstrap import reader
 from preflights_es.core.errors import LogFromFuture, StoreUnavailable
 from preflights_es.core.events import ERASED_TAG
 from preflights_es.core.grammar import misplaced
@@ -22,7 +21,8 @@ from preflights_es.projections.projection import Projection
 from preflights_es.projections.projector import Projector
 from preflights_es.projections.sessions import SESSIONS
 from preflights_es.projections.usage import USAGE
-from preflights_es.services.catalogue import WORKFLOWS
+from preflights_es.runtime.registry import WORKFLOWS
+from preflights_es.services.projections import reader
 from preflights_es.store.codec import Codec
 from preflights_es.store.projection_feed import SqlFollowing
 from preflights_es.store.sql import SqlStore

@@ -13,9 +13,10 @@ from typing import Final
 
 import pytest
 
-from preflights_es.bootstrap import joined, projector
+from preflights_es.bootstrap import joined
 from preflights_es.core.ports import Fold, Folded, Head, Stream
 from preflights_es.projections.usage import USAGE
+from preflights_es.services.projections import projector
 from preflights_es.store.projection_feed import SqlFollowing
 from preflights_es.store.sql import SqlStore
 from tests.fixed import Clock

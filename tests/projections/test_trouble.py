@@ -11,13 +11,13 @@ from typing import Any, Final
 import pytest
 from msgspec.structs import replace
 
-from preflights_es.bootstrap import projections, reader
 from preflights_es.core.errors import ProjectionDamaged
 from preflights_es.core.ports import Row, Stored
 from preflights_es.projections.decisions import DECISIONS, decision
 from preflights_es.projections.folding import Read
 from preflights_es.projections.projection import Projection
 from preflights_es.projections.projector import Projector
+from preflights_es.services.projections import projections, reader
 from preflights_es.store.projection_feed import SqlFollowing
 from preflights_es.store.sql import SqlStore
 from tests.projections.given import NAMES, changed, following, kept, recorded, tampered

@@ -11,11 +11,11 @@ import pytest
 from msgspec.structs import replace
 
 from preflights_es.archive.verification import walked
-from preflights_es.bootstrap import projections, reader
 from preflights_es.core.ports import Draft, Kept, Stream
 from preflights_es.projections.decisions import DECISIONS
 from preflights_es.projections.projector import Projector
 from preflights_es.projections.verification import PAGE, Astray, Holding
+from preflights_es.services.projections import projections, reader
 from preflights_es.store.projection_feed import SqlFollowing
 from preflights_es.store.projection_rows import SqlKeeping
 from preflights_es.store.sql import SqlStore
@@ -137,10 +137,10 @@ def test_a_mark_that_would_keep_a_session_from_being_folded_is_found(store: SqlS
     said = f"it is marked as folded up to event {version + 100}, and has {version}"
     assert found(store) == [("decisions", ONE, said)]
     changed(store, f"UPDATE marks SET version = 2 {mark}")
-    said = "it was folded up to event 2 alone, and nobody is told to go on"
+    said = "it was folded up to event 2 alone, and no row of 'outbox' asks to fold the rest"
     assert found(store) == [("decisions", ONE, said)]
     changed(store, f"DELETE FROM marks {mark}")
-    said = "it was never folded, and nobody is told to go on"
+    said = "it was never folded, and no row of 'outbox' asks to fold the rest"
     assert found(store) == [("decisions", ONE, said)]
 
 

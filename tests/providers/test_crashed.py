@@ -132,7 +132,7 @@ def test_a_process_that_died_before_it_asked_leaves_a_call_that_two_others_make_
     first.killed()
     assert api.requests == []
     api.script(server.slow(server.text("because"), 0.5))
-    assert together(others, "resume", SESSION) in (["Refused", "settled"], ["settled", "settled"])
+    assert together(others, "resume", SESSION) in (["CallHeld", "settled"], ["settled", "settled"])
     assert (len(api.requests), api.most_at_once) == (1, 1)
     events = recorded(log)
     assert [event.attempt for event in events if isinstance(event, CompletionRequested)] == [1]
@@ -150,10 +150,10 @@ def test_a_process_that_died_while_it_asked_has_made_a_call_that_two_others_only
     first.told("resume", SESSION)
     wait_until(lambda: len(api.requests) == 1)
     first.killed()
-    assert together(others, "resume", SESSION) == ["Refused", "Refused"]
+    assert together(others, "resume", SESSION) == ["CallHeld", "CallHeld"]
     assert len(api.requests) == 1
     assert together(others, "ahead") == ["later", "later"]
-    assert together(others, "resume", SESSION) in (["Refused", "settled"], ["settled", "settled"])
+    assert together(others, "resume", SESSION) in (["CallHeld", "settled"], ["settled", "settled"])
     assert (len(api.requests), api.most_at_once) == (2, 1)
     events = recorded(log)
     assert [event.attempt for event in events if isinstance(event, CompletionRequested)] == [1, 2]
@@ -175,7 +175,7 @@ def test_two_crashes_in_the_middle_of_a_call_use_up_the_calls_of_a_step(
     wait_until(lambda: len(api.requests) == 2)
     second.killed()
     third.does("ahead")
-    assert third.does("resume", SESSION) == "Refused"
+    assert third.does("resume", SESSION) == "CallHeld"
     third.does("ahead")
     assert third.does("resume", SESSION) == "settled"
     assert (len(api.requests), api.most_at_once) == (2, 1)

@@ -7,13 +7,20 @@ import base64
 
 import pytest
 
-from preflights_es.core.completions import CompletionFailed, CompletionReceived
+from preflights_es.core.completions import (
+    CompletionFailed,
+    CompletionReceived,
+    CompletionRequested,
+)
 from preflights_es.core.events import Event
+from preflights_es.core.lead import Lead
+from preflights_es.providers.anthropic import EMPTY
 from preflights_es.replay.replayer import Replayer
 from preflights_es.runtime.runner import Runner
 from preflights_es.store.memory import MemoryStore
 from tests import toy
 from tests.fixed import PROJECT, Clock, Ids, salt
+from tests.led import Case, Session
 from tests.providers import server
 from tests.providers.asking import ENDPOINTS, KEY, provider
 from tests.providers.server import FakeAPI, Reply
@@ -93,3 +100,19 @@ def test_a_response_that_is_no_unicode_is_recorded() -> None:
     events, _ = settled("chat", server.text("\ud800"))
     (received,) = (event for event in events if isinstance(event, CompletionReceived))
     assert base64.b64decode(received.text_base64 or "") == b"\xed\xa0\x80"
+
+
+@pytest.mark.parametrize("blank", [" ", "\n\t \n", "\u2003"])
+def test_a_reply_of_white_space_goes_back_to_anthropic_as_a_placeholder(blank: str) -> None:
+    lead = Lead("anthropic", "claude-sonnet-5-5")
+    with FakeAPI() as api:
+        api.script(server.text(blank), server.text('{"items": []}'))
+        begun = Session(Case("extraction", "Milch"), lead)
+        session = asyncio.run(begun.led(provider("messages", api)))
+        sent = api.requests[1].body["messages"]
+    assert [message["role"] for message in sent] == ["user", "assistant", "user"]
+    assert sent[1]["content"] == EMPTY
+    # The log says what was said, as it always did: what is recorded replays unchanged.
+    retried = [e for e in session.events if isinstance(e, CompletionRequested)][1]
+    assert retried.messages[-2].content == blank
+    assert session.replayed().status == "identical"

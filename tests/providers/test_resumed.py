@@ -10,11 +10,13 @@ from typing import Any
 
 import pytest
 
+from preflights_es.providers.capabilities import DEFAULT_MODELS
 from tests.cli.program import TIMEOUT_S, Project
 from tests.providers import server
 from tests.providers.server import FakeAPI, wait_until
 
 FOREVER_S = 60  # seconds that a call takes which nobody waits for
+MODEL = DEFAULT_MODELS["openai"]
 START_S = 30.0  # seconds until a program asks, on a machine that is busy
 
 
@@ -42,6 +44,38 @@ def asking(house: Project, api: FakeAPI) -> subprocess.Popen[bytes]:
     process = house.started("start", "Add login", env=surroundings(api))
     wait_until(lambda: len(api.requests) == 1, START_S)
     return process
+
+
+FRAMED = """{"category": "Authentication", "question": "Which way in?",
+ "options": ["OAuth", "Passkeys"], "own": null}"""
+
+
+def test_what_is_said_while_another_process_asks_is_recorded_and_no_failure(
+    house: Project, api: FakeAPI
+) -> None:
+    api.script(server.text(FRAMED))
+    env = surroundings(api)
+    begun = house.run("start", "Add login", "--json", env=env)
+    id_ = begun.json["session_id"][-8:]
+    api.script(server.slow(server.text(), FOREVER_S))
+    asked = len(api.requests)
+    process = house.started("answer", id_, "OAuth", env=env)
+    wait_until(lambda: len(api.requests) > asked, START_S)
+    before = len(house.events(id_))
+    done = house.run("answer", id_, "auth_library=Authlib", "--json", env=env)
+    plain = house.run("revise", id_, "auth_strategy=Magic Link", env=env)
+    process.kill()
+    process.communicate(timeout=TIMEOUT_S)
+    assert (done.code, done.json["status"], done.json["refused"]) == (0, "waiting", []), done
+    assert (plain.code, plain.out) == (0, f"Recorded in {id_}.\n")
+    assert plain.err == (
+        f"warning: another process is asking the provider (openai {MODEL}): "
+        f"see what comes of it with `preflights show {id_}`\n"
+    )
+    assert len(api.requests) == asked + 1
+    names = [event["type"] for event in house.events(id_)[before:]]
+    assert names.count("clarification.answer_accepted.v1") == 2
+    assert house.call("replay", id_).code == 0
 
 
 def failures(house: Project) -> list[Any]:
@@ -76,5 +110,30 @@ def test_a_call_whose_program_was_killed_is_not_made_again_while_it_may_be_answe
     resumed = house.run("resume", "last", env=surroundings(api))
     assert resumed.code == 1
     assert "another process is asking the provider" in resumed.err
+    assert f"`preflights show {house.show()['session_id'][-8:]}`" in resumed.err
     assert len(api.requests) == 1
     assert house.show()["status"] == "waiting"
+
+
+@pytest.mark.parametrize("lacking", ["jiter", "httpcore2", "sniffio"])
+def test_nothing_is_recorded_where_the_package_of_a_provider_lacks_one_of_its_own(
+    house: Project, api: FakeAPI, tmp_path: Path, lacking: str
+) -> None:
+    hidden = tmp_path / "hidden"
+    hidden.mkdir()
+    error = f"No module named {lacking!r}"
+    (hidden / f"{lacking}.py").write_text(f"raise ModuleNotFoundError({error!r})\n")
+    env = {**surroundings(api), "PYTHONPATH": str(hidden)}
+    done = house.run("start", "Add login", env=env)
+    assert (done.code, done.out) == (5, "")
+    assert done.err == (
+        "preflights: the provider openai needs the package 'openai', which cannot be imported "
+        f"(ModuleNotFoundError: {error}): `pip install --upgrade openai`\n"
+    )
+    assert house.call("sessions", "--json").json["sessions"] == []
+    # Nor is an answer that the model would hear.
+    api.script(server.text(FRAMED))
+    begun = house.run("start", "Add login", "--json", env=surroundings(api)).json
+    assert house.run("answer", "last", "OAuth", env=env).code == 5
+    assert house.show()["version"] == begun["version"]
+    assert house.run("accept", "last", env=env).code == 1  # it asks nobody: refused for itself

@@ -83,6 +83,52 @@ Le secret est abc123def
     Le secret est [redacted:key]
 Secret : 9f8e7d6c5b4a
     Secret : [redacted:key]
+mot de passe administrateur : hunter2
+    mot de passe administrateur : [redacted:password]
+mot de passe root: hunter2
+    mot de passe root: [redacted:password]
+Mot de passe wifi : tournesol
+    Mot de passe wifi : [redacted:password]
+mot de passe admin prod : tournesol
+    mot de passe admin prod : [redacted:password]
+mot de passe par défaut : tournesol
+    mot de passe par défaut : [redacted:password]
+Le mot de passe admin est tournesol.
+    Le mot de passe admin est [redacted:password].
+clé wifi : tournesol
+    clé wifi : [redacted:password]
+le mdp c'est Tournesol7
+    le mdp c'est [redacted:password]
+le mdp, c'est tournesol
+    le mdp, c'est [redacted:password]
+Le mot de passe du serveur c'est Tournesol
+    Le mot de passe du serveur c'est [redacted:password]
+Le mot de passe est Tournesol.
+    Le mot de passe est [redacted:password].
+le mot de passe est tournesol
+    le mot de passe est [redacted:password]
+le password est tournesol
+    le password est [redacted:password]
+Votre mot de passe sera Tournesol
+    Votre mot de passe sera [redacted:password]
+votre mot de passe sera Tournesol7, pensez à le changer
+    votre mot de passe sera [redacted:password], pensez à le changer
+le mot de passe devient tournesol
+    le mot de passe devient [redacted:password]
+code secret : 4821
+    code secret : [redacted:password]
+Le code secret est 4821.
+    Le code secret est [redacted:password].
+code d'accès : 482193
+    code d'accès : [redacted:password]
+Digicode : 4821
+    Digicode : [redacted:password]
+code PIN : 4821
+    code PIN : [redacted:password]
+Connexion : admin / Colibri22
+    Connexion : admin / [redacted:password]
+phrase secrète : « roitelet bleu matin »
+    phrase secrète : « [redacted:password] »
 """
 NOT_FRENCH = r"""
 Mot de passe oublié ?
@@ -135,6 +181,41 @@ clear: yes, cleaner: v2
 nettoyer les clés : redis
 passe-partout
 Le mot de passe est différent
+mot de passe administrateur : obligatoire
+mot de passe utilisateur : haché
+mot de passe utilisateur : bcrypt
+mot de passe admin : voir le coffre
+mot de passe : nul
+mot de passe : nulle
+mot de passe : absent
+mot de passe : manquant
+mot de passe réinitialisé : lien
+le mdp c'est compliqué
+le mdp c'est relou
+le mdp, c'est important
+le mot de passe, c'est la base
+le mot de passe c'est pour plus tard
+le mot de passe est bon
+le mot de passe est correct
+Le mot de passe est trop facile à deviner
+Le mot de passe est beaucoup trop simple pour nous
+le mot de passe est robuste et unique
+le password est obligatoire
+le password est compliqué
+votre mot de passe sera réinitialisé
+votre mot de passe sera transmis
+le mot de passe sera obligatoire
+le mot de passe sera envoyé par e-mail
+code secret : obligatoire
+code secret : 4 chiffres
+code d'accès : 403
+code postal : 75011
+code retour : 4821
+code : 4821
+clé wifi : obligatoire
+Le code d'accès est valable 5 minutes
+mot de passe administrateur : à définir
+connexion : HTTP / OAuth2
 """
 SPANISH = r"""
 Contraseña: hunter2
@@ -209,6 +290,40 @@ Secreto: 9f8e7d6c5b4a
     Secreto: [redacted:key]
 El secreto es abc123def
     El secreto es [redacted:key]
+contraseña administrador: girasol
+    contraseña administrador: [redacted:password]
+contraseña wifi: girasol
+    contraseña wifi: [redacted:password]
+Contraseña root mysql: girasol
+    Contraseña root mysql: [redacted:password]
+clave del wifi: girasol
+    clave del wifi: [redacted:password]
+la contraseña es Girasol
+    la contraseña es [redacted:password]
+La contraseña es girasol.
+    La contraseña es [redacted:password].
+la contraseña es Mariposa
+    la contraseña es [redacted:password]
+la contraseña de la base es Girasol
+    la contraseña de la base es [redacted:password]
+tu contraseña será Girasol7
+    tu contraseña será [redacted:password]
+la contraseña sigue siendo girasol
+    la contraseña sigue siendo [redacted:password]
+la contraseña va a ser Girasol
+    la contraseña va a ser [redacted:password]
+código secreto: 4821
+    código secreto: [redacted:password]
+El código de acceso es 482193
+    El código de acceso es [redacted:password]
+NIP: 4821
+    NIP: [redacted:password]
+Usuario: kai, clave: Colibri22
+    Usuario: kai, clave: [redacted:key]
+Contraseña del administrador: reyezuelo
+    Contraseña del administrador: [redacted:password]
+La contraseña nueva es reyezuelo
+    La contraseña nueva es [redacted:password]
 """
 NOT_SPANISH = r"""
 ¿Contraseña olvidada?
@@ -261,6 +376,35 @@ enclave: norte
 llave: valor
 La llave es única
 Contraseña diferente
+contraseña: nula
+contraseña: nulo
+contraseña: ausente
+contraseña: indefinida
+contraseña de usuario: obligatoria
+contraseña usuario: cifrada
+la contraseña es correcta
+la contraseña es débil
+la contraseña es necesaria
+la contraseña es fundamental
+la contraseña es la misma
+la contraseña es Obligatoria
+La Contraseña Es Obligatoria
+la contraseña es privada
+la contraseña es compleja y larga
+la contraseña es demasiado fácil para todos
+tu contraseña será restablecida
+la contraseña será enviada por correo
+la contraseña será obligatoria
+código secreto: obligatorio
+código de error: 4821
+código postal: 28013
+clave del wifi: obligatoria
+clave: valor, otra: valor
+la clave es única
+La contraseña es sensible a mayúsculas
+La contraseña es robusta
+La contraseña es vulnerable
+acceso: admin / lectura
 """
 
 
@@ -271,13 +415,75 @@ TYPOGRAPHIC = [
 ]
 
 
-@pytest.mark.parametrize(("text", "recorded"), [*pairs(FRENCH, SPANISH), *TYPOGRAPHIC])
+# What the review of other languages found in English and German.
+LIKEWISE = r"""
+Passwort Admin: geheim123
+    Passwort Admin: [redacted:password]
+password admin: hunter22
+    password admin: [redacted:password]
+the vpn password remains sunflower
+    the vpn password remains [redacted:password]
+Your password will be Sunflower
+    Your password will be [redacted:password]
+the password will be sunflower7
+    the password will be [redacted:password]
+Secret code: 4821
+    Secret code: [redacted:password]
+door code is 4821
+    door code is [redacted:password]
+PIN code: 4821
+    PIN code: [redacted:password]
+Geheimzahl: 4821
+    Geheimzahl: [redacted:password]
+Der Zugangscode ist 482193
+    Der Zugangscode ist [redacted:password]
+PIN-Code: 4821
+    PIN-Code: [redacted:password]
+the admin password there will be Kolibri!22
+    the admin password there will be [redacted:password]
+Passwort fürs WLAN: kolibri
+    Passwort fürs WLAN: [redacted:password]
+Der Türcode ist 482193
+    Der Türcode ist [redacted:password]
+WLAN-Schlüssel: Zaunkoenig9
+    WLAN-Schlüssel: [redacted:password]
+"""
+NOT_LIKEWISE = r"""
+password admin: required
+password user: bob or alice
+Passwort Admin: siehe Wiki
+Passwort: fehlt
+Passwort: undefiniert
+password database: postgres
+Your password will be sent by mail
+the password will be reset
+the password remains active
+the password stays valid
+the password will be hashed
+The password will be hidden
+Geheimzahl: 4 Ziffern
+error code: 4821
+exit code 4821
+secret code: see below
+access code: 4 digits
+status code: 4031
+source code: 4821 lines
+The password will be entered twice
+The access code path is covered by 4821 tests
+security code: CVC with 3 digits
+promo code: 4821
+Der Fehlercode ist 4821
+WLAN-Schlüssel: siehe Router
+"""
+
+
+@pytest.mark.parametrize(("text", "recorded"), [*pairs(FRENCH, SPANISH, LIKEWISE), *TYPOGRAPHIC])
 def test_a_secret_behind_a_french_or_spanish_label_goes(text: str, recorded: str) -> None:
     assert redact(text).text == recorded
     assert redact(recorded) == (recorded, ())
 
 
-@pytest.mark.parametrize("text", f"{NOT_FRENCH}{NOT_SPANISH}".strip("\n").split("\n"))
+@pytest.mark.parametrize("text", f"{NOT_FRENCH}{NOT_SPANISH}{NOT_LIKEWISE}".split("\n"))
 def test_a_french_or_spanish_sentence_without_a_secret_stays(text: str) -> None:
     assert redact(text) == (text, ())
 
@@ -290,7 +496,18 @@ def test_each_language_has_as_many_innocents_as_positives(guilty: str, innocent:
 
 @pytest.mark.parametrize(
     "unit",
-    ["mot de ", "mot de passe de ", "contraseña es ", "clé d'", "mdp : ", "clave ", "a est "],
+    [
+        "mot de ",
+        "mot de passe de ",
+        "contraseña es ",
+        "clé d'",
+        "mdp : ",
+        "clave ",
+        "a est ",
+        "mdp admin ",
+        "mdp, c'est ",
+        "code d'",
+    ],
 )
 def test_a_long_text_of_labels_without_values_stays(unit: str) -> None:
     text = unit * (200_000 // len(unit))

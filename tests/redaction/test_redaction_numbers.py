@@ -76,6 +76,12 @@ Die Kreditkarte ist 4111 1111 1111 1111.
     12 [redacted:card]
 2026 4111 1111 1111 1111
     2026 [redacted:card]
+4111.1111.1111.1111
+    [redacted:card]
+Karte 4242.4242.4242.4242, bitte
+    Karte [redacted:card], bitte
+3782.822463.10005
+    [redacted:card]
 """
 NO_CARDS = r"""
 4111111111111112
@@ -114,6 +120,11 @@ tests 4242 of 4242 passed
 port 4111, 1111 users, 1111 rows
 IMEI 490154203237518
 192.168.111.111 4111 1111
+4111.1111.1111.1112
+4111.1111.1111
+4111.1111.1111.1111.1111
+4111.1111-1111.1111
+v4.4242.4242.4242
 """
 IBANS = r"""
 DE89370400440532013000
@@ -182,6 +193,12 @@ NL91 ABNA 0417 1643 00 each year
     [redacted:iban] each year
 "iban": "SA0380000000608010167519"
     "iban": "[redacted:iban]"
+DE89.3704.0044.0532.0130.00
+    [redacted:iban]
+FR14.2004.1010.0505.0001.3M02.606
+    [redacted:iban]
+Konto BE68.5390.0754.7034.
+    Konto [redacted:iban].
 """
 NO_IBANS = r"""
 DE88370400440532013000
@@ -217,6 +234,9 @@ PT100 sensors at 4000 ohms
 NO12 or NO13 in room 1200
 SE22 0001 0002 0003 0004 0005
 LT32 timers, RO24 oscillators
+DE89.3704.0044.0532.0130.01
+DE89.3704.0044
+BE68.5390.0754-7034
 """
 PHONES = r"""
 +49 30 901820
@@ -293,6 +313,50 @@ phone: +376 312 345
     [redacted:phone] / [redacted:phone]
 SMS to +46 70 174 06 05!
     SMS to [redacted:phone]!
+011 49 170 1234567
+    [redacted:phone]
+call 011-44-20-7946-0958 from the US
+    call [redacted:phone] from the US
+call 01149301234567
+    call [redacted:phone]
+0011 49 170 1234567
+    [redacted:phone]
+wa.me/491701234567
+    wa.me/[redacted:phone]
+https://wa.me/33639981234?text=hi
+    https://wa.me/[redacted:phone]?text=hi
+https://api.whatsapp.com/send?phone=447700900123
+    https://api.whatsapp.com/send?phone=[redacted:phone]
+whatsapp://send?phone=%2B447700900123&text=hi
+    whatsapp://send?phone=[redacted:phone]&text=hi
+?tel=%2b447700900123
+    ?tel=[redacted:phone]
+https://t.me/+447700900123
+    https://t.me/[redacted:phone]
+tel:447700900123
+    tel:[redacted:phone]
++376 312 345
+    [redacted:phone]
++376312345
+    [redacted:phone]
+Mi número es +376 312 345, gracias
+    Mi número es [redacted:phone], gracias
++299 32 10 00
+    [redacted:phone]
++33 612 345 678
+    [redacted:phone]
++33 612 345 678 after 6 pm
+    [redacted:phone] after 6 pm
++34 612 345 678 por la tarde
+    [redacted:phone] por la tarde
+Kannst du +49 301 234 567 mal anrufen?
+    Kannst du [redacted:phone] mal anrufen?
++33.612.345.678
+    [redacted:phone]
++33 6 39 98 12 34 h
+    [redacted:phone] h
+appelez le 00 33 6 39 98 12 34
+    appelez le [redacted:phone]
 """
 NO_PHONES = r"""
 +1
@@ -347,10 +411,54 @@ git diff +12 -34
 ++49301234567
 increase by +25, +50 or +75 ms
 +49301234567890123456
++33 612 345 678 EUR
++33 612 345 678 euros
++33 612 345 678 USD since May
++33 612 345 678 bytes
++33612345678 bytes
++49 301 234 567 B
++33 612 345 678 requests
++33 612 345 678 new requests
++33 612 345 678 more rows than before
++33 612 345 678 lines, -12
++33 612 345 678 octets
++33 612 345 678 lignes
++33 612 345 678 requêtes
++33 612 345 678 filas
++34 612 345 678 peticiones
++49 301 234 567 Zeilen
++49 301 234 567 weitere Anfragen
++33.612.345.678 EUR
++376 312 345 rows
+EUR +33 612 345 678
+rows: +33 612 345 678
+delta = +33612345678
+0031415926535
+0027182818284
+0014142135623
+01149301234567
+0049301234567 bytes
+order 011-4930-1234567
+011 items
+port 011
+wa.me/
+wa.me/qr
+wa.me/491701234567890123
+phone=1
+tel:911
+00 33 6 39 98 12 34
+00 49 30 20 10 45 07
++34 612 345 678 de euros
 """
 
 
-@pytest.mark.parametrize(("text", "recorded"), pairs(CARDS, IBANS, PHONES))
+TYPOGRAPHIC = [
+    ("4111\u20111111\u20111111\u20111111", "[redacted:card]"),
+    ("5555\u20135555\u20135555\u20134444", "[redacted:card]"),
+]
+
+
+@pytest.mark.parametrize(("text", "recorded"), [*pairs(CARDS, IBANS, PHONES), *TYPOGRAPHIC])
 def test_a_number_of_a_person_goes_and_the_rest_stays(text: str, recorded: str) -> None:
     assert redact(text).text == recorded
     assert redact(recorded) == (recorded, ())
@@ -388,11 +496,12 @@ def test_a_number_goes_wherever_it_stands(before: str, number: str, after: str) 
 
 LONG = 200_000  # characters
 UNITS = """
-1|4|4111 |4111-|1234 5678 |+|+4|+49 |00|(0)|1(|49 30/|DE89|DE89 |a1|+1 202 555 |00 1 |+49(|- -|.
+wa.me/|wa.me/49|tel:|011 49|0011|4111.|DE89.|%2B49|+33 612 |1|4|4111 |4111-
+1234 5678 |+|+4|+49 |00|(0)|1(|49 30/|DE89|DE89 |a1|+1 202 555 |00 1 |+49(|- -|.
 """
 
 
-@pytest.mark.parametrize("unit", UNITS.strip("\n").split("|"))
+@pytest.mark.parametrize("unit", UNITS.strip("\n").replace("\n", "|").split("|"))
 def test_a_long_text_without_a_whole_number_stays(unit: str) -> None:
     text = unit * (LONG // len(unit))
     assert redact(text) == (text, ())

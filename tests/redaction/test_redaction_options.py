@@ -78,6 +78,48 @@ rar a -hpswordfish a.rar x
     rar a -hp[redacted:password] a.rar x
 ldapsearch -D cn=admin -wswordfish
     ldapsearch -D cn=admin -w[redacted:password]
+MYSQL -pSECRET
+    MYSQL -p[redacted:password]
+mysql.exe -pSECRET
+    mysql.exe -p[redacted:password]
+"C:\Program Files\MySQL\bin\mysql.exe" -uroot -pswordfish
+    "C:\Program Files\MySQL\bin\mysql.exe" -uroot -p[redacted:password]
+MYSQLDUMP.EXE -pswordfish shop
+    MYSQLDUMP.EXE -p[redacted:password] shop
+mysql -vpSECRET
+    mysql -vp[redacted:password]
+mysql -h db -vvvpswordfish shop
+    mysql -h db -vvvp[redacted:password] shop
+MariaDB -NBpswordfish
+    MariaDB -NBp[redacted:password]
+mysqldump shop users orders -pswordfish
+    mysqldump shop users orders -p[redacted:password]
+mysql -e "select id from users; show tables" -pswordfish
+    mysql -e "select id from users; show tables" -p[redacted:password]
+mysql -h db \↵  -pswordfish shop
+    mysql -h db \↵  -p[redacted:password] shop
+mysql -u root -p S3cret99 shop
+    mysql -u root -p [redacted:password] shop
+SSHPASS -pswordfish ssh host
+    SSHPASS -p[redacted:password] ssh host
+sqlcmd.exe -S db -Usa -PS3cret
+    sqlcmd.exe -S db -Usa -P[redacted:password]
+bcp shop.users out users.csv -Usa -PS3cret
+    bcp shop.users out users.csv -Usa -P[redacted:password]
+7z.exe a -pswordfish a.7z x
+    7z.exe a -p[redacted:password] a.7z x
+podman login -u bob -p swordfish quay.io
+    podman login -u bob -p [redacted:password] quay.io
+az login -u bob -p swordfish
+    az login -u bob -p [redacted:password]
+az acr login -n shop -u bob -p swordfish
+    az acr login -n shop -u bob -p [redacted:password]
+oc login https://api.example.com:6443 -u bob -p swordfish
+    oc login https://api.example.com:6443 -u bob -p [redacted:password]
+helm registry login -u bob -p swordfish registry.example.com
+    helm registry login -u bob -p [redacted:password] registry.example.com
+mongosh "mongodb://db/shop?tls=true&w=1" -u admin -p swordfish
+    mongosh "mongodb://db/shop?tls=true&w=1" -u admin -p [redacted:password]
 """
 NO_OPTIONS = r"""
 docker run -p8080:80 app
@@ -139,6 +181,35 @@ ldapsearch -x -W
 -u and -p are options
 the options -u USER and -p PORT
 sort -u -parallel
+login and mkdir -p docs
+login with -pedantic flag
+login via pytest -pno:cacheprovider
+login page: mkdir -p src/pages
+add a login, then git log -patch
+docker login with the -p flag
+docker login -p is insecure
+docker login; mkdir -p data
+docker login && mkdir -p data
+mysql client built with gcc -pthread
+mysql and mkdir -pv data
+MySQL: compile with -pthread -pipe
+mysql dann mkdir -pv data
+mysql et pytest -pno:cacheprovider
+mysql y luego cp -pRv a b
+run mysql, then find . -path ./x -prune
+mongodb driver compiled with -pedantic
+mongo and mkdir -p docs
+mongodb needs mkdir -p /data/db
+mysql gcc -pthread
+mysql.exe --print-defaults
+mysql --protocol=tcp --port=3306
+mysql -vvp
+mysql -hdb -vp shop
+mysql -help
+MYSQL -P3306
+redis-cli in Docker, cp -archive a b
+zip and unzip need -P for passwords
+sshpass is used with -p or -e
 """
 
 
@@ -159,7 +230,11 @@ def test_options_have_as_many_innocents_as_positives() -> None:
 
 
 @pytest.mark.parametrize(
-    "unit", ["mysql ", "mysql -p ", " -p", " -u a", "-u a -p ", "redis-cli -- ", "curl -u ", "rar "]
+    "unit",
+    [
+        *("mysql ", "mysql -p ", " -p", " -u a", "-u a -p ", "redis-cli -- ", "curl -u ", "rar "),
+        *("mysql a ", "mysql '", 'mysql "a', "mysql \\\n", "mysql.", "mysql -v", "docker login "),
+    ],
 )
 def test_a_long_text_of_options_without_values_stays(unit: str) -> None:
     text = unit * (200_000 // len(unit))

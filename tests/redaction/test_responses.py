@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from preflights_es.redaction import response_redacted
 
 MIX = "a1B2" * 12  # 48 characters
+AWS = "AKIA" + "IOSFODNN7" + "EXAMPLE"
 OPENAI = "sk-" + "proj-" + MIX
 GITHUB = "ghp_" + "a1" * 18
 JWT = ".".join(("eyJhbGciOi" + "JIUzI1NiJ9", "eyJzdWIi" + "OiIxMjMifQ", MIX))
@@ -35,6 +36,25 @@ RESPONSES = [
     ('{"ada@example.com": 1}', '{"[redacted:email]": 1}'),
     ('"ada@example.com"', '"[redacted:email]"'),
     ('{"a": "ask ada@example.com', '{"a": "ask [redacted:email]'),
+    (f'{{"a": "use AKIA\u200b{AWS[4:]}"}}', '{"a": "use [redacted:key]"}'),
+    (rf'{{"a": "use AKIA\u200b{AWS[4:]}"}}', '{"a": "use [redacted:key]"}'),
+    (f"AKIA\u200d{AWS[4:]} is the key", "[redacted:key] is the key"),
+    (f'{{"a": "{GITHUB[:8]}\ufe0f{GITHUB[8:]}"}}', '{"a": "[redacted:token]"}'),
+    ('{"a": "bob\uff20corp.com"}', '{"a": "[redacted:email]"}'),
+    (r'{"a": "bob\uff20corp.com"}', '{"a": "[redacted:email]"}'),
+    ("Mail bob\uff20corp.com", "Mail [redacted:email]"),
+    (r'{"to\u006ben": "abc123def456ghi"}', r'{"to\u006ben": "[redacted:token]"}'),
+    ('{"\uff54oken": "abc123def456ghi"}', '{"\uff54oken": "[redacted:token]"}'),
+    ('{"to\u200bken": "abc\u200b123def456ghi"}', '{"to\u200bken": "[redacted:token]"}'),
+    *(
+        (json.dumps({"a": inner}), json.dumps({"a": recorded}))
+        for inner, recorded in (
+            ('{"token": "abc123def456ghi"}', '{"token": "[redacted:token]"}'),
+            ('["ada\\u0040example.com"]', '["[redacted:email]"]'),
+            (r'{"to\u006ben": "abc123def456ghi"}', r'{"to\u006ben": "[redacted:token]"}'),
+            (json.dumps({"b": f'["{JWT}"]'}), json.dumps({"b": '["[redacted:token]"]'})),
+        )
+    ),
     (r'{"a": "\ud800 ada@example.com"}', r'{"a": "\ud800 [redacted:email]"}'),
 ]
 UNTOUCHED = [
@@ -50,6 +70,10 @@ UNTOUCHED = [
     r'{"a": "C:\\new\\table \u00fc \n\t"}',
     '{"key": "[redacted:key]", "mail": "[redacted:email]"}',
     '{"b": "\\x", "a": "',
+    '{"a": "👩\u200d💻 für \u200bdich, \uff46ull"}',
+    json.dumps({"a": json.dumps({"token": "JWT", "key": json.dumps({"name": "api-key"})})}),
+    r'{"a": "{\"a\": \"\\u00fc\", \"mail\": \"required\"}"}',
+    '{"to\u200bken": "opaque", "bob\uff20corp": 1}',
     '"',
 ]
 
@@ -80,6 +104,7 @@ PIECES = st.sampled_from(
         ),
         *('"', "\\", "\n", "\t", " ", "{", "}", "[", "]", ",", ":", "/", "é", "\u2028", "\ud800"),
         *("[redacted:key]", "n", "u0040", "@", "x.de", "123456789012345678", "://a:b@", "Bearer "),
+        *("\u200b", "\uff20", "\ufe0f", '{"token": "', '{"a": "ada\\u0040example.com"}'),
     ]
 )
 TEXTS = st.lists(PIECES, max_size=8).map("".join)
@@ -123,7 +148,9 @@ def test_a_response_is_redacted_once(text: str) -> None:
     assert response_redacted(once) == once
 
 
-@pytest.mark.parametrize("unit", ['{"', '":"', '"a":"b",', "\\", '\\"', ":  ", '"\\u0040"', "[["])
+@pytest.mark.parametrize(
+    "unit", ['{"', '":"', '"a":"b",', "\\", '\\"', ":  ", '"\\u0040"', "[[", '"{\\"', '\\\\\\"a']
+)
 def test_a_response_of_a_million_characters_takes_linear_time(unit: str) -> None:
     text = unit * (1_000_000 // len(unit))
     assert response_redacted(text) == text

@@ -15,8 +15,9 @@ from preflights_es.core.ports import Provider, Stored
 from preflights_es.core.questions import Given
 from preflights_es.core.session import Workflow
 from preflights_es.replay.replayer import Replay, Replayer
+from preflights_es.runtime.registry import WORKFLOWS
 from preflights_es.runtime.runner import Handle, Runner
-from preflights_es.services import catalogue, replays
+from preflights_es.services import own_providers, replays
 from preflights_es.store.codec import Codec
 from preflights_es.store.memory import MemoryStore
 from preflights_es.workflows.clarification import WORKFLOW
@@ -50,8 +51,8 @@ class Led:
         prompts: tuple[tuple[str, str], ...] = PROMPTS,
     ) -> None:
         self.ids = Ids()
-        self.runner = Runner(MemoryStore(Clock(), salt), catalogue.WORKFLOWS, Clock(), self.ids)
-        self.provider = provider or catalogue.simulated(
+        self.runner = Runner(MemoryStore(Clock(), salt), WORKFLOWS, Clock(), self.ids)
+        self.provider = provider or own_providers.simulated(
             lead if lead and lead.provider == "sim" else sim(7)
         )
         first = IntentionDeclared(
@@ -103,7 +104,7 @@ def requests(events: Sequence[Event]) -> list[CompletionRequested]:
 
 def replayed(stored: Sequence[Stored], workflow: Workflow[Any] = WORKFLOW) -> Replay:
     """The strict replay, by today's code or by another."""
-    workflows = {**catalogue.WORKFLOWS, workflow.name: workflow}
+    workflows = {**WORKFLOWS, workflow.name: workflow}
     return Replayer(workflows, replays.own_code()).replay(stored)
 
 

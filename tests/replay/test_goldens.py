@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from preflights_es.core.artifacts import ARTIFACT_EVENTS
-from preflights_es.core.completions import COMPLETION_EVENTS
+from preflights_es.core.completions import COMPLETION_EVENTS, CompletionRequested
 from preflights_es.core.events import SESSION_EVENTS, SessionErased
 from preflights_es.core.lead import LED_EVENTS
 from preflights_es.core.ports import Stored
 from preflights_es.replay.replayer import Replayer
-from preflights_es.services.catalogue import WORKFLOWS
+from preflights_es.runtime.registry import WORKFLOWS
 from preflights_es.services.replays import own_code
 from preflights_es.store import chain, jsonl
 from preflights_es.store.codec import Codec
@@ -30,11 +30,27 @@ def _streams(path: Path) -> list[list[Stored]]:
     return list(chain.sessions(jsonl.stored(lines, path.name)).values())
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def _name(path: Path) -> str:
+    return path.stem
+
+
+@pytest.mark.parametrize("path", FILES, ids=_name)
 def test_a_golden_session_replays_without_a_difference(path: Path) -> None:
     for stream in _streams(path):
         result = Replayer(WORKFLOWS, own_code()).replay(stream)
         assert (result.status, result.divergences, result.fault) == ("identical", (), None)
+
+
+@pytest.mark.parametrize("path", [p for p in FILES if p.parent.name == "extraction"], ids=_name)
+def test_what_the_reference_said_in_a_golden_note_is_computed_again(path: Path) -> None:
+    for stream in _streams(path):
+        said = [
+            one
+            for one in stream
+            if one.type == CompletionRequested.tag and b'"provider":"mock"' in (one.data or b"")
+        ]
+        result = Replayer(WORKFLOWS, own_code()).replay(stream)
+        assert (result.generation, result.reasked >= len(said)) == ("", True)
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from preflights_es.core.completions import CompletionRequested, Message
 from preflights_es.core.errors import LogDamaged
 from preflights_es.core.ports import Stored
 from preflights_es.replay.causes import causes
-from preflights_es.services import catalogue
+from preflights_es.services import own_providers
 from tests.replay.sessions import Led, asking, real, replayed, requests, sim
 from tests.store.given import resealed
 
@@ -157,4 +157,4 @@ def test_a_lead_that_this_program_never_records_is_damage(
 ) -> None:
     nobody = replace(sim(3), parameters=parameters)
     with pytest.raises(LogDamaged, match="parameters that are none of its"):
-        replayed(Led(nobody, provider=catalogue.simulated(sim(3))).stored)
+        replayed(Led(nobody, provider=own_providers.simulated(sim(3))).stored)

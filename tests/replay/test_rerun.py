@@ -33,7 +33,8 @@ from preflights_es.replay.recompute import driven
 from preflights_es.replay.recording import recording
 from preflights_es.replay.report import Rerun
 from preflights_es.replay.simulate import simulate
-from preflights_es.services import catalogue, replays
+from preflights_es.runtime.registry import WORKFLOWS
+from preflights_es.services import own_providers, replays
 from preflights_es.workflows.clarification import WORKFLOW
 from tests import strategies, toy
 from tests.fixed import NOON
@@ -54,7 +55,7 @@ def drifted(stored: Any, workflow: Workflow[Any] = WORKFLOW) -> Rerun:
 
 
 def resimulated(stored: list[Stored], seed: int | None = None, faults: str | None = None) -> Rerun:
-    found = recording(catalogue.WORKFLOWS, stored)
+    found = recording(WORKFLOWS, stored)
     return asyncio.run(simulate(found, replays.own_code(), replays.simulating(seed, faults)))[0]
 
 
@@ -71,7 +72,7 @@ def test_the_drift_of_an_unchanged_session_is_exact_and_identical(
     seed: int, faults: str, intention: str
 ) -> None:
     led = Led(
-        replace(real(), strict=seed % 2 == 1), intention, catalogue.simulated(sim(seed, faults))
+        replace(real(), strict=seed % 2 == 1), intention, own_providers.simulated(sim(seed, faults))
     )
     led.answer()
     found = drifted(led.stored)
@@ -238,7 +239,7 @@ def test_a_change_of_lead_comes_out_the_same() -> None:
         at=NOON, actor=Actor("user"), lead=sim(8), prompts=(("clarify", "clarify.v2"),)
     )
     led.handle = led.runner.submit(led.handle, new, led.ids()).handle
-    led.provider = catalogue.simulated(sim(8))
+    led.provider = own_providers.simulated(sim(8))
     assert is_the_same(resimulated(led.answer("Cloud").stored))
 
 
@@ -267,7 +268,7 @@ def test_what_the_rules_led_they_lead_again_unless_a_seed_is_given() -> None:
 
 
 def test_two_simulations_are_the_same_to_the_last_id() -> None:
-    recorded = recording(catalogue.WORKFLOWS, Led(real()).answer().stored)
+    recorded = recording(WORKFLOWS, Led(real()).answer().stored)
     runs = [
         asyncio.run(simulate(recorded, replays.own_code(), replays.simulating(7)))[1]
         for _ in range(2)
@@ -291,7 +292,7 @@ class _Losing:
         self.calls += 1
         if self.calls == 1:
             raise LLMLostError("the process that made this call never reported back")
-        return await catalogue.simulated(sim(3)).respond(request)
+        return await own_providers.simulated(sim(3)).respond(request)
 
 
 def test_an_abandoned_session_is_not_asked_for_what_it_never_heard() -> None:

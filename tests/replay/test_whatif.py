@@ -31,7 +31,8 @@ from preflights_es.replay.sealing import sealed_as
 from preflights_es.replay.whatif import LiveNeeded, what_if
 from preflights_es.replay.whatif_plan import Misused, Otherwise
 from preflights_es.runtime.performer import PROGRAM
-from preflights_es.services import catalogue, replays
+from preflights_es.runtime.registry import WORKFLOWS
+from preflights_es.services import own_providers, replays
 from preflights_es.store import jsonl
 from preflights_es.store.chain import verified
 from preflights_es.workflows.clarification.events import AnswersGiven
@@ -62,7 +63,7 @@ class Asked:
 
     def __init__(self, seed: int = 5) -> None:
         self.requests: list[CompletionRequested] = []
-        self._inside = catalogue.simulated(sim(seed))
+        self._inside = own_providers.simulated(sim(seed))
 
     async def respond(self, request: CompletionRequested) -> Completion:
         self.requests.append(request)
@@ -330,7 +331,7 @@ def test_no_more_calls_are_made_than_were_announced() -> None:
 
 
 def test_prompts_are_named_by_version_or_whole() -> None:
-    workflow = catalogue.WORKFLOWS["clarification"]
+    workflow = WORKFLOWS["clarification"]
     for version in ("v2", "clarify.v2"):
         assert replays.prompts_named(workflow, [("clarify", version)]) == (
             ("clarify", "clarify.v2"),
@@ -343,12 +344,12 @@ def test_prompts_are_named_by_version_or_whole() -> None:
         replays.prompts_named(toy.WORKFLOW, [("x", "v1")])
 
 
-@pytest.mark.parametrize("name", catalogue.WORKFLOWS)
+@pytest.mark.parametrize("name", WORKFLOWS)
 def test_every_version_of_a_prompt_has_the_same_generator(name: str) -> None:
-    simulator = catalogue.simulated(sim(1))
+    simulator = own_providers.simulated(sim(1))
     assert isinstance(simulator, SimLLMProvider)
     package = f"preflights_es.workflows.{name}"
-    for prompt_name, default in catalogue.WORKFLOWS[name].prompts:
+    for prompt_name, default in WORKFLOWS[name].prompts:
         texts = [prompt(package, id_).text for id_ in (default, *versions(package, prompt_name))]
         asked = [simulator.asked([Message("system", text)]) for text in texts]
         (route,) = {simulator.route(request) for request in asked}

@@ -20,9 +20,9 @@ from preflights_es.core.events import Actor, ResponseIgnored, SessionAbandoned
 from preflights_es.core.lead import Setup
 from preflights_es.replay.replayer import Replayer
 from preflights_es.runtime.documents import Documents, Rebuilt
+from preflights_es.runtime.registry import WORKFLOWS
 from preflights_es.runtime.runner import Handle, Runner
 from preflights_es.runtime.sessions import Desk
-from preflights_es.services.catalogue import WORKFLOWS
 from preflights_es.services.clarification.clarifications import Clarifications
 from preflights_es.store.memory import MemoryStore
 from preflights_es.workflows.clarification.state import State

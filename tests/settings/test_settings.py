@@ -14,10 +14,10 @@ from preflights_es.core.errors import SettingsError
 from preflights_es.core.events import Actor
 from preflights_es.core.text import NAME_MAX
 from preflights_es.settings.file import TEXT_MAX, line_of
-from preflights_es.settings.heuristics import LIST_MAX
 from preflights_es.settings.load import Settings, load_settings
 from preflights_es.store.urls import file_of, parsed
-from preflights_es.workflows.clarification import rules
+from preflights_es.workflows.clarification import WORKFLOW, rules
+from preflights_es.workflows.clarification.settings import LIST_MAX
 from preflights_es.workflows.clarification.values import Field, HeuristicsConfig
 from tests.trusting import trust
 
@@ -68,7 +68,7 @@ def test_without_a_file_everything_has_a_default(project: Path) -> None:
     assert (found.root, found.project, found.source) == (project, "shop", "")
     assert (found.decisions, found.tasks) == ("docs/decisions", "docs/tasks")
     assert found.provider == "mock"
-    assert found.heuristics == HeuristicsConfig()
+    assert found.of(WORKFLOW) == HeuristicsConfig()
     assert found.database == str(project / ".git" / "preflights" / "log.db")
 
 
@@ -152,7 +152,7 @@ def test_an_empty_file_changes_nothing(project: Path) -> None:
     before = loaded(project)
     found = written(project, "")
     assert found.source == str(project / "preflights.toml")
-    assert (found.project, found.heuristics) == (before.project, before.heuristics)
+    assert (found.project, found.of(WORKFLOW)) == (before.project, before.of(WORKFLOW))
 
 
 # 3. What is wrong is named -------------------------------------------------------------------
@@ -403,7 +403,8 @@ def test_a_table_that_is_unknown_is_named_where_it_begins(project: Path) -> None
 
 
 def heuristics(project: Path, text: str) -> HeuristicsConfig:
-    return written(project, text).heuristics
+    made: HeuristicsConfig = written(project, text).of(WORKFLOW)
+    return made
 
 
 def test_a_category_is_changed_in_one_thing_and_kept_in_the_others(project: Path) -> None:

@@ -7,9 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from preflights_es.core.errors import SettingsError
 from preflights_es.settings.file import DOTS_MAX, FILE_MAX
 from preflights_es.settings.git import POINTER_MAX
-from tests.trusting import Person
+from preflights_es.settings.load import load_settings
+from tests.trusting import Person, trust
 
 
 @pytest.fixture
@@ -108,3 +110,65 @@ def test_a_git_file_that_is_too_large_makes_no_repository(ada: Person) -> None:
 def test_a_number_of_thousands_of_digits_is_one_line(ada: Person, key: str) -> None:
     ada.file.write_text(f"{key} = 0x{'f' * 6_000}\n")
     assert f"line 1: {key}: the number is too large" in ada.refused()
+
+
+def test_keys_that_nest_deeper_than_python_recurses_are_one_line(ada: Person) -> None:
+    ada.file.write_text(f"{'.'.join('a' * 1_200)} = 1\n")
+    assert ada.refused() == "preflights.toml: is nested too deeply"
+    ada.file.write_text(f"[clarification.categories.{'.'.join('a' * 1_200)}]\n")
+    assert ada.refused() == "preflights.toml: is nested too deeply"
+
+
+@pytest.mark.parametrize("end", ["\u2028", "\u2029", "\x85"])
+def test_what_ends_a_line_elsewhere_hides_no_dots_of_a_long_key(ada: Person, end: str) -> None:
+    """The parser would take minutes."""
+    key = ".".join([f'"{end}"'] * 100_000)
+    ada.file.write_text(f"{key} = 1\n", "utf-8")
+    assert ada.refused() == "preflights.toml: has lines with too many dots: shorten them"
+
+
+@pytest.mark.parametrize(
+    "key", [r'"pro\u006Aect"', r'"\U00000070roject"', r'"project"', "'project'", "project"]
+)
+def test_a_key_in_any_spelling_is_named_with_its_line(ada: Person, key: str) -> None:
+    ada.file.write_text(f"# \u2028 is no line's end in TOML\n{key} = 'shop'\n", "utf-8")
+    assert ada.refused().startswith("preflights.toml, line 2: project: not trusted: ")
+    ada.file.write_text(f"# one\n{key} = ' '\n")
+    trust(ada.file, ada.home)
+    assert ada.refused() == "preflights.toml, line 2: project: is empty"
+
+
+def test_a_key_of_an_inline_table_is_blamed_on_no_variable(ada: Person) -> None:
+    text = "[tool]\n'preflights' = { decisions = '/etc' }\n"
+    (ada.folder / "pyproject.toml").write_text(text)
+    assert ada.refused().startswith("pyproject.toml, line 2: tool.preflights.decisions: found")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [r'"\uD800" = 1', r'"\U00110000" = 1', r'"\x" = 1', r'"\" = 1', r'"\u00" = 1'],
+)
+def test_no_text_that_looks_like_a_key_ends_the_search_for_a_line(ada: Person, text: str) -> None:
+    ada.file.write_text(f"faults = '''\n{text}\n'''\ntasks = '/etc'\n")
+    assert ada.refused().startswith("preflights.toml, line 4: tasks: found '/etc'")
+
+
+# A folder ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["g\udcff", "bell\x07", "two\nlines", "x" * 220])
+@pytest.mark.parametrize("in_git", [True, False])
+def test_a_folder_that_cannot_name_a_project_is_named_itself(
+    ada: Person, name: str, in_git: bool
+) -> None:
+    folder = ada.folder.parent / name
+    (folder / ".git" if in_git else folder).mkdir(parents=True)
+    with pytest.raises(SettingsError) as caught:
+        load_settings(folder, ada.env())
+    said = str(caught.value)
+    assert said.startswith("the project is named after its folder, and the name '")
+    assert said.endswith(": rename the folder, or set PREFLIGHTS_PROJECT")
+    assert said.isprintable()
+    assert load_settings(folder, ada.env(PREFLIGHTS_PROJECT="shop")).project == "shop"
+    with pytest.raises(SettingsError, match=r"^PREFLIGHTS_PROJECT: is not valid Unicode"):
+        load_settings(folder, ada.env(PREFLIGHTS_PROJECT="\udcff"))

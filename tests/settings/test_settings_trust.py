@@ -6,15 +6,18 @@ import json
 import re
 import stat
 from pathlib import Path
+from threading import Thread
 
 import msgspec
 import pytest
 
+from preflights_es.artifacts.files import alone
 from preflights_es.core.errors import SettingsError
 from preflights_es.settings import load
-from preflights_es.settings.file import HELD_BACK, PROVIDERS, File
+from preflights_es.settings.file import HELD_BACK, PROVIDERS, File, Source
 from preflights_es.settings.load import Options, load_settings
 from preflights_es.settings.places import PARAMETERS
+from preflights_es.workflows.clarification import WORKFLOW
 from tests.markdown import ROOT, ticked
 from tests.trusting import Person, trust
 
@@ -98,7 +101,7 @@ def test_everything_else_needs_no_trust(ada: Person) -> None:
     found = ada.loaded()
     assert (found.decisions, found.language, found.provider) == ("adr", "de", "sim")
     assert (found.seed, found.max_tokens, len(found.prices)) == (7, 100, 1)
-    assert found.heuristics.category.question == "What?"
+    assert found.of(WORKFLOW).category.question == "What?"
 
 
 @pytest.mark.parametrize("name", ["mock", "stub", "sim"])
@@ -202,6 +205,30 @@ def test_trust_is_remembered_outside_of_the_repository_for_its_user_alone(ada: P
     (file,) = ada.own.parent.iterdir()
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     assert load.trusted_files(ada.env()).states() == [(str(ada.file), "trusted")]
+
+
+def test_two_commands_that_trust_at_the_same_time_lose_no_file(ada: Person) -> None:
+    both = [load.trusted_files(ada.env()) for _ in range(2)]
+    files = [ada.folder / "a.toml", ada.folder / "b.toml"]
+    for trusted, file in zip(both, files, strict=True):
+        file.write_text("")
+        trusted.remember(Source(file, "", ()))
+    assert list(load.trusted_files(ada.env()).files) == [str(file) for file in files]
+    assert both[1].forget(files[1])
+    assert not load.trusted_files(ada.env()).forget(files[1])
+    assert list(load.trusted_files(ada.env()).files) == [str(files[0])]
+
+
+def test_a_command_waits_for_another_that_changes_the_list(ada: Person) -> None:
+    waiting = Thread(target=trust, args=(ada.own, ada.home))
+    ada.own.write_text("")
+    with alone(ada.own.parent):
+        waiting.start()
+        waiting.join(0.2)
+        assert waiting.is_alive()
+        assert not load.trusted_files(ada.env()).files
+    waiting.join()
+    assert list(load.trusted_files(ada.env()).files) == [str(ada.own)]
 
 
 @pytest.mark.parametrize(
@@ -339,9 +366,9 @@ def test_the_users_own_file_is_heard_behind_the_repositorys(ada: Person) -> None
 
 def test_a_table_of_the_repository_replaces_the_users_as_a_whole(ada: Person) -> None:
     ada.own.write_text('[clarification]\nquestion = "Mine?"\n')
-    assert ada.loaded().heuristics.category.question == "Mine?"
+    assert ada.loaded().of(WORKFLOW).category.question == "Mine?"
     ada.file.write_text('[clarification]\ndescription = "Theirs?"\n')
-    found = ada.loaded().heuristics
+    found = ada.loaded().of(WORKFLOW)
     assert found.description.question == "Theirs?"
     assert found.category.question != "Mine?"
 

@@ -16,8 +16,9 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, Final
 
-from preflights_es.bootstrap import App
 from preflights_es.core.errors import Refused
+from preflights_es.services.clarification.clarifications import clarifications_of
+from preflights_es.services.request import Request
 from tests.store.decider import app
 from tests.store.mortal import acknowledge
 
@@ -25,10 +26,10 @@ PROCESSES: Final = 4
 PATIENCE_S: Final = 60  # that the others may take; where one failed, all end
 
 
-def run(program: App, name: str, sessions: list[str], gate: Any) -> None:
+def run(program: Request, name: str, sessions: list[str], gate: Any) -> None:
     """Answer all, then accept all."""
     order = random.Random(name)
-    handles = [program.runner.load(session_id) for session_id in sessions]
+    handles = [program.process.runner.load(session_id) for session_id in sessions]
     order.shuffle(handles)
     gate.wait(PATIENCE_S)
     for handle in handles:
@@ -43,13 +44,13 @@ def run(program: App, name: str, sessions: list[str], gate: Any) -> None:
         acknowledge("accepted", session_id, name, _accepted(program, session_id))
 
 
-def _accepted(program: App, session_id: str) -> str:
+def _accepted(program: Request, session_id: str) -> str:
     """The first decision, or why there is none; the document is written."""
     try:
-        step = program.clarifications.accept(session_id)
+        step = clarifications_of(program).accept(session_id)
     except Refused:
         return "Refused"
-    program.documents.finish(step.handle)
+    program.process.documents.finish(step.handle)
     return type(step.decisions[0]).__name__
 
 

@@ -13,8 +13,10 @@ from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from preflights_es.bootstrap import App
 from preflights_es.core.events import Actor
+from preflights_es.services.clarification.clarifications import clarifications_of
+from preflights_es.services.process import Process
+from preflights_es.services.request import Request
 from preflights_es.settings import load
 from preflights_es.store.core_statements.compiling import rooms
 from preflights_es.workflows.clarification import WORKFLOW
@@ -23,18 +25,18 @@ from tests.store.mortal import acknowledge, serve
 PROJECT = "crashing"
 
 
-def app(root: Path, database: str = "log.db") -> App:
+def app(root: Path, database: str = "log.db") -> Request:
     """The program in a folder, by a person named Ada; a file of the log lies in the folder."""
     found = load.load_settings(
         root,
         {"PREFLIGHTS_PROJECT": PROJECT, "PREFLIGHTS_ACTOR": "user:Ada"},
         database=database if "://" in database else str(root / database),
     )
-    return App(found, Actor("user", "Ada"))
+    return Request(Process(found), Actor("user", "Ada"))
 
 
 def run(
-    program: App,
+    program: Request,
     turns: Iterable[int] | None = None,
     tell: Callable[[str, str], None] = acknowledge,
 ) -> None:
@@ -45,9 +47,11 @@ def run(
             if turn % 2
             else ("Improve the ui of the shop", "frontend_framework", "Vue")
         )
-        sessions = program.clarifications
+        sessions = clarifications_of(program)
         step = sessions.open(
-            f"{intention}, take {turn}", program.setup(WORKFLOW), program.settings.heuristics
+            f"{intention}, take {turn}",
+            program.setup(WORKFLOW),
+            program.process.settings.of(WORKFLOW),
         )
         session_id = step.handle.session_id
         tell("started", session_id)
@@ -55,7 +59,7 @@ def run(
         tell("answered", session_id)
         accepted = sessions.accept(session_id)
         tell("accepted", session_id)
-        program.documents.finish(accepted.handle)
+        program.process.documents.finish(accepted.handle)
         tell("finished", session_id)
 
 

@@ -9,24 +9,25 @@ import signal
 from importlib import import_module
 from pathlib import Path
 
-from preflights_es.bootstrap import App
 from preflights_es.core.errors import ErasedSession
 from preflights_es.core.events import Actor
+from preflights_es.services.process import Process
+from preflights_es.services.request import Request
 from preflights_es.settings import load
 from tests.fixed import PROJECT
 from tests.store.mortal import acknowledge, serve
 
 
-def app(root: Path, database: str) -> App:
+def app(root: Path, database: str) -> Request:
     """The program in a folder, by a person named Ada."""
     found = load.load_settings(root, {"PREFLIGHTS_PROJECT": PROJECT}, database=database)
-    return App(found, Actor("user", "Ada"))
+    return Request(Process(found), Actor("user", "Ada"))
 
 
-def left(program: App) -> list[str]:
+def left(program: Request) -> list[str]:
     """The sessions that are not erased, the oldest first."""
     found = []
-    for head in reversed(program.store.heads(PROJECT)):
+    for head in reversed(program.process.store.heads(PROJECT)):
         try:
             found.append(program.erasure.doomed(head.session_id).session_id)
         except ErasedSession:
@@ -34,12 +35,12 @@ def left(program: App) -> list[str]:
     return found
 
 
-def run(program: App) -> None:
+def run(program: Request) -> None:
     """Erase all there are, and wait for the end."""
     for session_id in left(program):
         program.erasure.erase(session_id, "asked for")
         acknowledge(session_id)
-        program.store.scrubbed()
+        program.process.store.scrubbed()
     acknowledge("nothing-left")
     signal.pause()
 

@@ -13,33 +13,34 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TextIO
 
-from preflights_es.bootstrap import App
 from preflights_es.core.errors import PreflightsError
+from preflights_es.services.clarification.clarifications import clarifications_of
+from preflights_es.services.request import Request
 from tests.store.decider import app
 
 
-def answer(program: App, session_id: str, key: str, value: str) -> list[str]:
+def answer(program: Request, session_id: str, key: str, value: str) -> list[str]:
     """Load as a command does, then answer."""
-    handle = program.runner.load(session_id)
+    handle = program.process.runner.load(session_id)
     step = program.sessions.answer(handle, [(key, [value])])
     return [type(decision).__name__ for decision in step.decisions]
 
 
-def accept(program: App, session_id: str) -> list[str]:
+def accept(program: Request, session_id: str) -> list[str]:
     """Acknowledge, and write the document."""
-    step = program.clarifications.accept(session_id)
-    program.documents.finish(step.handle)
+    step = clarifications_of(program).accept(session_id)
+    program.process.documents.finish(step.handle)
     return [type(decision).__name__ for decision in step.decisions]
 
 
-def finish(program: App) -> list[str]:
+def finish(program: Request) -> list[str]:
     """Write what is open."""
-    return [handle.session_id for handle in program.finish_pending()]
+    return [handle.session_id for handle in program.process.finish_pending()]
 
 
-def look(program: App, session_id: str, times: str) -> list[str]:
+def look(program: Request, session_id: str, times: str) -> list[str]:
     """Load the session again and again, while others write."""
-    versions = [program.runner.load(session_id).version for _ in range(int(times))]
+    versions = [program.process.runner.load(session_id).version for _ in range(int(times))]
     assert versions == sorted(versions)
     return [str(versions[-1])]
 
@@ -52,7 +53,7 @@ VERBS: dict[str, Callable[..., list[str]]] = {
 }
 
 
-def obey(program: App, orders: TextIO, reports: TextIO) -> None:
+def obey(program: Request, orders: TextIO, reports: TextIO) -> None:
     """Until the orders end."""
     for line in orders:
         verb, *words = line.split()
@@ -61,7 +62,7 @@ def obey(program: App, orders: TextIO, reports: TextIO) -> None:
         except PreflightsError as error:
             found = [type(error).__name__]
         print(" ".join(found), file=reports, flush=True)
-    program.close()
+    program.process.close()
 
 
 def main(folder: Path, database: str, pairs: list[str]) -> None:

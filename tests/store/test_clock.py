@@ -10,22 +10,23 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
 
 from preflights_es.archive.verification import walked
-from preflights_es.bootstrap import App
 from preflights_es.core import ids
 from preflights_es.core.errors import Refused
 from preflights_es.core.events import Actor
 from preflights_es.projections import audit
 from preflights_es.projections.decisions import in_force
 from preflights_es.replay.replayer import Replayer
+from preflights_es.runtime.registry import WORKFLOWS
 from preflights_es.runtime.runner import Runner
-from preflights_es.services.catalogue import WORKFLOWS
+from preflights_es.services.clarification.clarifications import clarifications_of
+from preflights_es.services.process import Process, made_once
+from preflights_es.services.request import Request
 from preflights_es.settings import load
 from preflights_es.store.chain import verified
 from preflights_es.store.sql import SqlStore
@@ -53,7 +54,7 @@ CLOCKS: Final[dict[str, Callable[[int], int]]] = {
 """What time it is at each look."""
 
 
-class Timed(App):
+class TimedProcess(Process):
     """The program by a clock of the test's."""
 
     looks = 0
@@ -68,24 +69,30 @@ class Timed(App):
         """By the same clock."""
         return ids.uuid7(self.now() // 1_000, os.urandom(10))
 
-    @cached_property
+    @made_once
     def store(self) -> SqlStore:
         """The log."""
         return SqlStore(self.settings.database, self.now, clock_ids.salt)
 
-    @cached_property
+    @made_once
     def runner(self) -> Runner:
         """The loop."""
         return Runner(self.store, WORKFLOWS, self.now, self.new_id)
 
+
+class Timed(Request):
+    """A request to it."""
+
+    process: TimedProcess
+
     def decided(self, intention: str, supersedes: str | None = None) -> str:
         """An accepted decision, its document written."""
-        setup, heuristics = self.setup(WORKFLOW), self.settings.heuristics
-        step = self.clarifications.open(intention, setup, heuristics, supersedes=supersedes)
+        setup, heuristics = self.setup(WORKFLOW), self.process.settings.of(WORKFLOW)
+        step = clarifications_of(self).open(intention, setup, heuristics, supersedes=supersedes)
         session_id = step.handle.session_id
         self.sessions.answer(step.handle, [("auth_strategy", ["OAuth"])])
-        self.documents.finish(self.clarifications.accept(session_id).handle)
-        self.finish_pending()
+        self.process.documents.finish(clarifications_of(self).accept(session_id).handle)
+        self.process.finish_pending()
         return session_id
 
 
@@ -93,9 +100,9 @@ class Timed(App):
 def program(request: pytest.FixtureRequest, tmp_path: Path, database: str) -> Iterator[Timed]:
     """The program by each clock, on each engine."""
     found = load.load_settings(tmp_path, {"PREFLIGHTS_PROJECT": PROJECT}, database=database)
-    with closing(Timed(found, Actor("user", "Ada"))) as made:
-        made.clock = CLOCKS[request.param]
-        yield made
+    with closing(TimedProcess(found)) as process:
+        process.clock = CLOCKS[request.param]
+        yield Timed(process, Actor("user", "Ada"))
 
 
 # 1. Sessions ---------------------------------------------------------------------------------
@@ -104,51 +111,51 @@ def program(request: pytest.FixtureRequest, tmp_path: Path, database: str) -> It
 def test_a_session_is_in_the_order_of_its_versions_whatever_the_clock_says(program: Timed) -> None:
     for n in range(3):
         program.decided(f"Add login number {n}")
-        following(program.store).catch_up()
-    abandoned = program.clarifications.open(
-        "Add a cache", program.setup(WORKFLOW), program.settings.heuristics
+        following(program.process.store).catch_up()
+    abandoned = clarifications_of(program).open(
+        "Add a cache", program.setup(WORKFLOW), program.process.settings.of(WORKFLOW)
     )
     program.sessions.abandon(abandoned.handle, "no need")
-    for head in program.store.heads(PROJECT):
-        stored = verified(program.store.read(head.session_id), head.hash)
+    for head in program.process.store.heads(PROJECT):
+        stored = verified(program.process.store.read(head.session_id), head.hash)
         assert Replayer(WORKFLOWS).replay(stored, head.hash).status == "identical"
-        steps = audit.steps(program.history(head.session_id)) if head.version > 4 else ()
+        steps = audit.steps(program.process.history(head.session_id)) if head.version > 4 else ()
         versions = [step.stored.version for step in steps]
         assert versions in ([], list(range(1, head.version + 1)))
-    found = walked(program.store, program.store.heads(None))
+    found = walked(program.process.store, program.process.store.heads(None))
     assert (found.broken, found.sessions) == ((), 4)
-    assert sorted(program.store.numbers(PROJECT)) == [1, 2, 3]
-    assert len([*(program.settings.root / "docs").rglob("*.md")]) == 3
+    assert sorted(program.process.store.numbers(PROJECT)) == [1, 2, 3]
+    assert len([*(program.process.settings.root / "docs").rglob("*.md")]) == 3
 
 
 def test_last_is_the_session_begun_last_whatever_the_clock_says(program: Timed) -> None:
     begun: list[str] = []
     for n in range(4):
-        setup, heuristics = program.setup(WORKFLOW), program.settings.heuristics
-        step = program.clarifications.open(f"Add login number {n}", setup, heuristics)
+        setup, heuristics = program.setup(WORKFLOW), program.process.settings.of(WORKFLOW)
+        step = clarifications_of(program).open(f"Add login number {n}", setup, heuristics)
         begun.insert(0, step.handle.session_id)
         assert program.sessions.resolved("last") == begun[0]
-    assert [head.session_id for head in program.store.heads(PROJECT)] == begun
+    assert [head.session_id for head in program.process.store.heads(PROJECT)] == begun
 
 
 def test_projections_follow_every_append_whatever_the_clock_says(program: Timed) -> None:
     first = program.decided("Add a login")
-    following(program.store).catch_up()
+    following(program.process.store).catch_up()
     program.decided("Add a better login", supersedes=first)
-    projections = following(program.store)
+    projections = following(program.process.store)
     projections.catch_up()
-    followed = kept(program.store)
+    followed = kept(program.process.store)
     assert {row["session_id"]: row["version"] for row in followed["sessions"]} == {
-        head.session_id: head.version for head in program.store.heads(None)
+        head.session_id: head.version for head in program.process.store.heads(None)
     }
     projections.rebuild()
-    assert kept(program.store) == followed
+    assert kept(program.process.store) == followed
 
 
 def test_what_was_superseded_is_not_in_force_whatever_the_clock_says(program: Timed) -> None:
     first = program.decided("Add a login")
     second = program.decided("Add a better login", supersedes=first)
-    rows = list(following(program.store).rows("decisions", PROJECT))
+    rows = list(following(program.process.store).rows("decisions", PROJECT))
     assert [one.session_id for one in in_force(rows)] == [second]
     assert [one.session_id for one in in_force(rows, at=2**62)] == [second]
     assert list(in_force(rows, at=-(2**62))) == []
@@ -194,8 +201,9 @@ def by_hand(tmp_path: Path) -> Iterator[tuple[Timed, Hands]]:
     found = load.load_settings(
         tmp_path, {"PREFLIGHTS_PROJECT": PROJECT}, database=str(tmp_path / "l")
     )
-    with closing(Timed(found, Actor("user", "Ada"))) as made:
-        made.clock = lambda _look: hands.at
+    with closing(TimedProcess(found)) as process:
+        made = Timed(process, Actor("user", "Ada"))
+        process.clock = lambda _look: hands.at
         yield made, hands
 
 
@@ -211,7 +219,7 @@ def test_what_was_done_today_is_not_old_though_the_clock_stepped_back_since(
     hands.at = NOON
     session_id = program.decided("Add a login")
     hands.at = SECOND
-    program.clarifications.renumber(program.runner.load(session_id), 7)
+    clarifications_of(program).renumber(program.process.runner.load(session_id), 7)
     hands.at = NOON + DAY
     assert old(program) == []
     assert program.erasure.doomed(session_id).last_at == NOON
@@ -287,11 +295,11 @@ LOOKS: Final = (
     ("decisions", "--all", "--json"),
     ("usage", "--json"),
     ("audit", "verify", "--all", "--json"),
-    ("erase", "--older-than", "36500d", "--dry-run", "--json"),
+    ("admin", "erase", "--older-than", "36500d", "--dry-run", "--json"),
     ("replay", "last", "--json"),
-    ("projections", "status", "--json"),
-    ("renumber", "--json"),
-    ("db", "status", "--json"),
+    ("admin", "projections", "status", "--json"),
+    ("admin", "renumber", "--json"),
+    ("admin", "db", "status", "--json"),
 )
 """Commands that look, or find nothing to do."""
 NEGATIVE: Final = re.compile(r"(?<![\w.-])-\d")

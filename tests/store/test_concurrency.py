@@ -12,10 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from preflights_es.bootstrap import App
 from preflights_es.core.ports import Stored
 from preflights_es.replay.replayer import Replayer
-from preflights_es.services.catalogue import WORKFLOWS
+from preflights_es.runtime.registry import WORKFLOWS
+from preflights_es.services.clarification.clarifications import clarifications_of
+from preflights_es.services.request import Request
 from preflights_es.store.chain import verified
 from preflights_es.workflows.clarification import WORKFLOW
 from tests.fixed import PROJECT
@@ -69,7 +70,7 @@ def place(request: pytest.FixtureRequest) -> Iterator[tuple[Path, str]]:
             server: Server = request.getfixturevalue("server")
             database = stack.enter_context(server.log())
         with closing(decider.app(folder, database)) as program:
-            assert program.store.heads(None) == ()
+            assert program.process.store.heads(None) == ()
         yield folder, database
 
 
@@ -81,31 +82,31 @@ def rivals(place: tuple[Path, str]) -> Iterator[Rivals]:
 
 
 @pytest.fixture
-def program(place: tuple[Path, str]) -> Iterator[App]:
+def program(place: tuple[Path, str]) -> Iterator[Request]:
     made = decider.app(*place)
     yield made
     made.close()
 
 
-def begun(program: App, intention: str = "Add a login") -> str:
-    step = program.clarifications.open(
-        intention, program.setup(WORKFLOW), program.settings.heuristics
+def begun(program: Request, intention: str = "Add a login") -> str:
+    step = clarifications_of(program).open(
+        intention, program.setup(WORKFLOW), program.process.settings.of(WORKFLOW)
     )
     return step.handle.session_id
 
 
-def answered(program: App, intention: str = "Add a login") -> str:
+def answered(program: Request, intention: str = "Add a login") -> str:
     session_id = begun(program, intention)
-    handle = program.runner.load(session_id)
+    handle = program.process.runner.load(session_id)
     program.sessions.answer(handle, [("auth_strategy", ["OAuth"])])
     return session_id
 
 
-def whole(program: App, session_id: str) -> tuple[Stored, ...]:
+def whole(program: Request, session_id: str) -> tuple[Stored, ...]:
     """The session's events, when nothing of it was lost."""
-    head = program.store.head(session_id)
+    head = program.process.store.head(session_id)
     assert head is not None
-    stored = program.store.read(session_id)
+    stored = program.process.store.read(session_id)
     assert len(verified(stored, head.hash)) == head.version
     assert Replayer(WORKFLOWS).replay(stored, head.hash).status == "identical"
     return stored
@@ -118,7 +119,7 @@ def tags(stored: tuple[Stored, ...]) -> Counter[str]:
 @pytest.mark.parametrize("count", [2, RIVALS])
 @pytest.mark.parametrize("attempt", range(5))
 def test_one_of_many_answers_to_one_question_is_accepted(
-    rivals: Rivals, program: App, count: int, attempt: int
+    rivals: Rivals, program: Request, count: int, attempt: int
 ) -> None:
     session_id = begun(program)
     values = ["OAuth", "Passkeys", "LDAP", "Kerberos"]
@@ -133,7 +134,7 @@ def test_one_of_many_answers_to_one_question_is_accepted(
 @pytest.mark.parametrize("count", [2, RIVALS])
 @pytest.mark.parametrize("attempt", range(5))
 def test_one_of_many_acknowledgements_of_one_decision_counts(
-    rivals: Rivals, program: App, count: int, attempt: int
+    rivals: Rivals, program: Request, count: int, attempt: int
 ) -> None:
     session_id = answered(program)
     found = Counter(tuple(d) for d in rivals.told(*[f"accept {session_id}"] * count))
@@ -141,21 +142,21 @@ def test_one_of_many_acknowledgements_of_one_decision_counts(
     assert set(found) <= {("ChangeRefused",), ("Refused",)}
     assert sum(found.values()) == count - 1
     assert tags(whole(program, session_id))["decision_recorded"] == 1
-    program.finish_pending()
+    program.process.finish_pending()
     _documents_are_whole(program, session_id)
 
 
 @pytest.mark.parametrize("attempt", range(5))
 def test_records_that_are_accepted_at_once_get_numbers_of_their_own(
-    rivals: Rivals, program: App, attempt: int
+    rivals: Rivals, program: Request, attempt: int
 ) -> None:
-    before = set(program.store.numbers(decider.PROJECT))
+    before = set(program.process.store.numbers(decider.PROJECT))
     sessions = [answered(program, f"Add login number {n}") for n in range(RIVALS)]
     found = rivals.told(*(f"accept {session_id}" for session_id in sessions))
     assert found == [["DecisionRecorded", "ArtifactDue"]] * RIVALS
-    numbers = [program.runner.load(s).session.state.number for s in sessions]
+    numbers = [program.process.runner.load(s).session.state.number for s in sessions]
     assert len(set(numbers)) == RIVALS
-    assert set(program.store.numbers(decider.PROJECT)) == before | set(numbers)
+    assert set(program.process.store.numbers(decider.PROJECT)) == before | set(numbers)
     for session_id in sessions:
         whole(program, session_id)
         _documents_are_whole(program, session_id)
@@ -163,11 +164,11 @@ def test_records_that_are_accepted_at_once_get_numbers_of_their_own(
 
 @pytest.mark.parametrize("attempt", range(5))
 def test_documents_that_all_finish_at_once_are_written_whole(
-    rivals: Rivals, program: App, attempt: int
+    rivals: Rivals, program: Request, attempt: int
 ) -> None:
     sessions = [answered(program, f"Add a login for crowd {n}") for n in range(3)]
     for session_id in sessions:
-        program.clarifications.accept(session_id)
+        clarifications_of(program).accept(session_id)
     found = rivals.told(*["finish"] * RIVALS)
     assert "StoreUnavailable" not in {word for words in found for word in words}
     for session_id in sessions:
@@ -177,21 +178,23 @@ def test_documents_that_all_finish_at_once_are_written_whole(
         _documents_are_whole(program, session_id)
 
 
-def _documents_are_whole(program: App, session_id: str) -> None:
-    due, text = program.documents.text(session_id)
-    path = program.documents.root / due.path
+def _documents_are_whole(program: Request, session_id: str) -> None:
+    due, text = program.process.documents.text(session_id)
+    path = program.process.documents.root / due.path
     assert path.read_bytes() == text.encode()
     assert [*path.parent.glob("*.new")] == []
     assert [*path.parent.glob(".*")] == []
 
 
-def test_a_session_that_grows_while_it_is_read_is_not_damaged(rivals: Rivals, program: App) -> None:
+def test_a_session_that_grows_while_it_is_read_is_not_damaged(
+    rivals: Rivals, program: Request
+) -> None:
     session_id = begun(program)
     orders = [f"look {session_id} 150"] * (RIVALS - 1)
     chosen = rivals.told(*orders, f"answer {session_id} auth_strategy OAuth")
     assert chosen[-1] == ["AnswerAccepted", "PatchProposed"]
     for _ in range(3):
-        handle = program.runner.load(session_id)
+        handle = program.process.runner.load(session_id)
         found = rivals.told(*orders, f"answer {session_id} auth_strategy LDAP")
         assert found[-1] == ["AnswerRefused"]
         assert {word for words in found[:-1] for word in words} <= {
@@ -202,7 +205,7 @@ def test_a_session_that_grows_while_it_is_read_is_not_damaged(rivals: Rivals, pr
 
 
 def test_nothing_is_lost_where_all_write_to_one_session_for_a_while(
-    rivals: Rivals, program: App
+    rivals: Rivals, program: Request
 ) -> None:
     session_id = begun(program)
     for n in range(10):

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from preflights_es.bootstrap import App
 from preflights_es.core.artifacts import ArtifactDue
 from preflights_es.replay.replayer import Replayer
-from preflights_es.services.catalogue import WORKFLOWS
+from preflights_es.runtime.registry import WORKFLOWS
+from preflights_es.services.request import Request
 from preflights_es.store.chain import verified
 from preflights_es.store.sql import SqlStore
 from tests.fixed import PROJECT
@@ -125,29 +125,29 @@ def test_a_killed_program_leaves_decisions_that_the_next_command_finishes(
             for word, found in deciders.acknowledged(str(tmp_path), database):
                 done.setdefault(word, set()).add(found)
             with alone(place), closing(decider.app(tmp_path, database)) as program:
-                program.finish_pending()
+                program.process.finish_pending()
                 _every_document_is_whole(program, tmp_path)
     assert done["finished"]
     with closing(decider.app(tmp_path, database)) as program:
-        known = {head.session_id for head in program.store.heads(decider.PROJECT)}
+        known = {head.session_id for head in program.process.store.heads(decider.PROJECT)}
         assert set().union(*done.values()) <= known
         for session in done["accepted"]:
-            handle = program.runner.load(session)
+            handle = program.process.runner.load(session)
             assert handle.workflow.view(handle.session.state).status == "accepted"
 
 
-def _every_document_is_whole(program: App, root: Path) -> None:
-    assert program.store.open_calls(decider.PROJECT) == ()
+def _every_document_is_whole(program: Request, root: Path) -> None:
+    assert program.process.store.open_calls(decider.PROJECT) == ()
     assert [*root.rglob("*.tmp")] == []
     written: set[Path] = set()
     numbers: list[int] = []
-    for head in program.store.heads(decider.PROJECT):
-        handle = program.runner.load(head.session_id)
-        stored = program.store.read(head.session_id)
+    for head in program.process.store.heads(decider.PROJECT):
+        handle = program.process.runner.load(head.session_id)
+        stored = program.process.store.read(head.session_id)
         assert Replayer(WORKFLOWS).replay(stored, head.hash).status == "identical"
         assert handle.session.calls == ()
         if any(event.type == ArtifactDue.tag for event in stored):
-            due, text = program.documents.text(head.session_id)
+            due, text = program.process.documents.text(head.session_id)
             path = root / due.path
             assert path.read_bytes() == text.encode()
             written.add(path)

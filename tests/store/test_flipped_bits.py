@@ -11,8 +11,8 @@ from typing import Final
 
 import pytest
 
-from preflights_es import bootstrap
 from preflights_es.core.errors import LogDamaged, LogFromFuture
+from preflights_es.services import projections as kept
 from preflights_es.store.projection_feed import SqlFollowing
 from preflights_es.store.sql import SqlStore
 from preflights_es.store.sqlite import PAGE_SIZE
@@ -30,7 +30,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     with closing(sql(folder)) as store:
         opened(store, 1)
         opened(store, 2)
-        bootstrap.projector(SqlFollowing(store)).catch_up()
+        kept.projector(SqlFollowing(store)).catch_up()
     with closing(sqlite3.connect(folder / "log.db")) as log:
         log.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     return (folder / "log.db").read_bytes()
@@ -43,7 +43,7 @@ def read_all(path: Path) -> None:
             store.read(head.session_id)
         following = SqlFollowing(store)
         for name in ("sessions", "decisions", "usage"):
-            list(bootstrap.projector(following).rows(name, PROJECT))
+            list(kept.projector(following).rows(name, PROJECT))
         store.open_calls(PROJECT)
         store.numbers(PROJECT)
         store.headless()

@@ -216,12 +216,12 @@ def test_a_command_on_a_full_disk_says_so_and_loses_nothing(
     refused(
         house.run("start", "Add a logout", env=env),
         "the log cannot be used",
-        "make room, then again",
+        "make room, then run this again",
     )
     refused(
         house.call("answer", "last", "OAuth", env=env),
         "the log cannot be used",
-        "make room, then again",
+        "make room, then run this again",
     )
     disk.make_room()
     (session,) = house.call("sessions", "--json", env=env).json["sessions"]
@@ -279,7 +279,7 @@ def test_a_document_that_cannot_be_written_is_written_by_a_later_command(
     (document,) = disk.folder.glob("house/docs/decisions/*")
     assert document.name == "0001-add-oauth-login.md"
     assert document.read_text().count("OAuth") > 1
-    assert house.call("render", "last", "--check", env=env).code == 0
+    assert house.call("admin", "render", "last", "--check", env=env).code == 0
     assert house.call("replay", "last", env=env).code == 0
 
 

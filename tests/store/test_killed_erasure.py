@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from preflights_es.archive.verification import walked
-from preflights_es.bootstrap import App
 from preflights_es.core.events import ERASED_TAG
 from preflights_es.core.ports import Head
+from preflights_es.services.request import Request
 from preflights_es.store.chain import verified
 from preflights_es.store.projection_feed import SqlFollowing
 from tests.fixed import PROJECT
@@ -34,9 +34,9 @@ def test_who_is_killed_while_erasing_leaves_each_session_erased_or_whole(
     with Mortals("tests.store.eraser") as erasers:
         for n in range(ROUNDS):
             with closing(app(tmp_path, database)) as program:
-                recorded(program.store, goldens(), first=1 + n * 1_000)
+                recorded(program.process.store, goldens(), first=1 + n * 1_000)
                 if n % 2:  # else its rows are still to be made
-                    following(program.store).catch_up()
+                    following(program.process.store).catch_up()
                 before = rows(program)
             for words in erasers.acknowledged(str(tmp_path), database):
                 acknowledged |= {*words}
@@ -52,19 +52,19 @@ def test_who_is_killed_while_erasing_leaves_each_session_erased_or_whole(
         assert WORD not in b"".join(path.read_bytes() for path in tmp_path.glob("log.db*"))
 
 
-def rows(program: App) -> Rows:
+def rows(program: Request) -> Rows:
     """What is kept by projections, as it lies there."""
     found: Rows = {name: {} for name in NAMES}
-    for name, some in kept(program.store).items():
+    for name, some in kept(program.process.store).items():
         for row in some:
             found[name].setdefault(row["session_id"], []).append(row)
     return found
 
 
-def _each_is_erased_or_whole(program: App, before: Rows) -> set[str]:
+def _each_is_erased_or_whole(program: Request, before: Rows) -> set[str]:
     """The sessions that are erased."""
-    heads = program.store.heads(PROJECT)
-    assert walked(program.store, heads).broken == ()
+    heads = program.process.store.heads(PROJECT)
+    assert walked(program.process.store, heads).broken == ()
     now = rows(program)
     erased = {head.session_id for head in heads if _is_erased(program, head)}
     for name in NAMES:
@@ -79,9 +79,9 @@ def _each_is_erased_or_whole(program: App, before: Rows) -> set[str]:
     return erased
 
 
-def _is_erased(program: App, head: Head) -> bool:
+def _is_erased(program: Request, head: Head) -> bool:
     """Whether a session is; of its payloads and salts, all that it covers are gone, or none."""
-    stored = verified(program.store.read(head.session_id), head.hash)
+    stored = verified(program.process.store.read(head.session_id), head.hash)
     covered = [event.data is None and event.salt is None for event in stored]
     types = [event.type for event in stored]
     if ERASED_TAG not in types:
@@ -92,29 +92,31 @@ def _is_erased(program: App, head: Head) -> bool:
     return True
 
 
-def _nothing_of_it_is_left_beside_the_log(program: App, head: Head, now: Rows) -> None:
+def _nothing_of_it_is_left_beside_the_log(program: Request, head: Head, now: Rows) -> None:
     session_id = head.session_id
     assert session_id not in now["decisions"]
     assert session_id not in now["usage"]
     # Whoever came after the erasure may have folded it: then that is all that its row says.
     assert [row["status"] for row in now["sessions"].get(session_id, [])] in ([], ["erased"])
-    assert session_id not in dict(program.store.open_calls(PROJECT))
-    waiting = asked(program.store, f"SELECT version FROM outbox WHERE session_id = '{session_id}'")
+    assert session_id not in dict(program.process.store.open_calls(PROJECT))
+    waiting = asked(
+        program.process.store, f"SELECT version FROM outbox WHERE session_id = '{session_id}'"
+    )
     assert [row[0] for row in waiting] in ([], [head.version])
 
 
-def _erasing_again_ends_it(program: App) -> None:
+def _erasing_again_ends_it(program: Request) -> None:
     for session_id in left(program):
         program.erasure.erase(session_id)
-    program.store.scrubbed()
-    heads = program.store.heads(PROJECT)
-    found = walked(program.store, heads)
+    program.process.store.scrubbed()
+    heads = program.process.store.heads(PROJECT)
+    found = walked(program.process.store, heads)
     assert (found.broken, found.erased) == ((), ROUNDS * len(goldens()))
-    projections = following(program.store)
+    projections = following(program.process.store)
     projections.catch_up()
-    followed = kept(program.store)
+    followed = kept(program.process.store)
     assert {row["status"] for row in followed["sessions"]} == {"erased"}
     assert (followed["decisions"], followed["usage"]) == ([], [])
-    assert SqlFollowing(program.store).counts()["waiting"] == 0
+    assert SqlFollowing(program.process.store).counts()["waiting"] == 0
     projections.rebuild()
-    assert kept(program.store) == followed
+    assert kept(program.process.store) == followed

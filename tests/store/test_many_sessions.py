@@ -12,10 +12,11 @@ from typing import Final, NamedTuple
 
 import pytest
 
-from preflights_es.bootstrap import App
 from preflights_es.core.ports import Head, Stored
 from preflights_es.replay.replayer import Replayer
-from preflights_es.services.catalogue import WORKFLOWS
+from preflights_es.runtime.registry import WORKFLOWS
+from preflights_es.services.clarification.clarifications import clarifications_of
+from preflights_es.services.request import Request
 from preflights_es.store.chain import verified
 from preflights_es.store.sql import SqlStore
 from preflights_es.workflows.clarification import WORKFLOW
@@ -38,13 +39,13 @@ def database(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture
-def program(tmp_path: Path, database: str) -> Iterator[App]:
+def program(tmp_path: Path, database: str) -> Iterator[Request]:
     """The program, with so many sessions that each ask one question."""
     with closing(decider.app(tmp_path, database)) as made:
         for n in range(SESSIONS):
             intention = f"{INTENTIONS[n % len(INTENTIONS)]} of shop {n}"
-            setup, heuristics = made.setup(WORKFLOW), made.settings.heuristics
-            made.clarifications.open(intention, setup, heuristics)
+            setup, heuristics = made.setup(WORKFLOW), made.process.settings.of(WORKFLOW)
+            clarifications_of(made).open(intention, setup, heuristics)
         yield made
 
 
@@ -57,9 +58,9 @@ class Said(NamedTuple):
     came: list[str]
 
 
-def said(program: App, root: Path, database: str) -> list[Said]:
+def said(program: Request, root: Path, database: str) -> list[Said]:
     """What the processes were acknowledged, while somebody follows."""
-    sessions = [head.session_id for head in program.store.heads(None)]
+    sessions = [head.session_id for head in program.process.store.heads(None)]
     assert len(sessions) == SESSIONS
     words = (sys.executable, "-m", "tests.store.answerer", str(root), database, *sessions)
     found: list[Said] = []
@@ -69,13 +70,13 @@ def said(program: App, root: Path, database: str) -> list[Said]:
             word, session_id, what, *came = line.split()
             found.append(Said(word, session_id, what, came))
             if n % 40 == 0:
-                following(program.store).catch_up()
+                following(program.process.store).catch_up()
     assert answering.returncode == 0, "a process failed; its traceback stands on stderr"
     return found
 
 
 def test_fifty_sessions_answered_by_four_processes_lose_nothing_and_double_nothing(
-    program: App, tmp_path: Path, database: str
+    program: Request, tmp_path: Path, database: str
 ) -> None:
     lines = said(program, tmp_path, database)
     answers = [line for line in lines if line.word == "answered"]
@@ -87,24 +88,24 @@ def test_fifty_sessions_answered_by_four_processes_lose_nothing_and_double_nothi
     _one_answer_of_each_session_counts(program, answers)
     _each_session_is_accepted_once(accepts, stored)
     _each_record_has_a_number_of_its_own(program, tmp_path)
-    _the_projections_say_the_same(program.store)
+    _the_projections_say_the_same(program.process.store)
 
 
-def _heads(program: App) -> list[Head]:
-    return list(program.store.heads(decider.PROJECT))
+def _heads(program: Request) -> list[Head]:
+    return list(program.process.store.heads(decider.PROJECT))
 
 
-def _whole(program: App, session_id: str) -> tuple[Stored, ...]:
+def _whole(program: Request, session_id: str) -> tuple[Stored, ...]:
     """The session's events: in their places, chained, and decided today as they were then."""
-    head = program.store.head(session_id)
+    head = program.process.store.head(session_id)
     assert head is not None
-    stored = program.store.read(session_id)
+    stored = program.process.store.read(session_id)
     assert [event.version for event in stored] == list(range(1, head.version + 1))
     verified(stored, head.hash)
     assert Replayer(WORKFLOWS).replay(stored, head.hash).status == "identical"
     inputs = [event.input_id for event in stored if event.input_id is not None]
     assert len(set(inputs)) == len(inputs)
-    assert program.runner.load(session_id).session.calls == ()
+    assert program.process.runner.load(session_id).session.calls == ()
     return stored
 
 
@@ -121,7 +122,7 @@ def _each_answer_is_there_once(answers: list[Said], stored: dict[str, tuple[Stor
         assert found == [answer.session_id]
 
 
-def _one_answer_of_each_session_counts(program: App, answers: list[Said]) -> None:
+def _one_answer_of_each_session_counts(program: Request, answers: list[Said]) -> None:
     counted = {a.session_id: a.what for a in answers if a.came[0] == "AnswerAccepted"}
     assert len(counted) == SESSIONS
     assert Counter(a.came[0] for a in answers) == {
@@ -129,7 +130,7 @@ def _one_answer_of_each_session_counts(program: App, answers: list[Said]) -> Non
         "AnswerRefused": SESSIONS * (PROCESSES - 1),
     }
     for session_id, value in counted.items():
-        patch = program.runner.load(session_id).session.state.patch
+        patch = program.process.runner.load(session_id).session.state.patch
         assert value in [found for _, found in patch.fields]
 
 
@@ -147,13 +148,13 @@ def _each_session_is_accepted_once(
         assert [event.type for event in events].count(DecisionRecorded.tag) == 1
 
 
-def _each_record_has_a_number_of_its_own(program: App, root: Path) -> None:
+def _each_record_has_a_number_of_its_own(program: Request, root: Path) -> None:
     records = SESSIONS // len(INTENTIONS)
-    given = program.store.numbers(decider.PROJECT)
+    given = program.process.store.numbers(decider.PROJECT)
     assert sorted(given) == list(range(1, records + 1))
     for number, session_id in given.items():
-        assert program.runner.load(session_id).session.state.number == number
-    assert program.store.open_calls(decider.PROJECT) == ()
+        assert program.process.runner.load(session_id).session.state.number == number
+    assert program.process.store.open_calls(decider.PROJECT) == ()
     documents = [path for path in (root / "docs").rglob("*") if path.is_file()]
     assert len(documents) == SESSIONS
     assert {path.suffix for path in documents} == {".md"}

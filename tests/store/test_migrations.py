@@ -207,6 +207,36 @@ def test_a_log_that_does_not_say_its_schema_is_damage(path: Path) -> None:
     assert "does not say its schema" in str(error)
 
 
+@pytest.mark.parametrize("more", ["0001", "0002", "zebra"])
+def test_a_log_that_says_two_schemas_is_told_which_row_to_keep(path: Path, more: str) -> None:
+    sql(path.parent).close()
+    with database(path) as other:
+        other.execute("INSERT INTO alembic_version VALUES (?)", (more,))
+    error = refused(path)
+    assert isinstance(error, LogDamaged)
+    said = f"it says 2 schemas ({', '.join(map(repr, sorted([more, tables.SCHEMA])))})"
+    assert f"{said}, expected one: restore it from a copy" in str(error)
+    cured(path, error)
+    if more != "zebra":  # the row that is left was set back
+        cured(path, refused(path))
+    with closing(sql(path.parent)) as store:
+        assert store.schema() == tables.SCHEMA
+
+
+def cured(path: Path, error: PreflightsError) -> None:
+    """As the message says."""
+    with database(path) as other:
+        other.execute(str(error).split("`")[1])
+
+
+def test_schemas_that_there_never_were_come_with_no_statement(path: Path) -> None:
+    open_and_close(path)
+    with database(path) as other:
+        other.execute("UPDATE alembic_version SET version_num = 'zebra'")
+        other.execute("INSERT INTO alembic_version VALUES ('yak')")
+    assert str(refused(path)).endswith("expected one: restore it from a copy")
+
+
 @pytest.mark.parametrize(
     "content", [b"hello", b"# notes\n" * 2_000, b"\x00" * 10_000, b"SQLite format 3\x00", b"PK\3\4"]
 )

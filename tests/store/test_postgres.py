@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import ExitStack, closing
 from pathlib import Path
@@ -20,6 +21,7 @@ from sqlalchemy.engine import make_url
 from sqlalchemy.pool import NullPool
 
 from preflights_es.core.errors import (
+    LogBusy,
     LogDamaged,
     LogFromFuture,
     PreflightsError,
@@ -59,6 +61,8 @@ from tests.store.given import (
     sql,
 )
 from tests.store.mortal import ROOT
+
+SOON_S = 8  # seconds; one that waits for the lock takes 15
 
 
 @pytest.fixture
@@ -136,6 +140,7 @@ def test_an_option_that_the_driver_does_not_know_is_refused(query: str) -> None:
 
 WITHOUT = """
 import sys
+import time
 sys.modules["psycopg"] = None  # as where it is not installed
 from preflights_es.core.errors import SettingsError
 from preflights_es.store.sql import SqlStore
@@ -219,7 +224,10 @@ def test_the_pages_name_the_settings_that_the_code_has() -> None:
     assert limits == {
         "statement_timeout": f"{STATEMENT_TIMEOUT_MS // 1_000} s",
         "idle_in_transaction_session_timeout": f"{IDLE_TIMEOUT_MS // 1_000} s",
-        "connections": f"{POOL_SIZE} at most of one process, as many as it has threads at work",
+        "connections": (
+            f"{POOL_SIZE} at most of one process, as many as it has threads at work; "
+            "in SQLite one for each thread"
+        ),
         "a hint (NOTIFY)": (
             f"{1 / PAUSE_S:g} a second and process; waits {LOCK_MS} ms at most for others"
         ),
@@ -325,6 +333,21 @@ def test_a_log_lives_in_a_schema_of_its_own_where_the_address_says_so(empty_data
         assert other.execute("SELECT count(*) FROM flights.events").fetchone() == (2,)
 
 
+def test_a_reader_does_not_wait_to_upgrade_while_another_process_does(postgres: str) -> None:
+    with closing(connected(postgres)) as other:
+        other.execute("UPDATE alembic_version SET version_num = '0004'")
+        try:
+            other.execute("BEGIN")
+            other.execute("SELECT * FROM alembic_version FOR UPDATE")
+            began = time.monotonic()
+            with pytest.raises(LogBusy, match="upgraded first, from schema 0004 to"):
+                SqlStore(postgres, int, bytes, hurries=True)
+            assert time.monotonic() - began < SOON_S
+            other.execute("ROLLBACK")
+        finally:
+            other.execute("UPDATE alembic_version SET version_num = %s", (tables.SCHEMA,))
+
+
 def test_a_newer_schema_is_of_the_future(postgres: str) -> None:
     with closing(connected(postgres)) as other:
         other.execute("UPDATE alembic_version SET version_num = '9999'")
@@ -346,6 +369,17 @@ def test_a_revision_that_was_set_back_is_told_with_the_one_that_fits(
         error = refused(postgres)
         assert isinstance(error, LogDamaged)
         assert f"it says schema {revision}, but has the tables of {tables.SCHEMA}" in str(error)
+        other.execute(str(error).split("`")[1])
+    with closing(at(postgres)) as store:
+        assert store.schema() == tables.SCHEMA
+
+
+def test_a_log_that_says_two_schemas_is_told_which_row_to_keep(postgres: str) -> None:
+    with closing(connected(postgres)) as other:
+        other.execute("INSERT INTO alembic_version VALUES ('zebra')")
+        error = refused(postgres)
+        assert isinstance(error, LogDamaged)
+        assert f"it says 2 schemas ('{tables.SCHEMA}', 'zebra'), expected one" in str(error)
         other.execute(str(error).split("`")[1])
     with closing(at(postgres)) as store:
         assert store.schema() == tables.SCHEMA

@@ -24,7 +24,8 @@ from preflights_es.core.errors import (
 )
 from preflights_es.core.ports import Batch, Head
 from preflights_es.replay.replayer import Replayer
-from preflights_es.services.catalogue import WORKFLOWS
+from preflights_es.runtime.registry import WORKFLOWS
+from preflights_es.services.clarification.clarifications import clarifications_of
 from preflights_es.store.chain import verified
 from preflights_es.store.sql import SqlStore
 from preflights_es.workflows.clarification import WORKFLOW
@@ -106,19 +107,19 @@ def test_an_append_whose_line_is_cut_at_its_commit_says_that_it_does_not_know(
 
 def test_the_runner_finds_an_input_whose_commit_is_unknown(proxy: Proxy, tmp_path: Path) -> None:
     with closing(decider.app(tmp_path, proxy.url)) as program:
-        setup, heuristics = program.setup(WORKFLOW), program.settings.heuristics
-        assert program.store.heads(None) == ()
+        setup, heuristics = program.setup(WORKFLOW), program.process.settings.of(WORKFLOW)
+        assert program.process.store.heads(None) == ()
         proxy.word, proxy.heard = b"COMMIT\0", True
-        step = program.clarifications.open("Add a login", setup, heuristics)
+        step = clarifications_of(program).open("Add a login", setup, heuristics)
         assert proxy.said
         proxy.word = b"COMMIT\0"
         program.sessions.answer(step.handle, [("auth_strategy", ["OAuth"])])
         proxy.word, proxy.heard = b"COMMIT\0", False
         with pytest.raises(CommitUnknown):
-            program.clarifications.open("Add a logout", setup, heuristics)
-        program.clarifications.accept(step.handle.session_id)
-        (head,) = program.store.heads(None)
-        stored = program.store.read(head.session_id)
+            clarifications_of(program).open("Add a logout", setup, heuristics)
+        clarifications_of(program).accept(step.handle.session_id)
+        (head,) = program.process.store.heads(None)
+        stored = program.process.store.read(head.session_id)
         assert Replayer(WORKFLOWS).replay(stored, head.hash).status == "identical"
 
 
@@ -188,11 +189,11 @@ def test_an_unknown_commit_stays_unknown_where_the_server_cannot_be_asked(
 ) -> None:
     proxy = Proxy(mortal.url(mortal.database()))
     with closing(decider.app(tmp_path, f"{proxy.url}?connect_timeout=1")) as program:
-        setup, heuristics = program.setup(WORKFLOW), program.settings.heuristics
-        assert program.store.heads(None) == ()
+        setup, heuristics = program.setup(WORKFLOW), program.process.settings.of(WORKFLOW)
+        assert program.process.store.heads(None) == ()
         proxy.word, proxy.heard, proxy.last = b"COMMIT\0", True, True
         with pytest.raises(CommitUnknown, match="and then"):
-            program.clarifications.open("Add a login", setup, heuristics)
+            clarifications_of(program).open("Add a login", setup, heuristics)
     proxy.close()
 
 

@@ -14,7 +14,8 @@ from sqlalchemy.engine import make_url
 
 from preflights_es.core.errors import StoreUnavailable
 from preflights_es.replay.replayer import Replayer
-from preflights_es.services.catalogue import WORKFLOWS
+from preflights_es.runtime.registry import WORKFLOWS
+from preflights_es.services.clarification.clarifications import clarifications_of
 from preflights_es.store import tables
 from preflights_es.store.sql import SqlStore
 from preflights_es.workflows.clarification import WORKFLOW
@@ -111,17 +112,17 @@ def test_a_writer_takes_a_session_from_its_beginning_to_its_document(
     roles: Roles, tmp_path: Path
 ) -> None:
     with closing(decider.app(tmp_path, roles.url("writer"))) as program:
-        setup, heuristics = program.setup(WORKFLOW), program.settings.heuristics
-        step = program.clarifications.open("Add a login", setup, heuristics)
+        setup, heuristics = program.setup(WORKFLOW), program.process.settings.of(WORKFLOW)
+        step = clarifications_of(program).open("Add a login", setup, heuristics)
         step = program.sessions.answer(step.handle, [("auth_strategy", ["OAuth"])])
-        step = program.clarifications.accept(step.handle.session_id)
-        program.documents.finish(step.handle)
-        head = program.store.head(step.handle.session_id)
+        step = clarifications_of(program).accept(step.handle.session_id)
+        program.process.documents.finish(step.handle)
+        head = program.process.store.head(step.handle.session_id)
         assert head is not None
-        stored = program.store.read(head.session_id)
+        stored = program.process.store.read(head.session_id)
         assert Replayer(WORKFLOWS).replay(stored, head.hash).status == "identical"
-        program.store.check()
-        assert program.store.open_calls(decider.PROJECT) == ()
+        program.process.store.check()
+        assert program.process.store.open_calls(decider.PROJECT) == ()
 
 
 LOG = ("events", "heads", "numbers")
@@ -188,8 +189,8 @@ def test_a_reader_looks_by_every_command_and_records_by_none(roles: Roles, tmp_p
     house.git("init", "--quiet", "--template=")
     started = house.call("start", "Add OAuth login", "--db", roles.url("writer"), "--json")
     session = str(started.json["session_id"])
-    for words in ("show", "log", "replay", "export"):
-        done = house.call(words, session, "--db", roles.url("reader"))
+    for words in ("show", "log", "replay", "admin export"):
+        done = house.call(*words.split(), session, "--db", roles.url("reader"))
         assert done.code == 0, done.err
     for words in ("sessions", "decisions"):
         assert house.call(words, "--db", roles.url("reader")).code == 0

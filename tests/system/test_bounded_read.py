@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import os
-from pathlib import Path
+from pathlib import Path, PosixPath
 
 import pytest
 
@@ -56,6 +57,32 @@ def test_a_link_is_refused_where_none_is_to_be_followed(tmp_path: Path) -> None:
     assert regular(tmp_path / "a", 5, follows=False) == b"1"
     with pytest.raises(Unreadable, match="no regular file"):
         regular(tmp_path / "b", 5, follows=False)
+
+
+class Swapped(PosixPath):
+    """A file's path; the file becomes a link when the system is told of it a second time."""
+
+    told = 0
+
+    def __fspath__(self) -> str:
+        """The path, as a call of the system takes it."""
+        self.told += 1
+        name = super().__fspath__()
+        if self.told == 2:
+            os.unlink(name)
+            os.symlink("secret", name)
+        return name
+
+
+def test_a_file_that_becomes_a_link_between_look_and_opening_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "secret").write_bytes(b"2")
+    (tmp_path / "a").write_bytes(b"1")
+    path = Swapped(tmp_path / "a")
+    with pytest.raises(Unreadable, match=os.strerror(errno.ELOOP)):
+        regular(path, 5, follows=False)
+    assert path.told == 2, "one look, one opening"
+    (tmp_path / "b").write_bytes(b"1")
+    assert regular(Swapped(tmp_path / "b"), 5) == b"2", "where links may be followed, it is read"
 
 
 def test_the_beginning_of_a_file_is_read_whatever_its_size(tmp_path: Path) -> None:

@@ -24,6 +24,7 @@ from preflights_es.runtime.idempotency import Wanted, answering
 from preflights_es.runtime.runner import CONFLICTS_MAX, Handle, Proposed, Step
 from preflights_es.runtime.sanitizing import cleaned, name_cleaned
 from preflights_es.runtime.sessions import RECENT, Desk, Sessions
+from preflights_es.services.request import Request
 from preflights_es.workflows import clarification
 from preflights_es.workflows.clarification.decide import kind_of
 from preflights_es.workflows.clarification.events import (
@@ -38,6 +39,13 @@ from preflights_es.workflows.clarification.state import State, accepted
 from preflights_es.workflows.clarification.values import HeuristicsConfig, LLMContext, Mark
 
 KNOWN_MAX: Final = 20  # accepted decisions that a model is told of
+
+
+def clarifications_of(request: Request) -> Clarifications:
+    """The clarifications of the project that a request is about."""
+    process = request.process
+    folders = {"adr": process.settings.decisions, "task": process.settings.tasks}
+    return Clarifications(request.desk, process.documents, folders)
 
 
 class Clarifications(Sessions):

@@ -13,10 +13,12 @@ from preflights_es.core.errors import PreflightsError, Refused
 from preflights_es.core.events import Input
 from preflights_es.core.lead import Setup
 from preflights_es.core.text import ANSWER_MAX, NAME_MAX, one_line, problem, visible
+from preflights_es.core.views import Language
 from preflights_es.runtime.idempotency import Wanted, answering
 from preflights_es.runtime.runner import Handle, Step
 from preflights_es.runtime.sanitizing import cleaned
 from preflights_es.runtime.sessions import Sessions
+from preflights_es.services.request import Request
 from preflights_es.workflows import extraction
 from preflights_es.workflows.extraction.events import (
     ChangeRefused,
@@ -26,7 +28,7 @@ from preflights_es.workflows.extraction.events import (
     TaskEdited,
 )
 from preflights_es.workflows.extraction.state import State
-from preflights_es.workflows.extraction.values import Item, ItemType, Language
+from preflights_es.workflows.extraction.values import Item, ItemType
 
 NOTE_MAX: Final = 20_000  # characters; what is longer is a document
 NUMBER_MAX: Final = 6  # digits of an item's number
@@ -49,6 +51,11 @@ class Listed(msgspec.Struct, frozen=True):
 def item_id(handle: Handle, item: Item) -> str:
     """What people type for an item."""
     return f"{ids.short(handle.session_id)}.{item.number}"
+
+
+def notes_of(request: Request) -> Notes:
+    """The notes of the project that a request is about."""
+    return Notes(request.desk)
 
 
 class Notes(Sessions):
@@ -192,7 +199,7 @@ class Notes(Sessions):
         if not (dot and digits.isascii() and digits.isdecimal() and len(digits) <= NUMBER_MAX):
             raise Refused(
                 f"found {typed!r}, expected an item such as 3f9a12c4.1: "
-                "`preflights tasks` lists them"
+                "`preflights note tasks` lists them"
             )
         handle = self.load(session)
         self.refuse_other(handle)

@@ -24,6 +24,7 @@ def statements() -> dict[str, ClauseElement]:
         "heads_among": select(
             _h.session_id, _h.project, _h.workflow, _h.version, _h.head_hash
         ).where(_h.session_id.in_([bindparam(f"id_{n}") for n in range(AMONG)])),
+        "insert_imported": insert(tables.imported_documents),
         "insert_free_number": insert(tables.numbers).from_select(
             ["project", "number", "session_id"], select(project, number, holder).where(~is_held)
         ),

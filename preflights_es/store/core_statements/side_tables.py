@@ -35,7 +35,7 @@ def statements() -> dict[str, ClauseElement]:
     """By name."""
     h, e, m = tables.heads.c, tables.events.c, tables.marks.c
     o, c, n = tables.outbox.c, tables.claims.c, tables.numbers.c
-    p = tables.projections.c
+    p, i = tables.projections.c, tables.imported_documents.c
     at_most: Any = bindparam("at_most")
     after: Any = bindparam("after", type_=String)
 
@@ -50,7 +50,8 @@ def statements() -> dict[str, ClauseElement]:
         )
 
     kinds = case((_is_one_of(e.type, *_OPENS, *_LEAVES_OPEN), 1), else_=-1)
-    is_there = select(h.session_id).where(h.session_id == n.session_id).exists()
+    # A number may be given under the name of another project than that of its session.
+    held = tables.numbers.join(tables.heads, h.session_id == n.session_id)
     is_erased = (
         select(e.session_id).where(e.session_id == n.session_id, e.type == ERASED_TAG).exists()
     )
@@ -80,17 +81,19 @@ def statements() -> dict[str, ClauseElement]:
         .having(func.sum(kinds) > 0)
         .order_by(e.session_id)
         .limit(at_most),
-        "count_numbers": select(n.project, func.count())
-        .where(is_there, ~is_erased)
-        .group_by(n.project),
-        "held_numbers": select(n.project, n.number, n.session_id)
+        "imported": select(i.call).where(i.session_id == bindparam("of_session")),
+        "count_numbers": select(n.project, h.project, func.count())
+        .select_from(held)
+        .where(~is_erased)
+        .group_by(n.project, h.project),
+        "held_numbers": select(n.project, n.number, n.session_id, h.project)
+        .select_from(held)
         .where(
             tuple_(n.project, n.number)
             > tuple_(
                 bindparam("after_project", type_=String),
                 bindparam("after_number", type_=BigInteger),
             ),
-            is_there,
             ~is_erased,
         )
         .order_by(n.project, n.number)

@@ -1,20 +1,30 @@
 """An intention becomes an acknowledged decision in one or two questions (seed 0)."""
 
 from preflights_es.core.session import Workflow
+from preflights_es.core.settings_table import SettingsTable
 from preflights_es.workflows.clarification.decide import decide
 from preflights_es.workflows.clarification.events import (
     EVENTS,
     UPCASTERS,
     AnswersGiven,
     AnswersRevised,
+    DecisionAcknowledged,
 )
-from preflights_es.workflows.clarification.history import decided
+from preflights_es.workflows.clarification.history import behind, decided
 from preflights_es.workflows.clarification.lead import PROMPTS
 from preflights_es.workflows.clarification.state import State, evolve, is_terminal
 from preflights_es.workflows.clarification.views import record, related, view
 
+
+def _settings() -> SettingsTable:
+    from preflights_es.workflows.clarification.settings import SETTINGS
+
+    return SETTINGS
+
+
 WORKFLOW: Workflow[State] = Workflow(
     name="clarification",
+    package=__name__,
     decider="clarification/2",
     events=EVENTS,
     initial=State(),
@@ -22,12 +32,17 @@ WORKFLOW: Workflow[State] = Workflow(
     evolve=evolve,
     is_terminal=is_terminal,
     view=view,
+    statuses=("needs_answers", "ready", "stopped", "proposed", "accepted", "superseded"),
+    number=lambda state: state.number,
+    acknowledges=DecisionAcknowledged,
     record=record,
     decided=decided,
+    behind=behind,
     related=related,
     answers=AnswersGiven,
     revisions=AnswersRevised,
     upcasters=UPCASTERS,
     lead=lambda state: state.led.lead,
+    settings=_settings,
     prompts=tuple(PROMPTS.items()),
 )

@@ -35,6 +35,7 @@ class IntentionDeclared(Input, frozen=True):
     """Somebody wants something; opens the session and carries all that a replay needs."""
 
     tag: ClassVar[str] = "clarification.intention_declared.v1"
+    verb: ClassVar[str] = "started"
     intention: str
     project: str
     uid: str
@@ -56,18 +57,21 @@ class AnswersGiven(Answers, frozen=True):
     """Answers to what was asked, or to what was not asked but is known."""
 
     tag: ClassVar[str] = "clarification.answers_given.v1"
+    verb: ClassVar[str] = "answered in"
 
 
 class AnswersRevised(Answers, frozen=True):
     """Answers that replace earlier ones; those stay in the log."""
 
     tag: ClassVar[str] = "clarification.answers_revised.v1"
+    verb: ClassVar[str] = "revised an answer in"
 
 
 class DecisionAcknowledged(Input, frozen=True):
     """Somebody accepts the patch as it was shown."""
 
     tag: ClassVar[str] = "clarification.decision_acknowledged.v2"
+    verb: ClassVar[str] = "accepted"
     patch: DecisionPatch | None
     """As shown; None accepts that nothing was decided."""
     folder: str

@@ -12,11 +12,13 @@ from preflights_es.core.completions import CompletionReceived
 from preflights_es.core.decision_record import Decided, Origin, Standing, Stood
 from preflights_es.core.events import Actor, Event, Input
 from preflights_es.core.session import Session
+from preflights_es.core.views import Behind
 from preflights_es.workflows.clarification.events import (
     AnswerAccepted,
     CategoryDetected,
     DecisionMarkedSuperseded,
     DecisionRecorded,
+    IntentionDeclared,
     PatchProposed,
     QuestionAsked,
     QuestionSuggested,
@@ -207,3 +209,16 @@ def _standing(session: Session[State]) -> Standing:
     if state.patch is None:
         return "replaced"
     return "ready" if state.acknowledgement is None else "proposed"
+
+
+def behind(event: Event) -> Behind:
+    """What an event says of where a decided value came from."""
+    match event:
+        case IntentionDeclared():
+            return Behind(intention=event.intention)
+        case CategoryDetected():
+            return Behind(keyword=event.keyword)
+        case QuestionAsked():
+            return Behind(question=event.question)
+        case _:
+            return Behind()

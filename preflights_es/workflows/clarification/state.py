@@ -12,6 +12,7 @@ from preflights_es.core import completion_step
 from preflights_es.core.artifacts import ArtifactDue, ArtifactWritten, Related, Written
 from preflights_es.core.completion_step import Led
 from preflights_es.core.events import Actor, Event, Input
+from preflights_es.core.growing import Growing
 from preflights_es.core.lead import FellBack
 from preflights_es.core.views import Question
 from preflights_es.workflows.clarification.events import (
@@ -84,7 +85,7 @@ class State(msgspec.Struct, frozen=True, gc=False):
     answers: dict[str, Answer] = {}
     """As the rules read them: raw, with companion keys."""
     provenance: tuple[Provenance, ...] = ()
-    asked: tuple[Question, ...] = ()
+    asked: Growing[Question] = Growing()
     question: Question | None = None
     """The open one."""
     turn: int = 1
@@ -99,16 +100,16 @@ class State(msgspec.Struct, frozen=True, gc=False):
     dues: int = 0
     """Documents that were asked for so far."""
     written: Written | None = None
-    redacted: tuple[str, ...] = ()
+    redacted: Growing[str] = Growing()
     beside: str = ""
     """Path of a `.new` file that waits beside one that was edited."""
-    hashes: tuple[str, ...] = ()
+    hashes: Growing[str] = Growing()
     """Of every document that was written."""
 
 
 def snapshot(state: State) -> SessionSnapshot:
     """What seed 0 calls the state of the session."""
-    return SessionSnapshot(state.asked, state.answers, state.turn)
+    return SessionSnapshot(tuple(state.asked), state.answers, state.turn)
 
 
 def accepted(state: State) -> bool:
@@ -171,19 +172,19 @@ def _after_intention(state: State, new: IntentionDeclared) -> State:
         supersedes=new.supersedes,
         actor=new.actor,
         input=new,
-        redacted=new.redacted,
+        redacted=state.redacted.plus(*new.redacted),
         led=completion_step.opened(new.setup),
         known=new.known,
     )
 
 
 def _after_answers(state: State, new: AnswersGiven | AnswersRevised) -> State:
-    redacted = (*state.redacted, *new.redacted)
+    redacted = state.redacted.plus(*new.redacted)
     return replace(state, actor=new.actor, input=new, redacted=redacted)
 
 
 def _after_writing(state: State, new: ArtifactWritten) -> State:
-    hashes = (*state.hashes, new.sha256)
+    hashes = state.hashes.plus(new.sha256)
     if new.beside:
         return replace(state, actor=new.actor, input=new, beside=new.path, hashes=hashes)
     written = Written(new.path, new.sha256)
@@ -204,7 +205,7 @@ def _after_category(state: State, event: CategoryDetected) -> State:
 def _after_question(state: State, event: QuestionAsked) -> State:
     return replace(
         state,
-        asked=(*state.asked, event.question),
+        asked=state.asked.plus(event.question),
         question=event.question,
         patch=None,
         stopped="",

@@ -10,7 +10,7 @@ from typing import Final
 from preflights_es.core.artifacts import Record, RecordField, Relations
 from preflights_es.core.events import Event
 from preflights_es.core.text import one_line
-from preflights_es.core.views import Status, View, taken_out
+from preflights_es.core.views import View, taken_out
 from preflights_es.workflows.clarification import rules
 from preflights_es.workflows.clarification.state import State, accepted, evolve
 from preflights_es.workflows.clarification.values import (
@@ -62,7 +62,7 @@ def missing(events: Iterable[Event]) -> tuple[str, ...]:
     return _response(fold(events)).missing_info
 
 
-def status(state: State) -> Status:
+def status(state: State) -> str:
     """One word for where the clarification stands."""
     if state.acknowledgement is not None:
         return "superseded" if state.superseded_by is not None else state.acknowledgement.status
@@ -71,6 +71,12 @@ def status(state: State) -> Status:
     if _waits(state):
         return "waiting"
     return "stopped" if state.stopped else "needs_answers"
+
+
+_TO_DO: Final = {
+    "needs_answers": "answer the question",
+    "ready": "accept the proposal, or revise an answer",
+}
 
 
 def _waits(state: State) -> bool:
@@ -82,8 +88,9 @@ def view(state: State) -> ClarificationView:
     """All that `show` says."""
     response = _response(state)
     is_open = state.question is not None
+    stands = status(state)
     return ClarificationView(
-        status=status(state),
+        status=stands,
         intention=state.intention,
         uid=state.uid,
         questions=(state.question,) if state.question and not _waits(state) else (),
@@ -96,9 +103,11 @@ def view(state: State) -> ClarificationView:
         number=state.number,
         turn=state.turn,
         written=state.written,
-        hashes=state.hashes,
+        hashes=tuple(state.hashes),
         warnings=_warnings(state),
         ended=_ended(state),
+        to_do=_TO_DO.get(stands, ""),
+        can_accept=stands in ("ready", "stopped", "proposed"),
     )
 
 

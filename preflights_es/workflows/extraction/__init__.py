@@ -9,13 +9,16 @@ from preflights_es.workflows.extraction.views import view
 
 WORKFLOW: Workflow[State] = Workflow(
     name="extraction",
-    decider="extraction/1",
+    package=__name__,
+    decider="extraction/2",
+    former_deciders=("extraction/1",),
     events=EVENTS,
     initial=State(),
     decide=decide,
     evolve=evolve,
     is_terminal=is_terminal,
     view=view,
+    statuses=("needs_answers", "stopped", "done"),
     answers=AnswersGiven,
     lead=lambda state: state.led.lead,
     prompts=tuple(PROMPTS.items()),

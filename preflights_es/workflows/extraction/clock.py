@@ -8,7 +8,7 @@ from typing import Final
 
 import msgspec
 
-from preflights_es.workflows.extraction.values import DURATION_MAX
+from preflights_es.workflows.extraction.values import DURATION_MAX, RULES, Rules
 
 _FLAGS: Final = re.IGNORECASE | re.VERBOSE
 _H: Final = r"(?<![\w.,:/-])(?:[01]?\d|2[0-3])"
@@ -57,7 +57,24 @@ _TIMES: Final = tuple(
         r"\b(?P<word>noon|midnight|mitternacht)\b",
     )
 )
-_WORDS: Final = {"noon": "12:00", "midnight": "00:00", "mitternacht": "00:00"}
+_WORDS: Final = {"noon": "12:00", "midnight": "00:00", "mitternacht": "00:00", "mittag": "12:00"}
+# Ranges to a word, which the first rules did not know: 9am to noon, 14 Uhr bis Mitternacht. An hour
+# alone is one before noon; before midnight it says nothing of morning or evening.
+_WORD_TO: Final = r"(?:bis(?:\s+zum)?|to|until|till)\s+"
+_TO_WORD: Final = rf"(?:\s*{_WORD_TO}|[-–—])(?P<word2>noon|midnight|mitternacht|mittag)\b"
+_FROM: Final = r"(?:(?<=\bfrom\s)|(?<=\bvon\s))"
+_TIMES_TO_WORDS: Final = (
+    *(
+        re.compile(pattern, _FLAGS)
+        for pattern in (
+            rf"(?P<h>{_H12})(?:[:.](?P<m>{_M}))?\s*(?P<half>{_HALF}){_TO_WORD}",
+            rf"(?P<h>{_H})(?:[:.](?P<m>{_M}))?\s*uhr(?:\s*(?P<m3>{_M})\b)?{_TO_WORD}",
+            rf"(?P<h>{_H}):(?P<m>{_M}){_TO_WORD}",
+            rf"{_FROM}(?P<h>0?[1-9]|1[01])\s+{_WORD_TO}(?P<word2>noon|mittag)\b",
+        )
+    ),
+    *_TIMES,
+)
 _BEFORE: Final = re.compile(
     r"(?:\b(?:um|at|ab|gegen|from|von|ca\.|around|about)|@)\s*$", re.IGNORECASE
 )
@@ -141,10 +158,11 @@ class Duration(msgspec.Struct, frozen=True):
     at: tuple[int, int]
 
 
-def moment(text: str) -> Moment | None:
+def moment(text: str, rules: Rules = RULES) -> Moment | None:
     """The first time of day that a text says; None where it says none."""
     plain = _plain(text)
-    found = [match for pattern in _TIMES if (match := pattern.search(plain))]
+    patterns = _TIMES if rules == 1 else _TIMES_TO_WORDS
+    found = [match for pattern in patterns if (match := pattern.search(plain))]
     if not found:
         return None
     match = min(found, key=lambda match: match.start())
@@ -228,9 +246,12 @@ def _read(match: re.Match[str], *, is_late: bool) -> tuple[str, str]:
     parts = match.groupdict()
     if word := parts.get("word"):
         return _WORDS[word.lower()], ""
-    half2 = parts.get("half2")
+    word2, half2 = parts.get("word2"), parts.get("half2")
     half = parts.get("half") or _implied(parts, half2)
     minutes = parts.get("m") or parts.get("m3") or "00"
+    if word2:
+        start = _hour(int(parts["h"]), half, late=is_late)
+        return f"{start}:{minutes}", _WORDS[word2.lower()]
     late = is_late or _AFTER_NOON.search(parts.get("part") or "") is not None
     start = _hour(int(parts["h"]), half, late=late)
     end = _hour(int(parts["h2"]), half2, late=late) if parts.get("h2") else ""

@@ -8,8 +8,8 @@ from preflights_es.core.completions import COMPLETION_EVENTS
 from preflights_es.core.events import Decision, Event, Input, Whole
 from preflights_es.core.lead import LED_EVENTS, Setup
 from preflights_es.core.questions import AnswerRefusal, Answers, Refusal
-from preflights_es.core.views import Question
-from preflights_es.workflows.extraction.values import Item, ItemType, Language
+from preflights_es.core.views import Language, Question
+from preflights_es.workflows.extraction.values import Item, ItemType
 
 # 1. Inputs -----------------------------------------------------------------------------------
 
@@ -18,6 +18,7 @@ class NoteTaken(Input, frozen=True):
     """Somebody notes something; opens the session and carries all that a replay needs."""
 
     tag: ClassVar[str] = "extraction.note_taken.v1"
+    verb: ClassVar[str] = "took the note of"
     note: str
     project: str
     setup: Setup
@@ -35,12 +36,14 @@ class AnswersGiven(Answers, frozen=True):
     """The answer to the question."""
 
     tag: ClassVar[str] = "extraction.answers_given.v1"
+    verb: ClassVar[str] = "answered in"
 
 
 class ItemAdded(Input, frozen=True):
     """Somebody files an item by hand; may open a session of its own."""
 
     tag: ClassVar[str] = "extraction.item_added.v1"
+    verb: ClassVar[str] = "filed an item in"
     type: ItemType
     title: str
     fields: tuple[tuple[str, str], ...] = ()
@@ -53,6 +56,7 @@ class TaskClosed(Input, frozen=True):
     """A task is done, or will not be."""
 
     tag: ClassVar[str] = "extraction.task_closed.v1"
+    verb: ClassVar[str] = "closed a task of"
     number: Whole
     status: Literal["done", "cancelled"]
 
@@ -61,6 +65,7 @@ class TaskEdited(Input, frozen=True):
     """A person changes what a task says."""
 
     tag: ClassVar[str] = "extraction.task_edited.v1"
+    verb: ClassVar[str] = "edited a task of"
     number: Whole
     fields: tuple[tuple[str, str], ...]
     """Pairs of field and value, as typed; an empty value takes the field away."""

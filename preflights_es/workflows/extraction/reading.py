@@ -12,14 +12,16 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from preflights_es.core.text import one_line, shortened
+from preflights_es.core.views import Language
 from preflights_es.workflows.extraction import clock
 from preflights_es.workflows.extraction.sentences import QUOTED, WHEN_MANY, WHEN_ONE
 from preflights_es.workflows.extraction.values import (
     CONTENT_MAX,
     ITEMS_MAX,
     QUESTION_MAX,
+    RULES,
     TITLE_MAX,
-    Language,
+    Rules,
 )
 
 Payload = dict[str, Any]
@@ -119,6 +121,8 @@ _BREAK: Final = re.compile(
     r"|\s(?:und dann|danach|anschließend|außerdem|and then|then|afterwards)\s",
     re.IGNORECASE,
 )
+_LINE: Final = re.compile(r"(\n+|[;•])")
+_COMMA: Final = re.compile(r",[^\S\n]+")
 _SENTENCE: Final = re.compile(r"(?<![^\W\d_])(?P<word>[^\W\d_]{2,}+)[.!?]++\s+(?=[A-ZÄÖÜ„“\"])")
 _BULLET: Final = re.compile(r"(?:\s|[-*+–—·☐▪‣◦]\s|\[ ?\])*")  # a box that is ticked stays
 _NUMBER: Final = re.compile(r"(?P<number>\d{1,2})[.)]\s+")
@@ -130,11 +134,11 @@ _SAYS: Final = re.compile("[^\\W_]|[\u2600-\u27bf\U0001f000-\U0001faff]")
 """What makes a part more than punctuation: letters, digits and pictures."""
 
 
-def parts(note: str) -> list[str]:
+def parts(note: str, rules: Rules = RULES) -> list[str]:
     """What a note lists, each on one line, without bullets and blanks."""
     listed: list[list[str]] = []
-    for line in _lines(note):
-        if listed and _is_detail(line):
+    for line in _lines(note if rules == 1 else _led_by_times(note)):
+        if listed and _is_detail(line, rules):
             listed[-1].append(line)
         else:
             listed.append([line])
@@ -169,28 +173,56 @@ def _says(text: str) -> bool:
     return _SAYS.search(text) is not None
 
 
-def _is_detail(line: str) -> bool:
+def _is_detail(line: str, rules: Rules) -> bool:
     """Whether it says when, how long or how urgent something else is: "Meeting, 14 Uhr"."""
-    when, takes = clock.moment(line), clock.duration(line)
+    when, takes = clock.moment(line, rules), clock.duration(line)
     for begin, end in sorted((found.at for found in (when, takes) if found), reverse=True):
         line = line[:begin] + line[end:]
     return not _says(_HIGH.sub("", _LOW.sub("", line)))
 
 
+def _led_by_times(note: str) -> str:
+    """The note without the comma behind a time that opens what follows: "14 Uhr, Meeting"."""
+    return "".join(_led_by_time(line) for line in _LINE.split(note))
+
+
+def _led_by_time(line: str) -> str:
+    first, *rest = _COMMA.split(line)
+    found = [first]
+    for piece in rest:
+        # "Meeting, 14 Uhr, Arzt": a time belongs to what stands before it and has none.
+        is_free = len(found) == 1 or clock.moment(found[-2]) is not None
+        if is_free and _opens(found[-1]) and _can_be_led(piece):
+            found[-1] = f"{found[-1]} {piece}"
+        else:
+            found.append(piece)
+    return ", ".join(found)
+
+
+def _opens(piece: str) -> bool:
+    when = clock.moment(piece)
+    return when is not None and not when.deadline and _is_detail(piece, RULES)
+
+
+def _can_be_led(piece: str) -> bool:
+    is_thought = _IDEA.match(piece) or _MUSING.match(piece)
+    return _says(piece) and not is_thought and clock.moment(piece) is None
+
+
 # 3. Items ------------------------------------------------------------------------------------
 
 
-def extracted(note: str, language: Language, answer: str = "") -> Payload:
+def extracted(note: str, language: Language, answer: str = "", rules: Rules = RULES) -> Payload:
     """An `extraction.v1` of a note, and of the answer to its question where there is one."""
-    pieces = parts(note)
-    items = [_item(part) for part in pieces[:ITEMS_MAX]]
+    pieces = parts(note, rules)
+    items = [_item(part, rules) for part in pieces[:ITEMS_MAX]]
     if len(pieces) > ITEMS_MAX:  # nothing is lost: the last item holds the rest
         items[-1] = _kept("\n".join(pieces[ITEMS_MAX - 1 :]))
     untimed = [item for item in items if item["type"] == "event" and "start_time" not in item]
     if not untimed:
         return {"items": items}
     if answer:
-        _timed(untimed, answer)
+        _timed(untimed, answer, rules)
         return {"items": items}
     titles = ", ".join(QUOTED[language].format(item["title"]) for item in untimed)
     sentence = (WHEN_ONE if len(untimed) == 1 else WHEN_MANY)[language]
@@ -199,14 +231,14 @@ def extracted(note: str, language: Language, answer: str = "") -> Payload:
     return {"items": items, "question": question}
 
 
-def _item(part: str) -> Payload:
+def _item(part: str, rules: Rules) -> Payload:
     if len(part) > TITLE_MAX:
         return _kept(part)
     if marked := _IDEA.match(part):
         return _made("idea", _trimmed(part[marked.end() :]) or part, 0.9)
     if _MUSING.match(part):
         return _made("idea", part, 0.7)
-    when, takes = clock.moment(part), clock.duration(part)
+    when, takes = clock.moment(part, rules), clock.duration(part)
     if when is not None and not when.deadline:
         return _event(part, when, takes)
     if _is_event(part):
@@ -286,9 +318,9 @@ def _without(part: str) -> str:
 _AND: Final = re.compile(r"\s(?:und|and|&)\s", re.IGNORECASE)
 
 
-def _timed(events: list[Payload], answer: str) -> None:
+def _timed(events: list[Payload], answer: str, rules: Rules) -> None:
     """Give events their times; what the answer leaves without one becomes a task, in place."""
-    joined, single = (_split(said) for said in (parts(answer) or [answer], _lines(answer)))
+    joined, single = (_split(said) for said in (parts(answer, rules) or [answer], _lines(answer)))
     is_named = any(_names(said, item["title"]) for said in joined for item in events)
     turns = [said for said in (joined, single) if len(said) == len(events) and not is_named]
     in_turn = next(iter(turns), [])
@@ -296,7 +328,7 @@ def _timed(events: list[Payload], answer: str) -> None:
     times: list[tuple[str, str] | None] = []
     for i, named in enumerate(names):
         heard = [*named, *in_turn[i : i + 1], *(joined if len(events) == 1 else [])]
-        times.append(next((when for said in heard if (when := _when(said))), None))
+        times.append(next((when for said in heard if (when := _when(said, rules))), None))
     for item, named, when in zip(events, names, times, strict=True):
         if when is None:
             item["type"] = "task"
@@ -317,8 +349,8 @@ def _names(text: str, title: str) -> bool:
     return re.search(rf"(?<!\w){re.escape(title)}(?!\w)", text, re.IGNORECASE) is not None
 
 
-def _when(text: str) -> tuple[str, str] | None:
-    if found := clock.moment(text):
+def _when(text: str, rules: Rules) -> tuple[str, str] | None:
+    if found := clock.moment(text, rules):
         return found.start, found.end
     hour = clock.bare_hour(text)
     return (hour, "") if hour else None

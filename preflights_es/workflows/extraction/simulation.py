@@ -14,24 +14,27 @@ from preflights_es.core.completion_step import RETRY
 from preflights_es.core.completions import CompletionRequested
 from preflights_es.core.json import encoded
 from preflights_es.core.simulation import Bank, Draws, References, Route
+from preflights_es.core.views import Language
 from preflights_es.workflows.extraction import reading
-from preflights_es.workflows.extraction.values import TITLE_MAX, Language
+from preflights_es.workflows.extraction.values import RULES, TITLE_MAX, Rules
 
 _NOTE = re.compile(
     r"\ANoted at: [^\n]*\nLanguage: (?P<language>[a-z]+)\n\nNote:\n(?P<note>.*)\Z", re.DOTALL
 )
 _MORE = {"en": "What matters most of it?", "de": "Was davon ist am wichtigsten?"}
+_FORMERLY: dict[str, Rules] = {"extraction/1": 1}
+"""By decider: the rules by which the reference reads for sessions of that time."""
 _PROSE = ("Here is what I found:\n", "Hier ist das Ergebnis:\n", "")
 
 
 def extraction(request: CompletionRequested) -> str:
     """What the rules read out of the note, and of the answer where there is one."""
-    return encoded(_read(request)).decode()
+    return encoded(_read(request, _FORMERLY.get(request.model, RULES))).decode()
 
 
 def varied(draws: Draws, request: CompletionRequested) -> str:
-    """An `extraction.v1` around what the rules read."""
-    payload = _read(request)
+    """An `extraction.v1` around what the rules read; its generation knows those of its time."""
+    payload = _read(request, 1)
     payload["items"] = [_varied(draws, item) for item in payload["items"]]
     if draws.chance(0.1) and "question" not in payload and not _answer(request):
         payload["question"] = {"question": _MORE[_parts(request)[0]], "field": "importance"}
@@ -58,9 +61,9 @@ def _varied(draws: Draws, item: dict[str, Any]) -> dict[str, Any]:
     return item
 
 
-def _read(request: CompletionRequested) -> dict[str, Any]:
+def _read(request: CompletionRequested, rules: Rules) -> dict[str, Any]:
     language, note = _parts(request)
-    return reading.extracted(note, language, _answer(request))
+    return reading.extracted(note, language, _answer(request), rules)
 
 
 def _parts(request: CompletionRequested) -> tuple[Language, str]:

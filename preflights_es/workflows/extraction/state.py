@@ -8,7 +8,8 @@ from msgspec.structs import replace
 from preflights_es.core import completion_step
 from preflights_es.core.completion_step import Led
 from preflights_es.core.events import Event, Input
-from preflights_es.core.views import Question
+from preflights_es.core.growing import Growing
+from preflights_es.core.views import Language, Question
 from preflights_es.workflows.extraction import rules
 from preflights_es.workflows.extraction.events import (
     AnswerAccepted,
@@ -20,7 +21,7 @@ from preflights_es.workflows.extraction.events import (
     QuestionAsked,
     TaskEdited,
 )
-from preflights_es.workflows.extraction.values import Item, Language, NoteStatus
+from preflights_es.workflows.extraction.values import Item, NoteStatus
 
 
 class State(msgspec.Struct, frozen=True):
@@ -50,7 +51,7 @@ class State(msgspec.Struct, frozen=True):
     """The key of the one question, once it was asked."""
     by_hand: bool = False
     """Whether a person filed an item here."""
-    redacted: tuple[str, ...] = ()
+    redacted: Growing[str] = Growing()
 
 
 def is_terminal(state: State) -> bool:  # noqa: ARG001  the same shape in every workflow
@@ -108,15 +109,21 @@ def _after_input(state: State, new: Input) -> State:
                 taken=began,
                 input=new,
                 led=completion_step.opened(new.setup),
-                redacted=new.redacted,
+                redacted=state.redacted.plus(*new.redacted),
             )
         case ItemAdded(language=language) if state.input is None:
-            return replace(state, language=language, taken=began, input=new, redacted=new.redacted)
+            return replace(
+                state,
+                language=language,
+                taken=began,
+                input=new,
+                redacted=state.redacted.plus(*new.redacted),
+            )
         case ItemAdded(redacted=redacted) | TaskEdited(redacted=redacted):
-            return replace(state, input=new, redacted=(*state.redacted, *redacted))
+            return replace(state, input=new, redacted=state.redacted.plus(*redacted))
         case _:
             redacted = getattr(new, "redacted", ())
-            return replace(state, taken=began, input=new, redacted=(*state.redacted, *redacted))
+            return replace(state, taken=began, input=new, redacted=state.redacted.plus(*redacted))
 
 
 def _ordered(items: dict[int, Item]) -> tuple[Item, ...]:

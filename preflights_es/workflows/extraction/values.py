@@ -11,7 +11,10 @@ Importance = Literal["low", "normal", "high"]
 Energy = Literal["deep_work", "admin", "creative"]
 ItemStatus = Literal["open", "done", "cancelled"]
 NoteStatus = Literal["pending", "processed", "unprocessed"]
-Language = Literal["en", "de"]
+Rules = Literal[1, 2]
+"""Versions of the reference. A published one stays: sessions that it read are read again by it."""
+
+RULES: Final[Rules] = 2  # those of a new session
 
 TITLE_MAX: Final = 200  # characters (seed 3)
 CONTENT_MAX: Final = 20_000  # characters; as long as a note, so that nothing of one is lost

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from preflights_es.core.views import Status, View, taken_out
+from preflights_es.core.views import Language, View, taken_out
 from preflights_es.workflows.extraction.sentences import UNPROCESSED
 from preflights_es.workflows.extraction.state import State, note_status
-from preflights_es.workflows.extraction.values import Item, Language, NoteStatus
+from preflights_es.workflows.extraction.values import Item, NoteStatus
 
 
 class NoteView(View, frozen=True, kw_only=True):
@@ -30,7 +30,7 @@ def view(state: State) -> NoteView:
         questions=(state.question,) if state.question is not None else (),
         progress=_progress(state),
         warnings=_warnings(state),
-        waits=note_status(state) == "unprocessed",
+        to_do=_to_do(state),
         note=state.note,
         note_status=note_status(state),
         language=state.language,
@@ -40,12 +40,18 @@ def view(state: State) -> NoteView:
     )
 
 
-def _status(state: State) -> Status:
+def _status(state: State) -> str:
     if state.led.request is not None or state.led.stalled:
         return "waiting"
     if state.question is not None:
         return "needs_answers"
     return "stopped" if note_status(state) == "unprocessed" else "done"
+
+
+def _to_do(state: State) -> str:
+    if _status(state) == "needs_answers":
+        return "answer the question"
+    return "file the items by hand" if note_status(state) == "unprocessed" else ""
 
 
 def _progress(state: State) -> float:

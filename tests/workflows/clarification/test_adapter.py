@@ -9,6 +9,10 @@ import sys
 import pytest
 
 from preflights_es import (
+    ADR_CATEGORIES,
+    ADR_LEANING_CATEGORIES,
+    CATEGORY_FIELD_MAP,
+    TASK_CATEGORIES,
     DecisionPatch,
     HeuristicsConfig,
     LLMContext,
@@ -16,6 +20,10 @@ from preflights_es import (
     MockLLMAdapter,
     Question,
     SessionSnapshot,
+    compute_hint,
+    compute_progress,
+    extract_decision_patch,
+    resolve_value,
 )
 from tests.markdown import ROOT
 
@@ -307,6 +315,96 @@ def test_a_partial_patch_is_better_than_another_question() -> None:
     answers: Answers = {"change_category": "Database", "db_orm": "SQLAlchemy"}
     assert questions(NO_KEYWORD, answers, 4).questions == ()
     assert patch(NO_KEYWORD, answers) == DecisionPatch("Database", (("ORM", "SQLAlchemy"),))
+
+
+# The seed's functions and tables (sections 5 to 8) -------------------------------------------
+
+
+def test_an_answer_is_resolved_as_the_seed_resolves_it() -> None:
+    answers: Answers = {"auth_strategy": "OAuth", "db_type": "Other (specify)", "styling": ""}
+    assert resolve_value(answers, "auth_strategy", "x") == "OAuth"
+    assert resolve_value(answers, "hosting", "x") == "x"
+    assert resolve_value(answers, "hosting", None) is None
+    assert resolve_value(answers, "db_type", "x") == "x"
+    assert resolve_value({**answers, "db_type__other": "Valkey"}, "db_type", "x") == "Valkey"
+    assert resolve_value(answers, "styling", "x") == ""
+
+
+def test_the_patch_of_the_diagram_is_extracted() -> None:
+    answers: Answers = {"change_category": "Authentication", "auth_strategy": "OAuth"}
+    good = DecisionPatch(category="Authentication", fields=(("Strategy", "OAuth"),))
+    assert extract_decision_patch(NO_KEYWORD, answers, CONFIG) == good
+    assert extract_decision_patch(intention=NO_KEYWORD, answers=answers, config=CONFIG) == good
+    assert extract_decision_patch(NO_KEYWORD, {}, CONFIG) is None
+    assert extract_decision_patch(NO_KEYWORD, {**answers, "auth_strategy": "TBD"}, CONFIG) is None
+    assert extract_decision_patch(NO_KEYWORD, {"change_category": "Database"}, CONFIG) is None
+    described: Answers = {"change_category": "Mobile", "description": "An app"}
+    assert extract_decision_patch(NO_KEYWORD, described, CONFIG) == DecisionPatch(
+        category="Other", fields=(("Description", "An app"),)
+    )
+
+
+def test_the_categories_are_those_of_the_seed() -> None:
+    assert {"Authentication", "Database", "Infra"} == ADR_CATEGORIES
+    assert {"Backend"} == ADR_LEANING_CATEGORIES
+    assert {"Frontend"} == TASK_CATEGORIES
+
+
+@pytest.mark.parametrize(
+    ("category", "hint"),
+    [
+        ("Authentication", "adr"),
+        ("Database", "adr"),
+        ("Infra", "adr"),
+        ("Backend", "adr"),
+        ("Frontend", "task"),
+        ("Other", "unsure"),
+        ("authentication", "unsure"),
+        ("", "unsure"),
+    ],
+)
+def test_a_category_has_the_hint_of_the_seed(category: str, hint: str) -> None:
+    assert compute_hint(category) == hint
+
+
+def test_progress_is_the_share_that_is_known() -> None:
+    assert [compute_progress(2, missing) for missing in (2, 1, 0)] == [0.0, 0.5, 1.0]
+    assert compute_progress(4, 1) == 0.75
+    assert compute_progress(0, 0) == 1.0
+
+
+def test_the_fields_of_each_category_are_those_of_the_table() -> None:
+    assert {category: tuple(fields) for category, fields in CATEGORY_FIELD_MAP.items()} == {
+        "Authentication": ("Strategy", "Library"),
+        "Database": ("Type", "ORM"),
+        "Frontend": ("Framework", "Styling"),
+        "Backend": ("API_Style", "Framework"),
+        "Infra": ("Hosting", "CI_CD"),
+        "Other": ("Description",),
+    }
+    assert CATEGORY_FIELD_MAP["Authentication"] == {
+        "Strategy": "auth_strategy",
+        "Library": "auth_library",
+    }
+    assert CATEGORY_FIELD_MAP["Database"] == {"Type": "db_type", "ORM": "db_orm"}
+    assert CATEGORY_FIELD_MAP["Frontend"] == {
+        "Framework": "frontend_framework",
+        "Styling": "styling",
+    }
+
+
+@pytest.mark.parametrize("category", CATEGORY_FIELD_MAP)
+def test_the_seeds_algorithm_over_the_public_names_comes_to_the_same_patch(category: str) -> None:
+    answers: Answers = {"change_category": category}
+    for question_id in CATEGORY_FIELD_MAP[category].values():
+        answers[question_id] = f"a value of {question_id}"
+        fields = tuple(
+            (name, value)
+            for name, id_ in CATEGORY_FIELD_MAP[category].items()
+            if (value := resolve_value(answers, id_, None))
+        )
+        found = extract_decision_patch(NO_KEYWORD, answers, CONFIG)
+        assert found == DecisionPatch(category, fields)  # type: ignore[arg-type]  # texts, all of them
 
 
 # Determinism (section 2.1) -------------------------------------------------------------------

@@ -27,8 +27,8 @@ from preflights_es.core.questions import Given, is_placeholder
 from preflights_es.providers.faults import FaultConfig
 from preflights_es.providers.simulated.provider import SimLLMProvider
 from preflights_es.replay.replayer import Replayer
+from preflights_es.runtime.registry import WORKFLOWS
 from preflights_es.runtime.runner import Handle, Runner
-from preflights_es.services.catalogue import WORKFLOWS
 from preflights_es.workflows.clarification import WORKFLOW, lead, rules
 from preflights_es.workflows.clarification.events import AnswersGiven, IntentionDeclared, Known
 from preflights_es.workflows.clarification.simulation import BANK

@@ -10,8 +10,8 @@ from msgspec.structs import replace
 from preflights_es.core.errors import LogDamaged
 from preflights_es.core.ports import Stored
 from preflights_es.replay.replayer import Replayer
+from preflights_es.runtime.registry import WORKFLOWS
 from preflights_es.runtime.runner import Runner
-from preflights_es.services.catalogue import WORKFLOWS
 from preflights_es.store.codec import Codec
 from preflights_es.store.memory import MemoryStore
 from preflights_es.workflows.clarification import WORKFLOW

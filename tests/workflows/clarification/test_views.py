@@ -136,6 +136,7 @@ def test_a_view_says_all_of_an_open_session() -> None:
         kind="adr",
         number=None,
         turn=1,
+        to_do="answer the question",
     )
 
 

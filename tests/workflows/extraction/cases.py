@@ -11,10 +11,12 @@ from preflights_es.core.events import Actor, Event, Input
 from preflights_es.core.lead import Lead, LeadChanged, Setup, StepRetried
 from preflights_es.core.ports import Provider
 from preflights_es.core.questions import Given
+from preflights_es.core.views import Language
 from preflights_es.providers.reference import ReferenceProvider
 from preflights_es.replay.replayer import Replayer
+from preflights_es.runtime.registry import WORKFLOWS
 from preflights_es.runtime.runner import Handle, Runner
-from preflights_es.services.catalogue import WORKFLOWS, references
+from preflights_es.services.own_providers import references
 from preflights_es.workflows.extraction import WORKFLOW
 from preflights_es.workflows.extraction.events import (
     AnswersGiven,
@@ -24,7 +26,7 @@ from preflights_es.workflows.extraction.events import (
     TaskEdited,
 )
 from preflights_es.workflows.extraction.state import State
-from preflights_es.workflows.extraction.values import Item, ItemType, Language
+from preflights_es.workflows.extraction.values import Item, ItemType
 from preflights_es.workflows.extraction.views import NoteView
 from tests.fixed import PROJECT, memory_runner
 from tests.scripted import Reply, Scripted

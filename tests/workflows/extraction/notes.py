@@ -307,7 +307,39 @@ NOTHING: Final[tuple[Row, ...]] = (
 )
 """What says nothing."""
 
+SINCE_2: Final[tuple[Row, ...]] = (
+    ("14 Uhr, Meeting mit Team", "event: Meeting mit Team @14:00"),
+    ("2:30 pm, call mom, buy milk", "event: call mom @14:30", "task: buy milk"),
+    ("14-15 Uhr, Besprechung", "event: Besprechung @14:00-15:00"),
+    ("14 Uhr, Meeting, 15 Uhr, Arzt", "event: Meeting @14:00", "event: Arzt @15:00"),
+    ("Meeting 14 Uhr, 15 Uhr, Arzt", "event: Meeting @14:00", "event: Arzt @15:00"),
+    ("- 14 Uhr, Meeting\n- Milch", "event: Meeting @14:00", "task: Milch"),
+    ("Brot; 14 Uhr, Meeting", "task: Brot", "event: Meeting @14:00"),
+    ("workshop from 9am to noon", "event: workshop @09:00-12:00"),
+    ("from 9 to noon workshop", "event: workshop @09:00-12:00"),
+    ("9am-noon sync", "event: sync @09:00-12:00"),
+    ("Workshop von 9 bis Mittag", "event: Workshop @09:00-12:00"),
+    ("Workshop 9:30 bis zum Mittag", "event: Workshop @09:30-12:00"),
+    ("Termin 9 Uhr 15 bis Mittag", "event: Termin @09:15-12:00"),
+    ("party 8pm until midnight", "event: party @20:00-00:00"),
+    ("20 Uhr bis Mitternacht Party", "event: Party @20:00-00:00"),
+    ("abends 8 Uhr bis Mitternacht Kino", "event: abends Kino @20:00-00:00"),
+)
+"""What the second rules find and the first did not."""
+
+AS_BEFORE: Final[tuple[Row, ...]] = (
+    ("Meeting, 14 Uhr, Arzt", "event: Meeting @14:00", "event: Arzt"),
+    ("14 Uhr, Idee: Podcast", "event: 14 Uhr @14:00", "idea: Podcast"),
+    ("14 Uhr\nMilch kaufen", "event: 14 Uhr @14:00", "task: Milch kaufen"),
+    ("bis 14 Uhr, Steuer", "task: bis 14 Uhr", "task: Steuer"),
+    ("Bericht bis Mittag", "task: Bericht bis Mittag"),
+    ("workshop from 8 until midnight", "event: workshop from 8 until midnight"),
+    ("14 Uhr, Meeting 15 Uhr", "event: 14 Uhr @14:00", "event: Meeting @15:00"),
+)
+"""What stays as it was: to whom the time belongs, or which half of the day, is anybody's guess."""
+
 EVERY: Final = (
     *(*SEED, *LISTS, *TIMES, *RANGES, *DEADLINES, *DURATIONS),
-    *(*URGENCY, *IDEAS, *NUMBERS, *WORDS, *LETTERS, *NOTHING),
+    *(*URGENCY, *IDEAS, *NUMBERS, *WORDS, *LETTERS, *NOTHING, *AS_BEFORE),
 )
+"""What both rules find."""

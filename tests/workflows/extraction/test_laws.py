@@ -100,7 +100,8 @@ def test_the_status_says_what_is_open(moves: list[Move]) -> None:
     for state in states(moves):
         view = WORKFLOW.view(state)
         assert (view.status == "needs_answers") == (view.questions != ())
-        assert (view.status == "stopped") == (note_status(state) == "unprocessed") == view.waits
+        assert (view.status == "stopped") == (note_status(state) == "unprocessed")
+        assert bool(view.to_do) == (view.status in ("stopped", "needs_answers"))
         assert (view.status == "done") == (note_status(state) == "processed")
         assert (view.progress == 1.0) == (view.status == "done")
 

@@ -19,16 +19,16 @@ from preflights_es.core.lead import (
     StepStalled,
 )
 from preflights_es.core.prompts import prompt
+from preflights_es.core.views import Language
 from preflights_es.providers.faults import FaultConfig
 from preflights_es.providers.simulated.provider import SimLLMProvider
-from preflights_es.services.catalogue import bank
+from preflights_es.services.own_providers import bank
 from preflights_es.workflows.extraction import lead, reading
 from preflights_es.workflows.extraction.events import (
     AnswerRefused,
     ItemsExtracted,
     QuestionAsked,
 )
-from preflights_es.workflows.extraction.values import Language
 from tests.scripted import Reply
 from tests.workflows.extraction import notes
 from tests.workflows.extraction.cases import (
@@ -90,7 +90,7 @@ def test_prose_and_unknown_properties_are_dropped_and_logged() -> None:
 def test_a_note_in_which_nothing_was_found_waits_for_a_person() -> None:
     note = Note(items(), note="hm")
     assert (note.status, note.items, note.view.note) == ("stopped", (), "hm")
-    assert note.view.waits
+    assert note.view.to_do
     assert "no items were found" in note.view.warnings[-1]
 
 
@@ -168,7 +168,7 @@ def test_after_the_second_failure_the_note_is_left_to_the_person(
     assert (note.status, note.view.note_status) == ("stopped", "unprocessed")
     assert (note.view.note, note.items) == ("Email\n\n  an Chef", ())
     assert note.view.warnings == (f"{sentence} ({reason})",)
-    assert note.view.waits
+    assert note.view.to_do
     (fell,) = note.events(FellBack)
     assert (fell.contract, fell.reason) == ("extraction.v1", reason)
     assert len(note.script.requests) == 2
@@ -178,7 +178,7 @@ def test_after_the_second_failure_the_note_is_left_to_the_person(
 def test_what_is_filed_by_hand_ends_the_waiting() -> None:
     note = Note("no", "no").add("task", "Email an Chef")
     assert (note.status, note.view.note_status) == ("done", "processed")
-    assert not note.view.waits
+    assert not note.view.to_do
     assert note.view.warnings == ("no usable answer from the model (invalid_json): filed by hand",)
 
 

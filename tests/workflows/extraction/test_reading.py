@@ -13,11 +13,13 @@ from hypothesis import strategies as st
 from preflights_es.contracts.contract import Accepted, judge
 from preflights_es.core.json import encoded
 from preflights_es.core.text import problem
+from preflights_es.core.views import Language
 from preflights_es.services.extraction.notes import NOTE_MAX
 from preflights_es.workflows.extraction import clock, reading
 from preflights_es.workflows.extraction.contracts import EXTRACTION
-from preflights_es.workflows.extraction.values import ITEMS_MAX, TITLE_MAX, Language
+from preflights_es.workflows.extraction.values import ITEMS_MAX, RULES, TITLE_MAX, Rules
 from tests import strategies
+from tests.led import Case, alone
 from tests.workflows.extraction import notes
 from tests.workflows.extraction.notes import Row
 
@@ -35,8 +37,8 @@ def told(item: dict[str, Any]) -> str:
     return " ".join(words)
 
 
-def read(note: str, answer: str = "", language: Language = "en") -> list[str]:
-    return [told(item) for item in reading.extracted(note, language, answer)["items"]]
+def read(note: str, answer: str = "", language: Language = "en", rules: Rules = RULES) -> list[str]:
+    return [told(item) for item in reading.extracted(note, language, answer, rules)["items"]]
 
 
 # 1. Examples ---------------------------------------------------------------------------------
@@ -45,6 +47,23 @@ def read(note: str, answer: str = "", language: Language = "en") -> list[str]:
 @pytest.mark.parametrize("row", notes.EVERY, ids=lambda row: row[0])
 def test_a_simple_note_holds_what_a_sensible_person_finds_in_it(row: Row) -> None:
     assert read(row[0]) == list(row[1:])
+    assert read(row[0], rules=1) == list(row[1:])
+
+
+@pytest.mark.parametrize("row", notes.SINCE_2, ids=lambda row: row[0])
+def test_the_second_rules_find_more_and_the_first_stay_as_they_were(row: Row) -> None:
+    assert read(row[0]) == list(row[1:])
+    assert read(row[0], rules=1) != list(row[1:])
+
+
+def test_the_first_rules_are_frozen() -> None:
+    assert read("14 Uhr, Meeting mit Team", rules=1) == [
+        "event: 14 Uhr @14:00",
+        "event: Meeting mit Team",
+    ]
+    assert read("workshop from 9am to noon", rules=1) == ["event: workshop to noon @09:00"]
+    assert read("Arzt", "9am to noon", rules=1) == ["event: Arzt @09:00"]
+    assert read("Arzt", "9am to noon") == ["event: Arzt @09:00-12:00"]
 
 
 def test_the_corpus_is_large_and_in_both_languages() -> None:
@@ -78,6 +97,13 @@ def test_a_part_that_is_no_title_is_kept_whole(part: str) -> None:
     assert item["type"] == "idea"
     assert item["content"] == note
     assert len(item["title"]) <= TITLE_MAX
+
+
+def test_the_simulator_of_the_first_rules_varies_around_them_still() -> None:
+    for seed in range(5):
+        session = alone(Case("extraction", "14 Uhr, Meeting mit Team", seed))
+        titles = {item.title for item in session.handle.session.state.items}
+        assert titles == {"14 Uhr", "Meeting mit Team"}
 
 
 # 2. The question and its answer --------------------------------------------------------------

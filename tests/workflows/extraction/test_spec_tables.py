@@ -7,9 +7,9 @@ from typing import Any, get_args, get_type_hints
 
 from preflights_es.core import completion_step
 from preflights_es.core.events import Decision, Input
-from preflights_es.core.views import Status
+from preflights_es.core.session import STATUSES
 from preflights_es.services.extraction import notes
-from preflights_es.workflows.extraction import events, reading, sentences, values
+from preflights_es.workflows.extraction import WORKFLOW, events, reading, sentences, values
 from preflights_es.workflows.extraction.contracts import EventItem, IdeaItem, TaskItem
 from tests import markdown
 from tests.markdown import Row, ticked
@@ -84,5 +84,11 @@ def test_the_events_are_those_of_the_workflow() -> None:
 
 def test_the_statuses_are_known_to_every_view() -> None:
     found = {ticked(row["Status"])[0]: row["Note"] for row in rows("7.2 Status")}
-    assert set(found) <= set(get_args(Status))
+    assert set(found) <= {*STATUSES, *WORKFLOW.statuses}
     assert set(found.values()) == set(get_args(values.NoteStatus))
+
+
+def test_the_versions_are_those_of_the_workflow() -> None:
+    found = tuple(row["Rules"].strip("`") for row in rows("5.1 Versions"))
+    assert found == (*WORKFLOW.former_deciders, WORKFLOW.decider)
+    assert found == tuple(f"extraction/{version}" for version in get_args(values.Rules))

@@ -2,21 +2,35 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
 from preflights_cli.common import Voice
+from preflights_cli.rendering import Shown
 from preflights_es.core.events import Decision
 from preflights_es.core.ids import SHORT, short
 from preflights_es.core.questions import AnswerRefusal
 from preflights_es.core.text import one_line, shown
-from preflights_es.runtime.runner import Handle
-from preflights_es.workflows.clarification.events import ChangeRefused
-from preflights_es.workflows.clarification.values import OTHER_OPTION, Provenance
+from preflights_es.core.views import Question
+from preflights_es.runtime.runner import Handle, Step
+from preflights_es.services.clarification.clarifications import clarifications_of
+from preflights_es.services.request import Request
+from preflights_es.workflows.clarification.events import (
+    ChangeRefused,
+)
+from preflights_es.workflows.clarification.rules import chose_other
+from preflights_es.workflows.clarification.values import (
+    COMPANION,
+    OTHER,
+    OTHER_OPTION,
+    HeuristicsConfig,
+    Provenance,
+)
 from preflights_es.workflows.clarification.views import ClarificationView
 
 FORMAT = "session/1"
+CATEGORY_KEY: Final = HeuristicsConfig().category.id
 
 REFUSED = {
     "unknown_question": "is no question of this session",
@@ -56,7 +70,7 @@ def view_of(handle: Handle) -> ClarificationView:
     return view
 
 
-def json(handle: Handle) -> dict[str, Any]:
+def fields(handle: Handle) -> dict[str, Any]:
     """The fields of `session/1` that are a clarification's own."""
     view, state = view_of(handle), handle.session.state
     done = state.acknowledgement
@@ -137,3 +151,39 @@ def _by(one: Provenance) -> str:
     if one.source in ("detected", "suggested"):
         return ""  # the source says who
     return f", by {_KINDS[one.by]}"
+
+
+def _companion(question: Question, value: str) -> str:
+    """Where a choice needs words of the person's own; the bare category `Other` needs none."""
+    is_category = question.id == CATEGORY_KEY and value.casefold() == OTHER.casefold()
+    return question.id + COMPANION if chose_other(question, value) and not is_category else ""
+
+
+def _converse(app: Request, voice: Voice, step: Step, accepting: bool, by: str | None) -> int:
+    from preflights_cli.workflows.clarification import conversation
+
+    return conversation.run(app, voice, step, accepting=accepting, by=by)
+
+
+def _filed(app: Request, voice: Voice, handle: Handle) -> None:
+    """Say which files no new number is counted from."""
+    if view_of(handle).number is None or not (found := clarifications_of(app).uncounted()):
+        return
+    which = f"{found[0]:04d}" if len(found) == 1 else f"{found[0]:04d} to {found[-1]:04d}"
+    voice.warn(
+        f"{app.process.settings.decisions} has a file with a number far beyond the others "
+        f"({which}): "
+        "new records do not count from it; rename it if its number is wrong"
+    )
+
+
+SHOWN: Final = Shown(
+    fields=fields,
+    describe=describe,
+    hint=hint,
+    refusal=refusal,
+    companion=_companion,
+    converse=_converse,
+    filed=_filed,
+    sources=SOURCES,
+)

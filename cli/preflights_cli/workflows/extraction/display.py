@@ -7,6 +7,7 @@ from typing import Any, Final
 import msgspec
 
 from preflights_cli.common import Voice
+from preflights_cli.rendering import Shown
 from preflights_es.core.events import Decision
 from preflights_es.core.ids import short
 from preflights_es.core.questions import AnswerRefusal
@@ -57,7 +58,7 @@ def view_of(handle: Handle) -> NoteView:
     return view
 
 
-def json(handle: Handle) -> dict[str, Any]:
+def fields(handle: Handle) -> dict[str, Any]:
     """The fields of `note/1` that are a note's own."""
     view = view_of(handle)
     asks = view.questions and not handle.session.closed
@@ -146,5 +147,8 @@ def hint(handle: Handle, status: str) -> str:
     id_ = short(handle.session_id)
     return {
         "stopped": f"File it by hand: preflights note add task TITLE --note {id_}",
-        "done": "List them with: preflights tasks, preflights events, preflights ideas",
+        "done": "List them with: preflights note tasks (or: events, ideas)",
     }.get(status, "")
+
+
+SHOWN: Final = Shown(fields=fields, describe=describe, hint=hint, refusal=refusal)

@@ -1,4 +1,4 @@
-"""`notes`, `tasks`, `events` and `ideas`: what was on somebody's mind, in order."""
+"""`note list`, `tasks`, `events` and `ideas`: notes, and what they hold, in order."""
 
 from __future__ import annotations
 
@@ -7,30 +7,30 @@ from typing import Any, cast
 
 import click
 
-from preflights_cli.common import Voice, common, finish_pending
+from preflights_cli.common import Voice, finish_pending, reading
 from preflights_cli.rendering import status_of
 from preflights_cli.table import streamed
 from preflights_cli.workflows.extraction.display import item_json, said, view_of
-from preflights_es.bootstrap import App
 from preflights_es.core.errors import PreflightsError
 from preflights_es.core.ids import short
 from preflights_es.core.text import one_line
 from preflights_es.runtime.runner import Handle
-from preflights_es.services.extraction.notes import Listed
+from preflights_es.services.extraction.notes import Listed, notes_of
+from preflights_es.services.request import Request
 from preflights_es.workflows.extraction.state import State
 from preflights_es.workflows.extraction.values import ItemType
 
 
 @click.command()
 @click.option("--unprocessed", is_flag=True, help="Only those that wait to be filed by hand.")
-@common
-def notes_command(unprocessed: bool, app: App, voice: Voice) -> int:
+@reading
+def list_command(unprocessed: bool, app: Request, voice: Voice) -> int:
     """List the notes of this project, newest first.
 
     \b
     Examples:
-      preflights notes
-      preflights notes --unprocessed
+      preflights note list
+      preflights note list --unprocessed
     """
     finish_pending(app, voice)
     found = (
@@ -47,7 +47,7 @@ def notes_command(unprocessed: bool, app: App, voice: Voice) -> int:
         for row in found
     )
     # What is to be filed by hand is wanted whole.
-    if not streamed(("id", "status", "items", "note"), cells, fold=unprocessed):
+    if not streamed(("id", "status", "items", "note"), cells, whole=unprocessed):
         voice.say("No note waits to be filed by hand." if unprocessed else "No notes here yet.")
     return 0
 
@@ -66,45 +66,45 @@ def _note_row(handle: Handle) -> dict[str, Any]:
 
 @click.command()
 @click.option("--all", "everything", is_flag=True, help="Also those that are over.")
-@common
-def tasks_command(everything: bool, app: App, voice: Voice) -> int:
+@reading
+def tasks_command(everything: bool, app: Request, voice: Voice) -> int:
     """List the open tasks of this project, the oldest note's first.
 
     \b
     Examples:
-      preflights tasks
-      preflights tasks --all --json
+      preflights note tasks
+      preflights note tasks --all --json
     """
     return _listed(app, voice, "task", everything=everything)
 
 
 @click.command()
-@common
-def events_command(app: App, voice: Voice) -> int:
+@reading
+def events_command(app: Request, voice: Voice) -> int:
     """List the events that notes of this project hold, the oldest note's first.
 
     \b
     Examples:
-      preflights events
-      preflights events --json
+      preflights note events
+      preflights note events --json
     """
     return _listed(app, voice, "event", everything=True)
 
 
 @click.command()
-@common
-def ideas_command(app: App, voice: Voice) -> int:
+@reading
+def ideas_command(app: Request, voice: Voice) -> int:
     """List the ideas that notes of this project hold, the oldest note's first.
 
     \b
     Examples:
-      preflights ideas
-      preflights ideas --json
+      preflights note ideas
+      preflights note ideas --json
     """
     return _listed(app, voice, "idea", everything=True)
 
 
-def _listed(app: App, voice: Voice, type_: ItemType, *, everything: bool) -> int:
+def _listed(app: Request, voice: Voice, type_: ItemType, *, everything: bool) -> int:
     finish_pending(app, voice)
     found = (
         Listed(handle, item)
@@ -117,14 +117,14 @@ def _listed(app: App, voice: Voice, type_: ItemType, *, everything: bool) -> int
     if voice.as_json:
         return 0
     cells = ((listed.id, said(listed.item)) for listed in found)
-    if not streamed(("id", type_), cells, fold=True):
+    if not streamed(("id", type_), cells, whole=True):
         voice.say(f"No {'open ' if not everything else ''}{type_}s here.")
     return 0
 
 
-def _all(app: App, voice: Voice, *, newest_first: bool = True) -> Iterator[Handle]:
+def _all(app: Request, voice: Voice, *, newest_first: bool = True) -> Iterator[Handle]:
     """The notes that can be read; trouble with one is said and hides no other."""
-    for found in app.notes.all(newest_first=newest_first):
+    for found in notes_of(app).all(newest_first=newest_first):
         if isinstance(found, PreflightsError):
             voice.warn(str(found))
         else:

@@ -1,14 +1,14 @@
-"""What exists: the workflows, and the providers that are code of ours."""
+"""The providers that are code of ours: the simulator, and the rules as a provider."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from importlib import import_module
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from preflights_es.core.lead import Lead
-from preflights_es.core.session import Workflow
-from preflights_es.workflows import clarification, extraction
+from preflights_es.runtime.registry import WORKFLOWS
 
 if TYPE_CHECKING:
     from preflights_es.core.simulation import Bank, Reference, References, Route
@@ -19,10 +19,6 @@ CODE = ("mock", "sim")
 
 GENERATION = "simllm/1"
 """The model of a simulated session: the simulator's version, said without importing it."""
-
-WORKFLOWS: dict[str, Workflow[Any]] = {
-    workflow.name: workflow for workflow in (clarification.WORKFLOW, extraction.WORKFLOW)
-}
 
 
 def simulated(lead: Lead) -> LLMProvider:
@@ -59,6 +55,8 @@ def references() -> References:
 
 
 def _simulations() -> Iterator[Any]:
-    """The room of that name in every workflow."""
-    for name in WORKFLOWS:
-        yield import_module(f"preflights_es.workflows.{name}.simulation")
+    """The module of that name of every workflow that has one."""
+    for workflow in WORKFLOWS.values():
+        name = f"{workflow.package}.simulation"
+        if find_spec(name) is not None:
+            yield import_module(name)

@@ -1,4 +1,4 @@
-"""`start` and `resume`: the conversation."""
+"""`start`: the intention, and the conversation about it."""
 
 from __future__ import annotations
 
@@ -8,18 +8,20 @@ from preflights_cli import answer_options, dialogue
 from preflights_cli.common import (
     Voice,
     by_option,
-    filed,
     finish_pending,
     given,
     is_terminal,
     key_option,
     led,
+    recording,
     tell_name,
 )
+from preflights_cli.filing import filed
 from preflights_cli.rendering import is_refusal, said
-from preflights_es.bootstrap import App
 from preflights_es.runtime.runner import Step
 from preflights_es.runtime.sessions import recalled
+from preflights_es.services.clarification.clarifications import clarifications_of
+from preflights_es.services.request import Request
 from preflights_es.workflows.clarification import WORKFLOW as CLARIFICATION
 from preflights_es.workflows.clarification.values import Mark
 
@@ -52,6 +54,7 @@ def mark_of(*, local: bool, adr: bool) -> Mark:
 @click.option("--strict", is_flag=True, help="Wait instead of going on without the model.")
 @key_option
 @led
+@recording
 def start_command(
     strict: bool,
     intention: tuple[str, ...],
@@ -63,7 +66,7 @@ def start_command(
     local: bool,
     adr: bool,
     supersedes: str | None,
-    app: App,
+    app: Request,
     voice: Voice,
 ) -> int:
     """Say what you want to build; one or two questions make the decision explicit.
@@ -84,15 +87,15 @@ def start_command(
     wanted = (
         answer_options.from_file(answers_file) if answers_file else []
     ) + answer_options.keyed(answered)
-    app.clarifications.refuse_relaying(by)
+    clarifications_of(app).refuse_relaying(by)
     app.sessions.check(wanted)
-    app.documents.check_folders()
+    app.process.documents.check_folders()
     finish_pending(app, voice)
     tell_name(app, voice)
-    step = app.clarifications.open(
+    step = clarifications_of(app).open(
         intention[0],
         app.setup(CLARIFICATION, strict=strict),
-        app.settings.heuristics,
+        app.process.settings.of(CLARIFICATION),
         mark=mark,
         supersedes=supersedes,
     )
@@ -106,31 +109,7 @@ def start_command(
         and not step.handle.session.state.question
         and not any(map(is_refusal, step.decisions))
     ):
-        step = app.clarifications.accept(step.handle.session_id, by=by)
+        step = clarifications_of(app).accept(step.handle.session_id, by=by)
         if not recalled(step):
             step = Step(filed(app, voice, step.handle), step.decisions)
-    return said(voice, step.handle, step.decisions)
-
-
-@click.command()
-@click.argument("session", default="last")
-@click.option("--no-input", is_flag=True, help="Ask no question: finish what is open.")
-@led
-def resume_command(session: str, no_input: bool, app: App, voice: Voice) -> int:
-    """Go on with a session: at a terminal the conversation, else how it stands.
-
-    Decides what an earlier error left undecided, once the error is mended. With --provider or
-    another option of a model, that model leads from here on (mock: the rules).
-
-    \b
-    Examples:
-      preflights resume
-      preflights resume 3f9a12c4 --provider openai --model gpt-5.1-mini
-    """
-    finish_pending(app, voice)
-    handle = app.sessions.load(session)
-    step = app.led_anew(handle) if app.leads.named else app.sessions.resume(handle)
-    step = Step(filed(app, voice, step.handle), step.decisions)
-    if is_terminal() and not (voice.as_json or no_input):
-        return dialogue.run(app, voice, step)
     return said(voice, step.handle, step.decisions)

@@ -1,4 +1,4 @@
-"""The team's own questions and categories, from the settings file to a configuration."""
+"""The team's own questions and categories, from the table of a settings file to a configuration."""
 
 from __future__ import annotations
 
@@ -8,13 +8,8 @@ from typing import Any, Final
 import msgspec
 
 from preflights_es.core.questions import is_placeholder
-from preflights_es.settings.file import (
-    TEXT_MAX,
-    CategoryTable,
-    ClarificationTable,
-    Source,
-    line_trouble,
-)
+from preflights_es.core.settings_table import SettingsTable, Source
+from preflights_es.core.text import line_trouble
 from preflights_es.workflows.clarification.values import (
     COMPANION,
     OTHER,
@@ -22,9 +17,40 @@ from preflights_es.workflows.clarification.values import (
     Category,
     Field,
     HeuristicsConfig,
+    Scope,
 )
 
+TEXT_MAX: Final = 300  # characters of a name, a question or an option
 LIST_MAX: Final = 50  # categories, keywords or options in one table
+
+
+class SecondaryTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A field that is filled in without a question."""
+
+    field: str
+    id: str
+
+
+class CategoryTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A category, or what is otherwise in one of the specification."""
+
+    keywords: tuple[str, ...] | None = None
+    field: str | None = None
+    id: str | None = None
+    question: str | None = None
+    options: tuple[str, ...] | None = None
+    scope: Scope | None = None
+    secondary: tuple[SecondaryTable, ...] | None = None
+
+
+class ClarificationTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The table `[clarification]` (docs/configuration.md)."""
+
+    question: str | None = None
+    description: str | None = None
+    only: tuple[str, ...] | None = None
+    menu: tuple[str, ...] | None = None
+    categories: dict[str, CategoryTable] = {}
 
 
 def heuristics_of(source: Source, table: ClarificationTable) -> HeuristicsConfig:
@@ -173,3 +199,6 @@ def _check_keys(source: Source, config: HeuristicsConfig) -> None:
             if field.id in seen:
                 raise source.wrong((*at, key), f"{field.id!r} is the key of {seen[field.id]} too")
             seen[field.id] = f"{category.name}.{field.name}"
+
+
+SETTINGS: Final = SettingsTable(ClarificationTable, heuristics_of, HeuristicsConfig())

@@ -1,0 +1,49 @@
+"""`note`: a group whose first word is a command of its own, or the note."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+import click
+
+from preflights_cli.commands import Lazy
+
+_BULLET: Final = re.compile(r"-+\s")
+
+
+class _Note(Lazy):
+    """`note add ...` is a command; any other words are a note."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        if ctx.resilient_parsing and not args:
+            return super().parse_args(ctx, args)  # a completion of the first word
+        if args and args[0] in ("-h", "--help"):
+            return super().parse_args(ctx, args)
+        if not args or args[0] not in self.table():
+            args = ["take", *args]
+        if "--" not in args:
+            # "- buy milk" is a list, and no option.
+            lists = [word for word in args if _BULLET.match(word)]
+            options = [word for word in args if not _BULLET.match(word)]
+            args = [*options, "--", *lists] if lists else options
+        return super().parse_args(ctx, args)
+
+
+@click.command(cls=_Note, under="note")
+def note_command() -> None:
+    """Write down what is on your mind: it becomes tasks, events and ideas.
+
+    `preflights note TEXT` takes a note, also from `--file FILE` or the standard input (see
+    `preflights note take --help`). A note that is one word of the list below, such as "done",
+    needs `--` before it.
+
+    \b
+    Examples:
+      preflights note "Email an Chef, Meeting 14 Uhr, Präsentation fertig"
+      preflights note --file monday.txt
+      preflights note -- "done"
+      preflights note list
+      preflights note add task "Call the tax office" --minutes 10-20
+      preflights note done last.1
+    """

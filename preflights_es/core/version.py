@@ -1,0 +1,3 @@
+"""The version of the program, which every session records."""
+
+__version__ = "0.1.0"

@@ -1,0 +1,31 @@
+"""Secrets behind characters without width, or in another form of the same letters."""
+
+from __future__ import annotations
+
+import unicodedata
+from typing import Final
+
+from preflights_es.core.text import TAGS
+from preflights_es.redaction.masking import Redacted, redact
+from preflights_es.redaction.patterns import KINDS, Kind, compiled
+
+_WITHOUT_WIDTH: Final = (
+    "[\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069"
+    f"\ufe00-\ufe0f\ufeff{TAGS}]"
+)
+
+
+def redact_hidden(text: str, kinds: tuple[Kind, ...] = KINDS) -> Redacted:
+    """What `redact` returns, or the plain form of the text where more is found in that."""
+    found = redact(text, kinds)
+    plain = plain_form(text)
+    if plain != text and len((seen := redact(plain, kinds)).kinds) > len(found.kinds):
+        return seen
+    return found
+
+
+def plain_form(text: str) -> str:
+    """The text as a reader takes it: no characters without width, one form of each letter."""
+    if text.isascii():
+        return text
+    return compiled(_WITHOUT_WIDTH).sub("", unicodedata.normalize("NFKC", text))

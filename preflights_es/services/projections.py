@@ -1,0 +1,54 @@
+"""The projections that are kept, and what folds a session for them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from preflights_es.core.events import Event
+from preflights_es.core.grammar import misplaced
+from preflights_es.core.ports import Following, Stored
+from preflights_es.core.session import Workflow
+from preflights_es.runtime.registry import WORKFLOWS
+from preflights_es.store.codec import Codec
+
+if TYPE_CHECKING:
+    from preflights_es.projections.folding import Reader
+    from preflights_es.projections.projection import Projection
+    from preflights_es.projections.projector import Projector
+
+
+def projector(log: Following) -> Projector:
+    """What keeps the projections of a log."""
+    from preflights_es.projections.projector import Projector
+
+    return Projector(log, projections(), reader())
+
+
+def projected() -> list[str]:
+    """Tables of projections, each of which has rows by session."""
+    from preflights_es.store.projected import PROJECTED
+
+    return [*PROJECTED.values()]
+
+
+def projections() -> tuple[Projection, ...]:
+    """All that are kept."""
+    from preflights_es.projections.decisions import DECISIONS
+    from preflights_es.projections.sessions import SESSIONS
+    from preflights_es.projections.usage import USAGE
+
+    return (SESSIONS, DECISIONS, USAGE)
+
+
+def reader() -> Reader:
+    """What folds a session for a projection, or for the trail."""
+    from preflights_es.projections.folding import Reader
+
+    codecs: dict[str, Codec] = {}
+
+    def decode(workflow: Workflow[Any], one: Stored) -> Event:
+        if workflow.name not in codecs:
+            codecs[workflow.name] = Codec(workflow)
+        return codecs[workflow.name].decode(one)
+
+    return Reader(WORKFLOWS, decode, misplaced)

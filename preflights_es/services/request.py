@@ -1,0 +1,126 @@
+"""What belongs to one caller of a process: who is at work, under which key, led by whom."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from preflights_es.core.completions import CompletionRequested
+from preflights_es.core.events import Actor
+from preflights_es.core.lead import Lead, Setup, setup_of
+from preflights_es.core.session import Workflow
+from preflights_es.core.version import __version__
+from preflights_es.runtime.idempotency import Once
+from preflights_es.runtime.runner import Handle, Step
+from preflights_es.runtime.sessions import Desk, Sessions
+from preflights_es.services.leads import Leads
+from preflights_es.services.own_providers import CODE
+from preflights_es.services.process import Process
+from preflights_es.services.projections import projected
+from preflights_es.system.event_loop import ran
+
+if TYPE_CHECKING:
+    from preflights_es.archive.erasure import Erasure
+
+
+class Request:
+    """One command, one call of the API: used by one thread, made anew for the next."""
+
+    def __init__(
+        self, process: Process, actor: Actor, *, leads: Leads | None = None, key: str = ""
+    ) -> None:
+        """Args:
+        leads: as the caller says; else as the settings do.
+        key: makes what the request records happen once, however often it is made.
+        """
+        self.process = process
+        self.actor = actor
+        self.leads = leads or Leads(process.settings)
+        self._key = key
+
+    @cached_property
+    def desk(self) -> Desk:
+        """Who is at work in which project."""
+        process = self.process
+        once = Once(process.runner, process.project, self._key, process.log_id)
+        return Desk(
+            process.runner,
+            process.project,
+            self.actor,
+            self.settled,
+            once,
+            self._check_lead,
+            process.numbered,
+        )
+
+    def _check_lead(self, handle: Handle) -> None:
+        self.leads.check(handle)  # those of now: the caller may have named others
+
+    @cached_property
+    def sessions(self) -> Sessions:
+        """The sessions of this project, whatever their workflow."""
+        return Sessions(self.desk)
+
+    @cached_property
+    def erasure(self) -> Erasure:
+        """What erases sessions of this project."""
+        from preflights_es.archive.erasure import Erasure
+
+        process, settings = self.process, self.process.settings
+        folders = (settings.decisions, settings.tasks)
+        return Erasure(self.desk, process.store, settings.root, CODE, projected(), folders)
+
+    def setup(self, workflow: Workflow[Any], *, strict: bool = False) -> Setup:
+        """What a new session records of the program.
+
+        Raises:
+            SettingsError: the provider lacks something; nothing is recorded yet.
+        """
+        lead = self.leads.lead(workflow, strict=strict)
+        return Setup(
+            preflights=__version__,
+            decider=workflow.decider,
+            provider=self.leads.settings.provider,
+            prompts=workflow.prompts if lead else (),
+            lead=lead,
+        )
+
+    def led_anew(self, handle: Handle) -> Step:
+        """A session under the lead that this request names, as strict as it was.
+
+        Raises:
+            SettingsError: the provider lacks something; nothing is recorded.
+            Refused: the session takes nothing any more, or a model is being asked.
+        """
+        workflow = handle.workflow
+        now = workflow.lead(handle.session.state)
+        former = now or self._first_lead(handle)
+        self.leads = self.leads.over(former)
+        lead = self.leads.lead(workflow, strict=former is not None and former.strict)
+        if lead == now and lead is not None:
+            return self.sessions.resume(handle)  # only the way to the same server was said
+        return self.sessions.led_by(handle, lead, workflow.prompts if lead else ())
+
+    def _first_lead(self, handle: Handle) -> Lead | None:
+        """Who led a session at its beginning, before a fallback."""
+        runner = self.process.runner
+        first = runner.codec(handle.workflow).decode(runner.store.read(handle.session_id)[0])
+        setup = setup_of(first)
+        return setup.lead if setup is not None else None
+
+    def settled(self, step: Step) -> Step:
+        """The session after every completion it asks for; at once where it asks for none."""
+        handle = step.handle
+        if not any(isinstance(call, CompletionRequested) for call in handle.session.calls):
+            return step
+        lead = handle.workflow.lead(handle.session.state)
+        assert lead is not None, "only a session that is led asks a model"
+        return Step(ran(lambda: self._settled(handle, lead)), step.decisions)
+
+    async def _settled(self, handle: Handle, lead: Lead) -> Handle:
+        async with self.leads.provider_for(lead) as provider:
+            return (await self.process.runner.settle(handle, provider)).handle
+
+    def close(self) -> None:
+        """Give the process back, where it was made for this request alone."""
+        self.process.close()

@@ -1,0 +1,263 @@
+"""Where a decided value came from: the answer, question, intention, response and person behind."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NoReturn
+
+from preflights_es.core.artifacts import Related
+from preflights_es.core.completions import CompletionReceived, CompletionRequested
+from preflights_es.core.decision_record import Decided, Origin
+from preflights_es.core.errors import ErasedSession, PreflightsError, Refused, UnknownSession
+from preflights_es.core.events import Event, Input
+from preflights_es.core.ids import short
+from preflights_es.core.questions import Answers
+from preflights_es.core.times import iso
+from preflights_es.core.views import Behind
+from preflights_es.projections.decisions import in_force, patches
+from preflights_es.projections.folding import Read
+from preflights_es.services.request import Request
+from preflights_es.services.results import Result, Who
+
+
+class Said(Result, frozen=True):
+    """Who recorded an Input, and when."""
+
+    version: int
+    by: Who | None
+    at: str
+
+
+class Intention(Said, frozen=True):
+    """What the session began with."""
+
+    text: str
+
+
+class Asked(Result, frozen=True):
+    """The question that a value answers."""
+
+    version: int | None
+    text: str
+    options: tuple[str, ...]
+
+
+class Answer(Said, frozen=True):
+    """What a person said."""
+
+    values: tuple[str, ...]
+
+
+class Response(Result, frozen=True):
+    """What a provider said."""
+
+    version: int | None
+    call: str
+    provider: str
+    model: str
+    prompts: tuple[str, ...]
+    text: str | None
+
+
+class Acknowledged(Result, frozen=True):
+    """Who accepted or proposed it, and who passed that on."""
+
+    version: int
+    by: Who | None
+    relayed_by: Who | None
+    at: str
+
+
+class Why(Result, frozen=True):
+    """One decided value, with the events behind it; times are ISO 8601, UTC."""
+
+    session_id: str
+    uid: str
+    standing: str
+    category: str
+    field: str
+    value: str
+    source: str
+    by: Who | None
+    at: str
+    version: int
+    keyword: str | None
+    """The word of the intention that named the value."""
+    intention: Intention
+    question: Asked | None
+    answer: Answer | None
+    response: Response | None
+    acknowledged: Acknowledged | None
+    superseded_by: Related | None
+
+
+def why(
+    request: Request,
+    what: str,
+    field: str | None = None,
+    tell: Callable[[str], None] = lambda _: None,
+) -> list[tuple[Why, str]]:
+    """Every value that is meant, with the name of its workflow.
+
+    Args:
+        what: a session or record; or a field, among the decisions that are in force.
+        tell: takes what could not be looked at.
+
+    Raises:
+        Refused: nothing matches, or nothing is decided there.
+    """
+    try:
+        session_id = request.sessions.resolved(what)
+    except UnknownSession:
+        if field is not None:
+            raise
+        return _in_force(request, what, tell)
+    read = request.process.history(session_id)
+    found = patches(read)
+    if not found:
+        refuse_undecided(read, "`preflights decisions --all` lists what is decided here")
+    decided = found[-1]
+    origins = [o for o in decided.origins if field is None or _is_named(o, decided, field)]
+    if not origins:
+        known = ", ".join(origin.field for origin in decided.origins)
+        raise Refused(f"session {short(session_id)} has no field {field!r}: it has {known}")
+    return [_why(read, decided, origin) for origin in origins]
+
+
+def refuse_undecided(read: Read, advice: str) -> NoReturn:
+    """Say why a session has no decision to tell of.
+
+    Raises:
+        ErasedSession: what it decided, if anything, is gone.
+        Refused: it could not be folded, or has decided nothing.
+    """
+    if read.trouble == "erased":
+        raise ErasedSession(read.head.session_id)
+    id_ = short(read.head.session_id)
+    if read.trouble:
+        raise Refused(f"session {id_} is {read.trouble}, and what it decided not known: {read.why}")
+    raise Refused(f"session {id_} has decided nothing: {advice}")
+
+
+def _in_force(request: Request, what: str, tell: Callable[[str], None]) -> list[tuple[Why, str]]:
+    """A field, wherever a decision that is in force has it; the newest first."""
+    process = request.process
+    rows = process.projector.rows("decisions", process.project, "in_force")
+    having = [
+        one
+        for one in in_force(rows)
+        if any(_is_named(origin, one.decided, what) for origin in one.decided.origins)
+    ]
+    if process.projector.behind:
+        tell(process.projector.behind)
+    values = []
+    for one in reversed(having):
+        try:
+            read = process.history(one.session_id)
+        except PreflightsError as error:
+            tell(str(error))  # it hides no other decision
+            continue
+        # A row says where to look; what is so is what the session's own log folds to.
+        if one.decided not in patches(read):
+            tell(
+                f"the projection 'decisions' keeps of session {short(one.session_id)} what its "
+                "log does not say: `preflights audit verify` looks into it"
+            )
+        for decided in patches(read):
+            named = [o for o in decided.origins if _is_named(o, decided, what)]
+            if decided.standing == "accepted":
+                values += [_why(read, decided, origin) for origin in named]
+    if not values:
+        raise Refused(
+            f"no session, and no field that is in force, matches {what!r}: "
+            "`preflights decisions` lists what is decided here"
+        )
+    return values
+
+
+def _is_named(origin: Origin, decided: Decided, field: str) -> bool:
+    names = (origin.field, origin.key, f"{decided.category}.{origin.field}")
+    return field.casefold() in (name.casefold() for name in names)
+
+
+def _why(read: Read, decided: Decided, origin: Origin) -> tuple[Why, str]:
+    found = Why(
+        session_id=read.head.session_id,
+        uid=decided.uid,
+        standing=decided.standing,
+        category=decided.category,
+        field=origin.field,
+        value=origin.value,
+        source=origin.source,
+        by=Who.said(origin),
+        at=iso(origin.at),
+        version=origin.version,
+        keyword=_behind(read, origin.version).keyword,
+        intention=_intention(read, decided),
+        question=_question(read, origin),
+        answer=_answer(read, origin),
+        response=_response(read, origin.response),
+        acknowledged=_acknowledged(decided),
+        superseded_by=decided.superseded_by,
+    )
+    return found, read.workflow.name
+
+
+def _event(read: Read, version: int | None) -> Event | None:
+    return None if version is None else read.events[version - 1]
+
+
+def _behind(read: Read, version: int | None) -> Behind:
+    event = _event(read, version)
+    return Behind() if event is None else read.workflow.behind(event)
+
+
+def _intention(read: Read, decided: Decided) -> Intention:
+    first = read.events[0]
+    assert isinstance(first, Input), "a session begins with an Input"
+    text = _behind(read, 1).intention or decided.title
+    return Intention(version=1, by=Who.of(first.actor), at=iso(first.at), text=text)
+
+
+def _question(read: Read, origin: Origin) -> Asked | None:
+    asked = _behind(read, origin.asked).question
+    if asked is None:
+        return None
+    return Asked(version=origin.asked, text=asked.question, options=asked.options)
+
+
+def _answer(read: Read, origin: Origin) -> Answer | None:
+    event = _event(read, origin.input)
+    if not isinstance(event, Answers):
+        return None
+    keys = (origin.key, f"{origin.key}__other")
+    values = tuple(v for given in event.answers if given.key in keys for v in given.values)
+    by = Who.of(event.actor)
+    return Answer(version=origin.input, by=by, at=iso(event.at), values=values)
+
+
+def _response(read: Read, version: int | None) -> Response | None:
+    event = _event(read, version)
+    if not isinstance(event, CompletionReceived):
+        return None
+    requests = (e for e in read.events if isinstance(e, CompletionRequested))
+    request = next((r for r in requests if r.call == event.call), None)
+    return Response(
+        version=version,
+        call=event.call,
+        provider=request.provider if request else "",
+        model=event.model or (request.model if request else ""),
+        prompts=tuple(name for name, _ in request.prompts) if request else (),
+        text=event.text,
+    )
+
+
+def _acknowledged(decided: Decided) -> Acknowledged | None:
+    if decided.acknowledged_at is None or decided.recorded is None:
+        return None
+    return Acknowledged(
+        version=decided.recorded,
+        by=Who.of(decided.acknowledged_by),
+        relayed_by=Who.of(decided.relayed_by),
+        at=iso(decided.acknowledged_at),
+    )

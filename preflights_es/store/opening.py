@@ -1,0 +1,89 @@
+"""What schema the tables of a log have, and how they come to today's."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from typing import Final
+
+from preflights_es.core.errors import LogBusy, LogDamaged, LogFromFuture, NoLog
+from preflights_es.store import frozen
+from preflights_es.store.database import Database
+from preflights_es.store.urls import may_create, shown_url
+
+_OURS: Final = {"alembic_version", "events", "heads"}
+
+
+def schema(database: Database) -> str | None:
+    """The revision of the tables; None where there are none.
+
+    Raises:
+        LogDamaged: the tables are another program's, or say no schema, or several.
+    """
+    names = database.tables()
+    if not names:
+        return None
+    if not names >= _OURS:
+        raise LogDamaged(shown_url(database.url), 0, "it is another program's database")
+    rows = database.looked(
+        lambda cursor: cursor.execute("SELECT version_num FROM alembic_version").fetchall()
+    )
+    found = [str(row[0] or "") for row in rows]
+    if not any(found):
+        raise LogDamaged(shown_url(database.url), 0, "it does not say its schema")
+    if len(found) > 1:
+        from preflights_es.store import migrate
+
+        raise LogDamaged(shown_url(database.url), 0, migrate.several(found))
+    return found[0]
+
+
+def make_current(database: Database, *, creates: bool, hurries: bool = False) -> None:
+    """Create or upgrade the tables where needed.
+
+    Args:
+        hurries: wait only a moment for a process that writes: the command only reads.
+
+    Raises:
+        NoLog: there are none, and none are to be made.
+        LogFromFuture: a newer version of this program made them.
+        LogDamaged: they are not ours.
+        LogBusy: they must be upgraded, and another process is writing.
+        StoreUnavailable: they cannot be upgraded.
+    """
+    url = database.url
+    found = _known_schema(database)
+    if found is None and not (creates and may_create(url)):
+        raise NoLog(shown_url(url))
+    try:
+        if found is None:
+            with database.hurried() if hurries else nullcontext():
+                is_made = database.made()
+            found = _known_schema(database) if is_made else None  # an older version may be first
+        if found != frozen.schema():
+            from preflights_es.store import migrate
+
+            database.close()
+            with database.translated():
+                migrate.upgrade(url, hurries=hurries)
+    except LogBusy as error:
+        raise LogBusy(_busy(found)) from error
+
+
+def _known_schema(database: Database) -> str | None:
+    """As `schema`; `LogFromFuture`: a newer version of this program made the tables."""
+    found, known = schema(database), frozen.schema()
+    if found is not None and found > known and found.isdigit():
+        raise LogFromFuture(
+            f"the log {shown_url(database.url)} has schema {found}, this version knows {known}: "
+            "upgrade preflights"
+        )
+    return found
+
+
+def _busy(found: str | None) -> str:
+    if found is None:
+        return "the log is being made by another process: run this again"
+    return (
+        f"the log must be upgraded first, from schema {found} to {frozen.schema()}, and another "
+        "process is writing: run this again when it is done, or run `preflights admin db upgrade`"
+    )

@@ -1,0 +1,150 @@
+"""The groups of commands, their old names, and the session that is meant without a name."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+
+import click
+import pytest
+
+from preflights_cli.commands import MOVED, SECTIONS, commands, workflows
+from preflights_cli.main import preflights
+from tests.cli.program import Project
+from tests.markdown import ROOT
+
+OLD = {
+    "notes": "note list",
+    "tasks --all": "note tasks --all",
+    "events --json": "note events --json",
+    "ideas": "note ideas",
+    "db status --json": "admin db status --json",
+    "projections status": "admin projections status",
+    "render last --check": "admin render last --check",
+    "renumber --check": "admin renumber --check",
+    "erase last --dry-run --json": "admin erase last --dry-run --json",
+    "erase last": "admin erase last",
+    "export last": "admin export last",
+    "import nowhere.jsonl": "admin import nowhere.jsonl",
+    "completion fish": "admin completion fish",
+    "task done last.1 --json": "note done last.1 --json",
+    "task cancel last": "note cancel last",
+    "task edit last.1": "note edit last.1",
+    "task --help": "note --help",
+}
+
+
+def test_help_has_the_sections_in_order(house: Project) -> None:
+    lines = house.call("--help").out.splitlines()
+    found = [line.removesuffix(":") for line in lines if line.removesuffix(":") in SECTIONS]
+    assert found == ["Decide", "Look", "Replay", "Notes", "Set up"]
+    assert all(len(line) <= 80 for line in lines)
+    for old in {name.split()[0] for name in MOVED}:
+        assert not any(line.startswith(f"  {old} ") for line in lines), old
+
+
+def test_every_command_stands_in_one_section() -> None:
+    top = [name for name in commands() if " " not in name]
+    listed = preflights.list_commands(click.Context(preflights))
+    assert sorted(listed) == sorted(top)
+    assert listed == [name for names in SECTIONS.values() for name in names]
+
+
+def test_a_command_of_a_workflow_that_is_in_no_section_stands_last() -> None:
+    table = {"weather": ("x", "What the weather is."), "start": ("y", "Begin.")}
+    assert preflights.sections(table)["More"] == ["weather"]
+
+
+@pytest.mark.parametrize("old", OLD)
+def test_an_old_name_does_the_same_and_says_the_new_one(house: Project, old: str) -> None:
+    house.call("note", "add", "task", "Call the tax office")
+    house.decided()
+    then = house.call(*OLD[old].split())
+    done = house.call(*old.split())
+    told, _, err = done.err.partition("\n")
+    assert (done.code, done.out, err) == then
+    name = next(name for name in MOVED if old.startswith(name))
+    new = MOVED[name]
+    assert told == (
+        f"`preflights {name}` is now `preflights {new}`: use the new name, "
+        "the old one goes in the next release"
+    )
+
+
+def test_every_old_name_is_tried() -> None:
+    assert {name for name in MOVED if any(old.startswith(name) for old in OLD)} == {
+        *MOVED,
+    } - {"task -h"}
+
+
+def test_a_task_without_a_word_takes_no_note(house: Project) -> None:
+    done = house.call("task", stdin=b"buy milk")
+    assert (done.code, done.out) == (2, "")
+    assert house.call("sessions", "--json").json["sessions"] == []
+
+
+@pytest.mark.parametrize(
+    ("words", "note"),
+    [
+        (("--", "done"), "done"),
+        (("--json", "--", "ideas"), "ideas"),
+        (("list the apples",), "list the apples"),
+        (("--", "- Milch"), "- Milch"),
+        (("- Milch",), "- Milch"),
+        (("take", "edit"), "edit"),
+    ],
+)
+def test_a_note_may_be_a_word_that_names_a_command(
+    house: Project, words: tuple[str, ...], note: str
+) -> None:
+    house.call("note", *words)
+    (row,) = house.call("note", "list", "--json").json["notes"]
+    assert row["note"] == note
+
+
+@pytest.mark.parametrize(
+    "command", ["show", "log", "prompt", "why", "replay", "admin export", "admin render --check"]
+)
+def test_the_last_session_is_meant_where_a_command_only_reads_one(
+    house: Project, command: str
+) -> None:
+    house.decided()
+    house.decided("Add SSO")
+    one, *options = command.replace("admin ", "admin_").split()
+    named = house.call(*one.split("_"), "last", *options)
+    assert named.code == 0
+    assert house.call(*command.split()) == named
+
+
+@pytest.mark.parametrize(
+    "command", ["accept", "abandon", "answer", "revise", "admin erase", "note done"]
+)
+def test_a_command_that_changes_a_session_wants_its_name(house: Project, command: str) -> None:
+    house.started_session()
+    before = house.show()
+    assert house.call(*command.split()).code == 2
+    assert house.show() == before
+
+
+def test_the_table_of_commands_imports_no_command() -> None:
+    code = (
+        "import sys; from preflights_cli.commands import commands; commands();"
+        "print(*sorted(m for m in sys.modules if m.startswith('preflights_')))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == [
+        "preflights_cli",
+        "preflights_cli.commands",
+        "preflights_cli.workflows",
+        *(f"preflights_cli.workflows.{name}" for name in workflows()),
+    ]
+
+
+def test_nothing_else_on_the_command_line_names_a_workflow() -> None:
+    folder = ROOT / "cli" / "preflights_cli"
+    named = re.compile("|".join(rf"\b{name}s?\b" for name in workflows()))
+    for path in folder.rglob("*.py"):
+        if path.relative_to(folder).parts[0] != "workflows":
+            found = [line for line in path.read_text().splitlines() if named.search(line)]
+            assert found == [], path

@@ -1,0 +1,104 @@
+"""Sessions of a workflow that shows nothing of its own on the command line."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+from contextlib import redirect_stderr, redirect_stdout
+from typing import ClassVar, Final
+
+import pytest
+from msgspec.structs import replace
+
+from preflights_cli import rendering
+from preflights_cli.commands import workflows
+from preflights_cli.common import Voice
+from preflights_es.core.questions import AnswerRefusal, Refusal
+from preflights_es.core.views import Question, View
+from preflights_es.runtime.runner import Handle, Runner
+from preflights_es.store.memory import MemoryStore
+from tests import toy
+from tests.fixed import PROJECT, Clock, Ids, salt
+from tests.markdown import tables, ticked
+
+ASKING: Final = View(
+    status="needs_answers",
+    intention="Say \x1b[31mhello",
+    questions=(Question("tone", "single_choice", "In which tone?", ("kind", "short")),),
+    progress=0.5,
+    warnings=("it is late",),
+)
+
+
+SESSION: Final = "00000001-0000-7000-8000-000000000001"
+
+
+class ToneRefused(AnswerRefusal, frozen=True):
+    tag: ClassVar[str] = "toy.tone_refused.v1"
+
+
+class NotNow(Refusal, frozen=True):
+    tag: ClassVar[str] = "toy.not_now.v1"
+
+
+REFUSED: Final = (ToneRefused(key="tune", reason="unknown_question", expected=("tone",)), NotNow())
+
+
+@pytest.fixture
+def handle() -> Handle:
+    """A session of the toy that asks something."""
+    asking = replace(toy.WORKFLOW, view=lambda _state: ASKING)
+    run = Runner(MemoryStore(Clock(), salt), {"toy": asking}, Clock(), Ids())
+    return run.open(asking, PROJECT, toy.said("hello"), SESSION, "first").handle
+
+
+def spoken(say: Callable[[Voice], int]) -> tuple[int, str, str]:
+    out, err = io.StringIO(), io.StringIO()
+    with redirect_stdout(out), redirect_stderr(err):
+        code = say(Voice(as_json=False, quiet=False, verbose=False))
+    return code, out.getvalue(), err.getvalue()
+
+
+def test_it_is_shown_with_its_status_and_its_question(handle: Handle) -> None:
+    assert "toy" not in workflows()
+    code, out, err = spoken(lambda voice: rendering.said(voice, handle))
+    id_ = SESSION[-8:]
+    assert code == 3
+    assert out.splitlines() == [
+        "Say \\x1b[31mhello",
+        f"  session {id_}, needs answers",
+        "",
+        "In which tone?",
+        "  1. kind",
+        "  2. short",
+        f"Answer with: preflights answer {id_} VALUE",
+    ]
+    assert err == "warning: it is late\n"
+
+
+def test_what_is_refused_is_said(handle: Handle) -> None:
+    code, _, err = spoken(lambda voice: rendering.said(voice, handle, REFUSED))
+    assert code == 1
+    assert err.splitlines()[:2] == [
+        "Not taken: 'tune' was refused: unknown question: it takes tone",
+        "Not done: the session does not allow it now",
+    ]
+
+
+def test_its_json_has_the_documented_fields(handle: Handle) -> None:
+    shape = rendering.session_json(handle, REFUSED)
+    assert shape["format"] == "any-session/1"
+    assert set(shape) == {ticked(row["field"])[0] for row in tables("docs/api.md")["any-session/1"]}
+    assert shape["refused"] == [
+        {
+            "key": "tune",
+            "reason": "unknown_question",
+            "message": "'tune' was refused: unknown question: it takes tone",
+        }
+    ]
+
+
+def test_every_workflow_with_a_folder_has_a_display() -> None:
+    for name in workflows():
+        assert isinstance(rendering.shown_of(name), rendering.Shown)
+        assert rendering.shown_of(name) is not rendering.PLAIN
