@@ -5,13 +5,14 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: help demo test check style types format bench lock clean
+.PHONY: help demo test check style types format bench freeze lock clean
 
 help:
 	@echo "make demo    a session from intention to replay, in a throw-away folder"
 	@echo "make test    format, lint, types, import contracts, tests"
 	@echo "make bench   measures speed and writes docs/performance.md"
 	@echo "make format  mends format and what lint can mend"
+	@echo "make freeze  writes the statements and tables of SQLite anew"
 	@echo "make lock    writes constraints.txt anew"
 
 $(READY): pyproject.toml constraints.txt
@@ -53,6 +54,9 @@ format: $(READY)
 
 bench: $(READY)
 	$(BIN)/python -m tests.benchmarks
+
+freeze: $(READY)
+	$(BIN)/python -m tests.store.freeze
 
 lock: $(READY)
 	$(BIN)/python -m uv pip compile --quiet --universal --no-annotate --no-header \

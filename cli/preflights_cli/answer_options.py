@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import sys
 from codecs import BOM_UTF8
@@ -13,13 +12,14 @@ import click
 
 from preflights_es.core.errors import Refused
 from preflights_es.core.json import decoded
+from preflights_es.core.late_pattern import late_pattern
 from preflights_es.core.views import Question
 
 Answers = list[tuple[str, tuple[str, ...]]]
 
 FILE_MAX: Final = 1_000_000  # bytes of an answers file
 
-_KEYED = re.compile(r"([a-z][a-z0-9_]*(?:\.[a-z0-9_]+)?)=(.*)", re.DOTALL)
+_KEYED = late_pattern(r"([a-z][a-z0-9_]*(?:\.[a-z0-9_]+)?)=(.*)", re.DOTALL)
 
 
 def keyed(texts: tuple[str, ...]) -> Answers:
@@ -74,6 +74,8 @@ def from_file(name: str) -> Answers:
     Raises:
         Refused: it is not one.
     """
+    import json
+
     where = "the standard input" if name == "-" else name
     try:
         raw = sys.stdin.buffer.read(FILE_MAX + 1) if name == "-" else _read(name)

@@ -16,6 +16,7 @@ import click
 from preflights_es import bootstrap as composition
 from preflights_es.core.errors import LogBusy, PreflightsError, StoreUnavailable
 from preflights_es.core.json import encoded
+from preflights_es.core.late_pattern import late_pattern
 from preflights_es.core.text import NAME_MAX, TAGS, problem, shown, visible
 from preflights_es.services.request import Request
 from preflights_es.settings.load import Options
@@ -25,7 +26,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 # What JSON may hold as it is, but a terminal obeys or hides: C1 controls, turns of direction, tags.
-_OBEYED: Final = re.compile(f"[\x7f-\x9f\u2028\u2029\ufeff\u202a-\u202e\u2066-\u2069{TAGS}]")
+_OBEYED: Final = late_pattern(f"[\x7f-\x9f\u2028\u2029\ufeff\u202a-\u202e\u2066-\u2069{TAGS}]")
 
 PAGE: Final = 65_536  # bytes of a long list that are written at once
 
@@ -96,7 +97,8 @@ class Voice:
 
 def escaped(json: bytes | bytearray) -> bytes:
     """The same JSON, with nothing in it that a terminal would obey or hide."""
-    return _OBEYED.sub(_as_json, json.decode()).encode()
+    text = json.decode()
+    return bytes(json) if text.isprintable() else _OBEYED.sub(_as_json, text).encode()
 
 
 def _as_json(found: re.Match[str]) -> str:

@@ -8,15 +8,16 @@ from typing import Final
 
 import click
 
+from preflights_es.core.late_pattern import late_pattern
 from preflights_es.core.times import EPOCH, iso
 
 DAY_LENGTH: Final = len("2026-11-22")
 
-_WEEK: Final = re.compile(r"\d{4}-?W\d{2}(?!-?\d)")
+_WEEK: Final = late_pattern(r"\d{4}-?W\d{2}(?!-?\d)")
 """A week without a day: Python takes it for its Monday."""
 
 
-_DATE: Final = re.compile(
+_DATE: Final = late_pattern(
     r"[0-9]{4}(-?)(?:[0-9]{2}\1[0-9]{2}|W[0-9]{2}\1[0-9])(?P<rest>.*)", re.DOTALL
 )
 """A day, and what stands behind it: Python takes any sign there for the one before a time."""

@@ -13,9 +13,9 @@ from preflights_es.archive.verification import walked
 from preflights_es.core.errors import LogDamaged
 from preflights_es.core.text import shown
 from preflights_es.services.request import Request
+from preflights_es.store import frozen
 from preflights_es.store.sql import SqlStore
-from preflights_es.store.tables import SCHEMA
-from preflights_es.store.urls import parsed, shown_url
+from preflights_es.store.urls import file_of, parsed, shown_url
 from preflights_es.system import clock_ids
 from preflights_es.system.output_file import new_path
 
@@ -69,9 +69,9 @@ def status_command(app: Request, voice: Voice) -> int:
     shape = {
         "format": "db-status/1",
         "database": shown_url(url),
-        "engine": url.get_backend_name(),
+        "engine": "sqlite" if file_of(url) else "postgresql",
         "schema": store.schema() if is_there else None,
-        "schema_known": SCHEMA,
+        "schema_known": frozen.schema(),
         "bytes": store.database.size() if is_there else None,
         "project": app.process.project,
         **store.counts(),

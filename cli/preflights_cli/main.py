@@ -18,7 +18,7 @@ import click
 
 from preflights_cli.commands import Program, commands
 from preflights_es.core.version import __version__
-from preflights_es.system.gc_tuning import collect_seldom
+from preflights_es.system.gc_tuning import collect_no_more, collect_seldom
 from preflights_es.system.import_path import keep_to_absolute_folders
 
 EXIT_REFUSED, EXIT_USAGE, EXIT_WAITING, EXIT_DAMAGED, EXIT_WORLD = 1, 2, 3, 4, 5
@@ -119,7 +119,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     _open_streams()
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, _interrupted)
-    sys.exit(run(list(sys.argv[1:] if arguments is None else arguments)))
+    code = run(list(sys.argv[1:] if arguments is None else arguments))
+    collect_no_more()
+    sys.exit(code)
 
 
 def _interrupted(_number: int, _frame: FrameType | None) -> None:

@@ -20,11 +20,10 @@ from preflights_es.core.session import STATUSES
 from preflights_es.core.text import one_line, shortened, shown
 from preflights_es.core.times import iso
 from preflights_es.core.views import Question
-from preflights_es.projections.audit import kind
 from preflights_es.runtime.registry import WORKFLOWS
 from preflights_es.runtime.runner import Handle
 from preflights_es.services.request import Request
-from preflights_es.store import chain, jsonl
+from preflights_es.store import chain
 from preflights_es.store.codec import Codec
 from preflights_es.system import clock_ids
 
@@ -200,6 +199,8 @@ def log_command(session: str, app: Request, voice: Voice) -> int:
     stored = app.process.store.read(session_id)
     trouble: LogDamaged | None = None
     if voice.as_json:
+        from preflights_es.store import jsonl
+
         voice.lines(jsonl.lines(stored))
     elif stored:
         trouble = _say_events(app, voice, stored)
@@ -211,6 +212,8 @@ def log_command(session: str, app: Request, voice: Voice) -> int:
 
 def _say_events(app: Request, voice: Voice, stored: Sequence[Stored]) -> LogDamaged | None:
     """Show them; why the first of those that cannot be read is none that is known."""
+    from preflights_es.projections.audit import kind
+
     codec = app.process.runner.codec(app.process.runner.workflow(stored[0].workflow))
     taken = erased(stored)
     read = [_decoded(codec, one) for one in stored]

@@ -1,5 +1,7 @@
 """Tables for people, of any length: drawn page by page, as wide as the terminal.
 
+rich says how wide letters of other scripts are and parts them; only they have it imported.
+
 rich's own table wants every row before it draws the first, and takes ten times as long for each:
 rows are laid out here, and rich says how wide text is. As in `psql` with a FETCH_COUNT, columns
 follow what was seen of them so far; further down they may be wider.
@@ -7,8 +9,6 @@ follow what was seen of them so far; further down they may be wider.
 
 from __future__ import annotations
 
-import re
-import shutil
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice, zip_longest
@@ -17,6 +17,7 @@ from typing import Final, NamedTuple
 import click
 
 from preflights_cli.common import coloured
+from preflights_es.core.late_pattern import late_pattern
 from preflights_es.core.text import shortened, shown
 
 
@@ -37,7 +38,11 @@ COLUMN_MIN: Final = 4  # characters; a narrower terminal breaks lines itself
 GAP: Final = "  "  # between columns
 PAGE: Final = 500  # rows that are measured together, and held
 
-_WORD: Final = re.compile(r" *[^ ]+")
+_WORD: Final = late_pattern(r" *[^ ]+")
+_NARROW: Final = late_pattern(
+    "[ -~\xa1-\xac\xae-\u02af\u2010-\u2027\u2030-\u205e\u20ac\u2190-\u2193\u2500-\u257f]*"
+)
+"""Characters that take one column each: those of European languages, and of our own lines."""
 
 
 def table(columns: tuple[Column, ...], *, whole: bool = False) -> None:
@@ -98,7 +103,7 @@ def _fitting(wanted: Sequence[int], words: Sequence[int], room: int) -> list[int
 
 def _size(text: str) -> int:
     """Its width on a terminal; rich keeps every text that it measured, which takes memory."""
-    if text.isascii():
+    if _is_narrow(text):
         return len(text)
     from rich.cells import cell_len
 
@@ -139,15 +144,17 @@ def _last(text: str, *, whole: bool) -> str:
 
 def _cut(text: str, width: int) -> str:
     """The text, with an ellipsis where it ends too early."""
+    if _size(text) <= width:
+        return text
+    if _is_narrow(text):
+        return text[: width - 1] + "…"
     from rich.cells import set_cell_size
 
-    return text if _size(text) <= width else set_cell_size(text, width - 1) + "…"
+    return set_cell_size(text, width - 1) + "…"
 
 
 def _wrapped(text: str, width: int) -> list[str]:
     """Lines, broken between words; a word that is longer than a line is broken within."""
-    from rich.cells import chop_cells
-
     if _size(text) <= width:
         return [text]
     lines: list[str] = []
@@ -157,7 +164,7 @@ def _wrapped(text: str, width: int) -> list[str]:
         if used + size > width:
             if line:
                 lines.append(line)
-            *full, line = chop_cells(word.lstrip(" "), width)
+            *full, line = _chopped(word.lstrip(" "), width)
             lines += full
             used = _size(line)
         else:
@@ -165,8 +172,25 @@ def _wrapped(text: str, width: int) -> list[str]:
     return [*lines, line]
 
 
+def _chopped(word: str, width: int) -> list[str]:
+    """Parts of a word that are at most so wide."""
+    if _is_narrow(word):
+        return [word[n : n + width] for n in range(0, len(word), width)]
+    from rich.cells import chop_cells
+
+    return chop_cells(word, width)
+
+
+def _is_narrow(text: str) -> bool:
+    return (text.isascii() and text.isprintable()) or _NARROW.fullmatch(text) is not None
+
+
 def _width() -> int:
-    return shutil.get_terminal_size().columns if sys.stdout.isatty() else PIPE_WIDTH
+    if not sys.stdout.isatty():
+        return PIPE_WIDTH
+    import shutil
+
+    return shutil.get_terminal_size().columns
 
 
 def _speaks_unicode() -> bool:

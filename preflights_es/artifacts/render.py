@@ -6,26 +6,26 @@ placeholder is empty is left out, so that no section says nothing.
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Callable, Mapping
-from importlib.resources import files
+from pathlib import Path
 from string import Template
 from typing import Final
 
 from preflights_es.core.artifacts import Record, RecordField, Related
 from preflights_es.core.errors import LogFromFuture
+from preflights_es.core.json import encoded
+from preflights_es.core.late_pattern import late_pattern
 from preflights_es.core.text import one_line, shortened, shown, shown_lines, slug
 
 TITLE_MAX: Final = 120  # characters of a heading
 BRIEF_BYTES_MAX: Final = 1_500  # about 375 tokens of English, under 500 of any script
 
 # What means something wherever it stands: an underscore inside a word and a lone ampersand do not.
-_MARKUP = re.compile(r"[\\`*\[\]<>|~]|(?<![^\W_])_|_(?![^\W_])|&(?=#?\w+;)")
+_MARKUP = late_pattern(r"[\\`*\[\]<>|~]|(?<![^\W_])_|_(?![^\W_])|&(?=#?\w+;)")
 # What means something at the start of a line, and at the end of a heading.
-_MARGINS = re.compile(r"^[#+=:-]|(?<= )#+$")
-_TEMPLATE = re.compile(r"[a-z_]+\.v[0-9]+")
-_COUNT = re.compile(r"^(\d+)(?=[.)])")
+_MARGINS = late_pattern(r"^[#+=:-]|(?<= )#+$")
+_TEMPLATE = late_pattern(r"[a-z_]+\.v[0-9]+")
+_COUNT = late_pattern(r"^(\d+)(?=[.)])")
 
 
 def document(template: str, record: Record) -> str:
@@ -57,7 +57,7 @@ def brief(record: Record) -> str:
 
 def _template(name: str) -> str:
     # The name stands in a log, which may come from elsewhere: it must not lead to another file.
-    found = files("preflights_es.artifacts") / "templates" / f"{name}.md"
+    found = Path(__file__).with_name("templates") / f"{name}.md"
     if not _TEMPLATE.fullmatch(name) or not found.is_file():
         raise LogFromFuture(
             f"the template {name!r} is not known to this version: upgrade preflights"
@@ -241,4 +241,4 @@ def _quoted(text: str) -> str:
 
 def _yaml(text: str) -> str:
     """A double-quoted scalar: JSON's strings are YAML's."""
-    return json.dumps(shown(one_line(text)), ensure_ascii=False)
+    return encoded(shown(one_line(text))).decode()

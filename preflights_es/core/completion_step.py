@@ -7,7 +7,6 @@ with the first (the second failure ends it). Nothing here knows what is asked.
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
@@ -235,6 +234,8 @@ def text_of(outcome: CompletionReceived) -> str:
     """The response as text; what was not UTF-8 is shown as replacement characters."""
     if outcome.text is not None:
         return outcome.text
+    import base64
+
     return base64.b64decode(outcome.text_base64 or "").decode("utf-8", "replace")
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import re
+from preflights_es.core.late_pattern import late_pattern
 
 SHORT = 8
 """Characters of an id that people see and type: its random end (issue 1)."""
@@ -16,7 +16,7 @@ DIGITS = frozenset("0123456789abcdef-")
 SALT_BYTES = 16
 """Of chance beside a payload, so that its digest does not give the payload away."""
 
-_TIME = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-")
+_TIME = late_pattern(r"[0-9a-f]{8}-[0-9a-f]{4}-")
 """How an id begins."""
 
 

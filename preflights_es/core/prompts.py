@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from functools import lru_cache
 from hashlib import sha256
-from importlib.resources import files
 from typing import Final
 
 import msgspec
 
-_ID: Final = re.compile(r"[a-z][a-z_]*\.v[1-9][0-9]{0,3}")
+from preflights_es.core.late_pattern import late_pattern
+
+_ID: Final = late_pattern(r"[a-z][a-z_]*\.v[1-9][0-9]{0,3}")
 
 
 class Prompt(msgspec.Struct, frozen=True):
@@ -33,6 +33,8 @@ def prompt(package: str, id_: str) -> Prompt:
     """
     if not _ID.fullmatch(id_):
         raise FileNotFoundError(id_)
+    from importlib.resources import files  # with a temporary folder, and what that needs
+
     data = (files(package) / "prompts" / f"{id_}.md").read_bytes()
     return Prompt(id_, data.decode(), sha256(data).hexdigest())
 
@@ -54,6 +56,8 @@ def wanted(package: str, name: str, pairs: Iterable[tuple[str, str]], default: s
 
 def versions(package: str, name: str) -> tuple[str, ...]:
     """Every version of a prompt that exists, the oldest first."""
+    from importlib.resources import files
+
     found = (entry.name.removesuffix(".md") for entry in (files(package) / "prompts").iterdir())
     ours = [id_ for id_ in found if _ID.fullmatch(id_) and id_.rpartition(".v")[0] == name]
     return tuple(sorted(ours, key=lambda id_: int(id_.rpartition(".v")[2])))

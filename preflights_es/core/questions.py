@@ -5,10 +5,10 @@ Each workflow has its own events, with its own tags, made from these.
 
 from __future__ import annotations
 
-import re
 from typing import Final, Literal
 
 from preflights_es.core.events import Decision, Input, Value
+from preflights_es.core.late_pattern import late_pattern
 
 RefusalReason = Literal[
     "unknown_question",
@@ -52,7 +52,7 @@ class AnswerRefusal(Refusal, frozen=True):
 
 # What counts as an answer --------------------------------------------------------------------
 
-PLACEHOLDER: Final = re.compile(
+PLACEHOLDER: Final = late_pattern(
     r"tbd|tba|tbc|to-?do|n/a|to be (?:determined|decided|defined|confirmed)|placeholder|xxx+"
     r"|[?\u2013\u2014-]+|redacted:[a-z]+"
 )

@@ -6,6 +6,8 @@ import re
 import unicodedata
 from typing import Final
 
+from preflights_es.core.late_pattern import late_pattern
+
 INTENTION_MAX: Final = 4_000  # characters; an intention is a sentence, not a document
 ANSWER_MAX: Final = 2_000  # characters, each value of an answer
 KEY_MAX: Final = 100  # characters of a question's id
@@ -17,15 +19,15 @@ TAGS: Final = "\U000e0000-\U000e007f"
 Scotland and Wales hold some: they are shown as a black flag and escapes."""
 _UNSEEN_MARKS = "\u00ad\u061c\u200b\u200e\u200f\u2060-\u2064"
 """Without width; the joiners of emoji and scripts are not among them."""
-_UNSAFE = re.compile(
+_UNSAFE = late_pattern(
     f"[\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff\ud800-\udfff{_BIDI}{_UNSEEN_MARKS}{TAGS}]"
 )
-_UNSAFE_MULTILINE = re.compile(
+_UNSAFE_MULTILINE = late_pattern(
     f"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff\ud800-\udfff{_BIDI}{_UNSEEN_MARKS}{TAGS}]"
 )
-_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
-_SURROGATE = re.compile(r"[\ud800-\udfff]")
-_WORD = re.compile(r"[a-z0-9]+")
+_CONTROL = late_pattern(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
+_SURROGATE = late_pattern(r"[\ud800-\udfff]")
+_WORD = late_pattern(r"[a-z0-9]+")
 
 SLUG_MAX: Final = 60  # characters, so that a path stays readable in a listing
 
@@ -34,6 +36,8 @@ def problem(text: str, limit: int) -> str | None:
     """Why a text cannot be recorded, in words that say what to do; None when it can."""
     if len(text) > limit:
         return f"has {len(text):,} characters, at most {limit:,} are taken: shorten it"
+    if text.isprintable():  # so is most of what people type, and no pattern is compiled for it
+        return None
     if found := _SURROGATE.search(text):
         return (
             f"is not valid Unicode (a lone surrogate at character {found.start() + 1}): retype it"
@@ -65,6 +69,8 @@ def _escape(found: re.Match[str]) -> str:
 
 def shown(text: str) -> str:
     """Safe on a terminal, on one line: nothing in it moves the cursor, turns a line or hides."""
+    if text.isprintable():  # as `str` has it, nothing that is escaped here is
+        return text
     return _UNSAFE.sub(_escape, text.replace("\r\n", "\n").replace("\n", "⏎ "))
 
 

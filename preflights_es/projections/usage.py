@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
-from statistics import median
 from typing import Any, Final, Literal
 
 import msgspec
@@ -289,6 +288,8 @@ def price_of(row: Mapping[str, Any], prices: Sequence[Price]) -> Price | None:
 def _used(key: tuple[str, ...], total: _Sum, by: Sequence[By]) -> Used:
     provider, model, prompt = key
     latencies = total.latencies
+    from statistics import median
+
     return Used(
         provider=provider,
         model=model if "model" in by else None,

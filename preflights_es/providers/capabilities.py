@@ -15,6 +15,7 @@ from urllib.parse import SplitResult, urlsplit
 import msgspec
 
 from preflights_es.core.errors import LLMAPIError
+from preflights_es.core.late_pattern import late_pattern
 
 Api = Literal["chat", "responses"]
 
@@ -208,7 +209,7 @@ def arguments(endpoint: str, parameters: tuple[tuple[str, str], ...]) -> dict[st
 
 # 3. Addresses --------------------------------------------------------------------------------
 
-_HOST = re.compile(r"(?!.{254})([A-Za-z0-9_-]{1,63}\.)*[A-Za-z0-9_-]{1,63}")
+_HOST = late_pattern(r"(?!.{254})([A-Za-z0-9_-]{1,63}\.)*[A-Za-z0-9_-]{1,63}")
 
 
 def checked_url(provider: str, url: str) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path, PurePosixPath
@@ -22,12 +21,13 @@ from preflights_es.core.errors import (
     Refused,
     UnknownSession,
 )
+from preflights_es.core.late_pattern import late_pattern
 from preflights_es.core.ports import Stored
 from preflights_es.runtime.performer import PROGRAM
 from preflights_es.runtime.runner import Handle, Runner, Step
 from preflights_es.store.chain import verified
 
-NAME: Final = re.compile(r"(?:\d{4,9}|[0-9a-f]{12})(?:-[a-z0-9-]+)?\.md")  # see `document_path`
+NAME: Final = late_pattern(r"(?:\d{4,9}|[0-9a-f]{12})(?:-[a-z0-9-]+)?\.md")  # see `document_path`
 FINISH_S: Final = 0.25  # seconds that a command waits for another one's documents before its own
 
 

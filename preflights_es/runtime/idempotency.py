@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from hashlib import sha256
 from itertools import takewhile
@@ -173,6 +172,8 @@ class Once:
 
         Source: docs/specs/log.md, section 4.
         """
+        import json
+
         named: list[Any] = [self._log_id(), self._project, self._key, count]
         formerly = f"{self._project}\0{self._key}\0{count}"
         return _digest("key2", json.dumps(named, separators=(",", ":"))), _digest("key", formerly)

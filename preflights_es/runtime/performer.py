@@ -6,7 +6,6 @@ process that began it: it may have been paid (docs/decisions/0005).
 
 from __future__ import annotations
 
-import base64
 import contextlib
 from collections.abc import Awaitable, Callable, Container
 from typing import Any, Final
@@ -214,6 +213,8 @@ def _valid(text: str | None) -> tuple[str | None, str | None]:
     try:
         text.encode()
     except UnicodeEncodeError:
+        import base64
+
         raw = text.encode("utf-8", "surrogatepass")
         return None, base64.b64encode(raw).decode()
     return text, None

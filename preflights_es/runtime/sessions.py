@@ -26,6 +26,7 @@ from preflights_es.core.errors import (
     UnknownSession,
 )
 from preflights_es.core.events import Actor, InputQuarantined, SessionAbandoned
+from preflights_es.core.late_pattern import late_pattern
 from preflights_es.core.lead import Lead, LeadChanged, StepRetried
 from preflights_es.core.ports import Head
 from preflights_es.core.questions import Answers
@@ -35,7 +36,7 @@ from preflights_es.runtime.idempotency import Once, Recalled, Wanted
 from preflights_es.runtime.runner import Handle, Runner, Step
 from preflights_es.runtime.sanitizing import cleaned, cleaned_answers, name_cleaned
 
-RECORD: Final = re.compile(r"adr-?0*([1-9][0-9]{0,8})", re.IGNORECASE)
+RECORD: Final = late_pattern(r"adr-?0*([1-9][0-9]{0,8})", re.IGNORECASE)
 RECENT: Final = 50  # sessions looked at before all of a project are
 LAST = "last"
 

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, overload
 
 from preflights_es.core.errors import LogFromFuture, NoLog, PreflightsError
 from preflights_es.core.ports import Head, Stream
-from preflights_es.runtime.documents import Documents
 from preflights_es.runtime.registry import WORKFLOWS
 from preflights_es.runtime.runner import Handle, Runner
 from preflights_es.services.projections import projected, projections, projector, reader
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
     from preflights_es.projections.follower import Progress
     from preflights_es.projections.projector import Projector
     from preflights_es.projections.verification import Holding
+    from preflights_es.runtime.documents import Documents
     from preflights_es.store.listening import Listener
     from preflights_es.store.projection_feed import SqlFollowing
 
@@ -124,6 +124,8 @@ class Process:
     @made_once
     def documents(self) -> Documents:
         """The performer of files."""
+        from preflights_es.runtime.documents import Documents
+
         folders = (self.settings.decisions, self.settings.tasks)
         return Documents(self.runner, self.settings.root, folders)
 
@@ -133,7 +135,7 @@ class Process:
         None where this command took over sessions that may be another repository's.
         """
         project = self.project
-        if self._took_over:
+        if self._took_over or not self.store.open_calls(project):
             return []
         with self.store.database.hurried():
             return self.documents.finish_pending(project)

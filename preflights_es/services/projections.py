@@ -26,9 +26,9 @@ def projector(log: Following) -> Projector:
 
 def projected() -> list[str]:
     """Tables of projections, each of which has rows by session."""
-    from preflights_es.store.projection_statements import PROJECTED
+    from preflights_es.store.projected import PROJECTED
 
-    return [table.name for table in PROJECTED.values()]
+    return [*PROJECTED.values()]
 
 
 def projections() -> tuple[Projection, ...]:

@@ -10,6 +10,7 @@ from typing import Any, Final, NamedTuple, get_args, get_origin, get_type_hints
 import msgspec
 
 from preflights_es.core.errors import SettingsError
+from preflights_es.core.late_pattern import late_pattern
 from preflights_es.providers.capabilities import ALIASES, KEY_VARIABLES, REAL
 from preflights_es.runtime.registry import WORKFLOWS
 from preflights_es.settings.prices import PriceTable
@@ -249,8 +250,8 @@ def _place_of_entry(data: Any, shape: type) -> tuple[tuple[str, ...], str] | Non
     return None
 
 
-_PLACE = re.compile(r" - at `(?:key in )?\$(.*)`$")
-_UNKNOWN = re.compile(r"Object contains unknown field `([^`]*)`")
+_PLACE = late_pattern(r" - at `(?:key in )?\$(.*)`$")
+_UNKNOWN = late_pattern(r"Object contains unknown field `([^`]*)`")
 
 
 def _place(message: str) -> tuple[tuple[str, ...], str]:
@@ -287,8 +288,8 @@ def line_of(text: str, path: tuple[str, ...]) -> int:
     return best
 
 
-_KEY = re.compile(r'"((?:[^"\\]|\\.)*)"|\'([^\']*)\'|([^.\s"\']+)')
-_ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|U(000[0-9a-fA-F]{5}|0010[0-9a-fA-F]{4})|(.))")
+_KEY = late_pattern(r'"((?:[^"\\]|\\.)*)"|\'([^\']*)\'|([^.\s"\']+)')
+_ESCAPE = late_pattern(r"\\(?:u([0-9a-fA-F]{4})|U(000[0-9a-fA-F]{5}|0010[0-9a-fA-F]{4})|(.))")
 _SHORT: Final = {"b": "\b", "t": "\t", "n": "\n", "f": "\f", "r": "\r"}
 
 

@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import Final
 
 from preflights_es.core.errors import SettingsError
+from preflights_es.core.late_pattern import late_pattern
 from preflights_es.system.bounded_read import Unreadable, regular
 
 FOLDER: Final = "preflights"
 POINTER_MAX: Final = 65_536  # bytes of a `.git`, `commondir` or `gitdir` file: a path
-_WORKTREE: Final = re.compile(r"^[ \t]*worktree[ \t]*=[ \t]*(.+)$", re.MULTILINE)
-_BARE: Final = re.compile(r"^[ \t]*bare[ \t]*=[ \t]*true[ \t]*$", re.MULTILINE | re.IGNORECASE)
+_WORKTREE: Final = late_pattern(r"^[ \t]*worktree[ \t]*=[ \t]*(.+)$", re.MULTILINE)
+_BARE: Final = late_pattern(r"^[ \t]*bare[ \t]*=[ \t]*true[ \t]*$", re.MULTILINE | re.IGNORECASE)
 INSTEAD: Final = "name the log with --db or PREFLIGHTS_DATABASE_URL"
 
 

@@ -12,12 +12,13 @@ from typing import Final
 
 from preflights_es.core.errors import SettingsError
 from preflights_es.core.events import ActorKind
+from preflights_es.core.late_pattern import late_pattern
 from preflights_es.core.text import NAME_MAX, line_trouble, problem, shortened
 from preflights_es.settings.file import TEXT_MAX, Source, wrong_setting
 from preflights_es.settings.git import own_folder, pointer
 from preflights_es.system.atomic_file import is_git
 
-_PASSWORD: Final = re.compile(
+_PASSWORD: Final = late_pattern(
     r"[^:/?#]+://(?:[^:/]*:[^@]+@|.*[?&](?:ssl)?password=[^&])", re.DOTALL
 )
 """A URL with a password, as SQLAlchemy would read it."""
@@ -120,7 +121,7 @@ def config_folder(env: Mapping[str, str]) -> Path | None:
     return None
 
 
-_SERVER: Final = re.compile(
+_SERVER: Final = late_pattern(
     r"postgres(?:ql)?(?:\+psycopg)?://(?:[^\s@/?#:]+@)?[^\s@/?#]*/[^\s@/?#&]+(?:\?([^\s?#]*))?"
 )
 PARAMETERS: Final = ("application_name", "connect_timeout", "sslmode", "target_session_attrs")

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Mapping
 from hashlib import sha256
 from pathlib import Path
 from typing import Final
 
+from preflights_es.core.late_pattern import late_pattern
 from preflights_es.system import atomic_file, git
 from preflights_es.system.bounded_read import Unreadable
 
 LOOKED_UP_S: Final = 60  # for git to walk a history of millions of commits, once
 REMEMBERED: Final = "identity"  # a file in the folder `preflights` of git's common directory
 
-_FORM: Final = re.compile(r"(?:root:[0-9a-f]{40}|(?:root|path):[0-9a-f]{64})")
+_FORM: Final = late_pattern(r"(?:root:[0-9a-f]{40}|(?:root|path):[0-9a-f]{64})")
 _SIZE_MAX: Final = 100  # bytes: more than an identity has
 
 

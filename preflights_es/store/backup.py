@@ -9,7 +9,7 @@ from pathlib import Path
 
 from preflights_es.core.errors import LogDamaged, LogFromFuture, NoLog, SettingsError
 from preflights_es.store.sqlite import SqliteDatabase
-from preflights_es.store.urls import file_of, parsed, shown_url
+from preflights_es.store.urls import SqliteFile, parsed, shown_url
 
 
 def copied(url: str, to: Path) -> None:
@@ -22,13 +22,12 @@ def copied(url: str, to: Path) -> None:
         StoreUnavailable: it cannot be read, or the copy not written.
     """
     address = parsed(url)
-    path = file_of(address)
-    if path is None:
+    if not isinstance(address, SqliteFile):
         raise SettingsError(
             "a log in PostgreSQL is copied by its own tools: "
             "pg_dump --format=custom --file=FILE DATABASE"
         )
-    database = SqliteDatabase(address, path)
+    database = SqliteDatabase(address)
     try:
         if not database.tables():
             raise NoLog(shown_url(address))

@@ -6,50 +6,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Any, Final
 
-from sqlalchemy import Table, bindparam, insert, select
-from sqlalchemy.sql import ClauseElement
-
 from preflights_es.core.errors import DuplicateInput
 from preflights_es.core.ports import Arrival, Head, Row, Stored
-from preflights_es.store import tables
 from preflights_es.store.claims import UNCLAIMED
+from preflights_es.store.frozen import columns
 from preflights_es.store.statements import Statements
 
 AMONG: Final = 100  # ids that one statement looks for: a number that every engine takes
 AT_ONCE: Final = 20  # rows that one statement inserts: SQLite once took 999 values at most
-EVENT_COLUMNS: Final = tuple(tables.events.c.keys())
-_TABLES: Final = (tables.heads, tables.events, tables.outbox)
-
-_h, _n = tables.heads.c, tables.numbers.c
-
-
-def statements() -> dict[str, ClauseElement]:
-    """Those of this module."""
-    project, number = (
-        bindparam("project", type_=_n.project.type),
-        bindparam("number", type_=_n.number.type),
-    )
-    holder = bindparam("session_id", type_=_n.session_id.type)
-    is_held = select(_n.number).where(_n.project == project, _n.number == number).exists()
-    return {
-        "heads_among": select(
-            _h.session_id, _h.project, _h.workflow, _h.version, _h.head_hash
-        ).where(_h.session_id.in_([bindparam(f"id_{n}") for n in range(AMONG)])),
-        "insert_imported": insert(tables.imported_documents),
-        "insert_free_number": insert(tables.numbers).from_select(
-            ["project", "number", "session_id"], select(project, number, holder).where(~is_held)
-        ),
-        **{f"insert_many {one.name}": _many(one) for one in _TABLES},
-        **{f"insert_one {one.name}": insert(one) for one in _TABLES},
-    }
-
-
-def _many(table: Table) -> ClauseElement:
-    values = [
-        {column.name: bindparam(f"{column.name}_{n}", type_=column.type) for column in table.c}
-        for n in range(AT_ONCE)
-    ]
-    return insert(table).values(values)
 
 
 def among(session_ids: Sequence[str]) -> Iterator[dict[str, str]]:
@@ -64,9 +28,9 @@ def insert_all(run: Statements, cursor: Any, arrivals: Sequence[Arrival]) -> Non
     """Rows of sessions that have none; whatever is in the way, the driver says."""
     pairs = [(head_of(one.events), one) for one in arrivals]
     heads = [(h.session_id, h.project, h.workflow, h.version, h.hash) for h, _ in pairs]
-    _insert(run, cursor, tables.heads, heads)
-    _insert(run, cursor, tables.events, [event_row(e) for one in arrivals for e in one.events])
-    _insert(run, cursor, tables.outbox, [(head.session_id, head.version) for head, _ in pairs])
+    _insert(run, cursor, "heads", heads)
+    _insert(run, cursor, "events", [event_row(e) for one in arrivals for e in one.events])
+    _insert(run, cursor, "outbox", [(head.session_id, head.version) for head, _ in pairs])
     calls = [_claim(head, call) for head, one in pairs for call in one.open_calls]
     run.many(cursor, "insert_claim", calls)
     for head, one in pairs:
@@ -84,14 +48,14 @@ def insert_imported(run: Statements, cursor: Any, session_id: str, calls: Iterab
     run.many(cursor, "insert_imported", [{"session_id": session_id, "call": c} for c in calls])
 
 
-def _insert(run: Statements, cursor: Any, table: Table, rows: Sequence[Row]) -> None:
+def _insert(run: Statements, cursor: Any, table: str, rows: Sequence[Row]) -> None:
     """Many with each statement, which is a fifth sooner than one by one."""
     whole = len(rows) // AT_ONCE * AT_ONCE
     many = [tuple(chain(*rows[n : n + AT_ONCE])) for n in range(0, whole, AT_ONCE)]
-    names = table.c.keys()
-    columns = [f"{name}_{n}" for n in range(AT_ONCE) for name in names]
-    run.rows(cursor, f"insert_many {table.name}", columns, many)
-    run.rows(cursor, f"insert_one {table.name}", names, rows[whole:])
+    names = columns(table)
+    each = [f"{name}_{n}" for n in range(AT_ONCE) for name in names]
+    run.rows(cursor, f"insert_many {table}", each, many)
+    run.rows(cursor, f"insert_one {table}", names, rows[whole:])
 
 
 def head_of(events: Sequence[Stored]) -> Head:
@@ -101,7 +65,7 @@ def head_of(events: Sequence[Stored]) -> Head:
 
 
 def event_row(e: Stored) -> Row:
-    """The values of `EVENT_COLUMNS`."""
+    """The values of the columns of `events`."""
     assert e.data is not None or e.salt is None, "an erased payload has no salt"
     # Of whatever is `bytes` the driver of SQLite first looks for an adapter, raising errors inside.
     return (

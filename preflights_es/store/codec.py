@@ -28,11 +28,8 @@ class Codec:
     def __init__(self, workflow: Workflow[Any]) -> None:
         self.workflow = workflow
         kernel = (*SESSION_EVENTS, *COMPLETION_EVENTS, *ARTIFACT_EVENTS)
-        self._decoders = _decoders((*kernel, *workflow.events))
+        self._decoders = _Decoders((*kernel, *workflow.events))
         self._upcasters: dict[str, Upcaster] = {**workflow.upcasters, **COMPLETION_UPCASTERS}
-        self._of_today = {
-            tag: decode for tag, decode in self._decoders.items() if tag not in self._upcasters
-        }
 
     def draft(self, event: Event, input_id: str | None = None) -> Draft:
         """An event ready to be appended; an Input needs its id."""
@@ -68,17 +65,13 @@ class Codec:
             ErasedSession: the payload was erased.
             LogDamaged: it is not what the tag says.
         """
-        decode = self._of_today.get(stored.type)
-        if decode is None or stored.data is None:
+        if stored.data is None or stored.type in self._upcasters:
             return self.decode_payload(stored, *self.upcast(stored))
-        try:
-            return decode(stored.data)
-        except (ValueError, RecursionError) as error:
-            raise _none(stored, stored.type, error) from error
+        return self.decode_payload(stored, stored.type, stored.data)
 
     def decode_payload(self, stored: Stored, tag: str, data: bytes) -> Event:
         """As `decode`, for a payload that is of today already."""
-        decode = self._decoders.get(tag)
+        decode = self._decoders[tag]
         if decode is None and self.workflow.missing:
             return opaque_event(stored)
         if decode is None:
@@ -106,9 +99,15 @@ def _none(stored: Stored, tag: str, why: object) -> LogDamaged:
     return LogDamaged(f"session {stored.session_id}", stored.version, f"not a {tag}: {why}")
 
 
-def _decoders(classes: Iterable[type[Event]]) -> dict[str, Decode]:
-    decoders: dict[str, Decode] = {}
-    for cls in classes:
-        assert cls.tag, f"{cls.__name__} has no tag"
-        decoders[cls.tag] = msgspec.json.Decoder(cls).decode
-    return decoders
+class _Decoders(dict[str, Decode | None]):
+    """By tag, each made when it is first used: a command meets a few of them."""
+
+    def __init__(self, classes: Iterable[type[Event]]) -> None:
+        super().__init__()
+        self._classes = {cls.tag: cls for cls in classes}
+        assert "" not in self._classes, "every event has a tag"
+
+    def __missing__(self, tag: str) -> Decode | None:
+        cls = self._classes.get(tag)
+        made = self[tag] = None if cls is None else msgspec.json.Decoder(cls).decode
+        return made

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
-from typing import Any, Final, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, TypeVar
 
-from sqlalchemy.engine import URL, Connection, Engine
+from preflights_es.store.frozen import Statement
+
+if TYPE_CHECKING:
+    from sqlalchemy.engine import Connection, Engine
+
+    from preflights_es.store.urls import Address
 
 T = TypeVar("T")
+Dialect = Literal["sqlite", "postgresql"]
 
+PATIENCE_S: Final = 15.0  # for other processes that change the tables, as long as a writer waits
+WAIT_S: Final = 0.1  # seconds between two tries
 HURRY_MS: Final = 250  # milliseconds that a reader waits for a writer, before it does without
 
 
@@ -37,14 +45,24 @@ class Ear(Protocol):
 class Database(Protocol):
     """Connections that begin as the log needs them, and errors that are ours."""
 
-    url: URL
-    engine: Engine
+    dialect: Dialect
     begin: str
     """The statement that begins a transaction which writes."""
     taken: type[Exception]
     """What the driver raises where a row with the same key is there already."""
     keeps: str
     """What is left of an erasure where it is not `scrubbed`, in words for a person."""
+
+    @property
+    def url(self) -> Address:
+        """Where it lies."""
+
+    @property
+    def engine(self) -> Engine:
+        """SQLAlchemy's, for migrations."""
+
+    def statements(self, room: str) -> Mapping[str, Statement]:
+        """Those of a room, by name."""
 
     def tables(self) -> frozenset[str]:
         """Names of the tables that are there; none where the database is not there yet."""
@@ -81,6 +99,9 @@ class Database(Protocol):
         Raises:
             LogBusy: it did.
         """
+
+    def made(self) -> bool:
+        """Make the tables of a new log, without migrations; False where only those can."""
 
     def prepared(self) -> None:
         """What must be so before the first table is made."""

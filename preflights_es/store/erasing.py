@@ -5,58 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
-from sqlalchemy import bindparam, column, delete, null, select, table, text, update
-from sqlalchemy.sql import ClauseElement
-from sqlalchemy.sql.elements import BindParameter
-
 from preflights_es.core.events import ERASED_TAG
 from preflights_es.core.ports import Head, Stored
-from preflights_es.store import tables
-from preflights_es.store.projection_statements import PROJECTED
+from preflights_es.store.projected import PROJECTED
 
-_e, _h, _o = tables.events.c, tables.heads.c, tables.outbox.c
-_CLEAR: Final = "clear "  # before the name of a projection's table, in the name of its statement
-# As every engine of ours says it; Core has it for each dialect apart, which is not known here.
-_SET_MARK: Final = (
-    "INSERT INTO marks (projection, session_id, version) "
-    "VALUES (:of_name, :in_session, :to_version) "
-    "ON CONFLICT (projection, session_id) DO UPDATE SET version = excluded.version"
-)
-
+CLEAR: Final = "clear "  # before the name of a projection's table, in the name of its statement
 Run = Callable[..., None]
 """Runs a statement by its name: takes a cursor, the name and the values by name."""
-
-
-def statements() -> dict[str, ClauseElement]:
-    """Those of this module; `clearing` makes the ones for projections."""
-    ours: BindParameter[str] = bindparam("in_session")
-    before: BindParameter[int] = bindparam("before")
-    return {
-        "drop_payloads": update(tables.events)
-        .where(_e.session_id == ours, _e.version < before)
-        .values(data=null(), salt=null()),
-        "forget_calls": delete(tables.claims).where(tables.claims.c.session_id == ours),
-        "forget_outbox": delete(tables.outbox).where(_o.session_id == ours, _o.version < before),
-        "set_marks": update(tables.marks)
-        .where(tables.marks.c.session_id == ours)
-        .values(version=bindparam("to_version")),
-        "set_mark": text(_SET_MARK),
-        "headless": select(_e.session_id)
-        .where(~select(_h.session_id).where(_h.session_id == _e.session_id).exists())
-        .distinct()
-        .order_by(_e.session_id),
-    }
-
-
-def clearing(names: Sequence[str]) -> dict[str, ClauseElement]:
-    """What takes a session out of tables, each of which has a column `session_id`."""
-    ours: BindParameter[str] = bindparam("in_session")
-    return {
-        f"{_CLEAR}{name}": delete(table(name, column("session_id"))).where(
-            column("session_id") == ours
-        )
-        for name in names
-    }
 
 
 def erased_at(events: Sequence[Stored]) -> int:
@@ -84,4 +39,4 @@ def settle(run: Run, cursor: Any, head: Head, before: int, clear: Sequence[str] 
         run(cursor, "set_mark", of_name=name, **mark)
     run(cursor, "set_marks", **mark)  # those that only a newer program knows
     for name in clear:
-        run(cursor, f"{_CLEAR}{name}", in_session=head.session_id)
+        run(cursor, f"{CLEAR}{name}", in_session=head.session_id)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from binascii import unhexlify
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -14,6 +13,7 @@ import msgspec
 
 from preflights_es.core.errors import LogDamaged, LogFromFuture
 from preflights_es.core.ids import SALT_BYTES
+from preflights_es.core.late_pattern import late_pattern
 from preflights_es.core.ports import Stored
 from preflights_es.store.chain import HASH_BYTES
 
@@ -26,7 +26,7 @@ GZIP: Final = b"\x1f\x8b"
 
 
 Int64 = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
-_SESSION_ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+_SESSION_ID = late_pattern(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
 class Line(msgspec.Struct, frozen=True, forbid_unknown_fields=True, gc=False):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from pathlib import Path
 
@@ -13,17 +13,15 @@ from alembic.config import Config
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from alembic.util import CommandError
-from sqlalchemy import text
-from sqlalchemy.engine import URL, Connection
+from sqlalchemy import create_engine, event, text
+from sqlalchemy.engine import Connection, Engine
 from sqlalchemy.exc import DatabaseError
+from sqlalchemy.pool import NullPool
 
 from preflights_es.core.errors import LogDamaged
 from preflights_es.store import tables
-from preflights_es.store.database import HURRY_MS, Database
-from preflights_es.store.urls import database, shown_url
-
-PATIENCE_S = 15.0  # for other processes that change the tables, as long as a writer waits
-WAIT_S = 0.1  # seconds between two tries
+from preflights_es.store.database import HURRY_MS, PATIENCE_S, WAIT_S, Database
+from preflights_es.store.urls import Address, database, shown_url
 
 _DUPLICATE = ("42P07", "42701", "42710", "42723")  # a table, column, object or function
 _CURE = "UPDATE alembic_version SET version_num = :revision"
@@ -47,6 +45,17 @@ def config(connection: Connection | None = None) -> Config:
     return made
 
 
+def sqlite_engine(opened: Callable[[], sqlite3.Connection]) -> Engine:
+    """One whose connections are opened as every other one, and whose transactions can write."""
+    made = create_engine("sqlite://", creator=opened, poolclass=NullPool)
+
+    @event.listens_for(made, "begin")
+    def _on_begin(connection: Connection) -> None:
+        connection.exec_driver_sql("BEGIN IMMEDIATE")
+
+    return made
+
+
 def several(schemas: Sequence[str]) -> str:
     """What to do with a log that says more than one schema.
 
@@ -61,7 +70,7 @@ def several(schemas: Sequence[str]) -> str:
     return f"{found}, or run in it: `{cure}`; the next command upgrades it or says what fits"
 
 
-def upgrade(url: URL, *, hurries: bool = False) -> None:
+def upgrade(url: Address, *, hurries: bool = False) -> None:
     """To the newest revision; two processes at once end with one of them having done it.
 
     Args:
@@ -69,7 +78,7 @@ def upgrade(url: URL, *, hurries: bool = False) -> None:
 
     Raises:
         LogDamaged: the tables have a revision that there never was, or another one than they say.
-        OSError, sqlalchemy.exc.DatabaseError: as the engine raises them.
+        OSError, and errors of the driver: as they come.
     """
     opened = database(url)
     until = time.monotonic() + (HURRY_MS / 1_000 if hurries else PATIENCE_S)
@@ -81,12 +90,17 @@ def upgrade(url: URL, *, hurries: bool = False) -> None:
                     return
                 except (sqlite3.OperationalError, DatabaseError) as error:
                     if time.monotonic() > until or not opened.raced(error):
-                        raise
+                        raise _of_driver(error) from None
                     time.sleep(WAIT_S)
     except CommandError as error:
         raise LogDamaged(shown_url(url), 0, str(error)) from error
     finally:
         opened.close()
+
+
+def _of_driver(error: Exception) -> BaseException:
+    """What SQLAlchemy wrapped."""
+    return error.orig or error if isinstance(error, DatabaseError) else error
 
 
 def _upgrade(opened: Database) -> None:

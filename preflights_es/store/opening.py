@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import Final
 
 from preflights_es.core.errors import LogBusy, LogDamaged, LogFromFuture, NoLog
-from preflights_es.store import tables
+from preflights_es.store import frozen
 from preflights_es.store.database import Database
 from preflights_es.store.urls import may_create, shown_url
 
@@ -49,29 +50,40 @@ def make_current(database: Database, *, creates: bool, hurries: bool = False) ->
         LogBusy: they must be upgraded, and another process is writing.
         StoreUnavailable: they cannot be upgraded.
     """
-    found, url = schema(database), database.url
+    url = database.url
+    found = _known_schema(database)
     if found is None and not (creates and may_create(url)):
         raise NoLog(shown_url(url))
-    if found is not None and found > tables.SCHEMA and found.isdigit():
-        raise LogFromFuture(
-            f"the log {shown_url(url)} has schema {found}, this version knows "
-            f"{tables.SCHEMA}: upgrade preflights"
-        )
-    if found != tables.SCHEMA:
-        from preflights_es.store import migrate
+    try:
+        if found is None:
+            with database.hurried() if hurries else nullcontext():
+                is_made = database.made()
+            found = _known_schema(database) if is_made else None  # an older version may be first
+        if found != frozen.schema():
+            from preflights_es.store import migrate
 
-        database.close()
-        try:
+            database.close()
             with database.translated():
                 migrate.upgrade(url, hurries=hurries)
-        except LogBusy as error:
-            raise LogBusy(_busy(found)) from error
+    except LogBusy as error:
+        raise LogBusy(_busy(found)) from error
+
+
+def _known_schema(database: Database) -> str | None:
+    """As `schema`; `LogFromFuture`: a newer version of this program made the tables."""
+    found, known = schema(database), frozen.schema()
+    if found is not None and found > known and found.isdigit():
+        raise LogFromFuture(
+            f"the log {shown_url(database.url)} has schema {found}, this version knows {known}: "
+            "upgrade preflights"
+        )
+    return found
 
 
 def _busy(found: str | None) -> str:
     if found is None:
         return "the log is being made by another process: run this again"
     return (
-        f"the log must be upgraded first, from schema {found} to {tables.SCHEMA}, and another "
+        f"the log must be upgraded first, from schema {found} to {frozen.schema()}, and another "
         "process is writing: run this again when it is done, or run `preflights admin db upgrade`"
     )

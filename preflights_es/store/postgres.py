@@ -6,6 +6,7 @@ No lock but those that rows have, and no session state that a transaction relies
 from __future__ import annotations
 
 import logging
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
@@ -27,8 +28,9 @@ from preflights_es.core.errors import (
     SettingsError,
     StoreUnavailable,
 )
-from preflights_es.store.database import HURRY_MS, Ear, Race, T
-from preflights_es.store.tables import metadata
+from preflights_es.store.core_statements.compiling import Compiled
+from preflights_es.store.database import HURRY_MS, Dialect, Ear, Race, T
+from preflights_es.store.frozen import Statement, frozen
 from preflights_es.store.urls import without_secrets
 
 try:
@@ -79,9 +81,16 @@ _DAMAGED: Final = (pg.DataCorrupted, pg.IndexCorrupted)
 _NOT_OURS: Final = (pg.UndefinedTable, pg.UndefinedColumn)
 
 
+class _Mine(threading.local):
+    """What holds for one thread."""
+
+    hurries = False
+
+
 class PostgresDatabase:
     """A pool of connections, each used for one look or one transaction at a time."""
 
+    dialect: Dialect = "postgresql"
     begin = _BEGIN
     taken: type[Exception] = psycopg.IntegrityError
     keeps = (
@@ -94,16 +103,19 @@ class PostgresDatabase:
         self.engine = _engine(url)
         self._hints = Hints(self.engine)
         self._was_there = False
-        self._hurries = False
+        self._mine = _Mine()
         self._patience_s = _patience_s(url)
+
+    def statements(self, room: str) -> Mapping[str, Statement]:
+        return Compiled(room, self.engine.dialect)
 
     @contextmanager
     def hurried(self) -> Iterator[None]:
-        self._hurries = True
+        self._mine.hurries = True
         try:
             yield
         finally:
-            self._hurries = False
+            self._mine.hurries = False
 
     # 1. Work ---------------------------------------------------------------------------------
 
@@ -113,7 +125,7 @@ class PostgresDatabase:
 
     def begun(self, cursor: Any) -> None:
         cursor.execute(self.begin)
-        if self._hurries:
+        if self._mine.hurries:
             cursor.execute(_HURRY)
 
     def wrote(self, work: Callable[[Any], T], *, moves: bool = False, begins: bool = True) -> T:
@@ -235,13 +247,17 @@ class PostgresDatabase:
 
         return self.looked(look)
 
+    def made(self) -> bool:
+        """False: a server's tables are made by migrations, whatever is there already."""
+        return False
+
     def prepared(self) -> None:
         """Nothing: a database is made by its administrator."""
 
     def alone(self, connection: Connection) -> None:
         """By the one row that says the schema; before it is there, names of tables collide."""
         connection.exec_driver_sql("SET LOCAL statement_timeout = 0")
-        if self._hurries:
+        if self._mine.hurries:
             connection.exec_driver_sql(_HURRY)
         if inspect(connection).has_table("alembic_version"):
             connection.exec_driver_sql("SELECT version_num FROM alembic_version FOR UPDATE")
@@ -251,7 +267,7 @@ class PostgresDatabase:
 
     def size(self) -> int:
         """Of the tables and their indexes, without the server's journal."""
-        names = sorted(metadata.tables)
+        names = sorted(frozen().tables)
         (found,) = self.looked(lambda cursor: cursor.execute(_SIZE, (names,)).fetchone())
         return int(found)
 

@@ -30,17 +30,16 @@ from preflights_es.core.ports import (
     Stream,
     Turn,
 )
-from preflights_es.store import listing
 from preflights_es.store.chain import verified
+from preflights_es.store.frozen import columns
 from preflights_es.store.listing import SqlListing, as_head, as_version
-from preflights_es.store.projection_statements import PROJECTED, SHAPES, sized, statements
+from preflights_es.store.projected import PORTIONS, PROJECTED, shape
 from preflights_es.store.sql import SqlStore
 from preflights_es.store.statements import event_of
 
 INT_MIN: Final = -INT_MAX - 1  # the smallest whole number that every database keeps
 ROWS_PAGE: Final = 1_000  # sessions whose rows are read at once
 RANGE: Final = 200  # sessions whose events are read, and held, at once
-PORTIONS: Final = (64, 8, 1)  # sessions of one statement: three to compile, not one a count
 SESSIONS: Final = tuple(f"session_{n}" for n in range(PORTIONS[0]))
 VERSIONS: Final = tuple(f"version_{n}" for n in range(PORTIONS[0]))
 
@@ -52,10 +51,7 @@ class SqlFollowing(SqlListing):
     """The promises are those of `core.ports.Following`."""
 
     def __init__(self, store: SqlStore) -> None:
-        made = statements(store.database.engine.dialect.name)
-        lists = listing.statements()
-        assert made.keys().isdisjoint(lists), "a statement's name stands for one statement"
-        super().__init__(store.database, {**made, **lists})
+        super().__init__("projections", store.database)
         self._fitting: set[tuple[Any, ...]] = set()
         """Projections with the kinds of values of rows that its columns held."""
 
@@ -124,7 +120,7 @@ class SqlFollowing(SqlListing):
             self._write(cursor, folded(lambda look: look(cursor), pairs), versions, pairs)
             return pairs[-1]
 
-        if self._database.engine.dialect.name != "sqlite":
+        if self._database.dialect != "sqlite":
             return self._database.wrote(work)
         pairs: list[tuple[str, int]] = self._database.looked(taken)
         if not pairs:
@@ -201,9 +197,6 @@ class SqlFollowing(SqlListing):
         while begin < len(ids):
             size = next(size for size in PORTIONS if size <= len(ids) - begin)
             name = f"{which}_{len(values)}_{size}"
-            if name not in self._statements:
-                made = sized(self._database.engine.dialect.name, which, len(values), size)
-                self._statements.add({name: made})
             end = begin + size
             of: dict[str, Any] = dict(zip(SESSIONS, ids[begin:end], strict=False))
             of |= zip(VERSIONS, versions[begin:end], strict=False)
@@ -272,7 +265,7 @@ class SqlFollowing(SqlListing):
     # 4. Reading rows -------------------------------------------------------------------------
 
     def columns(self, name: str) -> tuple[str, ...]:
-        return tuple(PROJECTED[name].c.keys())
+        return columns(PROJECTED[name])
 
     def unfit(self, name: str, rows: Sequence[Row]) -> str:
         for row in rows:
@@ -281,7 +274,7 @@ class SqlFollowing(SqlListing):
             if kinds in self._fitting and _are_held(row):
                 continue
             try:
-                msgspec.convert([row], SHAPES[name])
+                msgspec.convert([row], shape(name))
             except msgspec.ValidationError as error:
                 return str(error)
             if any("\0" in value for value in row if isinstance(value, str)):
@@ -292,7 +285,7 @@ class SqlFollowing(SqlListing):
     def rows(
         self, name: str, project: str | None, choice: Choice = "all", at: int = INT_MAX
     ) -> Iterator[dict[str, Any]]:
-        columns = self.columns(name)
+        names = self.columns(name)
         which = f"{'any' if project is None else 'some'}_{name}_{choice}"
         page = {"of_project": project, "after": "", "at_most": ROWS_PAGE, "at": at}
         while True:
@@ -303,12 +296,12 @@ class SqlFollowing(SqlListing):
             last = self._kept(name, f"last_{name}", in_session=after)
             # A session's rows are not torn apart by the end of a page.
             whole: list[Row] = [row for row in some if row[0] != after] + last
-            yield from (dict(zip(columns, row, strict=True)) for row in whole)
+            yield from (dict(zip(names, row, strict=True)) for row in whole)
 
     def _kept(self, name: str, which: str, **values: Any) -> list[Row]:
         """Rows that are what their columns say, which SQLite does not see to."""
         try:
-            rows: list[Row] = msgspec.convert(self._rows(which, **values), SHAPES[name])
+            rows: list[Row] = msgspec.convert(self._rows(which, **values), shape(name))
         except LogDamaged as error:
             if "UTF-8" not in error.found:
                 raise

@@ -5,15 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from sqlalchemy import bindparam, select
-from sqlalchemy.sql import ClauseElement
-from sqlalchemy.sql.elements import BindParameter
-
 from preflights_es.core.errors import LogDamaged, ProjectionDamaged
 from preflights_es.core.ports import Kept, Registered, Row
-from preflights_es.store import tables
 from preflights_es.store.projection_feed import registered_of
-from preflights_es.store.projection_statements import PROJECTED
 from preflights_es.store.sql import SqlStore
 from preflights_es.store.statements import Looking
 
@@ -25,7 +19,7 @@ class SqlKeeping(Looking):
     """The promises are those of `core.ports.Keeping`."""
 
     def __init__(self, store: SqlStore) -> None:
-        super().__init__(store.database, _statements())
+        super().__init__("projection_rows", store.database)
 
     def registered(self) -> dict[str, Registered]:
         return registered_of(self._rows("registered"))
@@ -73,32 +67,3 @@ def _portions(session_ids: Sequence[str]) -> Iterator[Mapping[str, str]]:
         some = session_ids[begin : begin + TOGETHER]
         padded = [*some, *[some[-1]] * (TOGETHER - len(some))]
         yield {f"session_{n}": session_id for n, session_id in enumerate(padded)}
-
-
-def _statements() -> dict[str, ClauseElement]:
-    asked: list[BindParameter[str]] = [bindparam(f"session_{n}") for n in range(TOGETHER)]
-    h, m, o, p = tables.heads.c, tables.marks.c, tables.outbox.c, tables.projections.c
-    made: dict[str, ClauseElement] = {
-        "registered": select(p.name, p.version, p.generation, p.complete),
-        "marked": select(m.session_id, m.version).where(
-            m.projection == bindparam("of_name"), m.session_id.in_(asked)
-        ),
-        "waiting": select(o.session_id).where(o.session_id.in_(asked)).distinct(),
-    }
-    for name, table in PROJECTED.items():
-        of = table.c
-        made[f"rows_{name}"] = (
-            select(*of).where(of.session_id.in_(asked)).order_by(*table.primary_key.columns)
-        )
-        made[f"strays_{name}"] = (
-            select(of.session_id, of.project, h.project)
-            .select_from(table.outerjoin(tables.heads, h.session_id == of.session_id))
-            .where(
-                h.session_id.is_(None) | (h.project != of.project),
-                of.session_id > bindparam("after"),
-            )
-            .distinct()
-            .order_by(of.session_id)
-            .limit(bindparam("at_most"))
-        )
-    return made

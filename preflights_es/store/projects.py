@@ -5,17 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
-from sqlalchemy import bindparam, func, insert, select
-from sqlalchemy.sql import ClauseElement
-
 from preflights_es.core.errors import ReadOnlyLog, Refused
 from preflights_es.core.text import NAME_MAX
-from preflights_es.store import tables
 from preflights_es.store.database import Race
 from preflights_es.store.sql import SqlStore
 from preflights_es.store.statements import Looking
 
-_DIGITS: Final = (8, 16, 64)  # of an identity, behind a name that another repository has
+DIGITS: Final = (8, 16, 64)  # of an identity, behind a name that another repository has
 
 
 class Named(NamedTuple):
@@ -34,7 +30,7 @@ class Projects(Looking):
     """The table `projects`."""
 
     def __init__(self, store: SqlStore) -> None:
-        super().__init__(store.database, _statements())
+        super().__init__("projects", store.database)
 
     def named(self, plain: str, identity: str, *, claims: bool = True) -> Named:
         """The name of a repository: the plain one for the first that asks, else a longer one.
@@ -91,23 +87,10 @@ def _names(plain: str, identity: str) -> Iterator[str]:
     """Names that a repository can have, the first choice first."""
     _, _, digest = identity.partition(":")
     yield plain
-    for digits in _DIGITS:
+    for digits in DIGITS:
         ending = f"-{digest[:digits]}"
         yield plain[: NAME_MAX - len(ending)] + ending
 
 
 def _each(plain: str, identity: str) -> dict[str, str]:
     return {f"name_{n}": name for n, name in enumerate(_names(plain, identity))}
-
-
-def _statements() -> dict[str, ClauseElement]:
-    p = tables.projects.c
-    each = [bindparam(f"name_{n}", type_=p.name.type) for n in range(1 + len(_DIGITS))]
-    return {
-        "held": select(p.name, p.identity).where(p.name.in_(each)),
-        "holder": select(p.identity).where(p.name == bindparam("of_name")),
-        "claim": insert(tables.projects),
-        "count": select(func.count())
-        .select_from(tables.heads)
-        .where(tables.heads.c.project == bindparam("of_project")),
-    }

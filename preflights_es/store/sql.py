@@ -1,7 +1,6 @@
-"""The log in a database: SQLite or PostgreSQL, through SQLAlchemy Core.
+"""The log in a database: SQLite or PostgreSQL.
 
-Statements are written in Core, compiled once a dialect, and run on the DBAPI connection: an
-append costs what its statements cost (docs/decisions/0004).
+Statements of SQLAlchemy Core run on the driver's own connection (docs/decisions/0004, 0021).
 """
 
 from __future__ import annotations
@@ -19,12 +18,12 @@ from preflights_es.core.errors import (
 )
 from preflights_es.core.ids import TYPED_MIN
 from preflights_es.core.ports import Arrival, Batch, Claim, Head, Stored
-from preflights_es.store import bulk_insert, erasing, opening
-from preflights_es.store.bulk_insert import EVENT_COLUMNS, event_row, head_of
+from preflights_es.store import bulk_insert, erasing, frozen, opening
+from preflights_es.store.bulk_insert import event_row, head_of
 from preflights_es.store.calls import Calls
 from preflights_es.store.chain import follows, sealed
 from preflights_es.store.database import Race, T
-from preflights_es.store.statements import Statements, event_of, statements, together
+from preflights_es.store.statements import Statements, event_of, together
 from preflights_es.store.urls import database, parsed
 
 _ALL: Final = 2**31 - 1  # rows, where nobody asks for fewer: every engine takes it as a limit
@@ -67,10 +66,7 @@ class SqlStore:
         self._now = now
         self._salt = salt
         self.database = database(self.url)
-        self._statements = Statements(
-            {**statements(), **erasing.statements(), **bulk_insert.statements()},
-            self.database.engine,
-        )
+        self._statements = Statements("log", self.database)
         self._calls = Calls(self._statements)
         try:
             opening.make_current(self.database, creates=creates, hurries=hurries)
@@ -201,7 +197,8 @@ class SqlStore:
             raise Race from error  # looked for and not found: somebody took it since
 
     def _insert_events(self, cursor: Any, stored: Sequence[Stored]) -> None:
-        self._statements.rows(cursor, "insert_event", EVENT_COLUMNS, [*map(event_row, stored)])
+        rows = [*map(event_row, stored)]
+        self._statements.rows(cursor, "insert_event", frozen.columns("events"), rows)
 
     def insert(
         self,
@@ -214,7 +211,6 @@ class SqlStore:
     ) -> None:
         first, head = events[0], head_of(events)
         bulk_insert.none_twice(event.input_id for event in events)
-        self._statements.add(erasing.clearing(clear))
 
         def work(cursor: Any) -> None:
             self._statements.run(cursor, "head", in_session=first.session_id)
@@ -264,7 +260,6 @@ class SqlStore:
         return True
 
     def erase(self, batch: Batch, clear: Sequence[str] = ()) -> Head:
-        self._statements.add(erasing.clearing(clear))
 
         def work(cursor: Any) -> Head:
             head = self._append(cursor, batch)

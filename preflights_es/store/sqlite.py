@@ -5,15 +5,12 @@ from __future__ import annotations
 import contextlib
 import os
 import sqlite3
-from collections.abc import Callable, Iterator
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, Final
-from urllib.parse import quote
-
-from sqlalchemy import create_engine, event
-from sqlalchemy.engine import URL, Connection, Engine
-from sqlalchemy.exc import DatabaseError, NoSuchModuleError
-from sqlalchemy.pool import NullPool
+from typing import TYPE_CHECKING, Any, Final
+from weakref import WeakSet
 
 from preflights_es.core.errors import (
     CommitUnknown,
@@ -21,10 +18,14 @@ from preflights_es.core.errors import (
     LogDamaged,
     PreflightsError,
     ReadOnlyLog,
-    SettingsError,
     StoreUnavailable,
 )
-from preflights_es.store.database import HURRY_MS, Ear, T
+from preflights_es.store.database import HURRY_MS, WAIT_S, Dialect, Ear, T
+from preflights_es.store.frozen import Room, Statement, new_tables
+from preflights_es.store.urls import SqliteFile
+
+if TYPE_CHECKING:
+    from sqlalchemy.engine import Connection, Engine
 
 BUSY_TIMEOUT_MS: Final = 15_000  # a writer waits this long for another one's transaction
 SCRUB_TIMEOUT_MS: Final = 1_000  # a reader of the journal is waited for this long
@@ -41,45 +42,104 @@ _NOT_OURS: Final = (
     *("SQLITE_FORMAT", "SQLITE_RANGE", "SQLITE_MISUSE"),
 )
 _BUSY: Final = ("SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_PROTOCOL")
+_BUSY_ADVICE: Final = (
+    "the database is locked, another process is writing: wait for it or end it, then run this again"
+)
 _NOTHING_COMMITTED: Final = ("SQLITE_FULL", "SQLITE_BUSY")
 
 
-class SqliteDatabase:
-    """One connection, kept: its file has one writer at a time."""
+class _Line:
+    """The connection of one thread, closed when the thread ends."""
 
+    def __init__(self) -> None:
+        self.connection: sqlite3.Connection | None = None
+        self.wait_ms = BUSY_TIMEOUT_MS
+
+    def close(self) -> None:
+        """Give the connection back; the next use opens another one."""
+        connection, self.connection = self.connection, None
+        if connection is not None:
+            connection.close()
+
+    def __del__(self) -> None:
+        self.close()
+
+
+class SqliteDatabase:
+    """A connection for each thread; one of them writes at a time, as the file has it anyway."""
+
+    dialect: Dialect = "sqlite"
     begin = "BEGIN IMMEDIATE"
     taken: type[Exception] = sqlite3.IntegrityError
     keeps = "the database's own journal still holds what was erased (docs/audit.md)"
 
-    def __init__(self, url: URL, path: Path) -> None:
+    def __init__(self, url: SqliteFile) -> None:
         self.url = url
-        self._path = path
-        self._alone = False
-        self._patience_ms = BUSY_TIMEOUT_MS
-        self.engine = _engine(url, path, lambda: self._alone, lambda: self._patience_ms)
-        self._raw: Any = None
+        self._path = Path(url.name)
+        self._mine = threading.local()
+        self._lines: WeakSet[_Line] = WeakSet()
+        self._lines_change = threading.Lock()
+        # Threads stand in line here: SQLite would let them sleep and try again, in no order.
+        self._writes = threading.Lock()
 
-    def cursor(self) -> Any:
-        """On the one connection, which is opened where it is not."""
-        if self._raw is None:
-            self._raw = self._connected()
-        return self._raw.cursor()
+    @property
+    def engine(self) -> Engine:
+        """SQLAlchemy's, for migrations."""
+        from preflights_es.store.migrate import sqlite_engine
 
-    def _connected(self) -> Any:
-        """Alone, where the disk is too full for the file that processes share beside the journal.
+        return sqlite_engine(self.opened)
 
-        Nothing can be written there then, but all can be read, by one process after the other.
+    def statements(self, room: str) -> Mapping[str, Statement]:
+        return Room(room)
+
+    def cursor(self) -> sqlite3.Cursor:
+        """On this thread's connection, which is opened where it is not."""
+        line = self._line()
+        if line.connection is None:
+            line.connection = self.opened()
+        return line.connection.cursor()
+
+    def _line(self) -> _Line:
+        try:
+            found: _Line = self._mine.line
+        except AttributeError:
+            found = self._mine.line = _Line()
+            with self._lines_change:
+                self._lines.add(found)
+        return found
+
+    def opened(self) -> sqlite3.Connection:
+        """A new connection.
+
+        Alone, where the disk is too full for the file that processes share beside the journal.
+        Nothing can be written there then, but all can be read, by one connection after the other.
         """
         try:
-            return self.engine.raw_connection()
+            return self._connected()
         except sqlite3.OperationalError as error:
             if not getattr(error, "sqlite_errorname", "").startswith("SQLITE_IOERR_SHM"):
                 raise
-        self._alone = True
+        return self._connected(alone=True)
+
+    def _connected(self, *, alone: bool = False) -> sqlite3.Connection:
+        place = _place(self._path, is_read_only=self.url.is_read_only)
+        made = sqlite3.connect(
+            place,
+            uri=place.startswith("file:"),
+            isolation_level=None,
+            check_same_thread=False,  # it is closed with the store, by any thread
+        )
         try:
-            return self.engine.raw_connection()
-        finally:
-            self._alone = False
+            made.execute(f"PRAGMA busy_timeout={self._line().wait_ms}")
+            if alone:  # said before the file is first looked at, else it is shared
+                made.execute("PRAGMA locking_mode=EXCLUSIVE")
+            # NORMAL loses acknowledged appends at a power cut.
+            made.execute("PRAGMA synchronous=FULL")
+            made.execute("PRAGMA secure_delete=ON")
+        except BaseException:  # nobody else could close what was opened; raised on
+            made.close()
+            raise
+        return made
 
     def tables(self) -> frozenset[str]:
         with self.translated():
@@ -105,15 +165,23 @@ class SqliteDatabase:
         """IMMEDIATE: a deferred one that reads and then writes fails at once, whatever it waits."""
         with self.translated():
             cursor = self.cursor()
+            if not self._writes.acquire(timeout=self._line().wait_ms / 1_000):
+                raise LogBusy(_BUSY_ADVICE)
             try:
-                if begins:
-                    self.begun(cursor)
-                made = work(cursor)
-            except BaseException:  # a transaction never stays open, whatever ended it; raised on
-                self._roll_back()
-                raise
-            self._commit(cursor)
-            return made
+                return self._written(cursor, work, begins=begins)
+            finally:
+                self._writes.release()
+
+    def _written(self, cursor: sqlite3.Cursor, work: Callable[[Any], T], *, begins: bool) -> T:
+        try:
+            if begins:
+                self.begun(cursor)
+            made = work(cursor)
+        except BaseException:  # a transaction never stays open, whatever ended it; raised on
+            self._roll_back()
+            raise
+        self._commit(cursor)
+        return made
 
     def _commit(self, cursor: Any) -> None:
         try:
@@ -122,7 +190,7 @@ class SqliteDatabase:
             self._roll_back()
             if getattr(error, "sqlite_errorname", "") in _NOTHING_COMMITTED:
                 raise
-            self.close()
+            self._line().close()
             raise CommitUnknown(f"the commit failed: {error}") from error
 
     def _roll_back(self) -> None:
@@ -138,16 +206,33 @@ class SqliteDatabase:
             self._wait(BUSY_TIMEOUT_MS)
 
     def _wait(self, at_most_ms: int) -> None:
-        self._patience_ms = at_most_ms
-        if self._raw is not None:
+        """How long this thread waits for others, on the connection that it has or opens next."""
+        line = self._line()
+        line.wait_ms = at_most_ms
+        if line.connection is not None:
             with self.translated():
-                self._raw.execute(f"PRAGMA busy_timeout={at_most_ms}")
+                line.connection.execute(f"PRAGMA busy_timeout={at_most_ms}")
+
+    def made(self) -> bool:
+        """Make the tables of a new log, as migrations would; another process may be at it too."""
+        until = time.monotonic() + self._line().wait_ms / 1_000
+        with self.translated():
+            while True:
+                try:
+                    self.prepared()
+                    break
+                except sqlite3.OperationalError as error:
+                    if time.monotonic() > until or not self.raced(error):
+                        raise
+                    time.sleep(WAIT_S)
+        self.wrote(_make)
+        return True
 
     def prepared(self) -> None:
         """Page size and journal, which must be chosen before the first table."""
         self._path.parent.mkdir(parents=True, exist_ok=True)
         connection = sqlite3.connect(
-            self._path, isolation_level=None, timeout=self._patience_ms / 1_000
+            self._path, isolation_level=None, timeout=self._line().wait_ms / 1_000
         )
         try:
             connection.execute(f"PRAGMA page_size={PAGE_SIZE}")
@@ -169,8 +254,6 @@ class SqliteDatabase:
             yield
         except PreflightsError:
             raise
-        except DatabaseError as error:
-            raise _ours(error.orig or error) from error
         except sqlite3.Error as error:
             raise _ours(error) from error
         except UnicodeDecodeError as error:
@@ -208,59 +291,34 @@ class SqliteDatabase:
         return None
 
     def close(self) -> None:
-        if self._raw is not None:
-            self._raw.close()
-            self._raw = None
-        self.engine.dispose()
+        with self._lines_change:
+            lines = list(self._lines)
+        for line in lines:
+            line.close()
 
 
-def _engine(
-    url: URL, path: Path, alone: Callable[[], bool], patience_ms: Callable[[], int]
-) -> Engine:
-    """One whose transactions begin as the log needs them.
-
-    Args:
-        alone: whether a connection is to keep others from the file as long as it is open.
-        patience_ms: how long a connection that is opened now waits for a writer.
-    """
-    try:
-        made = create_engine(
-            _readable(url, path), poolclass=NullPool, connect_args={"isolation_level": None}
-        )
-    except (NoSuchModuleError, ImportError) as error:
-        raise SettingsError(f"the database driver is missing: {error}") from error
-
-    @event.listens_for(made, "connect")
-    def _on_connect(connection: Any, _record: object) -> None:
-        cursor = connection.cursor()
-        cursor.execute(f"PRAGMA busy_timeout={patience_ms()}")
-        if alone():  # said before the file is first looked at, else it is shared
-            cursor.execute("PRAGMA locking_mode=EXCLUSIVE")
-        # NORMAL loses acknowledged appends at a power cut.
-        cursor.execute("PRAGMA synchronous=FULL")
-        cursor.execute("PRAGMA secure_delete=ON")
-        cursor.close()
-
-    @event.listens_for(made, "begin")
-    def _on_begin(connection: Any) -> None:
-        connection.exec_driver_sql("BEGIN IMMEDIATE")
-
-    return made
+def _make(cursor: sqlite3.Cursor) -> None:
+    """All tables, unless another process was first."""
+    if cursor.execute(_TABLES).fetchone() is None:
+        for statement in new_tables():
+            cursor.execute(statement)
+        cursor.execute("INSERT INTO log (id) VALUES (?)", (os.urandom(16).hex(),))
 
 
-def _readable(url: URL, path: Path) -> URL:
+def _place(path: Path, *, is_read_only: bool) -> str:
     """A log that nobody can or wants to write is opened as such: SQLite would else lock it."""
     if not os.path.isfile(path) or os.access(path.parent, os.W_OK):
-        return _read_only(path) if url.query else url
+        return _uri(path) if is_read_only else os.path.abspath(path)
     journal = path.with_name(f"{path.name}-wal")
     if not journal.exists() or journal.stat().st_size == 0:
-        return _read_only(path, immutable="1")
-    return _read_only(path)
+        return f"{_uri(path)}&immutable=1"
+    return _uri(path)
 
 
-def _read_only(path: Path, **also: str) -> URL:
-    query = {"mode": "ro", "uri": "true", **also}
-    return URL.create("sqlite", database=f"file:{quote(str(path))}", query=query)
+def _uri(path: Path) -> str:
+    from urllib.parse import quote
+
+    return f"file:{quote(str(path))}?mode=ro"
 
 
 def _ours(error: BaseException) -> PreflightsError:
@@ -270,10 +328,7 @@ def _ours(error: BaseException) -> PreflightsError:
     if name.startswith(_NOT_OURS):
         return LogDamaged("the database", 0, f"{said}: it is not a log of preflights")
     if name.startswith(_BUSY):
-        return LogBusy(
-            "the database is locked, another process is writing: wait for it or end it, then run "
-            "this again"
-        )
+        return LogBusy(_BUSY_ADVICE)
     cure = "make room" if name == "SQLITE_FULL" else "mend its disk or rights"
     kind = ReadOnlyLog if name.startswith("SQLITE_READONLY") else StoreUnavailable
     return kind(f"the log cannot be used: {said}: {cure}, then run this again")

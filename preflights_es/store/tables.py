@@ -13,7 +13,10 @@ from sqlalchemy import BigInteger, Column, Float, Index, LargeBinary, MetaData, 
 from sqlalchemy.types import TypeEngine
 
 SCHEMA: Final = "0006"
-"""The revision these tables correspond to; a test holds it against the migrations' head."""
+"""The revision these tables correspond to; a test holds it against the migrations' head.
+
+The program reads it from the frozen file (`store.frozen.schema`).
+"""
 
 metadata = MetaData()
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from hashlib import sha256
 from typing import Any, Final
 
-from preflights_es.store import tables
+from preflights_es.store.frozen import frozen
 
 # By name: what each trigger says, white space aside; a test holds them against the migrations.
 ON_SQLITE: Final = {
@@ -59,7 +59,7 @@ def trouble(dialect: str, look: Look) -> Iterator[str]:
         there = {name: _digest(sql) for name, sql in _rows(look, _SQLITE)}
         yield from _compared(there, ON_SQLITE)
         return
-    ours = sorted(tables.metadata.tables)
+    ours = sorted(frozen().tables)
     rows = _rows(look, _POSTGRESQL, ours)
     there = {
         name: f"{table} {fires} {condition or '-'} {_digest(body)}"

@@ -1,32 +1,47 @@
-"""Where a log lies: its address, read, shown and opened."""
+"""Where a log lies: its address, read, shown and opened.
+
+SQLAlchemy reads addresses of servers, and those of files that say more than a path.
+"""
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
-from typing import Final
-from urllib.parse import quote, quote_plus, unquote
-
-from sqlalchemy.engine import URL, make_url
-from sqlalchemy.exc import ArgumentError
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from preflights_es.core.errors import SettingsError
-from preflights_es.store.database import Database
+from preflights_es.core.late_pattern import late_pattern
+
+if TYPE_CHECKING:
+    from sqlalchemy.engine import URL
+
+    from preflights_es.store.database import Database
 
 POSTGRES: Final = "postgresql+psycopg"
 
 _EXPECTED: Final = "expected sqlite:///PATH or a path, or postgresql://USER@HOST/DATABASE"
 _POSTGRES_NAMES: Final = frozenset({"postgres", "postgresql", POSTGRES})
 _READ_ONLY: Final = {"mode": "ro"}
-_SECRET: Final = re.compile(r"(?i)pass|pwd|secret|scram_\w*key|^key$")
+_SECRET: Final = late_pattern(r"(?i)pass|pwd|secret|scram_\w*key|^key$")
 """Names of parameters whose values are not shown: libpq's, and those a person may mistype."""
 
-
-_HALF_A_URL: Final = re.compile(r"(?i)postgres\w*:|postgres\w*//|[^/\\]*:[^/\\]+@|.*password=")
+_HALF_A_URL: Final = late_pattern(r"(?i)postgres\w*:|postgres\w*//|[^/\\]*:[^/\\]+@|.*password=")
 """What a person meant as a URL, and may hold a password: taken for a path it would be shown."""
 
+_FILE: Final = "sqlite:///"
 
-def parsed(url: str) -> URL:
+
+class SqliteFile(NamedTuple):
+    """The address of a log in a file of SQLite."""
+
+    name: str
+    """The path of the file."""
+    is_read_only: bool = False
+
+
+Address: TypeAlias = "SqliteFile | URL"
+
+
+def parsed(url: str) -> Address:
     """The address of a log; a plain path is a SQLite file.
 
     Raises:
@@ -35,11 +50,28 @@ def parsed(url: str) -> URL:
     """
     if "\0" in url:
         raise SettingsError(f"the database URL holds a NUL character: {_EXPECTED}")
-    if "://" not in url and _HALF_A_URL.match(url):
-        raise SettingsError(f"the database is neither a path nor a URL: {_EXPECTED}")
-    try:
+    if "://" not in url:
+        if _HALF_A_URL.match(url):
+            raise SettingsError(f"the database is neither a path nor a URL: {_EXPECTED}")
         # A path is taken as it is: one with `?` or `%` in it would mean something in a URL.
-        found = make_url(url) if "://" in url else URL.create("sqlite", database=url)
+        return _file(url)
+    if url.startswith(_FILE) and not set("?%") & set(url):
+        return _file(url.removeprefix(_FILE))
+    return _of_url(url)
+
+
+def _file(name: str, *, is_read_only: bool = False) -> SqliteFile:
+    if name in ("", ":memory:"):
+        raise SettingsError(f"a log cannot live in memory: {_EXPECTED}")
+    return SqliteFile(name, is_read_only)
+
+
+def _of_url(url: str) -> Address:
+    from sqlalchemy.engine import make_url
+    from sqlalchemy.exc import ArgumentError, NoSuchModuleError
+
+    try:
+        found = make_url(url)
     except (ArgumentError, ValueError) as error:
         raise SettingsError(f"the database URL cannot be read: {_EXPECTED}") from error
     if found.drivername in _POSTGRES_NAMES:
@@ -55,20 +87,24 @@ def parsed(url: str) -> URL:
         )
     if found.host is not None:
         raise SettingsError(f"the database URL names a host before its file: {_EXPECTED}")
-    if file_of(found) is None:
-        raise SettingsError(f"a log cannot live in memory: {_EXPECTED}")
-    return _file(found)
+    try:
+        found.get_dialect().import_dbapi()
+    except (NoSuchModuleError, ImportError) as error:
+        raise SettingsError(f"the database driver is missing: {error}") from error
+    return _asked(found)
 
 
-def _file(url: URL) -> URL:
+def _asked(url: URL) -> SqliteFile:
     """A file's address; `file:PATH?uri=true`, as SQLite itself would say it, becomes a path.
 
     Raises:
         SettingsError: it asks for what would be passed over without a word.
     """
     asked = dict(url.query)
-    name = url.database or ""
+    name = _file(url.database or "").name
     if asked.get("uri") == "true" and name.startswith("file:"):
+        from urllib.parse import unquote
+
         del asked["uri"]
         name = unquote(name.removeprefix("file:"))
     if asked and asked != _READ_ONLY:
@@ -76,18 +112,18 @@ def _file(url: URL) -> URL:
         found = ", ".join(f"{key}={value}" for key, value in shown.items() if key != "mode")
         found = found or f"mode={asked['mode']}"
         raise SettingsError(f"the database URL: found {found!r}, a file takes only mode=ro")
-    return url.set(database=name, query=asked)
+    return SqliteFile(name, is_read_only=bool(asked))
 
 
-def may_create(url: URL) -> bool:
+def may_create(url: Address) -> bool:
     """Whether a log that is not there may be made: not where it is only to be read."""
-    return url.query != _READ_ONLY
+    return not (isinstance(url, SqliteFile) and url.is_read_only)
 
 
-def shown_url(url: URL) -> str:
+def shown_url(url: Address) -> str:
     """Without a password."""
-    if path := file_of(url):
-        return str(path)
+    if isinstance(url, SqliteFile):
+        return str(Path(url.name))
     hidden = {k: "***" for k, v in url.query.items() if _SECRET.search(f"{k}\n{v}")}
     shown = url.set(drivername=url.get_backend_name()).update_query_dict(hidden)
     return shown.render_as_string(hide_password=True)
@@ -95,6 +131,8 @@ def shown_url(url: URL) -> str:
 
 def without_secrets(url: URL, text: str) -> str:
     """A text without the passwords of an address, as they stand in it or as a URL writes them."""
+    from urllib.parse import quote, quote_plus
+
     values = [url.password, *(v for k, v in url.query.items() if _SECRET.search(k))]
     for value in values:
         for secret in (value,) if isinstance(value, str) else value or ():
@@ -103,24 +141,21 @@ def without_secrets(url: URL, text: str) -> str:
     return text
 
 
-def file_of(url: URL) -> Path | None:
+def file_of(url: Address) -> Path | None:
     """The file of a SQLite log; None where it lies elsewhere."""
-    name = url.database
-    if url.get_backend_name() != "sqlite" or not name or name == ":memory:":
-        return None
-    return Path(name)
+    return Path(url.name) if isinstance(url, SqliteFile) else None
 
 
-def database(url: URL) -> Database:
+def database(url: Address) -> Database:
     """The database at an address, not connected yet.
 
     Raises:
         SettingsError: its driver is missing, or does not know what the address asks for.
     """
-    if path := file_of(url):
+    if isinstance(url, SqliteFile):
         from preflights_es.store.sqlite import SqliteDatabase
 
-        return SqliteDatabase(url, path)
+        return SqliteDatabase(url)
     from preflights_es.store.postgres import PostgresDatabase
 
     return PostgresDatabase(url)

@@ -210,7 +210,7 @@ def test_a_role_that_may_not_write_is_told_so(
     server.said(f'CREATE ROLE "{role}" LOGIN')
     with log(postgres) as store:
         changed(store, f'GRANT SELECT ON ALL TABLES IN SCHEMA public TO "{role}"')
-        url = server.url(str(store.url.database), role)
+        url = server.url(str(make_url(postgres).database), role)
         done = house.call("admin", "projections", "follow", "--db", url)
         changed(store, f'DROP OWNED BY "{role}"')
     server.said(f'DROP ROLE "{role}"')

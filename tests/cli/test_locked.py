@@ -66,7 +66,9 @@ def test_json_says_whether_an_answer_may_be_older(house: Project, words: tuple[s
         assert house.call(*words, "--json").json["behind"] is True
 
 
-@pytest.mark.parametrize("words", [*LOOKING, ("audit", "verify"), ("admin", "export", "last")], ids=" ".join)
+@pytest.mark.parametrize(
+    "words", [*LOOKING, ("audit", "verify"), ("admin", "export", "last")], ids=" ".join
+)
 def test_a_command_that_looks_does_not_wait_to_upgrade_the_log(
     house: Project, words: tuple[str, ...]
 ) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from sqlalchemy.engine import make_url
+from sqlalchemy.engine import URL, make_url
 
 from preflights_es.store.urls import parsed, shown_url, without_secrets
 from tests.cli.program import Project
@@ -69,6 +69,7 @@ def test_with_v_an_address_is_shown_without_its_password(house: Project) -> None
 )
 def test_what_a_driver_says_is_repeated_without_the_password(address: str, said: str) -> None:
     url = parsed(address)
+    assert isinstance(url, URL)
     assert without_secrets(url, f"cannot connect with {said}!") == "cannot connect with ***!"
     assert "tU" not in shown_url(url)
 

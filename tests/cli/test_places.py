@@ -113,7 +113,7 @@ def test_a_folder_whose_name_is_no_text_needs_a_name(tmp_path: Path, home: Path)
     done = project.call("start", "Add login")
     assert done.code == 2
     assert "is not valid Unicode" in done.err
-    assert "rename the folder, or set PREFLIGHTS_PROJECT" in done.err
+    assert "set PREFLIGHTS_PROJECT" in done.err
     assert project.call("start", "Add login", env={"PREFLIGHTS_PROJECT": "house"}).code == 3
 
 

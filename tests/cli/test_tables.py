@@ -9,9 +9,21 @@ from contextlib import closing, redirect_stdout
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from rich.cells import cell_len
+from rich.cells import cell_len, chop_cells, set_cell_size
 
-from preflights_cli.table import BRIEF_MAX, CELL_MAX, GAP, PAGE, PIPE_WIDTH, Column, streamed, table
+from preflights_cli.table import (
+    BRIEF_MAX,
+    CELL_MAX,
+    GAP,
+    PAGE,
+    PIPE_WIDTH,
+    Column,
+    _chopped,
+    _cut,
+    _size,
+    streamed,
+    table,
+)
 from preflights_es.store.sql import SqlStore
 from tests.cli.program import RAW, Project
 from tests.cli.terminal import terminal
@@ -22,6 +34,22 @@ from tests.projections.recording import golden
 LONG = "a name of very many letters " * 8_000
 WIDE = "数据库" * 100
 ODD = st.text(st.sampled_from("ab 数🛫é\u0335\u202e\x1b[]\n\t"), max_size=300)
+
+
+NARROW = st.text(st.sampled_from("ab  -é…"), max_size=60)
+
+
+@given(NARROW, st.integers(1, 20))
+def test_narrow_text_is_measured_and_cut_as_rich_does(text: str, width: int) -> None:
+    assert _size(text) == cell_len(text)
+    cut = text if len(text) <= width else set_cell_size(text, width - 1) + "…"
+    assert _cut(text, width) == cut
+    assert _chopped(f"x{text}", width) == chop_cells(f"x{text}", width)
+
+
+def test_every_narrow_character_takes_one_column() -> None:
+    odd = [c for c in map(chr, range(0x20, 0x3000)) if _size(c) != cell_len(c)]
+    assert odd == []
 
 
 def drawn(names: Sequence[str], rows: Sequence[Sequence[str]], *, whole: bool = True) -> list[str]:

@@ -10,7 +10,7 @@ from preflights_es.projections.projector import Projector
 from preflights_es.services.projections import projector
 from preflights_es.store.projection_feed import SqlFollowing
 from preflights_es.store.sql import SqlStore
-from preflights_es.store.urls import file_of
+from preflights_es.store.urls import SqliteFile
 from tests.projections.recording import Recording
 
 NAMES: Final = ("sessions", "decisions", "usage")
@@ -45,7 +45,7 @@ def changed(store: SqlStore, *statements: str) -> None:
 
 def tampered(store: SqlStore, *statements: str) -> None:
     """What somebody would do who may do everything: past the triggers that guard events."""
-    if store.url.get_backend_name() == "postgresql":
+    if store.database.dialect == "postgresql":
         changed(store, "SET LOCAL session_replication_role = replica", *statements)
     else:
         guards = ("events_are_immutable", "events_are_kept")
@@ -54,8 +54,9 @@ def tampered(store: SqlStore, *statements: str) -> None:
 
 def address(store: SqlStore) -> str:
     """Where a process of its own finds the log."""
-    path = file_of(store.url)
-    return str(path) if path else store.url.render_as_string(hide_password=False)
+    if isinstance(store.url, SqliteFile):
+        return store.url.name
+    return store.url.render_as_string(hide_password=False)
 
 
 def following(store: SqlStore) -> Projector:

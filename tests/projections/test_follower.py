@@ -44,7 +44,7 @@ def test_who_is_killed_while_following_leaves_rows_and_marks_that_fit(store: Sql
         for round_ in range(6):
             recorded(store, goldens(), first=1 + round_ * 1_000)
             followers.acknowledged(address(store))
-            if store.url.get_backend_name() == "postgresql":
+            if store.database.dialect == "postgresql":
                 hung_up(address(store), but=1)
             marks = SqlFollowing(store).marks("sessions", "", "~")
             left = {row["session_id"]: row["version"] for row in kept(store)["sessions"]}
@@ -59,7 +59,7 @@ def test_who_is_killed_while_following_leaves_rows_and_marks_that_fit(store: Sql
 def test_two_followers_and_eight_writers_end_with_what_a_rebuild_gives(
     house: Project, store: SqlStore
 ) -> None:
-    is_told = store.url.get_backend_name() == "postgresql"
+    is_told = store.database.dialect == "postgresql"
     every = "86400" if is_told else "0.1"
     with ExitStack() as stack:
         for _ in range(2):

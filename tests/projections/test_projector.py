@@ -267,7 +267,7 @@ def test_who_may_only_read_gets_what_nobody_has_folded_yet(server: Server, postg
         server.said(f'CREATE ROLE "{role}" LOGIN')
         try:
             changed(store, f'GRANT SELECT ON ALL TABLES IN SCHEMA public TO "{role}"')
-            with closing(at(server.url(str(store.url.database), role))) as theirs:
+            with closing(at(server.url(str(make_url(postgres).database), role))) as theirs:
                 seen = {name: list(following(theirs).rows(name, None)) for name in NAMES}
             assert len(kept(store)["sessions"]) == 9, "nothing was written"
         finally:

@@ -37,7 +37,7 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[SqlStore]:
 @contextmanager
 def written_by_another(store: SqlStore) -> Iterator[None]:
     """Within it, another connection holds the locks of a writer."""
-    if store.url.get_backend_name() == "postgresql":
+    if store.database.dialect == "postgresql":
         url = address(store).replace("+psycopg", "")
         with closing(psycopg.connect(url, autocommit=True)) as server:
             server.execute("BEGIN")

@@ -119,7 +119,7 @@ def text(data: bytes | None) -> str:
 
 
 def binary(store: SqlStore, value: bytes) -> str:
-    is_postgres = store.url.get_backend_name() == "postgresql"
+    is_postgres = store.database.dialect == "postgresql"
     return f"'\\x{value.hex()}'" if is_postgres else f"x'{value.hex()}'"
 
 

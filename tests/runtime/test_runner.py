@@ -30,7 +30,6 @@ from preflights_es.core.errors import (
     LLMRateLimitError,
     LLMTimeoutError,
     LogDamaged,
-    LogFromFuture,
     Refused,
     SessionFaulted,
     StoreUnavailable,
@@ -277,8 +276,10 @@ def test_an_unknown_session_and_an_unknown_workflow_are_named(store: MemoryStore
         run.load(SESSION)
     begun(run, toy.said("a"))
     stranger = Runner(store, {}, Clock(), Ids())
-    with pytest.raises(LogFromFuture, match="'toy' is not known to this version"):
-        stranger.load(SESSION)
+    handle = stranger.load(SESSION)
+    assert "'toy'" in handle.workflow.missing
+    with pytest.raises(Refused, match="'toy'"):
+        stranger.submit(handle, toy.said("b"), "second")
 
 
 # 2. One Input once ---------------------------------------------------------------------------

@@ -6,14 +6,19 @@ Each line that it prints names a session and what was acknowledged of it: `start
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+from contextlib import closing
 from importlib import import_module
+from itertools import count
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from preflights_es.core.events import Actor
 from preflights_es.services.clarification.clarifications import clarifications_of
 from preflights_es.services.process import Process
 from preflights_es.services.request import Request
 from preflights_es.settings import load
+from preflights_es.store.core_statements.compiling import rooms
 from preflights_es.workflows.clarification import WORKFLOW
 from tests.store.mortal import acknowledge, serve
 
@@ -30,11 +35,13 @@ def app(root: Path, database: str = "log.db") -> Request:
     return Request(Process(found), Actor("user", "Ada"))
 
 
-def run(program: Request) -> None:
-    """Decide for ever: records and tasks in turn."""
-    turn = 0
-    while True:
-        turn += 1
+def run(
+    program: Request,
+    turns: Iterable[int] | None = None,
+    tell: Callable[[str, str], None] = acknowledge,
+) -> None:
+    """Decide, records and tasks in turn; for ever, unless there are so many turns."""
+    for turn in turns or count(1):
         intention, key, value = (
             ("Add a login to the shop", "auth_strategy", "OAuth")
             if turn % 2
@@ -47,15 +54,23 @@ def run(program: Request) -> None:
             program.process.settings.of(WORKFLOW),
         )
         session_id = step.handle.session_id
-        acknowledge("started", session_id)
+        tell("started", session_id)
         sessions.answer(step.handle, [(key, [value])])
-        acknowledge("answered", session_id)
+        tell("answered", session_id)
         accepted = sessions.accept(session_id)
-        acknowledge("accepted", session_id)
+        tell("accepted", session_id)
         program.process.documents.finish(accepted.handle)
-        acknowledge("finished", session_id)
+        tell("finished", session_id)
+
+
+def warm_up() -> None:
+    """Import and compile before the fork what else every child would, and be killed at it."""
+    import_module("preflights_es.store.postgres")
+    rooms("postgresql")
+    with TemporaryDirectory() as folder, closing(app(Path(folder))) as program:
+        run(program, (1, 2), lambda *_: None)
 
 
 if __name__ == "__main__":
-    import_module("preflights_es.store.postgres")  # before the fork, not in every child
+    warm_up()
     serve(lambda words: run(app(Path(words[0]), words[1])))

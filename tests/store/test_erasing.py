@@ -16,7 +16,8 @@ from preflights_es.core.events import ERASED_TAG
 from preflights_es.core.ports import Head
 from preflights_es.store import tables
 from preflights_es.store.chain import erased_before, verified
-from preflights_es.store.projection_statements import PROJECTED
+from preflights_es.store.frozen import columns
+from preflights_es.store.projected import PROJECTED
 from preflights_es.store.sql import SqlStore
 from tests.fixed import PROJECT
 from tests.postgres import connected
@@ -157,7 +158,7 @@ def test_the_erasure_is_left_for_projections_and_what_came_before_is_not(log: Sq
 
 def test_rows_of_projections_go_in_the_same_transaction(log: SqlStore) -> None:
     head = opened(log, 1)
-    names = tuple(table.name for table in PROJECTED.values())
+    names = tuple(PROJECTED.values())
     for number in (1, 2):
         columns = "session_id, version, project, workflow, call, provider, model, prompt, at"
         cursor(log).execute(
@@ -195,7 +196,7 @@ def test_every_projection_has_a_mark_of_it_whoever_had_folded_it_before(log: Sql
 
 def test_every_table_of_a_projection_can_be_cleared_by_session() -> None:
     for table in PROJECTED.values():
-        assert "session_id" in table.c
+        assert "session_id" in columns(table)
 
 
 def test_nothing_of_it_is_left_in_the_file_or_its_journal(tmp_path: Path, log: SqlStore) -> None:
@@ -245,7 +246,7 @@ def test_what_a_fold_was_about_to_write_when_its_session_was_erased_goes_too(
         with ThreadPoolExecutor(2) as pool:
             folds = pool.submit(following(store).rebuild)
             gate.wait(1)
-            erases = pool.submit(store.erase, covering, [t.name for t in PROJECTED.values()])
+            erases = pool.submit(store.erase, covering, [*PROJECTED.values()])
             gate.wait(2, erases.done)
             gate.open()
             folds.result()

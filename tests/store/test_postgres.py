@@ -17,6 +17,7 @@ from alembic.migration import MigrationContext
 from hypothesis import given
 from hypothesis import strategies as st
 from sqlalchemy import create_engine
+from sqlalchemy.engine import make_url
 from sqlalchemy.pool import NullPool
 
 from preflights_es.core.errors import (
@@ -41,7 +42,7 @@ from preflights_es.store.postgres import (
     TRIES,
 )
 from preflights_es.store.sql import SqlStore
-from preflights_es.store.urls import file_of, parsed, shown_url
+from preflights_es.store.urls import POSTGRES, file_of, parsed, shown_url
 from tests import markdown
 from tests.fixed import Clock
 from tests.markdown import ticked
@@ -186,7 +187,7 @@ def test_a_database_may_have_any_name(server: Server, name: str) -> None:
         with closing(SqlStore(server.url(name), Clock(), Salt())) as store:
             opened(store, 1)
             assert found(store, "SELECT current_database()") == name
-            assert parsed(shown_url(store.url)).database == name
+            assert make_url(shown_url(store.url)).database == name
     finally:
         server.drop(name)
 
@@ -223,7 +224,10 @@ def test_the_pages_name_the_settings_that_the_code_has() -> None:
     assert limits == {
         "statement_timeout": f"{STATEMENT_TIMEOUT_MS // 1_000} s",
         "idle_in_transaction_session_timeout": f"{IDLE_TIMEOUT_MS // 1_000} s",
-        "connections": f"{POOL_SIZE} at most of one process, as many as it has threads at work",
+        "connections": (
+            f"{POOL_SIZE} at most of one process, as many as it has threads at work; "
+            "in SQLite one for each thread"
+        ),
         "a hint (NOTIFY)": (
             f"{1 / PAUSE_S:g} a second and process; waits {LOCK_MS} ms at most for others"
         ),
@@ -248,7 +252,7 @@ def test_what_the_address_says_comes_first(postgres: str) -> None:
 
 
 def test_an_append_is_durable_whatever_the_server_says(server: Server, postgres: str) -> None:
-    name = parsed(postgres).database
+    name = make_url(postgres).database
     server.said(f'ALTER DATABASE "{name}" SET synchronous_commit = off')
     try:
         with closing(at(postgres)) as store:
@@ -278,7 +282,7 @@ def test_nothing_is_left_open_between_two_pieces_of_work(store: SqlStore, postgr
 
 
 def test_migrations_make_the_tables_that_the_code_describes(postgres: str) -> None:
-    engine = create_engine(parsed(postgres), poolclass=NullPool)
+    engine = create_engine(make_url(postgres).set(drivername=POSTGRES), poolclass=NullPool)
     with engine.connect() as connection:
         context = MigrationContext.configure(connection)
         assert compare_metadata(context, tables.metadata) == []

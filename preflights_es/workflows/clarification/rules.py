@@ -5,10 +5,10 @@ Tables and formulas are docs/specs/clarification.md; `decide` and `MockLLMAdapte
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Final, Literal, NamedTuple
 
+from preflights_es.core.late_pattern import late_pattern
 from preflights_es.core.questions import is_placeholder, stripped
 from preflights_es.core.text import slug
 from preflights_es.core.views import Question
@@ -51,7 +51,7 @@ class Detected(NamedTuple):
 
 # 1. Keywords (section 9) ---------------------------------------------------------------------
 
-_TOKEN = re.compile(r"[^\W_]+")
+_TOKEN = late_pattern(r"[^\W_]+")
 _HYPHENS = ("-", "\u2010", "\u2011")
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable
 from datetime import date
 from typing import Any, Final, Literal, TypedDict, get_args
@@ -10,6 +9,7 @@ from typing import Any, Final, Literal, TypedDict, get_args
 import msgspec
 from msgspec.structs import replace
 
+from preflights_es.core.late_pattern import late_pattern
 from preflights_es.core.text import one_line, problem, visible
 from preflights_es.workflows.extraction.values import (
     CONTENT_MAX,
@@ -29,8 +29,8 @@ class Wrong(TypedDict):
 
 """What a `ChangeRefused` says."""
 
-_CLOCK: Final = re.compile(r"([01]?[0-9]|2[0-3]):([0-5][0-9])")
-_DATE: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+_CLOCK: Final = late_pattern(r"([01]?[0-9]|2[0-3]):([0-5][0-9])")
+_DATE: Final = late_pattern(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _PAYLOAD: Final = ("type", "confidence", "start_time", "end_time", "content", "importance")
 _MINUTES: Final = ("duration_min", "duration_max")
 

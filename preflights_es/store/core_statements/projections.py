@@ -1,14 +1,13 @@
-"""The tables of projections, and every statement that fills, follows and reads them."""
+"""The statements that fill, follow and read projections."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Final
+from collections.abc import Callable, Iterator
+from typing import Any
 
 from sqlalchemy import (
     BigInteger,
     ColumnElement,
-    Float,
     String,
     Table,
     and_,
@@ -26,30 +25,17 @@ from sqlalchemy import (
 from sqlalchemy.sql import ClauseElement
 from sqlalchemy.sql.elements import BindParameter
 
-from preflights_es.core.events import ERASED_TAG, INT_MAX, Whole
+from preflights_es.core.events import ERASED_TAG, INT_MAX
 from preflights_es.core.ports import Choice
 from preflights_es.store import tables
-from preflights_es.store.statements import reading
+from preflights_es.store.core_statements.log import reading
+from preflights_es.store.projected import PORTIONS, PROJECTED
 
-PROJECTED: Final[dict[str, Table]] = {
-    "sessions": tables.projected_sessions,
-    "decisions": tables.projected_decisions,
-    "usage": tables.projected_usage,
-}
-
-
-def _shape(table: Table) -> Any:
-    """Lists of rows, as `msgspec` checks them: what each column holds on every engine."""
-    kinds: dict[type[Any], Any] = {BigInteger: Whole, Float: float}
-    held = [(kinds.get(type(column.type), str), column.nullable) for column in table.c]
-    row = tuple(kind | None if nullable else kind for kind, nullable in held)
-    return list[tuple.__class_getitem__(row)]  # type: ignore[misc]  # made while it runs
-
-
-SHAPES: Final = {name: _shape(table) for name, table in PROJECTED.items()}
+_TABLES = {name: tables.metadata.tables[table] for name, table in PROJECTED.items()}
 
 
 def statements(dialect: str) -> dict[str, ClauseElement]:
+    """By name."""
     upsert = _upsert(dialect)
     p, m, o = tables.projections.c, tables.marks.c, tables.outbox.c
     h, e = tables.heads.c, tables.events.c
@@ -121,13 +107,25 @@ def statements(dialect: str) -> dict[str, ClauseElement]:
         "count_events": select(func.count()).select_from(tables.events),
         "count_waiting": select(func.count()).select_from(tables.outbox),
     }
-    for name, table in PROJECTED.items():
+    for name, table in _TABLES.items():
         made |= _of_table(name, table)
-    return made
+    return made | dict(_portions(dialect))
 
 
-def sized(dialect: str, which: str, names: int, count: int) -> ClauseElement:
-    """A statement on so many sessions at once: `marks`, `moved`, or `delete` from a projection.
+def _portions(dialect: str) -> Iterator[tuple[str, ClauseElement]]:
+    """Statements on many sessions at once, by what they do, for how many projections and sessions.
+
+    `mark` sets marks, `heads` finds heads, and the name of a projection deletes its rows.
+    """
+    for count in PORTIONS:
+        for which in ("heads", *PROJECTED):
+            yield f"{which}_0_{count}", _sized(dialect, which, 0, count)
+        for names in range(1, len(PROJECTED) + 1):
+            yield f"mark_{names}_{count}", _sized(dialect, "mark", names, count)
+
+
+def _sized(dialect: str, which: str, names: int, count: int) -> ClauseElement:
+    """A statement on so many sessions at once.
 
     Its parameters are `session_0` and so on; to mark, `version_0` and `name_0` as well.
 
@@ -140,7 +138,7 @@ def sized(dialect: str, which: str, names: int, count: int) -> ClauseElement:
     if which == "heads":
         return select(h.session_id, h.version).where(h.session_id.in_(sessions))
     if which != "mark":
-        table = PROJECTED[which]
+        table = _TABLES[which]
         return delete(table).where(table.c.session_id.in_(sessions))
     versions: list[BindParameter[int]] = [bindparam(f"version_{n}") for n in range(count)]
     of: list[BindParameter[str]] = [bindparam(f"name_{n}") for n in range(names)]

@@ -1,0 +1,88 @@
+"""The statements and tables of a log in SQLite, compiled beforehand: no SQLAlchemy is imported.
+
+`make freeze` writes both files anew, from `store.core_statements` and from the migrations; a test
+holds them to what those make today (docs/decisions/0021).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any, Final, Literal
+
+import msgspec
+
+STATEMENTS: Final = Path(__file__).with_name("sqlite_statements.json")
+TABLES: Final = Path(__file__).with_name("sqlite_tables.sql")
+
+Kind = Literal["text", "whole", "real", "bytes"]
+
+
+class Statement(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What a driver is sent, and the values that go with it."""
+
+    sql: str
+    names: tuple[str, ...] | None = None
+    """Of the values in their order; None where the driver takes them by name."""
+    fixed: dict[str, Any] = {}
+    """Values that are always the same, by name."""
+
+    def bound(self, values: Mapping[str, Any]) -> Any:
+        """The parameters in the form that the driver takes."""
+        if self.fixed:
+            values = {**self.fixed, **values}
+        return [values[name] for name in self.names] if self.names is not None else values
+
+
+class Column(msgspec.Struct, frozen=True, array_like=True):
+    """A column of a table."""
+
+    name: str
+    kind: Kind
+    is_nullable: bool
+
+
+class Frozen(msgspec.Struct, frozen=True):
+    """The whole file."""
+
+    schema: str
+    """The revision of the tables."""
+    tables: dict[str, tuple[Column, ...]]
+    rooms: dict[str, dict[str, msgspec.Raw]]
+    """Of each room its statements by name, as they stand there."""
+
+
+@cache
+def frozen() -> Frozen:
+    """What stands in the file of statements."""
+    return msgspec.json.decode(STATEMENTS.read_bytes(), type=Frozen)
+
+
+class Room(dict[str, Statement]):
+    """The statements of a room by name, each read when it is first used."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__()
+        self._raw = frozen().rooms[name]
+
+    def __missing__(self, name: str) -> Statement:
+        made = self[name] = msgspec.json.decode(self._raw[name], type=Statement)
+        return made
+
+
+def schema() -> str:
+    """The revision of the tables that this version knows."""
+    return frozen().schema
+
+
+@cache
+def columns(table: str) -> tuple[str, ...]:
+    """Names of a table's columns, on every engine."""
+    return tuple(column.name for column in frozen().tables[table])
+
+
+def new_tables() -> list[str]:
+    """What makes the tables of a new log, as they are after the last migration."""
+    # Between two statements is an empty line: a trigger has semicolons within.
+    return TABLES.read_text("utf-8").strip().split("\n\n")

@@ -1,0 +1,66 @@
+"""The default way, SQLite and no model, imports none of the heavy libraries."""
+
+from __future__ import annotations
+
+import json
+from typing import Final
+
+import pytest
+
+from tests.cli.program import Project
+
+HEAVY: Final = {"sqlalchemy", "alembic", "pydantic", "asyncio", "ssl", "rich"}
+
+WATCHED: Final = """
+import json, sys
+from preflights_cli.main import run
+code = run(json.loads(sys.argv[1]))
+print(json.dumps([code, sorted({name.partition(".")[0] for name in sys.modules})]), file=sys.stderr)
+"""
+"""Runs a command, then says its exit code and what it imported on the last line of stderr."""
+
+START: Final = ("start", "Add OAuth login", "--answer", "auth_strategy=OAuth", "--accept")
+
+COMMANDS: Final[dict[str, tuple[tuple[str, ...], int]]] = {
+    "start, in a new log": ((*START, "--by", "Ada", "--db", "new.db"), 0),
+    "start": ((*START, "--by", "Ada"), 0),
+    "start, and wait": (("start", "Add a search page", "--no-input"), 3),
+    "answer": (("answer", "last", "auth_strategy=OAuth"), 3),
+    "show": (("show", "last"), 0),
+    "show as JSON": (("show", "last", "--json"), 0),
+    "prompt": (("prompt", "last"), 0),
+    "decisions": (("decisions",), 0),
+    "decisions as JSON": (("decisions", "--json"), 0),
+    "log": (("log", "last"), 0),
+    "log as JSON": (("log", "last", "--json"), 0),
+    "sessions": (("sessions",), 0),
+    "why": (("why", "Strategy"), 0),
+    "tasks": (("tasks",), 0),
+    "replay": (("replay", "last"), 0),
+}
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_command_of_the_default_way_imports_nothing_heavy(house: Project, name: str) -> None:
+    words, expected = COMMANDS[name]
+    house.decided()
+    if name == "answer":
+        assert house.call("start", "Add OAuth login", "--no-input").code == 3
+    code, imported = watched(house, words)
+    assert code == expected
+    assert not HEAVY & imported
+
+
+def test_what_is_heavy_is_noticed(house: Project) -> None:
+    # Keeps the test above from looking at nothing.
+    _, imported = watched(house, ("sessions", "--db", "postgresql://ada@127.0.0.1:1/x"))
+    assert "sqlalchemy" in imported
+
+
+def watched(house: Project, words: tuple[str, ...]) -> tuple[int, set[str]]:
+    """A command's exit code, and the packages that it imported."""
+    program = ("python", "-c", WATCHED, json.dumps(words))
+    done = house.run(program=program)
+    code, imported = json.loads(done.err.splitlines()[-1])
+    assert "preflights_es" in imported, done.err
+    return code, set(imported)

@@ -1,0 +1,92 @@
+"""The frozen files of SQLite, written anew: `make freeze`, or `python -m tests.store.freeze`."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import msgspec
+from sqlalchemy import BigInteger, Float, LargeBinary, Text
+from sqlalchemy import Column as CoreColumn
+from sqlalchemy import String as CoreString
+from sqlalchemy.dialects import sqlite
+
+from preflights_es.store import frozen, migrate, tables
+from preflights_es.store.core_statements.compiling import compiled, rooms
+from preflights_es.store.frozen import Column, Kind
+from preflights_es.store.urls import parsed
+
+_KINDS: dict[type, Kind] = {
+    BigInteger: "whole",
+    Float: "real",
+    LargeBinary: "bytes",
+    CoreString: "text",
+    Text: "text",
+}
+
+
+def statements() -> str:
+    """The file of statements, as Core compiles them today: one a line."""
+    dialect = sqlite.dialect()
+    made = {
+        "schema": tables.SCHEMA,
+        "tables": {
+            str(name): [_column(column) for column in table.c]
+            for name, table in tables.metadata.tables.items()
+        },
+        "rooms": {
+            room: {name: compiled(element, dialect) for name, element in elements.items()}
+            for room, elements in rooms("sqlite").items()
+        },
+    }
+    return _by_line(msgspec.to_builtins(made))
+
+
+def _column(column: CoreColumn[object]) -> Column:
+    return Column(str(column.name), _KINDS[type(column.type)], bool(column.nullable))
+
+
+def _by_line(made: dict[str, Any]) -> str:
+    """JSON with a line for each table and each statement."""
+    parts = [
+        f'"schema": {json.dumps(made["schema"])}',
+        f'"tables": {_lines(made["tables"])}',
+        '"rooms": {\n'
+        + ",\n".join(f"{json.dumps(room)}: {_lines(some)}" for room, some in made["rooms"].items())
+        + "\n}",
+    ]
+    return "{\n" + ",\n".join(parts) + "\n}\n"
+
+
+def _lines(values: dict[str, Any]) -> str:
+    lines = [f"  {json.dumps(key)}: {json.dumps(value)}" for key, value in values.items()]
+    return "{\n" + ",\n".join(lines) + "\n}"
+
+
+def new_tables() -> str:
+    """The file of tables: what the migrations make in an empty file, and the row of their own."""
+    with TemporaryDirectory() as folder:
+        path = Path(folder, "log.db")
+        migrate.upgrade(parsed(str(path)))
+        with closing(sqlite3.connect(path)) as log:
+            made = [
+                "\n".join(line.rstrip() for line in row[0].strip().splitlines())
+                for row in log.execute("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL")
+            ]
+            (revision,) = log.execute("SELECT version_num FROM alembic_version").fetchone()
+    made.append(f"INSERT INTO alembic_version (version_num) VALUES ('{revision}')")
+    return "\n\n".join(made) + "\n"
+
+
+def main() -> None:
+    """Write both files."""
+    frozen.STATEMENTS.write_text(statements(), "utf-8")
+    frozen.TABLES.write_text(new_tables(), "utf-8")
+
+
+if __name__ == "__main__":
+    main()
