@@ -7,10 +7,11 @@ stands. A surface (command line, server, page, program) parses, calls one of the
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from importlib import import_module
 from typing import Any
 
-from preflights_es.core.errors import Refused
+from preflights_es.core.errors import LogBusy, Refused
 from preflights_es.core.events import INT_MAX
 from preflights_es.core.ports import Choice
 from preflights_es.projections.decisions import decision, in_force
@@ -158,5 +159,6 @@ def _filed(request: Request, step: Step) -> Session:
     if recalled(step) or step.handle.project != request.process.project:
         return Session.of(step)
     handle: Handle = request.process.documents.finish(step.handle)
-    request.process.finish_pending()
+    with suppress(LogBusy):  # another request is writing documents, also those
+        request.process.finish_pending()
     return Session.of(Step(handle, step.decisions))

@@ -49,7 +49,7 @@ def test_a_session_is_begun_answered_accepted_and_asked_why(log: Any, tmp_path: 
     ]
     assert [value.value for value in log.why("ADR-0001", "Strategy")] == ["OAuth"]
     assert log.replay("last").status == "identical"
-    assert len(log.export("last").splitlines()) == done.version + 1
+    assert len(log.export("last").splitlines()) == done.version
 
 
 def test_what_cannot_be_done_is_an_error_and_records_nothing(log: Any) -> None:
