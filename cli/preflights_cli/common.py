@@ -286,7 +286,7 @@ def finish_pending(app: Request, voice: Voice) -> None:
     _ = app.process.store  # what is wrong with the log as a whole is no matter of one document
     try:
         for handle in app.process.finish_pending():
-            written = handle.workflow.view(handle.session.state).written
+            written = handle.view.written
             voice.detail(f"finished {written.path if written else handle.session_id}")
     except LogBusy as error:
         voice.detail(f"an earlier document is left to the next command: {error}")

@@ -15,7 +15,6 @@ import msgspec
 from preflights_cli.commands import workflows
 from preflights_cli.common import Voice
 from preflights_cli.main import EXIT_REFUSED, EXIT_WAITING, EXIT_WORLD
-from preflights_es.core import session as kernel
 from preflights_es.core.events import Decision
 from preflights_es.core.ids import short
 from preflights_es.core.questions import AnswerRefusal, Refusal
@@ -64,13 +63,12 @@ def _shown(handle: Handle) -> Shown:
 
 def view_of(handle: Handle) -> View:
     """What can be shown of a session."""
-    view: View = handle.workflow.view(handle.session.state)
-    return view
+    return handle.view
 
 
 def status_of(handle: Handle) -> str:
     """One word for where a session stands."""
-    return kernel.status(handle.workflow, handle.session)
+    return handle.status
 
 
 def session_json(handle: Handle, decisions: tuple[Decision, ...] = ()) -> dict[str, Any]:

@@ -231,4 +231,4 @@ def _is_closed(workflow: Workflow[Any], session: Session[Any]) -> bool:
 def _title(handle: Handle) -> str:
     if handle.session.closed == "erased":
         return ""
-    return shortened(one_line(handle.workflow.view(handle.session.state).intention), TITLE_MAX)
+    return shortened(one_line(handle.view.intention), TITLE_MAX)

@@ -102,6 +102,9 @@ class Store(Protocol):
     def read(self, session_id: str, after: int = 0) -> tuple[Stored, ...]:
         """A session's events behind a version, in order; empty for an unknown session."""
 
+    def stream(self, session_id: str) -> tuple[Head, tuple[Stored, ...]] | None:
+        """Where a session stands, and its events, maybe more than that; None of an unknown one."""
+
     def head(self, session_id: str) -> Head | None:
         """Where a session stands, without reading it."""
 

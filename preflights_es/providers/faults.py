@@ -274,6 +274,10 @@ class FaultyStore:
         self._read("read")
         return self.store.read(session_id, after)
 
+    def stream(self, session_id: str) -> tuple[Head, tuple[Stored, ...]] | None:
+        self._read("stream")
+        return self.store.stream(session_id)
+
     def head(self, session_id: str) -> Head | None:
         self._read("head")
         return self.store.head(session_id)

@@ -98,7 +98,7 @@ class Child:
         """What is asked of a person now."""
         if self.handle.session.version == 0:
             return ()
-        return self.recording.workflow.view(self.handle.session.state).questions
+        return self.handle.view.questions
 
     def _copied(self, kept: int) -> Handle:
         first, turns = self.recording.stored[0], self.recording.turns

@@ -229,7 +229,7 @@ class Documents:
 
     def _former(self, handle: Handle, path: str) -> Path | None:
         """Where the document lay before, when its log asked for it there."""
-        before = handle.workflow.view(handle.session.state).written
+        before = handle.view.written
         if before is None or before.path == path:
             return None
         if before.path not in self.paths(handle.session_id):

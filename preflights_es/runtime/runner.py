@@ -8,6 +8,7 @@ goes on after the fix. What a session asks of a provider is the performer's to g
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import cached_property
 from itertools import takewhile
 from typing import Any, Final
 
@@ -32,6 +33,7 @@ from preflights_es.core.grammar import misplaced
 from preflights_es.core.opaque import opaque_workflow
 from preflights_es.core.ports import Batch, Head, Provider, Store, Stored
 from preflights_es.core.session import Session, Workflow
+from preflights_es.core.views import View
 from preflights_es.runtime.performer import Performed, Performer, open_completion
 from preflights_es.store.chain import erased_before, verified
 from preflights_es.store.codec import Codec
@@ -39,7 +41,7 @@ from preflights_es.store.codec import Codec
 CONFLICTS_MAX: Final = 100  # tries to append before the store is said to be unusable
 
 
-class Handle(msgspec.Struct, frozen=True):
+class Handle(msgspec.Struct, frozen=True, dict=True):
     """A session as it was last read: state and version travel with it, not the log."""
 
     session_id: str
@@ -52,6 +54,17 @@ class Handle(msgspec.Struct, frozen=True):
     def version(self) -> int:
         """Number of events recorded."""
         return self.session.version
+
+    @cached_property
+    def view(self) -> View:
+        """What may be shown of it, computed once."""
+        view: View = self.workflow.view(self.session.state)
+        return view
+
+    @cached_property
+    def status(self) -> str:
+        """One word for where it stands."""
+        return kernel.status(self.workflow, self.session, self.view)
 
 
 class Step(msgspec.Struct, frozen=True):
@@ -126,10 +139,10 @@ class Runner:
             LogDamaged: what is recorded does not verify.
             SessionFaulted: `evolve` raises on it.
         """
-        head = self.store.head(session_id)
-        if head is None:
+        found = self.store.stream(session_id)
+        if found is None:
             raise UnknownSession(session_id)
-        stored = self.store.read(session_id)
+        head, stored = found
         verified(stored, head.hash)
         workflow = self.workflow_or_opaque(head.workflow)
         session = self.folded(workflow, stored)

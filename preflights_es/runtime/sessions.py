@@ -251,7 +251,7 @@ class Sessions:
         short = ids.short(handle.session_id)
         if handle.session.closed:
             raise Refused(f"session {short} was {handle.session.closed}: start a new one")
-        if why := handle.workflow.view(handle.session.state).ended:
+        if why := handle.view.ended:
             raise Refused(f"session {short} {why}")
 
     def refuse_elsewhere(self, handle: Handle) -> None:

@@ -6,7 +6,6 @@ from typing import Self
 
 import msgspec
 
-from preflights_es.core import session as kernel
 from preflights_es.core.artifacts import Related
 from preflights_es.core.decision_record import Decided, Origin
 from preflights_es.core.events import Actor, Decision
@@ -63,8 +62,7 @@ class Session(Result, frozen=True):
     def of(cls, step: Step) -> Self:
         """The session of a step, and what the step refused."""
         handle, decisions = step.handle, step.decisions
-        view: View = handle.workflow.view(handle.session.state)
-        status = kernel.status(handle.workflow, handle.session, view)
+        view, status = handle.view, handle.status
         is_open = not handle.session.closed and handle.session.undecided is None
         return cls(
             session_id=handle.session_id,

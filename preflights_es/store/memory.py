@@ -139,6 +139,10 @@ class MemoryStore:
     def read(self, session_id: str, after: int = 0) -> tuple[Stored, ...]:
         return tuple(self._streams.get(session_id, [])[after:])
 
+    def stream(self, session_id: str) -> tuple[Head, tuple[Stored, ...]] | None:
+        head = self.head(session_id)
+        return None if head is None else (head, self.read(session_id))
+
     def head(self, session_id: str) -> Head | None:
         stream = self._streams.get(session_id)
         return _head(stream[-1]) if stream else None

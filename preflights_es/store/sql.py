@@ -311,9 +311,14 @@ class SqlStore:
 
     def read(self, session_id: str, after: int = 0) -> tuple[Stored, ...]:
         head = self.head(session_id)
-        if head is None:
-            return ()
-        rows = self._rows("read", in_session=session_id, after=after)
+        return () if head is None else self._events(head, after)
+
+    def stream(self, session_id: str) -> tuple[Head, tuple[Stored, ...]] | None:
+        head = self.head(session_id)
+        return None if head is None else (head, self._events(head))
+
+    def _events(self, head: Head, after: int = 0) -> tuple[Stored, ...]:
+        rows = self._rows("read", in_session=head.session_id, after=after)
         return tuple(event_of(head, row) for row in rows)
 
     def head(self, session_id: str) -> Head | None:

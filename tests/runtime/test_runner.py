@@ -101,6 +101,9 @@ class Counting:
     def read(self, session_id: str, after: int = 0) -> tuple[Stored, ...]:
         return self.inner.read(session_id, after)
 
+    def stream(self, session_id: str) -> tuple[Head, tuple[Stored, ...]] | None:
+        return self.inner.stream(session_id)
+
     def head(self, session_id: str) -> Head | None:
         return self.inner.head(session_id)
 
@@ -238,9 +241,10 @@ class GrowsWhileRead(Counting):
         super().__init__(inner)
         self._other = other
 
-    def read(self, session_id: str, after: int = 0) -> tuple[Stored, ...]:
+    def stream(self, session_id: str) -> tuple[Head, tuple[Stored, ...]] | None:
+        head = self.inner.head(session_id)
         self._other.submit(self._other.load(session_id), toy.said("quick"), "quick")
-        return super().read(session_id, after)
+        return None if head is None else (head, self.inner.read(session_id))
 
 
 def test_a_session_that_grows_while_it_is_read_is_read_as_it_grew(store: MemoryStore) -> None:

@@ -112,8 +112,7 @@ def _ours(
         handle = sessions.load(entry.front.uid)
     except PreflightsError:
         return None
-    state = handle.session.state
-    written = handle.workflow.view(state).written
+    written = handle.view.written
     is_there = written is not None and written.path == path
     return handle if is_there and path in documents.paths(handle.session_id) else None
 

@@ -65,7 +65,7 @@ SOURCES = {
 
 def view_of(handle: Handle) -> ClarificationView:
     """What can be shown of a clarification."""
-    view = handle.workflow.view(handle.session.state)
+    view = handle.view
     assert isinstance(view, ClarificationView), "whoever comes here has looked at the workflow"
     return view
 

@@ -53,7 +53,7 @@ _EXPECTED = {
 
 def view_of(handle: Handle) -> NoteView:
     """What can be shown of a note."""
-    view = handle.workflow.view(handle.session.state)
+    view = handle.view
     assert isinstance(view, NoteView), "whoever comes here has looked at the workflow"
     return view
 
