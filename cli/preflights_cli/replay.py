@@ -2,33 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 import click
 import msgspec
 from msgspec.structs import replace
 
 from preflights_cli.common import Voice, given, reading
+from preflights_cli.divergences import say_divergence
 from preflights_cli.main import EXIT_REFUSED
+from preflights_cli.replay_options import Asked, Stream
 from preflights_cli.transfer import sessions_of
 from preflights_es.core.ids import short
-from preflights_es.core.json import encoded
-from preflights_es.core.ports import Stored
-from preflights_es.core.text import shortened, shown
-from preflights_es.replay.divergence import ABSENT_TEXT, Divergence
+from preflights_es.core.text import shown
 from preflights_es.replay.replayer import Replay, Replayer
 from preflights_es.runtime.registry import WORKFLOWS
 from preflights_es.runtime.sessions import LAST
 from preflights_es.services.replays import own_code
 from preflights_es.services.request import Request
-
-VALUE_MAX = 400  # characters of a value that differs
-
-
-Stream = tuple[Sequence[Stored], bytes | None]
-"""A session's events, and the hash of its head where there is one to compare with."""
 
 
 @click.command()
@@ -89,64 +82,6 @@ def replay_command(
     from preflights_cli import rerun
 
     return rerun.run(app, voice, streams, wanted, everything=everything)
-
-
-class Asked(msgspec.Struct, frozen=True, kw_only=True):
-    """What the options say, as it was typed."""
-
-    drift: bool
-    simulate: bool
-    provider_: str | None
-    model_: str | None
-    prompts: tuple[str, ...]
-    seed_: int | None
-    faults_: str | None
-    answered: tuple[str, ...]
-    failing: tuple[str, ...]
-    start: str | None
-    live: bool
-    out: str | None
-
-    def mode(self) -> str:
-        """`strict`, `drift`, `simulate` or `whatif`.
-
-        Raises:
-            UsageError: the options contradict each other.
-        """
-        simulators = _given(("--seed", self.seed_), ("--faults", self.faults_))
-        others = _given(
-            ("--provider", self.provider_),
-            ("--model", self.model_),
-            ("--prompt", self.prompts),
-            ("--answer", self.answered),
-            ("--fault", self.failing),
-        )
-        around = _given(("--from", self.start), ("--live", self.live))
-        if self.drift and self.simulate:
-            _refuse("--drift runs on with the recorded responses, --simulate with others: give one")
-        if self.drift and (found := [*simulators, *others, *around]):
-            _refuse(f"--drift changes nothing of a session: leave {found[0]} out")
-        if self.simulate and (found := [*others, *around]):
-            _refuse(f"--simulate takes --seed and --faults alone: leave {found[0]} out, or it")
-        if self.drift or self.simulate:
-            return "drift" if self.drift else "simulate"
-        if simulators or others:
-            return "whatif"
-        if around:
-            _refuse(
-                f"{around[0]} says nothing of what is to be otherwise: give an option that does"
-            )
-        if self.out is not None:
-            _refuse("--out keeps what was run again: a strict replay runs nothing")
-        return "strict"
-
-
-def _given(*options: tuple[str, Any]) -> list[str]:
-    return [name for name, value in options if value not in (None, (), False)]
-
-
-def _refuse(message: str) -> NoReturn:
-    raise click.UsageError(message)
 
 
 def _strict(streams: Iterable[Stream], voice: Voice, *, everything: bool) -> int:
@@ -218,21 +153,3 @@ def _say_generation(voice: Voice, result: Replay) -> None:
             f"{shown(result.generation)} answered, which is not today's: "
             "its responses were not computed again."
         )
-
-
-def say_divergence(voice: Voice, id_: str, divergence: Divergence) -> None:
-    """Where it is, why, and both values."""
-    where = divergence.pointer or "the whole event"
-    voice.say(
-        f"{id_} differs at version {divergence.version}, {shown(divergence.type)}, {shown(where)}"
-    )
-    if divergence.cause:
-        voice.say(f"  cause:    {shown(divergence.cause)}")
-    voice.say(f"  recorded: {value(divergence.recorded)}")
-    voice.say(f"  computed: {value(divergence.computed)}")
-
-
-def value(found: Any) -> str:
-    """A JSON value on one line, for people."""
-    text = found if found == ABSENT_TEXT else encoded(found).decode()
-    return shortened(shown(text), VALUE_MAX)

@@ -12,8 +12,9 @@ import msgspec
 
 from preflights_cli.answer_options import keyed
 from preflights_cli.common import Voice
+from preflights_cli.divergences import say_divergence, value
 from preflights_cli.main import EXIT_REFUSED
-from preflights_cli.replay import Asked, Stream, say_divergence, value
+from preflights_cli.replay_options import Asked, Stream
 from preflights_es.core.errors import Refused
 from preflights_es.core.ids import short
 from preflights_es.core.text import shown
