@@ -6,7 +6,7 @@ import math
 import signal
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from types import FrameType
 from typing import Any, Final
 
@@ -16,7 +16,7 @@ from preflights_cli.common import Voice, recording
 from preflights_cli.progress import counted
 from preflights_es.core.errors import PreflightsError
 from preflights_es.core.times import iso
-from preflights_es.projections.follower import Progress
+from preflights_es.projections.follower import Follower
 from preflights_es.services.request import Request
 from preflights_es.system import clock_ids
 
@@ -43,14 +43,14 @@ class _Seconds(click.FloatRange):
     type=_Seconds(EVERY_MIN, EVERY_MAX),
     default=EVERY_DEFAULT,
     metavar="SECONDS",
-    help="Between two looks at the log, where nobody tells of appends.",
+    help="Between two looks at the log.",
 )
 @recording
 def follow_command(every: float, app: Request, voice: Voice) -> int:
-    """Keep projections up to date, so that whoever reads one finds nothing left to fold.
+    """Keep projections up to date, so that a reader of one finds nothing left to fold.
 
-    On PostgreSQL it folds at once when somebody appends, elsewhere it looks for it. Ctrl-C or
-    SIGTERM ends it between two transactions. Several may run at the same time.
+    It looks at the log every second, or as often as you say. Ctrl-C or SIGTERM ends it between
+    two transactions. Several may run at the same time.
 
     \b
     Examples:
@@ -58,8 +58,9 @@ def follow_command(every: float, app: Request, voice: Voice) -> int:
       preflights admin projections follow --every 10 --json
     """
     said = _Said(voice, every)
-    with closing(app.process.listener()) as listener, _stopping(listener.stop) as signals:
-        app.process.follow(listener, every, said.progress, said.trouble)
+    follower = Follower(every, said.progress, said.trouble)
+    with _stopping(follower.stop) as signals:
+        app.process.follow(follower)
     if signal.SIGINT in signals:
         raise KeyboardInterrupt  # which ends the line
     said.end()
@@ -76,26 +77,19 @@ class _Said:
         self._width = 0
         self._trouble = ""
 
-    def progress(self, made: Progress) -> None:
+    def progress(self, sessions: int) -> None:
         at = iso(clock_ids.now())
-        self._voice.json(
-            {
-                "format": "projections-follow/1",
-                "at": at,
-                "sessions": made.sessions,
-                "listening": made.hears,
-            }
-        )
+        self._voice.json({"format": "projections-follow/2", "at": at, "sessions": sessions})
         self._trouble = ""
-        how = "listening" if made.hears else f"looking every {self._every:g} s"
+        how = f"looking every {self._every:g} s"
         when = f"{at[:10]} {at[11:19]} UTC"
         if self._is_drawn:
-            self._sessions += made.sessions
+            self._sessions += sessions
             line = f"{when}  {counted(self._sessions, 'session')} folded, {how}. Ctrl-C ends it."
             click.echo(f"\r{line:<{self._width}}", nl=False)
             self._width = len(line)
         else:
-            self._voice.say(f"{when}  {counted(made.sessions, 'session')} folded, {how}.")
+            self._voice.say(f"{when}  {counted(sessions, 'session')} folded, {how}.")
         sys.stdout.flush()
 
     def trouble(self, error: PreflightsError) -> None:

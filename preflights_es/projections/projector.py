@@ -7,7 +7,7 @@ transaction, and what was folded goes from there in the transaction that writes 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from heapq import merge
 from itertools import chain
 from operator import itemgetter
@@ -17,7 +17,17 @@ import msgspec
 
 from preflights_es.core.errors import LogBusy, LogFromFuture, NewerProjection, StoreUnavailable
 from preflights_es.core.events import INT_MAX
-from preflights_es.core.ports import Choice, Folded, Following, Head, Registered, Row, Stream, Turn
+from preflights_es.core.ports import (
+    Choice,
+    Fold,
+    Folded,
+    Following,
+    Head,
+    Registered,
+    Row,
+    Stream,
+    Turn,
+)
 from preflights_es.projections.folding import Read, Reader, unreadable
 from preflights_es.projections.projection import Projection
 from preflights_es.projections.sessions import SESSIONS
@@ -87,8 +97,19 @@ def _checked(
 class Projector:
     """The projections of one log."""
 
-    def __init__(self, log: Following, projections: Sequence[Projection], reader: Reader) -> None:
+    def __init__(
+        self,
+        log: Following,
+        projections: Sequence[Projection],
+        reader: Reader,
+        folded: Callable[[int], None] = lambda _: None,
+    ) -> None:
+        """Args:
+        folded: is told how many sessions a transaction folded, once it is over; it may raise, and
+            no other one begins.
+        """
         self._log = log
+        self._folded = folded
         self._projections = {one.name: one for one in projections}
         self._versions = {one.name: one.version for one in projections}
         self.reader = reader
@@ -235,9 +256,24 @@ class Projector:
         """Fold what moved, until nothing is left that this program can read."""
         after: tuple[str, int] | None = ("", -1)
         while after is not None:
-            after = self._log.follow(after, TAKEN, self._versions, self._fold(self._versions))
+            with self._transaction(self._versions) as fold:
+                after = self._log.follow(after, TAKEN, self._versions, fold)
 
-    def _fold(self, names: Iterable[str]) -> Callable[[Iterable[Stream]], Folded]:
+    @contextmanager
+    def _transaction(self, names: Iterable[str]) -> Iterator[Fold]:
+        """What folds for one transaction; `folded` is told afterwards."""
+        fold, sessions = self._fold(names), 0
+
+        def counted(streams: Iterable[Stream]) -> Folded:
+            nonlocal sessions
+            made = fold(streams)
+            sessions = len(made.turns)
+            return made
+
+        yield counted
+        self._folded(sessions)
+
+    def _fold(self, names: Iterable[str]) -> Fold:
         wanted = [self._projections[name] for name in names]
 
         def fold(streams: Iterable[Stream]) -> Folded:
@@ -333,10 +369,14 @@ class Projector:
             portion.append(head)
             events += head.version
             if events >= EVENTS:
-                self._log.write(portion, versions, self._fold(versions))
+                self._write(portion, versions)
                 portion, events = [], 0
         if portion:
-            self._log.write(portion, versions, self._fold(versions))
+            self._write(portion, versions)
+
+    def _write(self, heads: Sequence[Head], versions: dict[str, int]) -> None:
+        with self._transaction(versions) as fold:
+            self._log.write(heads, versions, fold)
 
     def _lacking(self, heads: Sequence[Head], names: Iterable[str]) -> list[Head]:
         if not heads:

@@ -7,7 +7,7 @@ from contextlib import ExitStack
 from threading import RLock
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, overload
 
-from preflights_es.core.errors import LogFromFuture, NoLog, PreflightsError
+from preflights_es.core.errors import LogFromFuture, NoLog
 from preflights_es.core.ports import Head, Stream
 from preflights_es.runtime.registry import WORKFLOWS
 from preflights_es.runtime.runner import Handle, Runner
@@ -20,11 +20,10 @@ if TYPE_CHECKING:
     from preflights_es.archive.side_tables import Beside
     from preflights_es.archive.transfer import Transfer
     from preflights_es.projections.folding import Read
-    from preflights_es.projections.follower import Progress
+    from preflights_es.projections.follower import Follower
     from preflights_es.projections.projector import Projector
     from preflights_es.projections.verification import Holding
     from preflights_es.runtime.documents import Documents
-    from preflights_es.store.listening import Listener
     from preflights_es.store.projection_feed import SqlFollowing
 
 T = TypeVar("T")
@@ -171,31 +170,14 @@ class Process:
         except LogFromFuture:
             return []  # the log's list of numbers has one of them all the same
 
-    def listener(self) -> Listener:
-        """Where a follower of this log waits."""
-        from preflights_es.store.listening import Listener
-
-        return Listener(self.store.database)
-
-    def follow(
-        self,
-        listener: Listener,
-        every_s: float,
-        progress: Callable[[Progress], None],
-        trouble: Callable[[PreflightsError], None],
-    ) -> None:
-        """Keep the projections up to date until the listener is stopped.
+    def follow(self, follower: Follower) -> None:
+        """Keep the projections up to date until the follower is stopped.
 
         Raises:
             NewerProjection: a newer version of this program keeps one of them.
             StoreUnavailable: the log could not be used the first time.
         """
-        from preflights_es.projections.follower import Follower
-        from preflights_es.store.watched import WatchedFollowing
-
-        follower = Follower(listener, every_s, progress, trouble)
-        log = WatchedFollowing(self.store, follower.before, follower.after)
-        follower.follow(projector(log).catch_up)
+        follower.follow(projector(self.following, follower.folded).catch_up)
 
     # 3. Looking whether all is as it was recorded --------------------------------------------
 

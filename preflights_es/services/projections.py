@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from preflights_es.core.events import Event
@@ -17,11 +18,15 @@ if TYPE_CHECKING:
     from preflights_es.projections.projector import Projector
 
 
-def projector(log: Following) -> Projector:
-    """What keeps the projections of a log."""
+def projector(log: Following, folded: Callable[[int], None] = lambda _: None) -> Projector:
+    """What keeps the projections of a log.
+
+    Args:
+        folded: is told how many sessions a transaction folded, once it is over.
+    """
     from preflights_es.projections.projector import Projector
 
-    return Projector(log, projections(), reader())
+    return Projector(log, projections(), reader(), folded)
 
 
 def projected() -> list[str]:

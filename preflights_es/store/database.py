@@ -25,23 +25,6 @@ class Race(Exception):
     """Somebody else was first in a place that no head guards: roll back, then once more."""
 
 
-class Ear(Protocol):
-    """Where an engine says that something moved; it may fail to say so."""
-
-    def fileno(self) -> int:
-        """What becomes readable when a hint comes, or the line breaks."""
-
-    def heard(self) -> bool:
-        """Whether hints came since the last time."""
-
-    @property
-    def is_broken(self) -> bool:
-        """Whether no hint will ever come again."""
-
-    def close(self) -> None:
-        """Give the connection back."""
-
-
 class Database(Protocol):
     """Connections that begin as the log needs them, and errors that are ours."""
 
@@ -78,13 +61,12 @@ class Database(Protocol):
             StoreUnavailable: it cannot be read.
         """
 
-    def wrote(self, work: Callable[[Any], T], *, moves: bool = False, begins: bool = True) -> T:
+    def wrote(self, work: Callable[[Any], T], *, begins: bool = True) -> T:
         """What came of work in one transaction, which is durable when this returns.
 
         The work is done once more, in a new transaction, where the engine asks for that.
 
         Args:
-            moves: whether it leaves something to fold: who has an ear may be told, afterwards.
             begins: False where the work calls `begun` itself, in one trip with what follows.
 
         Raises:
@@ -128,12 +110,5 @@ class Database(Protocol):
     def scrubbed(self) -> bool:
         """Whether nothing is left in journals of what was overwritten, once they were emptied."""
 
-    def ear(self) -> Ear | None:
-        """An ear for what others append; None where there never is one.
-
-        Raises:
-            StoreUnavailable: there is none now.
-        """
-
     def close(self) -> None:
-        """Give connections back, once those who listen were told what they were not told yet."""
+        """Give connections back."""

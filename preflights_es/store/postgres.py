@@ -29,7 +29,7 @@ from preflights_es.core.errors import (
     StoreUnavailable,
 )
 from preflights_es.store.core_statements.compiling import Compiled
-from preflights_es.store.database import HURRY_MS, Dialect, Ear, Race, T
+from preflights_es.store.database import HURRY_MS, Dialect, Race, T
 from preflights_es.store.frozen import Statement, frozen
 from preflights_es.store.urls import without_secrets
 
@@ -37,8 +37,6 @@ try:
     import psycopg
     from psycopg import errors as pg
     from psycopg.conninfo import make_conninfo
-
-    from preflights_es.store.hints import Hints, listening
 except ImportError as error:
     raise SettingsError(
         "a log in PostgreSQL needs psycopg, the extra `postgres`: "
@@ -101,7 +99,6 @@ class PostgresDatabase:
     def __init__(self, url: URL) -> None:
         self.url = url
         self.engine = _engine(url)
-        self._hints = Hints(self.engine)
         self._was_there = False
         self._mine = _Mine()
         self._patience_s = _patience_s(url)
@@ -128,15 +125,13 @@ class PostgresDatabase:
         if self._mine.hurries:
             cursor.execute(_HURRY)
 
-    def wrote(self, work: Callable[[Any], T], *, moves: bool = False, begins: bool = True) -> T:
+    def wrote(self, work: Callable[[Any], T], *, begins: bool = True) -> T:
         def once(connection: PoolProxiedConnection) -> T:
             cursor: Any = connection.cursor()
             if begins:
                 self.begun(cursor)
             made = work(cursor)
             self._commit(connection, cursor)
-            if moves:
-                self._hints.owe(connection)
             return made
 
         with self.translated():
@@ -219,18 +214,7 @@ class PostgresDatabase:
         """
         return False
 
-    def ear(self) -> Ear | None:
-        with self.translated():
-            connection = self.engine.raw_connection()
-            try:
-                return listening(connection)
-            except psycopg.OperationalError:
-                # What else the pool holds is of the same server.
-                self.engine.dispose()
-                raise
-
     def close(self) -> None:
-        self._hints.finish()
         self.engine.dispose()
 
     # 2. Tables -------------------------------------------------------------------------------

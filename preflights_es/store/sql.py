@@ -100,12 +100,12 @@ class SqlStore:
                 for number, batch in enumerate(sorted(batches, key=lambda b: b.session_id))
             }
 
-        heads = self._wrote(work, moves=True, begins=not batches)
+        heads = self._wrote(work, begins=not batches)
         return tuple(heads[batch.session_id] for batch in batches)
 
-    def _wrote(self, work: Callable[[Any], T], *, moves: bool = False, begins: bool = True) -> T:
+    def _wrote(self, work: Callable[[Any], T], *, begins: bool = True) -> T:
         try:
-            return self.database.wrote(work, moves=moves, begins=begins)
+            return self.database.wrote(work, begins=begins)
         except _Taken as taken:
             raise self._in_the_way(taken.events) from taken.__cause__
 
@@ -239,7 +239,7 @@ class SqlStore:
             if covered and (before is not None or erasing.covers_any(events, covered)):
                 erasing.settle(self._statements.run, cursor, head, covered, clear)
 
-        self._wrote(work, moves=True)
+        self._wrote(work)
 
     def insert_new(self, arrivals: Sequence[Arrival]) -> bool:
         # In one order everywhere, as in `append`.
@@ -254,7 +254,7 @@ class SqlStore:
                 raise _Taken(()) from error
 
         try:
-            self.database.wrote(work, moves=True, begins=False)
+            self.database.wrote(work, begins=False)
         except _Taken:
             return False
         return True
@@ -266,7 +266,7 @@ class SqlStore:
             erasing.settle(self._statements.run, cursor, head, batch.expected_version + 1, clear)
             return head
 
-        return self._wrote(work, moves=True)
+        return self._wrote(work)
 
     def scrubbed(self) -> bool:
         return self.database.scrubbed()

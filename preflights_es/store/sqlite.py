@@ -20,7 +20,7 @@ from preflights_es.core.errors import (
     ReadOnlyLog,
     StoreUnavailable,
 )
-from preflights_es.store.database import HURRY_MS, WAIT_S, Dialect, Ear, T
+from preflights_es.store.database import HURRY_MS, WAIT_S, Dialect, T
 from preflights_es.store.frozen import Room, Statement, new_tables
 from preflights_es.store.urls import SqliteFile
 
@@ -155,13 +155,7 @@ class SqliteDatabase:
     def begun(self, cursor: Any) -> None:
         cursor.execute(self.begin)
 
-    def wrote(
-        self,
-        work: Callable[[Any], T],
-        *,
-        moves: bool = False,  # noqa: ARG002  see `ear`
-        begins: bool = True,
-    ) -> T:
+    def wrote(self, work: Callable[[Any], T], *, begins: bool = True) -> T:
         """IMMEDIATE: a deferred one that reads and then writes fails at once, whatever it waits."""
         with self.translated():
             cursor = self.cursor()
@@ -285,10 +279,6 @@ class SqliteDatabase:
             return not busy
 
         return self.looked(empty)
-
-    def ear(self) -> Ear | None:
-        """None: a file tells nobody that it was written."""
-        return None
 
     def close(self) -> None:
         with self._lines_change:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import signal
 import sqlite3
+import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 
@@ -14,7 +15,7 @@ from sqlalchemy.engine import make_url
 from preflights_es.store.projection_feed import SqlFollowing
 from preflights_es.store.sql import SqlStore
 from tests.cli import tampering
-from tests.cli.following import Following, follower, until
+from tests.cli.following import WAIT_S, Following, follower, until
 from tests.cli.program import Project
 from tests.cli.tampering import tampered
 from tests.cli.terminal import terminal
@@ -25,9 +26,7 @@ from tests.postgres import SAFE, OwnServer, Server, connected, opened_log
 from tests.projections.given import changed, following, kept, recorded
 from tests.projections.recording import goldens
 from tests.store.given import Salt
-from tests.store.proxy import Proxy
 
-NEVER = ("--every", "86400")
 SOON = ("--every", "0.1")
 
 
@@ -64,66 +63,29 @@ def fits(store: SqlStore) -> None:
     assert kept(store) == caught_up
 
 
-# 1. Hints ------------------------------------------------------------------------------------
+# 1. Following --------------------------------------------------------------------------------
 
 
-def test_what_another_process_appends_is_folded_at_once_where_it_is_told(
-    house: Project, postgres: str
+def test_it_folds_what_another_process_appends_and_says_how_much(
+    house: Project, place: str
 ) -> None:
-    with follower(house, "--db", postgres, *NEVER) as it, log(postgres) as store:
+    with follower(house, "--db", place, *SOON) as it, log(place) as store:
         for intention in ("Add OAuth login", "Add SSO"):
-            house.run("start", intention, "--db", postgres)
-            said = it.next()
-            assert said["listening"]
-            assert said["sessions"] >= 1
+            house.run("start", intention, "--db", place)
+            assert it.next()["sessions"] >= 1
         until(lambda: waiting(store) == 0)
         assert len(kept(store)["sessions"]) == 2
 
 
-def test_the_end_of_a_burst_of_appends_is_folded_where_only_its_beginning_was_told(
-    house: Project, postgres: str
-) -> None:
-    with follower(house, "--db", postgres, *NEVER) as it, log(postgres) as store:
-        recorded(store, goldens()[:5])  # and the store stays open: nobody is told of the rest
-        it.next()
-        until(lambda: waiting(store) == 0)
-
-
-def test_where_hints_are_lost_it_looks_for_itself(house: Project, postgres: str) -> None:
-    proxy = Proxy(postgres)
-    proxy.swapped = (b"NOTIFY", b"NUTIFY")
-    with follower(house, "--db", postgres, *SOON) as it:
-        with log(proxy.url) as store:
-            recorded(store, goldens()[:5])
-        it.next()
-        with log(postgres) as store:
-            until(lambda: waiting(store) == 0)
-    assert proxy.swaps == 1
-    proxy.close()
-
-
-@pytest.mark.parametrize("how", ["pooler", "refused", "file"])
-def test_where_nobody_can_listen_it_says_so_and_looks(
-    house: Project, how: str, request: pytest.FixtureRequest
-) -> None:
-    if how == "file":
-        _followed_by_looks(house, str(house.log), str(house.log))
-        return
-    postgres: str = request.getfixturevalue("postgres")
-    proxy = Proxy(postgres)
-    if how == "pooler":
-        proxy.renames = True
-    else:
-        proxy.swapped = (b"LISTEN", b"LASTEN")
-    _followed_by_looks(house, proxy.url, postgres)
-    proxy.close()
-
-
-def _followed_by_looks(house: Project, theirs: str, ours: str) -> None:
-    with follower(house, "--db", theirs, *SOON) as it, log(ours) as store:
-        recorded(store, goldens()[:5])
-        assert not it.next()["listening"]
-        until(lambda: waiting(store) == 0)
+def test_between_two_looks_it_sleeps(house: Project, place: str) -> None:
+    with follower(house, "--db", place, "--every", "86400") as it, log(place) as store:
+        recorded(store, goldens()[:1])
+        before = waiting(store)
+        time.sleep(0.5)
+        assert waiting(store) == before > 0
+        began = time.monotonic()
+        assert it.ended(signal.SIGTERM)[0] == 0
+        assert time.monotonic() - began < WAIT_S / 2, "a signal wakes it"
 
 
 # 2. Trouble ----------------------------------------------------------------------------------
@@ -142,12 +104,12 @@ def test_it_goes_on_after_the_server_was_started_again(
     house: Project, mortal: OwnServer, how: str
 ) -> None:
     url = mortal.url(mortal.database())
-    with follower(house, "--db", url, *NEVER) as it:
+    with follower(house, "--db", url, *SOON) as it:
         getattr(mortal, how)()
         mortal.started_again()
         with log(url) as store:
             recorded(store, goldens()[:5])
-            assert it.next()["listening"]
+            it.next()
             until(lambda: waiting(store) == 0)
         assert it.ended(signal.SIGTERM)[0] == 0
 
@@ -178,7 +140,7 @@ def test_a_server_that_stays_away_is_told_once_and_looked_for(
 def test_it_goes_on_where_an_administrator_ends_its_connections(
     house: Project, postgres: str
 ) -> None:
-    with follower(house, "--db", postgres, *NEVER) as it, log(postgres) as store:
+    with follower(house, "--db", postgres, *SOON) as it, log(postgres) as store:
         for n in range(2):
             with opened_log(postgres) as other:
                 rows = other.execute(
@@ -294,7 +256,7 @@ def test_a_rebuild_that_it_began_is_ended_between_two_transactions_too(
         assert (process.returncode, err) == (0, b"")
         folded = SqlFollowing(store).folded("sessions")
         assert 0 < folded < len(goldens()) * 12
-        assert re.fullmatch(rb"\S+ \S+ UTC  \d+ sessions folded, listening\.\n", out)
+        assert re.fullmatch(rb"\S+ \S+ UTC  \d+ sessions folded, looking every 1 s\.\n", out)
         assert not all(state.is_current for state in following(store).states())
         fits(store)
 
@@ -315,7 +277,7 @@ def test_at_a_terminal_one_line_says_how_it_stands(house: Project) -> None:
 def test_its_json_is_what_is_documented(house: Project) -> None:
     with follower(house, *SOON) as it:
         house.decided()
-        check("projections-follow/1", it.next())
+        check("projections-follow/2", it.next())
 
 
 def test_what_the_page_shows_is_what_it_prints(house: Project) -> None:

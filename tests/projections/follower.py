@@ -2,31 +2,35 @@
 
 from __future__ import annotations
 
-from contextlib import closing
+from typing import Any
 
 from preflights_es.projections.follower import Follower
 from preflights_es.services.projections import projector
-from preflights_es.store.listening import Listener
+from preflights_es.store.projection_feed import SqlFollowing
 from preflights_es.store.sql import SqlStore
-from preflights_es.store.watched import WatchedFollowing
 from preflights_es.system import clock_ids
 from tests.store.mortal import acknowledge, serve
 
 EVERY_S = 0.01
 
 
+class Acknowledging(SqlFollowing):
+    """A log that acknowledges every transaction that is about to fold."""
+
+    def follow(self, *of: Any) -> tuple[str, int] | None:
+        acknowledge("begins")
+        return super().follow(*of)
+
+    def write(self, *of: Any) -> None:
+        acknowledge("begins")
+        super().write(*of)
+
+
 def run(database: str) -> None:
-    """Follow for ever; acknowledge every transaction that is about to begin."""
+    """Follow for ever."""
     store = SqlStore(database, clock_ids.now, clock_ids.salt)
-    with closing(Listener(store.database)) as listener:
-        follower = Follower(listener, EVERY_S, acknowledge, acknowledge)
-
-        def before() -> None:
-            acknowledge("begins")
-            follower.before()
-
-        log = WatchedFollowing(store, before, follower.after)
-        follower.follow(projector(log).catch_up)
+    follower = Follower(EVERY_S, acknowledge, acknowledge)
+    follower.follow(projector(Acknowledging(store), follower.folded).catch_up)
 
 
 if __name__ == "__main__":

@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 
 from preflights_es.core.errors import StoreUnavailable
-from preflights_es.projections.follower import Ended, Follower, Progress
-from preflights_es.store.listening import Listener
+from preflights_es.projections.follower import Follower
+from preflights_es.projections.projector import TAKEN
+from preflights_es.services.projections import projector
 from preflights_es.store.projection_feed import SqlFollowing
 from preflights_es.store.sql import SqlStore
 from tests.cli.following import follower, until
@@ -59,11 +60,9 @@ def test_who_is_killed_while_following_leaves_rows_and_marks_that_fit(store: Sql
 def test_two_followers_and_eight_writers_end_with_what_a_rebuild_gives(
     house: Project, store: SqlStore
 ) -> None:
-    is_told = store.database.dialect == "postgresql"
-    every = "86400" if is_told else "0.1"
     with ExitStack() as stack:
         for _ in range(2):
-            stack.enter_context(follower(house, "--db", address(store), "--every", every))
+            stack.enter_context(follower(house, "--db", address(store), "--every", "0.1"))
         writers = ("tests.projections.writer", address(store), "8", "4000")
         subprocess.run([sys.executable, "-m", *writers], cwd=ROOT, check=True)
         until(lambda: SqlFollowing(store).counts()["waiting"] == 0)
@@ -79,27 +78,35 @@ def test_it_tells_how_many_sessions_were_folded_and_stops_where_it_is_told(
     store: SqlStore,
 ) -> None:
     ids = recorded(store, goldens()[:5])
-    told: list[Progress] = []
-    with closing(Listener(store.database)) as listener:
+    told: list[int] = []
 
-        def progress(made: Progress) -> None:
-            told.append(made)
-            listener.stop()
+    def progress(sessions: int) -> None:
+        told.append(sessions)
+        made.stop()
 
-        made = Follower(listener, 3_600, progress, print)
-
-        def catch_up() -> None:
-            made.before()
-            following(store).catch_up()
-            made.after(len(ids))
-
-        made.follow(catch_up)
-        assert [one.sessions for one in told] == [len(ids)]
-        with pytest.raises(Ended):
-            made.before()
+    made = Follower(3_600, progress, print)
+    made.follow(projector(SqlFollowing(store), made.folded).catch_up)
+    assert told == [len(ids)]
 
 
-def test_trouble_at_the_beginning_ends_it_and_trouble_later_is_waited_for(store: SqlStore) -> None:
+def test_a_follower_that_is_told_to_stop_begins_no_other_transaction(store: SqlStore) -> None:
+    following(store).catch_up()
+    recorded(store, goldens())
+    before = SqlFollowing(store).counts()["waiting"]
+    assert before > TAKEN
+    told: list[int] = []
+    made = Follower(3_600, told.append, print)
+
+    def folded(sessions: int) -> None:
+        made.stop()
+        made.folded(sessions)
+
+    made.follow(projector(SqlFollowing(store), folded).catch_up)
+    assert told == [SqlFollowing(store).folded("sessions")]
+    assert SqlFollowing(store).counts()["waiting"] == before - TAKEN
+
+
+def test_trouble_at_the_beginning_ends_it_and_trouble_later_is_waited_for() -> None:
     troubles: list[str] = []
     told: list[int] = []
     outcomes = [StoreUnavailable("no"), None, StoreUnavailable("not now"), None]
@@ -108,16 +115,14 @@ def test_trouble_at_the_beginning_ends_it_and_trouble_later_is_waited_for(store:
         if error := outcomes.pop(0):
             raise error
 
-    with closing(Listener(store.database)) as listener:
+    def progress(sessions: int) -> None:
+        told.append(sessions)
+        if not outcomes:
+            made.stop()
 
-        def progress(made: Progress) -> None:
-            told.append(made.sessions)
-            if not outcomes:
-                listener.stop()
-
-        made = Follower(listener, 0.01, progress, lambda error: troubles.append(str(error)))
-        with pytest.raises(StoreUnavailable, match=r"^no$"):
-            made.follow(catch_up)
+    made = Follower(0.01, progress, lambda error: troubles.append(str(error)))
+    with pytest.raises(StoreUnavailable, match=r"^no$"):
         made.follow(catch_up)
+    made.follow(catch_up)
     assert troubles == ["not now"]
     assert told == [0, 0], "once it had caught up, and once the trouble was over"

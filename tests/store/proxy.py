@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import socket
 import threading
 import time
@@ -12,7 +11,6 @@ from sqlalchemy.engine import make_url
 
 CHUNK = 65_536  # bytes; what these tests say at once is shorter
 ANSWER_S = 30  # seconds that the server may take to answer
-PROCESS = re.compile(rb"(?<=K\x00\x00\x00\x0c).{4}", re.DOTALL)  # its id, in BackendKeyData
 MIDDLE_S = 0.05  # seconds in which it may have an answer to what is perhaps no question
 
 
@@ -33,12 +31,6 @@ class Proxy:
         """Seconds by which the server hears that last piece after the client's line was cut."""
         self.last = False
         """Whether no connection is taken after the one that is cut."""
-        self.swapped: tuple[bytes, bytes] | None = None
-        """What the server hears in place of what the client says; both are as long."""
-        self.swaps = 0
-        """How often it heard that."""
-        self.renames = False
-        """Whether clients are told of another process of the server, as by a pooler."""
         self.said = b""
         """The last piece that the client said before the line was cut."""
         threading.Thread(target=self._take, daemon=True).start()
@@ -68,7 +60,7 @@ class Proxy:
                 target=self._passed, args=(server, client, muted, answered), daemon=True
             )
             back.start()
-            while piece := self._heard(client):
+            while piece := _received(client):
                 at_word = self.word is not None and self.word in piece
                 if self.left == 0 or at_word:
                     self.left, self.word, self.said = None, None, piece
@@ -90,13 +82,6 @@ class Proxy:
             _shut(server)
             back.join()
 
-    def _heard(self, client: socket.socket) -> bytes:
-        piece = _received(client)
-        if self.swapped is None:
-            return piece
-        self.swaps += piece.count(self.swapped[0])
-        return piece.replace(*self.swapped)
-
     def _passed(
         self,
         server: socket.socket,
@@ -109,8 +94,6 @@ class Proxy:
             if muted.is_set():
                 answered.set()
                 continue
-            if self.renames:
-                piece = PROCESS.sub(b"\x00\x00\x00\x07", piece)
             with suppress(OSError):
                 client.sendall(piece)
         answered.set()

@@ -32,7 +32,6 @@ from preflights_es.core.errors import (
 from preflights_es.core.ports import Draft
 from preflights_es.store import jsonl, migrate, tables
 from preflights_es.store.chain import verified
-from preflights_es.store.hints import LOCK_MS, PAUSE_S
 from preflights_es.store.postgres import (
     CONNECT_TIMEOUT_S,
     IDLE_TIMEOUT_MS,
@@ -227,9 +226,6 @@ def test_the_pages_name_the_settings_that_the_code_has() -> None:
         "connections": (
             f"{POOL_SIZE} at most of one process, as many as it has threads at work; "
             "in SQLite one for each thread"
-        ),
-        "a hint (NOTIFY)": (
-            f"{1 / PAUSE_S:g} a second and process; waits {LOCK_MS} ms at most for others"
         ),
         "connecting": f"{CONNECT_TIMEOUT_S} s at most",
         "a server that was there and is gone": f"looked for during {RECONNECT_S} s",

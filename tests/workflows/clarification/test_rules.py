@@ -15,7 +15,6 @@ from preflights_es.workflows.clarification.values import (
     DecisionPatch,
     Field,
     HeuristicsConfig,
-    Mark,
 )
 from tests.workflows.clarification.cases import CONFIG, config_of
 
@@ -434,25 +433,6 @@ def test_a_primary_question_without_options_is_a_free_text() -> None:
 
 
 # 5. The document -----------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("category", "by_mark"),
-    [
-        ("Authentication", {"": "adr", "local": "adr", "adr": "adr"}),
-        ("Database", {"": "adr", "local": "adr", "adr": "adr"}),
-        ("Infra", {"": "adr", "local": "adr", "adr": "adr"}),
-        ("Backend", {"": "adr", "local": "task", "adr": "adr"}),
-        ("Frontend", {"": "task", "local": "task", "adr": "adr"}),
-        ("Other", {"": "task", "local": "task", "adr": "adr"}),
-        (None, {"": "task", "local": "task", "adr": "task"}),
-    ],
-)
-def test_the_category_and_the_mark_decide_between_record_and_task(
-    category: str | None, by_mark: dict[Mark, str]
-) -> None:
-    patch = DecisionPatch(category) if category else None
-    assert {mark: rules.kind(CONFIG, patch, mark) for mark in by_mark} == by_mark
 
 
 def test_a_team_s_scope_decides() -> None:
