@@ -210,7 +210,8 @@ def log_command(session: str, app: Request, voice: Voice) -> int:
 
 def _say_events(app: Request, voice: Voice, stored: Sequence[Stored]) -> LogDamaged | None:
     """Show them; why the first of those that cannot be read is none that is known."""
-    codec = app.process.runner.codec(app.process.runner.workflow(stored[0].workflow))
+    runner = app.process.runner
+    codec = runner.codec(runner.workflow_or_opaque(stored[0].workflow))
     taken = erased(stored)
     read = [_decoded(codec, one) for one in stored]
     table(

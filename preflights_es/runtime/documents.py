@@ -24,7 +24,7 @@ from preflights_es.core.errors import (
 )
 from preflights_es.core.ports import Stored
 from preflights_es.runtime.performer import PROGRAM
-from preflights_es.runtime.runner import Handle, Runner, Step
+from preflights_es.runtime.runner import Handle, Runner, Step, refuse_missing
 from preflights_es.store.chain import verified
 
 NAME: Final = re.compile(r"(?:\d{4,9}|[0-9a-f]{12})(?:-[a-z0-9-]+)?\.md")  # see `document_path`
@@ -127,7 +127,7 @@ class Documents:
         the hash of a file that is not ours. A text that the log itself gives is ours.
         """
         stored = self._stored(session_id)
-        workflow = self._runner.workflow(stored[0].workflow)
+        workflow = self._runner.workflow_or_opaque(stored[0].workflow)
         found: set[str] = set()
         if workflow.record is None:
             return found
@@ -148,10 +148,11 @@ class Documents:
         """
         if handle.session.closed == "erased":
             raise ErasedSession(handle.session_id)
+        refuse_missing(handle)
         if handle.workflow.record is None:
             raise Refused(
                 f"session {handle.session_id[-8:]} is of the workflow {handle.workflow.name}, "
-                "which briefs no agent: name a clarification"
+                "which briefs no agent: name a session of another workflow"
             )
         record = handle.workflow.record(handle.session.state)
         return render.brief(replace(record, session_id=handle.session_id))
@@ -201,7 +202,7 @@ class Documents:
         """The requests for documents (those of one call), each with its version."""
         for one in stored:
             if one.type == ArtifactDue.tag:
-                codec = self._runner.codec(self._runner.workflow(one.workflow))
+                codec = self._runner.codec(self._runner.workflow_or_opaque(one.workflow))
                 due = codec.decode(one)
                 assert isinstance(due, ArtifactDue), "its tag says so"
                 if call in ("", due.call):

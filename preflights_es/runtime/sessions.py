@@ -32,7 +32,7 @@ from preflights_es.core.questions import Answers
 from preflights_es.core.text import ANSWER_MAX
 from preflights_es.redaction import redact
 from preflights_es.runtime.idempotency import Once, Recalled, Wanted
-from preflights_es.runtime.runner import Handle, Runner, Step
+from preflights_es.runtime.runner import Handle, Runner, Step, refuse_missing
 from preflights_es.runtime.sanitizing import cleaned, cleaned_answers, name_cleaned
 
 RECORD: Final = re.compile(r"adr-?0*([1-9][0-9]{0,8})", re.IGNORECASE)
@@ -129,7 +129,7 @@ class Sessions:
             first = runner.store.read(head.session_id)[0]
             if first.data is None:
                 continue
-            event = runner.codec(runner.workflow(head.workflow)).decode(first)
+            event = runner.codec(runner.workflow_or_opaque(head.workflow)).decode(first)
             actor = getattr(event, "actor", None)
             if isinstance(actor, Actor) and actor.name == self._actor.name:
                 return head.session_id
@@ -315,16 +315,19 @@ def recalled(step: Step) -> bool:
 
 
 def _refuse_erased(handle: Handle) -> None:
-    """Nothing goes on where nothing is left.
+    """Nothing goes on where nothing is left, or the code is not here.
 
     Raises:
         ErasedSession: somebody erased it.
+        WorkflowMissing: its workflow is not here.
     """
     if handle.session.closed == "erased":
         raise ErasedSession(handle.session_id)
+    refuse_missing(handle)
 
 
 def _answers_of(handle: Handle, *, revise: bool) -> type[Answers]:
+    refuse_missing(handle)
     workflow = handle.workflow
     cls = workflow.revisions if revise else workflow.answers
     if cls is None:

@@ -27,6 +27,7 @@ ASKING: Final = View(
     questions=(Question("tone", "single_choice", "In which tone?", ("kind", "short")),),
     progress=0.5,
     warnings=("it is late",),
+    to_do="answer the question",
 )
 
 

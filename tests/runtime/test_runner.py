@@ -30,11 +30,11 @@ from preflights_es.core.errors import (
     LLMRateLimitError,
     LLMTimeoutError,
     LogDamaged,
-    LogFromFuture,
     Refused,
     SessionFaulted,
     StoreUnavailable,
     UnknownSession,
+    WorkflowMissing,
 )
 from preflights_es.core.events import (
     Actor,
@@ -277,8 +277,9 @@ def test_an_unknown_session_and_an_unknown_workflow_are_named(store: MemoryStore
         run.load(SESSION)
     begun(run, toy.said("a"))
     stranger = Runner(store, {}, Clock(), Ids())
-    with pytest.raises(LogFromFuture, match="'toy' is not known to this version"):
-        stranger.load(SESSION)
+    with pytest.raises(WorkflowMissing, match="'toy' is not known here: upgrade preflights"):
+        stranger.workflow("toy")
+    assert stranger.load(SESSION).workflow.missing == "upgrade preflights"
 
 
 # 2. One Input once ---------------------------------------------------------------------------
