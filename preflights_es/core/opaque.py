@@ -94,3 +94,13 @@ def opaque_workflow(name: str, why: str) -> Workflow[None]:
         statuses=(UNKNOWN,),
         missing=why,
     )
+
+
+def refuse_missing(workflow: Workflow[Any]) -> None:
+    """See that the code of a workflow is here.
+
+    Raises:
+        WorkflowMissing: it is not; its sessions take nothing, and nothing is computed of them.
+    """
+    if workflow.missing:
+        raise WorkflowMissing(workflow.name, workflow.missing)

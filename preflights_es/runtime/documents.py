@@ -22,9 +22,10 @@ from preflights_es.core.errors import (
     Refused,
     UnknownSession,
 )
+from preflights_es.core.opaque import refuse_missing
 from preflights_es.core.ports import Stored
 from preflights_es.runtime.performer import PROGRAM
-from preflights_es.runtime.runner import Handle, Runner, Step, refuse_missing
+from preflights_es.runtime.runner import Handle, Runner, Step
 from preflights_es.store.chain import verified
 
 NAME: Final = re.compile(r"(?:\d{4,9}|[0-9a-f]{12})(?:-[a-z0-9-]+)?\.md")  # see `document_path`
@@ -148,7 +149,7 @@ class Documents:
         """
         if handle.session.closed == "erased":
             raise ErasedSession(handle.session_id)
-        refuse_missing(handle)
+        refuse_missing(handle.workflow)
         if handle.workflow.record is None:
             raise Refused(
                 f"session {handle.session_id[-8:]} is of the workflow {handle.workflow.name}, "

@@ -29,7 +29,7 @@ from preflights_es.core.errors import (
 )
 from preflights_es.core.events import Decision, Event, Input, InputQuarantined, Outcome, Request
 from preflights_es.core.grammar import misplaced
-from preflights_es.core.opaque import known, opaque_workflow
+from preflights_es.core.opaque import known, opaque_workflow, refuse_missing
 from preflights_es.core.ports import Batch, Head, Provider, Store, Stored
 from preflights_es.core.session import Session, Workflow
 from preflights_es.runtime.performer import Performed, Performer, open_completion
@@ -211,7 +211,7 @@ class Runner:
         for one in proposed:
             if one.handle.session.closed == "erased":
                 raise ErasedSession(one.handle.session_id)
-            refuse_missing(one.handle)
+            refuse_missing(one.handle.workflow)
         settled = [
             Proposed(self._resumed(p.handle, p.input), p.input, p.input_id, p.number)
             for p in proposed
@@ -309,7 +309,7 @@ class Runner:
             SessionFaulted: deciding it still raises.
             WorkflowMissing: its code is not here.
         """
-        refuse_missing(handle)
+        refuse_missing(handle.workflow)
         new = handle.session.undecided
         if new is None:
             return Step(handle, ())
@@ -361,16 +361,6 @@ class Runner:
             self.store.reopen(head_of(found), [request.call])
             return Step(found, ())
         return Step(self.resume(found).handle, ())
-
-
-def refuse_missing(handle: Handle) -> None:
-    """See that a session's code is here.
-
-    Raises:
-        WorkflowMissing: it is not; the session takes nothing and computes nothing.
-    """
-    if handle.workflow.missing:
-        raise WorkflowMissing(handle.workflow.name, handle.workflow.missing)
 
 
 def _is_same(one: Handle, other: Handle) -> bool:

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from preflights_es.core import session as kernel
 from preflights_es.core.errors import WorkflowMissing
-from preflights_es.core.events import Actor, InputQuarantined, SessionAbandoned
+from preflights_es.core.events import Actor, Input, InputQuarantined, SessionAbandoned
 from preflights_es.core.opaque import (
     OpaqueDecision,
     OpaqueInput,
@@ -110,7 +110,7 @@ def test_a_payload_of_any_form_has_an_actor(
         InputQuarantined(at=1, actor=toy.ADA, version=1, error=""),
     ],
 )
-def test_it_takes_no_input(store: MemoryStore, new: kernel.Input) -> None:
+def test_it_takes_no_input(store: MemoryStore, new: Input) -> None:
     begun(store)
     run = stranger(store)
     with pytest.raises(WorkflowMissing, match=f"'toy' is not known here: {WHY}"):

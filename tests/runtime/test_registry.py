@@ -11,7 +11,7 @@ from typing import Final
 import pytest
 
 from preflights_es.core.errors import LogFromFuture, WorkflowMissing
-from preflights_es.runtime.registry import GROUP, Registry
+from preflights_es.runtime.registry import Registry
 from tests import toy
 from tests.installed import TOY, installed
 
