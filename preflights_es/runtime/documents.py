@@ -110,10 +110,12 @@ class Documents:
             raise Refused(f"sessions of the workflow {workflow.name} write no documents")
         due, upto = next(self._dues(reversed(stored), call), (None, 0))
         if due is None:
-            raise Refused(
-                f"session {session_id[-8:]} has no document: it is written when the decision is "
-                f"accepted (`preflights accept {session_id[-8:]}`)"
+            accept = (
+                f": it is written when the decision is accepted "
+                f"(`preflights accept {session_id[-8:]}`)"
             )
+            advice = accept if workflow.acknowledges is not None else ""
+            raise Refused(f"session {session_id[-8:]} has no document{advice}")
         record = workflow.record(self._runner.folded(workflow, stored[:upto]).state)
         return due, render.document(due.template, replace(record, session_id=session_id))
 

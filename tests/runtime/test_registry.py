@@ -10,8 +10,9 @@ from typing import Final
 
 import pytest
 
-from preflights_es.core.errors import LogFromFuture, WorkflowMissing
+from preflights_es.core.errors import LogFromFuture, SettingsError, WorkflowMissing
 from preflights_es.runtime.registry import Registry
+from preflights_es.services import own_providers
 from tests import toy
 from tests.installed import TOY, installed
 
@@ -202,3 +203,34 @@ def test_a_link_to_the_current_folder_is_the_current_folder(
     monkeypatch.chdir(clone)
     monkeypatch.setattr(sys, "path", [*sys.path, str(tmp_path / "link")])
     assert why() == "install the package that has it"
+
+
+# 4. Its simulation ---------------------------------------------------------------------------
+
+
+def test_a_route_that_another_workflow_has_names_the_package(
+    site: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    simulation = (
+        "from preflights_es.core.simulation import Route\n"
+        "BANK = {'extraction': Route(lambda *_: '{}'), 'own': Route(lambda *_: '{}')}\n"
+    )
+    files = {"toys/__init__.py": TOY, "toys/simulation.py": simulation}
+    installed(site, "toys", {"toy": "toys:WORKFLOW"}, files)
+    registry = Registry()
+    monkeypatch.setattr(own_providers, "WORKFLOWS", registry)
+    shipped = own_providers.bank()
+    with pytest.raises(SettingsError, match=r"the package toys has the route 'extraction', which"):
+        own_providers.refuse_taken_route(registry["toy"])
+    together = own_providers.bank()
+    assert {name: together[name] for name in shipped} == shipped
+    assert set(together) == {*shipped, "own"}
+    own_providers.refuse_taken_route(registry["extraction"])
+
+
+def test_a_workflow_without_a_package_has_no_simulation(monkeypatch: pytest.MonkeyPatch) -> None:
+    registry = Registry()
+    registry["toy"] = toy.WORKFLOW
+    monkeypatch.setattr(own_providers, "WORKFLOWS", registry)
+    assert "clarify" in own_providers.bank()
+    own_providers.refuse_taken_route(registry["toy"])
