@@ -115,7 +115,7 @@ def verify_command(
             skipped.append(f"{counted(others, 'session')} of other projects (--all)")
     if holding.unread:
         them = f"{counted(holding.unread, 'session')} that verify and cannot be folded"
-        skipped.append(f"what follows from {them} (`preflights sessions --status damaged`)")
+        skipped.append(f"what follows from {them} (`preflights sessions --all` lists them)")
     found = replace(found, skipped=tuple(skipped), unwritten=tuple(beside.unwritten))
     compared = comparison.result() if comparison else None
     if remembered and (other := _renamed(app, remembered)):

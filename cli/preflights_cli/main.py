@@ -228,7 +228,7 @@ def _exit_code(error: Exception) -> int:
 
     codes = (
         (errors.Refused, EXIT_REFUSED),
-        (errors.ProviderMissing, EXIT_WORLD),
+        ((errors.ProviderMissing, errors.WorkflowMissing), EXIT_WORLD),
         ((errors.SettingsError, errors.ArtifactOutside), EXIT_USAGE),
         ((errors.LogDamaged, errors.LogFromFuture), EXIT_DAMAGED),
         ((errors.StoreError, errors.LLMError), EXIT_WORLD),

@@ -1,12 +1,15 @@
 """Any session as JSON (docs/api.md), and the words for the same things.
 
-What a workflow shows of its own is the `SHOWN` of its module `workflows/NAME/display.py`.
+What a workflow shows of its own is the `SHOWN` of its module `workflows/NAME/display.py`; that of
+another package, of the module `display` in that package.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import cache
 from importlib import import_module
+from importlib.util import find_spec
 from typing import Any, Final
 
 import click
@@ -20,6 +23,7 @@ from preflights_es.core.ids import short
 from preflights_es.core.questions import AnswerRefusal, Refusal
 from preflights_es.core.text import one_line, shown
 from preflights_es.core.views import Question, View
+from preflights_es.runtime.registry import WORKFLOWS
 from preflights_es.runtime.runner import Handle, Step
 from preflights_es.runtime.sessions import AskedElsewhere
 from preflights_es.services.request import Request
@@ -50,11 +54,27 @@ class Shown(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def shown_of(workflow: str) -> Shown:
-    """What a workflow shows of its sessions; the plain display where it has no folder here."""
+    """What a workflow shows of its sessions; the plain display where it shows nothing."""
     if workflow not in workflows():
-        return PLAIN
+        return _of_package(workflow)
     found: Shown = import_module(f"preflights_cli.workflows.{workflow}.display").SHOWN
     return found
+
+
+@cache
+def _of_package(workflow: str) -> Shown:
+    """The `SHOWN` of the module `display` in the package that brings the workflow."""
+    found = WORKFLOWS.get(workflow)
+    module = f"{found.package}.display" if found and found.package else ""
+    try:
+        if not module or find_spec(module) is None:
+            return PLAIN
+        shown_by = import_module(module).SHOWN
+    except Exception as error:  # code of others: its sessions are shown plainly
+        why = one_line(f"{type(error).__name__}: {error}")
+        click.echo(f"warning: {module} does not load: {shown(why)}", err=True)
+        return PLAIN
+    return shown_by if isinstance(shown_by, Shown) else PLAIN
 
 
 def _shown(handle: Handle) -> Shown:

@@ -15,6 +15,7 @@ from preflights_es.core import ids
 from preflights_es.core.completions import Message
 from preflights_es.core.errors import LogDamaged, PreflightsError
 from preflights_es.core.events import ERASED_TAG, Event, SessionErased
+from preflights_es.core.opaque import UNKNOWN
 from preflights_es.core.ports import Head, Stored
 from preflights_es.core.session import STATUSES
 from preflights_es.core.text import one_line, shortened, shown
@@ -36,13 +37,22 @@ ERASED, GONE, UNREAD = "erased", "gone", "damaged"
 """In place of a payload: an erasure took it; it was taken without one; it is none that is known."""
 
 
-def _refuse_unknown(status: str | None) -> None:
-    known = {*STATUSES, "damaged"}.union(*(one.statuses for one in WORKFLOWS.values()))
-    if status is not None and status not in known:
+def _refuse_unknown(app: Request, status: str | None) -> None:
+    if status is None or status in _known():
+        return
+    # Workflows of other packages are looked for by the names that the log has.
+    for name in dict.fromkeys(head.workflow for head in app.process.store.heads(None)):
+        WORKFLOWS.get(name)
+    if status not in (known := _known()):
         message = (
             f"no session has the status {status!r}: expected one of {', '.join(sorted(known))}"
         )
         raise click.BadParameter(message, param_hint="'--status'")
+
+
+def _known() -> set[str]:
+    of_all = {*STATUSES, "damaged", UNKNOWN}
+    return of_all.union(*(one.statuses for one in WORKFLOWS.values()))
 
 
 @click.command()
@@ -64,7 +74,7 @@ def sessions_command(
       preflights sessions
       preflights sessions --status ready --json
     """
-    _refuse_unknown(status)
+    _refuse_unknown(app, status)
     finish_pending(app, voice)
     project = None if any_project else app.process.project
     heads = app.process.store.heads(project, SESSIONS_SHOWN + 1)
@@ -214,7 +224,8 @@ def _say_events(app: Request, voice: Voice, stored: Sequence[Stored]) -> LogDama
     """Show them; why the first of those that cannot be read is none that is known."""
     from preflights_es.projections.audit import kind
 
-    codec = app.process.runner.codec(app.process.runner.workflow(stored[0].workflow))
+    runner = app.process.runner
+    codec = runner.codec(runner.workflow_or_opaque(stored[0].workflow))
     taken = erased(stored)
     read = [_decoded(codec, one) for one in stored]
     table(

@@ -161,7 +161,7 @@ def _decided_at(read: Read) -> int:
 
 
 def _read(app: Request, head: Head) -> Read:
-    return app.process.projector.reader.read(app.process.following.stream(head))
+    return app.process.projector.reader.read(app.process.following.stream(head), opaque=True)
 
 
 def _of_project(

@@ -27,6 +27,7 @@ from preflights_es.core.errors import (
     LogFromFuture,
     Refused,
     StoreUnavailable,
+    WorkflowMissing,
 )
 from preflights_es.core.ports import Archive, Arrival, Head, Stored
 from preflights_es.runtime.runner import Runner
@@ -199,10 +200,11 @@ class Transfer:
         except LogDamaged as error:
             found = f"{error.found}; nothing was imported"
             raise LogDamaged(error.where, error.version, found) from error
-        except LogFromFuture as error:
-            raise LogFromFuture(f"{error}; nothing was imported") from error
-        except Refused as error:
-            raise type(error)(f"{error}; nothing was imported") from error
+        except WorkflowMissing as error:
+            raise WorkflowMissing(error.name, f"{error.why}; nothing was imported") from error
+        except (LogFromFuture, Refused) as error:
+            kind = Refused if isinstance(error, Refused) else LogFromFuture
+            raise kind(f"{error}; nothing was imported") from error
 
     def _checked(self, passes: Passes, where: str, progress: Callable[[], None]) -> Known:
         known = Known()

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Final
+from collections.abc import Mapping
+from typing import Any, ClassVar, Final
 
+import msgspec
+
+from preflights_es.core.errors import WorkflowMissing
 from preflights_es.core.events import Actor, Decision, Event, Input
 from preflights_es.core.ports import Stored
 from preflights_es.core.session import Workflow
 from preflights_es.core.views import View
+
+UNKNOWN: Final = "unknown"
+"""The status of its sessions."""
 
 
 class OpaqueInput(Input, frozen=True):
@@ -22,18 +29,46 @@ class OpaqueDecision(Decision, frozen=True):
     tag: ClassVar[str] = "opaque.decision.v1"
 
 
+class _Said(msgspec.Struct, frozen=True):
+    """What the payload of every Input has."""
+
+    actor: Actor
+
+
 _DECISION: Final = OpaqueDecision()
+_SAID: Final = msgspec.json.Decoder(_Said)
 
 
 def opaque_event(stored: Stored) -> Event:
     """What an event is that no class here describes, as far as its envelope says."""
     if stored.input_id is None:
         return _DECISION
-    match stored.actor_kind:
-        case "user" | "agent" | "script" as kind:
-            return OpaqueInput(at=stored.recorded_at, actor=Actor(kind))
-        case _:
-            return OpaqueInput(at=stored.recorded_at, actor=Actor("script"))
+    return OpaqueInput(at=stored.recorded_at, actor=_actor(stored))
+
+
+def _actor(stored: Stored) -> Actor:
+    try:
+        return _SAID.decode(stored.data or b"").actor
+    except (ValueError, RecursionError):  # a payload of others: its envelope says enough
+        match stored.actor_kind:
+            case "user" | "agent" as kind:
+                return Actor(kind)
+            case _:
+                return Actor("script")
+
+
+def known(workflows: Mapping[str, Workflow[Any]], name: str) -> Workflow[Any]:
+    """The workflow of that name.
+
+    Raises:
+        WorkflowMissing: its code is not here.
+    """
+    try:
+        return workflows[name]
+    except WorkflowMissing:
+        raise
+    except KeyError:
+        raise WorkflowMissing(name, "upgrade preflights") from None
 
 
 def opaque_workflow(name: str, why: str) -> Workflow[None]:
@@ -42,7 +77,7 @@ def opaque_workflow(name: str, why: str) -> Workflow[None]:
     Args:
         why: why its code is not here, and what to do.
     """
-    words = f"the workflow {name!r} is not known here: {why}"
+    words = str(WorkflowMissing(name, why))
 
     def decide(_state: None, _new: Input) -> tuple[Decision, ...]:
         raise AssertionError("the runner records nothing of a workflow that is not here")
@@ -55,9 +90,17 @@ def opaque_workflow(name: str, why: str) -> Workflow[None]:
         decide=decide,
         evolve=lambda state, _event: state,
         is_terminal=lambda _state: False,
-        view=lambda _state: View(
-            status="unknown", intention=words, ended=f"takes nothing: {words}"
-        ),
-        statuses=("unknown",),
-        missing=words,
+        view=lambda _state: View(status=UNKNOWN, intention=words),
+        statuses=(UNKNOWN,),
+        missing=why,
     )
+
+
+def refuse_missing(workflow: Workflow[Any]) -> None:
+    """See that the code of a workflow is here.
+
+    Raises:
+        WorkflowMissing: it is not; its sessions take nothing, and nothing is computed of them.
+    """
+    if workflow.missing:
+        raise WorkflowMissing(workflow.name, workflow.missing)

@@ -8,8 +8,9 @@ from typing import Any, Literal, cast
 import msgspec
 
 from preflights_es.core import session as kernel
-from preflights_es.core.errors import LogDamaged, LogFromFuture
+from preflights_es.core.errors import LogDamaged, LogFromFuture, WorkflowMissing
 from preflights_es.core.events import ERASED_TAG, Event
+from preflights_es.core.opaque import known, opaque_workflow
 from preflights_es.core.ports import Head, Stored, Stream
 from preflights_es.core.session import Session, Workflow
 
@@ -58,16 +59,23 @@ class Reader:
         self._decode = decode
         self._misplaced = misplaced
 
-    def read(self, stream: Stream) -> Read:
+    def read(self, stream: Stream, *, opaque: bool = False) -> Read:
         """One session; what is wrong with it hides nothing that can be read.
+
+        Args:
+            opaque: also one whose workflow is not here: its events say what their envelopes say.
 
         Raises:
             LogFromFuture: a newer version of this program wrote in it.
+            WorkflowMissing: its workflow is not here, and it has words of its own.
         """
         name = stream.head.workflow
-        workflow = self._workflows.get(name)
-        if workflow is None:
-            raise LogFromFuture(f"the workflow {name!r} is not known to this version")
+        try:
+            workflow = known(self._workflows, name)
+        except WorkflowMissing as missing:
+            if not (opaque or stream.damage or _is_erased(stream)):
+                raise
+            workflow = opaque_workflow(name, missing.why)
         if stream.damage:
             return self._unfolded(workflow, stream, "damaged", stream.damage)
         if _is_erased(stream):

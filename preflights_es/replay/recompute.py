@@ -33,7 +33,7 @@ class Reasking:
 
     def __init__(self, code: Code) -> None:
         self._code = code
-        self._made: dict[tuple[str, tuple[tuple[str, str], ...]], Provider] = {}
+        self._made: dict[tuple[str, tuple[tuple[str, str], ...], str | None], Provider] = {}
 
     def generation(self, request: CompletionRequested, workflow: Workflow[Any]) -> str | None:
         """The model by which it is answered today; None where that is no code of ours."""
@@ -70,8 +70,8 @@ class Reasking:
         )
 
     def provider(self, request: CompletionRequested) -> Provider:
-        """Whoever was asked, made once."""
-        key = (request.provider, request.parameters)
+        """Whoever was asked, made once a contract: it knows the workflows that were met so far."""
+        key = (request.provider, request.parameters, request.contract)
         if key not in self._made:
             if len(self._made) >= CACHED:
                 self._made.clear()

@@ -7,10 +7,11 @@ from typing import Any, NamedTuple
 
 from preflights_es.core import session as kernel
 from preflights_es.core.completions import CompletionFailed, CompletionReceived
-from preflights_es.core.errors import LogDamaged, LogFromFuture, SessionFaulted
+from preflights_es.core.errors import LogDamaged, SessionFaulted
 from preflights_es.core.events import Event, Input, InputQuarantined, ResponseIgnored
 from preflights_es.core.grammar import misplaced
 from preflights_es.core.lead import Lead, setup_of
+from preflights_es.core.opaque import known
 from preflights_es.core.ports import Stored
 from preflights_es.core.session import Session, Workflow
 from preflights_es.runtime.performer import open_completion
@@ -78,15 +79,12 @@ def recording(
     Raises:
         LogDamaged: it does not verify, or its events follow no grammar.
         LogFromFuture: a newer version wrote it.
+        WorkflowMissing: its workflow is not here.
         SessionFaulted: `evolve` raises on it.
     """
     if not stored:
         raise LogDamaged("the session", 0, "it has no events")
-    workflow = workflows.get(stored[0].workflow)
-    if workflow is None:
-        raise LogFromFuture(
-            f"the workflow {stored[0].workflow!r} is not known to this version: upgrade preflights"
-        )
+    workflow = known(workflows, stored[0].workflow)
     verified(stored, head)
     codec = Codec(workflow)
     events = tuple(codec.decode(one) for one in stored)

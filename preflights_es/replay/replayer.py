@@ -13,9 +13,10 @@ import msgspec
 
 from preflights_es.core import session as kernel
 from preflights_es.core.completions import CompletionFailed, CompletionReceived, CompletionRequested
-from preflights_es.core.errors import LogDamaged, LogFromFuture
+from preflights_es.core.errors import LogDamaged
 from preflights_es.core.events import Decision, Event, Input, InputQuarantined
 from preflights_es.core.json import encoded
+from preflights_es.core.opaque import known
 from preflights_es.core.ports import Stored
 from preflights_es.core.session import Session, Workflow
 from preflights_es.replay.divergence import Divergence, Encoded, between
@@ -57,7 +58,8 @@ class Replayer:
         """Args:
         code: the providers that are code of ours; without them no response is computed again.
         """
-        self._codecs = {name: Codec(workflow) for name, workflow in workflows.items()}
+        self._workflows = workflows
+        self._codecs: dict[str, Codec] = {}
         self._reasking = Reasking(code) if code else None
 
     def replay(self, stored: Sequence[Stored], head: bytes | None = None) -> Replay:
@@ -69,15 +71,11 @@ class Replayer:
         Raises:
             LogDamaged: it does not verify, or its events follow no grammar; nothing is replayed.
             LogFromFuture: a newer version wrote it.
+            WorkflowMissing: its workflow is not here.
         """
         if not stored:
             raise LogDamaged("the session", 0, "it has no events")
-        codec = self._codecs.get(stored[0].workflow)
-        if codec is None:
-            raise LogFromFuture(
-                f"the workflow {stored[0].workflow!r} is not known to this version: "
-                "upgrade preflights"
-            )
+        codec = self._codec(stored[0].workflow)
         verified(stored, head)
         if erased_before(stored):
             first, events = stored[0], len(stored)
@@ -89,6 +87,12 @@ class Replayer:
                 trace="",
             )
         return _Run(codec, stored, self._reasking).result()
+
+    def _codec(self, name: str) -> Codec:
+        """Made when a session asks for it: that of another package is found by its name."""
+        if name not in self._codecs:
+            self._codecs[name] = Codec(known(self._workflows, name))
+        return self._codecs[name]
 
 
 class _Run:

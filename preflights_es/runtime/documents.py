@@ -22,6 +22,7 @@ from preflights_es.core.errors import (
     UnknownSession,
 )
 from preflights_es.core.late_pattern import late_pattern
+from preflights_es.core.opaque import refuse_missing
 from preflights_es.core.ports import Stored
 from preflights_es.runtime.performer import PROGRAM
 from preflights_es.runtime.runner import Handle, Runner, Step
@@ -109,10 +110,12 @@ class Documents:
             raise Refused(f"sessions of the workflow {workflow.name} write no documents")
         due, upto = next(self._dues(reversed(stored), call), (None, 0))
         if due is None:
-            raise Refused(
-                f"session {session_id[-8:]} has no document: it is written when the decision is "
-                f"accepted (`preflights accept {session_id[-8:]}`)"
+            accept = (
+                f": it is written when the decision is accepted "
+                f"(`preflights accept {session_id[-8:]}`)"
             )
+            advice = accept if workflow.acknowledges is not None else ""
+            raise Refused(f"session {session_id[-8:]} has no document{advice}")
         record = workflow.record(self._runner.folded(workflow, stored[:upto]).state)
         return due, render.document(due.template, replace(record, session_id=session_id))
 
@@ -127,7 +130,7 @@ class Documents:
         the hash of a file that is not ours. A text that the log itself gives is ours.
         """
         stored = self._stored(session_id)
-        workflow = self._runner.workflow(stored[0].workflow)
+        workflow = self._runner.workflow_or_opaque(stored[0].workflow)
         found: set[str] = set()
         if workflow.record is None:
             return found
@@ -148,10 +151,11 @@ class Documents:
         """
         if handle.session.closed == "erased":
             raise ErasedSession(handle.session_id)
+        refuse_missing(handle.workflow)
         if handle.workflow.record is None:
             raise Refused(
                 f"session {handle.session_id[-8:]} is of the workflow {handle.workflow.name}, "
-                "which briefs no agent: name a clarification"
+                "which briefs no agent: name a session of another workflow"
             )
         record = handle.workflow.record(handle.session.state)
         return render.brief(replace(record, session_id=handle.session_id))
@@ -201,7 +205,7 @@ class Documents:
         """The requests for documents (those of one call), each with its version."""
         for one in stored:
             if one.type == ArtifactDue.tag:
-                codec = self._runner.codec(self._runner.workflow(one.workflow))
+                codec = self._runner.codec(self._runner.workflow_or_opaque(one.workflow))
                 due = codec.decode(one)
                 assert isinstance(due, ArtifactDue), "its tag says so"
                 if call in ("", due.call):

@@ -7,6 +7,7 @@ A workflow of another package is found by its entry point in the group `prefligh
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Iterator, MutableMapping
 from functools import cached_property
@@ -19,11 +20,13 @@ import msgspec
 from preflights_es import workflows as folder
 from preflights_es.core.errors import WorkflowMissing
 from preflights_es.core.session import Workflow
+from preflights_es.core.text import one_line, shortened
 
 if TYPE_CHECKING:
-    from importlib.metadata import EntryPoint
+    from importlib.metadata import Distribution, EntryPoint
 
 GROUP: Final = "preflights.workflows"
+WHY_MAX: Final = 300  # characters of what a package raises
 
 
 class Registry(MutableMapping[str, Workflow[Any]]):
@@ -77,38 +80,56 @@ class Registry(MutableMapping[str, Workflow[Any]]):
 
 
 def _of_package(name: str) -> Workflow[Any]:
-    found = [point for point in _entry_points() if point.name == name]
-    packages = sorted({_package(point) for point in found})
+    found = {_package(point): point for point in _entry_points() if point.name == name}
     if not found:
-        raise WorkflowMissing(name, "no installed package has it: install the package that does")
+        raise WorkflowMissing(name, "install the package that has it")
     if len(found) > 1:
-        raise WorkflowMissing(
-            name, f"the packages {', '.join(packages)} both have it: uninstall one of them"
-        )
+        packages = ", ".join(sorted(found))
+        raise WorkflowMissing(name, f"several packages have it ({packages}): keep one of them")
+    ((package, point),) = found.items()
     try:
-        made = found[0].load()
-    except Exception as error:  # code of others: whatever it raises is said in one line
-        why = f"{type(error).__name__}: {error}"
-        raise WorkflowMissing(name, f"the package {packages[0]} does not load: {why}") from error
+        made = point.load()
+        within: str = sys.modules[point.module].__package__ or ""
+    except (Exception, SystemExit) as error:  # code of others: whatever it raises is one line
+        why = one_line(f"{type(error).__name__}: {error}")
+        why = f"the package {package} does not load: {shortened(why, WHY_MAX)}"
+        raise WorkflowMissing(name, why) from error
     if not isinstance(made, Workflow) or made.name != name:
-        what = f"the workflow {made.name!r}" if isinstance(made, Workflow) else repr(made)[:100]
-        raise WorkflowMissing(
-            name, f"the package {packages[0]} gives {what} for it, expected a Workflow of that name"
-        )
-    return made if made.package else msgspec.structs.replace(made, package=found[0].module)
+        what = f"the workflow {made.name!r}" if isinstance(made, Workflow) else type(made).__name__
+        why = f"the package {package} gives {what}, expected a Workflow of that name"
+        raise WorkflowMissing(name, why)
+    return msgspec.structs.replace(made, package=made.package or within)
 
 
-def _entry_points() -> list[EntryPoint]:
-    """Those of packages that are installed; never of the folder that is worked in."""
+def _entry_points() -> Iterator[EntryPoint]:
+    """Those of installed packages, the first of each name; never of the current folder."""
     from importlib.metadata import distributions
 
-    path = [one for one in sys.path if one and os.path.abspath(one) != os.getcwd()]
-    points = (point for one in distributions(path=path) for point in one.entry_points)
-    return [point for point in points if point.group == GROUP]
+    seen: set[str] = set()
+    for one in distributions(path=[path for path in sys.path if _is_elsewhere(path)]):
+        known = re.sub("[-_.]+", "-", _name(one)).lower()
+        if known in seen:
+            continue  # Python would import what stands first on its path
+        if known:
+            seen.add(known)
+        yield from (point for point in one.entry_points if point.group == GROUP)
+
+
+def _is_elsewhere(path: str) -> bool:
+    try:
+        return os.path.isabs(path) and os.path.realpath(path) != os.path.realpath(os.getcwd())
+    except FileNotFoundError:  # the current folder is gone
+        return os.path.isabs(path)
 
 
 def _package(point: EntryPoint) -> str:
-    return point.dist.name if point.dist is not None else point.module
+    """What to uninstall; its module where its metadata names no package."""
+    return (point.dist is not None and _name(point.dist)) or point.value
+
+
+def _name(package: Distribution) -> str:
+    """As its metadata say it; empty where they do not."""
+    return ("Name" in package.metadata and package.metadata["Name"]) or ""
 
 
 WORKFLOWS: Final = Registry()

@@ -30,7 +30,7 @@ from preflights_es.core.errors import (
 )
 from preflights_es.core.events import Decision, Event, Input, InputQuarantined, Outcome, Request
 from preflights_es.core.grammar import misplaced
-from preflights_es.core.opaque import opaque_workflow
+from preflights_es.core.opaque import known, opaque_workflow, refuse_missing
 from preflights_es.core.ports import Batch, Head, Provider, Store, Stored
 from preflights_es.core.session import Session, Workflow
 from preflights_es.core.views import View
@@ -111,12 +111,7 @@ class Runner:
         Raises:
             WorkflowMissing: its code is not here.
         """
-        try:
-            return self.workflows[name]
-        except WorkflowMissing:
-            raise
-        except KeyError:
-            raise WorkflowMissing(name, "upgrade preflights") from None
+        return known(self.workflows, name)
 
     def workflow_or_opaque(self, name: str) -> Workflow[Any]:
         """The same; where its code is not here, one that shows and decides nothing."""
@@ -223,14 +218,13 @@ class Runner:
         Raises:
             Conflict: one of the sessions has moved; load again, propose again.
             ErasedSession: one of them was erased, which nothing can follow.
+            WorkflowMissing: the code of one is not here.
             SessionFaulted: deciding the first that raises; that Input alone is recorded.
         """
         for one in proposed:
             if one.handle.session.closed == "erased":
                 raise ErasedSession(one.handle.session_id)
-            workflow = one.handle.workflow
-            if workflow.missing and not isinstance(one.input, kernel.KERNEL_INPUTS):
-                raise Refused(workflow.missing)
+            refuse_missing(one.handle.workflow)
         settled = [
             Proposed(self._resumed(p.handle, p.input), p.input, p.input_id, p.number)
             for p in proposed
@@ -326,7 +320,9 @@ class Runner:
 
         Raises:
             SessionFaulted: deciding it still raises.
+            WorkflowMissing: its code is not here.
         """
+        refuse_missing(handle.workflow)
         new = handle.session.undecided
         if new is None:
             return Step(handle, ())

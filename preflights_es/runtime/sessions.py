@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 from msgspec.structs import replace
@@ -25,19 +25,23 @@ from preflights_es.core.errors import (
     SessionFaulted,
     UnknownSession,
 )
-from preflights_es.core.events import Actor, InputQuarantined, SessionAbandoned
+from preflights_es.core.events import Actor, Input, InputQuarantined, SessionAbandoned
 from preflights_es.core.late_pattern import late_pattern
-from preflights_es.core.lead import Lead, LeadChanged, StepRetried
+from preflights_es.core.lead import Lead, LeadChanged, Setup, StepRetried, setup_of
+from preflights_es.core.opaque import refuse_missing
+from preflights_es.core.opening import Opening
 from preflights_es.core.ports import Head
 from preflights_es.core.questions import Answers
-from preflights_es.core.text import ANSWER_MAX
+from preflights_es.core.session import Workflow
+from preflights_es.core.text import ANSWER_MAX, visible
 from preflights_es.redaction import redact
-from preflights_es.runtime.idempotency import Once, Recalled, Wanted
+from preflights_es.runtime.idempotency import Once, Recalled, Wanted, answering
 from preflights_es.runtime.runner import Handle, Runner, Step
 from preflights_es.runtime.sanitizing import cleaned, cleaned_answers, name_cleaned
 
 RECORD: Final = late_pattern(r"adr-?0*([1-9][0-9]{0,8})", re.IGNORECASE)
 RECENT: Final = 50  # sessions looked at before all of a project are
+TEXT_MAX: Final = 20_000  # characters of a text that begins a session; longer is a document
 LAST = "last"
 
 
@@ -130,7 +134,7 @@ class Sessions:
             first = runner.store.read(head.session_id)[0]
             if first.data is None:
                 continue
-            event = runner.codec(runner.workflow(head.workflow)).decode(first)
+            event = runner.codec(runner.workflow_or_opaque(head.workflow)).decode(first)
             actor = getattr(event, "actor", None)
             if isinstance(actor, Actor) and actor.name == self._actor.name:
                 return head.session_id
@@ -147,7 +151,43 @@ class Sessions:
         """A session by what was typed."""
         return self._runner.load(self.resolved(typed))
 
-    # 2. Going on ------------------------------------------------------------------------------
+    # 2. Beginning, and going on ------------------------------------------------------------------
+
+    def begin(self, workflow: Workflow[Any], text: str, setup: Setup) -> Step:
+        """Begin a session of any workflow to which a text is enough.
+
+        Raises:
+            Refused: it takes more, or the text cannot be recorded.
+        """
+        opens = workflow.opens
+        if opens is None:
+            raise Refused(
+                f"a session of the workflow {workflow.name} takes more than a text to begin: "
+                "`preflights --help` lists its commands"
+            )
+        said, redacted = cleaned("the text", text.strip(), TEXT_MAX)
+        if not visible(said):
+            raise Refused("the text is empty: say what the session is about")
+        opening = Opening(
+            at=self._runner.now(),
+            actor=self._actor,
+            text=said,
+            redacted=redacted,
+            project=self._project,
+            setup=setup,
+        )
+        first = opens(opening)
+        session_id = self._runner.new_session_id(self._project)
+
+        def is_said(before: Input) -> bool:
+            was = setup_of(before) or setup
+            same = opens(replace(opening, at=before.at, setup=was)) == before
+            return same and answering(was.lead) == answering(setup.lead)
+
+        def record(input_id: str) -> Step:
+            return self._runner.open(workflow, self._project, first, session_id, input_id)
+
+        return self._recorded(Wanted((type(first),), self._actor, "", is_said), record)
 
     def check(self, answers: Iterable[tuple[str, Sequence[str]]]) -> None:
         """Refuse answers that cannot be recorded, before a session is opened for them.
@@ -316,16 +356,19 @@ def recalled(step: Step) -> bool:
 
 
 def _refuse_erased(handle: Handle) -> None:
-    """Nothing goes on where nothing is left.
+    """Nothing goes on where nothing is left, or the code is not here.
 
     Raises:
         ErasedSession: somebody erased it.
+        WorkflowMissing: its workflow is not here.
     """
     if handle.session.closed == "erased":
         raise ErasedSession(handle.session_id)
+    refuse_missing(handle.workflow)
 
 
 def _answers_of(handle: Handle, *, revise: bool) -> type[Answers]:
+    refuse_missing(handle.workflow)
     workflow = handle.workflow
     cls = workflow.revisions if revise else workflow.answers
     if cls is None:

@@ -12,7 +12,7 @@ from preflights_es.core.lead import Lead
 from preflights_es.core.session import Workflow
 from preflights_es.redaction import redact
 from preflights_es.runtime.runner import Handle
-from preflights_es.services.own_providers import CODE, GENERATION, simulated
+from preflights_es.services.own_providers import CODE, GENERATION, refuse_taken_route, simulated
 from preflights_es.settings.load import Options, Settings
 from preflights_es.settings.providers import check_options
 
@@ -82,6 +82,8 @@ class Leads:
         """
         lead = self.configured(workflow, strict=strict)
         if lead is not None:
+            if lead.provider in CODE:
+                refuse_taken_route(workflow)
             self.provider_for(lead)
         return lead
 

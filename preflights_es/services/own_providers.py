@@ -7,7 +7,9 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
+from preflights_es.core.errors import SettingsError
 from preflights_es.core.lead import Lead
+from preflights_es.core.session import Workflow
 from preflights_es.runtime.registry import WORKFLOWS
 
 if TYPE_CHECKING:
@@ -41,22 +43,52 @@ def simulated(lead: Lead) -> LLMProvider:
 def bank() -> Bank:
     """What the simulator answers, for every workflow."""
     routes: dict[str, Route] = {}
-    for simulation in _simulations():
-        routes.update(simulation.BANK)
+    for _, simulation in _simulations():
+        for name, route in simulation.BANK.items():
+            routes.setdefault(name, route)
     return routes
 
 
 def references() -> References:
     """What the rules answer, for every workflow whose steps always ask a provider."""
     found: dict[str, Reference] = {}
-    for simulation in _simulations():
-        found.update(getattr(simulation, "REFERENCES", {}))
+    for _, simulation in _simulations():
+        for name, reference in getattr(simulation, "REFERENCES", {}).items():
+            found.setdefault(name, reference)
     return found
 
 
-def _simulations() -> Iterator[Any]:
-    """The module of that name of every workflow that has one."""
-    for workflow in WORKFLOWS.values():
-        name = f"{workflow.package}.simulation"
-        if find_spec(name) is not None:
-            yield import_module(name)
+def refuse_taken_route(workflow: Workflow[Any]) -> None:
+    """See that the simulator and the reference answer a workflow by its own routes.
+
+    Raises:
+        SettingsError: another workflow has one of the names.
+    """
+    for other, simulation in _simulations():
+        if other.name == workflow.name:
+            return
+        for name in _routes(simulation) & _routes(_simulation(workflow)):
+            raise SettingsError(
+                f"the package {workflow.package} has the route {name!r}, which the workflow "
+                f"{other.name!r} has already: rename it in its simulation.py"
+            )
+
+
+def _routes(simulation: Any) -> set[str]:
+    return {*getattr(simulation, "BANK", ()), *getattr(simulation, "REFERENCES", ())}
+
+
+def _simulations() -> Iterator[tuple[Workflow[Any], Any]]:
+    """The workflows that have a module of that name: the shipped first, then by their names."""
+    shipped = WORKFLOWS.shipped
+    for name in (*shipped, *sorted(set(WORKFLOWS) - {*shipped})):
+        if (found := _simulation(WORKFLOWS[name])) is not None:
+            yield WORKFLOWS[name], found
+
+
+def _simulation(workflow: Workflow[Any]) -> Any:
+    """Its module of that name; None where it has none."""
+    if not workflow.package:
+        return None
+    name = f"{workflow.package}.simulation"
+    return import_module(name) if find_spec(name) is not None else None

@@ -26,8 +26,8 @@ ASKING: Final = View(
     intention="Say \x1b[31mhello",
     questions=(Question("tone", "single_choice", "In which tone?", ("kind", "short")),),
     progress=0.5,
-    to_do="answer the question",
     warnings=("it is late",),
+    to_do="answer the question",
 )
 
 

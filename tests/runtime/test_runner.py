@@ -34,6 +34,7 @@ from preflights_es.core.errors import (
     SessionFaulted,
     StoreUnavailable,
     UnknownSession,
+    WorkflowMissing,
 )
 from preflights_es.core.events import (
     Actor,
@@ -280,10 +281,9 @@ def test_an_unknown_session_and_an_unknown_workflow_are_named(store: MemoryStore
         run.load(SESSION)
     begun(run, toy.said("a"))
     stranger = Runner(store, {}, Clock(), Ids())
-    handle = stranger.load(SESSION)
-    assert "'toy'" in handle.workflow.missing
-    with pytest.raises(Refused, match="'toy'"):
-        stranger.submit(handle, toy.said("b"), "second")
+    with pytest.raises(WorkflowMissing, match="'toy' is not known here: upgrade preflights"):
+        stranger.workflow("toy")
+    assert stranger.load(SESSION).workflow.missing == "upgrade preflights"
 
 
 # 2. One Input once ---------------------------------------------------------------------------

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import click
 
 from preflights_cli import answer_options, dialogue
@@ -17,6 +19,7 @@ from preflights_cli.common import (
     tell_name,
 )
 from preflights_cli.filing import filed
+from preflights_cli.opening import begin
 from preflights_cli.rendering import is_refusal, said
 from preflights_es.runtime.runner import Step
 from preflights_es.runtime.sessions import recalled
@@ -32,6 +35,14 @@ def mark_of(*, local: bool, adr: bool) -> Mark:
         message = "--local and --adr exclude each other"
         raise click.UsageError(message)
     return "local" if local else "adr" if adr else ""
+
+
+def _refuse_own(flags: Mapping[str, bool], supersedes: str | None) -> None:
+    """What says something of a decision says nothing to another workflow."""
+    given = [option for option, is_given in flags.items() if is_given]
+    if named := [*given, *(["--supersedes"] if supersedes else [])]:
+        message = f"{named[0]} is about a decision: leave it out with --workflow"
+        raise click.UsageError(message)
 
 
 @click.command()
@@ -52,10 +63,14 @@ def mark_of(*, local: bool, adr: bool) -> Mark:
     "--supersedes", metavar="UID", callback=given, help="The decision that this one replaces."
 )
 @click.option("--strict", is_flag=True, help="Wait instead of going on without the model.")
+@click.option(
+    "--workflow", "name", metavar="NAME", callback=given, help="Of another package's workflow."
+)
 @key_option
 @led
 @recording
 def start_command(
+    name: str | None,
     strict: bool,
     intention: tuple[str, ...],
     answered: tuple[str, ...],
@@ -76,6 +91,7 @@ def start_command(
       preflights start "Add OAuth login"
       preflights start "Store invoices in a database" --answer db_type=PostgreSQL --no-input
       preflights start "Add login" --answer auth_strategy=OAuth --accept --by "Ada" --json
+      preflights start --workflow retro "The release was late"
     """
     if len(intention) > 1:
         message = f"the intention has {len(intention)} parts: put quotes around the whole of it"
@@ -87,6 +103,9 @@ def start_command(
     wanted = (
         answer_options.from_file(answers_file) if answers_file else []
     ) + answer_options.keyed(answered)
+    if name not in (None, CLARIFICATION.name):
+        _refuse_own({"--accept": accepting, "--local": local, "--adr": adr}, supersedes)
+        return begin(app, voice, name, intention[0], wanted, strict=strict, asks=not no_input)
     clarifications_of(app).refuse_relaying(by)
     app.sessions.check(wanted)
     app.process.documents.check_folders()

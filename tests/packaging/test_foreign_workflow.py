@@ -1,0 +1,204 @@
+"""The package of docs/writing-a-workflow.md, installed beside the program, and taken away again."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import subprocess
+import sys
+import sysconfig
+import venv
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from preflights_es.runtime.registry import GROUP
+from tests.packaging.test_wheel import ROOT, TIMEOUT_S, run
+
+PAGE: Final = (ROOT / "docs" / "writing-a-workflow.md").read_text("utf-8")
+FILE: Final = re.compile(r"^```\w+\n# ([\w/.]+\.\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+MISSING: Final = "the workflow 'retro' is not known here: install the package that has it"
+
+
+class House:
+    """A folder, and the program of an environment of its own."""
+
+    def __init__(self, programs: Path, folder: Path) -> None:
+        self.programs = programs
+        self.folder = folder
+        self.env = {"PATH": "/usr/bin:/bin", "HOME": str(folder), "LC_ALL": "C.UTF-8"}
+        self.env |= {"PREFLIGHTS_ACTOR": "Ada", "PREFLIGHTS_PROJECT": "house"}
+
+    def call(self, *words: str, code: int = 0) -> tuple[str, str]:
+        """What a command prints on stdout and stderr."""
+        done = subprocess.run(
+            [str(self.programs / "preflights"), *words],
+            cwd=self.folder,
+            env=self.env,
+            capture_output=True,
+            text=True,
+            timeout=TIMEOUT_S,
+        )
+        assert done.returncode == code, (words, done.stdout, done.stderr)
+        assert "Traceback" not in done.stderr
+        return done.stdout, done.stderr
+
+    def out(self, *words: str, code: int = 0) -> str:
+        return self.call(*words, code=code)[0]
+
+    def pip(self, *words: str | Path) -> None:
+        """What an installer does, offline."""
+        python = self.programs / "python"
+        run(sys.executable, "-m", "pip", "--python", python, *words, folder=self.folder)
+
+
+@pytest.fixture(scope="module")
+def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Every file that the page shows, and no other."""
+    folder = tmp_path_factory.mktemp("preflights-retro")
+    for name, text in FILE.findall(PAGE):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    assert len(list(folder.rglob("*.*"))) == 9
+    run(sys.executable, "-m", "build", "--wheel", "--no-isolation", folder=folder)
+    (built,) = (folder / "dist").glob("*.whl")
+    return built
+
+
+@pytest.fixture(scope="module")
+def house(package: Path, tmp_path_factory: pytest.TempPathFactory) -> House:
+    """An environment with this checkout and the package; dependencies are borrowed."""
+    folder = tmp_path_factory.mktemp("clean")
+    venv.create(folder, symlinks=True)
+    where = "import sysconfig; print(sysconfig.get_path('purelib'))"
+    site = Path(run(folder / "bin" / "python", "-c", where, folder=folder).strip())
+    paths = (ROOT, ROOT / "cli", sysconfig.get_path("purelib"))
+    (site / "borrowed.pth").write_text("".join(f"{path}\n" for path in paths))
+    program = folder / "bin" / "preflights"
+    program.write_text(
+        f"#!{folder}/bin/python\nfrom preflights_cli.main import main\n"
+        "if __name__ == '__main__':\n    main()\n"
+    )
+    program.chmod(0o755)
+    made = House(folder / "bin", tmp_path_factory.mktemp("house"))
+    made.pip(
+        "install", "--quiet", "--no-deps", "--no-index", "--disable-pip-version-check", package
+    )
+    return made
+
+
+def test_the_page_names_the_group() -> None:
+    assert f'[project.entry-points."{GROUP}"]' in PAGE
+
+
+def test_it_is_recorded_answered_shown_replayed_exported_and_erased(
+    house: House, tmp_path: Path
+) -> None:
+    begun = house.out("start", "--workflow", "retro", "The release was late", code=3)
+    assert "What do you do about it?" in begun
+    assert "no action yet" in begun, "its own display"
+    _, refused = house.call("answer", "last", "TBD", code=1)
+    assert refused == "Not taken: 'action' was refused: placeholder\n"
+    assert ": Freeze on Thursday" in house.out("answer", "last", "Freeze on Thursday")
+    shown = json.loads(house.out("show", "--json"))
+    assert (shown["workflow"], shown["status"]) == ("retro", "done")
+    assert "done" in house.out("sessions", "--status", "done")
+    assert "identical: 6 events" in house.out("replay", "last")
+    assert "identical" in house.out("replay", "last", "--drift")
+    _, ended = house.call("answer", "last", "action=Again", code=1)
+    assert ended.endswith("has its action already: start a new one\n")
+    file = str(tmp_path / "retro.jsonl")
+    house.call("admin", "export", "last", "-o", file)
+    assert "identical: 6 events" in house.out("replay", file)
+    elsewhere = ("--db", str(tmp_path / "other.db"))
+    house.call("admin", "import", file, *elsewhere)
+    assert ": Freeze on Thursday" in house.out("show", "last", *elsewhere)
+    house.call("admin", "erase", "last", "--yes")
+    assert "was erased" in house.out("show", shown["session_id"])
+
+
+def test_the_commands_of_the_page_do_what_it_says(house: House) -> None:
+    lines = re.findall(r"^\$ preflights (.*?)(?: # exit (\d))?$", PAGE, re.MULTILINE)
+    assert len(lines) == 4
+    for words, code in lines:
+        house.call(*shlex.split(words), code=int(code or 0))
+
+
+def test_the_simulator_leads_it(house: House) -> None:
+    words = ("start", "--workflow", "retro", "--provider", "sim", "--seed", "7")
+    begun = json.loads(house.out(*words, "The build is red", "--json", code=3))
+    question = begun["questions"][0]["question"]
+    assert question != "What do you do about it?"
+    id_ = begun["session_id"]
+    house.call("answer", id_, "action=Fix it first")
+    assert "identical" in house.out("replay", id_)
+    assert "identical" in house.out("replay", id_, "--simulate")
+    assert "/questions/0: " in house.out("replay", id_, "--simulate", "--seed", "8")
+    (replayed,) = json.loads(house.out("replay", id_, "--json"))["sessions"]
+    assert replayed["reasked"] == 1
+    failing = ("--faults", "malformed=1.0")
+    fallen = json.loads(house.out(*words, *failing, "The build is red", "--json", code=3))
+    assert fallen["questions"][0]["question"] == "What do you do about it?"
+    assert "identical" in house.out("replay", fallen["session_id"])
+    assert "sim" in house.out("usage")
+
+
+def test_the_same_key_begins_it_once(house: House) -> None:
+    words = ("start", "--workflow", "retro", "--key", "k1", "--json")
+    once, again = (json.loads(house.out(*words, "Once", code=3)) for _ in range(2))
+    assert once == again
+    _, refused = house.call(*words, "Twice", code=1)
+    assert "the key 'k1' was used for something else: Ada (script) began session" in refused
+
+
+def test_a_secret_is_taken_out_before_it_begins(house: House) -> None:
+    text = "The mail went to ada.lovelace@secret-mail.com"
+    begun = house.out("start", "--workflow", "retro", text, "--json", code=3)
+    assert json.loads(begun)["intention"] == "The mail went to [redacted:email]"
+
+
+def test_without_its_package_it_is_listed_verified_exported_and_erased(
+    house: House, package: Path, tmp_path: Path
+) -> None:
+    begun = json.loads(house.out("start", "--workflow", "retro", "Kept", "--json", code=3))
+    led = ("start", "--workflow", "retro", "--provider", "sim", "--json", "Led")
+    others = [json.loads(house.out(*led, code=3))["session_id"] for _ in range(2)]
+    id_ = begun["session_id"]
+    house.pip("uninstall", "--quiet", "--yes", "preflights-retro")
+    try:
+        listed = json.loads(house.out("sessions", "--json"))["sessions"]
+        (row,) = (one for one in listed if one["session_id"] == id_)
+        assert (row["workflow"], row["status"]) == ("retro", "unknown")
+        assert row["intention"] == MISSING
+        assert id_[-8:] in house.out("sessions", "--status", "unknown")
+        assert MISSING in house.out("show", id_)
+        assert "action_asked" in house.out("log", id_)
+        assert "Ada" in house.out("audit", "trail", "--session", id_)
+        assert "verif" in house.out("audit", "verify")
+        file = tmp_path / "kept.jsonl"
+        house.call("admin", "export", id_, "-o", str(file))
+        for words in (
+            *(("answer", id_, "x"), ("answer", id_, "action=x"), ("revise", id_, "action=x")),
+            *(("resume", id_), ("abandon", id_), ("abandon", id_, "--force"), ("replay", id_)),
+            *(("replay", id_, "--drift"), ("replay", id_, "--simulate"), ("why", id_)),
+            *(("prompt", id_), ("admin", "render", id_), ("resume", id_, "--provider", "sim")),
+            *(("audit", "trail", "--decision", id_), ("start", "--workflow", "retro", "x")),
+            ("replay", str(file)),
+        ):
+            assert house.call(*words, code=5) == ("", f"preflights: {MISSING}\n"), words
+        _, said = house.call("admin", "import", str(file), "--db", str(tmp_path / "o"), code=5)
+        assert said == f"preflights: {MISSING}; nothing was imported\n"
+        house.call("admin", "import", str(file), code=5)
+        for command in ("usage", "decisions", "admin projections rebuild"):
+            house.call(*command.split())
+        house.call("admin", "erase", others[0], "--yes")
+        assert "was erased" in house.out("show", others[0])
+        assert "erased" in house.out("sessions", "--status", "erased")
+        house.call("audit", "verify")
+    finally:
+        house.pip("install", "--quiet", "--no-deps", "--no-index", package)
+    house.call("answer", id_, "action=Go on")
+    assert "identical" in house.out("replay", id_)
+    assert json.loads(house.out("show", others[1], "--json"))["status"] == "needs_answers"

@@ -1,0 +1,236 @@
+"""Workflows by name: those that ship, and those of other packages."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from preflights_es.core.errors import LogFromFuture, SettingsError, WorkflowMissing
+from preflights_es.runtime.registry import Registry
+from preflights_es.services import own_providers
+from tests import toy
+from tests.installed import TOY, installed
+
+ROOT: Final = Path(__file__).resolve().parents[2]
+SHIPPED: Final = ("clarification", "extraction")
+
+
+@pytest.fixture
+def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A folder of installed packages."""
+    folder = tmp_path / "site"
+    folder.mkdir()
+    before = set(sys.modules)
+    monkeypatch.setattr(sys, "path", [*sys.path, str(folder)])
+    yield folder
+    for name in set(sys.modules) - before:
+        if str(folder) in str(getattr(sys.modules[name], "__file__", "")):
+            del sys.modules[name]
+
+
+def why(name: str = "toy") -> str:
+    """Why a workflow is not here; one line."""
+    with pytest.raises(WorkflowMissing) as caught:
+        Registry()[name]
+    assert "\n" not in str(caught.value)
+    assert str(caught.value) == f"the workflow {name!r} is not known here: {caught.value.why}"
+    return caught.value.why
+
+
+# 1. What is found ----------------------------------------------------------------------------
+
+
+def test_those_that_ship_are_listed_without_importing_them() -> None:
+    code = (
+        "import sys; from preflights_es.runtime.registry import WORKFLOWS;"
+        "print(*WORKFLOWS, len(WORKFLOWS));"
+        "print(*(m for m in sys.modules if m.startswith('preflights_es.workflows.')))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT)
+    assert done.stdout.splitlines() == [f"{' '.join(SHIPPED)} 2", ""], done.stderr
+
+
+def test_a_workflow_of_another_package_is_found_by_its_name(site: Path) -> None:
+    installed(site, "toys", {"toy": "toys:WORKFLOW"}, {"toys/__init__.py": TOY})
+    registry = Registry()
+    assert tuple(registry) == SHIPPED
+    assert registry["toy"].decider == toy.WORKFLOW.decider
+    assert registry["toy"] is registry["toy"]
+    assert tuple(registry) == (*SHIPPED, "toy")
+    assert len(registry) == 3
+
+
+@pytest.mark.parametrize(
+    ("module", "file"), [("toys", "toys/__init__.py"), ("toys.flow", "toys/flow.py")]
+)
+def test_its_prompts_and_its_simulation_lie_in_the_package_of_the_module(
+    site: Path, module: str, file: str
+) -> None:
+    installed(site, "toys", {"toy": f"{module}:WORKFLOW"}, {"toys/__init__.py": "", file: TOY})
+    assert Registry()["toy"].package == "toys"
+
+
+def test_a_package_that_is_found_twice_on_the_path_is_one(
+    site: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An editable installation and what an older one left behind."""
+    installed(site, "my-toys", {"toy": "toys:WORKFLOW"}, {"toys/__init__.py": TOY})
+    installed(tmp_path / "old", "my_toys", {"toy": "gone:WORKFLOW"})
+    monkeypatch.setattr(sys, "path", [*sys.path, str(tmp_path / "old")])
+    assert Registry()["toy"].name == "toy"
+
+
+# 2. What is not ------------------------------------------------------------------------------
+
+
+def test_a_name_that_no_package_has_says_what_to_do() -> None:
+    assert why("weather") == "install the package that has it"
+    assert "weather" not in Registry()
+    assert Registry().get("weather") is None
+    assert issubclass(WorkflowMissing, LogFromFuture)
+
+
+def test_a_name_that_two_packages_have_is_neither_s(site: Path) -> None:
+    for package in ("toys", "other-toys"):
+        file = f"{package.replace('-', '_')}.py"
+        installed(site, package, {"toy": f"{file[:-3]}:WORKFLOW"}, {file: TOY})
+    assert why() == "several packages have it (other-toys, toys): keep one of them"
+    assert "toys" not in sys.modules
+
+
+@pytest.mark.parametrize(
+    ("value", "text", "found"),
+    [
+        ("toys:WORKFLOW", "raise OSError('no\\nline')", "does not load: OSError: no line"),
+        ("toys:WORKFLOW", "import sys; sys.exit(3)", "does not load: SystemExit: 3"),
+        ("toys:WORKFLOW", "x = (", "does not load: SyntaxError: "),
+        ("toys:WORKFLOW", "", "does not load: AttributeError: "),
+        ("toys:WORKFLOW", f"raise ValueError('x' * {10**6})", "does not load: ValueError: xxx"),
+        ("nowhere:WORKFLOW", "", "does not load: ModuleNotFoundError: "),
+        ("toys:WORKFLOW", "WORKFLOW = 'toy'", "gives str, expected a Workflow of that name"),
+        (
+            "toys:WORKFLOW",
+            "from preflights_es.workflows.extraction import WORKFLOW",
+            "gives the workflow 'extraction', expected a Workflow of that name",
+        ),
+    ],
+)
+def test_a_package_that_does_not_give_it_is_named_and_the_rest_goes_on(
+    site: Path, value: str, text: str, found: str
+) -> None:
+    installed(site, "my-toys", {"toy": value}, {"toys.py": text})
+    assert why().startswith(f"the package my-toys {found}")
+    assert len(why()) < 400
+    assert Registry()["extraction"].name == "extraction"
+
+
+def test_what_was_looked_for_in_vain_is_looked_for_once(
+    site: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    registry = Registry()
+    assert "toy" not in registry
+    installed(site, "toys", {"toy": "toys:WORKFLOW"}, {"toys.py": TOY})
+    assert "toy" not in registry
+    assert "toy" in Registry()
+
+
+# 3. Where nothing is looked for --------------------------------------------------------------
+
+
+def test_a_name_that_ships_is_no_other_package_s(site: Path) -> None:
+    for name in SHIPPED:
+        points = {name: f"evil_{name}:WORKFLOW"}
+        installed(site, f"evil-{name}", points, {f"evil_{name}.py": "raise SystemExit"})
+        assert Registry()[name].package == f"preflights_es.workflows.{name}"
+
+
+def scanned(code: str, folder: Path, *words: str) -> bool:
+    """Whether a program opens a file of entry points."""
+    hook = "import sys; sys.addaudithook(lambda event, about: event == 'open' and "
+    hook += "'entry_points.txt' in str(about[0]) and print('SCANNED', file=sys.stderr))\n"
+    env = {"PYTHONPATH": f"{ROOT}:{ROOT / 'cli'}", "HOME": str(folder)}
+    done = subprocess.run(
+        [sys.executable, "-c", hook + code, *words],
+        capture_output=True,
+        text=True,
+        cwd=folder,
+        env=env,
+    )
+    assert (done.returncode, "Traceback" in done.stderr) == (0, False), done.stderr
+    return "SCANNED" in done.stderr
+
+
+def test_a_name_that_does_not_ship_has_packages_scanned(tmp_path: Path) -> None:
+    code = "from preflights_es.runtime.registry import WORKFLOWS; WORKFLOWS.get('toy')"
+    assert scanned(code, tmp_path)
+    assert not scanned(code.replace("'toy'", "'extraction'"), tmp_path)
+
+
+@pytest.mark.parametrize(
+    "words", [("--help",), ("--version",), ("start", "--help"), ("sessions",), ("note", "list")]
+)
+def test_no_command_about_shipped_workflows_scans_packages(
+    words: tuple[str, ...], tmp_path: Path
+) -> None:
+    code = "from preflights_cli.main import run; sys.exit(run(sys.argv[1:]))"
+    assert scanned(code, tmp_path, "note", "call Bob"), "Alembic, once, for plugins of its own"
+    assert not scanned(code, tmp_path, *words)
+
+
+@pytest.mark.parametrize("entry", ["", ".", "clone", "absolute"])
+def test_nothing_is_found_in_the_current_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, entry: str
+) -> None:
+    clone = tmp_path / "clone"
+    files = {"toys.py": "raise SystemExit", "toy.py": "raise SystemExit"}
+    installed(clone, "toys", {"toy": "toys:WORKFLOW"}, files)
+    monkeypatch.chdir(tmp_path if entry == "clone" else clone)
+    monkeypatch.setattr(sys, "path", [str(clone) if entry == "absolute" else entry, *sys.path])
+    assert why() == "install the package that has it"
+    assert {"toys", "toy"}.isdisjoint(sys.modules)
+
+
+def test_a_link_to_the_current_folder_is_the_current_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clone = installed(tmp_path / "clone", "toys", {"toy": "toys:WORKFLOW"})
+    (tmp_path / "link").symlink_to(clone)
+    monkeypatch.chdir(clone)
+    monkeypatch.setattr(sys, "path", [*sys.path, str(tmp_path / "link")])
+    assert why() == "install the package that has it"
+
+
+# 4. Its simulation ---------------------------------------------------------------------------
+
+
+def test_a_route_that_another_workflow_has_names_the_package(
+    site: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    simulation = (
+        "from preflights_es.core.simulation import Route\n"
+        "BANK = {'extraction': Route(lambda *_: '{}'), 'own': Route(lambda *_: '{}')}\n"
+    )
+    files = {"toys/__init__.py": TOY, "toys/simulation.py": simulation}
+    installed(site, "toys", {"toy": "toys:WORKFLOW"}, files)
+    registry = Registry()
+    monkeypatch.setattr(own_providers, "WORKFLOWS", registry)
+    shipped = own_providers.bank()
+    with pytest.raises(SettingsError, match=r"the package toys has the route 'extraction', which"):
+        own_providers.refuse_taken_route(registry["toy"])
+    together = own_providers.bank()
+    assert {name: together[name] for name in shipped} == shipped
+    assert set(together) == {*shipped, "own"}
+    own_providers.refuse_taken_route(registry["extraction"])
+
+
+def test_a_workflow_without_a_package_has_no_simulation(monkeypatch: pytest.MonkeyPatch) -> None:
+    registry = Registry()
+    registry["toy"] = toy.WORKFLOW
+    monkeypatch.setattr(own_providers, "WORKFLOWS", registry)
+    assert "clarify" in own_providers.bank()
+    own_providers.refuse_taken_route(registry["toy"])

@@ -1,0 +1,60 @@
+"""A workflow is one folder: the rest of the program names none."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Final
+
+from preflights_es.runtime.registry import WORKFLOWS
+from tests.markdown import ROOT
+
+ROOMS: Final = (ROOT / "preflights_es", ROOT / "cli" / "preflights_cli")
+OWN: Final = ("workflows", "services")
+"""Folders that hold a folder of each workflow."""
+NAMED: Final = re.compile(
+    r"(?<![a-z])(?:" + "|".join(WORKFLOWS.shipped) + r")s?(?![a-z])", re.IGNORECASE
+)
+ALLOWED: Final = {
+    "preflights_es/__init__.py": "the public names of the specifications are clarification's",
+    "preflights_es/archive/quotes.py": "finds quotes in logs of before `Source`, by its events",
+}
+JUDGING: Final = re.compile(r"preflights_es\.contracts\.extraction|Judging a response: extraction")
+"""Taking the one JSON value out of a response is called extraction, too."""
+
+
+def of_a_workflow(path: Path) -> bool:
+    """Whether a file lies in a workflow's own folder."""
+    parts = path.parts
+    return any(parts[n] in OWN and parts[n + 1] in WORKFLOWS.shipped for n in range(len(parts) - 1))
+
+
+def naming(path: Path) -> list[str]:
+    """Lines of a file that name a workflow."""
+    lines = path.read_text("utf-8").splitlines()
+    return [line for line in lines if NAMED.search(JUDGING.sub("", line))]
+
+
+def test_nothing_outside_the_folders_of_a_workflow_names_one() -> None:
+    found = {
+        path.relative_to(ROOT).as_posix(): lines
+        for room in ROOMS
+        for path in sorted(room.rglob("*.py"))
+        if not of_a_workflow(path.relative_to(ROOT)) and (lines := naming(path))
+    }
+    assert {name: lines for name, lines in found.items() if name not in ALLOWED} == {}
+    assert set(ALLOWED) == set(found), "an exception that is none any more goes"
+
+
+def test_a_name_is_found_wherever_it_stands(tmp_path: Path) -> None:
+    file = tmp_path / "x.py"
+    for line in (
+        "from preflights_es.workflows.clarification import WORKFLOW",
+        "name = 'extraction'",
+        '"""Clarifications."""',
+        "import preflights_es.workflows.extraction.values",
+    ):
+        file.write_text(line)
+        assert naming(file) == [line]
+    file.write_text("from preflights_es.contracts.extraction import extracted\nextractions_max")
+    assert naming(file) == ["extractions_max"]
