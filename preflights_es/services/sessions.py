@@ -36,8 +36,11 @@ def start(request: Request, text: str, workflow: str, given: Given | None = None
     """
     answers = _pairs(given or {})
     request.sessions.check(answers)
-    _ = WORKFLOWS[workflow]  # said first, where it is missing
-    step = _services(workflow).start(request, text)
+    found = request.process.runner.workflow(workflow)
+    if found.opens is None:
+        step = _services(workflow).start(request, text)
+    else:
+        step = request.sessions.begin(found, text, request.setup(found))
     if answers:
         step = request.sessions.answer(step.handle, answers)
     return _filed(request, step)
@@ -150,7 +153,7 @@ def _pairs(given: Given) -> list[tuple[str, Sequence[str]]]:
 def _services(workflow: str) -> Any:
     """The services of a workflow: how a session begins and is accepted."""
     if workflow not in WORKFLOWS.shipped:
-        raise Refused(f"a session of the workflow {workflow!r} is begun by its own package")
+        raise Refused(f"the workflow {workflow!r} says neither how it begins nor what is accepted")
     return import_module(f"preflights_es.services.{workflow}")
 
 
