@@ -1,0 +1,50 @@
+"""The pages lead somewhere, and their sentences name who does what."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.markdown import ROOT
+
+PAGES = (
+    *(ROOT / name for name in ("README.md", "CHANGELOG.md", "CONTRIBUTING.md")),
+    *sorted((ROOT / "docs").rglob("*.md")),
+)
+PLAIN = [page for page in PAGES if page.parent.name != "decisions"]  # records stay as they were
+
+_BLOCK = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
+_LINK = re.compile(r"\]\((?!https?:)([^)#\s]*)(?:#([^)\s]+))?\)")
+_VAGUE = re.compile(r"\b(nobody|somebody|anybody|whoever)\b", re.IGNORECASE)
+
+
+def name_of(page: Path) -> str:
+    return str(page.relative_to(ROOT))
+
+
+def anchors(page: Path) -> set[str]:
+    """Of the headings, as GitHub makes them."""
+    headings = re.findall(r"^#+ (.*)$", page.read_text("utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_every_link_leads_to_a_page_and_its_heading(page: Path) -> None:
+    for path, anchor in _LINK.findall(_BLOCK.sub("", page.read_text("utf-8"))):
+        target = page.parent / path if path else page
+        assert target.exists(), path
+        assert not anchor or anchor in anchors(target), f"{path}#{anchor}"
+
+
+@pytest.mark.parametrize("page", PLAIN, ids=name_of)
+def test_the_subject_of_a_sentence_is_an_actor(page: Path) -> None:
+    found = _VAGUE.findall(_BLOCK.sub("", page.read_text("utf-8")))
+    assert not found, f"{name_of(page)} says {found[0]!r}: name the person, the program or the role"
+
+
+def test_the_index_lists_every_page() -> None:
+    index = ROOT / "docs" / "index.md"
+    listed = {path for path, _ in _LINK.findall(index.read_text("utf-8"))}
+    assert {page.name for page in index.parent.glob("*.md")} - {index.name} <= listed
