@@ -27,7 +27,7 @@ PreflightsError
 └── LLMError                a provider gave no usable response (seed 2, section 7.1)
     ├── LLMAPIError
     ├── LLMTimeoutError     also a TimeoutError
-    │   └── LLMLostError        whoever made the call never reported back
+    │   └── LLMLostError        the process that made the call never reported back
     ├── LLMRateLimitError
     ├── LLMOutputError      it answered, with what cannot be used
     │   ├── InvalidJSONError            also a ValueError
@@ -83,7 +83,7 @@ class AmbiguousSession(Refused):
 
 
 class ErasedSession(Refused):
-    """Somebody erased the session: what it held is gone."""
+    """The session was erased: its payloads are gone."""
 
     def __init__(self, session_id: str) -> None:
         super().__init__(f"session {session_id[-8:]} was erased: what it held is gone")
