@@ -144,7 +144,7 @@ class Documents:
 
         Raises:
             ErasedSession: nothing is known of it any more.
-            Refused: sessions of this workflow brief nobody.
+            Refused: the workflow has no briefs for agents.
         """
         if handle.session.closed == "erased":
             raise ErasedSession(handle.session_id)
@@ -157,7 +157,7 @@ class Documents:
         return render.brief(replace(record, session_id=handle.session_id))
 
     def numbers_used(self) -> set[int]:
-        """The numbers that files of the configured folders bear, whoever wrote them."""
+        """The numbers in the names of files in the configured folders, also foreign ones."""
         return {
             number
             for folder in self._folders
