@@ -1,7 +1,7 @@
-"""Hints that somebody appended, by NOTIFY: sooner, and nothing rests on them (docs/decisions/0013).
+"""Hints of appends, by NOTIFY: they save time, and may get lost (docs/decisions/0013).
 
 Within the append's transaction, NOTIFY would take a lock of the whole server at the commit. So a
-hint is sent after it, as the connection goes back to the pool, and nobody waits for it: its answer
+hint is sent after it, as the connection goes back to the pool. No writer waits for it: its answer
 is read before the connection is used again.
 """
 
@@ -57,7 +57,7 @@ class Hints:
             connection.info[_OWED] = True
 
     def finish(self) -> None:
-        """Tell what nobody was told yet, and see that the server has heard it: who ends forgets.
+        """Send the hints that are left, and wait for the server: the end of the process drops them.
 
         No connection is made for it.
         """
@@ -73,8 +73,8 @@ class Hints:
         self._idle = line
         if line is None or not record.info.pop(_OWED, False):
             return
-        # The append is acknowledged. A line that breaks now is found by whoever uses it next, and
-        # replaced; raised here, it would say of what was recorded that it was not.
+        # The append is acknowledged. The next use of the line finds that it broke, and replaces
+        # it; an error raised here would deny what was recorded.
         with suppress(psycopg.Error):
             line.pgconn.send_query(_NOTIFY)
             record.info[_SENT] = True
@@ -141,8 +141,8 @@ class Ear:
 def listening(connection: PoolProxiedConnection) -> Ear | None:
     """An ear, by a connection that leaves its pool; None where it would hear nothing.
 
-    A pooler between us and the server names another process than the server does, and who listens
-    there listens for somebody else.
+    A pooler between us and the server names another process than the server does; LISTEN would
+    then work for another client.
     """
     line: Any = connection.driver_connection
     connection.detach()

@@ -1,6 +1,6 @@
-"""Waits until somebody may have appended: by an ear where the engine has one, else by the clock.
+"""Waits for appends of other processes: by LISTEN where the engine has it, else by the clock.
 
-A hint may be lost (docs/decisions/0013), so that nobody may wait for one alone.
+A hint may be lost (docs/decisions/0013), so a follower never waits for one alone.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ class Listener:
             return any(key.data for key, _ in selector.select(seconds))
 
     def stop(self) -> None:
-        """Whoever waits goes on, and waits no more; a signal may call it at any moment."""
+        """The waiting process goes on, and waits no more; a signal may call this at any moment."""
         self.is_stopped = True
         with suppress(OSError):  # it was rung already, or is closed
             self._rope.send(b"\n")

@@ -1,7 +1,7 @@
 """The triggers that guard events, as migrations make them, and what a database has in their place.
 
-Whoever may drop a trigger may do everything else; but one that is missing no longer keeps
-mistakes away, and a foreign one may write what no command asked for.
+A user who may drop a trigger may do everything else. But a missing trigger no longer prevents
+mistakes, and a foreign one may write what no command asked for.
 """
 
 from __future__ import annotations
