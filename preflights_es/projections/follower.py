@@ -1,6 +1,6 @@
 """Keeps projections up to date in the background, so that their readers find nothing to fold.
 
-Nothing rests on it: whoever reads a projection catches up first, followed or not.
+It is optional: a reader of a projection catches up first, with or without a follower.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ class Line(Protocol):
 
     @property
     def hears(self) -> bool:
-        """Whether it is told now when somebody appends."""
+        """Whether the engine tells now of appends."""
 
     def listen(self) -> bool:
         """Begin to be told, where that can be."""
 
     def wait(self, seconds: float) -> bool:
-        """Whether somebody may have appended, before the time was over."""
+        """Whether another process may have appended, before the time was over."""
 
 
 class Progress(msgspec.Struct, frozen=True):
@@ -39,7 +39,7 @@ class Progress(msgspec.Struct, frozen=True):
     sessions: int
     """That were folded; one that moved twice may count twice."""
     hears: bool
-    """Whether it is told when somebody appends; else it looks at its own times."""
+    """Whether the engine tells of appends; else it looks at its own times."""
 
 
 class Ended(Exception):
@@ -57,7 +57,7 @@ class Follower:
         trouble: Callable[[StoreUnavailable | CommitUnknown], None],
     ) -> None:
         """Args:
-        every_s: seconds between two looks where nobody tells of appends.
+        every_s: seconds between two looks where the engine does not tell of appends.
         progress: is told when the log was caught up with the first time, whenever something was
             folded, and after trouble.
         trouble: is told of a log that cannot be used now; it is tried again.
