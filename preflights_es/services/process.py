@@ -148,7 +148,7 @@ class Process:
         filed = {self.project: self.documents.numbers_used}
         return Transfer(self.runner, self.store, projected(), filed)
 
-    # 2. What is kept of many sessions --------------------------------------------------------
+    # 2. Projections --------------------------------------------------------------------------
 
     @made_once
     def following(self) -> SqlFollowing:
@@ -159,7 +159,7 @@ class Process:
 
     @made_once
     def projector(self) -> Projector:
-        """The projections of the log; whoever reads one catches up first."""
+        """The projections of the log; a reader of one catches up first."""
         return projector(self.following)
 
     def numbered(self, number: int) -> list[str]:
