@@ -269,8 +269,8 @@ def checkpoint_command(
 ) -> int:
     """Write down version and hash of every session, once all chains hold.
 
-    Keep the file where whoever writes the log cannot write: commit it, sign it. What was removed,
-    cut or made anew since is found by `audit verify --against`.
+    Keep the file where the log's writers cannot write: commit it, sign it. `audit verify --against`
+    finds what was removed, cut or made anew since.
 
     \b
     Examples:
@@ -310,7 +310,7 @@ def _check_older(app: Request, file: str, project: str | None) -> None:
     """A checkpoint gives way to a newer one only where the log still bears it out.
 
     Raises:
-        Refused: the file is none, or of another scope.
+        Refused: the file is not a checkpoint, or of another scope.
         LogDamaged: a session is not what it remembers.
     """
     try:

@@ -310,5 +310,5 @@ def tell_redacted(voice: Voice, what: str, text: str) -> None:
 
 
 def tell_name(app: Request, voice: Voice) -> None:
-    """Say so where the name of whoever is at work looks like a secret: an e-mail address does."""
+    """Warn where the name of the person at work looks like a secret: an e-mail address does."""
     tell_redacted(voice, "your name (PREFLIGHTS_ACTOR, or as git knows it)", app.actor.name)

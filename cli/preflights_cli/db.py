@@ -22,7 +22,7 @@ from preflights_es.system.output_file import new_path
 
 @click.group()
 def db_command() -> None:
-    """Look after the log's database.
+    """Manage the log's database.
 
     \b
     Examples:

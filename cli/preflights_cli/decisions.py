@@ -100,7 +100,7 @@ def _tell_category(app: Request, voice: Voice, said: str) -> None:
 
 
 def _tell_missing(app: Request, voice: Voice, at: int | None, *, looks_back: bool) -> None:
-    """Say which sessions nobody can fold, and how many were erased: the list has none of theirs.
+    """Say which sessions cannot be folded, and how many were erased: the list leaves them out.
 
     Their statuses are read off the projection, so that no session is folded for it once more, but
     where nothing may be written.
@@ -186,7 +186,7 @@ def _by(decided: Decided) -> str:
 
 
 def who(actor: Actor | Who) -> str:
-    """A person by name; whoever is none is never shown as one."""
+    """A person by name; an agent, script or model is never shown as a person."""
     if actor.kind == "user":
         return actor.name or "a person"
     return f"{KINDS[actor.kind]}{f' ({actor.name})' if actor.name else ''}"
@@ -203,6 +203,6 @@ def _values(decided: Decided) -> str:
 
 
 def _mark(decided: Decided, field: str) -> str:
-    """What a model read is never shown as somebody's word."""
+    """A mark for a model's reading: it is never shown as a person's word."""
     is_suggested = any(o.field == field and o.source == "suggested" for o in decided.origins)
     return " (model)" if is_suggested else ""

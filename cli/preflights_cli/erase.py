@@ -176,7 +176,7 @@ def _others(app: Request, voice: Voice, quotes: Quotes) -> list[Doomed]:
 
 def _say_doomed(voice: Voice, doomed: Sequence[Doomed], *, titled: bool) -> None:
     for one in doomed:
-        # What goes for good is not repeated where nobody is asked: logs of scripts are kept.
+        # Without a question the erased title is not repeated: logs of scripts are kept.
         title = f"  {shown(shortened(one.title, TITLE_MAX))}" if titled else ""
         status = one.status.replace("_", " ")
         events = counted(one.version, "event")

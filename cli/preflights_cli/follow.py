@@ -43,13 +43,13 @@ class _Seconds(click.FloatRange):
     type=_Seconds(EVERY_MIN, EVERY_MAX),
     default=EVERY_DEFAULT,
     metavar="SECONDS",
-    help="Between two looks at the log, where nobody tells of appends.",
+    help="Time between two looks at the log, where the database does not tell of appends.",
 )
 @recording
 def follow_command(every: float, app: Request, voice: Voice) -> int:
-    """Keep projections up to date, so that whoever reads one finds nothing left to fold.
+    """Keep projections up to date, so that their readers do not wait for a fold.
 
-    On PostgreSQL it folds at once when somebody appends, elsewhere it looks for it. Ctrl-C or
+    On PostgreSQL it folds after each append at once; elsewhere it looks for appends. Ctrl-C or
     SIGTERM ends it between two transactions. Several may run at the same time.
 
     \b

@@ -32,10 +32,10 @@ SESSIONS_A_JOB: Final = 10_000  # fewer are folded before another process has be
 
 @click.group()
 def projections_command() -> None:
-    """Look after what is kept of many sessions: sessions, decisions, usage.
+    """Manage projections (derived tables): sessions, decisions, usage.
 
-    Whoever asks one of them brings it up to date first: nothing needs to be kept running. Where
-    many record, `follow` spares those who ask the wait.
+    A command that reads a projection brings it up to date first, so no service has to run. Where
+    many processes record, `follow` spares readers the wait.
 
     \b
     Examples:
@@ -200,7 +200,7 @@ def _deaf() -> Iterator[None]:
 
 @contextmanager
 def _ended_with_us() -> Iterator[None]:
-    """Whoever helps does not go on where Ctrl-C or an error ends this process."""
+    """Helper processes end too where Ctrl-C or an error ends this one."""
     try:
         yield
     except BaseException:  # also Ctrl-C; raised on

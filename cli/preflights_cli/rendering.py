@@ -14,7 +14,7 @@ import msgspec
 
 from preflights_cli.commands import workflows
 from preflights_cli.common import Voice
-from preflights_cli.main import EXIT_REFUSED, EXIT_WAITING, EXIT_WORLD
+from preflights_cli.main import EXIT_ENVIRONMENT, EXIT_REFUSED, EXIT_WAITING
 from preflights_es.core import session as kernel
 from preflights_es.core.events import Decision
 from preflights_es.core.ids import short
@@ -116,7 +116,7 @@ def exit_code(handle: Handle, decisions: tuple[Decision, ...] = ()) -> int:
     if any(map(is_refusal, decisions)):
         return EXIT_REFUSED
     if status_of(handle) == "waiting":
-        return EXIT_WORLD
+        return EXIT_ENVIRONMENT
     is_over = handle.session.closed or handle.session.undecided is not None
     return EXIT_WAITING if view_of(handle).to_do and not is_over else 0
 

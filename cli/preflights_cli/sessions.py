@@ -33,7 +33,7 @@ KEPT: Final = ("workflow", "status", "progress", "intention")
 TROUBLES: Final = ("damaged", "erased", "faulted")
 """Statuses of which the log is asked anew: they may have been mended."""
 ERASED, GONE, UNREAD = "erased", "gone", "damaged"
-"""In place of a payload: an erasure took it; it was taken without one; it is none that is known."""
+"""In place of a payload: it was erased; it is missing without an erasure; it is unreadable."""
 
 
 def _refuse_unknown(status: str | None) -> None:
@@ -71,7 +71,7 @@ def sessions_command(
     are_many = len(heads) > SESSIONS_SHOWN
     more = are_many and not everything and not status
     listed: Iterable[tuple[Head, dict[str, Any] | None]]
-    if are_many and not more:  # by what is kept of them: not every one of many is folded again
+    if are_many and not more:  # from the projection: folding every one of many would take long
         listed = app.process.projector.newest(project)
     else:
         listed = ((head, None) for head in heads[:SESSIONS_SHOWN])
@@ -206,12 +206,12 @@ def log_command(session: str, app: Request, voice: Voice) -> int:
         trouble = _say_events(app, voice, stored)
     chain.verified(stored, head.hash if head else None)
     if trouble is not None:
-        raise trouble  # its chain holds, and it is none of ours all the same
+        raise trouble  # its chain holds, and this program still cannot read it
     return 0
 
 
 def _say_events(app: Request, voice: Voice, stored: Sequence[Stored]) -> LogDamaged | None:
-    """Show them; why the first of those that cannot be read is none that is known."""
+    """Show the events; the error of the first one that cannot be read."""
     from preflights_es.projections.audit import kind
 
     codec = app.process.runner.codec(app.process.runner.workflow(stored[0].workflow))
@@ -242,7 +242,7 @@ def erased(stored: Sequence[Stored]) -> set[int]:
 
 
 def _decoded(codec: Codec, one: Stored) -> Event | LogDamaged | None:
-    """An event, or why it is none; None where its payload is gone."""
+    """An event, or the error of reading it; None where its payload is gone."""
     if one.data is None:
         return None
     try:

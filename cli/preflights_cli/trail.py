@@ -24,7 +24,7 @@ from preflights_es.services.request import Request
 from preflights_es.services.why import refuse_undecided
 
 FORMATS: Final = tuple(WRITERS)
-NAMED_MAX: Final = 8  # of those who are there, where nobody is who was asked for
+NAMED_MAX: Final = 8  # of the actors found, where none has the name asked for
 
 
 @click.command("trail", short_help="Show every step, as a table, JSON Lines, CSV or CloudEvents.")
@@ -46,7 +46,7 @@ NAMED_MAX: Final = 8  # of those who are there, where nobody is who was asked fo
     "--actor",
     metavar="WHO",
     callback=given,
-    help="What user, agent, script or model, or somebody of that name, did, and what followed.",
+    help="Only steps of this kind of actor (user, agent, script, model) or of this name.",
 )
 @click.option("--any-project", is_flag=True, help="Of every project in this log.")
 @click.option(
@@ -67,7 +67,7 @@ def trail_command(
     app: Request,
     voice: Voice,
 ) -> int:
-    """Show every step that was recorded, with whoever is behind it.
+    """Show every step that was recorded, with the actor behind it.
 
     The oldest session comes first. A provider's response is shown as the model's, never as a
     person's, what was erased as erased, and what is damaged as damaged.
@@ -109,7 +109,7 @@ def trail_command(
 
 
 class Met:
-    """What came by, so that a name which nobody has, or a time without steps, is not silence."""
+    """The actors and times met, to report an unknown name or a time without steps."""
 
     def __init__(self, said: str) -> None:
         self._said = said
@@ -141,9 +141,7 @@ def _of_session(
 ) -> Iterator[Told]:
     session_id = app.sessions.resolved(typed)
     if decides:
-        read = app.process.history(
-            session_id
-        )  # of one that cannot be folded nobody knows what it decided
+        read = app.process.history(session_id)  # refuses a session that cannot be folded
         want = msgspec.structs.replace(want, upto=_decided_at(read))
     else:
         head = app.process.store.head(session_id)

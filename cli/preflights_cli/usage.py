@@ -20,7 +20,7 @@ from preflights_es.services.request import Request
 from preflights_es.settings.prices import PriceTable
 
 UNKNOWN = "?"
-"""What nobody knows is never shown as 0."""
+"""For an unknown number, which is never shown as 0."""
 
 
 @click.command()

@@ -125,7 +125,7 @@ def cancel_command(task: str, app: Request, voice: Voice) -> int:
 @click.command()
 @click.argument("task")
 @click.option("--title", metavar="TEXT", help="What there is to do.")
-@click.option("--minutes", metavar="MIN[-MAX]", help="How long it takes; empty for nobody knows.")
+@click.option("--minutes", metavar="MIN[-MAX]", help="How long it takes; empty for unknown.")
 @click.option("--importance", metavar="IMPORTANCE", help="low, normal or high; empty for none.")
 @click.option("--due", metavar="DATE", help="Such as 2027-01-31; empty for none.")
 @click.option("--energy", metavar="ENERGY", help="deep_work, admin or creative; empty for none.")
