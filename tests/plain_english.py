@@ -16,7 +16,7 @@ ROOT: Final = Path(__file__).resolve().parents[1]
 SOURCES: Final = ("preflights_es/**/*.py", "cli/**/*.py")
 DOCS: Final = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs/**/*.md")
 
-REPORTED_ONLY: Final = (*SOURCES, *DOCS)
+REPORTED_ONLY: Final = DOCS
 """Files whose hits are printed but do not fail the check. The aim is an empty tuple."""
 
 LAST_HISTORIC_DECISION: Final = 20
