@@ -38,9 +38,9 @@ LISTING: Final = "sessions --status damaged"
     "at",
     type=Moment(is_end=True),
     metavar="DATE",
-    help="As it stood at the end of that day, or at that time; UTC without an offset.",
+    help="Decisions in force at the end of this day, or at this time (UTC without an offset).",
 )
-@click.option("--category", metavar="NAME", callback=given, help="Of one category alone.")
+@click.option("--category", metavar="NAME", callback=given, help="Only this category.")
 @click.option("--all", "everything", is_flag=True, help="Every patch, also those not in force.")
 @reading
 def decisions_command(

@@ -47,12 +47,12 @@ def _days(ctx: click.Context, parameter: click.Parameter, value: str | None) -> 
     "days",
     metavar="DAYS",
     callback=_days,
-    help="Instead of naming sessions: those without an event since, such as 365d.",
+    help="Erase sessions without an event for this long, such as 365d.",
 )
-@click.option("--quoting", is_flag=True, help="Also the sessions that quote them.")
-@click.option("--reason", default="", metavar="TEXT", help="Why; it is recorded, and stays.")
-@click.option("--yes", is_flag=True, help="Do not ask; needed where there is no terminal.")
-@click.option("--dry-run", is_flag=True, help="Only say what would be erased.")
+@click.option("--quoting", is_flag=True, help="Also erase the sessions that quote them.")
+@click.option("--reason", default="", metavar="TEXT", help="Reason; it is recorded, and stays.")
+@click.option("--yes", is_flag=True, help="Do not ask; needed without a terminal.")
+@click.option("--dry-run", is_flag=True, help="Only show what would be erased.")
 @common
 def erase_command(
     session: tuple[str, ...],
@@ -64,11 +64,11 @@ def erase_command(
     app: Request,
     voice: Voice,
 ) -> int:
-    """Erase what sessions hold, for good; that they were erased, by whom and when, stays.
+    """Erase the contents of sessions for good. The log keeps who erased them, and when.
 
-    Texts, answers, names and responses go, and with them all that could be replayed; ids, times,
-    kinds of events and hashes stay, so that the chain verifies. Documents, copies and what git or a
-    provider has are not reached: they are listed as far as they are known.
+    Texts, answers, names and responses are removed, so the sessions cannot be replayed. Ids, times,
+    kinds of events and hashes stay, so the chain still verifies. The command does not reach
+    documents, copies, git history or the provider's data: it lists them as far as it knows them.
 
     \b
     Examples:

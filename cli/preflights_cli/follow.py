@@ -37,7 +37,7 @@ class _Seconds(click.FloatRange):
         return found
 
 
-@click.command("follow", short_help="Fold what is appended until it is stopped.")
+@click.command("follow", short_help="Fold new events until stopped.")
 @click.option(
     "--every",
     type=_Seconds(EVERY_MIN, EVERY_MAX),

@@ -48,10 +48,10 @@ def projections_command() -> None:
 projections_command.add_command(follow_command)
 
 
-@projections_command.command("status", short_help="Say how far each projection is.")
+@projections_command.command("status", short_help="Show how far each projection is.")
 @reading
 def status_command(app: Request, voice: Voice) -> int:
-    """Say how far each projection is; nothing is folded.
+    """Show how far each projection is; this command folds no session.
 
     \b
     Examples:
@@ -108,13 +108,13 @@ def _word(state: State) -> str:
     "--jobs",
     type=click.IntRange(1, JOBS_MAX),
     metavar="N",
-    help="Processes that fold at the same time; of a large log as many as there are processors.",
+    help="Processes that fold in parallel; default for a large log: one per processor.",
 )
 @common
 def rebuild_command(names: tuple[str, ...], jobs: int | None, app: Request, voice: Voice) -> int:
-    """Fold every session again for some projections, or for all; others may record meanwhile.
+    """Fold every session again for all or some projections; other processes may record meanwhile.
 
-    Nothing but the time it takes depends on it: the log stays as it is.
+    The log stays as it is.
 
     \b
     Examples:

@@ -46,12 +46,12 @@ def _refuse_unknown(status: str | None) -> None:
 
 
 @click.command()
-@click.option("--all", "everything", is_flag=True, help="All of them, not only the newest 20.")
-@click.option("--any-project", is_flag=True, help="Of every project in this log.")
+@click.option("--all", "everything", is_flag=True, help="List all, not only the newest 20.")
+@click.option("--any-project", is_flag=True, help="Include every project in this log.")
 @click.option(
     "--status",
     metavar="STATUS",
-    help="Only those, such as needs_answers or ready.",
+    help="Only this status, such as needs_answers or ready.",
 )
 @reading
 def sessions_command(

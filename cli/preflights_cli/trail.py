@@ -28,19 +28,21 @@ NAMED_MAX: Final = 8  # of the actors found, where none has the name asked for
 
 
 @click.command("trail", short_help="Show every step, as a table, JSON Lines, CSV or CloudEvents.")
-@click.option("--decision", metavar="UID", callback=given, help="What led to that decision.")
-@click.option("--session", metavar="ID", callback=given, help="Of one session alone.")
+@click.option(
+    "--decision", metavar="UID", callback=given, help="Only steps that led to this decision."
+)
+@click.option("--session", metavar="ID", callback=given, help="Only this session.")
 @click.option(
     "--since",
     type=Moment(is_end=False),
     metavar="DATE",
-    help="Steps since that day, or time; UTC without an offset.",
+    help="Steps since this day or time (UTC without an offset).",
 )
 @click.option(
     "--until",
     type=Moment(is_end=True),
     metavar="DATE",
-    help="Steps until that day, or time; UTC likewise.",
+    help="Steps until this day or time (UTC without an offset).",
 )
 @click.option(
     "--actor",
@@ -48,12 +50,12 @@ NAMED_MAX: Final = 8  # of the actors found, where none has the name asked for
     callback=given,
     help="Only steps of this kind of actor (user, agent, script, model) or of this name.",
 )
-@click.option("--any-project", is_flag=True, help="Of every project in this log.")
+@click.option("--any-project", is_flag=True, help="Include every project in this log.")
 @click.option(
     "--format",
     "form",
     type=click.Choice(FORMATS),
-    help="table, unless said; --json is jsonl.",
+    help="Default: table; --json is jsonl.",
 )
 @reading
 def trail_command(
@@ -70,7 +72,7 @@ def trail_command(
     """Show every step that was recorded, with the actor behind it.
 
     The oldest session comes first. A provider's response is shown as the model's, never as a
-    person's, what was erased as erased, and what is damaged as damaged.
+    person's. Erased and damaged steps are marked as such.
 
     \b
     Examples:

@@ -28,21 +28,21 @@ UNKNOWN = "?"
     "--by",
     type=click.Choice(BY),
     multiple=True,
-    help="Sums by it; may be given more than once. All three, unless said.",
+    help="Group by this; repeatable. Default: all three.",
 )
 @click.option(
     "--since",
     type=Moment(is_end=False),
     metavar="DATE",
-    help="Calls since that day, or time; UTC without an offset.",
+    help="Calls since this day or time (UTC without an offset).",
 )
 @click.option(
     "--until",
     type=Moment(is_end=True),
     metavar="DATE",
-    help="Calls until that day, or time; UTC likewise.",
+    help="Calls until this day or time (UTC without an offset).",
 )
-@click.option("--any-project", is_flag=True, help="Of every project in this log.")
+@click.option("--any-project", is_flag=True, help="Include every project in this log.")
 @reading
 def usage_command(
     by: tuple[str, ...],
@@ -54,8 +54,8 @@ def usage_command(
 ) -> int:
     """Sum up the calls of providers: tokens, retries, fallbacks, latency, and what they cost.
 
-    Costs are those of the prices in your settings ([[prices]]); a call without one is counted
-    as unpriced.
+    Costs follow the prices in your settings ([[prices]]); a call without a price counts as
+    unpriced.
 
     \b
     Examples:

@@ -43,15 +43,17 @@ def mark_of(*, local: bool, adr: bool) -> Mark:
     callback=given,
     help="Answers as a JSON object; - is stdin.",
 )
-@click.option("--no-input", is_flag=True, help="Stop at the first open question, exit code 3.")
+@click.option("--no-input", is_flag=True, help="Stop at the first open question with exit code 3.")
 @click.option("--accept", "accepting", is_flag=True, help="Accept the outcome.")
 @by_option
-@click.option("--local", is_flag=True, help="The change is local: a backend task, no record.")
-@click.option("--adr", is_flag=True, help="File it as a record, whatever the category.")
+@click.option("--local", is_flag=True, help="Local change: file a backend decision as a task.")
+@click.option("--adr", is_flag=True, help="File it as a record in any category.")
 @click.option(
     "--supersedes", metavar="UID", callback=given, help="The decision that this one replaces."
 )
-@click.option("--strict", is_flag=True, help="Wait instead of going on without the model.")
+@click.option(
+    "--strict", is_flag=True, help="If the model fails, wait; do not go on with the rules."
+)
 @key_option
 @led
 @recording

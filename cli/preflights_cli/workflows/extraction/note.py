@@ -32,9 +32,13 @@ BYTES_MAX: Final = 4 * NOTE_MAX + 3  # of a file: every character in four, and a
 
 @click.command()
 @click.argument("text", nargs=-1)
-@click.option("--file", "file", metavar="FILE", callback=given, help="The note; - is stdin.")
-@click.option("--no-input", is_flag=True, help="Stop at the question, exit code 3.")
-@click.option("--strict", is_flag=True, help="Wait instead of leaving the note unprocessed.")
+@click.option(
+    "--file", "file", metavar="FILE", callback=given, help="Read the note from a file; - is stdin."
+)
+@click.option("--no-input", is_flag=True, help="Stop at the question with exit code 3.")
+@click.option(
+    "--strict", is_flag=True, help="If the model fails, wait; do not leave the note unprocessed."
+)
 @language_option
 @key_option
 @led
