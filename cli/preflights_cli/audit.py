@@ -90,7 +90,7 @@ def verify_command(
       preflights audit verify --against checkpoint.jsonl
     """
     if session and (everything or against):
-        message = "--all and --against look at every session: name none"
+        message = "--all and --against check every session: leave the session names out"
         raise click.UsageError(message)
     remembered = _read(against) if against else None
     comparison = Comparison(remembered) if remembered else None
@@ -98,7 +98,7 @@ def verify_command(
     if against and project not in (None, app.process.project):
         voice.warn(
             f"{against} is a checkpoint of the project {project!r}, and this folder belongs to "
-            f"{app.process.project!r}: it is held against the former"
+            f"{app.process.project!r}: it is compared with that project"
         )
     heads = (
         _named(app, session)
@@ -196,7 +196,8 @@ def _say_projections(voice: Voice, astray: Sequence[Astray]) -> None:
     if astray:
         names = " ".join(sorted({one.projection for one in astray}))
         voice.say(
-            f"The log says otherwise: `preflights admin projections rebuild {names}` follows it."
+            "They differ from the log: rebuild them with "
+            f"`preflights admin projections rebuild {names}`."
         )
 
 

@@ -174,7 +174,7 @@ class Program(Lazy):
             if len(args) >= length and (new := MOVED.get(old)):
                 if not ctx.resilient_parsing:
                     message = f"`preflights {old}` is now `preflights {new}`: use the new name, "
-                    click.echo(f"{message}the old one goes in the next release", err=True)
+                    click.echo(f"{message}the next release removes the old name", err=True)
                 args = [*new.split(), *args[length:]]
                 break
         return super().resolve_command(ctx, args)

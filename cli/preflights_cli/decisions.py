@@ -55,7 +55,7 @@ def decisions_command(
       preflights decisions --category Database --all
     """
     if everything and at is not None:
-        message = "--all and --at: the architecture of a day is what was in force, leave one out"
+        message = "--all and --at exclude each other: leave one out"
         raise click.UsageError(message)
     finish_pending(app, voice)
     listed = _listed(app, at, category, everything=everything)

@@ -104,7 +104,7 @@ def erase_command(
     voice.json(_json(gone, quotes, erased=True, scrubbed=scrubbed))
     _say_left(voice, gone, quotes)
     tell_scrubbed(app, voice, scrubbed=scrubbed)
-    voice.hint("Exports, backups and what-if files are copies that no erasure reaches.")
+    voice.hint("Exports, backups and what-if files are copies that erasing does not reach.")
     return ended
 
 
@@ -129,7 +129,7 @@ def _check_usage(typed: Sequence[str], days: int | None, voice: Voice, *, unaske
         message = "name a session, or give --older-than"
         raise click.UsageError(message)
     if not unasked and (voice.as_json or not is_terminal()):
-        message = "without a terminal nothing is erased unless you say --yes"
+        message = "without a terminal, erase needs --yes"
         raise click.UsageError(message)
 
 

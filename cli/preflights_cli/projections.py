@@ -140,7 +140,7 @@ def rebuild_command(names: tuple[str, ...], jobs: int | None, app: Request, voic
     sessions, events = counted(counts["sessions"], "session"), counted(counts["events"], "event")
     voice.say(f"Rebuilt {', '.join(wanted)} from {sessions} ({events}).")
     if calls:
-        voice.say(f"Put {counted(calls, 'open call')} back that no row knew any more.")
+        voice.say(f"Restored {counted(calls, 'open call')} without a row.")
     for due in (due for one in lost for due in one.documents):
         voice.hint(
             f"{shown(due.path)} was never written: the next command in its project writes it"

@@ -161,7 +161,7 @@ def tell_asking(voice: Voice, step: Step) -> None:
     """Say who asks the provider meanwhile, where that is another process."""
     if isinstance(step, AskedElsewhere):
         look = f"preflights show {short(step.handle.session_id)}"
-        voice.warn(f"{step.asking}: see what comes of it with `{look}`")
+        voice.warn(f"{step.asking}: see the result with `{look}`")
 
 
 def describe(voice: Voice, handle: Handle) -> None:

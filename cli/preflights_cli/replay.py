@@ -201,7 +201,7 @@ def _json(result: Replay, differences: int) -> dict[str, Any]:
 def _say(voice: Voice, result: Replay, differences: int) -> None:
     id_ = short(result.session_id)
     if result.status == "erased":
-        voice.say(f"{id_} was erased: what it held is gone and cannot be replayed")
+        voice.say(f"{id_} was erased: its payloads are gone and cannot be replayed")
         return
     if result.status == "identical":
         voice.say(f"{id_} identical: {result.events} events, trace {result.trace}")

@@ -81,7 +81,7 @@ def trail_command(
       preflights audit trail --session last --format cloudevents
     """
     if decision is not None and session is not None:
-        message = "--decision and --session name the same: leave one out"
+        message = "--decision and --session exclude each other: leave one out"
         raise click.UsageError(message)
     if voice.as_json and form not in (None, "jsonl"):
         message = f"--json and --format {form}: leave one out"

@@ -163,7 +163,7 @@ def import_command(file: str, extend: bool, erase: bool, app: Request, voice: Vo
 def _warn_twice(voice: Voice, twice: Sequence[Collision]) -> None:
     for one in twice[:SHOWN_MAX]:
         ids = ", ".join(map(short, one.session_ids[:SHOWN_MAX]))
-        voice.warn(f"the number {one.number:04d} of {one.project} stands twice now: {ids}")
+        voice.warn(f"the number {one.number:04d} of {one.project} is used twice now: {ids}")
     if more := len(twice) - SHOWN_MAX if len(twice) > SHOWN_MAX else 0:
         voice.warn(f"and so do {counted(more, 'other number')}")
     if twice:

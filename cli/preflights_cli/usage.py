@@ -91,7 +91,7 @@ def refuse_backwards(since: int | None, until: int | None) -> None:
     UsageError: a time would end before it begins.
     """
     if since is not None and until is not None and since > until:
-        message = f"found --since {iso(since)} after --until {iso(until)}: expected it before"
+        message = f"found --since {iso(since)} after --until {iso(until)}: expected an earlier time"
         raise click.UsageError(message)
 
 
@@ -128,9 +128,9 @@ def _say(voice: Voice, found: Sequence[Used], names: Sequence[By], *, is_empty: 
     columns.append(Column("cost", [_cost(one) for one in found]))
     table(tuple(columns))
     if any(one.unmeasured for one in found):
-        voice.hint("Some calls did not say what they took: the sums lack them.")
+        voice.hint("Some calls did not report their tokens: the sums leave them out.")
     if any(one.unpriced for one in found):
-        voice.hint("Prices are yours to say: [[prices]] in preflights.toml.")
+        voice.hint("Configure prices with [[prices]] in preflights.toml.")
 
 
 def _trouble(one: Used) -> str:

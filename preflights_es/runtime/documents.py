@@ -151,7 +151,7 @@ class Documents:
         if handle.workflow.record is None:
             raise Refused(
                 f"session {handle.session_id[-8:]} is of the workflow {handle.workflow.name}, "
-                "which briefs no agent: name a clarification"
+                "which has no brief for agents: name a clarification"
             )
         record = handle.workflow.record(handle.session.state)
         return render.brief(replace(record, session_id=handle.session_id))

@@ -150,7 +150,9 @@ def _pairs(given: Given) -> list[tuple[str, Sequence[str]]]:
 def _services(workflow: str) -> Any:
     """The services of a workflow: how a session begins and is accepted."""
     if workflow not in WORKFLOWS.shipped:
-        raise Refused(f"a session of the workflow {workflow!r} is begun by its own package")
+        raise Refused(
+            f"a session of the workflow {workflow!r} can only be started by its own package"
+        )
     return import_module(f"preflights_es.services.{workflow}")
 
 

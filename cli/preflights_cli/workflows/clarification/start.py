@@ -83,7 +83,7 @@ def start_command(
         message = f"the intention has {len(intention)} parts: put quotes around the whole of it"
         raise click.UsageError(message)
     if by is not None and not accepting:
-        message = "--by names who accepts: give --accept too"
+        message = "--by names the person who accepts: give --accept too"
         raise click.UsageError(message)
     mark = mark_of(local=local, adr=adr)
     wanted = (
