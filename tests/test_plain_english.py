@@ -10,10 +10,10 @@ from tests.plain_english import found
 @pytest.mark.parametrize(
     "text",
     [
-        "# Who" + "ever reads it",
-        "the wor" + "ld\n    # failed",
+        "# Whoever reads it",
+        "the world\n    # failed",
         'f"{a} is no note "\n    "but of another workflow"',
-        "ValueError: the address is no" + "ne.",
+        "ValueError: the address is none.",
     ],
 )
 def test_a_habit_is_found_where_it_begins(text: str) -> None:
