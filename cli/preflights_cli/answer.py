@@ -86,10 +86,10 @@ def _given(texts: tuple[str, ...], handle: Handle, *, again: bool) -> answer_opt
 @led
 @common
 def resume_command(session: str, no_input: bool, app: Request, voice: Voice) -> int:
-    """Go on with a session: at a terminal the conversation, else how it stands.
+    """Continue a session: at a terminal ask the open questions, else show the session.
 
-    Decides what an earlier error left undecided, once the error is mended. With --provider or
-    another option of a model, that model leads from here on (mock: the rules).
+    If an earlier error left an Input undecided, decide it now. With --provider or another option
+    of a model, that model leads from here on (mock: the rules).
 
     \b
     Examples:

@@ -186,7 +186,7 @@ def _say_erased(app: Request, voice: Voice, handle: Handle) -> None:
 def log_command(session: str, app: Request, voice: Voice) -> int:
     """Show the events of a session; with --json one a line, as `admin export` writes them.
 
-    Of a damaged session what is there is shown all the same, then where it is wrong.
+    For a damaged session, show the events that are there, then the damage.
 
     \b
     Examples:

@@ -17,7 +17,7 @@ from preflights_es.projections.folding import Read, Reader
 from preflights_es.projections.projection import Projection
 from preflights_es.projections.projector import rows_of
 
-PAGE: Final = 64  # sessions that are held against what is kept at once
+PAGE: Final = 64  # sessions compared with their rows at once
 LOOKS: Final = 10  # at a session that others move meanwhile
 
 

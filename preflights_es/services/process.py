@@ -200,7 +200,7 @@ class Process:
     # 3. Looking whether all is as it was recorded --------------------------------------------
 
     def holding(self) -> Holding:
-        """What holds sessions against the rows that projections keep of them."""
+        """Compares sessions with the rows of projections."""
         from preflights_es.projections.verification import Holding
         from preflights_es.store.projection_rows import SqlKeeping
 
@@ -213,7 +213,7 @@ class Process:
         return Holding(keeping, projections(), reader(), unfit, again)
 
     def beside(self) -> Beside:
-        """What holds sessions against what lies beside their chains."""
+        """Compares sessions with the tables beside their chains."""
         from preflights_es.archive.side_tables import Beside
         from preflights_es.store.record_numbers import SqlNumbering
         from preflights_es.store.side_tables import SqlAuditing

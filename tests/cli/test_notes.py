@@ -464,7 +464,7 @@ def test_a_note_is_shown_logged_replayed_and_moved_like_any_session(house: Proje
     ("command", "told"),
     [
         (("accept", "last", "--by", "Ada"), "only clarifications can be accepted"),
-        (("prompt", "last"), "briefs no agent"),
+        (("prompt", "last"), "no brief for agents"),
         (("admin", "render", "last"), "write no documents"),
         (("revise", "last", "start_time=9"), "no answer can be changed"),
     ],

@@ -53,8 +53,8 @@ def take_command(
 ) -> int:
     """Take a note: from the words given, from --file, or from the standard input.
 
-    A model reads it, or the rules do (--provider mock, the default); at most one question is asked.
-    What no model could read stays as it is, to be filed by hand.
+    A model or the rules (--provider mock, the default) read it, and ask at most one question. If
+    the model fails, the note stays unprocessed: file its items by hand (`preflights note add`).
 
     \b
     Examples:
