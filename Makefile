@@ -44,6 +44,7 @@ style: $(READY)
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	PYTHONPATH=.:cli $(BIN)/lint-imports
+	$(BIN)/python tests/plain_english.py
 
 types: $(READY)
 	$(BIN)/mypy

@@ -82,14 +82,14 @@ def _given(texts: tuple[str, ...], handle: Handle, *, again: bool) -> answer_opt
 
 @click.command()
 @click.argument("session", default="last")
-@click.option("--no-input", is_flag=True, help="Ask no question: finish what is open.")
+@click.option("--no-input", is_flag=True, help="Ask no question; finish open calls and documents.")
 @led
 @common
 def resume_command(session: str, no_input: bool, app: Request, voice: Voice) -> int:
-    """Go on with a session: at a terminal the conversation, else how it stands.
+    """Continue a session: at a terminal ask the open questions, else show the session.
 
-    Decides what an earlier error left undecided, once the error is mended. With --provider or
-    another option of a model, that model leads from here on (mock: the rules).
+    If an earlier error left an Input undecided, decide it now. With --provider or another option
+    of a model, that model leads from here on (mock: the rules).
 
     \b
     Examples:
@@ -107,8 +107,8 @@ def resume_command(session: str, no_input: bool, app: Request, voice: Voice) -> 
 
 @click.command()
 @click.argument("session")
-@click.option("--reason", default="", metavar="TEXT", help="Why; it is recorded.")
-@click.option("--force", is_flag=True, help="Also a session whose last Input cannot be decided.")
+@click.option("--reason", default="", metavar="TEXT", help="Reason; it is recorded.")
+@click.option("--force", is_flag=True, help="Also end a session that cannot decide its last Input.")
 @key_option
 @common
 def abandon_command(session: str, reason: str, force: bool, app: Request, voice: Voice) -> int:

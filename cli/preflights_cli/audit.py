@@ -49,7 +49,7 @@ INPUTS_MAX: Final = 10  # Inputs that are named of each
 
 @click.group()
 def audit_command() -> None:
-    """Find out whether the log is what was recorded, and who did what.
+    """Verify the log, and show who did what.
 
     \b
     Examples:
@@ -66,19 +66,21 @@ audit_command.add_command(trail_command)
 # 1. Verifying --------------------------------------------------------------------------------
 
 
-@audit_command.command("verify", short_help="Walk every hash chain, and name what is broken.")
+@audit_command.command("verify", short_help="Verify every hash chain, and report damage.")
 @click.argument("session", nargs=-1)
-@click.option("--all", "everything", is_flag=True, help="Of every project in this log.")
-@click.option("--against", metavar="FILE", callback=given, help="Also what a checkpoint remembers.")
+@click.option("--all", "everything", is_flag=True, help="Include every project in this log.")
+@click.option(
+    "--against", metavar="FILE", callback=given, help="Also compare with this checkpoint."
+)
 @reading
 def verify_command(
     session: tuple[str, ...], everything: bool, against: str | None, app: Request, voice: Voice
 ) -> int:
-    """Walk the hash chain of every session of this project, or of those that are named.
+    """Verify the hash chains of this project's sessions, or of the named ones.
 
-    The first event that does not fit is named, and what projections keep of a session otherwise
-    than it says. With --against, sessions that are missing, that were cut or whose chain was made
-    anew are named as well. Exit code 4 where there is anything to name.
+    The command reports the first event that does not fit, and rows of projections that differ from
+    their session. With --against it also reports sessions that are missing, were cut, or have a
+    recomputed chain. The exit code is 4 if it reports damage.
 
     \b
     Examples:
@@ -88,7 +90,7 @@ def verify_command(
       preflights audit verify --against checkpoint.jsonl
     """
     if session and (everything or against):
-        message = "--all and --against look at every session: name none"
+        message = "--all and --against check every session: leave the session names out"
         raise click.UsageError(message)
     remembered = _read(against) if against else None
     comparison = Comparison(remembered) if remembered else None
@@ -96,7 +98,7 @@ def verify_command(
     if against and project not in (None, app.process.project):
         voice.warn(
             f"{against} is a checkpoint of the project {project!r}, and this folder belongs to "
-            f"{app.process.project!r}: it is held against the former"
+            f"{app.process.project!r}: it is compared with that project"
         )
     heads = (
         _named(app, session)
@@ -194,7 +196,8 @@ def _say_projections(voice: Voice, astray: Sequence[Astray]) -> None:
     if astray:
         names = " ".join(sorted({one.projection for one in astray}))
         voice.say(
-            f"The log says otherwise: `preflights admin projections rebuild {names}` follows it."
+            "They differ from the log: rebuild them with "
+            f"`preflights admin projections rebuild {names}`."
         )
 
 
@@ -259,18 +262,22 @@ def _differs(found: Difference) -> str:
 # 2. Checkpoints ------------------------------------------------------------------------------
 
 
-@audit_command.command("checkpoint", short_help="Write down how far every session has come.")
-@click.option("-o", "--output", metavar="FILE", callback=given, help="A new file; - is stdout.")
-@click.option("--all", "everything", is_flag=True, help="Of every project in this log.")
+@audit_command.command(
+    "checkpoint", short_help="Write the version and hash of every session to a file."
+)
+@click.option(
+    "-o", "--output", metavar="FILE", callback=given, help="Write to this new file; - is stdout."
+)
+@click.option("--all", "everything", is_flag=True, help="Include every project in this log.")
 @click.option("--force", is_flag=True, help="Replace an older checkpoint, if the log still fits.")
 @reading
 def checkpoint_command(
     output: str | None, everything: bool, force: bool, app: Request, voice: Voice
 ) -> int:
-    """Write down version and hash of every session, once all chains hold.
+    """Write the version and hash of every session to a file, after verifying all chains.
 
-    Keep the file where whoever writes the log cannot write: commit it, sign it. What was removed,
-    cut or made anew since is found by `audit verify --against`.
+    Keep the file where the log's writers cannot write: commit it, sign it. `audit verify --against`
+    then finds sessions that were removed, cut or recomputed.
 
     \b
     Examples:
@@ -310,7 +317,7 @@ def _check_older(app: Request, file: str, project: str | None) -> None:
     """A checkpoint gives way to a newer one only where the log still bears it out.
 
     Raises:
-        Refused: the file is none, or of another scope.
+        Refused: the file is not a checkpoint, or of another scope.
         LogDamaged: a session is not what it remembers.
     """
     try:

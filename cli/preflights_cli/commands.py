@@ -36,7 +36,7 @@ _COMMANDS: Final[dict[str, tuple[str, str]]] = {
     "why": ("why", "Show where a decided value came from."),
     "prompt": ("sessions", "Print the brief for a coding agent."),
     "log": ("sessions", "Show the events of a session."),
-    "usage": ("usage", "Sum up the calls to providers: tokens, time, cost."),
+    "usage": ("usage", "Sum up provider calls: tokens, time, cost."),
     "audit": ("audit", "Verify the log, and show who did what."),
     "replay": ("replay", "Run recorded sessions again and compare every decision."),
     "trust": ("trust", "Trust the settings file of a repository."),
@@ -44,7 +44,7 @@ _COMMANDS: Final[dict[str, tuple[str, str]]] = {
     "admin db": ("db", "Manage the log's database."),
     "admin projections": ("projections", "Manage projections (derived tables)."),
     "admin render": ("documents", "Rebuild the document of a session."),
-    "admin erase": ("erase", "Erase what sessions hold; the log keeps that they were erased."),
+    "admin erase": ("erase", "Erase the contents of sessions; the log keeps who erased them."),
     "admin export": ("transfer", "Write a session as JSON Lines."),
     "admin import": ("transfer", "Import sessions from a file."),
     "admin completion": ("completion", "Print the completion script for a shell."),
@@ -174,7 +174,7 @@ class Program(Lazy):
             if len(args) >= length and (new := MOVED.get(old)):
                 if not ctx.resilient_parsing:
                     message = f"`preflights {old}` is now `preflights {new}`: use the new name, "
-                    click.echo(f"{message}the old one goes in the next release", err=True)
+                    click.echo(f"{message}the next release removes the old name", err=True)
                 args = [*new.split(), *args[length:]]
                 break
         return super().resolve_command(ctx, args)

@@ -149,12 +149,15 @@ def _person(ctx: click.Context, parameter: click.Parameter, value: str | None) -
 
 
 by_option = click.option(
-    "--by", metavar="NAME", callback=_person, help="The person who accepts, without a terminal."
+    "--by",
+    metavar="NAME",
+    callback=_person,
+    help="Name the person who accepts; needed without a terminal.",
 )
 
 
 language_option = click.option(
-    "--language", metavar="LANGUAGE", help="de or en: of the sentences; the locale's by default."
+    "--language", metavar="LANGUAGE", help="Language of sentences: de or en; default: the locale."
 )
 
 PROVIDER_OPTIONS = ("provider", "model", "base_url", "seed", "faults")
@@ -168,7 +171,7 @@ def _key(ctx: click.Context, parameter: click.Parameter, value: str | None) -> s
 
 
 key_option = click.option(
-    "--key", metavar="KEY", callback=_key, help="Do it once, however often it runs under the key."
+    "--key", metavar="KEY", callback=_key, help="Idempotency key: repeated runs record once."
 )
 """For commands that record something on behalf of a script that may be run again."""
 
@@ -176,14 +179,16 @@ key_option = click.option(
 def led(command: Callable[P, R]) -> Callable[P, R]:
     """The options that choose who leads a session; above `common` or `recording`."""
     for option in (
-        click.option("--faults", metavar="FAULTS", help="Of the simulator: timeout=0.2,error=0.1"),
-        click.option("--seed", metavar="N", help="Of the simulator."),
-        click.option("--base-url", metavar="URL", help="Of a server that speaks OpenAI's API."),
-        click.option("--model", metavar="MODEL", help="The provider's default, unless given."),
+        click.option(
+            "--faults", metavar="FAULTS", help="Faults of the simulator: timeout=0.2,error=0.1"
+        ),
+        click.option("--seed", metavar="N", help="Seed of the simulator."),
+        click.option("--base-url", metavar="URL", help="Address of a server with OpenAI's API."),
+        click.option("--model", metavar="MODEL", help="Model; default: the provider's own."),
         click.option(
             "--provider",
             metavar="NAME",
-            help="mock (the rules, the default), sim, anthropic, openai or openrouter.",
+            help="mock (rules, the default), sim, anthropic, openai or openrouter.",
         ),
     ):
         command = option(command)
@@ -208,7 +213,9 @@ def reading(command: Callable[P, R]) -> Callable[..., R]:
 def _opening(
     command: Callable[P, R], *, creates: bool = False, reads: bool = False
 ) -> Callable[..., R]:
-    @click.option("--json", "as_json", is_flag=True, help="Print JSON (docs/api.md), never ask.")
+    @click.option(
+        "--json", "as_json", is_flag=True, help="Print JSON (docs/api.md); ask no question."
+    )
     @click.option("-q", "--quiet", is_flag=True, help="Leave hints out.")
     @click.option("-v", "--verbose", is_flag=True, help="Say more on stderr.")
     @click.option("--db", metavar="URL", callback=given, help="The log's database.")
@@ -310,5 +317,5 @@ def tell_redacted(voice: Voice, what: str, text: str) -> None:
 
 
 def tell_name(app: Request, voice: Voice) -> None:
-    """Say so where the name of whoever is at work looks like a secret: an e-mail address does."""
+    """Warn where the name of the person at work looks like a secret: an e-mail address does."""
     tell_redacted(voice, "your name (PREFLIGHTS_ACTOR, or as git knows it)", app.actor.name)

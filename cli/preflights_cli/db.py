@@ -22,7 +22,7 @@ from preflights_es.system.output_file import new_path
 
 @click.group()
 def db_command() -> None:
-    """Look after the log's database.
+    """Manage the log's database.
 
     \b
     Examples:
@@ -34,7 +34,7 @@ def db_command() -> None:
 @db_command.command("upgrade", short_help="Create the log, or bring its tables up to date.")
 @recording
 def upgrade_command(app: Request, voice: Voice) -> int:
-    """Create the log, or bring its tables up to date; what records something does so by itself.
+    """Create the log, or bring its tables up to date. Commands that record do so by themselves.
 
     \b
     Examples:
@@ -50,12 +50,12 @@ def upgrade_command(app: Request, voice: Voice) -> int:
     return 0
 
 
-@db_command.command("status", short_help="Say where the log lies, and whether it is whole.")
+@db_command.command("status", short_help="Show where the log is, and whether it is intact.")
 @reading
 def status_command(app: Request, voice: Voice) -> int:
-    """Say where the log lies, how large it is, and whether its file is whole.
+    """Show where the log is, how large it is, and whether its file is intact.
 
-    A log that is not there yet has no schema; nothing is created by asking.
+    A log that does not exist yet has no schema; this command does not create it.
 
     \b
     Examples:
@@ -88,9 +88,10 @@ def status_command(app: Request, voice: Voice) -> int:
 @click.argument("file")
 @reading
 def backup_command(file: str, app: Request, voice: Voice) -> int:
-    """Copy the log to a new file, while writers go on; the copy is verified before it is there.
+    """Copy the log to a new file, while writers go on; the copy is verified first.
 
-    It is a log of its own: `--db FILE` reads it. What is recorded while it is made is not in it.
+    The copy is a log of its own: `--db FILE` reads it. It does not hold events recorded after the
+    copy began.
 
     \b
     Examples:

@@ -38,9 +38,9 @@ LISTING: Final = "sessions --status damaged"
     "at",
     type=Moment(is_end=True),
     metavar="DATE",
-    help="As it stood at the end of that day, or at that time; UTC without an offset.",
+    help="Decisions in force at the end of this day, or at this time (UTC without an offset).",
 )
-@click.option("--category", metavar="NAME", callback=given, help="Of one category alone.")
+@click.option("--category", metavar="NAME", callback=given, help="Only this category.")
 @click.option("--all", "everything", is_flag=True, help="Every patch, also those not in force.")
 @reading
 def decisions_command(
@@ -55,7 +55,7 @@ def decisions_command(
       preflights decisions --category Database --all
     """
     if everything and at is not None:
-        message = "--all and --at: the architecture of a day is what was in force, leave one out"
+        message = "--all and --at exclude each other: leave one out"
         raise click.UsageError(message)
     finish_pending(app, voice)
     listed = _listed(app, at, category, everything=everything)
@@ -100,7 +100,7 @@ def _tell_category(app: Request, voice: Voice, said: str) -> None:
 
 
 def _tell_missing(app: Request, voice: Voice, at: int | None, *, looks_back: bool) -> None:
-    """Say which sessions nobody can fold, and how many were erased: the list has none of theirs.
+    """Say which sessions cannot be folded, and how many were erased: the list leaves them out.
 
     Their statuses are read off the projection, so that no session is folded for it once more, but
     where nothing may be written.
@@ -186,7 +186,7 @@ def _by(decided: Decided) -> str:
 
 
 def who(actor: Actor | Who) -> str:
-    """A person by name; whoever is none is never shown as one."""
+    """A person by name; an agent, script or model is never shown as a person."""
     if actor.kind == "user":
         return actor.name or "a person"
     return f"{KINDS[actor.kind]}{f' ({actor.name})' if actor.name else ''}"
@@ -203,6 +203,6 @@ def _values(decided: Decided) -> str:
 
 
 def _mark(decided: Decided, field: str) -> str:
-    """What a model read is never shown as somebody's word."""
+    """A mark for a model's reading: it is never shown as a person's word."""
     is_suggested = any(o.field == field and o.source == "suggested" for o in decided.origins)
     return " (model)" if is_suggested else ""

@@ -12,7 +12,7 @@ from preflights_es.services.request import Request
 
 @click.command()
 @click.argument("session", default="last")
-@click.option("--stdout", "to_stdout", is_flag=True, help="Print the document, write nothing.")
+@click.option("--stdout", "to_stdout", is_flag=True, help="Print the document; write nothing.")
 @click.option("--check", is_flag=True, help="Only compare; exit code 1 when the file differs.")
 @common
 def render_command(session: str, to_stdout: bool, check: bool, app: Request, voice: Voice) -> int:

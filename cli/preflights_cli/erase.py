@@ -47,12 +47,12 @@ def _days(ctx: click.Context, parameter: click.Parameter, value: str | None) -> 
     "days",
     metavar="DAYS",
     callback=_days,
-    help="Instead of naming sessions: those without an event since, such as 365d.",
+    help="Erase sessions without an event for this long, such as 365d.",
 )
-@click.option("--quoting", is_flag=True, help="Also the sessions that quote them.")
-@click.option("--reason", default="", metavar="TEXT", help="Why; it is recorded, and stays.")
-@click.option("--yes", is_flag=True, help="Do not ask; needed where there is no terminal.")
-@click.option("--dry-run", is_flag=True, help="Only say what would be erased.")
+@click.option("--quoting", is_flag=True, help="Also erase the sessions that quote them.")
+@click.option("--reason", default="", metavar="TEXT", help="Reason; it is recorded, and stays.")
+@click.option("--yes", is_flag=True, help="Do not ask; needed without a terminal.")
+@click.option("--dry-run", is_flag=True, help="Only show what would be erased.")
 @common
 def erase_command(
     session: tuple[str, ...],
@@ -64,11 +64,11 @@ def erase_command(
     app: Request,
     voice: Voice,
 ) -> int:
-    """Erase what sessions hold, for good; that they were erased, by whom and when, stays.
+    """Erase the contents of sessions for good. The log keeps who erased them, and when.
 
-    Texts, answers, names and responses go, and with them all that could be replayed; ids, times,
-    kinds of events and hashes stay, so that the chain verifies. Documents, copies and what git or a
-    provider has are not reached: they are listed as far as they are known.
+    Texts, answers, names and responses are removed, so the sessions cannot be replayed. Ids, times,
+    kinds of events and hashes stay, so the chain still verifies. The command does not reach
+    documents, copies, git history or the provider's data: it lists them as far as it knows them.
 
     \b
     Examples:
@@ -104,7 +104,7 @@ def erase_command(
     voice.json(_json(gone, quotes, erased=True, scrubbed=scrubbed))
     _say_left(voice, gone, quotes)
     tell_scrubbed(app, voice, scrubbed=scrubbed)
-    voice.hint("Exports, backups and what-if files are copies that no erasure reaches.")
+    voice.hint("Exports, backups and what-if files are copies that erasing does not reach.")
     return ended
 
 
@@ -129,7 +129,7 @@ def _check_usage(typed: Sequence[str], days: int | None, voice: Voice, *, unaske
         message = "name a session, or give --older-than"
         raise click.UsageError(message)
     if not unasked and (voice.as_json or not is_terminal()):
-        message = "without a terminal nothing is erased unless you say --yes"
+        message = "without a terminal, erase needs --yes"
         raise click.UsageError(message)
 
 
@@ -176,7 +176,7 @@ def _others(app: Request, voice: Voice, quotes: Quotes) -> list[Doomed]:
 
 def _say_doomed(voice: Voice, doomed: Sequence[Doomed], *, titled: bool) -> None:
     for one in doomed:
-        # What goes for good is not repeated where nobody is asked: logs of scripts are kept.
+        # Without a question the erased title is not repeated: logs of scripts are kept.
         title = f"  {shown(shortened(one.title, TITLE_MAX))}" if titled else ""
         status = one.status.replace("_", " ")
         events = counted(one.version, "event")

@@ -37,17 +37,17 @@ class _Seconds(click.FloatRange):
         return found
 
 
-@click.command("follow", short_help="Fold what is appended until it is stopped.")
+@click.command("follow", short_help="Fold new events until stopped.")
 @click.option(
     "--every",
     type=_Seconds(EVERY_MIN, EVERY_MAX),
     default=EVERY_DEFAULT,
     metavar="SECONDS",
-    help="Between two looks at the log.",
+    help="Time between two looks at the log.",
 )
 @recording
 def follow_command(every: float, app: Request, voice: Voice) -> int:
-    """Keep projections up to date, so that a reader of one finds nothing left to fold.
+    """Keep projections up to date, so that their readers do not wait for a fold.
 
     It looks at the log every second, or as often as you say. Ctrl-C or SIGTERM ends it between
     two transactions. Several may run at the same time.

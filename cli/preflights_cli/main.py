@@ -21,7 +21,7 @@ from preflights_es.core.version import __version__
 from preflights_es.system.gc_tuning import collect_no_more, collect_seldom
 from preflights_es.system.import_path import keep_to_absolute_folders
 
-EXIT_REFUSED, EXIT_USAGE, EXIT_WAITING, EXIT_DAMAGED, EXIT_WORLD = 1, 2, 3, 4, 5
+EXIT_REFUSED, EXIT_USAGE, EXIT_WAITING, EXIT_DAMAGED, EXIT_ENVIRONMENT = 1, 2, 3, 4, 5
 EXIT_BUG, EXIT_INTERRUPTED, EXIT_UNREAD = 70, 130, 141
 
 MESSAGE_MAX = 1_000  # characters of an error: what was typed may be much longer
@@ -29,7 +29,7 @@ HELP_WIDTH, HELP_WIDTH_MIN = 80, 50  # characters, as click has them
 
 
 class Unread(Exception):
-    """Whoever read what a command writes has left."""
+    """The reader of a command's output closed the pipe."""
 
 
 @contextlib.contextmanager
@@ -83,8 +83,8 @@ def _version(ctx: click.Context, _parameter: click.Parameter, wanted: bool) -> N
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog="A session is named by its id, any end or beginning of it, or `last`. "
     "Exit codes: 0 done, 1 refused or different, 2 usage, 3 waits for a person, 4 damaged data, "
-    "5 environment failure (disk, database, provider), 70 a bug of ours, 130 interrupted, 141 the "
-    "reader closed the pipe.",
+    "5 environment failure (disk, database, provider), 70 a bug of ours, 130 interrupted, 141 "
+    "output pipe closed.",
 )
 @click.option("--db", metavar="URL", help="The log's database, instead of the configured one.")
 @click.option("--debug", is_flag=True, help="Show the traceback of a bug.")
@@ -125,7 +125,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _interrupted(_number: int, _frame: FrameType | None) -> None:
-    """Ctrl-C, once in words; whoever presses it again wants the end, and no traceback."""
+    """Ctrl-C, once in words; a second one ends the program without a traceback."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     raise KeyboardInterrupt
 
@@ -171,7 +171,7 @@ def _ran(arguments: list[str]) -> int:
         raise
     except OSError as error:
         _drop_output()
-        return _world_failed(error)
+        return _environment_failed(error)
     except Exception as error:  # said in words, or shown as the bug it is
         return _failed(error, arguments)
     return result if isinstance(result, int) else 0
@@ -202,13 +202,13 @@ def _misused(error: click.ClickException, arguments: Iterable[str]) -> int:
     return error.exit_code
 
 
-def _world_failed(error: OSError) -> int:
-    """A file, a folder or a stream that nobody nearer to it has put into words."""
+def _environment_failed(error: OSError) -> int:
+    """A failing file, folder or stream that no caller has reported in its own words."""
     from preflights_es.core.text import shortened, shown
 
     what = f"{shortened(error.filename, 200)}: " if isinstance(error.filename, str) else ""
     click.echo(f"preflights: {shown(what)}{error.strerror or error}", err=True)
-    return EXIT_WORLD
+    return EXIT_ENVIRONMENT
 
 
 def _failed(error: Exception, arguments: Sequence[str]) -> int:
@@ -228,10 +228,10 @@ def _exit_code(error: Exception) -> int:
 
     codes = (
         (errors.Refused, EXIT_REFUSED),
-        ((errors.ProviderMissing, errors.WorkflowMissing), EXIT_WORLD),
+        ((errors.ProviderMissing, errors.WorkflowMissing), EXIT_ENVIRONMENT),
         ((errors.SettingsError, errors.ArtifactOutside), EXIT_USAGE),
         ((errors.LogDamaged, errors.LogFromFuture), EXIT_DAMAGED),
-        ((errors.StoreError, errors.LLMError), EXIT_WORLD),
+        ((errors.StoreError, errors.LLMError), EXIT_ENVIRONMENT),
     )
     return next((code for kinds, code in codes if isinstance(error, kinds)), EXIT_BUG)
 

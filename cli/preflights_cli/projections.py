@@ -32,10 +32,10 @@ SESSIONS_A_JOB: Final = 10_000  # fewer are folded before another process has be
 
 @click.group()
 def projections_command() -> None:
-    """Look after what is kept of many sessions: sessions, decisions, usage.
+    """Manage projections (derived tables): sessions, decisions, usage.
 
-    Whoever asks one of them brings it up to date first: nothing needs to be kept running. Where
-    many record, `follow` spares those who ask the wait.
+    A command that reads a projection brings it up to date first, so no service has to run. Where
+    many processes record, `follow` spares readers the wait.
 
     \b
     Examples:
@@ -48,10 +48,10 @@ def projections_command() -> None:
 projections_command.add_command(follow_command)
 
 
-@projections_command.command("status", short_help="Say how far each projection is.")
+@projections_command.command("status", short_help="Show how far each projection is.")
 @reading
 def status_command(app: Request, voice: Voice) -> int:
-    """Say how far each projection is; nothing is folded.
+    """Show how far each projection is; this command folds no session.
 
     \b
     Examples:
@@ -108,13 +108,13 @@ def _word(state: State) -> str:
     "--jobs",
     type=click.IntRange(1, JOBS_MAX),
     metavar="N",
-    help="Processes that fold at the same time; of a large log as many as there are processors.",
+    help="Processes that fold in parallel; default for a large log: one per processor.",
 )
 @common
 def rebuild_command(names: tuple[str, ...], jobs: int | None, app: Request, voice: Voice) -> int:
-    """Fold every session again for some projections, or for all; others may record meanwhile.
+    """Fold every session again for all or some projections; other processes may record meanwhile.
 
-    Nothing but the time it takes depends on it: the log stays as it is.
+    The log stays as it is.
 
     \b
     Examples:
@@ -140,7 +140,7 @@ def rebuild_command(names: tuple[str, ...], jobs: int | None, app: Request, voic
     sessions, events = counted(counts["sessions"], "session"), counted(counts["events"], "event")
     voice.say(f"Rebuilt {', '.join(wanted)} from {sessions} ({events}).")
     if calls:
-        voice.say(f"Put {counted(calls, 'open call')} back that no row knew any more.")
+        voice.say(f"Restored {counted(calls, 'open call')} without a row.")
     for due in (due for one in lost for due in one.documents):
         voice.hint(
             f"{shown(due.path)} was never written: the next command in its project writes it"
@@ -200,7 +200,7 @@ def _deaf() -> Iterator[None]:
 
 @contextmanager
 def _ended_with_us() -> Iterator[None]:
-    """Whoever helps does not go on where Ctrl-C or an error ends this process."""
+    """Helper processes end too where Ctrl-C or an error ends this one."""
     try:
         yield
     except BaseException:  # also Ctrl-C; raised on

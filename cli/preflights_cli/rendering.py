@@ -17,7 +17,7 @@ import msgspec
 
 from preflights_cli.commands import workflows
 from preflights_cli.common import Voice
-from preflights_cli.main import EXIT_REFUSED, EXIT_WAITING, EXIT_WORLD
+from preflights_cli.main import EXIT_ENVIRONMENT, EXIT_REFUSED, EXIT_WAITING
 from preflights_es.core.events import Decision
 from preflights_es.core.ids import short
 from preflights_es.core.questions import AnswerRefusal, Refusal
@@ -134,7 +134,7 @@ def exit_code(handle: Handle, decisions: tuple[Decision, ...] = ()) -> int:
     if any(map(is_refusal, decisions)):
         return EXIT_REFUSED
     if status_of(handle) == "waiting":
-        return EXIT_WORLD
+        return EXIT_ENVIRONMENT
     is_over = handle.session.closed or handle.session.undecided is not None
     return EXIT_WAITING if view_of(handle).to_do and not is_over else 0
 
@@ -179,7 +179,7 @@ def tell_asking(voice: Voice, step: Step) -> None:
     """Say who asks the provider meanwhile, where that is another process."""
     if isinstance(step, AskedElsewhere):
         look = f"preflights show {short(step.handle.session_id)}"
-        voice.warn(f"{step.asking}: see what comes of it with `{look}`")
+        voice.warn(f"{step.asking}: see the result with `{look}`")
 
 
 def describe(voice: Voice, handle: Handle) -> None:

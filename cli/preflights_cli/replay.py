@@ -26,36 +26,48 @@ from preflights_es.services.request import Request
 
 @click.command()
 @click.argument("session", nargs=-1, metavar="[SESSION|FILE.jsonl]...")
-@click.option("--all", "everything", is_flag=True, help="Every difference, not only the first.")
 @click.option(
-    "--drift", is_flag=True, help="Run on with the recorded responses, as far as they go."
+    "--all", "everything", is_flag=True, help="Show every difference, not only the first."
 )
-@click.option("--simulate", is_flag=True, help="Run again against the simulator; --seed, --faults.")
-@click.option("--provider", "provider_", metavar="NAME", callback=given, help="What if: who leads.")
+@click.option("--drift", is_flag=True, help="Run today's code with the recorded responses.")
 @click.option(
-    "--model", "model_", metavar="MODEL", callback=given, help="What if: which model is asked."
+    "--simulate", is_flag=True, help="Run again with the simulator (see --seed, --faults)."
 )
 @click.option(
-    "--prompt", "prompts", multiple=True, metavar="NAME=VERSION", help="What if: clarify=v2."
+    "--provider", "provider_", metavar="NAME", callback=given, help="What if: another provider."
 )
-@click.option("--seed", "seed_", type=int, metavar="N", help="Of the simulator.")
-@click.option("--faults", "faults_", metavar="FAULTS", callback=given, help="Of the simulator.")
+@click.option("--model", "model_", metavar="MODEL", callback=given, help="What if: another model.")
 @click.option(
-    "--answer", "answered", multiple=True, metavar="KEY=VALUE", help="What if: what was answered."
+    "--prompt",
+    "prompts",
+    multiple=True,
+    metavar="NAME=VERSION",
+    help="What if: another prompt, such as clarify=v2.",
+)
+@click.option("--seed", "seed_", type=int, metavar="N", help="Seed of the simulator.")
+@click.option(
+    "--faults", "faults_", metavar="FAULTS", callback=given, help="Faults of the simulator."
 )
 @click.option(
-    "--fault", "failing", multiple=True, metavar="STEP=KIND", help="What if: decide-2=timeout."
+    "--answer", "answered", multiple=True, metavar="KEY=VALUE", help="What if: another answer."
+)
+@click.option(
+    "--fault",
+    "failing",
+    multiple=True,
+    metavar="STEP=KIND",
+    help="What if: a failed call, such as decide-2=timeout.",
 )
 @click.option(
     "--from",
     "start",
     metavar="STEP",
     callback=given,
-    help="A step, or an event: the what-if begins there.",
+    help="Step or event where the what-if begins.",
 )
-@click.option("--live", is_flag=True, help="A what-if may ask a model, which costs money.")
+@click.option("--live", is_flag=True, help="Let a what-if ask a model; this costs money.")
 @click.option(
-    "--out", metavar="FILE.jsonl", callback=given, help="Keep what was run in a new file."
+    "--out", metavar="FILE.jsonl", callback=given, help="Write the new run to a new file."
 )
 @reading
 def replay_command(
@@ -63,8 +75,8 @@ def replay_command(
 ) -> int:
     """Re-run recorded sessions and compare every decision; no model is asked.
 
-    A file is one that `admin export` wrote; - is stdin. With --drift, --simulate or a what-if
-    (--provider to --fault) a session runs again beside the log; nothing of it is recorded.
+    FILE is an export of `admin export`; - is stdin. With --drift, --simulate or a what-if
+    (--provider to --fault) a session runs again outside the log; the run is not recorded.
 
     \b
     Examples:
@@ -126,7 +138,7 @@ def _json(result: Replay, differences: int) -> dict[str, Any]:
 def _say(voice: Voice, result: Replay, differences: int) -> None:
     id_ = short(result.session_id)
     if result.status == "erased":
-        voice.say(f"{id_} was erased: what it held is gone and cannot be replayed")
+        voice.say(f"{id_} was erased: its payloads are gone and cannot be replayed")
         return
     if result.status == "identical":
         voice.say(f"{id_} identical: {result.events} events, trace {result.trace}")

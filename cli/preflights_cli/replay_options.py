@@ -56,9 +56,7 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True):
         if simulators or others:
             return "whatif"
         if around:
-            _refuse(
-                f"{around[0]} says nothing of what is to be otherwise: give an option that does"
-            )
+            _refuse(f"{around[0]} needs a change to test, for example --model")
         if self.out is not None:
             _refuse("--out keeps what was run again: a strict replay runs nothing")
         return "strict"

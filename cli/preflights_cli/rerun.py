@@ -97,7 +97,7 @@ def _run(app: Request, mode: str, recorded: Recording, asked: Asked) -> Found:
     return replays.what_if(app.leads, recorded, _otherwise(app, recorded, asked), live=asked.live)
 
 
-# 1. What is to be otherwise ------------------------------------------------------------------
+# 1. What changes -----------------------------------------------------------------------------
 
 
 def _otherwise(app: Request, recorded: Recording, asked: Asked) -> Otherwise:

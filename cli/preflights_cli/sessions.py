@@ -34,7 +34,7 @@ KEPT: Final = ("workflow", "status", "progress", "intention")
 TROUBLES: Final = ("damaged", "erased", "faulted")
 """Statuses of which the log is asked anew: they may have been mended."""
 ERASED, GONE, UNREAD = "erased", "gone", "damaged"
-"""In place of a payload: an erasure took it; it was taken without one; it is none that is known."""
+"""In place of a payload: it was erased; it is missing without an erasure; it is unreadable."""
 
 
 def _refuse_unknown(app: Request, status: str | None) -> None:
@@ -56,12 +56,12 @@ def _known() -> set[str]:
 
 
 @click.command()
-@click.option("--all", "everything", is_flag=True, help="All of them, not only the newest 20.")
-@click.option("--any-project", is_flag=True, help="Of every project in this log.")
+@click.option("--all", "everything", is_flag=True, help="List all, not only the newest 20.")
+@click.option("--any-project", is_flag=True, help="Include every project in this log.")
 @click.option(
     "--status",
     metavar="STATUS",
-    help="Only those, such as needs_answers or ready.",
+    help="Only this status, such as needs_answers or ready.",
 )
 @reading
 def sessions_command(
@@ -81,7 +81,7 @@ def sessions_command(
     are_many = len(heads) > SESSIONS_SHOWN
     more = are_many and not everything and not status
     listed: Iterable[tuple[Head, dict[str, Any] | None]]
-    if are_many and not more:  # by what is kept of them: not every one of many is folded again
+    if are_many and not more:  # from the projection: folding every one of many would take long
         listed = app.process.projector.newest(project)
     else:
         listed = ((head, None) for head in heads[:SESSIONS_SHOWN])
@@ -196,7 +196,7 @@ def _say_erased(app: Request, voice: Voice, handle: Handle) -> None:
 def log_command(session: str, app: Request, voice: Voice) -> int:
     """Show the events of a session; with --json one a line, as `admin export` writes them.
 
-    Of a damaged session what is there is shown all the same, then where it is wrong.
+    For a damaged session, show the events that are there, then the damage.
 
     \b
     Examples:
@@ -216,12 +216,12 @@ def log_command(session: str, app: Request, voice: Voice) -> int:
         trouble = _say_events(app, voice, stored)
     chain.verified(stored, head.hash if head else None)
     if trouble is not None:
-        raise trouble  # its chain holds, and it is none of ours all the same
+        raise trouble  # its chain holds, and this program still cannot read it
     return 0
 
 
 def _say_events(app: Request, voice: Voice, stored: Sequence[Stored]) -> LogDamaged | None:
-    """Show them; why the first of those that cannot be read is none that is known."""
+    """Show the events; the error of the first one that cannot be read."""
     from preflights_es.projections.audit import kind
 
     runner = app.process.runner
@@ -253,7 +253,7 @@ def erased(stored: Sequence[Stored]) -> set[int]:
 
 
 def _decoded(codec: Codec, one: Stored) -> Event | LogDamaged | None:
-    """An event, or why it is none; None where its payload is gone."""
+    """An event, or the error of reading it; None where its payload is gone."""
     if one.data is None:
         return None
     try:

@@ -24,36 +24,38 @@ from preflights_es.services.request import Request
 from preflights_es.services.why import refuse_undecided
 
 FORMATS: Final = tuple(WRITERS)
-NAMED_MAX: Final = 8  # of those who are there, where nobody is who was asked for
+NAMED_MAX: Final = 8  # of the actors found, where none has the name asked for
 
 
 @click.command("trail", short_help="Show every step, as a table, JSON Lines, CSV or CloudEvents.")
-@click.option("--decision", metavar="UID", callback=given, help="What led to that decision.")
-@click.option("--session", metavar="ID", callback=given, help="Of one session alone.")
+@click.option(
+    "--decision", metavar="UID", callback=given, help="Only steps that led to this decision."
+)
+@click.option("--session", metavar="ID", callback=given, help="Only this session.")
 @click.option(
     "--since",
     type=Moment(is_end=False),
     metavar="DATE",
-    help="Steps since that day, or time; UTC without an offset.",
+    help="Steps since this day or time (UTC without an offset).",
 )
 @click.option(
     "--until",
     type=Moment(is_end=True),
     metavar="DATE",
-    help="Steps until that day, or time; UTC likewise.",
+    help="Steps until this day or time (UTC without an offset).",
 )
 @click.option(
     "--actor",
     metavar="WHO",
     callback=given,
-    help="What user, agent, script or model, or somebody of that name, did, and what followed.",
+    help="Only steps of this kind of actor (user, agent, script, model) or of this name.",
 )
-@click.option("--any-project", is_flag=True, help="Of every project in this log.")
+@click.option("--any-project", is_flag=True, help="Include every project in this log.")
 @click.option(
     "--format",
     "form",
     type=click.Choice(FORMATS),
-    help="table, unless said; --json is jsonl.",
+    help="Default: table; --json is jsonl.",
 )
 @reading
 def trail_command(
@@ -67,10 +69,10 @@ def trail_command(
     app: Request,
     voice: Voice,
 ) -> int:
-    """Show every step that was recorded, with whoever is behind it.
+    """Show every step that was recorded, with the actor behind it.
 
     The oldest session comes first. A provider's response is shown as the model's, never as a
-    person's, what was erased as erased, and what is damaged as damaged.
+    person's. Erased and damaged steps are marked as such.
 
     \b
     Examples:
@@ -79,7 +81,7 @@ def trail_command(
       preflights audit trail --session last --format cloudevents
     """
     if decision is not None and session is not None:
-        message = "--decision and --session name the same: leave one out"
+        message = "--decision and --session exclude each other: leave one out"
         raise click.UsageError(message)
     if voice.as_json and form not in (None, "jsonl"):
         message = f"--json and --format {form}: leave one out"
@@ -109,7 +111,7 @@ def trail_command(
 
 
 class Met:
-    """What came by, so that a name which nobody has, or a time without steps, is not silence."""
+    """The actors and times met, to report an unknown name or a time without steps."""
 
     def __init__(self, said: str) -> None:
         self._said = said
@@ -141,9 +143,7 @@ def _of_session(
 ) -> Iterator[Told]:
     session_id = app.sessions.resolved(typed)
     if decides:
-        read = app.process.history(
-            session_id
-        )  # of one that cannot be folded nobody knows what it decided
+        read = app.process.history(session_id)  # refuses a session that cannot be folded
         want = msgspec.structs.replace(want, upto=_decided_at(read))
     else:
         head = app.process.store.head(session_id)

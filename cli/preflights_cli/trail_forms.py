@@ -69,7 +69,7 @@ def _name(step: Step) -> str:
 
 
 def _by(step: Step) -> str:
-    """Who is behind an Input; nobody behind a Decision."""
+    """The actor behind an Input; empty for a Decision."""
     if step.role == "decision":
         return ""
     if step.actor is None:

@@ -35,7 +35,9 @@ COMPRESSED: Final = ".gz"
 
 @click.command()
 @click.argument("session", required=False)
-@click.option("-o", "--output", metavar="FILE", callback=given, help="A new file; - is stdout.")
+@click.option(
+    "-o", "--output", metavar="FILE", callback=given, help="Write to this new file; - is stdout."
+)
 @click.option("--all", "everything", is_flag=True, help="Every session of this project.")
 @click.option("--any-project", is_flag=True, help="Every session of every project in this log.")
 @reading
@@ -115,19 +117,18 @@ def _packed(raw: BinaryIO, name: str) -> Iterator[BinaryIO]:
 
 @click.command()
 @click.argument("file")
-@click.option("--extend", is_flag=True, help="Let sessions that are held here go on; do not ask.")
-@click.option("--erase", is_flag=True, help="Erase sessions here that are erased in the file.")
+@click.option("--extend", is_flag=True, help="Extend sessions of this log without asking.")
+@click.option("--erase", is_flag=True, help="Erase sessions of this log that the file has erased.")
 @recording
 def import_command(file: str, extend: bool, erase: bool, app: Request, voice: Voice) -> int:
-    """Take over the sessions of a file (- is stdin); every hash chain is verified first.
+    """Import the sessions of a file (- is stdin); every hash chain is verified first.
 
-    That shows that nothing was changed since it was hashed; whether decisions follow from what was
-    said is found by `replay`, which takes the file as well. What is known here already is passed
-    over: a file can be imported again, also after an import that was interrupted. It may be
-    compressed by gzip.
+    A chain shows that no event was changed after it was hashed. `replay FILE` checks that the
+    decisions follow from the Inputs. The import skips known sessions: you can import a file again,
+    also after an interruption. The file may be compressed by gzip.
 
-    Where the file has more events of a session that is held here, they are listed and you are asked
-    first; without a terminal they need --extend. An erasure always needs --erase.
+    If the file has more events of a session in this log, the command lists them and asks first;
+    without a terminal they need --extend. An erasure always needs --erase.
 
     \b
     Examples:
@@ -162,7 +163,7 @@ def import_command(file: str, extend: bool, erase: bool, app: Request, voice: Vo
 def _warn_twice(voice: Voice, twice: Sequence[Collision]) -> None:
     for one in twice[:SHOWN_MAX]:
         ids = ", ".join(map(short, one.session_ids[:SHOWN_MAX]))
-        voice.warn(f"the number {one.number:04d} of {one.project} stands twice now: {ids}")
+        voice.warn(f"the number {one.number:04d} of {one.project} is used twice now: {ids}")
     if more := len(twice) - SHOWN_MAX if len(twice) > SHOWN_MAX else 0:
         voice.warn(f"and so do {counted(more, 'other number')}")
     if twice:

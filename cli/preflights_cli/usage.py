@@ -20,7 +20,7 @@ from preflights_es.services.request import Request
 from preflights_es.settings.prices import PriceTable
 
 UNKNOWN = "?"
-"""What nobody knows is never shown as 0."""
+"""For an unknown number, which is never shown as 0."""
 
 
 @click.command()
@@ -28,21 +28,21 @@ UNKNOWN = "?"
     "--by",
     type=click.Choice(BY),
     multiple=True,
-    help="Sums by it; may be given more than once. All three, unless said.",
+    help="Group by this; repeatable. Default: all three.",
 )
 @click.option(
     "--since",
     type=Moment(is_end=False),
     metavar="DATE",
-    help="Calls since that day, or time; UTC without an offset.",
+    help="Calls since this day or time (UTC without an offset).",
 )
 @click.option(
     "--until",
     type=Moment(is_end=True),
     metavar="DATE",
-    help="Calls until that day, or time; UTC likewise.",
+    help="Calls until this day or time (UTC without an offset).",
 )
-@click.option("--any-project", is_flag=True, help="Of every project in this log.")
+@click.option("--any-project", is_flag=True, help="Include every project in this log.")
 @reading
 def usage_command(
     by: tuple[str, ...],
@@ -54,8 +54,8 @@ def usage_command(
 ) -> int:
     """Sum up the calls of providers: tokens, retries, fallbacks, latency, and what they cost.
 
-    Costs are those of the prices in your settings ([[prices]]); a call without one is counted
-    as unpriced.
+    Costs follow the prices in your settings ([[prices]]); a call without a price counts as
+    unpriced.
 
     \b
     Examples:
@@ -91,7 +91,7 @@ def refuse_backwards(since: int | None, until: int | None) -> None:
     UsageError: a time would end before it begins.
     """
     if since is not None and until is not None and since > until:
-        message = f"found --since {iso(since)} after --until {iso(until)}: expected it before"
+        message = f"found --since {iso(since)} after --until {iso(until)}: expected an earlier time"
         raise click.UsageError(message)
 
 
@@ -128,9 +128,9 @@ def _say(voice: Voice, found: Sequence[Used], names: Sequence[By], *, is_empty: 
     columns.append(Column("cost", [_cost(one) for one in found]))
     table(tuple(columns))
     if any(one.unmeasured for one in found):
-        voice.hint("Some calls did not say what they took: the sums lack them.")
+        voice.hint("Some calls did not report their tokens: the sums leave them out.")
     if any(one.unpriced for one in found):
-        voice.hint("Prices are yours to say: [[prices]] in preflights.toml.")
+        voice.hint("Configure prices with [[prices]] in preflights.toml.")
 
 
 def _trouble(one: Used) -> str:

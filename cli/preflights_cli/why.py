@@ -27,10 +27,10 @@ RESPONSE_MAX: Final = 300  # characters of a provider's response, in words for p
 @click.argument("field", required=False)
 @reading
 def why_command(what: str, field: str | None, app: Request, voice: Voice) -> int:
-    """Say where a value came from: the answer, question, intention, model and person behind it.
+    """Show where a value came from: the answer, question, intention, model and person behind it.
 
-    A decision is named by its uid or its session; a field by its name, alone or with its category
-    in front, among the decisions that are in force.
+    Name a decision by its uid or its session. Name a field of the decisions in force by its name,
+    alone or after its category.
 
     \b
     Examples:

@@ -106,7 +106,7 @@ class Erasure(Sessions):
 
         Raises:
             UnknownSession: nothing is recorded under the id.
-            ErasedSession: somebody has erased it already.
+            ErasedSession: it is erased already.
             Refused: it belongs to another project.
             LogDamaged: it does not verify; erasing it would hide what was done to it.
         """
@@ -198,7 +198,7 @@ class Erasure(Sessions):
             last = self._archive.read(head.session_id, after=head.version - 2)
             is_old = bool(last) and last[-1].recorded_at < before
         except (LogDamaged, TypeError):
-            return None  # whoever looks at it closer says what is wrong
+            return None  # a command that reads the session says what is wrong
         return is_old and not any(event.type == ERASED_TAG for event in last)
 
     def quoting(self, doomed: Sequence[Doomed]) -> Quotes:
@@ -259,7 +259,7 @@ class Erasure(Sessions):
 
         Raises:
             SessionMoved: it has another.
-            ErasedSession: somebody else was first.
+            ErasedSession: another process erased it first.
             Refused, LogDamaged: as for `doomed`.
         """
         input_id = self._runner.new_id()

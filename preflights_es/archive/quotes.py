@@ -92,7 +92,7 @@ def quotes_of(runner: Runner, project: str, quoted: Collection[str]) -> Quotes:
         if seen.known or seen.related:
             told.append(seen)
         if title in titles:  # it may be meant by the same words
-            with suppress(PreflightsError):  # of one that cannot be read, nobody can say that
+            with suppress(PreflightsError):  # an unreadable session is left out
                 for one in _accepted(runner, head.session_id):
                     accepted.get(one.known, []).append(one)
     found = [quote for seen in told for quote in _quotes(seen, accepted, quoted)]

@@ -1,4 +1,4 @@
-"""What lies beside the chains: numbers, open calls, stray rows and guards, held against the log."""
+"""Compares the tables beside the chains with the log: numbers, open calls, stray rows, guards."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ from preflights_es.store import chain, jsonl
 TOGETHER: Final = 1024 * 1024  # bytes of a file in one transaction: some hundred sessions
 OBJECT_BYTES: Final = 64  # about, of a hash and of a list
 GRAVEST: Final = ("erases", "superseded_by", "closes")  # of changes, those that are named first
-TRIES: Final = 10  # to take over a session that somebody else takes over at the same time
+TRIES: Final = 10  # to import a session that another process imports at the same time
 
 
 T = TypeVar("T", "_Seen", "_Arriving")
@@ -313,7 +313,7 @@ class Transfer:
                 if new:
                     self._insert(one, new)
             except Conflict:
-                continue  # somebody else takes over the same session
+                continue  # another process imports the same session
             return len(new)
         raise StoreUnavailable("the session changed while it was imported: import the file again")
 

@@ -46,7 +46,7 @@ class Passes:
         """Of every session, one after the other: a million of them have 8 MB."""
 
     def first(self) -> Iterator[Run]:
-        """The sessions, each line of them an event; whoever takes them verifies them.
+        """The sessions, each line of them an event; the caller verifies them.
 
         Raises:
             Mixed: a session goes on after another one began: see `is_mixed`.

@@ -47,9 +47,9 @@ class Verified(msgspec.Struct, frozen=True):
     """Sessions whose payloads are gone, as an erasure allows."""
     broken: tuple[Broken, ...] = ()
     projections: tuple[Astray, ...] = ()
-    """What is kept of sessions that verify, and is not what they fold to."""
+    """Rows of projections that differ from what a verified session folds to."""
     skipped: tuple[str, ...] = ()
-    """What was not looked at, in words."""
+    """What was not checked, in words."""
     unwritten: tuple[Unwritten, ...] = ()
     """Nothing is wrong with them: a person may have them written."""
 
@@ -247,7 +247,7 @@ class Comparison:
         self._differences.append(Difference(tip.session_id, kind, tip.version, version))
 
     def result(self) -> Compared:
-        """What came of it; whoever was not looked at is missing."""
+        """The result; sessions of the checkpoint that were not read count as missing."""
         for tip in self._tips.values():
             self._differ(tip, "missing", 0)
         self._tips = {}

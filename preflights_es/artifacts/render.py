@@ -143,7 +143,7 @@ def _outcome(record: Record) -> str:
 
 def _decided(field: RecordField) -> str:
     how = _HOW[field.source]
-    if field.source != "suggested":  # which nobody answered
+    if field.source != "suggested":  # which is a reading, not an answer
         how = f"{how}, answered by {_BY[field.by]}"
     return f"* {_inline(field.name)}: **{_inline(field.value)}** ({how})"
 

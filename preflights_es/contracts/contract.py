@@ -67,7 +67,7 @@ class Contract(msgspec.Struct, frozen=True, kw_only=True, eq=False, dict=True):
         return f"{self.name}.v{self.version}"
 
     def judge(self, raw: str) -> Accepted | Rejected:
-        """The payload of a response, or the first reason why it is none; never raises."""
+        """The payload of a response, or the first reason to reject it; never raises."""
         return judge(raw, self)
 
     @cached_property
@@ -75,7 +75,7 @@ class Contract(msgspec.Struct, frozen=True, kw_only=True, eq=False, dict=True):
         """The schema, compiled.
 
         Raises:
-            ValueError: it is no valid JSON Schema: a bug of whoever wrote the contract.
+            ValueError: it is no valid JSON Schema: a bug of the contract's author.
         """
         schema: Any = self.schema
         model: Any = self.model
@@ -89,7 +89,7 @@ class Contract(msgspec.Struct, frozen=True, kw_only=True, eq=False, dict=True):
 
 
 def judge(raw: str, contract: Contract) -> Accepted | Rejected:
-    """The payload of a response, or the first reason why it is none; never raises for any text."""
+    """The payload of a response, or the first reason to reject it; never raises for any text."""
     return _judged(raw, contract, contract.shape)
 
 

@@ -37,7 +37,7 @@ from preflights_es.core.verdict import Accepted, Judge, Rejected, Violation, exc
 
 CALLS_MAX: Final = 2  # calls of one step: one try, one retry
 BACKOFF_MS: Final = 1_000  # before a retry, where the provider gives no hint
-WAIT_MAX_MS: Final = 30_000  # of a provider's hint; nobody waits longer for one question
+WAIT_MAX_MS: Final = 30_000  # of a provider's hint; a person does not wait longer for a question
 
 RETRY: Final = "Your previous response "
 """How every retry's sentence begins."""
@@ -68,7 +68,7 @@ class Led(msgspec.Struct, frozen=True, gc=False):
     said: Growing[Message] = Growing()
     """Accepted replies and answers, in turn: the conversation behind the opening."""
     fell_back: str = ""
-    """Why nobody leads any more."""
+    """Why the rules lead from here on."""
     stalled: str = ""
     """Why a strict session waits to be asked again."""
 
@@ -86,7 +86,7 @@ def heard(led: Led, text: str) -> Led:
 _OF_A_STEP: Final = frozenset(
     (CompletionRequested, ResponseAccepted, FellBack, StepStalled, LeadTaken)
 )
-"""What `after` tells apart; most events are none of it."""
+"""The classes of events that `after` handles; it ignores all others."""
 
 
 def after(led: Led, new: Input | None, event: Event) -> Led:

@@ -103,7 +103,7 @@ _SINCE_V2: Final[dict[str, Any]] = {
 
 
 def failed_v2(old: dict[str, Any]) -> dict[str, Any]:
-    """A failure of the time when nobody kept what had come and what it cost."""
+    """A failure recorded before the partial response and its cost were kept."""
     if found := _SINCE_V2.keys() & old.keys():
         raise ValueError(f"fields that came later: {sorted(found)}")
     return {**old, **_SINCE_V2}

@@ -12,7 +12,7 @@ from preflights_es.core.events import Actor, RecordNumber, Value, Whole
 Standing = Literal["ready", "replaced", "proposed", "accepted", "superseded", "abandoned"]
 """Where a patch stands.
 
-`ready`: somebody has to accept it. `replaced`: the session went on, and it counts no more.
+`ready`: it waits to be accepted. `replaced`: the session went on, and it counts no more.
 `proposed`: a script or an agent accepted it; a person has not. `superseded`: it was accepted, and
 another decision took its place.
 """

@@ -27,7 +27,7 @@ PreflightsError
 └── LLMError                a provider gave no usable response (seed 2, section 7.1)
     ├── LLMAPIError
     ├── LLMTimeoutError     also a TimeoutError
-    │   └── LLMLostError        whoever made the call never reported back
+    │   └── LLMLostError        the process that made the call never reported back
     ├── LLMRateLimitError
     ├── LLMOutputError      it answered, with what cannot be used
     │   ├── InvalidJSONError            also a ValueError
@@ -83,10 +83,10 @@ class AmbiguousSession(Refused):
 
 
 class ErasedSession(Refused):
-    """Somebody erased the session: what it held is gone."""
+    """The session was erased: its payloads are gone."""
 
     def __init__(self, session_id: str) -> None:
-        super().__init__(f"session {session_id[-8:]} was erased: what it held is gone")
+        super().__init__(f"session {session_id[-8:]} was erased: its payloads are gone")
         self.session_id = session_id
 
 
@@ -141,7 +141,7 @@ class ProjectionDamaged(LogDamaged):
     """What a projection keeps is nothing that this program wrote; the log is another matter."""
 
     def __init__(self, name: str, found: str) -> None:
-        again = f"`preflights admin projections rebuild {name}` makes it again from the log"
+        again = f"`preflights admin projections rebuild {name}` rebuilds it from the log"
         super().__init__(f"projection {name!r}", 0, f"{found}: {again}")
 
 

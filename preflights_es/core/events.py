@@ -34,7 +34,7 @@ class Actor(Value, frozen=True):
 
     kind: ActorKind
     name: str = ""
-    """As configured, or as git knows the person; empty when nobody said."""
+    """As configured, or as git knows the person; empty when neither has a name."""
 
 
 class Event(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True, gc=False):
@@ -74,7 +74,7 @@ class Outcome(Input, frozen=True):
 
 
 class SessionAbandoned(Input, frozen=True):
-    """Somebody gave the session up."""
+    """The actor gave the session up."""
 
     tag: ClassVar[str] = "session.abandoned.v1"
     verb: ClassVar[str] = "abandoned"
@@ -92,11 +92,11 @@ class InputQuarantined(Input, frozen=True):
     version: Whole
     """The version of the Input that is set aside."""
     error: str = ""
-    """Type and message of what deciding it raised, as seen by whoever set it aside."""
+    """Type and message of what deciding it raised, as the process that quarantined it saw them."""
 
 
 class SessionErased(Input, frozen=True):
-    """Somebody erased the session: the payloads of all events before are gone.
+    """The actor erased the session: the payloads of all events before are gone.
 
     Reaches no workflow, and holds nothing of what is gone.
     """

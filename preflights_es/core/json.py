@@ -32,7 +32,7 @@ def repeated(data: bytes) -> str | None:
     """A name that one object has twice, which readers take for different values; None without.
 
     Args:
-        data: JSON; of what is none nothing is said.
+        data: valid JSON; for other bytes the result is undefined.
     """
     import jiter
 

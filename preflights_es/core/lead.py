@@ -20,8 +20,8 @@ class Lead(Value, frozen=True):
     strict: bool = False
     """A step that fails stays open instead of going to the reference."""
     address: str = ""
-    """Digest of another server's address; empty for the provider's own. The address itself is
-    nobody's to keep, but what was said to one server must not go on with another."""
+    """Digest of another server's address; empty for the provider's own. The address itself is not
+    recorded. The digest keeps a conversation with one server from going on with another."""
 
 
 class Setup(Value, frozen=True):
@@ -52,13 +52,13 @@ def setup_of(new: object) -> Setup | None:
 
 
 class StepRetried(Input, frozen=True):
-    """Somebody asks a step again that a strict session left open."""
+    """The actor asks a step again that a strict session left open."""
 
     tag: ClassVar[str] = "led.step_retried.v1"
 
 
 class LeadChanged(Input, frozen=True):
-    """From here on somebody else leads: another model, other prompts, or the rules."""
+    """From here on the lead is another: another model, other prompts, or the rules."""
 
     tag: ClassVar[str] = "led.lead_changed.v1"
     lead: Lead | None
@@ -108,7 +108,7 @@ class FellBack(Decision, frozen=True):
 
 
 class StepStalled(Decision, frozen=True):
-    """A strict session waits: the step is asked again when somebody resumes it."""
+    """A strict session waits: the step is asked again when a command resumes it."""
 
     tag: ClassVar[str] = "led.step_stalled.v1"
     contract: str

@@ -21,7 +21,7 @@ class Listing(Protocol):
             before: the last id of the page before; None begins.
 
         Raises:
-            ProjectionDamaged: a row is none that this program wrote.
+            ProjectionDamaged: a row is not one that this program writes.
         """
 
     def within(

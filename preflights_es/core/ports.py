@@ -80,8 +80,8 @@ class Head(msgspec.Struct, frozen=True):
 Claim = Literal["taken", "overdue", "held", "not_open"]
 """What came of claiming a call.
 
-`taken`: it is the owner's, and nobody else has begun it. `overdue`: it is the owner's now, and
-whoever had it did not answer in time: it may have been made. `held`: another owner makes it.
+`taken`: it is the owner's, and no other owner has begun it. `overdue`: it is the owner's now, and
+the former owner did not report in time: it may have been made. `held`: another owner makes it.
 """
 
 
@@ -124,7 +124,7 @@ class Store(Protocol):
         """Take an open call unless another owner's claim holds; times in microseconds."""
 
     def give_back(self, session_id: str, call: str, owner: str) -> None:
-        """Undo the owner's claim: nobody began the call. Nothing where it is another's."""
+        """Undo the owner's claim on a call that was not begun. No effect on another's claim."""
 
     def calls_of(self, session_id: str) -> frozenset[str]:
         """The calls of a session that rows say are open."""
@@ -346,7 +346,7 @@ class Following(Listing, Protocol):
             at: the time of the choice, in microseconds since 1970 UTC.
 
         Raises:
-            ProjectionDamaged: one of them is none that this program wrote.
+            ProjectionDamaged: one of them is not a row that this program writes.
         """
 
     def counts(self) -> dict[str, int]:
@@ -363,11 +363,11 @@ class Kept(msgspec.Struct, frozen=True):
     """How far the projection says that it folded the session; None where it never did."""
     rows: tuple[Row, ...]
     waits: bool
-    """Whether the outbox has the session, so that whoever reads next folds it."""
+    """Whether the outbox has the session: the next reader folds it."""
 
 
 class Keeping(Protocol):
-    """What projections keep, for whoever holds it against the log."""
+    """What projections keep, so that a verification can compare it with the log."""
 
     def registered(self) -> dict[str, Registered]:
         """The projections that were ever begun, by name."""
@@ -388,7 +388,7 @@ class Keeping(Protocol):
 
 
 class Numbering(Protocol):
-    """The numbers that projects have given out, for whoever holds them against the log."""
+    """The numbers that projects gave out, so that a verification can compare them."""
 
     def holder(self, project: str, number: int) -> str | None:
         """The session that was given a number, which no other one can take then."""

@@ -60,7 +60,7 @@ WRAPPING: Final = " \t\n.,:;!'\"`()[]{}<>"
 
 
 def is_placeholder(text: str) -> bool:
-    """A word that stands for a decision nobody took; brackets and full stops do not hide it."""
+    """A word in place of a decision (TBD); brackets and full stops do not hide it."""
     bare = " ".join(text.split()).strip(WRAPPING).casefold()
     return not bare or PLACEHOLDER.fullmatch(bare) is not None
 

@@ -8,7 +8,7 @@ MASK: Final = "***"
 
 
 class Secret:
-    """A value that nobody prints by accident; `reveal` is where it leaves.
+    """A value that is not printed by accident; only `reveal` returns it.
 
     `source` names where it came from (an environment variable), so that a message can say which
     key is meant.

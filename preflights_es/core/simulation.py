@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 GENERATION: Final = "simllm/1"
-"""Stands in every key. Whoever changes what an old key draws makes a new generation."""
+"""Part of every key. A change to what an old key draws needs a new generation."""
 
 BELOW_MAX: Final = 1 << 32  # options of one draw; keeps its bias below 2**-32
 
@@ -54,7 +54,7 @@ def key(domain: str, seed: int) -> _Hash:
     The seed is written in hexadecimal with its sign, which has no limit of digits.
 
     Raises:
-        ValueError: the seed is no whole number; `True` is none either.
+        ValueError: the seed is not a whole number; `True` is refused too.
     """
     given: object = seed
     if not isinstance(given, int) or isinstance(given, bool):

@@ -18,7 +18,7 @@ EXCERPT_MAX: Final = 200  # characters shown of a response: a look, not a copy; 
 MESSAGE_MAX: Final = 300  # characters of one violation's message
 POINTER_MAX: Final = 300  # characters of a JSON Pointer; a key may be as long as the response
 DETAILS_MAX: Final = 4_000  # characters of what a model says of its failure
-VIOLATIONS_MAX: Final = 20  # named at once; nobody reads, and no model mends, more
+VIOLATIONS_MAX: Final = 20  # named at once; a person or a model cannot use more
 
 Kind = Literal[
     "invalid_json",
@@ -116,4 +116,4 @@ class Judge(Protocol):
         """`name.vN`, as it stands in a `CompletionRequested`."""
 
     def judge(self, raw: str) -> Accepted | Rejected:
-        """The payload of a response, or the first reason why it is none."""
+        """The payload of a response, or the first reason to reject it."""

@@ -1,4 +1,4 @@
-"""What many sessions come to, kept so that nobody has to fold all of them to ask.
+"""Projections: stored tables over many sessions, so that a question folds none of them.
 
 Each projection is a function from one folded session to rows. Nothing here reads a database, a
 clock or a workflow by name; a question about a single session is answered by its own log.

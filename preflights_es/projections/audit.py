@@ -39,7 +39,7 @@ class Behind(msgspec.Struct, frozen=True):
 
     kind: Kind
     name: str = ""
-    """Of a model, as its provider calls it. Empty when nobody said, and after an erasure."""
+    """Of a model, as its provider calls it. Empty when it was not given, and after an erasure."""
 
 
 class Step(msgspec.Struct, frozen=True, kw_only=True):
@@ -145,11 +145,12 @@ def _within(at: object, want: Wanted) -> bool:
 
 
 def is_by(step: Step, who: str) -> bool:
-    """Whether somebody is behind an Input.
+    """Whether the actor with this kind or name is behind an Input.
 
     Args:
-        who: a kind, a name, or `kind:name`, in any case. A word that is a kind is no name: whoever
-            is called that is found by `kind:name`. A model has its own name and its provider's.
+        who: a kind, a name, or `kind:name`, in any case. A word that is a kind is never read as a
+            name: `kind:name` finds an actor called that. A model has its own name and its
+            provider's.
     """
     if step.actor is None:
         return False

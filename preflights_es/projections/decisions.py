@@ -63,7 +63,7 @@ def decision(row: Mapping[str, Any]) -> Decision:
     """A row, as it was folded.
 
     Raises:
-        ProjectionDamaged: nobody folded it so.
+        ProjectionDamaged: no fold writes such a row.
     """
     try:
         decided = _decoder.decode(row["decided"])
@@ -73,7 +73,7 @@ def decision(row: Mapping[str, Any]) -> Decision:
 
 
 def in_force(rows: Iterable[Mapping[str, Any]], at: int | None = None) -> Iterator[Decision]:
-    """The architecture: what a person had accepted, and nobody had superseded.
+    """The architecture: decisions that a person had accepted and no later one had superseded.
 
     Args:
         at: at the end of this microsecond; None is now.

@@ -1,6 +1,6 @@
 """Keeps projections up to date in the background: looks for what moved, again and again.
 
-No answer depends on it: each read of a projection catches up first (docs/decisions/0031).
+It is optional: each read of a projection catches up first (docs/decisions/0031).
 """
 
 from __future__ import annotations

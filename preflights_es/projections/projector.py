@@ -1,4 +1,4 @@
-"""Keeps projections up to date: whoever reads one catches up first.
+"""Keeps projections up to date: a reader of one catches up first.
 
 Nothing is missed, because nothing is ordered: an append leaves a row in the outbox in its own
 transaction, and what was folded goes from there in the transaction that writes rows and marks.

@@ -275,7 +275,7 @@ class _Sum:
 
 
 def price_of(row: Mapping[str, Any], prices: Sequence[Price]) -> Price | None:
-    """The one in force when the call was asked for; None where nobody configured any."""
+    """The one in force when the call was asked for; None where no price is configured."""
     fitting = (
         price
         for price in prices

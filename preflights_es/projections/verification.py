@@ -1,7 +1,7 @@
-"""Whether projections keep what the log folds to: nothing else finds a row that somebody wrote.
+"""Whether projections hold what the log folds to: only this check finds a row written by hand.
 
-Rows are operational: they have no chain, and whoever may write events may write them. So sessions
-that were read and verified anyway are folded once more, and held against what is kept of them.
+Rows are operational: they have no chain, and a user who may write events may write them. So
+sessions that were read and verified anyway are folded once more, and compared with their rows.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from preflights_es.projections.folding import Read, Reader
 from preflights_es.projections.projection import Projection
 from preflights_es.projections.projector import rows_of
 
-PAGE: Final = 64  # sessions that are held against what is kept at once
+PAGE: Final = 64  # sessions compared with their rows at once
 LOOKS: Final = 10  # at a session that others move meanwhile
 
 
@@ -166,7 +166,7 @@ def _differs(
         return f"it is marked as folded up to event {mark!r}, and has {one.version}"
     is_due = kept.waits or registered is None or not registered.complete
     if is_due:
-        return ""  # whoever reads the projection folds it first
+        return ""  # the next reader of the projection folds it first
     upto = "was never folded" if mark is None else f"was folded up to event {mark} alone"
     return f"it {upto}, and no row of 'outbox' asks to fold the rest"
 

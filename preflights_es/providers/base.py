@@ -63,7 +63,7 @@ class LLMProvider(ABC):
 
         Raises:
             LLMError: no usable response.
-            ValueError: nothing is said, or by nobody that is known.
+            ValueError: there are no messages, or one has an unknown role.
         """
         return text_of(await self.respond(self.asked([_message(said) for said in messages])))
 
@@ -77,7 +77,7 @@ class LLMProvider(ABC):
             InvalidJSONError: it is not JSON (also a `ValueError`).
             SchemaViolationError: it does not meet the schema.
             LLMError: no usable response, or there is more than the value in it.
-            ValueError: the prompt is empty, or the schema is none.
+            ValueError: the prompt is empty, or the schema is invalid.
         """
         contract = contract_for(schema)
         return judged(await self.complete(prompt), contract)
@@ -157,7 +157,7 @@ def contract_for(schema: object) -> Contract:
         message = f"found {schema!r}, expected a JSON Schema, a pydantic class, dict or list"
         raise ValueError(message)
     contract = Contract(name=JUDGED_AS, version=1, schema=schema, failure=False, code=False)
-    shape = contract.shape  # compiled here: a schema that is none costs no call
+    shape = contract.shape  # compiled here: an invalid schema costs no call
     assert shape is not None, "compiled"
     return contract
 
@@ -166,7 +166,7 @@ def judged(text: str, contract: Contract) -> Any:
     """The value of a response.
 
     Raises:
-        LLMOutputError: it is none that the contract takes.
+        LLMOutputError: the contract rejects it.
     """
     from preflights_es.contracts.contract import Rejected, error_of, judge
 

@@ -20,7 +20,7 @@ from preflights_es.core.late_pattern import late_pattern
 Api = Literal["chat", "responses"]
 
 REAL: Final = ("anthropic", "openai", "openrouter")
-"""The providers that ask somebody else."""
+"""The providers that ask a remote service."""
 
 ALIASES: Final = {"claude": "anthropic", "stub": "mock"}
 """As the compiler's specification calls them."""
@@ -52,7 +52,7 @@ MAX_TOKENS_MAX: Final = 1_000_000  # tokens; no model writes more today
 CONCURRENCY: Final = 8  # calls under way at once
 
 NO_LIVE: Final = "PREFLIGHTS_NO_LIVE"
-"""Set by the session of tests: nobody but this machine is asked."""
+"""Set by the session of tests: only providers on this machine are asked."""
 
 
 # 1. Sampling ---------------------------------------------------------------------------------
@@ -120,7 +120,7 @@ class Wanted(Protocol):
 
 
 def family(provider: str, model: str) -> Family | None:
-    """How a model is asked; None for a provider that asks nobody."""
+    """How a model is asked; None for a provider that makes no request."""
     name = model.rpartition("/")[2]
     return next((f for f in FAMILIES if provider in f.providers and f.models.match(name)), None)
 
@@ -128,7 +128,7 @@ def family(provider: str, model: str) -> Family | None:
 def parameters_for(provider: str, model: str, settings: Wanted) -> tuple[tuple[str, str], ...]:
     """What a request to a model says and sends: pairs of name and value, in the API's names.
 
-    Empty for a provider that asks nobody.
+    Empty for a provider that makes no request.
     """
     found = family(provider, model)
     if found is None:
@@ -269,7 +269,7 @@ def host_of(url: str) -> str:
 
 
 def another_providers(provider: str, url: str) -> str:
-    """The other provider at whose address a checked address lies; empty where it is none's."""
+    """The other provider whose address a checked address is; empty where no provider has it."""
     host = (urlsplit(url).hostname or "").lower()
     for name, address in BASE_URLS.items():
         theirs = urlsplit(address).hostname or ""

@@ -1,4 +1,4 @@
-"""From settings to a provider that asks somebody; everything that is missing is said here.
+"""From settings to a remote provider; errors here name all that is missing.
 
 The simulator and the reference need what `app` alone can hand them, and are made there.
 """
@@ -85,7 +85,7 @@ def provider(
     concurrency: int = CONCURRENCY,
     redact: Callable[[str], str] = str,
 ) -> RemoteProvider:
-    """A provider that asks somebody; nothing is imported and nobody is asked yet.
+    """A remote provider; its SDK is not imported and no request is made yet.
 
     Args:
         keys: by the provider's name.
@@ -141,8 +141,8 @@ def check_importable(asked: RemoteProvider) -> None:
     try:
         module, _ = asked.sdk()
         # Without proxies and certificates: this client is never asked.
-        nobody = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-        http = module.DefaultAsyncHttpxClient(trust_env=False, verify=nobody)
+        trusts_none = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+        http = module.DefaultAsyncHttpxClient(trust_env=False, verify=trusts_none)
         asked.endpoint(asked.client(api_key=NO_KEY, base_url=asked.base_url, http_client=http))
     except ImportError as error:
         package = _SDKS[asked.name]
@@ -167,7 +167,7 @@ def _key(name: str, key: Secret | None, url: str, base_url_in: str) -> Secret:
 
     Raises:
         ProviderMissing: it is missing.
-        SettingsError: it is none, or would go where only a file wants it to go.
+        SettingsError: it is not a usable key, or only a file names the server it would go to.
     """
     if not key:
         if url == BASE_URLS[name]:

@@ -86,7 +86,7 @@ class FaultConfig:
         A provider's faults are known with and without `llm_`; empty is `none`.
 
         Raises:
-            ValueError: a fault is not known, named twice, or its probability is none.
+            ValueError: a fault is unknown, named twice, or its probability is invalid.
         """
         presets = {"": cls.none, "none": cls.none, "chaos": cls.chaos}
         if text.strip() in presets:
@@ -209,7 +209,7 @@ def damaged(text: str, draws: Draws) -> str:
     """A response as it looks when it was cut or garbled: no JSON parser accepts it.
 
     Whatever the text is, what is left of it ends with a character that no JSON text ends with; and
-    where it holds an object or array, its last bracket is gone, so that nobody finds it whole
+    where it holds an object or array, its last bracket is gone, so that no reader finds it whole
     inside. Prose gets an opening brace: it must not pass for a reply in words.
     """
     opened = text.lstrip().startswith(("{", "[", "```"))

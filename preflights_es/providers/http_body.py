@@ -20,7 +20,7 @@ COUNT_MAX: Final = 2**53  # of tokens; what JSON can hold everywhere
 HINTS: Final = ("retry-after-ms", "retry-after", "date")
 IDS: Final = ("request-id", "x-request-id")
 READ: Final = ("content-type", *HINTS, *IDS)
-"""The headers that somebody looks at."""
+"""The headers that the program uses."""
 ENCODINGS: Final = ("", "identity", "gzip")
 """Of a body. A chunk of others, or of two at once, may unfold to any size before it is counted."""
 
@@ -49,7 +49,7 @@ def bounded(kind: type[Any]) -> type[Any]:
             finally:
                 await response.aclose()
             headers = {name: _ascii(response.headers.get(name, "")) for name in READ}
-            # The SDKs fail on the body of an error in a character set that is none.
+            # The SDKs fail on the body of an error in an unknown character set.
             headers["content-type"] = headers["content-type"].partition(";")[0]
             return type(response)(
                 status_code=response.status_code,
@@ -68,7 +68,9 @@ def _ascii(value: str) -> str:
 async def _read(response: Any) -> bytes:
     encoding = response.headers.get("content-encoding", "")
     if encoding.strip().lower() not in ENCODINGS:
-        raise LLMAPIError(f"the response is encoded as {encoding!r}, which nobody asked for")
+        raise LLMAPIError(
+            f"the response is encoded as {encoding!r}, which the request did not accept"
+        )
     body = bytearray()
     async for chunk in response.aiter_bytes():
         body += chunk
@@ -123,7 +125,7 @@ def word(value: object) -> str:
 
 
 def count(value: object) -> int | None:
-    """A number of tokens; None where there is none that makes sense."""
+    """A number of tokens; None where it is missing or makes no sense."""
     if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < COUNT_MAX:
         return None
     return value

@@ -78,7 +78,7 @@ class OpenAIProvider(RemoteProvider):
 
         made = openai.AsyncOpenAI(**options)
         if self.base_url != BASE_URLS["openai"]:
-            # The SDK has them from the environment, and they are nobody else's business.
+            # The SDK reads them from the environment; another server must not get them.
             made.organization = made.project = None
         return made
 
@@ -115,7 +115,7 @@ class OpenAIProvider(RemoteProvider):
         return self._with_text(found, text)
 
     def _response(self, answer: Answer) -> Completion:
-        """The text of every message; what the model thought is none."""
+        """The text of every message, without the model's reasoning."""
         response, valid = self.body(answer, _Response)
         usage = http_body.fields(response.usage)
         why = http_body.fields(response.incomplete_details).get("reason")

@@ -2,7 +2,7 @@
 
 A request has the response of a recorded one that is the same: by digest of all that was sent, and
 by occurrence where the same was sent again (a retry after a timeout). Else, if it may, that of the
-call with the same number. No response serves twice, and nobody else is ever asked.
+call with the same number. No response serves twice, and no other provider is ever asked.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ NAME: Final = "recorded"
 
 
 class Unanswered(Exception):
-    """Nobody may answer a request; nothing that a provider does, and so no `LLMError`."""
+    """No provider may answer a request; no provider raises it, so it is not an `LLMError`."""
 
     def __init__(self, request: CompletionRequested, why: str) -> None:
         super().__init__(f"the call {request.call!r}: {why}")
@@ -67,7 +67,7 @@ class RecordedProvider(LLMProvider):
 
     def __init__(self, events: Iterable[Event], *, by_call: bool = True) -> None:
         """Args:
-        by_call: whether a request that nobody sent may have the response of its call's number.
+        by_call: whether a request that was never sent may have the response of its call's number.
         """
         self.matches: list[Match] = []
         """So far, in the order of the requests."""

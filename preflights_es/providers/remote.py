@@ -97,9 +97,9 @@ class RemoteProvider(LLMProvider):
         Raises:
             SettingsError: the key cannot be one; or this is a session of tests, and the address
                 is not this machine's.
-            ValueError: the address is none.
+            ValueError: the address is invalid.
         """
-        assert concurrency >= 1, "nobody would ever be asked"
+        assert concurrency >= 1, "no request would ever be sent"
         self.name = name or self.name
         self.model = model or DEFAULT_MODELS[self.name]
         self.base_url = checked_url(self.name, base_url)
@@ -211,13 +211,13 @@ class RemoteProvider(LLMProvider):
             LLMAPIError: what the environment says of proxies or certificates cannot be used.
         """
         module, _ = self.sdk()
-        # A redirection would take the conversation to somebody whom nobody chose.
+        # A redirection would send the conversation to a server that the user did not choose.
         options: dict[str, Any] = {"timeout": self.timeout_s, "follow_redirects": False}
         if is_local(self.base_url):
             # What is said to this machine is not said to a proxy.
             options["mounts"] = dict.fromkeys(("all://", "http://", "https://"))
         if is_local(self.base_url) and self.base_url.startswith("http:"):
-            # Reading everybody's certificates takes 20 ms; without any, none is trusted.
+            # Reading all certificates takes 20 ms; without any, no server is trusted.
             options["verify"] = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
         try:
             return http_body.bounded(module.DefaultAsyncHttpxClient)(**options)
@@ -359,7 +359,7 @@ class RemoteProvider(LLMProvider):
     ) -> LLMError:
         """An error whose message is short, on one line, and without a key; it is recorded.
 
-        Addresses stay out of it: where a company keeps its servers is nobody's business.
+        Addresses stay out of it: they tell where a company keeps its servers.
         """
         return kind(
             self._discretion.said(f"{self.name}: {text}", MESSAGE_MAX),

@@ -20,7 +20,7 @@ EMAIL: Final = (
 )
 _ESCAPED_EMAIL: Final = rf"(?P<email>(?<![\w.+-])[\w.+-]++%40{_DOMAIN})"
 _ESCAPES: Final = ("\\n", "\\r", "\\t")  # a line end or a tab as JSON writes it, before an address
-# Names with an @ that nobody can write to: units, pictures, archives.
+# Names with an @ that are no mail addresses: units, pictures, archives.
 _NO_TOP_LEVEL: Final = """
     service socket timer target mount automount slice scope path device swap png jpg jpeg gif svg
     webp ico css js jsx ts tsx mjs json yaml yml toml xml html lock txt tgz gz tar whl jar exe dll

@@ -93,7 +93,7 @@ def ibans(text: str) -> Iterator[Span]:
 
 
 def _end_of_iban(candidate: str, gap: str) -> int:
-    """How much of it the account is; words may follow in groups of four. 0 where it is none."""
+    """The length of the account; words may follow in groups of four. 0 without an account."""
     length = _lengths().get(candidate[:2].upper())
     if length is None:
         return 0

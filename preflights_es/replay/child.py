@@ -125,7 +125,7 @@ class Child:
             await self.settle()
 
     async def run(self, playing: Awaitable[None]) -> None:
-        """A play to its end, or to where nobody may answer, or to a bug."""
+        """A play to its end, or to a call that no provider may answer, or to a bug."""
         try:
             await playing
         except SessionFaulted as faulted:
@@ -217,7 +217,7 @@ class Child:
             return False
         session_id = self.handle.session_id
         made = await self._performer.performed(session_id, request, self.provider)
-        assert made is not None, "nobody else makes the calls of a store in memory"
+        assert made is not None, "only this process makes the calls of a store in memory"
         self.handle = self.runner.submit(self.handle, made.outcome, made.input_id).handle
         self._performer.recorded(session_id, request.call)
         return True

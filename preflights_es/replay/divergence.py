@@ -75,7 +75,7 @@ def _cause(recorded: bytes, computed: bytes) -> str:
     try:
         return ", ".join(causes(_request(recorded), _request(computed)))
     except msgspec.DecodeError:
-        return ""  # whoever decodes it for folding says what is wrong with it
+        return ""  # the fold decodes it too, and says what is wrong with it
 
 
 def _whole(event: Encoded | None) -> Any:

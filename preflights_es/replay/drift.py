@@ -17,7 +17,7 @@ async def drift(recording: Recording) -> tuple[Rerun, Child]:
     """The whole session again, on its own responses.
 
     A request that is not the recorded one has the response of the call with its number, and is
-    listed. One for which nothing is left ends the child: nobody is asked, and no other session is.
+    listed. One without a response left ends the child: no provider and no other session is asked.
     """
     provider = RecordedProvider(recording.events)
     child = Child(recording, 0, provider, "drift")
@@ -28,7 +28,7 @@ async def drift(recording: Recording) -> tuple[Rerun, Child]:
 
 
 async def as_recorded(turn: Turn, _session: Session[Any]) -> Input:
-    """What somebody did, once more."""
+    """The recorded Input, once more."""
     return turn.input
 
 

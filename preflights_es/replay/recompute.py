@@ -70,7 +70,7 @@ class Reasking:
         )
 
     def provider(self, request: CompletionRequested) -> Provider:
-        """Whoever was asked, made once a contract: it knows the workflows that were met so far."""
+        """The provider of the request, made once a contract: it knows the workflows met so far."""
         key = (request.provider, request.parameters, request.contract)
         if key not in self._made:
             if len(self._made) >= CACHED:
@@ -104,12 +104,12 @@ def is_provider_s(outcome: CompletionReceived | CompletionFailed) -> bool:
 
 
 def driven(asking: Coroutine[Any, Any, T]) -> T:
-    """The result of a coroutine that waits for nobody; an event loop would cost more than it."""
+    """The result of a coroutine that never waits; an event loop would cost more than it."""
     try:
         asking.send(None)
     except StopIteration as done:
         found: T = done.value
         return found
     asking.close()
-    message = "code of ours waits for nobody"
+    message = "a provider of this program waited, which it must not"
     raise AssertionError(message)

@@ -1,7 +1,8 @@
 """Strict replay: the recorded Inputs through today's `decide`, compared batch by batch.
 
 What was *recorded* is folded, so that every later difference stands on its own. Nothing is written
-and nobody outside is asked; a response that code of ours computed is computed again and compared.
+and no remote provider is asked; a response that code of ours computed is computed again and
+compared.
 """
 
 from __future__ import annotations

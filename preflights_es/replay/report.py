@@ -56,7 +56,7 @@ class Rerun(msgspec.Struct, frozen=True, kw_only=True):
     otherwise: tuple[str, ...]
     """What was done otherwise, in words; nothing where the same was to come again."""
     status: Status
-    """`stopped`: nobody may answer a call of the child; it ends there."""
+    """`stopped`: no provider may answer a call of the child; it ends there."""
     events: int
     """Recorded."""
     trace: str

@@ -26,7 +26,7 @@ Kind = Literal["timeout", "error", "rate_limit", "malformed"]
 KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
 
 Models = Callable[[CompletionRequested], Provider]
-"""Whoever a request names, to be asked for money."""
+"""The paid provider that a request names."""
 
 _ATTEMPT = re.compile(r"(?P<step>.+)\.[1-9][0-9]*")
 
@@ -61,8 +61,8 @@ class Answering:
         """One response.
 
         Raises:
-            LLMError: as whoever answers.
-            Unanswered: nobody may.
+            LLMError: as the provider that answers.
+            Unanswered: no provider may answer.
         """
         if self._reasking.generation(request, self._workflow) is not None:
             return await self._reasking.provider(request).respond(request)
@@ -79,7 +79,7 @@ class Answering:
 
 
 class Failing:
-    """A provider whose calls fail where somebody says so."""
+    """A provider whose calls fail where the user asked for it."""
 
     def __init__(self, provider: Provider, faults: Sequence[tuple[str, Kind]]) -> None:
         """Args:

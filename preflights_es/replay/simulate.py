@@ -23,7 +23,7 @@ from preflights_es.replay.report import Rerun, rerun
 from preflights_es.replay.whatif_plan import named
 
 Simulating = Callable[[Lead | None], Lead | None]
-"""Who leads in place of whoever led: the same, where that is code of ours already."""
+"""Who leads in place of the recorded lead: the same, where that is code of ours already."""
 
 
 class Own:
@@ -49,7 +49,7 @@ class Own:
 
 
 async def simulate(recording: Recording, code: Code, simulating: Simulating) -> tuple[Rerun, Child]:
-    """The whole session again, with code of ours in place of whoever led."""
+    """The whole session again, with code of ours in place of the recorded lead."""
     otherwise: dict[str, None] = {}
 
     async def changed(turn: Turn, _session: Session[Any]) -> Input:
@@ -68,7 +68,7 @@ def led_by(new: Input, prompts: tuple[tuple[str, str], ...], simulating: Simulat
     """An Input that says who leads, with another lead; any other as it is.
 
     Args:
-        prompts: of a session that had none, since nobody led it.
+        prompts: of a session that had none, since it had no lead.
     """
     setup = setup_of(new)
     if setup is not None:

@@ -1,7 +1,7 @@
 """What if: a session goes on otherwise from one of its steps, and the two are held side by side.
 
-The child has the recording's events up to there, byte for byte. Then somebody else may lead, a call
-may fail, an answer may be another one; all else that people did is fed to it once more.
+The child has the recording's events up to there, byte for byte. Then another lead may take over, a
+call may fail, an answer may be another one; all else that people did is fed to it once more.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ class _Playing:
         """What is answered already where the child begins."""
         recorded = {key for turn in self._turns for key in keys_of(turn)}
         self._added = {k: given for k, given in self._answers.items() if k not in recorded}
-        """Answers to what nobody answered: given when it is asked, at the latest at the end."""
+        """Answers to questions left open: given when one is asked, at the latest at the end."""
 
     async def play(self) -> None:
         child = self._child
@@ -117,7 +117,7 @@ class _Playing:
         for decision in self._child.submit(None, new):
             if refused(decision):
                 at = self._child.handle.version
-                raise Misused(f"nobody else can take over there (event {at}): name an earlier step")
+                raise Misused(f"no other lead can take over at event {at}: name an earlier step")
 
     async def _changed(self, turn: Turn, _session: Session[Any]) -> Input | None:
         new = turn.input

@@ -1,4 +1,4 @@
-"""What is to be otherwise in a child, and how much of the recording stays as it is."""
+"""What changes in a child, and how much of the recording stays as it is."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Misused(SettingsError):
 
 
 class Otherwise(msgspec.Struct, frozen=True, kw_only=True):
-    """What is to be otherwise."""
+    """The changes to test."""
 
     lead: Callable[[Lead | None], Lead | None] | None = None
     """Who leads, given who did; None leaves it as it was."""
@@ -40,7 +40,7 @@ class Otherwise(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def leads(self) -> bool:
-        """Whether somebody else leads, or reads other prompts."""
+        """Whether the lead changes, or its prompts."""
         return self.lead is not None or bool(self.prompts)
 
 
@@ -68,7 +68,7 @@ def kept_turns(recording: Recording, otherwise: Otherwise) -> int:
 
 
 def _is_closed_to(turn: Turn, otherwise: Otherwise) -> bool:
-    """Whether a child cannot begin there: while a call is open, nobody else can take over."""
+    """Whether a child cannot begin there: while a call is open, no other lead can take over."""
     return isinstance(turn.input, InputQuarantined) or (otherwise.leads and turn.is_asking)
 
 
@@ -143,13 +143,13 @@ def led_after(recording: Recording, otherwise: Otherwise, before: Led) -> Led:
     """Who leads in the child.
 
     Raises:
-        Misused: nobody can lead such a session, or nobody would read the prompts.
+        Misused: the workflow has no lead, or no model would read the prompts.
     """
     if not otherwise.leads:
         return before
     workflow = recording.workflow
     if setup_of(recording.turns[0].input) is None:
-        raise Misused(f"nobody leads a session of the workflow {workflow.name}")
+        raise Misused(f"sessions of the workflow {workflow.name} have no lead to change")
     lead = otherwise.lead(before.lead) if otherwise.lead else before.lead
     if lead is None and otherwise.prompts:
         raise Misused("the rules lead, and read no prompt: name a provider")

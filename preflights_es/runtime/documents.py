@@ -147,7 +147,7 @@ class Documents:
 
         Raises:
             ErasedSession: nothing is known of it any more.
-            Refused: sessions of this workflow brief nobody.
+            Refused: the workflow has no briefs for agents.
         """
         if handle.session.closed == "erased":
             raise ErasedSession(handle.session_id)
@@ -155,13 +155,13 @@ class Documents:
         if handle.workflow.record is None:
             raise Refused(
                 f"session {handle.session_id[-8:]} is of the workflow {handle.workflow.name}, "
-                "which briefs no agent: name a session of another workflow"
+                "which has no brief for agents: name a session of another workflow"
             )
         record = handle.workflow.record(handle.session.state)
         return render.brief(replace(record, session_id=handle.session_id))
 
     def numbers_used(self) -> set[int]:
-        """The numbers that files of the configured folders bear, whoever wrote them."""
+        """The numbers in the names of files in the configured folders, also foreign ones."""
         return {
             number
             for folder in self._folders

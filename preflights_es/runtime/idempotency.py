@@ -124,7 +124,11 @@ class Once:
             and wanted.is_said(new)
         ):
             return
-        who = f"{new.actor.name or 'somebody'} ({new.actor.kind})"
+        who = (
+            f"{new.actor.name} ({new.actor.kind})"
+            if new.actor.name
+            else f"a nameless {new.actor.kind}"
+        )
         raise Refused(
             f"the key {self._key!r} was used for something else: {who} {new.verb} session "
             f"{ids.short(handle.session_id)} under it: choose a new one"

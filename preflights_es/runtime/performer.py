@@ -105,11 +105,11 @@ class Performer:
             try:
                 await self._sleep(request.wait_ms / 1_000)
             except BaseException:  # also Ctrl-C; raised on
-                # Nobody was asked yet: the call is as it was before.
+                # The provider was not asked yet: the call is as it was before.
                 with contextlib.suppress(StoreError):
                     self._store.give_back(session_id, request.call, self._owner)
                 raise
-            # Once more: on a machine that slept meanwhile, somebody else may have it.
+            # Once more: while this machine slept, another process may have claimed it.
             claim = self._claim(session_id, request.call, until_ms)
         match claim:
             case "taken":
@@ -130,7 +130,7 @@ class Performer:
         except LLMError as error:
             return self._failed(request, error, self._since_ms(began))
         except BaseException:  # also Ctrl-C and a bug of ours; raised on
-            # The call may have been paid: it counts, and whoever resumes need not wait for that.
+            # The call may have been paid: it counts, and a resuming process need not wait for it.
             with contextlib.suppress(StoreError):
                 self._claim(session_id, request.call, 0)
             raise
@@ -196,7 +196,7 @@ def claim_ms(request: CompletionRequested, provider: Provider) -> int:
 
     Source: docs/decisions/0005.
     """
-    # No part of the port: whoever writes a provider for a test need not think of it.
+    # Not part of the port: a provider written for a test need not have it.
     told: float | None = getattr(provider, "timeout_s", None)
     call_ms = CALL_MS if told is None else int(told * 1_000)
     return min(request.wait_ms + call_ms + MARGIN_MS, CLAIM_MAX_MS)

@@ -367,7 +367,7 @@ class Runner:
         return step
 
     def _moved(self, handle: Handle, request: Request) -> Step:
-        """The session as whoever answered its call left it."""
+        """The session as the process that answered its call left it."""
         found = self.load(handle.session_id)
         if found.version == handle.version:
             # Rows of claims can be lost; the log says that the call is open.

@@ -56,7 +56,7 @@ class Desk(msgspec.Struct, frozen=True):
     once: Once | None = None
     """Knows what the command recorded when it ran before."""
     check: Callable[[Handle], None] = lambda _: None
-    """That whoever leads a session can be asked, before anything is recorded."""
+    """Refuses a session whose lead cannot be asked, before anything is recorded."""
     numbered: Callable[[int], Sequence[str]] = lambda _: ()
     """Sessions of the project whose record may bear a number: branches that were merged may have
     given it twice, and the log knows one holder."""
@@ -359,7 +359,7 @@ def _refuse_erased(handle: Handle) -> None:
     """Nothing goes on where nothing is left, or the code is not here.
 
     Raises:
-        ErasedSession: somebody erased it.
+        ErasedSession: it was erased.
         WorkflowMissing: its workflow is not here.
     """
     if handle.session.closed == "erased":

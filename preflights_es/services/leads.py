@@ -71,7 +71,7 @@ class Leads:
         )
         made = Leads(self._reloaded(options), options, self._reloaded)
         if keeps and said.base_url is None:
-            made.asked(former)  # nobody said another address: the former one must still be known
+            made.asked(former)  # without another address the former one must still be known
         return made
 
     def lead(self, workflow: Workflow[Any], *, strict: bool = False) -> Lead | None:
@@ -143,7 +143,7 @@ class Leads:
         return settings
 
     def address_for(self, recorded: Lead | None, provider: str) -> str:
-        """Where a what-if asks: as the session did, or today's where it asks somebody else."""
+        """Where a what-if asks: as the session did, or today's address of another provider."""
         from preflights_es.providers.capabilities import digest_of
 
         if recorded is not None and recorded.provider == provider:

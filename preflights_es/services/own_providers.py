@@ -27,7 +27,7 @@ def simulated(lead: Lead) -> LLMProvider:
     """The simulator that led a session, with its seed and faults; or the reference, as a provider.
 
     Raises:
-        LogDamaged: the parameters are none of the simulator's.
+        LogDamaged: the simulator does not know these parameters.
     """
     if lead.provider == "mock":
         from preflights_es.providers.reference import ReferenceProvider

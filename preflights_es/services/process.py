@@ -147,7 +147,7 @@ class Process:
         filed = {self.project: self.documents.numbers_used}
         return Transfer(self.runner, self.store, projected(), filed)
 
-    # 2. What is kept of many sessions --------------------------------------------------------
+    # 2. Projections --------------------------------------------------------------------------
 
     @made_once
     def following(self) -> SqlFollowing:
@@ -158,7 +158,7 @@ class Process:
 
     @made_once
     def projector(self) -> Projector:
-        """The projections of the log; whoever reads one catches up first."""
+        """The projections of the log; a reader of one catches up first."""
         return projector(self.following)
 
     def numbered(self, number: int) -> list[str]:
@@ -182,7 +182,7 @@ class Process:
     # 3. Looking whether all is as it was recorded --------------------------------------------
 
     def holding(self) -> Holding:
-        """What holds sessions against the rows that projections keep of them."""
+        """Compares sessions with the rows of projections."""
         from preflights_es.projections.verification import Holding
         from preflights_es.store.projection_rows import SqlKeeping
 
@@ -195,7 +195,7 @@ class Process:
         return Holding(keeping, projections(), reader(), unfit, again)
 
     def beside(self) -> Beside:
-        """What holds sessions against what lies beside their chains."""
+        """Compares sessions with the tables beside their chains."""
         from preflights_es.archive.side_tables import Beside
         from preflights_es.store.record_numbers import SqlNumbering
         from preflights_es.store.side_tables import SqlAuditing

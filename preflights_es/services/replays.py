@@ -1,4 +1,4 @@
-"""Replays put together: who answers in a child, and what is to be otherwise."""
+"""Replays put together: who answers in a child, and what changes."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ def own_code() -> Code:
 
 def _made_again(lead: Lead) -> LLMProvider:
     """Raises:
-    LogDamaged: the lead is none that this program records.
+    LogDamaged: the lead is not one that this program records.
     """
     try:
         return simulated(lead)
     except (LookupError, ValueError) as error:
-        found = f"it is led by {lead.provider} with parameters that are none of its: {error}"
+        found = f"the recorded parameters do not fit the provider {lead.provider}: {error}"
         raise LogDamaged("the session", 0, found) from error
 
 
@@ -50,10 +50,10 @@ def simulating(
 ) -> Callable[[Lead | None], Lead | None]:
     """Who leads a session that is run again against the simulator, given who led.
 
-    Whoever is code of ours leads again, unless a seed or faults are given; the rules, too.
+    A lead that is code of ours, or the rules, leads again, unless a seed or faults are given.
 
     Raises:
-        SettingsError: the faults are none of the simulator's.
+        SettingsError: the simulator does not know these faults.
     """
     from preflights_es.providers.faults import FaultConfig
 
@@ -80,7 +80,7 @@ def simulating(
 
 
 def led_otherwise(leads: Leads, workflow: Workflow[Any]) -> Callable[[Lead | None], Lead | None]:
-    """Who leads in place of whoever led, as the command line says; the rest is that lead's."""
+    """Who leads in place of the recorded lead, as the command line says; the rest stays."""
 
     def lead(before: Lead | None) -> Lead | None:
         if before is None and not leads.names_provider:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class Request:
-    """One command, one call of the API: used by one thread, made anew for the next."""
+    """One command, one call of the API: used by one thread; each one gets its own."""
 
     def __init__(
         self, process: Process, actor: Actor, *, leads: Leads | None = None, key: str = ""

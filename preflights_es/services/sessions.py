@@ -28,7 +28,7 @@ Given = Mapping[str, str | Sequence[str]]
 
 
 def start(request: Request, text: str, workflow: str, given: Given | None = None) -> Session:
-    """Begin a session with what somebody typed; with answers to what it will ask, where given.
+    """Begin a session with the user's text; with answers to what it will ask, where given.
 
     Raises:
         Refused: the text or an answer cannot be recorded, or nothing of the workflow begins so.

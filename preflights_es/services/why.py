@@ -129,14 +129,14 @@ def refuse_undecided(read: Read, advice: str) -> NoReturn:
 
     Raises:
         ErasedSession: what it decided, if anything, is gone.
-        Refused: it could not be folded, or has decided nothing.
+        Refused: it could not be folded, or has no decision.
     """
     if read.trouble == "erased":
         raise ErasedSession(read.head.session_id)
     id_ = short(read.head.session_id)
     if read.trouble:
-        raise Refused(f"session {id_} is {read.trouble}, and what it decided not known: {read.why}")
-    raise Refused(f"session {id_} has decided nothing: {advice}")
+        raise Refused(f"session {id_} is {read.trouble}, so its decision is unknown: {read.why}")
+    raise Refused(f"session {id_} has no decision: {advice}")
 
 
 def _in_force(request: Request, what: str, tell: Callable[[str], None]) -> list[tuple[Why, str]]:

@@ -62,13 +62,13 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     database: str
     """A URL, or the path of a SQLite file."""
     is_database_named: bool = True
-    """Whether anybody said so; else it is the place where a log lies unless told otherwise."""
+    """Whether the user named it; else it is the default place of a log."""
     decisions: str
     """Folder of the records, relative to the root."""
     tasks: str
     provider: str
     model: str = ""
-    """The provider's default where nobody said; empty for one that has no models."""
+    """The provider's default unless the user names one; empty for one that has no models."""
     base_url: str = ""
     """Of another server than the provider's own; empty without one."""
     base_url_in: str = ""
@@ -89,7 +89,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     keys: Mapping[str, Secret] = {}
     """By the provider's name, as far as the environment has them."""
     actor_name: str
-    """Of whoever is at work; empty when nobody said."""
+    """Of the person, agent or script at work; empty when not configured."""
     actor_kind: ActorKind | None
     """Where it is an agent's or a script's; None lets the terminal decide."""
     language: Language = "en"
@@ -97,7 +97,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     workflows: Mapping[str, Any] = {}
     """By the name of a workflow that a file has a table for: what it comes to."""
     prices: tuple[PriceTable, ...] = ()
-    """What models cost, as far as somebody has said so."""
+    """What models cost, as far as configured."""
     source: str
     """The repository's file that was read; empty without one."""
     own: str = ""

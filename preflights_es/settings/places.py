@@ -179,7 +179,7 @@ def actor_of(
 ) -> tuple[ActorKind | None, str]:
     """`PREFLIGHTS_ACTOR=kind:name`, or a name from the file or from git.
 
-    Nobody becomes a user by saying so: that takes a terminal, or `--by` where one accepts.
+    A claim alone makes no user: that takes a terminal, or `--by` with `accept`.
     """
     text = env.get("PREFLIGHTS_ACTOR") or configured or ""
     told = None if env.get("PREFLIGHTS_ACTOR") else source

@@ -70,8 +70,8 @@ def _safe(text: str) -> str:
 def asked_whom(layers: tuple[Layer, ...]) -> dict[str, Any]:
     """The fields of `Settings` that choose a provider and how it is asked."""
     provider = _provider(layers)
-    # A model and an address belong to the provider that is named beside them: whoever chooses
-    # another by an option must not send it there.
+    # A model and an address belong to the provider that is named beside them: a user who chooses
+    # another provider by an option must not send it there.
     beside = tuple(one for one in layers if _named_in(one) in ("", provider))
     url = _first(beside, "base_url")
     return {
@@ -121,7 +121,7 @@ def _named_in(layer: Layer) -> str:
 
 
 def _provider(layers: tuple[Layer, ...]) -> str:
-    """The provider that somebody named; a key that lies about names nobody."""
+    """The provider that the user named; a key in the environment alone names none."""
     found = _first(layers, "provider")
     if found is None:
         return "mock"

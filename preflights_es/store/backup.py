@@ -32,7 +32,7 @@ def copied(url: str, to: Path) -> None:
         if not database.tables():
             raise NoLog(shown_url(address))
         with database.translated(), closing(sqlite3.connect(to)) as copy:
-            # In one step: a copy in several begins again whenever somebody writes.
+            # In one step: a copy in several begins again at each write of another process.
             database.cursor().connection.backup(copy, pages=-1)
     finally:
         database.close()

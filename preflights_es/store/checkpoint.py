@@ -1,4 +1,4 @@
-"""A checkpoint: how far each session had come, to be kept where nobody rewrites it.
+"""A checkpoint: how far each session had come, to be kept out of a writer's reach.
 
 JSON Lines (docs/specs/log.md): the scope, one line a session, and a root over all lines before it.
 """

@@ -5,13 +5,13 @@ from __future__ import annotations
 from preflights_es.core.ports import Claim
 
 UNCLAIMED = ("", 0)
-"""Owner and time of a call that nobody has begun."""
+"""Owner and time of a call that no process has claimed."""
 
 
 def claimed(holder: str, holds_until: int, owner: str, now: int) -> Claim:
     """What an owner's claim of an open call comes to.
 
-    The same owner's counts like another's once it is overdue: nobody knows what became of it.
+    An overdue claim of the same owner counts like another's: its result is unknown.
     """
     if not holder:
         return "taken"

@@ -41,7 +41,7 @@ class Codec:
 
         Raises:
             ErasedSession: the payload was erased.
-            LogDamaged: it is none that its upcaster knows.
+            LogDamaged: its upcaster does not know the payload's shape.
         """
         tag, data = stored.type, stored.data
         if data is None:

@@ -22,7 +22,7 @@ HURRY_MS: Final = 250  # milliseconds that a reader waits for a writer, before i
 
 
 class Race(Exception):
-    """Somebody else was first in a place that no head guards: roll back, then once more."""
+    """Another writer was first in a place that no head guards: roll back, then try again."""
 
 
 class Database(Protocol):

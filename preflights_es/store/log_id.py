@@ -11,7 +11,7 @@ def log_id(store: SqlStore) -> str:
     """32 hexadecimal digits, chosen when the log was made; a copy of its database has the same.
 
     Raises:
-        LogDamaged: somebody took it away.
+        LogDamaged: it was removed.
         StoreUnavailable: it cannot be read.
     """
     rows = store.database.looked(lambda cursor: cursor.execute("SELECT id FROM log").fetchall())

@@ -44,7 +44,7 @@ def make_current(database: Database, *, creates: bool, hurries: bool = False) ->
         hurries: wait only a moment for a process that writes: the command only reads.
 
     Raises:
-        NoLog: there are none, and none are to be made.
+        NoLog: there are none, and the caller did not ask to create them.
         LogFromFuture: a newer version of this program made them.
         LogDamaged: they are not ours.
         LogBusy: they must be upgraded, and another process is writing.

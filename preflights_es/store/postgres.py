@@ -170,7 +170,7 @@ class PostgresDatabase:
     def _let_finish(self, pid: int) -> None:
         """Wait for the process that a COMMIT was sent to, which may be at it still.
 
-        Nothing rests on it: whoever looks too early does not find what is there a moment later.
+        No guarantee rests on it: a reader that looks too early finds the rows a moment later.
         """
         until = time.monotonic() + FINISH_S
         with suppress(psycopg.Error, DBAPIError), closing(self.engine.raw_connection()) as other:
@@ -256,7 +256,7 @@ class PostgresDatabase:
         return int(found)
 
     def check(self) -> None:
-        """A server looks after its own files: that it answers is all that there is to ask."""
+        """A server maintains its own files: the check is that it answers."""
         self.looked(lambda cursor: cursor.execute("SELECT 1 FROM heads LIMIT 1").fetchall())
 
     # 3. Errors -------------------------------------------------------------------------------

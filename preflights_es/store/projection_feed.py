@@ -2,7 +2,7 @@
 
 On PostgreSQL, rows of the outbox are taken with `SKIP LOCKED`, so that followers in parallel share
 the work. SQLite has one writer: there, sessions are folded before the transaction begins, so that
-nobody who records waits for a fold. Both may fold a session twice at the same time; the mark lets
+no recording process waits for a fold. Both may fold a session twice at the same time; the mark lets
 one of them write (docs/decisions/0011).
 """
 
@@ -44,7 +44,7 @@ SESSIONS: Final = tuple(f"session_{n}" for n in range(PORTIONS[0]))
 VERSIONS: Final = tuple(f"version_{n}" for n in range(PORTIONS[0]))
 
 Look = Callable[[Callable[[Any], Any]], Any]
-"""Hands a cursor to whoever looks something up."""
+"""Hands a cursor to a function that reads."""
 
 
 class SqlFollowing(SqlListing):
@@ -69,7 +69,7 @@ class SqlFollowing(SqlListing):
                 made = self._statements.run(
                     cursor, "register", name=name, version=version, generation=1, complete=0
                 )
-                if made.rowcount:  # rows without a projection are nobody's
+                if made.rowcount:  # rows without a projection have no owner
                     self._statements.run(cursor, "empty_marks", of_name=name)
                     self._statements.run(cursor, f"empty_{name}")
                 return
@@ -142,7 +142,7 @@ class SqlFollowing(SqlListing):
     ) -> None:
         found = registered_of(self._statements.run(cursor, "registered_shared").fetchall())
         _refuse_newer(found, versions)
-        # One that is of an older version here is begun anew by whoever reads it next.
+        # The next reader of one with an older version here rebuilds it.
         names = [
             name for name in versions if name in found and found[name].version == versions[name]
         ]
@@ -207,12 +207,12 @@ class SqlFollowing(SqlListing):
         return found
 
     def _settle(self, cursor: Any, done: Folded, pairs: Sequence[tuple[str, int]]) -> None:
-        """The outbox: what was folded goes, what somebody else must fold stays."""
+        """The outbox: what was folded leaves, what another process must fold stays."""
         left = set(done.left)
         seen = [
             {"in_session": session_id, "of_version": version}
             for session_id, version in pairs
-            if session_id not in left  # be it one that is not there, which nobody can fold
+            if session_id not in left  # also an id without a session, which cannot be folded
         ]
         self._statements.many(cursor, "delete_outbox", seen)
         if not pairs:
@@ -347,7 +347,7 @@ def _are_held(row: Row) -> bool:
 
 
 def _refuse_newer(found: Mapping[str, Registered], versions: Mapping[str, int]) -> None:
-    """Whoever does not know a projection must not take what it has not seen yet.
+    """A process that does not know a projection must not take its unseen sessions.
 
     Raises:
         NewerProjection: a newer version of this program keeps one.

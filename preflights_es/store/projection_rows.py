@@ -1,4 +1,4 @@
-"""What projections keep, as it lies there: for whoever holds it against the log."""
+"""The stored rows of projections, unchanged: `audit verify` compares them with the log."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The numbers of records as they lie there: for whoever holds them against the log."""
+"""The stored numbers of records, unchanged: `audit verify` compares them with the log."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ from preflights_es.store.database import Race, T
 from preflights_es.store.statements import Statements, event_of, together
 from preflights_es.store.urls import database, parsed
 
-_ALL: Final = 2**31 - 1  # rows, where nobody asks for fewer: every engine takes it as a limit
+_ALL: Final = 2**31 - 1  # rows, without a limit of the caller: every engine accepts it
 
 
 class _Taken(Exception):
@@ -56,8 +56,8 @@ class SqlStore:
             hurries: whether an upgrade waits only a moment for a process that writes.
 
         Raises:
-            SettingsError: the address is none, or of an engine that is not supported.
-            NoLog: there is none, and none is to be made.
+            SettingsError: the address is invalid, or of an engine that is not supported.
+            NoLog: there is none, and the caller did not ask to create one.
             LogFromFuture: a newer version of this program made the tables.
             LogDamaged: the file is no database, or its tables are not ours.
             StoreUnavailable: it cannot be opened.
@@ -70,7 +70,7 @@ class SqlStore:
         self._calls = Calls(self._statements)
         try:
             opening.make_current(self.database, creates=creates, hurries=hurries)
-        except BaseException:  # nobody else could close what was opened; raised on
+        except BaseException:  # only this function can close the connection; raised on
             self.close()
             raise
 
@@ -194,7 +194,7 @@ class SqlStore:
                 cursor, "insert_number", project=project, number=number, session_id=session_id
             )
         except self.database.taken as error:
-            raise Race from error  # looked for and not found: somebody took it since
+            raise Race from error  # looked for and not found: another writer took it since
 
     def _insert_events(self, cursor: Any, stored: Sequence[Stored]) -> None:
         rows = [*map(event_row, stored)]

@@ -136,7 +136,7 @@ class SqliteDatabase:
             # NORMAL loses acknowledged appends at a power cut.
             made.execute("PRAGMA synchronous=FULL")
             made.execute("PRAGMA secure_delete=ON")
-        except BaseException:  # nobody else could close what was opened; raised on
+        except BaseException:  # only this function can close the connection; raised on
             made.close()
             raise
         return made
@@ -296,7 +296,7 @@ def _make(cursor: sqlite3.Cursor) -> None:
 
 
 def _place(path: Path, *, is_read_only: bool) -> str:
-    """A log that nobody can or wants to write is opened as such: SQLite would else lock it."""
+    """A log that is read only, or opened to read, says so: SQLite would else lock it."""
     if not os.path.isfile(path) or os.access(path.parent, os.W_OK):
         return _uri(path) if is_read_only else os.path.abspath(path)
     journal = path.with_name(f"{path.name}-wal")

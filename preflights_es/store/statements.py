@@ -70,7 +70,7 @@ def together(cursor: Any) -> AbstractContextManager[Any]:
 def event_of(head: Head, row: Sequence[Any]) -> Stored:
     """An event of a session, as the statement `read` finds it."""
     version, type_, at, input_id, actor, decider, data, salt, digest, hash_ = row
-    # Bytes here are a payload that somebody else wrote: the chain will say so.
+    # Bytes here are a payload that another program wrote: the chain will say so.
     raw = data.encode() if isinstance(data, str) else data
     return Stored(
         head.session_id,

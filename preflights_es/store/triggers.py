@@ -1,7 +1,7 @@
 """The triggers that guard events, as migrations make them, and what a database has in their place.
 
-Whoever may drop a trigger may do everything else; but one that is missing no longer keeps
-mistakes away, and a foreign one may write what no command asked for.
+A user who may drop a trigger may do everything else. But a missing trigger no longer prevents
+mistakes, and a foreign one may write what no command asked for.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from preflights_es.store.frozen import frozen
 
-# By name: what each trigger says, white space aside; a test holds them against the migrations.
+# By name: what each trigger says, white space aside; a test compares them with the migrations.
 ON_SQLITE: Final = {
     "events_are_kept": "7340c8375c460156c6eaec5d7cf3bb19cf79c2eaf67da1a1004cc5508c0807cd",
     "events_are_immutable": "d3245b82e8507fc525776f4e3bb1e42393cdd3833b8f9a47e8d64fe9e5a92a03",

@@ -35,7 +35,7 @@ def beginning(
     path: Path | str, size: int, *, folder: int | None = None, follows: bool = True
 ) -> bytes:
     """The first bytes of a regular file, all of them where it has no more; errors as above."""
-    # A fifo without a writer would block for ever, a terminal could become ours.
+    # A fifo without a writer would block without end, a terminal could become ours.
     flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0)
     flags |= getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
     flags |= 0 if follows else getattr(os, "O_NOFOLLOW", 0)

@@ -232,7 +232,10 @@ def test_a_word_without_a_key_needs_an_open_question(house: Project) -> None:
         (("start",), "Missing argument 'INTENTION'"),
         (("start", "Add", "OAuth", "login"), "the intention has 3 parts: put quotes around"),
         (("start", "Add login", "--answer", "OAuth"), "found 'OAuth', expected KEY=VALUE"),
-        (("start", "Add login", "--by", "Ada"), "--by names who accepts: give --accept too"),
+        (
+            ("start", "Add login", "--by", "Ada"),
+            "--by names the person who accepts: give --accept too",
+        ),
         (("start", "Add login", "--local", "--adr"), "--local and --adr exclude each other"),
         (("start", "Add login", "--supersedes", ""), "'--supersedes': it is empty"),
         (("start", "Add login", "--answers-file", ""), "'--answers-file': it is empty"),

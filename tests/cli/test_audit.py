@@ -306,7 +306,7 @@ def test_that_a_checkpoint_is_of_another_project_is_said(house: Project) -> None
     assert (elsewhere.code, elsewhere.is_safe()) == (0, True)
     assert elsewhere.err == (
         "warning: checkpoint.jsonl is a checkpoint of the project 'house', and this folder belongs"
-        " to 'else\\u202ewhere': it is held against the former\n"
+        " to 'else\\u202ewhere': it is compared with that project\n"
     )
     noted(house, "--all", "-o", "all.jsonl")
     words = ("audit", "verify", "--against", "all.jsonl")

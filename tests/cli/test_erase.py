@@ -49,7 +49,7 @@ def test_what_stays_is_said(house: Project) -> None:
         "  its document stays: docs/decisions/0001-add-oauth-login.md\n"
         f"Erased {session_id[-8:]}.\n"
         "Delete yourself: docs/decisions/0001-add-oauth-login.md; git keeps what was committed.\n"
-        "Exports, backups and what-if files are copies that no erasure reaches.\n"
+        "Exports, backups and what-if files are copies that erasing does not reach.\n"
     )
     assert (house.folder / "docs/decisions/0001-add-oauth-login.md").exists()
 
@@ -116,7 +116,7 @@ def test_a_replay_says_that_there_is_nothing_to_replay(house: Project) -> None:
     done = house.call("replay", gone, kept)
     assert done.code == 1
     assert done.out.splitlines()[0] == (
-        f"{gone[-8:]} was erased: what it held is gone and cannot be replayed"
+        f"{gone[-8:]} was erased: its payloads are gone and cannot be replayed"
     )
     assert done.out.splitlines()[1].startswith(f"{kept[-8:]} identical")
     assert house.call("replay", gone, "--json").json["sessions"][0]["status"] == "erased"
@@ -289,7 +289,7 @@ def test_without_a_terminal_nothing_is_erased_unless_it_is_said(house: Project) 
     for args in ((), ("--json",)):
         done = house.call("admin", "erase", session_id, *args)
         assert (done.code, done.out) == (2, "")
-        assert "without a terminal nothing is erased unless you say --yes" in done.err
+        assert "without a terminal, erase needs --yes" in done.err
     assert house.show(session_id)["status"] == "accepted"
 
 

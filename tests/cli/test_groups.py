@@ -68,7 +68,7 @@ def test_an_old_name_does_the_same_and_says_the_new_one(house: Project, old: str
     new = MOVED[name]
     assert told == (
         f"`preflights {name}` is now `preflights {new}`: use the new name, "
-        "the old one goes in the next release"
+        "the next release removes the old name"
     )
 
 

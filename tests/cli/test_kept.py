@@ -32,7 +32,8 @@ def test_a_forged_decision_is_found_and_its_projection_and_session_named(house: 
     assert done.out == (
         "1 session, 11 events: every chain holds.\n"
         f"{session_id[-8:]}: the projection 'decisions': its rows are not what its events fold to\n"
-        "The log says otherwise: `preflights admin projections rebuild decisions` follows it.\n"
+        "They differ from the log: rebuild them with "
+        "`preflights admin projections rebuild decisions`.\n"
     )
     shape = house.call("audit", "verify", session_id, "--json").json
     assert shape["broken"] == []
@@ -122,9 +123,7 @@ def test_a_row_that_cannot_be_read_says_what_makes_it_again(
     wrote(house, f"UPDATE projected_decisions SET {value}")
     done = house.call(*words)
     assert (done.code, done.out) == (4, "")
-    assert (
-        "`preflights admin projections rebuild decisions` makes it again from the log" in done.err
-    )
+    assert "`preflights admin projections rebuild decisions` rebuilds it from the log" in done.err
     assert done.err.count("\n") == 1
     assert house.call("audit", "verify").code == 4
     assert house.call("admin", "projections", "rebuild", "decisions").code == 0

@@ -63,7 +63,7 @@ def test_a_rebuild_puts_back_what_models_and_documents_owe(house: Project) -> No
     assert damaged.code == 4
     assert "which no row of 'claims' has: `preflights admin projections rebuild`" in damaged.out
     rebuilt = house.call("admin", "projections", "rebuild")
-    assert "Put 2 open calls back that no row knew any more.\n" in rebuilt.out
+    assert "Restored 2 open calls without a row.\n" in rebuilt.out
     assert "docs/decisions/0001-add-login.md was never written: the next command" in rebuilt.out
     assert claims(house) == 2
     assert house.call("audit", "verify", "--all").code == 0

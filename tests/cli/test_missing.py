@@ -108,7 +108,7 @@ def test_the_decision_of_a_session_that_cannot_be_folded_is_not_said_to_be_none(
     session_id = house.decided()["session_id"]
     done = house.run("audit", "trail", "--decision", session_id, program=FAULTING)
     assert (done.code, done.out) == (70, "")
-    assert "has decided nothing" not in done.err
+    assert "has no decision" not in done.err
     for of in (("--session", session_id), ()):
         done = house.run("audit", "trail", *of, program=FAULTING)
         assert done.code == 0
@@ -241,7 +241,7 @@ def test_decisions_are_listed_though_what_is_kept_of_sessions_cannot_be_read(
     tampered(house, "", lambda log, _: log.execute(change))
     done = house.call("decisions")
     assert (done.code, "ADR-0001" in done.out) == (0, True)
-    assert "`preflights admin projections rebuild sessions` makes it again" in done.err
+    assert "`preflights admin projections rebuild sessions` rebuilds it" in done.err
 
 
 def test_a_rebuild_ends_with_how_many_sessions_could_not_be_folded(house: Project) -> None:
@@ -288,7 +288,7 @@ def test_an_erased_session_is_said_to_be_erased(house: Project, words: tuple[str
     assert house.call("admin", "erase", session_id, "--yes").code == 0
     done = house.call(*(session_id if word == "SESSION" else word for word in words))
     assert (done.code, done.out) == (1, "")
-    assert done.err == f"preflights: session {session_id[-8:]} was erased: what it held is gone\n"
+    assert done.err == f"preflights: session {session_id[-8:]} was erased: its payloads are gone\n"
 
 
 def test_the_architecture_of_an_earlier_day_says_how_many_sessions_were_erased(

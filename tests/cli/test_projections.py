@@ -189,7 +189,7 @@ def test_a_time_that_ends_before_it_begins_is_refused_with_both_ends(
     assert done.code == 2
     assert done.err.startswith(
         "preflights: found --since 2026-11-23T00:00:00.000000Z after --until "
-        "2026-11-22T23:59:59.999999Z: expected it before"
+        "2026-11-22T23:59:59.999999Z: expected an earlier time"
     )
     same = ("--since", "2026-11-22", "--until", "2026-11-22")
     assert house.call(*words, *same).code == 0
@@ -361,10 +361,10 @@ def test_what_is_not_there_is_said(house: Project, words: tuple[str, ...], found
 
 def test_a_session_that_has_decided_nothing_has_no_why(house: Project) -> None:
     house.started_session()
-    assert "has decided nothing" in house.call("why", "last").err
+    assert "has no decision" in house.call("why", "last").err
     house.call("note", "Call the dentist", *SIM)
     done = house.call("why", "last")
-    assert (done.code, "has decided nothing" in done.err) == (1, True)
+    assert (done.code, "has no decision" in done.err) == (1, True)
     assert "name it by --session" in house.call("audit", "trail", "--decision", "last").err
 
 

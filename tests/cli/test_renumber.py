@@ -179,7 +179,7 @@ def test_an_import_says_which_numbers_stand_twice_and_how_it_is_mended(
     assert done.code == 0
     first, how = done.err.splitlines()
     assert first == (
-        f"warning: the number 0001 of house stands twice now: {mine[-8:]}, {theirs[-8:]}"
+        f"warning: the number 0001 of house is used twice now: {mine[-8:]}, {theirs[-8:]}"
     )
     assert "`preflights admin renumber` mends it" in how
     assert "`preflights admin render SESSION`" in how

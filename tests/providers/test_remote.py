@@ -267,7 +267,7 @@ BAD: dict[str, tuple[Reply, type[LLMError], str]] = {
     "encoded twice": (
         lambda _: server.Sent(b"xyz", headers={"content-encoding": "gzip, gzip"}),
         LLMAPIError,
-        "encoded as 'gzip, gzip', which nobody asked for",
+        "encoded as 'gzip, gzip', which the request did not accept",
     ),
     "no ascii": (server.body(b"{", "application/json; charset=\xff", 500), LLMAPIError, "500: {"),
     "bad header": (

@@ -70,7 +70,7 @@ def test_what_is_said_while_another_process_asks_is_recorded_and_no_failure(
     assert (plain.code, plain.out) == (0, f"Recorded in {id_}.\n")
     assert plain.err == (
         f"warning: another process is asking the provider (openai {MODEL}): "
-        f"see what comes of it with `preflights show {id_}`\n"
+        f"see the result with `preflights show {id_}`\n"
     )
     assert len(api.requests) == asked + 1
     names = [event["type"] for event in house.events(id_)[before:]]

@@ -183,13 +183,13 @@ def test_the_rules_read_no_prompt() -> None:
 
 
 def test_nobody_leads_a_workflow_that_has_no_setup() -> None:
-    with pytest.raises(Misused, match="nobody leads a session of the workflow toy"):
+    with pytest.raises(Misused, match="sessions of the workflow toy have no lead"):
         run(said("a"), lead=led_by(sim(4)))
 
 
 def test_nobody_takes_over_what_is_accepted() -> None:
     stored = list(jsonl.stored(golden(a_model_leads).splitlines(), "golden"))
-    with pytest.raises(Misused, match="nobody else can take over there"):
+    with pytest.raises(Misused, match="no other lead can take over at event"):
         run(stored, lead=led_by(sim(4)), start=str(len(stored)))
 
 

@@ -6,7 +6,7 @@ from typing import Final
 
 from preflights_es.contracts.code.notation import CALL, Language, rule, words
 
-# `import users` may be a plan: it is code where the module is one that everybody knows.
+# `import users` may be a plan: it is code where the module is a well-known one.
 _MODULE: Final = (
     r"(?:os|sys|re|io|json|csv|math|time|datetime|random|logging|typing|pathlib|asyncio|argparse"
     r"|subprocess|collections|itertools|functools|dataclasses|abc|uuid|copy|shutil|threading"

@@ -131,8 +131,8 @@ class Clarifications(Sessions):
         """
         if handle.workflow.name != clarification.WORKFLOW.name:
             raise Refused(
-                f"session {ids.short(handle.session_id)} is no clarification but of the workflow "
-                f"{handle.workflow.name}: there is nothing to accept"
+                f"session {ids.short(handle.session_id)} is of the workflow "
+                f"{handle.workflow.name}; only clarifications can be accepted"
             )
 
     # 2. Ending -------------------------------------------------------------------------------
@@ -166,7 +166,7 @@ class Clarifications(Sessions):
         )
 
     def refuse_relaying(self, by: str | None, session: str = "SESSION") -> None:
-        """An agent passes no acceptance on: nobody could tell whether there was one.
+        """An agent passes no acceptance on: the log could not show whether there was one.
 
         Raises:
             Refused: an agent names a person.

@@ -182,8 +182,8 @@ class Notes(Sessions):
         """
         if handle.workflow.name != extraction.WORKFLOW.name:
             raise Refused(
-                f"session {ids.short(handle.session_id)} is no note but of the workflow "
-                f"{handle.workflow.name}"
+                f"session {ids.short(handle.session_id)} is of the workflow "
+                f"{handle.workflow.name}; this command is for notes"
             )
 
     # 3. Finding ------------------------------------------------------------------------------
@@ -231,7 +231,7 @@ def _is_same(before: Input, new: Input) -> bool:
 
 
 def _zone(name: str) -> str:
-    """The name, unless it is none: a variable may hold anything, and no note fails for it."""
+    """The name, or empty if it is invalid: a bad variable must not make a note fail."""
     return "" if problem(name, NAME_MAX) or name != one_line(name) else name
 
 

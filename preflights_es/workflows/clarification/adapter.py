@@ -68,7 +68,7 @@ ADR_LEANING_CATEGORIES: Final = frozenset(
     c.name for c in _BY_NAME.values() if c.scope == "contract"
 )
 TASK_CATEGORIES: Final = frozenset(c.name for c in _BY_NAME.values() if c.scope == "local")
-"""Categories by what they lead to, unless somebody says otherwise (seed 0, section 6)."""
+"""Categories that lead to a task, unless the user chooses (seed 0, section 6)."""
 
 
 def resolve_value(answers: Mapping[str, Answer], qid: str, default: T) -> Answer | T:

@@ -32,7 +32,7 @@ class Known(Value, frozen=True):
 
 
 class IntentionDeclared(Input, frozen=True):
-    """Somebody wants something; opens the session and carries all that a replay needs."""
+    """The actor states an intention; opens the session and carries all that a replay needs."""
 
     tag: ClassVar[str] = "clarification.intention_declared.v1"
     verb: ClassVar[str] = "started"
@@ -68,7 +68,7 @@ class AnswersRevised(Answers, frozen=True):
 
 
 class DecisionAcknowledged(Input, frozen=True):
-    """Somebody accepts the patch as it was shown."""
+    """The actor accepts the patch as it was shown."""
 
     tag: ClassVar[str] = "clarification.decision_acknowledged.v2"
     verb: ClassVar[str] = "accepted"
@@ -155,7 +155,7 @@ class AnswerRefused(AnswerRefusal, frozen=True):
 
 
 class PatchProposed(Decision, frozen=True):
-    """Everything needed is known; somebody has to accept it."""
+    """Everything needed is known; the patch waits to be accepted."""
 
     tag: ClassVar[str] = "clarification.patch_proposed.v1"
     patch: DecisionPatch
@@ -241,7 +241,7 @@ EVENTS: tuple[type[Event], ...] = (
 
 
 def acknowledged_v2(old: dict[str, Any]) -> dict[str, Any]:
-    """An acknowledgement of the time when nobody noted who passed a person's word on."""
+    """An acknowledgement recorded before the field for who passed a person's word on."""
     if "relayed_by" in old:
         raise ValueError("a field that came later: 'relayed_by'")
     return {**old, "relayed_by": None}

@@ -125,7 +125,7 @@ _SEEN: Final[Mapping[type[Event], Callable[[Trail, Any, Said, State], None]]] = 
     DecisionRecorded: _recorded,
     DecisionMarkedSuperseded: _superseded,
 }
-"""What is kept of an event, by its class; of most there is nothing."""
+"""The summary of an event, by its class; most events have none."""
 
 
 def _changed(trail: Trail, before: State, state: State, at: int) -> None:
@@ -157,7 +157,7 @@ def _patch(trail: Trail, event: PatchProposed, said: Said, state: State) -> Deci
 
 
 def _origin(trail: Trail, one: Provenance, patch: Said) -> Origin:
-    """What said the value; a value that nobody typed was read by the model out of what was said."""
+    """The event a value comes from; the model read a value that was not typed out of the text."""
     by_model = one.source == "suggested"
     said = trail.said.get(one.key, patch)
     if by_model:

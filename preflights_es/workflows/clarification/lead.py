@@ -36,7 +36,7 @@ CHOOSERS: dict[ActorKind, str] = {
     "script": "a script",
 }
 EVERYBODY_A_PERSON = "clarification/1"
-"""The rules that told a model of a person whoever had chosen."""
+"""The rules that named a person to the model as the one who chose, whatever the actor."""
 OPTIONS_MAX = 6  # of one question, without `Other (specify)`
 
 Step = Literal["clarify", "decide"]
@@ -70,7 +70,7 @@ def _surroundings(state: State) -> str:
 
 
 def _chooser(state: State) -> str:
-    """Who chose the category; under the first rules, everybody was a person."""
+    """Who chose the category; under the first rules, every actor was a person."""
     key = state.heuristics.category.id
     chosen = (p.by for p in state.provenance if p.key == key)
     by: ActorKind = "user" if state.decider == EVERYBODY_A_PERSON else next(chosen, "user")
@@ -105,7 +105,7 @@ def answered(state: State, outcome: Outcome) -> tuple[Decision, ...]:
     """
     asked = state.led.request
     assert asked is not None, "an outcome answers an open step"
-    # Imported where a response is judged: pydantic is not for sessions that nobody leads.
+    # Imported where a response is judged: sessions without a lead need no pydantic.
     from preflights_es.workflows.clarification import contracts
 
     clarifies = asked.contract.startswith("clarify.")

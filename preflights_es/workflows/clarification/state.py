@@ -45,7 +45,7 @@ from preflights_es.workflows.clarification.values import (
     SessionSnapshot,
 )
 
-NOBODY = Actor("script")
+NO_ACTOR = Actor("script")
 
 
 class Acknowledgement(msgspec.Struct, frozen=True):
@@ -69,7 +69,7 @@ class State(msgspec.Struct, frozen=True, gc=False):
     """Version of the rules under which the session began: what a model is told stays as it was."""
     mark: Mark = ""
     supersedes: Related | None = None
-    actor: Actor = NOBODY
+    actor: Actor = NO_ACTOR
     """Of the last Input."""
     input: Input | None = None
     """The last Input; its Decisions say what of it counts."""

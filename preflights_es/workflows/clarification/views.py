@@ -182,7 +182,7 @@ def record(state: State) -> Record:
 
 
 def related(state: State) -> Relations:
-    """What an accepted decision replaced, and what replaced it; an intention to replace is none."""
+    """What an accepted decision replaced, and what replaced it; a mere intention does not count."""
     return Relations(state.supersedes if accepted(state) else None, state.superseded_by)
 
 

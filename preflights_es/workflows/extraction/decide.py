@@ -56,7 +56,7 @@ def _after(state: State, new: Input, decisions: Decisions) -> State:
 
 
 def _asked(state: State) -> Decisions:
-    """The model's next step; where nobody leads, the note is left to a person."""
+    """The model's next step; without a lead, the note is left to a person."""
     if state.led.lead is None:
         return (FellBack(contract=lead.CONTRACT, reason="no_lead"),)
     return (lead.request(state),)

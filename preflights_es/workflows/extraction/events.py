@@ -15,7 +15,7 @@ from preflights_es.workflows.extraction.values import Item, ItemType
 
 
 class NoteTaken(Input, frozen=True):
-    """Somebody notes something; opens the session and carries all that a replay needs."""
+    """The actor writes a note; opens the session and carries all that a replay needs."""
 
     tag: ClassVar[str] = "extraction.note_taken.v1"
     verb: ClassVar[str] = "took the note of"
@@ -40,7 +40,7 @@ class AnswersGiven(Answers, frozen=True):
 
 
 class ItemAdded(Input, frozen=True):
-    """Somebody files an item by hand; may open a session of its own."""
+    """The actor files an item by hand; may open a session of its own."""
 
     tag: ClassVar[str] = "extraction.item_added.v1"
     verb: ClassVar[str] = "filed an item in"

@@ -34,7 +34,7 @@ def _note(state: State) -> str:
 
 def answered(state: State, outcome: Outcome) -> tuple[Decision, ...]:
     """What follows from an outcome: the items and the question, or what was recorded instead."""
-    # Imported where a response is judged: pydantic is not for sessions that nobody leads.
+    # Imported where a response is judged: sessions without a lead need no pydantic.
     from preflights_es.workflows.extraction.contracts import EXTRACTION
 
     verdict = concluded(state.led, outcome, EXTRACTION, partial(violations, state))

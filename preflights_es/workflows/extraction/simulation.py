@@ -1,8 +1,8 @@
 """What the simulator and the reference answer in place of a model that extracts.
 
 The simulator varies around the reference by seed: durations, importances and confidences that
-nobody gave, other titles, prose and properties that a contract drops, a question too many; always
-within the contract, so that it finds our bugs and not its own.
+the note does not give, other titles, prose and properties that a contract drops, a question too
+many. It stays within the contract, so that it finds our bugs and not its own.
 """
 
 from __future__ import annotations

@@ -24,14 +24,14 @@ QUESTION_MAX: Final = 200  # characters
 
 
 class Item(Value, frozen=True, kw_only=True, omit_defaults=True):
-    """One thing that a note holds; what nobody said is absent."""
+    """One thing that a note holds; what the note does not say is absent."""
 
     number: Whole
     """1 and up, within its session; never given to another item."""
     type: ItemType
     title: str
     source: Literal["extracted", "added"]
-    """Read out of the note by whoever leads, or filed by hand."""
+    """Read out of the note by the lead, or filed by hand."""
     status: ItemStatus = "open"
     confidence: float | None = None
     """0 to 1, as the model says; None for what was filed by hand."""

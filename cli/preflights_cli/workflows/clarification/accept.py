@@ -23,9 +23,11 @@ from preflights_es.services.request import Request
 @click.command()
 @click.argument("session")
 @by_option
-@click.option("--expect", type=int, metavar="VERSION", help="Refuse if the session moved on.")
-@click.option("--local", is_flag=True, help="The change is local: a backend task, no record.")
-@click.option("--adr", is_flag=True, help="File it as a record, whatever the category.")
+@click.option(
+    "--expect", type=int, metavar="VERSION", help="Refuse if the session is not at this version."
+)
+@click.option("--local", is_flag=True, help="Local change: file a backend decision as a task.")
+@click.option("--adr", is_flag=True, help="File it as a record in any category.")
 @key_option
 @common
 def accept_command(
@@ -37,10 +39,10 @@ def accept_command(
     app: Request,
     voice: Voice,
 ) -> int:
-    """Accept what is proposed, and say what that is; the document is written.
+    """Accept the proposed decision, show it, and write its document.
 
-    Without a terminal and without --by it is a script's word: the record says
-    "proposed" until a person accepts it.
+    Without a terminal and without --by a script accepts: the record says "proposed" until
+    a person accepts it.
 
     \b
     Examples:

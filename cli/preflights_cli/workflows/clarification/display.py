@@ -66,7 +66,7 @@ SOURCES = {
 def view_of(handle: Handle) -> ClarificationView:
     """What can be shown of a clarification."""
     view = handle.view
-    assert isinstance(view, ClarificationView), "whoever comes here has looked at the workflow"
+    assert isinstance(view, ClarificationView), "the caller checked the workflow"
     return view
 
 
@@ -143,7 +143,7 @@ def values(provenance: tuple[Provenance, ...]) -> list[str]:
 
 
 def _kind(one: Provenance) -> str:
-    """Of whoever said it: what a model read is no agent's word."""
+    """The kind of actor behind a value: a model's reading is not an agent's word."""
     return "model" if one.source == "suggested" else one.by
 
 

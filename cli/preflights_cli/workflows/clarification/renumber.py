@@ -13,13 +13,13 @@ from preflights_es.services.request import Request
 
 
 @click.command()
-@click.option("--check", is_flag=True, help="Only say what collides; exit code 1 if anything does.")
+@click.option("--check", is_flag=True, help="Only show collisions; exit code 1 if there are any.")
 @common
 def renumber_command(check: bool, app: Request, voice: Voice) -> int:
     """Give records whose numbers collide after a merge new numbers.
 
-    The oldest record keeps its number, the others get the next free ones; what points at them
-    is written anew.
+    The oldest record keeps its number, and the others get the next free ones. Documents that
+    refer to them are rewritten.
 
     \b
     Examples:

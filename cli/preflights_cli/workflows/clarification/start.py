@@ -54,17 +54,19 @@ def _refuse_own(flags: Mapping[str, bool], supersedes: str | None) -> None:
     callback=given,
     help="Answers as a JSON object; - is stdin.",
 )
-@click.option("--no-input", is_flag=True, help="Stop at the first open question, exit code 3.")
+@click.option("--no-input", is_flag=True, help="Stop at the first open question with exit code 3.")
 @click.option("--accept", "accepting", is_flag=True, help="Accept the outcome.")
 @by_option
-@click.option("--local", is_flag=True, help="The change is local: a backend task, no record.")
-@click.option("--adr", is_flag=True, help="File it as a record, whatever the category.")
+@click.option("--local", is_flag=True, help="Local change: file a backend decision as a task.")
+@click.option("--adr", is_flag=True, help="File it as a record in any category.")
 @click.option(
     "--supersedes", metavar="UID", callback=given, help="The decision that this one replaces."
 )
-@click.option("--strict", is_flag=True, help="Wait instead of going on without the model.")
 @click.option(
-    "--workflow", "name", metavar="NAME", callback=given, help="Of another package's workflow."
+    "--workflow", "name", metavar="NAME", callback=given, help="A workflow of another package."
+)
+@click.option(
+    "--strict", is_flag=True, help="If the model fails, wait; do not go on with the rules."
 )
 @key_option
 @led
@@ -97,7 +99,7 @@ def start_command(
         message = f"the intention has {len(intention)} parts: put quotes around the whole of it"
         raise click.UsageError(message)
     if by is not None and not accepting:
-        message = "--by names who accepts: give --accept too"
+        message = "--by names the person who accepts: give --accept too"
         raise click.UsageError(message)
     mark = mark_of(local=local, adr=adr)
     wanted = (

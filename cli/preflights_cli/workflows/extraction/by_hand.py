@@ -32,14 +32,20 @@ from preflights_es.workflows.extraction.values import Energy, Importance, ItemTy
 @click.command()
 @click.argument("type_", metavar="task|event|idea", type=click.Choice(get_args(ItemType)))
 @click.argument("title")
-@click.option("--note", "session", metavar="SESSION", callback=given, help="The note it is from.")
-@click.option("--minutes", metavar="MIN[-MAX]", help="Of a task: how long it takes.")
-@click.option("--importance", type=click.Choice(get_args(Importance)), help="Of a task.")
-@click.option("--due", metavar="DATE", help="Of a task, such as 2027-01-31.")
-@click.option("--energy", type=click.Choice(get_args(Energy)), help="Of a task.")
-@click.option("--start", metavar="HH:MM", help="Of an event.")
-@click.option("--end", metavar="HH:MM", help="Of an event.")
-@click.option("--content", metavar="TEXT", help="Of an idea.")
+@click.option(
+    "--note",
+    "session",
+    metavar="SESSION",
+    callback=given,
+    help="Session of the note the item is from.",
+)
+@click.option("--minutes", metavar="MIN[-MAX]", help="Duration of a task.")
+@click.option("--importance", type=click.Choice(get_args(Importance)), help="Importance of a task.")
+@click.option("--due", metavar="DATE", help="Due date of a task, such as 2027-01-31.")
+@click.option("--energy", type=click.Choice(get_args(Energy)), help="Energy that a task needs.")
+@click.option("--start", metavar="HH:MM", help="Start of an event.")
+@click.option("--end", metavar="HH:MM", help="End of an event.")
+@click.option("--content", metavar="TEXT", help="Text of an idea.")
 @language_option
 @key_option
 @recording
@@ -52,7 +58,7 @@ def add_command(
     voice: Voice,
     **said_of: str | None,
 ) -> int:
-    """File an item by hand: of a note that no model could read, or of none.
+    """File an item by hand: from a note that no model could read, or without a note.
 
     \b
     Examples:
@@ -95,7 +101,7 @@ def _said(voice: Voice, step: Step) -> int:
 @key_option
 @common
 def done_command(task: str, app: Request, voice: Voice) -> int:
-    """Say that a task is done.
+    """Mark a task as done.
 
     \b
     Examples:
@@ -111,7 +117,7 @@ def done_command(task: str, app: Request, voice: Voice) -> int:
 @key_option
 @common
 def cancel_command(task: str, app: Request, voice: Voice) -> int:
-    """Say that a task will not be done.
+    """Cancel a task: it will not be done.
 
     \b
     Examples:
@@ -124,17 +130,17 @@ def cancel_command(task: str, app: Request, voice: Voice) -> int:
 
 @click.command()
 @click.argument("task")
-@click.option("--title", metavar="TEXT", help="What there is to do.")
-@click.option("--minutes", metavar="MIN[-MAX]", help="How long it takes; empty for nobody knows.")
-@click.option("--importance", metavar="IMPORTANCE", help="low, normal or high; empty for none.")
-@click.option("--due", metavar="DATE", help="Such as 2027-01-31; empty for none.")
-@click.option("--energy", metavar="ENERGY", help="deep_work, admin or creative; empty for none.")
+@click.option("--title", metavar="TEXT", help="New title.")
+@click.option("--minutes", metavar="MIN[-MAX]", help="New duration; empty for unknown.")
+@click.option("--importance", metavar="IMPORTANCE", help="low, normal or high; empty removes it.")
+@click.option("--due", metavar="DATE", help="Such as 2027-01-31; empty removes it.")
+@click.option("--energy", metavar="ENERGY", help="deep_work, admin or creative; empty removes it.")
 @key_option
 @common
 def edit_command(
     task: str, minutes: str | None, app: Request, voice: Voice, **said_of: str | None
 ) -> int:
-    """Change what a task says; an empty value takes a field away.
+    """Change the fields of a task; an empty value removes a field.
 
     \b
     Examples:

@@ -54,7 +54,7 @@ _EXPECTED = {
 def view_of(handle: Handle) -> NoteView:
     """What can be shown of a note."""
     view = handle.view
-    assert isinstance(view, NoteView), "whoever comes here has looked at the workflow"
+    assert isinstance(view, NoteView), "the caller checked the workflow"
     return view
 
 
@@ -74,7 +74,7 @@ def fields(handle: Handle) -> dict[str, Any]:
 
 
 def item_json(handle: Handle, item: Item) -> dict[str, Any]:
-    """An item with the id that people type; what nobody said is left out."""
+    """An item with the id that people type; unknown values are left out."""
     shape: dict[str, Any] = msgspec.to_builtins(item)
     del shape["number"]
     return {"id": item_id(handle, item), "status": item.status, **shape}

@@ -35,8 +35,8 @@ def note_command() -> None:
     """Write down what is on your mind: it becomes tasks, events and ideas.
 
     `preflights note TEXT` takes a note, also from `--file FILE` or the standard input (see
-    `preflights note take --help`). A note that is one word of the list below, such as "done",
-    needs `--` before it.
+    `preflights note take --help`). Put `--` before a note that begins with a command below, such
+    as "done".
 
     \b
     Examples:

@@ -22,7 +22,7 @@ from preflights_es.workflows.extraction.values import ItemType
 
 
 @click.command()
-@click.option("--unprocessed", is_flag=True, help="Only those that wait to be filed by hand.")
+@click.option("--unprocessed", is_flag=True, help="Only notes that wait to be filed by hand.")
 @reading
 def list_command(unprocessed: bool, app: Request, voice: Voice) -> int:
     """List the notes of this project, newest first.
@@ -65,7 +65,7 @@ def _note_row(handle: Handle) -> dict[str, Any]:
 
 
 @click.command()
-@click.option("--all", "everything", is_flag=True, help="Also those that are over.")
+@click.option("--all", "everything", is_flag=True, help="Also done and cancelled tasks.")
 @reading
 def tasks_command(everything: bool, app: Request, voice: Voice) -> int:
     """List the open tasks of this project, the oldest note's first.

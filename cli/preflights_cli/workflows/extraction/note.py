@@ -32,9 +32,13 @@ BYTES_MAX: Final = 4 * NOTE_MAX + 3  # of a file: every character in four, and a
 
 @click.command()
 @click.argument("text", nargs=-1)
-@click.option("--file", "file", metavar="FILE", callback=given, help="The note; - is stdin.")
-@click.option("--no-input", is_flag=True, help="Stop at the question, exit code 3.")
-@click.option("--strict", is_flag=True, help="Wait instead of leaving the note unprocessed.")
+@click.option(
+    "--file", "file", metavar="FILE", callback=given, help="Read the note from a file; - is stdin."
+)
+@click.option("--no-input", is_flag=True, help="Stop at the question with exit code 3.")
+@click.option(
+    "--strict", is_flag=True, help="If the model fails, wait; do not leave the note unprocessed."
+)
 @language_option
 @key_option
 @led
@@ -49,8 +53,8 @@ def take_command(
 ) -> int:
     """Take a note: from the words given, from --file, or from the standard input.
 
-    A model reads it, or the rules do (--provider mock, the default); at most one question is asked.
-    What no model could read stays as it is, to be filed by hand.
+    A model or the rules (--provider mock, the default) read it, and ask at most one question. If
+    the model fails, the note stays unprocessed: file its items by hand (`preflights note add`).
 
     \b
     Examples:

@@ -1,0 +1,102 @@
+"""Finds the worst habits of our English, with the place and a better wording: `make style` runs it.
+
+It knows words, not sense: a text that passes may still be hard to read (CONTRIBUTING.md says more).
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final, NamedTuple
+
+ROOT: Final = Path(__file__).resolve().parents[1]
+
+SOURCES: Final = ("preflights_es/**/*.py", "cli/**/*.py")
+DOCS: Final = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs/**/*.md")
+
+REPORTED_ONLY: Final = DOCS
+"""Files whose hits are printed but do not fail the check. The aim is an empty tuple."""
+
+LAST_HISTORIC_DECISION: Final = 20
+"""Decisions up to this number are records of their time, and stay as they are."""
+
+HABITS: Final = {
+    # A space stands for any gap, also a line break; words are found in any case.
+    r"nobody(?:'s)?|no one": "name the actor: no process, no user; or use the passive",
+    r"whoever|whomever": "name the actor: the caller, the reader, the process, the person",
+    r"somebody(?:'s)?|anybody|everybody(?:'s)?": "name the actor: a user, another process",
+    r"the world failed": "environment failure (disk, database, provider)",
+    r"look(?:s|ed|ing)? after": "manage, maintain",
+    r"what is kept of": "projections; or the stored fields",
+    r"to be otherwise": "a change to test; what changes",
+    r"(?:is|are) none(?: of (?:its|it|ours|theirs|that)| that|(?=[.,:;)]))": (
+        "say what it is: is invalid, is unknown, is not a number"
+    ),
+    r"(?:is|are) no \w+ but": "say it the straight way: X is a Y; only Z can ...",
+    r"(?:waits?|stays?) for ever": "stay, are never removed",
+}
+
+
+class Found(NamedTuple):
+    """A habit at its place."""
+
+    path: str
+    line: int
+    words: str
+    better: str
+
+    def __str__(self) -> str:
+        return f"{self.path}:{self.line}: {self.words!r}: {self.better}"
+
+
+def _compiled(pattern: str) -> re.Pattern[str]:
+    """Words between which a line may end: in prose, in a comment, between two literals."""
+    gap = r"""(?:[\s#>]|"\s*f?")+"""
+    return re.compile(rf"(?<!\w)(?:{pattern.replace(' ', gap)})(?!\w)", re.IGNORECASE)
+
+
+_HABITS: Final = tuple((_compiled(pattern), better) for pattern, better in HABITS.items())
+_INNOCENT: Final = re.compile(r"\b(?:is|are)\s+None\b|\bthere\s+(?:is|are)\s+none\b")
+
+
+def found(path: str, text: str) -> Iterator[Found]:
+    """The habits of a text, in its order."""
+    text = _INNOCENT.sub(lambda hit: re.sub(r"[^\n]", "~", hit[0]), text)
+    hits = [(hit, better) for habit, better in _HABITS for hit in habit.finditer(text)]
+    for hit, better in sorted(hits, key=lambda one: one[0].start()):
+        yield Found(path, text.count("\n", 0, hit.start()) + 1, " ".join(hit[0].split()), better)
+
+
+def _is_historic(path: Path) -> bool:
+    number = path.name[:4]
+    return path.parent.name == "decisions" and number <= f"{LAST_HISTORIC_DECISION:04}"
+
+
+def _all(patterns: tuple[str, ...]) -> list[Found]:
+    """The habits of all files that a pattern names."""
+    paths = sorted({path for pattern in patterns for path in ROOT.glob(pattern)})
+    return [
+        one
+        for path in paths
+        if not _is_historic(path)
+        for one in found(path.relative_to(ROOT).as_posix(), path.read_text("utf-8"))
+    ]
+
+
+def main() -> int:
+    """Print what is found; 1 where a file that must be clean is not."""
+    failing = tuple(one for one in (*SOURCES, *DOCS) if one not in REPORTED_ONLY)
+    reported, failed = _all(REPORTED_ONLY), _all(failing)
+    for one in reported:
+        print(f"reported only: {one}")
+    for one in failed:
+        print(one)
+    if failed:
+        print(f"Plain English: {len(failed)} places to reword (the table is in {__file__}).")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

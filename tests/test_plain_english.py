@@ -1,0 +1,30 @@
+"""The check of our English finds habits across lines, and leaves code alone."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.plain_english import found
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "# Whoever reads it",
+        "the world\n    # failed",
+        'f"{a} is no note "\n    "but of another workflow"',
+        "ValueError: the address is none.",
+    ],
+)
+def test_a_habit_is_found_where_it_begins(text: str) -> None:
+    (one,) = found("a.py", f"x = 1\n{text}\n")
+    assert (one.path, one.line) == ("a.py", 2)
+    assert one.better
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["if value is None:", "None where there is none.", "it is no longer open, but closed"],
+)
+def test_code_and_plain_words_pass(text: str) -> None:
+    assert not list(found("a.py", text))
