@@ -56,7 +56,7 @@ class Session(Result, frozen=True):
     document: str | None
     """Path of its document, relative to the project's root."""
     view: View
-    """All that its workflow shows of it; for a clarification a `ClarificationView`."""
+    """All that its workflow shows of it, with the fields of its own."""
 
     @classmethod
     def of(cls, step: Step) -> Self:

@@ -207,10 +207,13 @@ def test_a_rebuild_that_was_begun_anew_meanwhile_is_not_called_complete(store: S
 def test_several_can_be_the_first_to_read(store: SqlStore) -> None:
     recorded(store, goldens())
 
-    def look(_number: int) -> int:
+    def look(_number: int) -> bool:
         with closing(SqlStore(address(store), Clock(), Salt())) as theirs:
-            return len(list(following(theirs).rows("sessions", None)))
+            reader = following(theirs)
+            found = len(list(reader.rows("sessions", None)))
+            # A reader that waited too long for another one answers from what is there, and says so.
+            return found == len(goldens()) or bool(reader.behind)
 
     with ThreadPoolExecutor(4) as pool:
-        assert set(pool.map(look, range(8))) == {len(goldens())}
+        assert all(pool.map(look, range(8)))
     assert kept(store) == from_zero(store)
