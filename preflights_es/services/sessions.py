@@ -11,7 +11,7 @@ from contextlib import suppress
 from importlib import import_module
 from typing import Any
 
-from preflights_es.core.errors import LogBusy, Refused
+from preflights_es.core.errors import PreflightsError, Refused
 from preflights_es.core.events import INT_MAX
 from preflights_es.core.ports import Choice
 from preflights_es.projections.decisions import decision, in_force
@@ -162,6 +162,7 @@ def _filed(request: Request, step: Step) -> Session:
     if recalled(step) or step.handle.project != request.process.project:
         return Session.of(step)
     handle: Handle = request.process.documents.finish(step.handle)
-    with suppress(LogBusy):  # another request is writing documents, also those
+    # Trouble with the documents of other sessions is theirs; a later call tries again.
+    with suppress(PreflightsError):
         request.process.finish_pending()
     return Session.of(Step(handle, step.decisions))
