@@ -1,6 +1,6 @@
 """Keeps projections up to date in the background: looks for what moved, again and again.
 
-It is optional: each read of a projection catches up first (docs/decisions/0031).
+It is optional: each read of a projection catches up first (docs/decisions/0018).
 """
 
 from __future__ import annotations

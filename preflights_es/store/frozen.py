@@ -1,7 +1,7 @@
 """The statements and tables of a log in SQLite, compiled beforehand: no SQLAlchemy is imported.
 
 `make freeze` writes both files anew, from `store.core_statements` and from the migrations; a test
-holds them to what those make today (docs/decisions/0021).
+holds them to what those make today (docs/decisions/0017).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The log in a database: SQLite or PostgreSQL.
 
-Statements of SQLAlchemy Core run on the driver's own connection (docs/decisions/0004, 0021).
+Statements of SQLAlchemy Core run on the driver's own connection (docs/decisions/0004, 0017).
 """
 
 from __future__ import annotations
