@@ -76,7 +76,6 @@ class Replayer:
         """
         if not stored:
             raise LogDamaged("the session", 0, "it has no events")
-        codec = self._codec(stored[0].workflow)
         verified(stored, head)
         if erased_before(stored):
             first, events = stored[0], len(stored)
@@ -87,7 +86,7 @@ class Replayer:
                 events=events,
                 trace="",
             )
-        return _Run(codec, stored, self._reasking).result()
+        return _Run(self._codec(stored[0].workflow), stored, self._reasking).result()
 
     def _codec(self, name: str) -> Codec:
         """Made when a session asks for it: that of another package is found by its name."""

@@ -122,7 +122,7 @@ def test_what_the_workflow_does_not_have_is_refused_in_words(house: House) -> No
     id_ = begun(house)[-8:]
     for words, said in (
         (("revise", id_, "tone=x"), "workflow toy no answer can be changed"),
-        (("accept", id_), f"session {id_} is no clarification but of the workflow toy"),
+        (("accept", id_), f"session {id_} is of the workflow toy; only clarifications can be accepted"),
         (("why", id_), f"session {id_} has decided nothing"),
         (("admin", "render", id_), f"session {id_} has no document\n"),
         (("audit", "trail", "--decision", id_), f"session {id_} has decided nothing"),

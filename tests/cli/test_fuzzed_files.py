@@ -97,7 +97,7 @@ def played(case: Case) -> bool:
     before = case.streams()
     flags = case.rng.choice(((), ("--extend",), ("--extend", "--erase")))
     as_json = case.rng.choice(((), ("--json",)))
-    done = case.call("admin", "import", "case.jsonl", *flags, *as_json, codes=(0, 1, 4))
+    done = case.call("admin", "import", "case.jsonl", *flags, *as_json, codes=(0, 1, 4, 5))
     after = case.streams()
     if done.code != 0:
         assert done.err.splitlines()[-1].startswith("preflights: "), done
@@ -113,7 +113,7 @@ def played(case: Case) -> bool:
             told(done, before, after)
     found = case.call("audit", "verify", "--all", "--json", codes=(0,)).json
     assert (found["sessions"], found["events"]) == (len(after), sum(map(len, after.values())))
-    case.call("replay", "case.jsonl", codes=(0, 1, 4))
+    case.call("replay", "case.jsonl", codes=(0, 1, 4, 5))
     if after != before:
         read(case, after)
     return done.code == 0
@@ -165,8 +165,8 @@ def read(case: Case, streams: Streams) -> None:
     listed = case.call("sessions", "--any-project", "--json", codes=(0,)).json["sessions"]
     assert {one["session_id"] for one in listed} == streams.keys()
     for key in case.rng.sample(sorted(streams), min(READ_MAX, len(streams))):
-        case.call("replay", key, codes=(0, 1, 4))
-        case.call("admin", "render", key, codes=(0, 1, 2, 4))
+        case.call("replay", key, codes=(0, 1, 4, 5))
+        case.call("admin", "render", key, codes=(0, 1, 2, 4, 5))
     assert case.streams() == streams, "no reader changes it"
     here = {path.name for path in case.house.folder.iterdir()}
     assert here <= {".git", "docs", "case.db", "case.db-wal", "case.db-shm", "case.jsonl"}
