@@ -15,13 +15,14 @@ _WITHOUT_WIDTH: Final = (
 )
 
 
-def redact_hidden(text: str, kinds: tuple[Kind, ...] = KINDS) -> Redacted:
+def redact_hidden(text: str, kinds: tuple[Kind, ...] = KINDS, *, by_form: bool = False) -> Redacted:
     """What `redact` returns, or the plain form of the text where more is found in that."""
-    found = redact(text, kinds)
+    found = redact(text, kinds, by_form=by_form)
     plain = plain_form(text)
-    if plain != text and len((seen := redact(plain, kinds)).kinds) > len(found.kinds):
-        return seen
-    return found
+    if plain == text:
+        return found
+    seen = redact(plain, kinds, by_form=by_form)
+    return seen if len(seen.kinds) > len(found.kinds) else found
 
 
 def plain_form(text: str) -> str:

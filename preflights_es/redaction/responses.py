@@ -35,6 +35,14 @@ def response_redacted(text: str) -> str:
     return "".join(_pieces(text, DEPTH_MAX))
 
 
+def label_redacted(text: str) -> str:
+    """A provider's name or id as it is recorded.
+
+    An id looks as random as a key does, so only a form that a vendor documents goes.
+    """
+    return redact_hidden(text, KINDS_OF_RESPONSES, by_form=True).text
+
+
 def _pieces(text: str, depth: int) -> Iterator[str]:
     name, done = "", 0
     for found in compiled(_STRING).finditer(text):
