@@ -54,7 +54,7 @@ _TRIGGERS: Final = (
     "mdp|contrase|clave|clé|cle|llave|jeton|identifiant|cuenta|compte|"
     "code|digo|nip|connexion|conexi|accè|acces|"
     "login|log in|sign in|connect as|cred|zugang|anmelde|account|konto|sig=|identified by|"
-    " -p|mysql|mariadb| -a| -hp| -u| -w|--user|hooks.|/webhook|tcp(|echo|net user|sqlplus|"
+    " -p|openssl|mysql|mariadb| -a| -hp| -u| -w|--user|hooks.|/webhook|tcp(|echo|net user|sqlplus|"
     "masterauth|securestring"
 )
 

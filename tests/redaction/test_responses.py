@@ -57,7 +57,33 @@ RESPONSES = [
     ),
     (r'{"a": "\ud800 ada@example.com"}', r'{"a": "\ud800 [redacted:email]"}'),
 ]
+TAGGED = "".join(chr(0xE0000 + ord(c)) for c in GITHUB)
+NOISE = "9f8e7d6c5b4a39281706f5e4d3c2b1a0"
+RESPONSES += [
+    (r'{"question":"mail ada\u0040example.org an', '{"question":"mail [redacted:email] an'),
+    (r"{'q': 'mail ada\u0040example.org'}", "{'q': 'mail [redacted:email]'}"),
+    (r"mail ada\x40example.org or", "mail [redacted:email] or"),
+    (r"mail ada\u{40}example.org or", "mail [redacted:email] or"),
+    (r'{"a":"{\"b\":\"ada\\u0040example.org', r'{"a":"{\"b\":\"[redacted:email]'),
+    (r'{"a": "\x ada\u0040example.org"}', r'{"a": "\x [redacted:email]"}'),
+    (r'{"a": "\x ada@example.org"}', r'{"a": "\x [redacted:email]"}'),
+    ("ada&#64;example.org", "[redacted:email]"),
+    ('{"a": "ada&#x40;example.org"}', '{"a": "[redacted:email]"}'),
+    ("ada&commat;example.org", "[redacted:email]"),
+    (TAGGED, "[redacted:token]"),
+    (f'{{"a": "use {TAGGED}"}}', '{"a": "use [redacted:token]"}'),
+    (f'{{"name":"api_key","value":"{NOISE}"}}', '{"name":"api_key","value":"[redacted:key]"}'),
+    (f'{{"key": "token", "value": "{NOISE}"}}', '{"key": "token", "value": "[redacted:token]"}'),
+    (f'["api key","{NOISE}"]', '["api key","[redacted:key]"]'),
+]
 UNTOUCHED = [
+    '{"name": "api_key", "value": "required"}',
+    '{"name": "theme", "value": "api-key-2"}',
+    '["api key", "oauth2"]',
+    '["API key", "JWT-RS256", "session-cookies"]',
+    f'["sha256", "{NOISE}"]',
+    r"a\u0062c &amp; d &#233; \ud800 \u0022",
+    "\U0001f3f4\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f",
     "",
     "{}",
     '{"category": "Authentication", "question": "Email/Password or OAuth?"}',
@@ -187,7 +213,24 @@ def test_a_response_is_redacted_once(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "unit", ['{"', '":"', '"a":"b",', "\\", '\\"', ":  ", '"\\u0040"', "[[", '"{\\"', '\\\\\\"a']
+    "unit",
+    [
+        '{"',
+        '":"',
+        "\\u",
+        "&#",
+        "\\u{",
+        "\\ud800",
+        '"key","',
+        '"a":"b",',
+        "\\",
+        '\\"',
+        ":  ",
+        '"\\u0040"',
+        "[[",
+        '"{\\"',
+        '\\\\\\"a',
+    ],
 )
 def test_a_response_of_a_million_characters_takes_linear_time(unit: str) -> None:
     text = unit * (1_000_000 // len(unit))

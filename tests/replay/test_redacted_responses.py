@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Any
 
 import pytest
 
@@ -69,7 +70,7 @@ def test_code_of_ours_is_asked_again_and_says_what_is_recorded(run: Runner, text
 
 
 def test_a_model_recorded_before_names_were_redacted_is_said_again(run: Runner) -> None:
-    named = {
+    named: dict[str, Any] = {
         "model": "m ada@example.com",
         "stop_reason": "ada@example.com",
         "request_id": "a@b.com",

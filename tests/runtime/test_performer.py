@@ -605,7 +605,11 @@ def test_no_field_of_a_provider_is_recorded_with_a_secret(processes: Processes, 
     ada = processes.another()
     begun(ada)
     token = "ghp_" + "a1" * 18
-    named = {"model": f"gpt-x {token}", "stop_reason": f"for {token}", "request_id": token}
+    named: dict[str, Any] = {
+        "model": f"gpt-x {token}",
+        "stop_reason": f"for {token}",
+        "request_id": token,
+    }
     cut = LLMTruncatedError(
         f"cut {token}", received=rf'{{"a": "ada\u0040example.com {token}', **named
     )
