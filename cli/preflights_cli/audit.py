@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -35,7 +35,7 @@ from preflights_es.core.ids import short
 from preflights_es.core.ports import Head
 from preflights_es.core.text import shown
 from preflights_es.core.times import iso
-from preflights_es.projections.verification import Astray
+from preflights_es.projections.verification import Astray, Holding
 from preflights_es.services.request import Request
 from preflights_es.store import checkpoint
 from preflights_es.store.checkpoint import Checkpoint
@@ -115,9 +115,7 @@ def verify_command(
         found = replace(found, projections=projections, broken=_all(app, beside, found, scope))
         if others := app.process.store.counts()["sessions"] - len(heads):
             skipped.append(f"{counted(others, 'session')} of other projects (--all)")
-    if holding.unread:
-        them = f"{counted(holding.unread, 'session')} that verify and cannot be folded"
-        skipped.append(f"what follows from {them} (`preflights sessions --all` lists them)")
+    skipped += _passed_over(holding)
     found = replace(found, skipped=tuple(skipped), unwritten=tuple(beside.unwritten))
     compared = comparison.result() if comparison else None
     if remembered and (other := _renamed(app, remembered)):
@@ -171,6 +169,15 @@ def _renamed(app: Request, remembered: Checkpoint) -> Broken | None:
 def _named(app: Request, typed: Sequence[str]) -> Sequence[Head]:
     heads = (app.process.store.head(app.sessions.resolved(one)) for one in typed)
     return [head for head in heads if head is not None]
+
+
+def _passed_over(holding: Holding) -> Iterator[str]:
+    if holding.unread:
+        them = f"{counted(holding.unread, 'session')} that cannot be folded"
+        yield f"what follows from {them} (see `preflights sessions --all`)"
+    if holding.unknown:
+        them = f"{counted(holding.unknown, 'session')} of a workflow that is not known here"
+        yield f"what follows from {them} (see `preflights sessions --status unknown`)"
 
 
 def _broken(broken: Broken) -> str:

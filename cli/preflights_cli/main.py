@@ -189,7 +189,7 @@ def _drop_output() -> None:
 
 def _misused(error: click.ClickException, arguments: Iterable[str]) -> int:
     """click's own words, on one line, and where to read on."""
-    from preflights_es.core.text import shortened, shown
+    from preflights_es.core.text import one_line, shortened, shown
 
     if isinstance(error, click.exceptions.NoArgsIsHelpError):
         error.show()
@@ -197,9 +197,20 @@ def _misused(error: click.ClickException, arguments: Iterable[str]) -> int:
     context = error.ctx if isinstance(error, click.UsageError) else None
     command = next((a for a in arguments if a in commands()), "")
     path = context.command_path if context else f"preflights {command}".rstrip()
-    message = shortened(shown(error.format_message()), MESSAGE_MAX).removesuffix(".")
+    words = _misplaced(error) or one_line(error.format_message())
+    message = shortened(shown(words), MESSAGE_MAX).removesuffix(".")
     click.echo(f"preflights: {message} (see `{path} --help`)", err=True)
     return error.exit_code
+
+
+def _misplaced(error: click.ClickException) -> str:
+    """What to do where an option of the commands stands in front of the command; or nothing."""
+    if not isinstance(error, click.NoSuchOption) or error.ctx is None or error.ctx.parent:
+        return ""
+    option = error.option_name
+    if option not in ("-q", "--quiet", "-v", "--verbose", "--json"):
+        return ""
+    return f"{option} stands behind the command: preflights COMMAND {option}"
 
 
 def _environment_failed(error: OSError) -> int:

@@ -201,6 +201,8 @@ def ask(voice: Voice, question: Question) -> None:
 
 def _next(handle: Handle, status: str) -> str:
     id_ = short(handle.session_id)
+    if handle.workflow.missing:  # what is missing is said above, in place of the intention
+        return f"Until it is here, only its events can be read: preflights log {id_}"
     return {
         "needs_answers": f"Answer with: preflights answer {id_} VALUE",
         "waiting": f"Ask the model again with: preflights resume {id_}",

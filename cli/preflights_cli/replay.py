@@ -12,9 +12,10 @@ from msgspec.structs import replace
 
 from preflights_cli.common import Voice, given, reading
 from preflights_cli.divergences import say_divergence
-from preflights_cli.main import EXIT_REFUSED
+from preflights_cli.main import EXIT_ENVIRONMENT, EXIT_REFUSED
 from preflights_cli.replay_options import Asked, Stream
 from preflights_cli.transfer import sessions_of
+from preflights_es.core.errors import WorkflowMissing
 from preflights_es.core.ids import short
 from preflights_es.core.text import shown
 from preflights_es.replay.replayer import Replay, Replayer
@@ -99,11 +100,23 @@ def replay_command(
 def _strict(streams: Iterable[Stream], voice: Voice, *, everything: bool) -> int:
     replayer = Replayer(WORKFLOWS, own_code())
     # What is not shown is not held: a file may have many sessions that differ in every event.
-    results = [_kept(replayer.replay(stored, head), everything) for stored, head in streams]
+    results: list[tuple[Replay, int]] = []
+    unknown: list[tuple[str, WorkflowMissing]] = []
+    for stored, head in streams:
+        try:
+            results.append(_kept(replayer.replay(stored, head), everything))
+        except WorkflowMissing as missing:
+            unknown.append((stored[0].session_id, missing))
+    if unknown and not results:
+        raise unknown[0][1]
     voice.json({"format": "replay/1", "sessions": [_json(r, n) for r, n in results]})
     for result, differences in results:
         _say(voice, result, differences)
-    return 0 if all(r.status == "identical" for r, _ in results) else EXIT_REFUSED
+    for session_id, why in unknown:
+        voice.warn(f"session {short(session_id)} is not replayed: {why}")
+    if any(result.status != "identical" for result, _ in results):
+        return EXIT_REFUSED
+    return EXIT_ENVIRONMENT if unknown else 0
 
 
 def _kept(result: Replay, everything: bool) -> tuple[Replay, int]:

@@ -11,7 +11,7 @@ from typing import Final
 
 import msgspec
 
-from preflights_es.core.errors import LogFromFuture, ProjectionDamaged
+from preflights_es.core.errors import LogFromFuture, ProjectionDamaged, WorkflowMissing
 from preflights_es.core.ports import Head, Keeping, Kept, Registered, Row, Stored, Stream
 from preflights_es.projections.folding import Read, Reader
 from preflights_es.projections.projection import Projection
@@ -64,6 +64,8 @@ class Holding:
         self._astray: list[Astray] = []
         self.unread = 0
         """Sessions that verify, and that this program cannot fold."""
+        self.unknown = 0
+        """Sessions that verify, and whose workflow is not here."""
 
     def look(self, head: Head, events: Sequence[Stored]) -> Read | None:
         """A session that verifies; one of a newer program is passed over.
@@ -71,10 +73,15 @@ class Holding:
         Returns:
             How it was read; None where it cannot be folded.
         """
-        read = self._read(Stream(head, tuple(events)))
-        self.unread += read is None or read.trouble in ("damaged", "faulted")
-        if read is None:
+        try:
+            read = self._reader.read(Stream(head, tuple(events)))
+        except WorkflowMissing:
+            self.unknown += 1
             return None
+        except LogFromFuture:
+            self.unread += 1
+            return None
+        self.unread += read.trouble in ("damaged", "faulted")
         self._page.append(self._rows(read))
         if len(self._page) >= PAGE:
             self._settle()

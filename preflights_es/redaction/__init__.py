@@ -11,6 +11,6 @@ without a bound consumes what it has read. Storage and the words for the person 
 
 from preflights_es.redaction.hidden import redact_hidden
 from preflights_es.redaction.masking import Redacted, redact
-from preflights_es.redaction.responses import response_redacted
+from preflights_es.redaction.responses import label_redacted, response_redacted
 
-__all__ = ["Redacted", "redact", "redact_hidden", "response_redacted"]
+__all__ = ["Redacted", "label_redacted", "redact", "redact_hidden", "response_redacted"]

@@ -13,15 +13,25 @@ _WITHOUT_WIDTH: Final = (
     "[\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069"
     f"\ufe00-\ufe0f\ufeff{TAGS}]"
 )
+_TAG: Final = 0xE0000
 
 
-def redact_hidden(text: str, kinds: tuple[Kind, ...] = KINDS) -> Redacted:
-    """What `redact` returns, or the plain form of the text where more is found in that."""
-    found = redact(text, kinds)
-    plain = plain_form(text)
-    if plain != text and len((seen := redact(plain, kinds)).kinds) > len(found.kinds):
-        return seen
+def redact_hidden(text: str, kinds: tuple[Kind, ...] = KINDS, *, by_form: bool = False) -> Redacted:
+    """What `redact` returns, or another reading of the text where more is found in that."""
+    found = redact(text, kinds, by_form=by_form)
+    for form in readings(text):
+        seen = redact(form, kinds, by_form=by_form)
+        if len(seen.kinds) > len(found.kinds):
+            found = seen
     return found
+
+
+def readings(text: str) -> tuple[str, ...]:
+    """What else the text says: without invisible characters, and with the tags read as ASCII."""
+    if text.isascii():
+        return ()
+    read = plain_form(compiled(f"[{TAGS}]").sub(lambda tag: chr(ord(tag.group()) - _TAG), text))
+    return tuple({plain_form(text): None, read: None})
 
 
 def plain_form(text: str) -> str:

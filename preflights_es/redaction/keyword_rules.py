@@ -45,7 +45,7 @@ _KIND_OF_LABEL: Final[dict[str, Kind]] = {
 }
 _USER_BEFORE: Final = (
     r"\b(?:user|login|username|benutzer|benutzername|nutzer|name|usuario|utilisateur|identifiant)[\"']?(?:\s?[:=]\s?\S{1,40}[,;]?\s"
-    r"|\s\S{1,40}(?:,|\s(?:and|und|with|mit|et|avec|y|con))\s)(?:the\s|das\s|le\s|la\s)?[\"']?$"
+    r"|\s(?:(?:is|ist|est|es)\s)?\S{1,40}(?:,|\s(?:and|und|with|mit|et|avec|y|con))\s)(?:the\s|das\s|le\s|la\s)?[\"']?$"
 )
 _DESIGN_BEFORE: Final = (
     r"(?:design|colou?r|css|theme|spacing|syntax|pad|eos|bos|stop|publickey)[ _-]*$"

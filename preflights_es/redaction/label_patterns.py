@@ -8,7 +8,7 @@ from typing import Final
 
 from preflights_es.redaction.allowlist_words import is_adjective
 from preflights_es.redaction.classifier import Manner, Place, Told, gives_away, is_phrase
-from preflights_es.redaction.patterns import VALUE_MAX, compiled
+from preflights_es.redaction.patterns import VALUE_MAX, compiled, words
 from preflights_es.redaction.values import Extent, told_at, value_at, whole
 
 _VERB: Final = r"(?:is|was|ist|war|lautete?|hei(?:ß|ss)t)"
@@ -85,6 +85,8 @@ _WAYS: Final = (
         rf"\s{{1,3}}{_OWNER}(?:[ /-]{{1,3}}{_OWNER}){{0,3}}"
         rf"(?:\s{{0,3}}(?P<owner>[:=])\s{{0,3}}|{_ROMANCE_VERB})"
     ),
+    # mot de passe provisoire x
+    rf"(?P<adjective>\s{{1,3}}{_OWNER}\s{{1,3}})(?=[\"'`“„«]?\S{{0,64}}[0-9])",
     # le mot de passe est x, le mdp c'est x, la contraseña de la base es x
     _ROMANCE_VERB,
     (
@@ -147,6 +149,8 @@ def _is_open(way: re.Match[str], place: Place) -> bool:
     match way.lastgroup:
         case "flag":
             return place.flag
+        case "adjective":
+            return place.romance
         case "default":
             return place.literal
         case _:
@@ -167,11 +171,20 @@ def _manner(found: re.Match[str], place: Place) -> Manner:
             return "loose"
 
 
-_PHRASE: Final = r"[a-zäöüß]{3,12}(?: [a-zäöüß]{3,12}){3,9}(?=[.!]?\s*(?:\n|$))"
+_WORDS: Final = r"[a-zäöüß]{3,12}(?: [a-zäöüß]{3,12})"
+_PHRASE: Final = rf"(?:{_WORDS}{{3,9}}|{_WORDS}{{1,9}} \d{{1,4}})(?=[.!]?\s*(?:\n|$))"
+# A place in a document, and what is counted: "siehe Seite 12", "step 3".
+_NUMBERED: Final = r"""
+    see siehe voir ver page seite section abschnitt kapitel chapter chapitre step schritt version
+    ticket issue line zeile ligne table tabelle row zeile column spalte field feld room raum rule
+    regel point punkt item option level stufe stage phase part teil figure appendix anhang about
+    top bottom number nummer plus minus equals over under least most exactly genau etwa mindestens
+    höchstens maximal minimal first last only nur between zwischen since seit year jahr day tag
+"""
 
 
 def _phrase(text: str, span: Extent, told: Told, place: Place) -> Extent | None:
-    """Four words and more to the end of the line, none of them of a sentence: a passphrase."""
+    """A passphrase: four words and more, or a number behind two, none of them of a sentence."""
     if place.need != "word" or told.quote or told.manner == "loose":
         return None
     if place.romance and told.manner == "is":  # what is said of it, in more words than one
@@ -179,9 +192,11 @@ def _phrase(text: str, span: Extent, told: Told, place: Place) -> Extent | None:
     found = compiled(_PHRASE).match(text, span.start)
     if not found or not is_phrase(found.group()):
         return None
-    return (
-        None if any(is_adjective(word) for word in found.group().split()) else Extent(*found.span())
-    )
+    spoken = found.group().split()
+    numbered = told.manner == "is" or any(word in words(_NUMBERED) for word in spoken)
+    if spoken[-1].isdigit() and numbered:
+        return None
+    return None if any(is_adjective(word) for word in spoken) else Extent(*found.span())
 
 
 def another(text: str, low: str, place: Place, done: int) -> Extent | None:

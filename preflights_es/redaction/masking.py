@@ -21,19 +21,22 @@ class Redacted(NamedTuple):
     """What was replaced, in order of appearance, one entry a replacement."""
 
 
-def redact(text: str, kinds: tuple[Kind, ...] = KINDS) -> Redacted:
+def redact(text: str, kinds: tuple[Kind, ...] = KINDS, *, by_form: bool = False) -> Redacted:
     """The text with `[redacted:kind]` in place of each secret of these kinds.
 
     Redacting it again changes nothing and reports no kinds.
+
+    Args:
+        by_form: only what is known by its own form, such as `ghp_...`, and no place or label.
     """
     if not worth_a_look(text):
         return Redacted(text, ())
-    from preflights_es.redaction.rules import RULES
+    from preflights_es.redaction.rules import RULES, SHAPED
 
     masked = _masked(text)
     for _ in range(ROUNDS_MAX):
         count = len(masked.marks)
-        for spans in RULES:
+        for spans in SHAPED if by_form else RULES:
             found = (span for span in spans(masked.text) if span[2] in kinds)
             masked = _replaced(masked, tuple(found))
         if len(masked.marks) == count:
@@ -51,7 +54,7 @@ _TRIGGERS: Final = (
     "mdp|contrase|clave|clé|cle|llave|jeton|identifiant|cuenta|compte|"
     "code|digo|nip|connexion|conexi|accè|acces|"
     "login|log in|sign in|connect as|cred|zugang|anmelde|account|konto|sig=|identified by|"
-    " -p|mysql|mariadb| -a| -hp| -u| -w|--user|hooks.|/webhook|tcp(|echo|net user|sqlplus|"
+    " -p|openssl|mysql|mariadb| -a| -hp| -u| -w|--user|hooks.|/webhook|tcp(|echo|net user|sqlplus|"
     "masterauth|securestring"
 )
 

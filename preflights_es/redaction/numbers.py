@@ -37,10 +37,20 @@ def cards(text: str) -> Iterator[Span]:
     position = 0
     while found := compiled(_CARD).search(text, position):
         end = next((end for end in _ends(found.group()) if _is_card(found.group()[:end])), 0)
+        end = 0 if _is_measured(text, found) else end
         if end:
             yield found.start(), found.start() + end, "card"
         # The next group may begin a number as well.
         position = found.start() + (end or 4)
+
+
+def _is_measured(text: str, found: re.Match[str]) -> bool:
+    """A number in one run with a unit behind it, and no word of paying before it."""
+    if not found.group().isdigit() or not compiled(_MEASURED).match(text, found.end()):
+        return False
+    before = text[max(0, found.start() - 40) : found.start()]
+    money = compiled(_MONEY).match(text, found.end())
+    return money is None and compiled(_PAID_WITH).search(before) is None
 
 
 def _ends(candidate: str) -> tuple[int, ...]:
@@ -168,6 +178,13 @@ _UNITS: Final = (
 _MEASURED: Final = (
     rf"(?i)[{_BLANK}](?:(?:more|new|active|unique|total|additional|extra|neue|weitere|nouve(?:lles|aux)|"
     rf"nuev[ao]s|of|de)[{_BLANK}])?(?:{_UNITS})(?![\w'\u2019])"
+)
+# Money, or one letter, which is no sure unit behind a card.
+_MONEY: Final = (
+    rf"(?i)[{_BLANK}](?:\w(?!\w)|eur|usd|gbp|chf|jpy|cny|inr|dollar|d[oó]lar|pound|franc|franken)"
+)
+_PAID_WITH: Final = (
+    r"(?i)(?:card|karte|carte|tarjeta|visa|amex|\b(?:pay|paid|pagar)|charge|zahl|\b(?:cc|pan)\b)"
 )
 _AMOUNT: Final = (
     r"(?i)(?:[€$£¥₹]|\b(?:eur|usd|gbp|chf|bytes|octets|rows|lines|requests|zeilen|lignes|filas|delta|"

@@ -23,6 +23,8 @@ mariadb | (?i:\bmariadb[\w.-]{0,24})«C»-«M»p(?!ort\b|rotocol)«P»
 rar | (?i:\b(?:un)?rar«X»)«C»-h?p«P»
 -p | (?i:\b(?:sqlcmd|osql|isql|bcp|zip|unzip)«X»)«C»-P«B»«P»
 -w | (?i:\bldap[a-z]+«X»)«C»-w«B»«P»
+mosquitto | (?i:\bmosquitto_(?:pub|sub|rr)«X»)«C»-P«B»(?!-)«P»
+openssl | (?i:\bopenssl«X»\s+(?:enc|aes[\w-]{1,20}))«C»-k[ \t]+(?![-:])«P»
 -a | (?i:\bredis-cli«X»)«C»-a«B»(?!-)«P»
 -p | (?<![^\s`"'(])-u["']?[\w.@][\w.@-]{0,63}["']?\s+-p«P»
 -p | (?<![^\s`"'(])-u\s["']?[\w.@][\w.@-]{0,63}["']?\s+-p["']?(?P<loose>«A»{3,})
@@ -30,7 +32,7 @@ rar | (?i:\b(?:un)?rar«X»)«C»-h?p«P»
 _ABSENT: Final = r"[$<{%\[(]|[xX*•._#?-]+$"
 # What is glued to -p in other programs: `gcc -pthread`, `find -path`, `pytest -pno:cacheprovider`.
 _OTHERS: Final = (
-    r"(?:thread|edantic(?:-errors)?|ipe|ie|g|rint[\w-]*|ath|rune|erm|lugins?|arallel|atch|rofile|roject|"
+    r"(?:thread|edantic(?:-errors)?|ipe(?:line)?s?|ie|g|rint[\w-]*|ath|rune|erm|lugins?|arallel|atch|rofile|roject|"
     r"rivate|ublic|rocess|rogress|rotocol|ackage|arents|ython\d?|ager|arse|review|retty|refix|od)$|no:\w"
 )
 _SAID: Final = """

@@ -15,19 +15,9 @@ from preflights_es.redaction.private_keys import private_keys
 from preflights_es.redaction.token_formats import shapes, web_tokens
 
 # The order is a priority: an exact shape before a place, a place before an address.
-RULES: Final[tuple[Callable[[str], Iterator[Span]], ...]] = (
-    *(
-        private_keys,
-        shapes,
-        web_tokens,
-        options,
-        places,
-        ibans,
-        cards,
-        phones,
-        headers,
-        pairs,
-        labels,
-    ),
-    *(emails, escaped_emails),
-)
+_SHAPES: Final = (private_keys, shapes, web_tokens)
+_PLACES: Final = (options, places, ibans, cards, phones, headers, pairs, labels)
+_ADDRESSES: Final = (emails, escaped_emails)
+RULES: Final[tuple[Callable[[str], Iterator[Span]], ...]] = (*_SHAPES, *_PLACES, *_ADDRESSES)
+SHAPED: Final = (*_SHAPES, *_ADDRESSES)
+"""What is known by its own form, whatever stands around it."""

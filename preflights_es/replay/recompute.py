@@ -90,9 +90,10 @@ def said(events: Iterable[Event]) -> frozenset[str]:
     found: set[str | None] = set()
     for event in events:
         if isinstance(event, CompletionReceived):
-            found.add(event.text)
+            found |= {event.text, event.model, event.stop_reason, event.request_id}
         elif isinstance(event, CompletionFailed):
             found |= {event.message, event.received}
+            found |= {event.model, event.stop_reason, event.request_id}
     return frozenset(text for text in found if text)
 
 

@@ -23,7 +23,7 @@ from preflights_es.core.errors import (
 from preflights_es.core.events import Actor, Outcome
 from preflights_es.core.ports import Claim, Provider, Store
 from preflights_es.core.session import Session
-from preflights_es.redaction import redact, response_redacted
+from preflights_es.redaction import label_redacted, redact_hidden, response_redacted
 
 CALL_MS: Final = 60_000  # what a call may take where the provider does not tell its `timeout_s`
 MARGIN_MS: Final = 15_000  # beyond the call: a recording may wait as long for the log (log.md, 10)
@@ -142,9 +142,9 @@ class Performer:
             call=request.call,
             text=text,
             text_base64=got.text_base64 or raw,
-            model=_plain(got.model),
-            stop_reason=_plain(got.stop_reason),
-            request_id=_plain(got.request_id),
+            model=self._safe(_plain(got.model), label_redacted),
+            stop_reason=self._safe(_plain(got.stop_reason), label_redacted),
+            request_id=self._safe(_plain(got.request_id), label_redacted),
             input_tokens=got.input_tokens,
             output_tokens=got.output_tokens,
             latency_ms=self._since_ms(began),
@@ -166,10 +166,10 @@ class Performer:
             return failed
         return msgspec.structs.replace(
             failed,
-            received=self._safe(_plain(error.received), _redacted),
-            model=_plain(error.model),
-            stop_reason=_plain(error.stop_reason),
-            request_id=_plain(error.request_id),
+            received=self._safe(_plain(error.received), _cut_off),
+            model=self._safe(_plain(error.model), label_redacted),
+            stop_reason=self._safe(_plain(error.stop_reason), label_redacted),
+            request_id=self._safe(_plain(error.request_id), label_redacted),
             input_tokens=error.input_tokens,
             output_tokens=error.output_tokens,
         )
@@ -221,7 +221,12 @@ def _valid(text: str | None) -> tuple[str | None, str | None]:
 
 
 def _redacted(text: str) -> str:
-    return redact(text).text
+    return redact_hidden(text).text
+
+
+def _cut_off(text: str) -> str:
+    """A response that is no answer: it decides nothing, so that every kind of secret goes."""
+    return _redacted(response_redacted(text))
 
 
 def _plain(text: str) -> str:

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from hashlib import sha256
 from pathlib import Path, PurePosixPath
 from typing import Final
+from unicodedata import category
 
 from preflights_es.core.errors import SettingsError
 from preflights_es.core.events import ActorKind
@@ -167,6 +168,9 @@ def folder(key: str, source: Source | None, told: str | None, default: str) -> s
     leads_out = parts.is_absolute() or ".." in parts.parts or "\\" in folder
     if leads_out or line_trouble(folder, TEXT_MAX):
         error = f"found {folder!r}, expected a folder inside the project, with forward slashes"
+        raise wrong_setting(source, key, error)
+    if any(category(c) == "Cf" for c in folder):
+        error = f"found {folder!r}, with a character that is not seen: take it out"
         raise wrong_setting(source, key, error)
     if any(map(is_git, parts.parts)):
         error = f"found {folder!r}, a folder that belongs to git: name another one"

@@ -176,3 +176,32 @@ def test_it_leaves_and_comes_back(house: House, tmp_path: Path) -> None:
     assert "was erased" in house.call("answer", id_, "tone=kind", code=1).err
     assert "erased" in house.call("replay", id_, code=1).out
     assert house.call("audit", "verify", "--json").json["erased"] == 1
+
+
+def test_a_workflow_that_is_not_here_stops_no_other_session(house: House) -> None:
+    id_, toys = begun(house), WORKFLOWS["toy"]
+    house.call("note", "milk")
+    known = house.call("sessions", "--json").json["sessions"]
+    (note,) = (one["session_id"] for one in known if one["session_id"] != id_)
+    del WORKFLOWS["toy"]
+    try:
+        shown = house.call("show", id_)
+        assert "the workflow 'toy' is not known here: install the package that has it" in shown.out
+        hint = f"preflights log {id_[-8:]}"
+        assert hint in shown.out + shown.err
+        assert f"preflights show {id_[-8:]}" not in shown.out + shown.err
+        house.call(*hint.split()[1:])
+        for ids in ((id_, note), (note, id_)):
+            done = house.call("replay", "--all", *ids, code=5)
+            assert f"{note[-8:]} identical" in done.out
+            said = f"session {id_[-8:]} is not replayed: the workflow 'toy' is not known here: "
+            assert done.err.count("\n") == 1
+            assert said in done.err
+            sessions = house.call("replay", "--json", *ids, code=5).json["sessions"]
+            assert [one["session_id"] for one in sessions] == [note]
+        skipped = house.call("audit", "verify", "--json").json["skipped"]
+        them = "what follows from 1 session of a workflow that is not known here"
+        assert skipped == [f"{them} (see `preflights sessions --status unknown`)"]
+        assert id_[-8:] in house.call("sessions", "--status", "unknown").out
+    finally:
+        WORKFLOWS["toy"] = toys

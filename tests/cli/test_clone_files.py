@@ -204,6 +204,16 @@ def test_a_folder_of_gits_is_refused_with_its_line(house: Project, key: str, fol
     assert {*house.folder.rglob("*")} == {*before, settings}
 
 
+@pytest.mark.parametrize("folder", [".gi\u200ct/hooks", "do\u200bcs", "docs\u202e/x", "\U000e0041"])
+def test_a_folder_with_a_character_that_is_not_seen_is_refused(house: Project, folder: str) -> None:
+    done = configured(house, "decisions", folder)
+    assert done.code == 2
+    assert "preflights.toml, line 2: decisions: found" in done.err
+    assert "a character that is not seen" in done.err
+    assert folder not in done.err
+    assert done.is_safe()
+
+
 @pytest.mark.parametrize("to", [".git", ".git/hooks", "sub/.git", "store", "store/worktrees/one"])
 def test_a_link_to_a_folder_of_gits_gets_no_document(house: Project, to: str) -> None:
     for store in ("sub/.git", "store"):

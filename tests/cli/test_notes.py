@@ -127,6 +127,25 @@ def test_what_stands_behind_two_dashes_is_the_note(
     assert done.json["note"] == note
 
 
+@pytest.mark.parametrize(
+    ("words", "meant"),
+    [("lst", "list"), ("lsit", "list"), ("lists", "list"), ("task", "tasks"), ("Dona", "done")],
+)
+def test_a_slip_of_a_command_is_no_note(house: Project, words: str, meant: str) -> None:
+    for typed in ((words,), (words, "--json"), ("--json", words)):
+        done = house.call("note", *typed)
+        assert (done.code, done.out) == (2, "")
+        assert f"did you mean `note {meant}`? To take it as a note: preflights note -- " in done.err
+    assert house.call("note", "--json", "--", words).json["note"] == words
+
+
+@pytest.mark.parametrize("word", ["milk", "lost+found", "listing", "do", "a list", "cake", "lsit"])
+def test_another_word_is_a_note(house: Project, word: str) -> None:
+    assert house.call("note", "take", word, "--json").json["note"] == word
+    if word != "lsit":
+        assert house.call("note", word, "--json").json["note"] == word
+
+
 def test_an_item_whose_title_begins_with_a_dash_is_filed(house: Project) -> None:
     done = house.call("note", "add", "--json", "task", "--", "- Milch")
     assert done.code == 0, done.err

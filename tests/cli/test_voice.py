@@ -62,6 +62,11 @@ def test_help_names_every_command_and_exit_code(house: Project) -> None:
         (("zzz",), "No such command 'zzz'"),
         (("show", "last", "more"), "Got unexpected extra argument (more)"),
         (("admin", "completion", "tcsh"), "'tcsh' is not one of 'bash', 'zsh', 'fish'"),
+        (("admin", "completion"), "'{bash|zsh|fish}'. Choose from: bash, zsh, fish (see"),
+        (("note", "add"), "'task|event|idea'. Choose from: task, event, idea (see"),
+        (("-v", "sessions"), "-v stands behind the command: preflights COMMAND -v (see"),
+        (("--json", "sessions"), "--json stands behind the command: preflights COMMAND --json"),
+        (("-q", "show", "last"), "-q stands behind the command: preflights COMMAND -q"),
     ],
 )
 def test_a_slip_is_said_in_one_line(house: Project, words: tuple[str, ...], message: str) -> None:

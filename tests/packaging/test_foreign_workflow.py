@@ -176,7 +176,7 @@ def test_without_its_package_it_is_listed_verified_exported_and_erased(
         assert MISSING in house.out("show", id_)
         assert "action_asked" in house.out("log", id_)
         assert "Ada" in house.out("audit", "trail", "--session", id_)
-        assert "verif" in house.out("audit", "verify")
+        assert "of a workflow that is not known here" in house.out("audit", "verify")
         file = tmp_path / "kept.jsonl"
         house.call("admin", "export", id_, "-o", str(file))
         for words in (

@@ -213,6 +213,8 @@ pw: sesam
     pw: [redacted:password]
 """
 SENTENCES = r"""
+login is root with pass toor123
+    login is root with pass [redacted:password]
 the password is "correct horse"
     the password is "[redacted:password]"
 PASSWORD is hunter2
@@ -313,6 +315,8 @@ Unlock with PIN 0815
     Unlock with PIN [redacted:password]
 """
 GERMAN = r"""
+Mein Passwort: hallo welt 123
+    Mein Passwort: [redacted:password]
 Passwort: geheim123
     Passwort: [redacted:password]
 Das Passwort ist geheim123
@@ -762,6 +766,14 @@ def test_a_credential_goes_by_its_shape(secret: str, kind: str) -> None:
 # 2. What must stay
 
 INNOCENT = r"""
+The login is simple with pass through enabled
+login is root with pass and key
+Passwort: siehe Seite 12
+Passwort: siehe Abschnitt drei Seite 12
+password: see page 12
+password: between eight and 64
+password: see section four chapter 2
+Passwort: mindestens zwölf Zeichen
 Email/Password
 password reset
 Add password hashing with bcrypt

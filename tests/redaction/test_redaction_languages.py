@@ -11,6 +11,10 @@ from preflights_es.redaction import redact
 from tests.redaction.test_redaction import pairs
 
 FRENCH = r"""
+mot de passe provisoire Tournesol42 à changer
+    mot de passe provisoire [redacted:password] à changer
+mot de passe admin Tournesol42
+    mot de passe admin [redacted:password]
 Mot de passe : hunter2
     Mot de passe : [redacted:password]
 mot de passe: hunter2
@@ -131,6 +135,10 @@ phrase secrète : « roitelet bleu matin »
     phrase secrète : « [redacted:password] »
 """
 NOT_FRENCH = r"""
+mot de passe provisoire à changer
+mot de passe provisoire obligatoire
+mot de passe temporaire sha256
+mot de passe admin 12 caractères minimum
 Mot de passe oublié ?
 mot de passe
 mot de passe : obligatoire

@@ -14,6 +14,12 @@ from preflights_es.redaction import redact
 from tests.redaction.test_redaction import pairs
 
 CARDS = r"""
+card 4532015112830 EUR 50
+    card [redacted:card] EUR 50
+4111111111111111 usd 20
+    [redacted:card] usd 20
+pay with 4111111111111111 times 3
+    pay with [redacted:card] times 3
 4111111111111111
     [redacted:card]
 4111 1111 1111 1111
@@ -84,6 +90,9 @@ Karte 4242.4242.4242.4242, bitte
     [redacted:card]
 """
 NO_CARDS = r"""
+took 4532015112830 ns
+took 4111111111111111 ns
+wrote 4111111111111111 bytes
 4111111111111112
 4111 1111 1111 1112
 5555 5555 5555 4445

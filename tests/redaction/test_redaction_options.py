@@ -8,6 +8,14 @@ from preflights_es.redaction import redact
 from tests.redaction.test_redaction import pairs
 
 OPTIONS = r"""
+openssl enc -aes-256-cbc -k Purpl3Rain
+    openssl enc -aes-256-cbc -k [redacted:password]
+openssl aes-256-cbc -d -k Purpl3Rain -in a.enc
+    openssl aes-256-cbc -d -k [redacted:password] -in a.enc
+mosquitto_pub -u iot -P Purpl3Rain
+    mosquitto_pub -u iot -P [redacted:password]
+mosquitto_sub -h mqtt.example.org -u iot -P Purpl3Rain -t '#'
+    mosquitto_sub -h mqtt.example.org -u iot -P [redacted:password] -t '#'
 mysql -pSECRET
     mysql -p[redacted:password]
 mysql -pS3cret shop
@@ -122,6 +130,15 @@ mongosh "mongodb://db/shop?tls=true&w=1" -u admin -p swordfish
     mongosh "mongodb://db/shop?tls=true&w=1" -u admin -p [redacted:password]
 """
 NO_OPTIONS = r"""
+openssl enc -aes-256-cbc -k "$PASS" -in a
+openssl enc -aes-256-cbc -kfile secret.txt -in a
+openssl enc -aes-256-cbc -pbkdf2 -in a -out b
+openssl req -new -key server.pem
+openssl rand -hex 32
+mosquitto_pub -p 1883 -u iot -P "$MQTT_PASS"
+mosquitto_pub -h localhost -t topic -m hello
+mysql -pipeline mode
+mysql -pipelines
 docker run -p8080:80 app
 docker run -p 8080:80 app
 docker run -u1000 -p8080:80 app

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from preflights_es.redaction import response_redacted
+from preflights_es.redaction import label_redacted, response_redacted
 
 MIX = "a1B2" * 12  # 48 characters
 AWS = "AKIA" + "IOSFODNN7" + "EXAMPLE"
@@ -57,7 +57,33 @@ RESPONSES = [
     ),
     (r'{"a": "\ud800 ada@example.com"}', r'{"a": "\ud800 [redacted:email]"}'),
 ]
+TAGGED = "".join(chr(0xE0000 + ord(c)) for c in GITHUB)
+NOISE = "9f8e7d6c5b4a39281706f5e4d3c2b1a0"
+RESPONSES += [
+    (r'{"question":"mail ada\u0040example.org an', '{"question":"mail [redacted:email] an'),
+    (r"{'q': 'mail ada\u0040example.org'}", "{'q': 'mail [redacted:email]'}"),
+    (r"mail ada\x40example.org or", "mail [redacted:email] or"),
+    (r"mail ada\u{40}example.org or", "mail [redacted:email] or"),
+    (r'{"a":"{\"b\":\"ada\\u0040example.org', r'{"a":"{\"b\":\"[redacted:email]'),
+    (r'{"a": "\x ada\u0040example.org"}', r'{"a": "\x [redacted:email]"}'),
+    (r'{"a": "\x ada@example.org"}', r'{"a": "\x [redacted:email]"}'),
+    ("ada&#64;example.org", "[redacted:email]"),
+    ('{"a": "ada&#x40;example.org"}', '{"a": "[redacted:email]"}'),
+    ("ada&commat;example.org", "[redacted:email]"),
+    (TAGGED, "[redacted:token]"),
+    (f'{{"a": "use {TAGGED}"}}', '{"a": "use [redacted:token]"}'),
+    (f'{{"name":"api_key","value":"{NOISE}"}}', '{"name":"api_key","value":"[redacted:key]"}'),
+    (f'{{"key": "token", "value": "{NOISE}"}}', '{"key": "token", "value": "[redacted:token]"}'),
+    (f'["api key","{NOISE}"]', '["api key","[redacted:key]"]'),
+]
 UNTOUCHED = [
+    '{"name": "api_key", "value": "required"}',
+    '{"name": "theme", "value": "api-key-2"}',
+    '["api key", "oauth2"]',
+    '["API key", "JWT-RS256", "session-cookies"]',
+    f'["sha256", "{NOISE}"]',
+    r"a\u0062c &amp; d &#233; \ud800 \u0022",
+    "\U0001f3f4\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f",
     "",
     "{}",
     '{"category": "Authentication", "question": "Email/Password or OAuth?"}',
@@ -87,6 +113,44 @@ def test_a_secret_in_a_response_is_not_recorded(response: str, recorded: str) ->
 @pytest.mark.parametrize("response", UNTOUCHED)
 def test_a_response_without_keys_tokens_and_addresses_stays(response: str) -> None:
     assert response_redacted(response) == response
+
+
+NAMES = """
+gpt-4o-2024-08-06|claude-sonnet-4-5-20250929|claude-3-5-sonnet-v2@20241022|o1-preview-2024-09-12
+us.anthropic.claude-sonnet-4-20250514-v1:0|@cf/meta/llama-3.1-8b-instruct-fast|simllm-1|end_turn
+models/gemini-2.5-pro-preview-05-06|hf.co/bartowski/Llama-3.2-3B-Instruct-GGUF:Q4_K_M|content_filter
+ft:gpt-4o-mini-2024-07-18:acme-corp:support-v2:A1b2C3d4|ft:gpt-3.5-turbo-0613:openai::7qTVM5AR
+arn:aws:bedrock:us-east-1:123456789012:inference-profile/us.anthropic.claude-3-5-sonnet-20241022-v2:0
+arn:aws:bedrock:us-east-1:123456789012:application-inference-profile/a1b2c3d4e5f6|token_limit
+projects/123456789012/locations/us-central1/publishers/google/models/gemini-1.5-pro@001|api-key-model
+accounts/fireworks/models/llama-v3p1-405b-instruct|qwen2.5-coder:32b-instruct-q4_K_M|stop_sequence
+req_011CSHoEeqs5C35K2UUqR7Fy|req_9f8e7d6c5b4a39281706f5e4d3c2b1a0|msg_01XFDUDYJgAACzvnptvVoYEL
+chatcmpl-9f8eA7b6C5d4E3f2A1b0C9d8E7f6A|cmpl-6a7b8c9d0e1f2a3b4c5d6e7f|gen-1734567890-aB3dE5fG7hI9jK1lM3nO
+resp_68a1b2c3d4e5f6789012345678901234567890abcdef1234|req_01jabc9xyze8ktq6v5m2n3p4r5
+f47ac10b-58cc-4372-a567-0e02b2c3d479|0195e7f2-7b1c-7d3e-9a4b-5c6d7e8f9a0b|8f7c2a1e9b3d4c5f-FRA
+Root=1-67891233-abcdef012345678912345678;Parent=53995c3f42cd8ad8;Sampled=1|CHs5Z7mWKbyh1PIPgNfW0Q8
+a1b2c3d4e5f64788a1b2c3d4e5f64788|01JQ8Z5X7Y3W2V1T0S9R8Q7P6N|20250115103045a1b2c3d4e5f67890
+batch_67f0a1b2c3d48190a1b2c3d4e5f60718|toolu_01A09q90qw90lq917835lq9|fp_44709d6fcb|token=a1b2c3d4e5f6
+"""
+
+
+@pytest.mark.parametrize("name", NAMES.strip().replace("\n", "|").split("|"))
+def test_an_ordinary_name_or_id_of_a_provider_stays(name: str) -> None:
+    assert label_redacted(name) == name
+
+
+@pytest.mark.parametrize(
+    ("name", "recorded"),
+    [
+        (f"gpt-x {GITHUB}", "gpt-x [redacted:token]"),
+        (f"req-{OPENAI}", "req-[redacted:key]"),
+        (f"{GITHUB[:6]}\u200b{GITHUB[6:]}", "[redacted:token]"),
+        (JWT, "[redacted:token]"),
+        ("llama of ada@example.com", "llama of [redacted:email]"),
+    ],
+)
+def test_a_credential_or_an_address_in_a_name_goes(name: str, recorded: str) -> None:
+    assert label_redacted(name) == recorded
 
 
 PIECES = st.sampled_from(
@@ -149,7 +213,24 @@ def test_a_response_is_redacted_once(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "unit", ['{"', '":"', '"a":"b",', "\\", '\\"', ":  ", '"\\u0040"', "[[", '"{\\"', '\\\\\\"a']
+    "unit",
+    [
+        '{"',
+        '":"',
+        "\\u",
+        "&#",
+        "\\u{",
+        "\\ud800",
+        '"key","',
+        '"a":"b",',
+        "\\",
+        '\\"',
+        ":  ",
+        '"\\u0040"',
+        "[[",
+        '"{\\"',
+        '\\\\\\"a',
+    ],
 )
 def test_a_response_of_a_million_characters_takes_linear_time(unit: str) -> None:
     text = unit * (1_000_000 // len(unit))

@@ -601,6 +601,28 @@ def test_what_was_paid_for_an_unusable_response_is_recorded(
     assert is_whole(ada)
 
 
+def test_no_field_of_a_provider_is_recorded_with_a_secret(processes: Processes, log: Path) -> None:
+    ada = processes.another()
+    begun(ada)
+    token = "ghp_" + "a1" * 18
+    named: dict[str, Any] = {
+        "model": f"gpt-x {token}",
+        "stop_reason": f"for {token}",
+        "request_id": token,
+    }
+    cut = LLMTruncatedError(
+        f"cut {token}", received=rf'{{"a": "ada\u0040example.com {token}', **named
+    )
+    settled(ada, Scripted(cut, Completion("because", **named)))
+    shown = ("gpt-x [redacted:token]", "for [redacted:token]", "[redacted:token]")
+    (failed,) = failures(ada)
+    assert (failed.model, failed.stop_reason, failed.request_id) == shown
+    (received,) = [e for e in events(ada) if isinstance(e, CompletionReceived)]
+    assert (received.model, received.stop_reason, received.request_id) == shown
+    assert token.encode() not in log.read_bytes()
+    assert token.encode() not in b"".join(one.data or b"" for one in ada.store.read(SESSION))
+
+
 def test_what_failed_without_a_response_cost_nothing_that_is_known(processes: Processes) -> None:
     ada = processes.another()
     begun(ada)

@@ -275,7 +275,13 @@ def test_only_regular_files_of_the_pattern_are_tidied(root: Path, outside: Path)
     assert is_untouched(outside)
 
 
-@pytest.mark.parametrize("name", [".git", ".GIT", ".Git", ".git.", ".git ", ".git::$DATA", "GIT~1"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        *(".git", ".GIT", ".Git", ".git.", ".git ", ".git::$DATA", "GIT~1"),
+        *(".gi\u200ct", "\ufeff.git", ".GIT\u206f", "\u200e.g\u202ait."),
+    ],
+)
 def test_every_spelling_of_gits_folder_is_known(name: str) -> None:
     assert is_git(name)
 

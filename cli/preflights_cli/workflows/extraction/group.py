@@ -9,6 +9,8 @@ import click
 
 from preflights_cli.commands import Lazy
 
+COMMANDS: Final = "preflights_cli.note.commands"
+"""In a context: the names that a note of one word may be a slip of."""
 _BULLET: Final = re.compile(r"-+\s")
 
 
@@ -21,6 +23,10 @@ class _Note(Lazy):
         if args and args[0] in ("-h", "--help"):
             return super().parse_args(ctx, args)
         if not args or args[0] not in self.table():
+            # Behind two dashes the person says that it is a note.
+            ctx.meta[COMMANDS] = (
+                () if "--" in args else tuple(name for name in self.table() if name != "take")
+            )
             args = ["take", *args]
         if "--" not in args:
             # "- buy milk" is a list, and no option.

@@ -21,6 +21,7 @@ from preflights_cli.common import (
     tell_name,
 )
 from preflights_cli.rendering import said
+from preflights_cli.workflows.extraction.group import COMMANDS
 from preflights_es.core.errors import Refused
 from preflights_es.services.extraction.notes import NOTE_MAX, notes_of
 from preflights_es.services.request import Request
@@ -63,6 +64,9 @@ def take_command(
       echo "call mom at 2:30 pm" | preflights note --json
     """
     note = _text(text, file)
+    if text and (meant := _command_meant(text[0])):
+        message = f"did you mean `note {meant}`? To take it as a note: preflights note -- {text[0]}"
+        raise click.UsageError(message)
     finish_pending(app, voice)
     tell_name(app, voice)
     setup = app.setup(WORKFLOW, strict=strict)
@@ -86,6 +90,22 @@ def _text(words: tuple[str, ...], file: str | None) -> str:
         message = "there is no note: give it as an argument, with --file, or through a pipe"
         raise click.UsageError(message)
     return _read(file if file not in (None, "-") else None)
+
+
+def _command_meant(word: str) -> str | None:
+    """The command that a note of one word is a slip of: at most one letter is wrong."""
+    names: tuple[str, ...] = click.get_current_context().meta.get(COMMANDS, ())
+    return next((name for name in names if _is_one_edit(word.lower(), name)), None)
+
+
+def _is_one_edit(word: str, name: str) -> bool:
+    if abs(len(word) - len(name)) > 1:
+        return False
+    differ = (i for i, (one, other) in enumerate(zip(word, name, strict=False)) if one != other)
+    same = next(differ, min(len(word), len(name)))
+    left, right = word[same:], name[same:]
+    swapped = left[:2] == right[1::-1] and left[2:] == right[2:]
+    return swapped or right[1:] in (left, left[1:]) or right == left[1:]
 
 
 def _read(file: str | None) -> str:
