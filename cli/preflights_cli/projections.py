@@ -22,6 +22,7 @@ from preflights_es.core.text import shown
 from preflights_es.projections.projector import State
 from preflights_es.runtime.lost_calls import reopened
 from preflights_es.services.request import Request
+from preflights_es.store.repairs import SqlRepairs
 from preflights_es.store.side_tables import SqlAuditing
 from preflights_es.system.import_path import children_are_safe
 
@@ -130,17 +131,20 @@ def rebuild_command(names: tuple[str, ...], jobs: int | None, app: Request, voic
     with bar(total, voice, "Rebuilding") as drawn:
         _rebuild(app, wanted, jobs or _jobs(total), drawn.update, total)
     app.process.projector.follow()
-    auditing = SqlAuditing(app.process.store)
-    lost = list(reopened(app.process.runner, auditing.asking(), auditing.imported))
+    auditing, mend = SqlAuditing(app.process.store), SqlRepairs(app.process.store).mend_claim
+    sides = auditing.asking(), auditing.imported, auditing.claims, mend
+    lost = list(reopened(app.process.runner, *sides))
     counts = app.process.following.counts()
-    calls = sum(len(one.calls) for one in lost)
-    shape = {"format": "projections-rebuild/1", "rebuilt": list(wanted), "reopened": calls}
+    calls, wrong = sum(len(one.calls) for one in lost), sum(len(one.mended) for one in lost)
+    shape = {"format": "projections-rebuild/1", "rebuilt": list(wanted), "reopened": calls + wrong}
     shape |= counts
     voice.json(shape)
     sessions, events = counted(counts["sessions"], "session"), counted(counts["events"], "event")
     voice.say(f"Rebuilt {', '.join(wanted)} from {sessions} ({events}).")
     if calls:
         voice.say(f"Restored {counted(calls, 'open call')} without a row.")
+    if wrong:
+        voice.say(f"Corrected {counted(wrong, 'row')} of 'claims'.")
     for due in (due for one in lost for due in one.documents):
         voice.hint(
             f"{shown(due.path)} was never written: the next command in its project writes it"

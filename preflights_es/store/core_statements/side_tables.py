@@ -15,6 +15,7 @@ from sqlalchemy import (
     or_,
     select,
     tuple_,
+    update,
 )
 from sqlalchemy.sql import ClauseElement
 
@@ -64,7 +65,7 @@ def statements() -> dict[str, ClauseElement]:
         "strays_outbox": strays(
             tables.outbox, o.version, h.version, or_(o.version > h.version, o.version < 0)
         ),
-        "strays_claims": strays(tables.claims, c.project, h.project, c.project != h.project),
+        "strays_claims": strays(tables.claims, c.project, h.project, false()),
         "unknown_marks": select(m.projection)
         .where(~_is_one_of(m.projection, *PROJECTED), m.projection.not_in(select(p.name)))
         .distinct()
@@ -75,6 +76,17 @@ def statements() -> dict[str, ClauseElement]:
         .distinct()
         .order_by(c.session_id)
         .limit(at_most),
+        "session_claims": select(c.call, c.project, c.until).where(
+            c.session_id == bindparam("of_session")
+        ),
+        "mend_claim": update(tables.claims)
+        .where(
+            c.session_id == bindparam("of_session"),
+            c.call == bindparam("of_call"),
+            c.project == bindparam("was_project"),
+            c.until == bindparam("was_until"),
+        )
+        .values(project=bindparam("to_project"), until=bindparam("to_until")),
         "asking": select(e.session_id)
         .where(e.session_id > after, _is_one_of(e.type, *_OPENS, *_LEAVES_OPEN, *_ANSWERS))
         .group_by(e.session_id)

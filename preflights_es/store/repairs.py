@@ -1,0 +1,29 @@
+"""Rows beside the chains that a rebuild sets right."""
+
+from __future__ import annotations
+
+from preflights_es.core.ports import ClaimRow
+from preflights_es.store.sql import SqlStore
+from preflights_es.store.statements import Looking
+
+
+class SqlRepairs(Looking):
+    """Each repair is a transaction, and changes no row that another process changed meanwhile."""
+
+    def __init__(self, store: SqlStore) -> None:
+        super().__init__("side_tables", store.database)
+
+    def mend_claim(self, session_id: str, was: ClaimRow, to: ClaimRow) -> None:
+        """Set the project and the end of a claim; its owner stays."""
+        self._database.wrote(
+            lambda cursor: self._statements.run(
+                cursor,
+                "mend_claim",
+                of_session=session_id,
+                of_call=was.call,
+                was_project=was.project,
+                was_until=was.until,
+                to_project=to.project,
+                to_until=to.until,
+            )
+        )
