@@ -51,6 +51,10 @@ class SqlAuditing(Looking):
             if not isinstance(version, int) or version > versions.get(name, 0):
                 yield str(name), version
 
+    def moved(self, project: str) -> tuple[str, ...]:
+        """Sessions that rows name as a project's, and of which the head names another project."""
+        return tuple(str(row[0]) for row in self._rows("moved", of_project=project))
+
     def claimed(self) -> Iterator[str]:
         return self._ids("claimed")
 

@@ -13,7 +13,7 @@ from preflights_es.core.json import encoded
 from preflights_es.store import triggers
 from tests.cli.program import Project
 from tests.cli.tampering import noted
-from tests.cli.test_lost_claims import GOLDEN, waiting
+from tests.cli.test_lost_claims import GOLDEN, owing, waiting
 
 
 def changed(house: Project, *statements: str) -> None:
@@ -161,6 +161,30 @@ def test_what_is_not_looked_at_is_said(house: Project) -> None:
     assert house.call("audit", "verify", "--all", "--json").json["skipped"] == []
     one = house.call("audit", "verify", "last", "--json").json
     assert one["skipped"] == ["all other sessions"]
+
+
+def moved(house: Project) -> None:
+    """The session's head names another project from then on."""
+    changed(house, "UPDATE heads SET project = 'other'")
+
+
+@pytest.mark.parametrize("kept", ["numbers", "projections", "claims"])
+def test_a_session_that_was_moved_to_another_project_is_named(house: Project, kept: str) -> None:
+    if kept == "claims":
+        owing(house)
+        changed(house, "DELETE FROM numbers")
+    else:
+        house.decided()
+    if kept == "projections":
+        assert house.call("decisions").code == 0
+        changed(house, "DELETE FROM numbers")
+    moved(house)
+    out = named(house)
+    found = ", event 1: its events are of the project 'house', and its head says 'other': set "
+    assert found in out
+    assert "1 broken." in out
+    assert not [words for words in ("Not looked at", "no such session", "rebuild") if words in out]
+    assert found in named(house, "--all")
 
 
 def test_the_guards_that_are_expected_are_those_of_the_migrations(house: Project) -> None:

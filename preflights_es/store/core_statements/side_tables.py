@@ -15,6 +15,7 @@ from sqlalchemy import (
     or_,
     select,
     tuple_,
+    union,
     update,
 )
 from sqlalchemy.sql import ClauseElement
@@ -30,6 +31,11 @@ _ANSWERS: Final = (
     *("completion.received.v1", "completion.failed.v1", "completion.failed.v2"),
     "artifact.written.v1",
 )
+_NAME_PROJECTS: Final = (
+    *(tables.numbers, tables.claims),
+    *(tables.projected_sessions, tables.projected_decisions),
+)
+"""Tables whose rows name a session, and the project that it had."""
 
 
 def statements() -> dict[str, ClauseElement]:
@@ -76,6 +82,14 @@ def statements() -> dict[str, ClauseElement]:
         .distinct()
         .order_by(c.session_id)
         .limit(at_most),
+        "moved": union(
+            *(
+                select(table.c.session_id)
+                .select_from(table.join(tables.heads, h.session_id == table.c.session_id))
+                .where(table.c.project == bindparam("of_project"), h.project != table.c.project)
+                for table in _NAME_PROJECTS
+            )
+        ),
         "session_claims": select(c.call, c.project, c.until).where(
             c.session_id == bindparam("of_session")
         ),
