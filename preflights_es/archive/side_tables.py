@@ -60,7 +60,7 @@ class Beside:
         number = read.workflow.number(session.state)
         if number is not None and holders[number] is None:
             found = f"its record bears the number {number}, which the log does not know as given"
-            yield Broken(head.session_id, 0, found)
+            yield Broken(head.session_id, 0, f"{found}: {REBUILD} gives it again")
         yield from self._calls(head, session.calls)
 
     def _calls(self, head: Head, calls: Sequence[Request]) -> Iterator[Broken]:
