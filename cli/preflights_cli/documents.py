@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from preflights_cli.common import Voice, common, finish_pending
+from preflights_cli.common import Voice, finish_pending, reading_where
 from preflights_cli.main import EXIT_REFUSED
 from preflights_es.core.text import shown
 from preflights_es.services.request import Request
@@ -14,7 +14,7 @@ from preflights_es.services.request import Request
 @click.argument("session", default="last")
 @click.option("--stdout", "to_stdout", is_flag=True, help="Print the document; write nothing.")
 @click.option("--check", is_flag=True, help="Only compare; exit code 1 when the file differs.")
-@common
+@reading_where("to_stdout", "check")
 def render_command(session: str, to_stdout: bool, check: bool, app: Request, voice: Voice) -> int:
     """Rebuild the document of a session, byte for byte.
 

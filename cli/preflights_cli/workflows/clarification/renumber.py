@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from preflights_cli.common import Voice, common, finish_pending
+from preflights_cli.common import Voice, finish_pending, reading_where
 from preflights_cli.main import EXIT_REFUSED
 from preflights_es.core.text import shown
 from preflights_es.services.clarification.clarifications import clarifications_of
@@ -14,7 +14,7 @@ from preflights_es.services.request import Request
 
 @click.command()
 @click.option("--check", is_flag=True, help="Only show collisions; exit code 1 if there are any.")
-@common
+@reading_where("check")
 def renumber_command(check: bool, app: Request, voice: Voice) -> int:
     """Give records whose numbers collide after a merge new numbers.
 
