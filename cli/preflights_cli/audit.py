@@ -39,6 +39,7 @@ from preflights_es.projections.verification import Astray, Holding
 from preflights_es.services.request import Request
 from preflights_es.store import checkpoint
 from preflights_es.store.checkpoint import Checkpoint
+from preflights_es.store.side_tables import SqlAuditing
 from preflights_es.system.bounded_read import Unreadable, regular
 from preflights_es.system.output_file import new_file
 
@@ -100,18 +101,19 @@ def verify_command(
             f"{against} is a checkpoint of the project {project!r}, and this folder belongs to "
             f"{app.process.project!r}: it is compared with that project"
         )
-    heads = (
-        _named(app, session)
-        if session
-        else app.process.store.heads(None if everything else project)
-    )
+    heads = _named(app, session) if session else _heads(app, None if everything else project)
     with bar_over(heads, voice, "Verifying") as looked_at:
         holding, beside = app.process.holding(), app.process.beside()
         found = verification.walked(app.process.store, looked_at, comparison, holding, beside.look)
+    ours = project or app.process.project
+    broken = (verification.told_if_moved(app.process.store, one, ours) for one in found.broken)
+    found = replace(found, broken=tuple(broken))
     skipped = ["all other sessions"] if session else []
     if not session:
         scope = None if everything else project
-        projections = (*found.projections, *holding.strays(scope))
+        known = {head.session_id for head in heads}
+        strays = (one for one in holding.strays(scope) if one.session_id not in known)
+        projections = (*found.projections, *strays)
         found = replace(found, projections=projections, broken=_all(app, beside, found, scope))
         if others := app.process.store.counts()["sessions"] - len(heads):
             skipped.append(f"{counted(others, 'session')} of other projects (--all)")
@@ -164,6 +166,15 @@ def _renamed(app: Request, remembered: Checkpoint) -> Broken | None:
         "from a copy, or name a new file for this log's checkpoint"
     )
     return Broken("", 0, found)
+
+
+def _heads(app: Request, project: str | None) -> Sequence[Head]:
+    """All of a project (of the log: None), and those whose head alone names another one."""
+    heads = app.process.store.heads(project)
+    if project is None:
+        return heads
+    moved = SqlAuditing(app.process.store).moved(project)
+    return (*heads, *app.process.store.heads_of(moved).values()) if moved else heads
 
 
 def _named(app: Request, typed: Sequence[str]) -> Sequence[Head]:

@@ -6,7 +6,7 @@ import contextlib
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import wraps
 from pathlib import Path
 from typing import Any, Final, ParamSpec, TypeVar
@@ -210,8 +210,17 @@ def reading(command: Callable[P, R]) -> Callable[..., R]:
     return _opening(command, reads=True)
 
 
+def reading_where(*flags: str) -> Callable[[Callable[P, R]], Callable[..., R]]:
+    """As `common`; with one of these flags, as `reading`."""
+    return lambda command: _opening(command, reads_where=flags)
+
+
 def _opening(
-    command: Callable[P, R], *, creates: bool = False, reads: bool = False
+    command: Callable[P, R],
+    *,
+    creates: bool = False,
+    reads: bool = False,
+    reads_where: Sequence[str] = (),
 ) -> Callable[..., R]:
     @click.option(
         "--json", "as_json", is_flag=True, help="Print JSON (docs/api.md); ask no question."
@@ -232,7 +241,8 @@ def _opening(
         database = options.pop("db") or (ctx.obj or {}).get("db")
         asked = Options(**{n: options.pop(n) for n in PROVIDER_OPTIONS if n in options})
         language, key = options.pop("language", None), options.pop("key", None)
-        with opened(voice, database, asked, language, key or "", creates, reads) as app:
+        looks = reads or any(options[flag] for flag in reads_where)
+        with opened(voice, database, asked, language, key or "", creates, looks) as app:
             return command(*args, app=app, voice=voice, **options)  # type: ignore[arg-type]  # P lacks them
 
     return wrapped

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import click
 
-from preflights_cli.common import Voice, common, finish_pending
+from preflights_cli.common import Voice, finish_pending, reading_where
 from preflights_cli.main import EXIT_REFUSED
+from preflights_es.core.ids import short
 from preflights_es.core.text import shown
 from preflights_es.services.request import Request
 
@@ -14,7 +15,7 @@ from preflights_es.services.request import Request
 @click.argument("session", default="last")
 @click.option("--stdout", "to_stdout", is_flag=True, help="Print the document; write nothing.")
 @click.option("--check", is_flag=True, help="Only compare; exit code 1 when the file differs.")
-@common
+@reading_where("to_stdout", "check")
 def render_command(session: str, to_stdout: bool, check: bool, app: Request, voice: Voice) -> int:
     """Rebuild the document of a session, byte for byte.
 
@@ -39,6 +40,8 @@ def render_command(session: str, to_stdout: bool, check: bool, app: Request, voi
         return 0
     app.sessions.refuse_elsewhere(handle)
     rendered = app.process.documents.rebuilt(handle, write=not check)
+    due, _ = app.process.documents.text(handle.session_id)
+    other = app.process.documents.other_at(handle.session_id, due.path)
     voice.json({**shape, "path": rendered.path, "outcome": rendered.outcome, "text": None})
     words = {
         "written": f"Wrote {rendered.path}.",
@@ -47,5 +50,10 @@ def render_command(session: str, to_stdout: bool, check: bool, app: Request, voi
         "missing": f"{rendered.path} is missing.",
         "differs": f"{rendered.path} differs from what the log says.",
     }
+    if other:
+        mend = "`preflights admin renumber` gives one of them another number"
+        theirs = f"{due.path} is the document of session {short(other)}: {mend}"
+        words["differs"] = f"{theirs}."
+        words["beside"] = f"{theirs}. The rebuilt text lies in {rendered.path}."
     voice.say(shown(words[rendered.outcome]))
     return EXIT_REFUSED if rendered.outcome in ("missing", "differs") else 0

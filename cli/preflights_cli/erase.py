@@ -9,7 +9,7 @@ from typing import Any, Final
 import click
 import msgspec
 
-from preflights_cli.common import Voice, common, given, is_terminal, tell_redacted
+from preflights_cli.common import Voice, given, is_terminal, reading_where, tell_redacted
 from preflights_cli.dates import day
 from preflights_cli.main import EXIT_DAMAGED, EXIT_REFUSED
 from preflights_cli.progress import counted, tell_scrubbed
@@ -53,7 +53,7 @@ def _days(ctx: click.Context, parameter: click.Parameter, value: str | None) -> 
 @click.option("--reason", default="", metavar="TEXT", help="Reason; it is recorded, and stays.")
 @click.option("--yes", is_flag=True, help="Do not ask; needed without a terminal.")
 @click.option("--dry-run", is_flag=True, help="Only show what would be erased.")
-@common
+@reading_where("dry_run")
 def erase_command(
     session: tuple[str, ...],
     days: int | None,

@@ -19,9 +19,12 @@ from preflights_cli.progress import bar, counted
 from preflights_cli.table import Column, table
 from preflights_es import bootstrap as composition
 from preflights_es.core.text import shown
+from preflights_es.projections.decisions import DECISIONS, decision
 from preflights_es.projections.projector import State
 from preflights_es.runtime.lost_calls import reopened
+from preflights_es.runtime.lost_numbers import Borne, given_again
 from preflights_es.services.request import Request
+from preflights_es.store.repairs import SqlRepairs
 from preflights_es.store.side_tables import SqlAuditing
 from preflights_es.system.import_path import children_are_safe
 
@@ -130,17 +133,23 @@ def rebuild_command(names: tuple[str, ...], jobs: int | None, app: Request, voic
     with bar(total, voice, "Rebuilding") as drawn:
         _rebuild(app, wanted, jobs or _jobs(total), drawn.update, total)
     app.process.projector.follow()
-    auditing = SqlAuditing(app.process.store)
-    lost = list(reopened(app.process.runner, auditing.asking(), auditing.imported))
+    auditing, repairs = SqlAuditing(app.process.store), SqlRepairs(app.process.store)
+    sides = auditing.asking(), auditing.imported, auditing.claims, repairs.mend_claim
+    lost = list(reopened(app.process.runner, *sides))
+    numbers = list(given_again(app.process.runner, _borne(app), repairs.give_number))
     counts = app.process.following.counts()
-    calls = sum(len(one.calls) for one in lost)
-    shape = {"format": "projections-rebuild/1", "rebuilt": list(wanted), "reopened": calls}
-    shape |= counts
+    calls, wrong = sum(len(one.calls) for one in lost), sum(len(one.mended) for one in lost)
+    shape = {"format": "projections-rebuild/1", "rebuilt": list(wanted), "reopened": calls + wrong}
+    shape |= {"numbers": len(numbers), **counts}
     voice.json(shape)
     sessions, events = counted(counts["sessions"], "session"), counted(counts["events"], "event")
     voice.say(f"Rebuilt {', '.join(wanted)} from {sessions} ({events}).")
     if calls:
         voice.say(f"Restored {counted(calls, 'open call')} without a row.")
+    if wrong:
+        voice.say(f"Corrected {counted(wrong, 'row')} of 'claims'.")
+    if numbers:
+        voice.say(f"Gave {counted(len(numbers), 'record')} the lost number again.")
     for due in (due for one in lost for due in one.documents):
         voice.hint(
             f"{shown(due.path)} was never written: the next command in its project writes it"
@@ -149,11 +158,23 @@ def rebuild_command(names: tuple[str, ...], jobs: int | None, app: Request, voic
     return 0
 
 
+def _borne(app: Request) -> Iterator[Borne]:
+    """Numbers of records, as far as the projection `decisions` knows all; oldest session first."""
+    if not _is_current(app, DECISIONS.name):
+        return
+    for one in map(decision, app.process.following.rows(DECISIONS.name, None)):
+        if one.decided.number is not None:
+            yield Borne(one.session_id, one.project, one.decided.number)
+
+
+def _is_current(app: Request, name: str) -> bool:
+    states = app.process.projector.states()
+    return any(state.name == name and state.is_current for state in states)
+
+
 def _tell_unfolded(app: Request, voice: Voice) -> None:
     """How many sessions could not be folded, as far as the projection `sessions` knows all."""
-    if not any(
-        state.name == "sessions" and state.is_current for state in app.process.projector.states()
-    ):
+    if not _is_current(app, "sessions"):
         return
     if lost := sum(map(is_unfolded, app.process.following.rows("sessions", None, "unfolded"))):
         lists = f"`preflights {LISTING} --any-project` lists them"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from preflights_es.archive.verification import Broken, Unwritten
@@ -10,7 +10,8 @@ from preflights_es.core.errors import PreflightsError
 from preflights_es.core.events import Request
 from preflights_es.core.ports import Head, Numbering
 from preflights_es.projections.folding import Read
-from preflights_es.runtime.lost_calls import lost
+from preflights_es.runtime.lost_calls import ends_too_late, lost
+from preflights_es.runtime.performer import CLAIM_MAX_MS
 from preflights_es.runtime.runner import Runner
 from preflights_es.store.side_tables import SqlAuditing
 
@@ -59,11 +60,13 @@ class Beside:
         number = read.workflow.number(session.state)
         if number is not None and holders[number] is None:
             found = f"its record bears the number {number}, which the log does not know as given"
-            yield Broken(head.session_id, 0, found)
+            yield Broken(head.session_id, 0, f"{found}: {REBUILD} gives it again")
         yield from self._calls(head, session.calls)
 
     def _calls(self, head: Head, calls: Sequence[Request]) -> Iterator[Broken]:
-        """Open calls of a session that have no row."""
+        """Open calls of a session that have no row, or a wrong one."""
+        if calls:
+            yield from self._wrong(head, {call.call for call in calls})
         found = lost(self._runner.store, head.session_id, calls, self._auditing.imported)
         if found is None:
             return
@@ -73,6 +76,21 @@ class Beside:
             said = f"{one}, which no row of 'claims' has: {REBUILD} puts it back"
             yield Broken(head.session_id, 0, said)
         self.unwritten += [Unwritten(head.session_id, due.path) for due in found.imported]
+
+    def _wrong(self, head: Head, calls: Container[str]) -> Iterator[Broken]:
+        """Rows of open calls that say what no command writes."""
+        for row in self._auditing.claims(head.session_id):
+            if row.call not in calls:
+                continue  # `rest` names it
+            said = f"the row of 'claims' for {row.call!r} says"
+            if row.project != head.project:
+                found = f"{said} the project {row.project!r}, expected {head.project!r}"
+                yield Broken(head.session_id, 0, f"{found}: {REBUILD} sets it right")
+            if ends_too_late(row, self._runner.now()):
+                found = f"{said} that a process has it until {row.until!r}"
+                most = f"expected at most {CLAIM_MAX_MS // 1_000} seconds from now"
+                cure = f"once no process asks for it, {REBUILD} ends the claim"
+                yield Broken(head.session_id, 0, f"{found}, {most}: {cure}")
 
     def rest(self, project: str | None) -> Iterator[Broken]:
         """What is wrong with the log, whatever its sessions are, once they were looked at.

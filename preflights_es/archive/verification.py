@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final, Literal
 
 import msgspec
+from msgspec.structs import replace
 
 from preflights_es.archive.import_review import said_by
 from preflights_es.core.errors import LogDamaged
@@ -124,6 +125,22 @@ def _readable(store: Store, head: Head) -> Sequence[Stored]:
         return store.read(head.session_id)
     except LogDamaged:
         return ()
+
+
+def told_if_moved(store: Store, broken: Broken, project: str) -> Broken:
+    """What is wrong with a session, told as what it is where its head alone left a project."""
+    head = store.head(broken.session_id)
+    if broken.version != 1 or head is None or head.project == project:
+        return broken
+    try:
+        verified([replace(event, project=project) for event in _readable(store, head)], head.hash)
+    except LogDamaged:
+        return broken
+    found = (
+        f"its events are of the project {project!r}, and its head says {head.project!r}: set "
+        "'project' right in its row of 'heads', or restore the log from a copy"
+    )
+    return replace(broken, found=found)
 
 
 def headless(store: Archive) -> tuple[Broken, ...]:

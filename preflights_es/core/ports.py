@@ -387,6 +387,15 @@ class Keeping(Protocol):
         """
 
 
+class ClaimRow(msgspec.Struct, frozen=True):
+    """A row of `claims`, in which another program can have written anything."""
+
+    call: str
+    project: str
+    until: Any
+    """When the claim ends, in microseconds since 1970 UTC."""
+
+
 class Numbering(Protocol):
     """The numbers that projects gave out, so that a verification can compare them."""
 

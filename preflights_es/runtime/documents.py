@@ -12,6 +12,7 @@ import msgspec
 from msgspec.structs import replace
 
 from preflights_es.artifacts import files, render
+from preflights_es.artifacts.front_matter import front_of
 from preflights_es.core.artifacts import ArtifactDue, ArtifactWritten, Written
 from preflights_es.core.errors import (
     ArtifactOutside,
@@ -27,6 +28,7 @@ from preflights_es.core.ports import Stored
 from preflights_es.runtime.performer import PROGRAM
 from preflights_es.runtime.runner import Handle, Runner, Step
 from preflights_es.store.chain import verified
+from preflights_es.system.bounded_read import Unreadable
 
 NAME: Final = late_pattern(r"(?:\d{4,9}|[0-9a-f]{12})(?:-[a-z0-9-]+)?\.md")  # see `document_path`
 FINISH_S: Final = 0.25  # seconds that a command waits for another one's documents before its own
@@ -180,6 +182,16 @@ class Documents:
         with files.alone(self.root):
             written, beside = self._filed(handle, due.path, text)
         return Rebuilt(written.path, "beside" if beside else "written")
+
+    def other_at(self, session_id: str, path: str) -> str:
+        """The session whose document lies at a path, where it is another one; else empty."""
+        try:
+            there = front_of(self.target(path)).session
+        except (OSError, Unreadable):
+            return ""
+        if there == session_id or not there.isprintable():
+            return ""
+        return there if self._runner.store.head(there) is not None else ""
 
     def target(self, path: str) -> Path:
         """Where a path of a document lies on this machine.

@@ -1,4 +1,4 @@
-"""Open calls of which no row tells any more: they are put back, as the log has them.
+"""Open calls without a row, or with a wrong one: the rows are set right, as the log has them.
 
 A row of `claims` is made again from the log. A document whose request came with an import has no
 row and gets none: importing writes no documents. The log knows which these are.
@@ -7,18 +7,30 @@ row and gets none: importing writes no documents. The log knows which these are.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from typing import Final
 
 import msgspec
+from msgspec.structs import replace
 
 from preflights_es.core.artifacts import ArtifactDue
 from preflights_es.core.completions import CompletionRequested
 from preflights_es.core.errors import PreflightsError
 from preflights_es.core.events import Request
-from preflights_es.core.ports import Store
-from preflights_es.runtime.runner import Runner, head_of
+from preflights_es.core.ports import ClaimRow, Store
+from preflights_es.runtime.performer import CLAIM_MAX_MS
+from preflights_es.runtime.runner import Handle, Runner, head_of
 
 Imported = Callable[[str], frozenset[str]]
 """Calls of a session's documents that this log does not owe."""
+
+Claims = Callable[[str], Iterable[ClaimRow]]
+"""The rows of a session's open calls."""
+
+Mend = Callable[[str, ClaimRow, ClaimRow], None]
+"""Changes a row of a session from what it is to what it should be."""
+
+OVER: Final = 0
+"""The end of a claim that has ended: its call counts as made, and its response as lost."""
 
 
 class Lost(msgspec.Struct, frozen=True):
@@ -31,11 +43,14 @@ class Lost(msgspec.Struct, frozen=True):
     """Those that this log owes."""
     imported: tuple[ArtifactDue, ...]
     """Those that it does not owe: they lack no row."""
+    mended: tuple[str, ...] = ()
+    """Calls of which the row was wrong."""
 
     @property
     def calls(self) -> tuple[str, ...]:
         """Those that lack their row."""
-        return (*self.completions, *(due.call for due in self.documents))
+        documents = (due.call for due in self.documents if due.call not in self.mended)
+        return (*self.completions, *documents)
 
 
 def lost(
@@ -59,8 +74,20 @@ def lost(
     )
 
 
-def reopened(runner: Runner, asking: Iterable[str], imported: Imported) -> Iterator[Lost]:
-    """Sessions of which open calls have no row; the rows that are lost are put back.
+def ends_too_late(row: ClaimRow, now: int) -> bool:
+    """Whether a claim ends later than any claim that was made by this clock."""
+    return not isinstance(row.until, int) or row.until > now + CLAIM_MAX_MS * 1_000
+
+
+def mended(row: ClaimRow, project: str, now: int) -> ClaimRow:
+    """The row of an open call as it should be."""
+    return replace(row, project=project, until=OVER if ends_too_late(row, now) else row.until)
+
+
+def reopened(
+    runner: Runner, asking: Iterable[str], imported: Imported, claims: Claims, mend: Mend
+) -> Iterator[Lost]:
+    """Sessions of which open calls had no row, or a wrong one; the rows are set right.
 
     Args:
         asking: ids of sessions that may have a call open.
@@ -70,7 +97,24 @@ def reopened(runner: Runner, asking: Iterable[str], imported: Imported) -> Itera
             handle = runner.load(session_id)
         except PreflightsError:
             continue  # `audit verify` says what is wrong with it
-        if found := lost(runner.store, session_id, handle.session.calls, imported):
-            if found.calls:
-                runner.store.reopen(head_of(handle), found.calls)
-            yield found
+        calls = handle.session.calls
+        wrong = _mended(runner, handle, claims, mend) if calls else {}
+        found = lost(runner.store, session_id, calls, imported)
+        if found and found.calls:
+            runner.store.reopen(head_of(handle), found.calls)
+        if found or wrong:
+            found = found or Lost(session_id, (), (), ())
+            due = [call for call in calls if isinstance(call, ArtifactDue) and call.call in wrong]
+            yield replace(found, documents=(*found.documents, *due), mended=tuple(wrong))
+
+
+def _mended(runner: Runner, handle: Handle, claims: Claims, mend: Mend) -> dict[str, ClaimRow]:
+    """Rows of a session's open calls that were wrong, by their calls."""
+    calls = {call.call for call in handle.session.calls}
+    wrong = {}
+    for row in claims(handle.session_id):
+        right = mended(row, handle.project, runner.now())
+        if row.call in calls and right != row:
+            mend(handle.session_id, row, right)
+            wrong[row.call] = right
+    return wrong

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import nullcontext
 from pathlib import Path
 
@@ -19,14 +19,11 @@ from sqlalchemy.exc import DatabaseError
 from sqlalchemy.pool import NullPool
 
 from preflights_es.core.errors import LogDamaged
-from preflights_es.store import tables
 from preflights_es.store.database import HURRY_MS, PATIENCE_S, WAIT_S, Database
 from preflights_es.store.urls import Address, database, shown_url
 
 _DUPLICATE = ("42P07", "42701", "42710", "42723")  # a table, column, object or function
 _CURE = "UPDATE alembic_version SET version_num = :revision"
-_KEEP = "DELETE FROM alembic_version WHERE version_num <> :revision"
-SHOWN = 5  # schemas of a log that says more than one
 
 
 def script_location() -> Path:
@@ -56,18 +53,10 @@ def sqlite_engine(opened: Callable[[], sqlite3.Connection]) -> Engine:
     return made
 
 
-def several(schemas: Sequence[str]) -> str:
-    """What to do with a log that says more than one schema.
-
-    The oldest is kept: the next command upgrades the tables, or says which schema they have.
-    """
-    named = ", ".join(repr(one) for one in sorted(schemas)[:SHOWN])
-    found = f"it says {len(schemas)} schemas ({named}), expected one: restore it from a copy"
-    ours = [one for one in schemas if one.isdigit() and one <= tables.SCHEMA]
-    if not ours:
-        return found
-    cure = _KEEP.replace(":revision", repr(min(ours)))
-    return f"{found}, or run in it: `{cure}`; the next command upgrades it or says what fits"
+def is_known(schema: str) -> bool:
+    """Whether a version of this program made tables of this schema."""
+    scripts = ScriptDirectory.from_config(config()).walk_revisions()
+    return schema in {script.revision for script in scripts}
 
 
 def upgrade(url: Address, *, hurries: bool = False) -> None:

@@ -23,18 +23,30 @@ def schema(database: Database) -> str | None:
     if not names:
         return None
     if not names >= _OURS:
-        raise LogDamaged(shown_url(database.url), 0, "it is another program's database")
+        raise LogDamaged(shown_url(database.url), 0, _foreign(database, names))
     rows = database.looked(
         lambda cursor: cursor.execute("SELECT version_num FROM alembic_version").fetchall()
     )
     found = [str(row[0] or "") for row in rows]
-    if not any(found):
-        raise LogDamaged(shown_url(database.url), 0, "it does not say its schema")
-    if len(found) > 1:
-        from preflights_es.store import migrate
+    if len(found) != 1 or not found[0]:
+        from preflights_es.store import schema_advice
 
-        raise LogDamaged(shown_url(database.url), 0, migrate.several(found))
+        told = (
+            schema_advice.several(database, found)
+            if any(found)
+            else schema_advice.unsaid(database, len(found))
+        )
+        raise LogDamaged(shown_url(database.url), 0, told)
     return found[0]
+
+
+def _foreign(database: Database, names: frozenset[str]) -> str:
+    """Why tables are not those of a log."""
+    from preflights_es.store import schema_advice
+
+    if "alembic_version" not in names and names >= schema_advice.OURS:
+        return schema_advice.missing(database)
+    return "it is another program's database"
 
 
 def make_current(database: Database, *, creates: bool, hurries: bool = False) -> None:
@@ -60,8 +72,11 @@ def make_current(database: Database, *, creates: bool, hurries: bool = False) ->
                 is_made = database.made()
             found = _known_schema(database) if is_made else None  # an older version may be first
         if found != frozen.schema():
-            from preflights_es.store import migrate
+            from preflights_es.store import migrate, schema_advice
 
+            if found is not None and not migrate.is_known(found):
+                told = schema_advice.unknown(database, found)
+                raise LogDamaged(shown_url(url), 0, told)
             database.close()
             with database.translated():
                 migrate.upgrade(url, hurries=hurries)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from preflights_es.core.ports import ClaimRow
 from preflights_es.store import triggers
 from preflights_es.store.sql import SqlStore
 from preflights_es.store.statements import Looking
@@ -50,11 +51,20 @@ class SqlAuditing(Looking):
             if not isinstance(version, int) or version > versions.get(name, 0):
                 yield str(name), version
 
+    def moved(self, project: str) -> tuple[str, ...]:
+        """Sessions that rows name as a project's, and of which the head names another project."""
+        return tuple(str(row[0]) for row in self._rows("moved", of_project=project))
+
     def claimed(self) -> Iterator[str]:
         return self._ids("claimed")
 
     def asking(self) -> Iterator[str]:
         return self._ids("asking")
+
+    def claims(self, session_id: str) -> tuple[ClaimRow, ...]:
+        """The rows of a session's open calls, as they lie there."""
+        rows = self._rows("session_claims", of_session=session_id)
+        return tuple(ClaimRow(*row) for row in rows)
 
     def imported(self, session_id: str) -> frozenset[str]:
         """Documents of a session that this log does not owe, by their calls."""

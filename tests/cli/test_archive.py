@@ -269,10 +269,9 @@ def test_what_is_wrong_with_a_log_is_not_said_of_its_copy(house: Project, three:
         nameless = house.call("admin", "db", "backup", "copy.db")
     assert (newer.code, newer.out) == (4, "")
     assert newer.err.startswith(f"preflights: the log {house.log} has schema 9999, this version ")
-    assert (nameless.code, nameless.err) == (
-        4,
-        f"preflights: damaged log: {house.log}: it does not say its schema\n",
-    )
+    assert nameless.code == 4
+    said = f"preflights: damaged log: {house.log}: it does not say its schema: "
+    assert nameless.err.startswith(said)
     assert not (house.folder / "copy.db").exists()
 
 

@@ -11,9 +11,10 @@ import pytest
 
 from preflights_es.core.json import encoded
 from preflights_es.store import triggers
+from preflights_es.store.tables import SCHEMA
 from tests.cli.program import Project
 from tests.cli.tampering import noted
-from tests.cli.test_lost_claims import GOLDEN, waiting
+from tests.cli.test_lost_claims import GOLDEN, owing, waiting
 
 
 def changed(house: Project, *statements: str) -> None:
@@ -141,7 +142,7 @@ def test_a_log_that_says_two_schemas_is_named_in_one_line(house: Project) -> Non
         done = house.call(*words)
         assert done.code == 4, done
         assert "it says 2 schemas ('0001', '" in done.err
-        assert "`DELETE FROM alembic_version WHERE version_num <> '0001'`" in done.err
+        assert f"`DELETE FROM alembic_version WHERE version_num <> '{SCHEMA}'`" in done.err
         assert done.err.count("\n") == 1
 
 
@@ -150,6 +151,34 @@ def test_a_number_that_was_borne_once_stays_given(house: Project) -> None:
     house.decided("Add SSO")
     assert house.call("admin", "erase", "last", "--yes").code == 0
     assert house.call("audit", "verify", "--all").code == 0
+
+
+def test_numbers_that_were_deleted_are_given_again(house: Project) -> None:
+    house.decided()
+    house.decided("Add SSO")
+    changed(house, "DELETE FROM numbers")
+    said = "which the log does not know as given: `preflights admin projections rebuild` gives it"
+    assert named(house).count(said) == 2
+    rebuilt = house.call("admin", "projections", "rebuild")
+    assert "Gave 2 records the lost number again.\n" in rebuilt.out
+    assert house.call("audit", "verify", "--all").code == 0
+    assert house.call("admin", "projections", "rebuild", "--json").json["numbers"] == 0
+    house.decided("Add login")
+    assert asked(house, "SELECT count(DISTINCT session_id) FROM numbers") == 3
+
+
+def test_a_number_that_another_session_holds_is_not_given_again(house: Project) -> None:
+    house.decided()
+    house.decided("Add SSO")
+    changed(
+        house,
+        "DELETE FROM numbers WHERE number = 2",
+        "UPDATE numbers SET number = 2 WHERE number = 1",
+    )
+    holder = asked(house, "SELECT session_id FROM numbers WHERE number = 2")
+    assert house.call("admin", "projections", "rebuild", "--json").json["numbers"] == 1
+    assert asked(house, "SELECT session_id FROM numbers WHERE number = 2") == holder
+    assert asked(house, "SELECT session_id FROM numbers WHERE number = 1") == holder
 
 
 def test_what_is_not_looked_at_is_said(house: Project) -> None:
@@ -161,6 +190,30 @@ def test_what_is_not_looked_at_is_said(house: Project) -> None:
     assert house.call("audit", "verify", "--all", "--json").json["skipped"] == []
     one = house.call("audit", "verify", "last", "--json").json
     assert one["skipped"] == ["all other sessions"]
+
+
+def moved(house: Project) -> None:
+    """The session's head names another project from then on."""
+    changed(house, "UPDATE heads SET project = 'other'")
+
+
+@pytest.mark.parametrize("kept", ["numbers", "projections", "claims"])
+def test_a_session_that_was_moved_to_another_project_is_named(house: Project, kept: str) -> None:
+    if kept == "claims":
+        owing(house)
+        changed(house, "DELETE FROM numbers")
+    else:
+        house.decided()
+    if kept == "projections":
+        assert house.call("decisions").code == 0
+        changed(house, "DELETE FROM numbers")
+    moved(house)
+    out = named(house)
+    found = ", event 1: its events are of the project 'house', and its head says 'other': set "
+    assert found in out
+    assert "1 broken." in out
+    assert not [words for words in ("Not looked at", "no such session", "rebuild") if words in out]
+    assert found in named(house, "--all")
 
 
 def test_the_guards_that_are_expected_are_those_of_the_migrations(house: Project) -> None:

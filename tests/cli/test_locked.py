@@ -67,7 +67,14 @@ def test_json_says_whether_an_answer_may_be_older(house: Project, words: tuple[s
 
 
 @pytest.mark.parametrize(
-    "words", [*LOOKING, ("audit", "verify"), ("admin", "export", "last")], ids=" ".join
+    "words",
+    [
+        *(*LOOKING, ("audit", "verify"), ("admin", "export", "last")),
+        *(("admin", "render", "--check"), ("admin", "render", "--stdout")),
+        ("admin", "renumber", "--check"),
+        ("admin", "erase", "--older-than", "365d", "--dry-run"),
+    ],
+    ids=" ".join,
 )
 def test_a_command_that_looks_does_not_wait_to_upgrade_the_log(
     house: Project, words: tuple[str, ...]

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import sqlite3
+import time
 from contextlib import closing
 from pathlib import Path
 from typing import Final
+
+import pytest
 
 from tests.cli.program import Project
 
@@ -91,3 +94,63 @@ def test_an_imported_session_owes_no_document_after_a_rebuild(house: Project) ->
     assert house.call("sessions").code == 0
     assert (claims(house), (house.folder / "docs").exists()) == (0, False)
     assert house.call("audit", "verify").code == 0
+
+
+# Rows that say something else ----------------------------------------------------------------
+
+
+def changed(house: Project, statement: str) -> None:
+    with closing(sqlite3.connect(house.log, isolation_level=None)) as log:
+        log.execute(statement)
+
+
+def test_the_row_of_a_document_under_another_project_is_set_right(house: Project) -> None:
+    owing(house)
+    changed(house, "UPDATE claims SET project = 'other'")
+    for scope in ((), ("last",), ("--all",)):
+        done = house.call("audit", "verify", *scope)
+        assert done.code == 4, done
+        assert (
+            "the row of 'claims' for 'artifact-1' says the project 'other', expected 'house': "
+            "`preflights admin projections rebuild` sets it right\n" in done.out
+        )
+        assert "nothing needs it" not in done.out
+    rebuilt = house.call("admin", "projections", "rebuild")
+    assert "Corrected 1 row of 'claims'.\n" in rebuilt.out
+    assert "docs/decisions/0001-add-login.md was never written: the next command" in rebuilt.out
+    assert house.call("audit", "verify", "--all").code == 0
+    assert house.call("sessions").code == 0
+    assert (house.folder / "docs/decisions/0001-add-login.md").is_file()
+
+
+def test_the_row_of_a_completion_under_another_project_is_set_right(house: Project) -> None:
+    session_id = waiting(house)
+    changed(house, "UPDATE claims SET project = 'other'")
+    assert "expected 'golden'" in house.call("audit", "verify", session_id).out
+    assert house.call("admin", "projections", "rebuild", "--json").json["reopened"] == 1
+    assert house.call("audit", "verify", session_id).code == 0
+    assert claims(house) == 1
+
+
+@pytest.mark.parametrize("until", ["9000000000000000000", "'soon'"])
+def test_a_claim_that_never_ends_is_named_and_ended(house: Project, until: str) -> None:
+    session_id = waiting(house)
+    changed(house, f"UPDATE claims SET owner = 'a process that was killed', until = {until}")
+    done = house.call("audit", "verify", session_id)
+    assert done.code == 4, done
+    assert f"says that a process has it until {until}, expected at most 600 seconds" in done.out
+    assert house.call("admin", "projections", "rebuild").code == 0
+    assert house.call("audit", "verify", session_id).code == 0
+    done = house.call("resume", session_id, env=GOLDEN)
+    assert done.code == 3, done
+    lost = [one for one in house.events(session_id) if "never reported back" in str(one)]
+    assert len(lost) == 1, "the call was begun, so it counts"
+
+
+def test_a_claim_that_can_be_one_is_left_alone(house: Project) -> None:
+    session_id = waiting(house)
+    soon = (time.time_ns() // 1_000) + 500_000_000
+    changed(house, f"UPDATE claims SET owner = 'a process at work', until = {soon}")
+    assert house.call("audit", "verify", session_id).code == 0
+    assert house.call("admin", "projections", "rebuild", "--json").json["reopened"] == 0
+    assert house.call("resume", session_id, env=GOLDEN).code == 1

@@ -216,3 +216,26 @@ def test_a_number_that_was_given_up_or_comes_again_is_no_collision(
     assert house.show()["number"] == 2
     clone.decided("Use a database", key="db_type=MySQL")
     assert imported(house, clone).err == ""
+
+
+def test_of_two_records_with_one_path_the_second_gets_another_number(
+    house: Project, clone: Project
+) -> None:
+    mine = house.decided("Add login")["session_id"]
+    theirs = clone.decided("Add login", key="auth_strategy=JWT")["session_id"]
+    assert imported(house, clone).code == 0
+    before = record(house, "0001-add-login.md")
+    path = "docs/decisions/0001-add-login.md"
+    said = f"{path} is the document of session {mine[-8:]}: `preflights admin renumber` gives one"
+    assert said in house.call("admin", "render", theirs, "--check").out
+    assert said in house.call("admin", "render", theirs).out
+    check = house.call("admin", "renumber", "--check")
+    moved = f"{path} -> docs/decisions/0002-add-login.md\n"
+    assert (check.code, check.out) == (1, moved)
+    assert house.call("admin", "renumber").out == moved
+    assert house.call("admin", "renumber").out == "No numbers collide.\n"
+    assert record(house, "0001-add-login.md") == before
+    assert theirs in record(house, "0002-add-login.md")
+    assert house.call("audit", "verify").code == 0
+    for session_id in (mine, theirs):
+        assert house.call("admin", "render", session_id, "--check").code == 0

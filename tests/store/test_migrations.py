@@ -28,7 +28,18 @@ from preflights_es.store.sql import SqlStore
 from preflights_es.store.sqlite import PAGE_SIZE
 from preflights_es.store.urls import parsed
 from tests.fixed import Clock
-from tests.store.given import UPGRADER, Salt, batch, cursor, heard, opened, said, session_id, sql
+from tests.store.given import (
+    UPGRADER,
+    Salt,
+    batch,
+    cursor,
+    heard,
+    older,
+    opened,
+    said,
+    session_id,
+    sql,
+)
 
 
 @pytest.fixture
@@ -205,9 +216,68 @@ def test_a_log_that_does_not_say_its_schema_is_damage(path: Path) -> None:
     error = refused(path)
     assert isinstance(error, LogDamaged)
     assert "does not say its schema" in str(error)
+    opens_once_cured(path)
 
 
-@pytest.mark.parametrize("more", ["0001", "0002", "zebra"])
+def test_a_log_whose_schema_is_blank_is_told_what_to_set(path: Path) -> None:
+    sql(path.parent).close()
+    with database(path) as other:
+        other.execute("UPDATE alembic_version SET version_num = ''")
+    opens_once_cured(path)
+
+
+def test_a_log_without_the_table_of_its_schema_is_not_taken_for_another_programs(
+    path: Path,
+) -> None:
+    sql(path.parent).close()
+    with database(path) as other:
+        other.execute("DROP TABLE alembic_version")
+    said = str(refused(path))
+    assert "its table 'alembic_version' is missing: restore it from a copy, or run in it: `" in said
+    with database(path) as other:
+        for statement in said.split("`")[1::2]:
+            other.execute(statement)
+    with closing(sql(path.parent)) as store:
+        assert store.schema() == tables.SCHEMA
+
+
+def test_tables_of_an_older_schema_without_its_name_come_with_no_statement(path: Path) -> None:
+    sql(path.parent).close()
+    older(str(path), "0004")
+    with database(path) as other:
+        other.execute("DELETE FROM alembic_version")
+    assert str(refused(path)).endswith("is empty: restore it from a copy")
+    with database(path) as other:
+        other.execute("DROP TABLE alembic_version")
+    assert str(refused(path)).endswith("is missing: restore it from a copy")
+
+
+@pytest.mark.parametrize("said", ["../../x", "zebra", "head", "+1", "0000", "x" * 1_000])
+def test_a_schema_that_there_never_was_is_named_in_our_words(path: Path, said: str) -> None:
+    sql(path.parent).close()
+    with database(path) as other:
+        other.execute("UPDATE alembic_version SET version_num = ?", (said,))
+    error = str(refused(path))
+    assert f"it says the schema {said[:40]!r}, which no version of preflights has: " in error
+    opens_once_cured(path)
+
+
+def opens_once_cured(path: Path) -> None:
+    """After the one statement that the message names."""
+    cured(path, refused(path))
+    with closing(sql(path.parent)) as store:
+        assert store.schema() == tables.SCHEMA
+
+
+def test_two_schemas_on_tables_of_the_older_one_are_upgraded(path: Path) -> None:
+    sql(path.parent).close()
+    older(str(path), "0004")
+    with database(path) as other:
+        other.execute("INSERT INTO alembic_version VALUES (?)", (tables.SCHEMA,))
+    opens_once_cured(path)
+
+
+@pytest.mark.parametrize("more", ["0001", "0002", "0004", "zebra"])
 def test_a_log_that_says_two_schemas_is_told_which_row_to_keep(path: Path, more: str) -> None:
     sql(path.parent).close()
     with database(path) as other:
@@ -216,11 +286,7 @@ def test_a_log_that_says_two_schemas_is_told_which_row_to_keep(path: Path, more:
     assert isinstance(error, LogDamaged)
     said = f"it says 2 schemas ({', '.join(map(repr, sorted([more, tables.SCHEMA])))})"
     assert f"{said}, expected one: restore it from a copy" in str(error)
-    cured(path, error)
-    if more != "zebra":  # the row that is left was set back
-        cured(path, refused(path))
-    with closing(sql(path.parent)) as store:
-        assert store.schema() == tables.SCHEMA
+    opens_once_cured(path)
 
 
 def cured(path: Path, error: PreflightsError) -> None:

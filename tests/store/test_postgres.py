@@ -381,6 +381,18 @@ def test_a_log_that_says_two_schemas_is_told_which_row_to_keep(postgres: str) ->
         assert store.schema() == tables.SCHEMA
 
 
+def test_a_log_without_the_table_of_its_schema_is_told_how_to_make_it(postgres: str) -> None:
+    with closing(connected(postgres)) as other:
+        other.execute("DROP TABLE alembic_version")
+        error = refused(postgres)
+        assert isinstance(error, LogDamaged)
+        assert "its table 'alembic_version' is missing: restore it from a copy" in str(error)
+        for statement in str(error).split("`")[1::2]:
+            other.execute(statement)
+    with closing(at(postgres)) as store:
+        assert store.schema() == tables.SCHEMA
+
+
 @pytest.mark.parametrize("revision", ["0000", "3f2a9c1b77aa", "zebra"])
 def test_a_revision_that_there_never_was_is_damage(postgres: str, revision: str) -> None:
     with closing(connected(postgres)) as other:

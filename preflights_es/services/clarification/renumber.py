@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from pathlib import Path
 
 import msgspec
@@ -33,12 +34,22 @@ class _Entry(msgspec.Struct, frozen=True):
 
 
 def mended(
-    runner: Runner, sessions: Clarifications, documents: Documents, folder: str, *, write: bool
+    runner: Runner,
+    sessions: Clarifications,
+    documents: Documents,
+    folder: str,
+    second: Iterable[str] = (),
+    *,
+    write: bool,
 ) -> list[Move]:
     """Give every record but the oldest of its number the next free one.
 
     The order is that of date and session (whose id begins with the time), so that two people who
     merge the same branches come to the same names.
+
+    Args:
+        second: sessions of which another one holds the number; those whose document has the path
+            of another session's get a new number too.
 
     Raises:
         StoreUnavailable: a file cannot be read or renamed.
@@ -55,7 +66,31 @@ def mended(
     for entry in colliding:
         moves.append(_moved(runner, sessions, documents, folder, entry, number, write=write))
         number += 1
+    moved = {move.session_id for move in moves}
+    for session_id in second:
+        handle = None if session_id in moved else _without_place(runner, documents, session_id)
+        if handle is not None:
+            path = documents.text(session_id)[0].path
+            moves.append(Move(path, _renamed(path, number), session_id))
+            if write:
+                _told(runner, sessions, documents, handle, number)
+            number += 1
     return moves
+
+
+def _without_place(runner: Runner, documents: Documents, session_id: str) -> Handle | None:
+    """The session, where the document of another one lies in the place of its own."""
+    try:
+        handle = runner.load(session_id)
+        other = documents.other_at(session_id, documents.text(session_id)[0].path)
+    except PreflightsError:
+        return None
+    return handle if other else None
+
+
+def _renamed(path: str, number: int) -> str:
+    folder, _, name = path.rpartition("/")
+    return f"{folder}/" * bool(folder) + re.sub(r"^\d+", f"{number:04d}", name)
 
 
 def _entry(path: Path) -> _Entry | None:
@@ -83,7 +118,7 @@ def _moved(
     *,
     write: bool,
 ) -> Move:
-    name = re.sub(r"^\d+", f"{number:04d}", entry.path.name)
+    name = _renamed(entry.path.name, number)
     path, to = f"{folder}/{entry.path.name}", f"{folder}/{name}"
     handle = _ours(sessions, documents, entry, path)
     move = Move(path, to, handle.session_id if handle else "")
@@ -92,14 +127,32 @@ def _moved(
     if handle is None:
         files.renamed(documents.root, entry.path, name)
         return move
+    is_edited = files.found_hash(entry.path) not in documents.hashes(handle.session_id)
+    edited = (entry.path, name) if is_edited else None
+    _told(runner, sessions, documents, handle, number, edited)
+    return move
+
+
+def _told(
+    runner: Runner,
+    sessions: Clarifications,
+    documents: Documents,
+    handle: Handle,
+    number: int,
+    edited: tuple[Path, str] | None = None,
+) -> None:
+    """Record the number, and write the documents that have it.
+
+    Args:
+        edited: a file that a person edited, and its new name: the edits move along.
+    """
     step = sessions.renumber(handle, number)
-    if files.found_hash(entry.path) not in documents.hashes(handle.session_id):
-        files.renamed(documents.root, entry.path, name)  # a person's edits move along
+    if edited:
+        files.renamed(documents.root, *edited)
     documents.finish(step.handle)
     for related in _related(runner, handle.session.state):
         told = sessions.renumber_reference(related, handle.session.state.uid, number)
         documents.finish(told.handle)
-    return move
 
 
 def _ours(

@@ -15,6 +15,8 @@ from sqlalchemy import (
     or_,
     select,
     tuple_,
+    union,
+    update,
 )
 from sqlalchemy.sql import ClauseElement
 
@@ -29,6 +31,11 @@ _ANSWERS: Final = (
     *("completion.received.v1", "completion.failed.v1", "completion.failed.v2"),
     "artifact.written.v1",
 )
+_NAME_PROJECTS: Final = (
+    *(tables.numbers, tables.claims),
+    *(tables.projected_sessions, tables.projected_decisions),
+)
+"""Tables whose rows name a session, and the project that it had."""
 
 
 def statements() -> dict[str, ClauseElement]:
@@ -64,7 +71,7 @@ def statements() -> dict[str, ClauseElement]:
         "strays_outbox": strays(
             tables.outbox, o.version, h.version, or_(o.version > h.version, o.version < 0)
         ),
-        "strays_claims": strays(tables.claims, c.project, h.project, c.project != h.project),
+        "strays_claims": strays(tables.claims, c.project, h.project, false()),
         "unknown_marks": select(m.projection)
         .where(~_is_one_of(m.projection, *PROJECTED), m.projection.not_in(select(p.name)))
         .distinct()
@@ -75,6 +82,25 @@ def statements() -> dict[str, ClauseElement]:
         .distinct()
         .order_by(c.session_id)
         .limit(at_most),
+        "moved": union(
+            *(
+                select(table.c.session_id)
+                .select_from(table.join(tables.heads, h.session_id == table.c.session_id))
+                .where(table.c.project == bindparam("of_project"), h.project != table.c.project)
+                for table in _NAME_PROJECTS
+            )
+        ),
+        "session_claims": select(c.call, c.project, c.until).where(
+            c.session_id == bindparam("of_session")
+        ),
+        "mend_claim": update(tables.claims)
+        .where(
+            c.session_id == bindparam("of_session"),
+            c.call == bindparam("of_call"),
+            c.project == bindparam("was_project"),
+            c.until == bindparam("was_until"),
+        )
+        .values(project=bindparam("to_project"), until=bindparam("to_until")),
         "asking": select(e.session_id)
         .where(e.session_id > after, _is_one_of(e.type, *_OPENS, *_LEAVES_OPEN, *_ANSWERS))
         .group_by(e.session_id)

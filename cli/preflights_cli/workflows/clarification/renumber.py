@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import click
 
-from preflights_cli.common import Voice, common, finish_pending
+from preflights_cli.common import Voice, finish_pending, reading_where
 from preflights_cli.main import EXIT_REFUSED
 from preflights_es.core.text import shown
+from preflights_es.projections.decisions import DECISIONS, decision
 from preflights_es.services.clarification.clarifications import clarifications_of
 from preflights_es.services.clarification.renumber import mended
 from preflights_es.services.request import Request
@@ -14,7 +15,7 @@ from preflights_es.services.request import Request
 
 @click.command()
 @click.option("--check", is_flag=True, help="Only show collisions; exit code 1 if there are any.")
-@common
+@reading_where("check")
 def renumber_command(check: bool, app: Request, voice: Voice) -> int:
     """Give records whose numbers collide after a merge new numbers.
 
@@ -33,6 +34,7 @@ def renumber_command(check: bool, app: Request, voice: Voice) -> int:
         clarifications_of(app),
         app.process.documents,
         app.process.settings.decisions,
+        _second(app),
         write=not check,
     )
     voice.json(
@@ -46,3 +48,15 @@ def renumber_command(check: bool, app: Request, voice: Voice) -> int:
     if not moves:
         voice.say("No numbers collide.")
     return EXIT_REFUSED if check and moves else 0
+
+
+def _second(app: Request) -> list[str]:
+    """Sessions of this project that bear a number which the log gave to another one."""
+    given = app.process.store.numbers(app.process.project)
+    rows = app.process.projector.rows(DECISIONS.name, app.process.project)
+    return [
+        one.session_id
+        for one in map(decision, rows)
+        if one.decided.number is not None
+        and given.get(one.decided.number, one.session_id) != one.session_id
+    ]
