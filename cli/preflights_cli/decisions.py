@@ -17,7 +17,7 @@ from preflights_es.core.decision_record import Decided
 from preflights_es.core.errors import PreflightsError, ProjectionDamaged
 from preflights_es.core.events import INT_MAX, Actor
 from preflights_es.core.ids import short
-from preflights_es.core.ports import Choice
+from preflights_es.core.projection_ports import Choice
 from preflights_es.core.text import one_line
 from preflights_es.core.times import iso
 from preflights_es.projections.decisions import Decision, accepted_at, decision, in_force

@@ -8,7 +8,8 @@ from typing import Any, Final
 from preflights_es.archive.verification import Broken, Unwritten
 from preflights_es.core.errors import PreflightsError
 from preflights_es.core.events import Request
-from preflights_es.core.ports import Head, Numbering
+from preflights_es.core.ports import Head
+from preflights_es.core.projection_ports import Numbering
 from preflights_es.projections.folding import Read
 from preflights_es.runtime.lost_calls import ends_too_late, lost
 from preflights_es.runtime.performer import CLAIM_MAX_MS

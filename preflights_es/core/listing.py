@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
-if TYPE_CHECKING:
-    from preflights_es.core.ports import Head
+from preflights_es.core.ports import Head
 
 
 class Listing(Protocol):
-    """The part of `core.ports.Following` that long lists need; nothing is folded for them."""
+    """The part of `Following` that long lists need; nothing is folded for them."""
 
     def newest(
         self, project: str | None, before: str | None, limit: int

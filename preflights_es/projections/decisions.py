@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from preflights_es.core.decision_record import Decided
 from preflights_es.core.errors import ProjectionDamaged
 from preflights_es.core.json import encoded
-from preflights_es.core.ports import Row
+from preflights_es.core.projection_ports import Row
 from preflights_es.projections.folding import Read
 from preflights_es.projections.projection import Projection, text
 

@@ -11,7 +11,8 @@ from preflights_es.core import session as kernel
 from preflights_es.core.errors import LogDamaged, LogFromFuture, WorkflowMissing
 from preflights_es.core.events import ERASED_TAG, Event
 from preflights_es.core.opaque import known, opaque_workflow
-from preflights_es.core.ports import Head, Stored, Stream
+from preflights_es.core.ports import Head, Stored
+from preflights_es.core.projection_ports import Stream
 from preflights_es.core.session import Session, Workflow
 
 Trouble = Literal["", "damaged", "erased", "faulted"]

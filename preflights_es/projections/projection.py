@@ -7,7 +7,7 @@ from collections.abc import Callable
 import msgspec
 
 from preflights_es.core.events import INT_MAX
-from preflights_es.core.ports import Row
+from preflights_es.core.projection_ports import Row
 from preflights_es.projections.folding import Read
 
 

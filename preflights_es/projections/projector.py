@@ -17,12 +17,12 @@ import msgspec
 
 from preflights_es.core.errors import LogBusy, LogFromFuture, NewerProjection, StoreUnavailable
 from preflights_es.core.events import INT_MAX
-from preflights_es.core.ports import (
+from preflights_es.core.ports import Head
+from preflights_es.core.projection_ports import (
     Choice,
     Fold,
     Folded,
     Following,
-    Head,
     Registered,
     Row,
     Stream,

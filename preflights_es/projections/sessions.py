@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from preflights_es.core import session as kernel
 from preflights_es.core.lead import FellBack, LeadChanged, LeadTaken, setup_of
-from preflights_es.core.ports import Row
+from preflights_es.core.projection_ports import Row
 from preflights_es.core.questions import Answers
 from preflights_es.projections.folding import Read
 from preflights_es.projections.projection import Projection, text, whole

@@ -20,7 +20,8 @@ from preflights_es.core.completions import (
 )
 from preflights_es.core.events import Input, ResponseIgnored
 from preflights_es.core.lead import FellBack, ResponseAccepted, ResponseRejected
-from preflights_es.core.ports import Row, Stored
+from preflights_es.core.ports import Stored
+from preflights_es.core.projection_ports import Row
 from preflights_es.projections.folding import Read
 from preflights_es.projections.projection import Projection, text, whole
 

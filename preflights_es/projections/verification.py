@@ -12,7 +12,8 @@ from typing import Final
 import msgspec
 
 from preflights_es.core.errors import LogFromFuture, ProjectionDamaged, WorkflowMissing
-from preflights_es.core.ports import Head, Keeping, Kept, Registered, Row, Stored, Stream
+from preflights_es.core.ports import Head, Stored
+from preflights_es.core.projection_ports import Keeping, Kept, Registered, Row, Stream
 from preflights_es.projections.folding import Read, Reader
 from preflights_es.projections.projection import Projection
 from preflights_es.projections.projector import rows_of

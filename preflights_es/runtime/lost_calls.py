@@ -16,7 +16,8 @@ from preflights_es.core.artifacts import ArtifactDue
 from preflights_es.core.completions import CompletionRequested
 from preflights_es.core.errors import PreflightsError
 from preflights_es.core.events import Request
-from preflights_es.core.ports import ClaimRow, Store
+from preflights_es.core.ports import Store
+from preflights_es.core.projection_ports import ClaimRow
 from preflights_es.runtime.performer import CLAIM_MAX_MS
 from preflights_es.runtime.runner import Handle, Runner, head_of
 

@@ -8,7 +8,8 @@ from threading import RLock
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, overload
 
 from preflights_es.core.errors import LogFromFuture, NoLog
-from preflights_es.core.ports import Head, Stream
+from preflights_es.core.ports import Head
+from preflights_es.core.projection_ports import Stream
 from preflights_es.runtime.registry import WORKFLOWS
 from preflights_es.runtime.runner import Handle, Runner
 from preflights_es.services.projections import projected, projections, projector, reader

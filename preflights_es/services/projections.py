@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from preflights_es.core.events import Event
 from preflights_es.core.grammar import misplaced
-from preflights_es.core.ports import Following, Stored
+from preflights_es.core.ports import Stored
+from preflights_es.core.projection_ports import Following
 from preflights_es.core.session import Workflow
 from preflights_es.runtime.registry import WORKFLOWS
 from preflights_es.store.codec import Codec

@@ -13,7 +13,7 @@ from typing import Any
 
 from preflights_es.core.errors import PreflightsError, Refused
 from preflights_es.core.events import INT_MAX
-from preflights_es.core.ports import Choice
+from preflights_es.core.projection_ports import Choice
 from preflights_es.projections.decisions import decision, in_force
 from preflights_es.replay.replayer import Replay, Replayer
 from preflights_es.runtime.registry import WORKFLOWS

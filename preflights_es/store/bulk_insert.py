@@ -7,7 +7,8 @@ from itertools import chain
 from typing import Any, Final
 
 from preflights_es.core.errors import DuplicateInput
-from preflights_es.core.ports import Arrival, Head, Row, Stored
+from preflights_es.core.ports import Arrival, Head, Stored
+from preflights_es.core.projection_ports import Row
 from preflights_es.store.claims import UNCLAIMED
 from preflights_es.store.frozen import columns
 from preflights_es.store.statements import Statements

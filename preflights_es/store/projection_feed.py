@@ -19,17 +19,8 @@ import msgspec
 
 from preflights_es.core.errors import LogDamaged, NewerProjection, ProjectionDamaged
 from preflights_es.core.events import INT_MAX
-from preflights_es.core.ports import (
-    Choice,
-    Fold,
-    Folded,
-    Head,
-    Registered,
-    Row,
-    Stored,
-    Stream,
-    Turn,
-)
+from preflights_es.core.ports import Head, Stored
+from preflights_es.core.projection_ports import Choice, Fold, Folded, Registered, Row, Stream, Turn
 from preflights_es.store.chain import verified
 from preflights_es.store.frozen import columns
 from preflights_es.store.listing import SqlListing, as_head, as_version
@@ -48,7 +39,7 @@ Look = Callable[[Callable[[Any], Any]], Any]
 
 
 class SqlFollowing(SqlListing):
-    """The promises are those of `core.ports.Following`."""
+    """The promises are those of `core.projection_ports.Following`."""
 
     def __init__(self, store: SqlStore) -> None:
         super().__init__("projections", store.database)

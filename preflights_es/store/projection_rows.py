@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from preflights_es.core.errors import LogDamaged, ProjectionDamaged
-from preflights_es.core.ports import Kept, Registered, Row
+from preflights_es.core.projection_ports import Kept, Registered, Row
 from preflights_es.store.projection_feed import registered_of
 from preflights_es.store.sql import SqlStore
 from preflights_es.store.statements import Looking
@@ -16,7 +16,7 @@ STRAYS: Final = 500  # rows without a session that are read at once
 
 
 class SqlKeeping(Looking):
-    """The promises are those of `core.ports.Keeping`."""
+    """The promises are those of `core.projection_ports.Keeping`."""
 
     def __init__(self, store: SqlStore) -> None:
         super().__init__("projection_rows", store.database)

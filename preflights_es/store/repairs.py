@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from preflights_es.core.ports import ClaimRow
+from preflights_es.core.projection_ports import ClaimRow
 from preflights_es.store.database import Race
 from preflights_es.store.sql import SqlStore
 from preflights_es.store.statements import Looking, Statements

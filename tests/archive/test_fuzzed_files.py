@@ -27,7 +27,8 @@ from preflights_es.core.completions import (
 from preflights_es.core.errors import LogDamaged, PreflightsError, SessionFaulted
 from preflights_es.core.events import Actor, Input, SessionAbandoned
 from preflights_es.core.json import encoded
-from preflights_es.core.ports import Stored, Stream
+from preflights_es.core.ports import Stored
+from preflights_es.core.projection_ports import Stream
 from preflights_es.core.questions import Given
 from preflights_es.core.session import Session, Workflow
 from preflights_es.replay.replayer import Replayer

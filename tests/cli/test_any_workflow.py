@@ -36,7 +36,7 @@ def opens(said: Opening) -> Input:
 
 
 def asking() -> Workflow[toy.State]:
-    """The toy, which asks for a tone until somebody says two things."""
+    """The toy, which asks for a tone until a person says two things."""
     plain = toy.WORKFLOW
 
     def decide(state: toy.State, new: Input) -> tuple[Decision, ...]:

@@ -178,6 +178,6 @@ def test_what_the_program_says_of_a_forged_file_is_so(house: Project, part: int)
     for seed in range(FIRST_SEED + part, FIRST_SEED + CASES, PARTS):
         try:
             outcomes.append(played(Case(seed, house)))
-        except Exception as error:
+        except Exception as error:  # named with its seed, and raised on
             raise AssertionError(f"seed {seed}: {type(error).__name__}: {error}") from error
     assert {True, False} == set(outcomes), "some are taken, and some are not"

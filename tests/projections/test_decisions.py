@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from preflights_es.core.completions import CompletionReceived
 from preflights_es.core.decision_record import Decided, Origin
 from preflights_es.core.events import Actor
-from preflights_es.core.ports import Head, Stored, Stream
+from preflights_es.core.ports import Head, Stored
+from preflights_es.core.projection_ports import Stream
 from preflights_es.core.questions import Answers
 from preflights_es.projections.decisions import accepted_at, decision, in_force, patches, rows
 from preflights_es.projections.folding import Read

@@ -14,7 +14,8 @@ from sqlalchemy.engine import make_url
 from preflights_es.core.errors import LogFromFuture, StoreUnavailable
 from preflights_es.core.events import ERASED_TAG
 from preflights_es.core.grammar import misplaced
-from preflights_es.core.ports import Batch, Draft, Row
+from preflights_es.core.ports import Batch, Draft
+from preflights_es.core.projection_ports import Row
 from preflights_es.projections.decisions import DECISIONS
 from preflights_es.projections.folding import Read, Reader
 from preflights_es.projections.projection import Projection

@@ -14,7 +14,8 @@ from typing import Final
 import pytest
 
 from preflights_es.bootstrap import joined
-from preflights_es.core.ports import Fold, Folded, Head, Stream
+from preflights_es.core.ports import Head
+from preflights_es.core.projection_ports import Fold, Folded, Stream
 from preflights_es.projections.usage import USAGE
 from preflights_es.services.projections import projector
 from preflights_es.store.projection_feed import SqlFollowing

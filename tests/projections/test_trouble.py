@@ -12,7 +12,8 @@ import pytest
 from msgspec.structs import replace
 
 from preflights_es.core.errors import ProjectionDamaged
-from preflights_es.core.ports import Row, Stored
+from preflights_es.core.ports import Stored
+from preflights_es.core.projection_ports import Row
 from preflights_es.projections.decisions import DECISIONS, decision
 from preflights_es.projections.folding import Read
 from preflights_es.projections.projection import Projection

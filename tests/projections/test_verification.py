@@ -11,7 +11,8 @@ import pytest
 from msgspec.structs import replace
 
 from preflights_es.archive.verification import walked
-from preflights_es.core.ports import Draft, Kept, Stream
+from preflights_es.core.ports import Draft
+from preflights_es.core.projection_ports import Kept, Stream
 from preflights_es.projections.decisions import DECISIONS
 from preflights_es.projections.projector import Projector
 from preflights_es.projections.verification import PAGE, Astray, Holding

@@ -26,7 +26,7 @@ from sqlalchemy.sql import ClauseElement
 from sqlalchemy.sql.elements import BindParameter
 
 from preflights_es.core.events import ERASED_TAG, INT_MAX
-from preflights_es.core.ports import Choice
+from preflights_es.core.projection_ports import Choice
 from preflights_es.store import tables
 from preflights_es.store.core_statements.log import reading
 from preflights_es.store.projected import PORTIONS, PROJECTED
