@@ -33,7 +33,7 @@ class Quotes(msgspec.Struct, frozen=True):
 
     found: tuple[Quote, ...]
     unread: tuple[str, ...]
-    """Sessions that could not be looked at: damaged, or of a newer version."""
+    """Sessions that could not be looked at: damaged, of a newer version or an absent workflow."""
 
 
 def quotes_of(runner: Runner, project: str, quoted: Collection[str]) -> Quotes:
@@ -53,7 +53,7 @@ def quotes_of(runner: Runner, project: str, quoted: Collection[str]) -> Quotes:
             continue
         for one in held:
             named = (one.source or one).session_id
-            # Words alone are those of every session that began earlier.
+            # Words without a source are those of every session that began earlier.
             earlier = [id_ for id_ in in_words.get(one.words, ()) if id_ < head.session_id]
             for whose in [named] if named in quoted else earlier:
                 found[Quote(head.session_id, whose, one.how)] = None

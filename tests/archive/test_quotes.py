@@ -152,6 +152,13 @@ def test_of_two_decisions_in_the_same_words_both_may_have_been_told(house: House
     assert sorted(house.known(first, second)) == [(told, first), (told, second)]
 
 
+def test_a_session_whose_workflow_is_not_here_may_quote_and_is_named(house: House) -> None:
+    decided = house.decided()
+    told = house.told()
+    house.runner.workflows = {}
+    assert quotes_of(house.runner, PROJECT, [decided]).unread == (told,)
+
+
 def test_what_was_superseded_by_then_was_told_to_no_model(house: House) -> None:
     old = house.decided()
     new = house.decided(old=old)
