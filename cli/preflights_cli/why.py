@@ -10,10 +10,9 @@ import msgspec
 
 from preflights_cli.common import Voice, finish_pending, reading
 from preflights_cli.dates import minute
-from preflights_cli.decisions import (
-    who,
-)
+from preflights_cli.decisions import who
 from preflights_cli.rendering import shown_of
+from preflights_es.core.ids import short
 from preflights_es.core.text import one_line, shortened, shown
 from preflights_es.services.request import Request
 from preflights_es.services.results import Who
@@ -68,6 +67,9 @@ def _say_why(voice: Voice, value: Why, sources: Mapping[str, str]) -> None:
         voice.say(f"  model      {shown(_model(response))} {did} (event {response.version})")
         text = shortened(one_line(response.text or ""), RESPONSE_MAX)
         voice.say(f"             {shown(text)}")
+    if value.read:
+        read = (f"{short(one.session_id)} (to event {one.version})" for one in value.read)
+        voice.say(f"  read       sessions {', '.join(read)}")
     if (done := value.acknowledged) is not None:
         word = "accepted" if done.by is not None and done.by.kind == "user" else "proposed"
         relayed = f", passed on by {_by(done.relayed_by)}" if done.relayed_by else ""

@@ -33,7 +33,7 @@ _NOT_WORDS: Final = frozenset(
         *("noted_at", "path", "project", "prompts", "redacted", "request_id", "setup", "sha256"),
         *("status", "stop_reason", "text_base64", "time_zone", "type", "uid"),
         # Words of other sessions, which are not erased with this one.
-        *("by", "known", "supersedes"),
+        *("by", "known", "supersedes", "session_id", "hash"),
     )
 )
 """The fields of Inputs that no person types and no model says; every other field is compared."""

@@ -26,11 +26,13 @@ from preflights_es.core.events import (
     SessionAbandoned,
     SessionClosed,
     SessionErased,
+    Value,
 )
 from preflights_es.core.lead import Lead
 from preflights_es.core.opening import Opening
 from preflights_es.core.questions import Answers
 from preflights_es.core.settings_table import SettingsTable
+from preflights_es.core.source import Quoted
 from preflights_es.core.views import Behind, View
 
 S = TypeVar("S")
@@ -81,6 +83,10 @@ class Workflow(msgspec.Struct, Generic[S], frozen=True, kw_only=True):
     """What an event says of where a decided value came from."""
     related: Callable[[S], Relations] | None = None
     """The decisions that it takes the place of, in any state; None where none replaces another."""
+    quotes: Callable[[Event], tuple[Quoted, ...]] | None = None
+    """Words of other sessions in an Input; None where no Input holds any."""
+    words: Callable[[S], Value | None] = _none
+    """What events without a `Source` hold of a session; None where they hold nothing."""
     answers: type[Answers] | None = None
     """What answers a question; None where nothing is asked."""
     revisions: type[Answers] | None = None

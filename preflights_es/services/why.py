@@ -12,6 +12,7 @@ from preflights_es.core.errors import ErasedSession, PreflightsError, Refused, U
 from preflights_es.core.events import Event, Input
 from preflights_es.core.ids import short
 from preflights_es.core.questions import Answers
+from preflights_es.core.source import Source
 from preflights_es.core.times import iso
 from preflights_es.core.views import Behind
 from preflights_es.projections.decisions import in_force, patches
@@ -89,6 +90,8 @@ class Why(Result, frozen=True):
     response: Response | None
     acknowledged: Acknowledged | None
     superseded_by: Related | None
+    read: tuple[Source, ...]
+    """Sessions that this one read: what its model was told of, and what it replaces."""
 
 
 def why(
@@ -199,6 +202,7 @@ def _why(read: Read, decided: Decided, origin: Origin) -> tuple[Why, str]:
         response=_response(read, origin.response),
         acknowledged=_acknowledged(decided),
         superseded_by=decided.superseded_by,
+        read=_sources(read),
     )
     return found, read.workflow.name
 
@@ -250,6 +254,12 @@ def _response(read: Read, version: int | None) -> Response | None:
         prompts=tuple(name for name, _ in request.prompts) if request else (),
         text=event.text,
     )
+
+
+def _sources(read: Read) -> tuple[Source, ...]:
+    quotes = read.workflow.quotes or (lambda _: ())
+    held = (quoted.source for event in read.folded for quoted in quotes(event))
+    return tuple(dict.fromkeys(source for source in held if source is not None))
 
 
 def _acknowledged(decided: Decided) -> Acknowledged | None:

@@ -316,6 +316,22 @@ def test_a_machines_answer_is_never_shown_as_a_persons(house: Project) -> None:
     assert "a person" not in done.out
 
 
+def test_why_names_the_sessions_that_this_one_read_and_how_they_stood(house: Project) -> None:
+    old = house.decided()["session_id"]
+    *_, last = map(json.loads, house.call("log", old, "--json").out.splitlines())
+    house.decided("Add SSO", "--supersedes", old)
+    read = {"session_id": old, "version": last["version"], "hash": last["hash"]}
+    found = house.call("why", "last", "--json").json["values"]
+    assert [value["read"] for value in found] == [[read]] * len(found)
+    line = f"  read       sessions {old[-8:]} (to event {last['version']})\n"
+    assert house.call("why", "last").out.count(line) == len(found)
+    assert "  read " not in house.call("why", old).out
+    open_ = house.call("start", "Improve the orders", *SIM, "--no-input", "--json").json
+    house.call("answer", "last", open_["questions"][0]["options"][0])
+    (told, *_) = house.call("why", "last", "--json").json["values"]
+    assert [one["session_id"] == old for one in told["read"]] == [False], "it is in force no more"
+
+
 def test_what_a_model_read_is_the_models(house: Project, api: FakeAPI) -> None:
     patch = {
         "category": "Database",

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+from msgspec.structs import replace
+
 from preflights_es.archive.record_numbers import NUMBER_MAX, highest
 from preflights_es.core import ids
 from preflights_es.core.artifacts import Related
@@ -18,7 +20,8 @@ from preflights_es.core.errors import (
 )
 from preflights_es.core.events import Actor
 from preflights_es.core.lead import Setup
-from preflights_es.core.text import INTENTION_MAX, one_line, visible
+from preflights_es.core.source import Source
+from preflights_es.core.text import INTENTION_MAX, visible
 from preflights_es.runtime.documents import Documents
 from preflights_es.runtime.idempotency import Wanted, answering
 from preflights_es.runtime.runner import CONFLICTS_MAX, Handle, Proposed, Step
@@ -35,6 +38,7 @@ from preflights_es.workflows.clarification.events import (
     Known,
     ReferenceRenumbered,
 )
+from preflights_es.workflows.clarification.quotes import words
 from preflights_es.workflows.clarification.state import State, accepted
 from preflights_es.workflows.clarification.values import HeuristicsConfig, LLMContext, Mark
 
@@ -88,7 +92,7 @@ class Clarifications(Sessions):
             return said == (text, mark, former, answering(setup.lead))
 
         def record(input_id: str) -> Step:
-            related = self._supersedable(supersedes)[1] if supersedes else None
+            old, related = self._supersedable(supersedes) if supersedes else (None, None)
             first = IntentionDeclared(
                 at=self._runner.now(),
                 actor=self._actor,
@@ -102,6 +106,7 @@ class Clarifications(Sessions):
                 supersedes=related,
                 known=self._known(setup),
                 redacted=redacted,
+                supersedes_source=_source(old) if old else None,
             )
             workflow = clarification.WORKFLOW
             return self._runner.open(workflow, self._project, first, session_id, input_id)
@@ -118,11 +123,12 @@ class Clarifications(Sessions):
             if head.workflow != clarification.WORKFLOW.name:
                 continue
             try:
-                state: State = self._runner.load(head.session_id).session.state
+                handle = self._runner.load(head.session_id)
             except PreflightsError:
                 continue  # a damaged session is no reason to refuse a new one
-            if accepted(state) and state.superseded_by is None and state.patch is not None:
-                known.append(Known(one_line(state.intention), state.patch))
+            told = words(handle.session.state)
+            if told is not None and handle.session.state.superseded_by is None:
+                known.append(replace(told, source=_source(handle)))
         return tuple(known[:KNOWN_MAX])
 
     def refuse_other(self, handle: Handle) -> None:
@@ -296,3 +302,7 @@ class Clarifications(Sessions):
         """Tell a record that one it is related to has a new number."""
         new = ReferenceRenumbered(at=self._runner.now(), actor=self._actor, uid=uid, number=number)
         return self._runner.submit(handle, new, self._runner.new_id())
+
+
+def _source(handle: Handle) -> Source:
+    return Source(handle.session_id, handle.version, handle.hash.hex())

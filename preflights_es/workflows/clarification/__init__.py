@@ -12,6 +12,7 @@ from preflights_es.workflows.clarification.events import (
 )
 from preflights_es.workflows.clarification.history import behind, decided
 from preflights_es.workflows.clarification.lead import PROMPTS
+from preflights_es.workflows.clarification.quotes import quotes, words
 from preflights_es.workflows.clarification.state import State, evolve, is_terminal
 from preflights_es.workflows.clarification.views import record, related, view
 
@@ -39,6 +40,8 @@ WORKFLOW: Workflow[State] = Workflow(
     decided=decided,
     behind=behind,
     related=related,
+    quotes=quotes,
+    words=words,
     answers=AnswersGiven,
     revisions=AnswersRevised,
     upcasters=UPCASTERS,

@@ -10,6 +10,7 @@ from preflights_es.core.events import Actor, Decision, Event, Input, RecordNumbe
 from preflights_es.core.lead import LED_EVENTS, Setup
 from preflights_es.core.questions import AnswerRefusal, Answers, Refusal
 from preflights_es.core.session import Upcaster
+from preflights_es.core.source import Source as SessionSource
 from preflights_es.core.views import Question
 from preflights_es.workflows.clarification.values import (
     DecisionPatch,
@@ -22,10 +23,12 @@ from preflights_es.workflows.clarification.values import (
 
 
 class Known(Value, frozen=True):
-    """A decision of the project that was accepted before; all that a model sees of it."""
+    """A decision of the project that was accepted before; a model sees the title and the patch."""
 
     title: str
     patch: DecisionPatch
+    source: SessionSource | None = None
+    """The session that it was read from; None in logs from before it was recorded."""
 
 
 # 1. Inputs -----------------------------------------------------------------------------------
@@ -34,7 +37,7 @@ class Known(Value, frozen=True):
 class IntentionDeclared(Input, frozen=True):
     """The actor states an intention; opens the session and carries all that a replay needs."""
 
-    tag: ClassVar[str] = "clarification.intention_declared.v1"
+    tag: ClassVar[str] = "clarification.intention_declared.v2"
     verb: ClassVar[str] = "started"
     intention: str
     project: str
@@ -51,6 +54,8 @@ class IntentionDeclared(Input, frozen=True):
     """Accepted decisions of the project, where a model leads."""
     redacted: tuple[str, ...] = ()
     """Kinds of secrets that were taken out before recording, one a replacement."""
+    supersedes_source: SessionSource | None = None
+    """The session that `supersedes` was read from; None in logs from before it was recorded."""
 
 
 class AnswersGiven(Answers, frozen=True):
@@ -240,6 +245,15 @@ EVENTS: tuple[type[Event], ...] = (
 # Tags of the past ----------------------------------------------------------------------------
 
 
+def declared_v2(old: dict[str, Any]) -> dict[str, Any]:
+    """An intention recorded before the fields for what was read of other sessions."""
+    known = old.get("known", [])
+    if "supersedes_source" in old or any("source" in one for one in known):
+        raise ValueError("a field that came later: a source")
+    told = [{**one, "source": None} for one in known]
+    return {**old, "known": told, "supersedes_source": None}
+
+
 def acknowledged_v2(old: dict[str, Any]) -> dict[str, Any]:
     """An acknowledgement recorded before the field for who passed a person's word on."""
     if "relayed_by" in old:
@@ -248,6 +262,7 @@ def acknowledged_v2(old: dict[str, Any]) -> dict[str, Any]:
 
 
 UPCASTERS: dict[str, Upcaster] = {
+    "clarification.intention_declared.v1": (IntentionDeclared.tag, declared_v2),
     "clarification.decision_acknowledged.v1": (DecisionAcknowledged.tag, acknowledged_v2),
 }
 """By old tag: the newer tag, and the function from an old payload to a new one."""
