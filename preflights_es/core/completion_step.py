@@ -1,8 +1,7 @@
 """The flow of a step that a model leads, the same for every workflow.
 
-request -> judge -> accept, or ask once more, or give up visibly: a fallback, or a stall where the
-session is strict. The policy is small on purpose: at most two calls a step, whatever went wrong
-with the first (the second failure ends it). Nothing here knows what is asked.
+request -> judge -> accept, or ask again, or give up visibly: a fallback, or a stall where the
+session is strict or the policy says so. Nothing here knows what is asked.
 """
 
 from __future__ import annotations
@@ -26,6 +25,7 @@ from preflights_es.core.lead import (
     Lead,
     LeadChanged,
     LeadTaken,
+    Policy,
     ResponseAccepted,
     ResponseRejected,
     Setup,
@@ -35,7 +35,6 @@ from preflights_es.core.prompts import wanted
 from preflights_es.core.text import shortened
 from preflights_es.core.verdict import Accepted, Judge, Rejected, Violation, excerpt
 
-CALLS_MAX: Final = 2  # calls of one step: one try, one retry
 BACKOFF_MS: Final = 1_000  # before a retry, where the provider gives no hint
 WAIT_MAX_MS: Final = 30_000  # of a provider's hint; a person does not wait longer for a question
 
@@ -168,7 +167,7 @@ class Unusable(Value, frozen=True):
 
 
 def settled(
-    request: CompletionRequested, outcome: Outcome, contract: Judge, check: Check
+    request: CompletionRequested, outcome: Outcome, contract: Judge, check: Check, policy: Policy
 ) -> Usable | Unusable:
     """What an outcome means for its step.
 
@@ -176,7 +175,7 @@ def settled(
         check: what the contract alone cannot say, since it depends on the session.
     """
     if isinstance(outcome, CompletionFailed):
-        again = _retry(request, request.messages, wait_ms(outcome))
+        again = _retry(request, request.messages, wait_ms(outcome), policy.failed_transport)
         return Unusable((), outcome.kind, again)
     assert isinstance(outcome, CompletionReceived), "the only other outcome of a completion"
     verdict = judged(text_of(outcome), contract, check)
@@ -201,11 +200,11 @@ def settled(
         Message("assistant", shortened(outcome.text or "(no valid text)", REPLY_MAX)),
         Message("user", retry_sentence(verdict)),
     )
-    return Unusable((rejected,), verdict.kind, _retry(request, said, 0))
+    return Unusable((rejected,), verdict.kind, _retry(request, said, 0, policy.bad_output))
 
 
 def concluded(
-    led: Led, outcome: Outcome, contract: Judge, check: Check
+    led: Led, outcome: Outcome, contract: Judge, check: Check, policy: Policy
 ) -> Usable | tuple[Decision, ...]:
     """What an outcome means for the open step: a payload, or what is recorded instead.
 
@@ -213,12 +212,12 @@ def concluded(
     """
     assert led.request is not None, "an outcome answers an open step"
     assert led.lead is not None, "that a model was asked for"
-    verdict = settled(led.request, outcome, contract, check)
+    verdict = settled(led.request, outcome, contract, check, policy)
     if isinstance(verdict, Usable):
         return verdict
     if verdict.again is not None:
         return (*verdict.decisions, verdict.again)
-    end = StepStalled if led.lead.strict else FellBack
+    end = StepStalled if led.lead.strict or policy.then == "report" else FellBack
     return (*verdict.decisions, end(contract=contract.id, reason=verdict.reason))
 
 
@@ -253,9 +252,9 @@ def wait_ms(failed: CompletionFailed) -> int:
 
 
 def _retry(
-    request: CompletionRequested, messages: tuple[Message, ...], wait: int
+    request: CompletionRequested, messages: tuple[Message, ...], wait: int, retries: int
 ) -> CompletionRequested | None:
-    if request.attempt >= CALLS_MAX:
+    if request.attempt > retries:
         return None
     return replace(
         request,

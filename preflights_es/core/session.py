@@ -27,7 +27,7 @@ from preflights_es.core.events import (
     SessionClosed,
     SessionErased,
 )
-from preflights_es.core.lead import Lead
+from preflights_es.core.lead import Lead, Policy
 from preflights_es.core.opening import Opening
 from preflights_es.core.questions import Answers
 from preflights_es.core.settings_table import SettingsTable
@@ -87,6 +87,8 @@ class Workflow(msgspec.Struct, Generic[S], frozen=True, kw_only=True):
     """What changes an answer; None where none can be changed."""
     lead: Callable[[S], Lead | None] = _none
     """Who leads a session, as it stands; None for the rules."""
+    policy: Policy = Policy()
+    """What follows where a step brings nothing that can be used."""
     prompts: tuple[tuple[str, str], ...] = ()
     """Pairs of prompt name and the version that a new session uses."""
     always_led: bool = False

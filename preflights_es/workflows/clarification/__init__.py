@@ -11,7 +11,7 @@ from preflights_es.workflows.clarification.events import (
     DecisionAcknowledged,
 )
 from preflights_es.workflows.clarification.history import behind, decided
-from preflights_es.workflows.clarification.lead import PROMPTS
+from preflights_es.workflows.clarification.lead import POLICY, PROMPTS
 from preflights_es.workflows.clarification.state import State, evolve, is_terminal
 from preflights_es.workflows.clarification.views import record, related, view
 
@@ -44,5 +44,6 @@ WORKFLOW: Workflow[State] = Workflow(
     upcasters=UPCASTERS,
     lead=lambda state: state.led.lead,
     settings=_settings,
+    policy=POLICY,
     prompts=tuple(PROMPTS.items()),
 )
