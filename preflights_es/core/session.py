@@ -28,7 +28,6 @@ from preflights_es.core.events import (
     SessionErased,
 )
 from preflights_es.core.lead import Lead, Policy
-from preflights_es.core.opening import Opening
 from preflights_es.core.questions import Answers
 from preflights_es.core.settings_table import SettingsTable
 from preflights_es.core.views import Behind, View
@@ -65,8 +64,8 @@ class Workflow(msgspec.Struct, Generic[S], frozen=True, kw_only=True):
     """Never fails."""
     is_terminal: Callable[[S], bool]
     view: Callable[[S], View]
-    opens: Callable[[Opening], Input] | None = None
-    """The first Input of a session that begins with a text; None where it takes more."""
+    opens: type[Input] | None = None
+    """Begins a session with the first of its typed fields; None where it takes more."""
     statuses: tuple[str, ...] = ()
     """All that a view may say of where a session stands, besides those of every workflow."""
     number: Callable[[S], int | None] = _none

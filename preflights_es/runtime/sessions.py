@@ -7,7 +7,7 @@ here; everything about meaning is left to `decide`.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 import msgspec
@@ -29,19 +29,16 @@ from preflights_es.core.events import Actor, Input, InputQuarantined, SessionAba
 from preflights_es.core.late_pattern import late_pattern
 from preflights_es.core.lead import Lead, LeadChanged, Setup, StepRetried, setup_of
 from preflights_es.core.opaque import refuse_missing
-from preflights_es.core.opening import Opening
 from preflights_es.core.ports import Head
-from preflights_es.core.questions import Answers
+from preflights_es.core.questions import Answers, Given
 from preflights_es.core.session import Workflow
-from preflights_es.core.text import ANSWER_MAX, visible
 from preflights_es.redaction import redact
 from preflights_es.runtime.idempotency import Once, Recalled, Wanted, answering
 from preflights_es.runtime.runner import Handle, Runner, Step
-from preflights_es.runtime.sanitizing import cleaned, cleaned_answers, name_cleaned
+from preflights_es.runtime.sanitizing import cleaned_answers, cleaned_fields, name_cleaned
 
 RECORD: Final = late_pattern(r"adr-?0*([1-9][0-9]{0,8})", re.IGNORECASE)
 RECENT: Final = 50  # sessions looked at before all of a project are
-TEXT_MAX: Final = 20_000  # characters of a text that begins a session; longer is a document
 LAST = "last"
 
 
@@ -159,35 +156,77 @@ class Sessions:
         Raises:
             Refused: it takes more, or the text cannot be recorded.
         """
-        opens = workflow.opens
-        if opens is None:
+        if (first := workflow.opens) is None:
             raise Refused(
                 f"a session of the workflow {workflow.name} takes more than a text to begin: "
                 "`preflights --help` lists its commands"
             )
-        said, redacted = cleaned("the text", text.strip(), TEXT_MAX)
-        if not visible(said):
-            raise Refused("the text is empty: say what the session is about")
-        opening = Opening(
-            at=self._runner.now(),
-            actor=self._actor,
-            text=said,
-            redacted=redacted,
-            project=self._project,
-            setup=setup,
-        )
-        first = opens(opening)
-        session_id = self._runner.new_session_id(self._project)
+        return self.opened(workflow, first, {next(iter(first.typed)): text}, setup)
 
-        def is_said(before: Input) -> bool:
-            was = setup_of(before) or setup
-            same = opens(replace(opening, at=before.at, setup=was)) == before
-            return same and answering(was.lead) == answering(setup.lead)
+    def opened(
+        self,
+        workflow: Workflow[Any],
+        first: type[Input],
+        said: Mapping[str, Any],
+        setup: Setup | None = None,
+        *,
+        beside: Callable[[], Mapping[str, Any]] = dict,
+        is_same: Callable[[Any], bool] = lambda _: True,
+    ) -> Step:
+        """Begin a session with an Input of a class.
+
+        Args:
+            said: fields as the caller says them; under one key, they say the same again.
+            beside: other fields, asked for when it is recorded.
+            is_same: what else an Input under the key must have said.
+
+        Raises:
+            Refused: a text cannot be recorded.
+        """
+        fields = cleaned_fields(first, said)
+        session_id = self._runner.new_session_id(self._project)
+        uid = ids.decision_uid(session_id)
 
         def record(input_id: str) -> Step:
-            return self._runner.open(workflow, self._project, first, session_id, input_id)
+            known = {"project": self._project, "uid": uid, "setup": setup}
+            more = {name: known[name] for name in known if name in first.__struct_fields__}
+            new = first(at=self._runner.now(), actor=self._actor, **fields, **more, **beside())
+            return self._runner.open(workflow, self._project, new, session_id, input_id)
 
-        return self._recorded(Wanted((type(first),), self._actor, "", is_said), record)
+        def is_said(before: Input) -> bool:
+            return is_same(before) and _says(before, fields, setup)
+
+        return self._settled(
+            self._once.recorded(Wanted((first,), self._actor, "", is_said), record)
+        )
+
+    def submitted(
+        self, handle: Handle, cls: type[Input], said: Mapping[str, Any], *, asks: bool = False
+    ) -> Step:
+        """Record an Input of a class in a session that goes on.
+
+        Args:
+            said: its fields but for time and actor, as the caller says them.
+            asks: whether a provider is asked for what follows.
+
+        Raises:
+            Refused: the session takes nothing any more, or a text cannot be recorded.
+        """
+        fields = cleaned_fields(cls, said)
+
+        def record(input_id: str) -> Step:
+            current = self._runner.refreshed(handle)
+            self._refuse_ended(current)
+            if asks:
+                self._check(current)
+            new = cls(at=self._runner.now(), actor=self._actor, **fields)
+            return self._runner.submit(current, new, input_id)
+
+        wanted = Wanted(
+            (cls,), self._actor, handle.session_id, lambda before: _says(before, fields)
+        )
+        step = self._once.recorded(wanted, record)
+        return self._settled(step) if asks else step
 
     def check(self, answers: Iterable[tuple[str, Sequence[str]]]) -> None:
         """Refuse answers that cannot be recorded, before a session is opened for them.
@@ -209,19 +248,8 @@ class Sessions:
             Refused: the session takes no answers any more, or a text cannot be recorded.
         """
         cls = _answers_of(handle, revise=revise)
-        given, redacted = cleaned_answers(answers)
-
-        def record(input_id: str) -> Step:
-            current = self._runner.refreshed(handle)
-            self._refuse_ended(current)
-            self._check(current)
-            new = cls(at=self._runner.now(), actor=self._actor, answers=given, redacted=redacted)
-            return self._runner.submit(current, new, input_id)
-
-        wanted = Wanted(
-            (cls,), self._actor, handle.session_id, lambda before: before.answers == given
-        )
-        return self._recorded(wanted, record)
+        given = tuple(Given(key, tuple(values)) for key, values in answers)
+        return self.submitted(handle, cls, {"answers": given}, asks=True)
 
     def answered(self, handle: Handle, *, revise: bool = False) -> Handle | None:
         """The session as the answers met it that this command has given before, under its key.
@@ -241,8 +269,7 @@ class Sessions:
         self._once.end()
         return Step(self._runner.load(step.handle.session_id), ()) if recalled(step) else step
 
-    def _recorded(self, wanted: Wanted, record: Callable[[str], Step]) -> Step:
-        step = self._once.recorded(wanted, record)
+    def _settled(self, step: Step) -> Step:
         if recalled(step):
             return step
         try:
@@ -315,7 +342,7 @@ class Sessions:
         Raises:
             Refused: it is closed, accepted, or faulted without `force`.
         """
-        text, _ = cleaned("the reason", reason, ANSWER_MAX)
+        text = cleaned_fields(SessionAbandoned, {"reason": reason})["reason"]
         wanted = Wanted(
             (SessionAbandoned, InputQuarantined),
             self._actor,
@@ -348,6 +375,14 @@ class Sessions:
         return self._runner.submit(
             handle, SessionAbandoned(at=now, actor=actor, reason=text), input_id
         )
+
+
+def _says(before: Input, fields: Mapping[str, Any], setup: Setup | None = None) -> bool:
+    """Whether an Input says the same, to the same model, be it at another time."""
+    was = setup_of(before)
+    if setup and was and answering(was.lead) != answering(setup.lead):
+        return False
+    return all(getattr(before, name) == fields[name] for name in fields if name != "redacted")
 
 
 def recalled(step: Step) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final
+from typing import Any, Final
 
 from preflights_es.archive.record_numbers import NUMBER_MAX, highest
 from preflights_es.core import ids
@@ -18,11 +18,11 @@ from preflights_es.core.errors import (
 )
 from preflights_es.core.events import Actor
 from preflights_es.core.lead import Setup
-from preflights_es.core.text import INTENTION_MAX, one_line, visible
+from preflights_es.core.text import one_line
 from preflights_es.runtime.documents import Documents
-from preflights_es.runtime.idempotency import Wanted, answering
+from preflights_es.runtime.idempotency import Wanted
 from preflights_es.runtime.runner import CONFLICTS_MAX, Handle, Proposed, Step
-from preflights_es.runtime.sanitizing import cleaned, name_cleaned
+from preflights_es.runtime.sanitizing import name_cleaned
 from preflights_es.runtime.sessions import RECENT, Desk, Sessions
 from preflights_es.services.request import Request
 from preflights_es.workflows import clarification
@@ -76,38 +76,22 @@ class Clarifications(Sessions):
         Raises:
             Refused: the intention cannot be recorded, or what it supersedes cannot be superseded.
         """
-        text, redacted = cleaned("the intention", intention.strip(), INTENTION_MAX)
-        if not visible(text):
-            raise Refused("the intention is empty: say in a sentence what you want to build")
         former = self.resolved(supersedes) if supersedes else ""
-        session_id = self._runner.new_session_id(self._project)
 
-        def is_said(before: IntentionDeclared) -> bool:
-            related = before.supersedes.session_id if before.supersedes else ""
-            said = (before.intention, before.mark, related, answering(before.setup.lead))
-            return said == (text, mark, former, answering(setup.lead))
+        def is_same(before: IntentionDeclared) -> bool:
+            return former == (before.supersedes.session_id if before.supersedes else "")
 
-        def record(input_id: str) -> Step:
+        def beside() -> dict[str, Any]:
             related = self._supersedable(supersedes)[1] if supersedes else None
-            first = IntentionDeclared(
-                at=self._runner.now(),
-                actor=self._actor,
-                intention=text,
-                project=self._project,
-                uid=ids.decision_uid(session_id),
-                setup=setup,
-                heuristics=heuristics,
-                context=context,
-                mark=mark,
-                supersedes=related,
-                known=self._known(setup),
-                redacted=redacted,
-            )
-            workflow = clarification.WORKFLOW
-            return self._runner.open(workflow, self._project, first, session_id, input_id)
+            return {"supersedes": related, "known": self._known(setup), **given}
 
-        wanted = Wanted((IntentionDeclared,), self._actor, "", is_said)
-        return self._recorded(wanted, record)
+        given = {"heuristics": heuristics, "context": context}
+        said = {"intention": intention, "mark": mark}
+        return self.opened(
+            *(clarification.WORKFLOW, IntentionDeclared, said, setup),
+            beside=beside,
+            is_same=is_same,
+        )
 
     def _known(self, setup: Setup) -> tuple[Known, ...]:
         """The decisions that a model is told of: accepted, in force, the newest first."""

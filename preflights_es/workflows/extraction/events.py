@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import ClassVar, Literal
 
 from preflights_es.core.completions import COMPLETION_EVENTS
-from preflights_es.core.events import Decision, Event, Input, Whole
+from preflights_es.core.events import Decision, Event, Input, Typed, Whole
 from preflights_es.core.lead import LED_EVENTS, Setup
 from preflights_es.core.questions import AnswerRefusal, Answers, Refusal
+from preflights_es.core.text import ANSWER_MAX
 from preflights_es.core.views import Language, Question
-from preflights_es.workflows.extraction.values import Item, ItemType
+from preflights_es.workflows.extraction.values import NOTE_MAX, Item, ItemType
 
 # 1. Inputs -----------------------------------------------------------------------------------
 
@@ -19,6 +21,9 @@ class NoteTaken(Input, frozen=True):
 
     tag: ClassVar[str] = "extraction.note_taken.v1"
     verb: ClassVar[str] = "took the note of"
+    typed: ClassVar[Mapping[str, Typed]] = {
+        "note": Typed(NOTE_MAX, "the note", "write down what is on your mind")
+    }
     note: str
     project: str
     setup: Setup
@@ -44,6 +49,10 @@ class ItemAdded(Input, frozen=True):
 
     tag: ClassVar[str] = "extraction.item_added.v1"
     verb: ClassVar[str] = "filed an item in"
+    typed: ClassVar[Mapping[str, Typed]] = {
+        "title": Typed(ANSWER_MAX, "the title"),
+        "fields": Typed(NOTE_MAX),
+    }
     type: ItemType
     title: str
     fields: tuple[tuple[str, str], ...] = ()
@@ -66,6 +75,7 @@ class TaskEdited(Input, frozen=True):
 
     tag: ClassVar[str] = "extraction.task_edited.v1"
     verb: ClassVar[str] = "edited a task of"
+    typed: ClassVar[Mapping[str, Typed]] = {"fields": Typed(NOTE_MAX)}
     number: Whole
     fields: tuple[tuple[str, str], ...]
     """Pairs of field and value, as typed; an empty value takes the field away."""

@@ -7,7 +7,6 @@ from typing import Any, get_args, get_type_hints
 
 from preflights_es.core.events import Decision, Input
 from preflights_es.core.session import STATUSES
-from preflights_es.services.extraction import notes
 from preflights_es.workflows.extraction import WORKFLOW, events, lead, reading, sentences, values
 from preflights_es.workflows.extraction.contracts import EventItem, IdeaItem, TaskItem
 from tests import markdown
@@ -25,7 +24,7 @@ def rows(heading: str) -> list[Row]:
 
 def test_the_limits_are_those_of_the_code() -> None:
     constants = {
-        "NOTE_MAX": notes.NOTE_MAX,
+        "NOTE_MAX": values.NOTE_MAX,
         "TITLE_MAX": values.TITLE_MAX,
         "CONTENT_MAX": values.CONTENT_MAX,
         "QUESTION_MAX": values.QUESTION_MAX,
