@@ -42,7 +42,7 @@ ADA: Final = Actor("user", "Ada")
 
 class Said(Input, frozen=True):
     tag: ClassVar[str] = "toy.said.v1"
-    typed: ClassVar[Mapping[str, Typed]] = {"text": Typed(20_000, "the text", "say something")}
+    typed: ClassVar[Mapping[str, Typed]] = {"text": Typed(20_000, "say something")}
     text: str
 
 

@@ -52,8 +52,6 @@ class Typed(msgspec.Struct, frozen=True):
 
     limit: int
     """Characters."""
-    name: str = ""
-    """How a refusal names it; in pairs, the first of each is the name of the second."""
     needed: str = ""
     """What to do where it is empty; it is stripped then. Nothing of a text that may be empty."""
 
@@ -94,7 +92,7 @@ class SessionAbandoned(Input, frozen=True):
 
     tag: ClassVar[str] = "session.abandoned.v1"
     verb: ClassVar[str] = "abandoned"
-    typed: ClassVar[Mapping[str, Typed]] = {"reason": Typed(ANSWER_MAX, "the reason")}
+    typed: ClassVar = {"reason": Typed(ANSWER_MAX)}
     reason: str = ""
 
 

@@ -5,7 +5,6 @@ Each workflow has its own events, with its own tags, made from these.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import ClassVar, Final, Literal
 
 from preflights_es.core.events import Decision, Input, Typed, Value
@@ -34,7 +33,7 @@ class Given(Value, frozen=True):
 class Answers(Input, frozen=True):
     """Root of the Inputs that answer questions."""
 
-    typed: ClassVar[Mapping[str, Typed]] = {"answers": Typed(ANSWER_MAX)}
+    typed: ClassVar = {"answers": Typed(ANSWER_MAX)}
     answers: tuple[Given, ...]
     redacted: tuple[str, ...] = ()
     """Kinds of secrets that were taken out before recording, one a replacement."""

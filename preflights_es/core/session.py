@@ -6,12 +6,12 @@ answer what belongs to no workflow: abandoning, quarantine, and outcomes that co
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, Generic, TypeVar
 
 import msgspec
 
-from preflights_es.core.artifacts import Record, Relations
+from preflights_es.core.artifacts import Accepting, Record, Relations
 from preflights_es.core.completions import CompletionRequested
 from preflights_es.core.decision_record import Decided
 from preflights_es.core.events import (
@@ -72,6 +72,8 @@ class Workflow(msgspec.Struct, Generic[S], frozen=True, kw_only=True):
     """The record number that a session holds; None while it holds none."""
     acknowledges: type[Input] | None = None
     """By which a person accepts what is proposed; None where nothing is."""
+    accepting: Callable[[S, Mapping[str, Any]], Accepting] = lambda _state, _said: Accepting()
+    """What an acceptance takes, in any state, with the fields that the caller said."""
     record: Callable[[S], Record] | None = None
     """What a document about the session may say, in any state; None where none is written."""
     decided: Callable[[Sequence[Event], Sequence[Session[S]]], tuple[Decided, ...]] | None = None

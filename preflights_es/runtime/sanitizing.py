@@ -23,26 +23,25 @@ def cleaned_fields(new: type[Input], said: Mapping[str, Any]) -> dict[str, Any]:
     fields, kinds = dict(said), list[str]()
     for name, typed in new.typed.items():
         if name in said:
-            fields[name], found = _cleaned(typed, said[name])
+            fields[name], found = _cleaned(name, typed, said[name])
             kinds += found
     return fields | ({"redacted": tuple(kinds)} if "redacted" in new.__struct_fields__ else {})
 
 
-def _cleaned(typed: Typed, value: Any) -> tuple[Any, tuple[str, ...]]:
+def _cleaned(name: str, typed: Typed, value: Any) -> tuple[Any, tuple[str, ...]]:
     match value:
-        case str() if typed.needed:
-            text, kinds = cleaned(typed.name, value.strip(), typed.limit)
-            if not visible(text):
-                raise Refused(f"{typed.name} is empty: {typed.needed}")
-            return text, kinds
         case str():
-            return cleaned(typed.name, value, typed.limit)
+            bare = value.strip() if typed.needed else value
+            text, kinds = cleaned(f"the {name}", bare, typed.limit)
+            if typed.needed and not visible(text):
+                raise Refused(f"the {name} is empty: {typed.needed}")
+            return text, kinds
         case (Given(), *_):
             return cleaned_answers((given.key, given.values) for given in value)
         case _:
-            found = [(name, cleaned(f"the {name}", text, typed.limit)) for name, text in value]
-            pairs = tuple((name, text) for name, (text, _) in found)
-            return pairs, tuple(kind for _, (_, kinds) in found for kind in kinds)
+            found = [(key, *cleaned(f"the {key}", text, typed.limit)) for key, text in value]
+            pairs = tuple((key, text) for key, text, _ in found)
+            return pairs, tuple(kind for *_, kinds in found for kind in kinds)
 
 
 def cleaned(what: str, text: str, limit: int) -> tuple[str, tuple[str, ...]]:

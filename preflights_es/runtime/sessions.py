@@ -185,16 +185,15 @@ class Sessions:
         """
         fields = cleaned_fields(first, said)
         session_id = self._runner.new_session_id(self._project)
-        uid = ids.decision_uid(session_id)
+        uid, project = ids.decision_uid(session_id), self._project
 
         def record(input_id: str) -> Step:
-            known = {"project": self._project, "uid": uid, "setup": setup}
-            more = {name: known[name] for name in known if name in first.__struct_fields__}
-            new = first(at=self._runner.now(), actor=self._actor, **fields, **more, **beside())
-            return self._runner.open(workflow, self._project, new, session_id, input_id)
+            said_or_known = {**fields, **beside()}
+            new = self._input(first, said_or_known, project=project, uid=uid, setup=setup)
+            return self._runner.open(workflow, project, new, session_id, input_id)
 
-        def is_said(before: Input) -> bool:
-            return is_same(before) and _says(before, fields, setup)
+        def is_said(before: Any) -> bool:
+            return is_same(before) and says(before, fields, setup)
 
         return self._settled(
             self._once.recorded(Wanted((first,), self._actor, "", is_said), record)
@@ -219,14 +218,17 @@ class Sessions:
             self._refuse_ended(current)
             if asks:
                 self._check(current)
-            new = cls(at=self._runner.now(), actor=self._actor, **fields)
-            return self._runner.submit(current, new, input_id)
+            return self._runner.submit(current, self._input(cls, fields), input_id)
 
-        wanted = Wanted(
-            (cls,), self._actor, handle.session_id, lambda before: _says(before, fields)
-        )
+        wanted = Wanted((cls,), self._actor, handle.session_id, lambda new: says(new, fields))
         step = self._once.recorded(wanted, record)
         return self._settled(step) if asks else step
+
+    def _input(self, cls: type[Input], fields: Mapping[str, Any], **known: Any) -> Input:
+        """An Input of now, with what is known beside its fields where it has a place for that."""
+        known = {"actor": self._actor, **known}
+        more = {name: known[name] for name in known if name in cls.__struct_fields__}
+        return cls(at=self._runner.now(), **fields, **more)
 
     def check(self, answers: Iterable[tuple[str, Sequence[str]]]) -> None:
         """Refuse answers that cannot be recorded, before a session is opened for them.
@@ -377,7 +379,7 @@ class Sessions:
         )
 
 
-def _says(before: Input, fields: Mapping[str, Any], setup: Setup | None = None) -> bool:
+def says(before: Input, fields: Mapping[str, Any], setup: Setup | None = None) -> bool:
     """Whether an Input says the same, to the same model, be it at another time."""
     was = setup_of(before)
     if setup and was and answering(was.lead) != answering(setup.lead):

@@ -116,10 +116,7 @@ def test_what_the_workflow_does_not_have_is_refused_in_words(house: House) -> No
     id_ = begun(house)[-8:]
     for words, said in (
         (("revise", id_, "tone=x"), "workflow toy no answer can be changed"),
-        (
-            ("accept", id_),
-            f"session {id_} is of the workflow toy; only clarifications can be accepted",
-        ),
+        (("accept", id_), "in a session of the workflow toy nothing is accepted"),
         (("why", id_), f"session {id_} has no decision"),
         (("admin", "render", id_), f"session {id_} has no document\n"),
         (("audit", "trail", "--decision", id_), f"session {id_} has no decision"),

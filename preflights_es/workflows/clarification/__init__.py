@@ -2,7 +2,7 @@
 
 from preflights_es.core.session import Workflow
 from preflights_es.core.settings_table import SettingsTable
-from preflights_es.workflows.clarification.decide import decide
+from preflights_es.workflows.clarification.decide import accepting, decide
 from preflights_es.workflows.clarification.events import (
     EVENTS,
     UPCASTERS,
@@ -35,6 +35,7 @@ WORKFLOW: Workflow[State] = Workflow(
     statuses=("needs_answers", "ready", "stopped", "proposed", "accepted", "superseded"),
     number=lambda state: state.number,
     acknowledges=DecisionAcknowledged,
+    accepting=accepting,
     record=record,
     decided=decided,
     behind=behind,

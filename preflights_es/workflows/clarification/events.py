@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, ClassVar, Literal
 
 from preflights_es.core.artifacts import ARTIFACT_EVENTS, Related
@@ -47,10 +46,8 @@ class IntentionDeclared(Input, frozen=True):
 
     tag: ClassVar[str] = "clarification.intention_declared.v1"
     verb: ClassVar[str] = "started"
-    typed: ClassVar[Mapping[str, Typed]] = {
-        "intention": Typed(
-            INTENTION_MAX, "the intention", "say in a sentence what you want to build"
-        )
+    typed: ClassVar = {
+        "intention": Typed(INTENTION_MAX, "say in a sentence what you want to build")
     }
     intention: str
     project: str

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import ClassVar, Literal
 
 from preflights_es.core.completions import COMPLETION_EVENTS
@@ -21,9 +20,7 @@ class NoteTaken(Input, frozen=True):
 
     tag: ClassVar[str] = "extraction.note_taken.v1"
     verb: ClassVar[str] = "took the note of"
-    typed: ClassVar[Mapping[str, Typed]] = {
-        "note": Typed(NOTE_MAX, "the note", "write down what is on your mind")
-    }
+    typed: ClassVar = {"note": Typed(NOTE_MAX, "write down what is on your mind")}
     note: str
     project: str
     setup: Setup
@@ -49,10 +46,7 @@ class ItemAdded(Input, frozen=True):
 
     tag: ClassVar[str] = "extraction.item_added.v1"
     verb: ClassVar[str] = "filed an item in"
-    typed: ClassVar[Mapping[str, Typed]] = {
-        "title": Typed(ANSWER_MAX, "the title"),
-        "fields": Typed(NOTE_MAX),
-    }
+    typed: ClassVar = {"title": Typed(ANSWER_MAX), "fields": Typed(NOTE_MAX)}
     type: ItemType
     title: str
     fields: tuple[tuple[str, str], ...] = ()
@@ -75,7 +69,7 @@ class TaskEdited(Input, frozen=True):
 
     tag: ClassVar[str] = "extraction.task_edited.v1"
     verb: ClassVar[str] = "edited a task of"
-    typed: ClassVar[Mapping[str, Typed]] = {"fields": Typed(NOTE_MAX)}
+    typed: ClassVar = {"fields": Typed(NOTE_MAX)}
     number: Whole
     fields: tuple[tuple[str, str], ...]
     """Pairs of field and value, as typed; an empty value takes the field away."""
