@@ -155,36 +155,27 @@ class Usable(Value, frozen=True):
     accepted: ResponseAccepted
 
 
-class Unusable(Value, frozen=True):
-    """What is recorded of a response or failure that led nowhere, and what comes next.
+def concluded(
+    led: Led, outcome: Outcome, contract: Judge, check: Check, policy: Policy
+) -> Usable | tuple[Decision, ...]:
+    """What an outcome means for the open step: a payload, or what is recorded instead.
 
-    `again` is the retry, None when the calls of the step are used up.
-    """
-
-    decisions: tuple[Decision, ...]
-    reason: str
-    again: CompletionRequested | None
-
-
-def settled(
-    request: CompletionRequested, outcome: Outcome, contract: Judge, check: Check, policy: Policy
-) -> Usable | Unusable:
-    """What an outcome means for its step.
+    That ends with the retry, the fallback or the stall.
 
     Args:
         check: what the contract alone cannot say, since it depends on the session.
     """
+    request, lead = led.request, led.lead
+    assert request is not None, "an outcome answers an open step"
+    assert lead is not None, "that a model was asked for"
     if isinstance(outcome, CompletionFailed):
         again = _retry(request, request.messages, wait_ms(outcome), policy.failed_transport)
-        return Unusable((), outcome.kind, again)
+        return (again or _end(lead, policy)(contract=contract.id, reason=outcome.kind),)
     assert isinstance(outcome, CompletionReceived), "the only other outcome of a completion"
     verdict = judged(text_of(outcome), contract, check)
     if isinstance(verdict, Accepted):
         accepted = ResponseAccepted(
-            call=request.call,
-            contract=contract.id,
-            prose=verdict.prose,
-            dropped=verdict.dropped,
+            call=request.call, contract=contract.id, prose=verdict.prose, dropped=verdict.dropped
         )
         return Usable(verdict.payload, accepted)
     rejected = ResponseRejected(
@@ -200,25 +191,12 @@ def settled(
         Message("assistant", shortened(outcome.text or "(no valid text)", REPLY_MAX)),
         Message("user", retry_sentence(verdict)),
     )
-    return Unusable((rejected,), verdict.kind, _retry(request, said, 0, policy.bad_output))
+    again = _retry(request, said, 0, policy.bad_output)
+    return (rejected, again or _end(lead, policy)(contract=contract.id, reason=verdict.kind))
 
 
-def concluded(
-    led: Led, outcome: Outcome, contract: Judge, check: Check, policy: Policy
-) -> Usable | tuple[Decision, ...]:
-    """What an outcome means for the open step: a payload, or what is recorded instead.
-
-    That ends with the retry, the fallback or the stall.
-    """
-    assert led.request is not None, "an outcome answers an open step"
-    assert led.lead is not None, "that a model was asked for"
-    verdict = settled(led.request, outcome, contract, check, policy)
-    if isinstance(verdict, Usable):
-        return verdict
-    if verdict.again is not None:
-        return (*verdict.decisions, verdict.again)
-    end = StepStalled if led.lead.strict or policy.then == "report" else FellBack
-    return (*verdict.decisions, end(contract=contract.id, reason=verdict.reason))
+def _end(lead: Lead, policy: Policy) -> type[FellBack | StepStalled]:
+    return StepStalled if lead.strict or policy.then == "report" else FellBack
 
 
 def judged(raw: str, contract: Judge, check: Check) -> Accepted | Rejected:
