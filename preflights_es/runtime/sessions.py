@@ -6,9 +6,8 @@ here; everything about meaning is left to `decide`.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
 
 import msgspec
 from msgspec.structs import replace
@@ -17,29 +16,21 @@ from preflights_es.core import ids
 from preflights_es.core import session as kernel
 from preflights_es.core.completions import CompletionRequested
 from preflights_es.core.errors import (
-    AmbiguousSession,
     CallHeld,
     ErasedSession,
-    PreflightsError,
     Refused,
     SessionFaulted,
-    UnknownSession,
 )
 from preflights_es.core.events import Actor, Input, InputQuarantined, SessionAbandoned
-from preflights_es.core.late_pattern import late_pattern
 from preflights_es.core.lead import Lead, LeadChanged, Setup, StepRetried, setup_of
 from preflights_es.core.opaque import refuse_missing
-from preflights_es.core.ports import Head
 from preflights_es.core.questions import Answers, Given
 from preflights_es.core.session import Workflow
 from preflights_es.redaction import redact
+from preflights_es.runtime.finder import Finder
 from preflights_es.runtime.idempotency import Once, Recalled, Wanted, answering
 from preflights_es.runtime.runner import Handle, Runner, Step
 from preflights_es.runtime.sanitizing import cleaned_answers, cleaned_fields, name_cleaned
-
-RECORD: Final = late_pattern(r"adr-?0*([1-9][0-9]{0,8})", re.IGNORECASE)
-RECENT: Final = 50  # sessions looked at before all of a project are
-LAST = "last"
 
 
 class Desk(msgspec.Struct, frozen=True):
@@ -66,89 +57,17 @@ class AskedElsewhere(Step, frozen=True):
     """Who asks whom, in words."""
 
 
-class Sessions:
+class Sessions(Finder):
     """The sessions of one project, as one actor meets them."""
 
     def __init__(self, desk: Desk) -> None:
-        self._runner = desk.runner
-        self._project = desk.project
-        self._actor = replace(desk.actor, name=name_cleaned(desk.actor.name))
+        actor = replace(desk.actor, name=name_cleaned(desk.actor.name))
+        super().__init__(desk.runner, desk.project, actor, desk.numbered)
         self._settle = desk.settle
         self._check = desk.check
-        self._numbered = desk.numbered
         self._once = desk.once or Once(desk.runner, desk.project)
 
-    # 1. Finding ------------------------------------------------------------------------------
-
-    def resolved(self, typed: str) -> str:
-        """The id that a person meant: whole, its beginning, its end, `ADR-0007`, or `last`.
-
-        Raises:
-            UnknownSession, AmbiguousSession: none or several match.
-        """
-        if typed == LAST:
-            return self._last()
-        if record := RECORD.fullmatch(typed.strip()):
-            return self._bearing(typed, int(record[1]))
-        wanted = typed.strip().lower()
-        if not set(wanted) <= ids.DIGITS:
-            raise UnknownSession(typed)
-        if self._runner.store.head(wanted):
-            return wanted
-        found = self._runner.store.matching(wanted)
-        if not found:
-            raise UnknownSession(typed)
-        if len(found) > 1:
-            raise AmbiguousSession(typed, found)
-        return found[0]
-
-    def _bearing(self, typed: str, number: int) -> str:
-        """The session whose record bears a number in this project."""
-        holder = self._runner.store.numbers(self._project).get(number, "")
-        ids_ = dict.fromkeys(one for one in (holder, *self._numbered(number)) if one)
-        found = tuple(one for one in ids_ if self._bears(one, number, holder))
-        if not found:
-            raise UnknownSession(typed)
-        if len(found) > 1:
-            advice = "name one by its id, and give each its own by `preflights admin renumber`"
-            raise AmbiguousSession(typed, found, advice)
-        return found[0]
-
-    def _bears(self, session_id: str, number: int, holder: str) -> bool:
-        """Whether its own log says so; of one that cannot be read, the log's list of numbers."""
-        try:
-            handle = self._runner.load(session_id)
-        except PreflightsError:
-            return session_id == holder
-        if handle.session.closed == "erased":
-            return session_id == holder
-        return handle.workflow.number(handle.session.state) == number
-
-    def _last(self) -> str:
-        """The newest session of this project that this actor began."""
-        runner = self._runner
-        for head in self._newest_first():
-            first = runner.store.read(head.session_id)[0]
-            if first.data is None:
-                continue
-            event = runner.codec(runner.workflow_or_opaque(head.workflow)).decode(first)
-            actor = getattr(event, "actor", None)
-            if isinstance(actor, Actor) and actor.name == self._actor.name:
-                return head.session_id
-        raise UnknownSession(LAST)
-
-    def _newest_first(self) -> Iterator[Head]:
-        """The project's sessions; a second query only when the first page did not do."""
-        page = self._runner.store.heads(self._project, RECENT)
-        yield from page
-        if len(page) == RECENT:
-            yield from self._runner.store.heads(self._project)[RECENT:]
-
-    def load(self, typed: str) -> Handle:
-        """A session by what was typed."""
-        return self._runner.load(self.resolved(typed))
-
-    # 2. Beginning, and going on ------------------------------------------------------------------
+    # Beginning, and going on ---------------------------------------------------------------------
 
     def begin(self, workflow: Workflow[Any], text: str, setup: Setup) -> Step:
         """Begin a session of any workflow to which a text is enough.

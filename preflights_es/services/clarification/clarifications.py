@@ -8,8 +8,8 @@ from preflights_es.core.artifacts import Related
 from preflights_es.core.errors import PreflightsError, Refused
 from preflights_es.core.lead import Setup
 from preflights_es.core.text import one_line
+from preflights_es.runtime.finder import RECENT
 from preflights_es.runtime.runner import Handle, Proposed, Step
-from preflights_es.runtime.sessions import RECENT
 from preflights_es.services.acceptance import Acceptances
 from preflights_es.services.request import Request
 from preflights_es.workflows import clarification
