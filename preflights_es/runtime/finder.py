@@ -8,7 +8,7 @@ from typing import Final
 
 from preflights_es.core import ids
 from preflights_es.core.errors import AmbiguousSession, PreflightsError, UnknownSession
-from preflights_es.core.events import Actor
+from preflights_es.core.events import Actor, Input
 from preflights_es.core.late_pattern import late_pattern
 from preflights_es.core.ports import Head
 from preflights_es.runtime.runner import Handle, Runner
@@ -81,8 +81,7 @@ class Finder:
             if first.data is None:
                 continue
             event = runner.codec(runner.workflow_or_opaque(head.workflow)).decode(first)
-            actor = getattr(event, "actor", None)
-            if isinstance(actor, Actor) and actor.name == self._actor.name:
+            if isinstance(event, Input) and event.actor.name == self._actor.name:
                 return head.session_id
         raise UnknownSession(LAST)
 

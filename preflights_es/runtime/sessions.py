@@ -67,8 +67,6 @@ class Sessions(Finder):
         self._check = desk.check
         self._once = desk.once or Once(desk.runner, desk.project)
 
-    # Beginning, and going on ---------------------------------------------------------------------
-
     def begin(self, workflow: Workflow[Any], text: str, setup: Setup) -> Step:
         """Begin a session of any workflow to which a text is enough.
 
@@ -95,9 +93,9 @@ class Sessions(Finder):
         """Begin a session with an Input of a class.
 
         Args:
-            said: fields as the caller says them; under one key, they say the same again.
+            said: what the caller says; under one key it must be the same again.
             beside: other fields, asked for when it is recorded.
-            is_same: what else an Input under the key must have said.
+            is_same: what else must be the same.
 
         Raises:
             Refused: a text cannot be recorded.
@@ -114,9 +112,8 @@ class Sessions(Finder):
         def is_said(before: Any) -> bool:
             return is_same(before) and says(before, fields, setup)
 
-        return self._settled(
-            self._once.recorded(Wanted((first,), self._actor, "", is_said), record)
-        )
+        wanted = Wanted((first,), self._actor, "", is_said)
+        return self._settled(self._once.recorded(wanted, record))
 
     def submitted(
         self, handle: Handle, cls: type[Input], said: Mapping[str, Any], *, asks: bool = False
@@ -124,7 +121,7 @@ class Sessions(Finder):
         """Record an Input of a class in a session that goes on.
 
         Args:
-            said: its fields but for time and actor, as the caller says them.
+            said: what the caller says; under one key it must be the same again.
             asks: whether a provider is asked for what follows.
 
         Raises:
@@ -268,7 +265,7 @@ class Sessions(Finder):
             (SessionAbandoned, InputQuarantined),
             self._actor,
             handle.session_id,
-            lambda before: getattr(before, "reason", text) == text,
+            lambda before: isinstance(before, InputQuarantined) or before.reason == text,
         )
         return self._once.recorded(
             wanted, lambda input_id: self._abandoned(handle, text, input_id, force=force)
