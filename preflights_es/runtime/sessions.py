@@ -73,7 +73,7 @@ class Sessions(Finder):
         Raises:
             Refused: it takes more, or the text cannot be recorded.
         """
-        if (first := workflow.opens) is None:
+        if (first := workflow.opens) is None or not first.typed:
             raise Refused(
                 f"a session of the workflow {workflow.name} takes more than a text to begin: "
                 "`preflights --help` lists its commands"
