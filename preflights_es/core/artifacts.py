@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from collections.abc import Mapping
+from typing import Any, ClassVar, Literal
 
 from preflights_es.core.events import ActorKind, Event, Outcome, RecordNumber, Request, Value
 
@@ -66,6 +67,17 @@ class Relations(Value, frozen=True):
 
     supersedes: Related | None = None
     superseded_by: Related | None = None
+
+
+class Accepting(Value, frozen=True):
+    """What is recorded with an acceptance, where its Input has a field for it."""
+
+    kind: Literal["adr", "task", ""] = ""
+    """Of the document that follows: its folder stands in the field `folder`."""
+    numbered: bool = False
+    """Whether a record number is taken; it stands in the field `number`."""
+    fields: Mapping[str, Any] = {}
+    """What is accepted, as it was shown."""
 
 
 class Record(Value, frozen=True):

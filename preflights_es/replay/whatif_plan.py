@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 import msgspec
 
-from preflights_es.core.completion_step import CALLS_MAX
 from preflights_es.core.completions import CompletionRequested
 from preflights_es.core.errors import SettingsError
 from preflights_es.core.events import InputQuarantined, Outcome
@@ -166,7 +165,8 @@ def calls_max(recording: Recording, kept: int, otherwise: Otherwise) -> int:
     steps = {step_of(c.call) for turn in left for c in _requests(turn)}
     people = sum(not isinstance(turn.input, Outcome) for turn in left)
     takes_over = otherwise.leads and kept > 0
-    return CALLS_MAX * (max(len(steps), people) + takes_over + len(otherwise.answers))
+    steps_max = max(len(steps), people) + takes_over + len(otherwise.answers)
+    return recording.workflow.policy.calls_max * steps_max
 
 
 def words(otherwise: Otherwise, before: Led, after: Led) -> tuple[str, ...]:

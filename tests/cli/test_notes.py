@@ -482,7 +482,7 @@ def test_a_note_is_shown_logged_replayed_and_moved_like_any_session(house: Proje
 @pytest.mark.parametrize(
     ("command", "told"),
     [
-        (("accept", "last", "--by", "Ada"), "only clarifications can be accepted"),
+        (("accept", "last", "--by", "Ada"), "workflow extraction nothing is accepted"),
         (("prompt", "last"), "no brief for agents"),
         (("admin", "render", "last"), "write no documents"),
         (("revise", "last", "start_time=9"), "no answer can be changed"),

@@ -13,6 +13,7 @@ from typing import Any, Literal
 from preflights_es.core.completion_step import Usable, concluded, requested
 from preflights_es.core.completions import CompletionRequested, Message
 from preflights_es.core.events import ActorKind, Decision, Outcome
+from preflights_es.core.lead import Policy
 from preflights_es.core.questions import is_placeholder, stripped
 from preflights_es.core.verdict import Violation
 from preflights_es.workflows.clarification import rules
@@ -28,6 +29,7 @@ from preflights_es.workflows.clarification.values import (
 
 PACKAGE = "preflights_es.workflows.clarification"
 PROMPTS: dict[str, str] = {"clarify": "clarify.v1", "decide": "decide.v1"}
+POLICY = Policy(bad_output=1, failed_transport=1, then="rules")
 OWN = "custom."
 """Before the slug, in the key of a question of the model's own."""
 CHOOSERS: dict[ActorKind, str] = {
@@ -111,7 +113,7 @@ def answered(state: State, outcome: Outcome) -> tuple[Decision, ...]:
     clarifies = asked.contract.startswith("clarify.")
     contract = contracts.CLARIFY if clarifies else contracts.DECIDE
     check = partial(clarify_violations if clarifies else decide_violations, state)
-    verdict = concluded(state.led, outcome, contract, check)
+    verdict = concluded(state.led, outcome, contract, check, POLICY)
     if not isinstance(verdict, Usable):
         return verdict
     outcome_of = _suggested if clarifies else _patched

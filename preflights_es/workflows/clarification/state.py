@@ -117,6 +117,11 @@ def accepted(state: State) -> bool:
     return state.acknowledgement is not None and state.acknowledgement.status == "accepted"
 
 
+def is_due(state: State) -> bool:
+    """Whether there is something to accept: a patch, or that nothing was decided."""
+    return state.patch is not None or bool(state.stopped)
+
+
 def _categorized(state: State) -> State:
     """With the category that the rest of it gives."""
     return replace(state, found=_category(state, state.answers, state.detected))

@@ -12,7 +12,7 @@ from preflights_es.core.completions import CompletionReceived
 from preflights_es.core.events import Actor, Decision, Input, ResponseIgnored
 from preflights_es.core.questions import RefusalReason
 from preflights_es.workflows.clarification import WORKFLOW
-from preflights_es.workflows.clarification.decide import decide, kind_of
+from preflights_es.workflows.clarification.decide import accepting, decide
 from preflights_es.workflows.clarification.events import (
     AnswerAccepted,
     AnswerRefused,
@@ -682,8 +682,8 @@ def test_the_mark_of_the_acknowledgement_wins_over_that_of_the_intention() -> No
             due("0003-add-an-api.md"),
         ),
     )
-    assert kind_of(after(*given), "") == "task"
-    assert kind_of(after(*given), "adr") == "adr"
+    assert accepting(after(*given), {}).kind == "task"
+    assert accepting(after(*given), {"mark": "adr"}).kind == "adr"
 
 
 def test_a_revision_voids_what_a_script_accepted() -> None:
