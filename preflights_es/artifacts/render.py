@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from string import Template
 from typing import Final
 
 from preflights_es.core.artifacts import Record, RecordField, Related
@@ -66,6 +65,8 @@ def _template(name: str) -> str:
 
 
 def _filled(template: str, values: Mapping[str, str]) -> str:
+    from string import Template
+
     head, *sections = template.split("\n## ")
     if head.startswith("---\n"):
         _, front, rest = head.split("---\n", 2)
@@ -76,6 +77,8 @@ def _filled(template: str, values: Mapping[str, str]) -> str:
 
 
 def _says_something(text: str, values: Mapping[str, str]) -> bool:
+    from string import Template
+
     return any(values[name] for name in Template(text).get_identifiers())
 
 

@@ -74,28 +74,28 @@ class Family(NamedTuple):
 FAMILIES: Final = (
     Family(
         ("anthropic",),
-        re.compile(""),
+        late_pattern(""),
         False,
         "max_tokens",
         "Anthropic's Messages API takes neither temperature nor top_p any more",
     ),
     Family(
         REAL,
-        re.compile(r"(?i)claude-"),
+        late_pattern(r"(?i)claude-"),
         False,
         "max_tokens",
         "Claude takes neither temperature nor top_p any more",
     ),
     Family(
         ("openai", "openrouter"),
-        re.compile(r"(?i)o\d|gpt-([5-9]|\d\d)|codex-"),
+        late_pattern(r"(?i)o\d|gpt-([5-9]|\d\d)|codex-"),
         False,
         "max_completion_tokens",
         "the model reasons: OpenAI refuses temperature and top_p unless reasoning is turned off",
     ),
     Family(
         ("openai", "openrouter"),
-        re.compile(""),
+        late_pattern(""),
         True,
         "max_tokens",
         "OpenAI says to alter temperature or top_p, not both: temperature is taken",

@@ -81,8 +81,6 @@ class Told(NamedTuple):
     """By the name of a workflow that has a table in it: what the table comes to."""
 
 
-_KNOWN: Final = frozenset(one.encode_name for one in msgspec.structs.fields(File))
-
 # 2. What a repository's file may say only when a person trusts it ------------------------------
 
 HELD_BACK: Final = ("project", "database", "actor", "provider", "LLM_PROVIDER", "base_url")
@@ -196,7 +194,8 @@ def _converted(source: Source, data: Any) -> Told | None:
             variables = ", ".join(name for name, _ in KEY_VARIABLES.values())
             raise source.wrong((key,), f"keys do not belong into a file: set one of {variables}")
     named = data.items() if isinstance(data, dict) else ()
-    tables = {name: value for name, value in named if name not in _KNOWN and _is_workflow(name)}
+    known = {one.encode_name for one in msgspec.structs.fields(File)}
+    tables = {name: value for name, value in named if name not in known and _is_workflow(name)}
     rest = {name: value for name, value in named if name not in tables} if tables else data
     try:
         table = msgspec.convert(rest, File)
