@@ -110,7 +110,7 @@ def test_a_new_text_takes_the_place_of_the_old_in_one_step(root: Path) -> None:
     first, _ = write(root, "one")
     with (root / PATH).open() as reader:
         write(root, "two", first)
-        # Whoever had the old file open reads all of it; it was not cut and written over.
+        # A reader that had the old file open reads all of it; it was not cut and written over.
         assert reader.read() == "one"
     assert (root / PATH).read_text() == "two"
 
@@ -142,7 +142,7 @@ def test_an_edited_document_is_kept_and_the_new_text_lies_beside_it(root: Path) 
     assert files_below(root) == {PATH: "one, edited", f"{PATH}.new": "two"}
 
 
-def test_a_document_that_somebody_else_wrote_is_kept(root: Path) -> None:
+def test_a_document_of_another_author_is_kept(root: Path) -> None:
     (root / FOLDER).mkdir(parents=True)
     (root / PATH).write_text("theirs")
     _, beside = write(root, "ours")
@@ -452,7 +452,7 @@ with alone(Path(sys.argv[1])):
 """
 
 
-def test_a_process_that_was_killed_keeps_nobody_waiting(root: Path) -> None:
+def test_a_killed_process_holds_no_lock(root: Path) -> None:
     command = [sys.executable, "-c", HOLD, str(root)]
     pipe = subprocess.PIPE
     with subprocess.Popen(command, stdin=pipe, stdout=pipe, cwd=ROOT) as other:

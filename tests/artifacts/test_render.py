@@ -143,7 +143,7 @@ def section(text: str, title: str) -> list[str]:
 # 3. What a document says ---------------------------------------------------------------------
 
 
-def test_a_value_that_a_model_read_is_nobodys_answer() -> None:
+def test_a_value_that_a_model_read_is_no_answer_of_a_person() -> None:
     read = RecordField(name="Library", value="authlib", source="suggested", by="agent")
     text = document("adr.v1", replace(RECORD, fields=(*RECORD.fields, read)))
     assert "* Library: **authlib** (a model read it out of what was said)\n" in text
@@ -335,7 +335,7 @@ PERMITTED: Final = {
 
 
 def hostile(text: str) -> Record:
-    """A record of which every text was typed by somebody who means no good."""
+    """A record of which every text was typed by an attacker."""
     return replace(
         RECORD,
         title=one_line(text),

@@ -28,7 +28,7 @@ def test_every_event_is_a_step_and_every_decision_names_its_input() -> None:
                 assert all(e.input_id is None for e in events[step.follows : step.stored.version])
 
 
-def test_a_response_is_the_models_whoever_recorded_it() -> None:
+def test_a_response_is_the_models_for_any_recorder() -> None:
     found = list(steps(read(golden("a_model_leads")[0])))
     responses = [step for step in found if isinstance(step.event, CompletionReceived)]
     assert responses
@@ -66,7 +66,7 @@ def test_an_actor_is_asked_for_by_kind_by_name_or_by_both() -> None:
     assert list(wanted(steps(session), Wanted(actor="nobody"))) == []
 
 
-def test_what_a_model_said_is_found_as_the_models_and_as_nobody_elses() -> None:
+def test_what_a_model_said_is_found_only_as_the_models() -> None:
     session = read(golden("a_model_leads")[0])
     responses = [s for s in steps(session) if isinstance(s.event, CompletionReceived)]
     model = responses[0].model
@@ -80,7 +80,7 @@ def test_what_a_model_said_is_found_as_the_models_and_as_nobody_elses() -> None:
 
 
 @pytest.mark.parametrize("name", ["user", "User", "agent:Ada", "user:"])
-def test_a_word_that_is_a_kind_is_nobodys_name(name: str) -> None:
+def test_a_word_that_is_a_kind_is_not_a_name(name: str) -> None:
     session = read(golden("keyword_skips_the_generic_question")[0])
     named = Behind("script", name)
     found = [replace(step, actor=step.actor and named) for step in steps(session)]

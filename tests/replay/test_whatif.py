@@ -104,7 +104,7 @@ def test_without_a_word_it_begins_where_something_is_otherwise() -> None:
     assert run(stored, answers=(Given("ci_cd", ("Jenkins",)),))[0].kept == len(stored)
 
 
-def test_while_a_call_is_open_nobody_else_can_take_over() -> None:
+def test_while_a_call_is_open_no_other_lead_can_take_over() -> None:
     stored = Led(sim(3)).answer("Cloud").stored
     outcome = next(i for i, one in enumerate(stored, 1) if one.type == "completion.received.v1")
     assert run(stored, lead=led_by(sim(4)), start=str(outcome))[0].kept == 0
@@ -132,7 +132,7 @@ def test_a_child_never_touches_the_log() -> None:
     assert led.stored == before
 
 
-# 2. Somebody else leads ----------------------------------------------------------------------
+# 2. Another lead -----------------------------------------------------------------------------
 
 
 def test_another_lead_at_the_beginning_opens_the_session() -> None:
@@ -154,7 +154,7 @@ def test_another_lead_in_the_middle_takes_over() -> None:
     ]
 
 
-def test_the_rules_take_over_and_nobody_is_asked() -> None:
+def test_the_rules_take_over_and_no_provider_is_asked() -> None:
     found, child = run(Led(real(), "Add login").stored, lead=led_by(None))
     assert requests(list(map(CODEC.decode, child.stored))) == []
     assert found.asks == ("auth_strategy",)
@@ -182,12 +182,12 @@ def test_the_rules_read_no_prompt() -> None:
         run(Led(None).stored, prompts=(("clarify", "clarify.v2"),))
 
 
-def test_nobody_leads_a_workflow_that_has_no_setup() -> None:
+def test_a_workflow_without_a_setup_has_no_lead() -> None:
     with pytest.raises(Misused, match="sessions of the workflow toy have no lead"):
         run(said("a"), lead=led_by(sim(4)))
 
 
-def test_nobody_takes_over_what_is_accepted() -> None:
+def test_an_accepted_session_cannot_be_taken_over() -> None:
     stored = list(jsonl.stored(golden(a_model_leads).splitlines(), "golden"))
     with pytest.raises(Misused, match="no other lead can take over at event"):
         run(stored, lead=led_by(sim(4)), start=str(len(stored)))
@@ -247,7 +247,7 @@ def test_an_answer_to_what_is_asked_only_now_is_given_when_it_is_asked() -> None
     assert [left.type for left in found.left] == ["clarification.answers_given.v1"]
 
 
-def test_an_answer_that_nobody_asks_for_is_refused_and_listed() -> None:
+def test_an_unrequested_answer_is_refused_and_listed() -> None:
     found, _ = run(Led(sim(3)).stored, answers=(Given("no_such_key", ("x",)),))
     assert [(left.version, left.reason) for left in found.left] == [
         (0, "no_such_key: unknown_question")

@@ -385,7 +385,7 @@ def test_what_has_no_category_asks_for_a_description(label: str) -> None:
     )
 
 
-def test_nobody_s_intention_becomes_a_description() -> None:
+def test_an_intention_without_an_author_becomes_a_description() -> None:
     assert rules.patch("Use Flutter", CONFIG, {"change_category": "Other"}) is None
 
 
