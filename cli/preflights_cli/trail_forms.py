@@ -27,7 +27,7 @@ COLUMNS: Final = (
     *("actor_name", "provider", "model", "call", "what", "hash", "damage"),
 )
 FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
-"""How a cell begins that a spreadsheet would compute."""
+"""First characters of a cell that a spreadsheet would compute."""
 HEADINGS: Final = ("session", "", "UTC", "event", "by", "what")
 NONCHARACTERS: Final = dict.fromkeys(
     (*range(0xFDD0, 0xFDF0), *(p << 16 | n for p in range(17) for n in (0xFFFE, 0xFFFF))), "\ufffd"
@@ -233,4 +233,4 @@ WRITERS: Final[dict[str, Callable[[Voice, Iterable[Told]], None]]] = {
     "csv": _csv,
     "cloudevents": _cloudevents,
 }
-"""By form, as `--format` names it."""
+"""The writers, by the name that `--format` gives."""

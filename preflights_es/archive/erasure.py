@@ -156,7 +156,7 @@ class Erasure(Sessions):
         return head, stored
 
     def _folded(self, head: Head, stored: Sequence[Stored]) -> Session[Any]:
-        """As far as it can be folded: a bug holds no erasure up."""
+        """The state as far as it folds: a bug does not stop an erasure."""
         workflow = self._runner.workflow_or_opaque(head.workflow)
         try:
             return self._runner.folded(workflow, stored)
@@ -218,7 +218,7 @@ class Erasure(Sessions):
         return replace(quote, documents=self._documents(stored, codec, lying))
 
     def _documents(self, stored: Sequence[Stored], codec: Codec, lying: Lying) -> tuple[str, ...]:
-        """Of a session, those that lie on this disk: where its log says, beside it, or moved."""
+        """The documents of a session on this disk: at their path, beside it, or moved."""
         artifacts = (codec.decode(one) for one in stored if one.type in ARTIFACTS)
         paths = dict.fromkeys(_asked_for(artifacts))
         there = [path for path in paths if self._lies(path)]

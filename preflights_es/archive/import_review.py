@@ -35,7 +35,7 @@ class Said(msgspec.Struct, frozen=True):
     type: str
     actor_kind: str
     actor_name: str
-    """As the events say it; nothing proves it."""
+    """The name in the events; it is not verified."""
     events: int
 
 
@@ -46,7 +46,7 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
     project: str
     title: str
     version: int
-    """Of the last event here."""
+    """The version of the last event here."""
     new_events: int
     said: tuple[Said, ...]
     """The Inputs among the new events, `SAID_MAX` kinds of them at most."""

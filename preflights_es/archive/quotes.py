@@ -64,7 +64,7 @@ class _Told(msgspec.Struct, frozen=True):
     session_id: str
     at: int
     known: tuple[Known, ...]
-    """Of what its model was told; only what is looked for."""
+    """The decisions that its model was told, among those searched for."""
     related: tuple[Quote, ...]
 
 

@@ -48,11 +48,11 @@ class Taken(msgspec.Struct, frozen=True):
     head: Head
     """In the file."""
     new: int
-    """How many of its events were not known here."""
+    """The number of its events that were new here."""
     erased: bool
     """Whether it was erased, there and therefore here."""
     number: int | None = None
-    """Of its record; None where it has none."""
+    """The number of its record; None without one."""
 
 
 class _Seen(msgspec.Struct, frozen=True):
@@ -358,7 +358,7 @@ def _arriving(passes: Passes, known: Known) -> Iterator[_Arriving]:
 
 
 def _together(sessions: Iterable[T]) -> Iterator[list[T]]:
-    """As many sessions as are held in memory and taken over, or asked for, at once."""
+    """Batches of sessions that fit in memory and are imported or queried at once."""
     some: list[T] = []
     size = 0
     for one in sessions:

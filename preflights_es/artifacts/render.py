@@ -112,7 +112,7 @@ def _name(related: Related) -> str:
 
 
 def _options(record: Record) -> str:
-    """One list a question; the person's own words stand among what was offered."""
+    """One list for each question; a person's own words are among the options."""
     lists = []
     for field in record.fields:
         if field.options:

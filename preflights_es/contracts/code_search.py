@@ -102,7 +102,7 @@ def _has(text: str, rule: Rule) -> bool:
 
 
 def _place(text: str, rule: Rule) -> int:
-    """Where a rule matches first, not within a word; -1 when it does not."""
+    """The first match of a rule outside a word; -1 without one."""
     pattern = _compiled(rule.pattern, rule.any_case)
     at = 0
     while found := pattern.search(text, at):

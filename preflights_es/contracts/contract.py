@@ -155,7 +155,7 @@ class OutputValidator:
         """The payload of a response that meets a schema; all stages of the compiler apply.
 
         Raises:
-            LLMOutputError: the response is not what was asked for; one of its subclasses.
+            LLMOutputError: the response breaks the contract; one of its subclasses.
             LLMMissingInformationError: the model lacks information.
             LLMInvalidRequestError: the model refuses the request.
             ValueError: the *schema* is no valid JSON Schema, or refers to another document:

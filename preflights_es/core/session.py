@@ -72,9 +72,9 @@ class Workflow(msgspec.Struct, Generic[S], frozen=True, kw_only=True):
     number: Callable[[S], int | None] = _none
     """The record number that a session holds; None while it holds none."""
     acknowledges: type[Input] | None = None
-    """By which a person accepts what is proposed; None where nothing is."""
+    """The Input by which a person accepts a proposal; None without one."""
     record: Callable[[S], Record] | None = None
-    """What a document about the session may say, in any state; None where none is written."""
+    """The content of the session's document in any state; None without a document."""
     decided: Callable[[Sequence[Event], Sequence[Session[S]]], tuple[Decided, ...]] | None = None
     """The patches of a session, from its events and how it stood after each; None without any."""
     behind: Callable[[Event], Behind] = lambda _event: Behind()
@@ -115,7 +115,7 @@ class Session(msgspec.Struct, Generic[S], frozen=True, gc=False):
 
 
 def begin(workflow: Workflow[S]) -> Session[S]:
-    """A session of which nothing is recorded yet."""
+    """A session without events."""
     return Session(state=workflow.initial)
 
 

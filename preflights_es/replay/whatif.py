@@ -48,7 +48,7 @@ class LiveNeeded(Misused):
 async def what_if(
     recording: Recording, otherwise: Otherwise, code: Code, models: Models | None = None
 ) -> tuple[Rerun, Child]:
-    """A child that goes on otherwise.
+    """A child that goes on with the change.
 
     Args:
         models: who asks a model; None where none may be asked.

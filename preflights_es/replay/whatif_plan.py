@@ -55,7 +55,7 @@ class Led(NamedTuple):
 
 
 def kept_turns(recording: Recording, otherwise: Otherwise) -> int:
-    """Turns that stay as they are: all before the one in which something is otherwise.
+    """Turns that stay as they are: all before the first changed one.
 
     Raises:
         Misused: there is no such step or version.
@@ -104,7 +104,7 @@ def _requests(turn: Turn) -> list[CompletionRequested]:
 
 
 def _touched(turns: tuple[Turn, ...], otherwise: Otherwise) -> int:
-    """The first turn in which something is otherwise; all of them stay where none is."""
+    """The index of the first changed turn; without one, the number of turns."""
     if otherwise.leads:
         return 0
     named = [_turn_of(turns, named) for named, _ in otherwise.faults]
@@ -170,7 +170,7 @@ def calls_max(recording: Recording, kept: int, otherwise: Otherwise) -> int:
 
 
 def words(otherwise: Otherwise, before: Led, after: Led) -> tuple[str, ...]:
-    """What is otherwise, for people."""
+    """The change, in words."""
     return (
         *((f"led by {named(after.lead)}",) if after.lead != before.lead else ()),
         *(f"prompt {version}" for _, version in otherwise.prompts),

@@ -184,7 +184,7 @@ class Once:
 
 
 def answering(lead: Lead | None) -> Lead | None:
-    """Who was asked for to answer, but for what the program's own code calls itself today."""
+    """The lead that a caller names, without the version of the program's own code."""
     own = lead is not None and lead.provider in ("mock", "sim")
     return msgspec.structs.replace(lead, model="") if lead and own else lead
 

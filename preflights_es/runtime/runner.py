@@ -392,7 +392,7 @@ def _with(handle: Handle, session: Session[Any]) -> Handle:
 
 
 def head_of(handle: Handle) -> Head:
-    """Where its session stood when it was read."""
+    """The head of its session when it was read."""
     workflow = handle.workflow.name
     return Head(handle.session_id, handle.project, workflow, handle.version, handle.hash)
 

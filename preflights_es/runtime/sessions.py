@@ -66,7 +66,7 @@ class AskedElsewhere(Step, frozen=True):
     """A step that is recorded while another process asks the provider; that process goes on."""
 
     asking: str
-    """Who asks whom, in words."""
+    """The process and the provider that it asks, in words."""
 
 
 class Sessions:
@@ -148,7 +148,7 @@ class Sessions:
             yield from self._runner.store.heads(self._project)[RECENT:]
 
     def load(self, typed: str) -> Handle:
-        """A session by what was typed."""
+        """A session by its id or name, as typed."""
         return self._runner.load(self.resolved(typed))
 
     # 2. Beginning, and going on ------------------------------------------------------------------

@@ -226,7 +226,7 @@ class Notes(Sessions):
 
 
 def _is_same(before: Input, new: Input) -> bool:
-    """Whether two Inputs say the same, be it at another time."""
+    """Whether two Inputs say the same, apart from their time."""
     return replace(before, at=new.at) == new
 
 

@@ -250,4 +250,4 @@ def acknowledged_v2(old: dict[str, Any]) -> dict[str, Any]:
 UPCASTERS: dict[str, Upcaster] = {
     "clarification.decision_acknowledged.v1": (DecisionAcknowledged.tag, acknowledged_v2),
 }
-"""By old tag: the newer tag, and the function from an old payload to a new one."""
+"""Maps an old tag to the newer tag and to the function that converts the payload."""

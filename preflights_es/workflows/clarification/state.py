@@ -56,7 +56,7 @@ class Acknowledgement(msgspec.Struct, frozen=True):
     status: Literal["proposed", "accepted"]
     kind: Literal["adr", "task"]
     relayed_by: Actor | None = None
-    """Who passed the actor's word on."""
+    """The actor that passed on what this actor said."""
 
 
 class State(msgspec.Struct, frozen=True, gc=False):
@@ -104,7 +104,7 @@ class State(msgspec.Struct, frozen=True, gc=False):
     beside: str = ""
     """Path of a `.new` file that waits beside one that was edited."""
     hashes: Growing[str] = Growing()
-    """Of every document that was written."""
+    """The hashes of every written document."""
 
 
 def snapshot(state: State) -> SessionSnapshot:
