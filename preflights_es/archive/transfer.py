@@ -12,9 +12,9 @@ from typing import Final, TypeVar
 import msgspec
 
 from preflights_es.archive.import_review import (
-    Change,
     Review,
     Reviewing,
+    SessionChange,
     relations_of,
 )
 from preflights_es.archive.incoming import NOTHING, TAIL, WHOLE, Filed, Known
@@ -244,7 +244,7 @@ class Transfer:
         gravest = sorted(changes, key=lambda one: [not getattr(one, what) for what in GRAVEST])
         return Review(tuple(gravest), warnings)
 
-    def _changes(self, passes: Passes, known: Known) -> Iterator[Change]:
+    def _changes(self, passes: Passes, known: Known) -> Iterator[SessionChange]:
         for one in _arriving(passes, known):
             if one.lacking == TAIL and (change := self._reviewing.change(one.events)):
                 yield change

@@ -44,7 +44,7 @@ class Stream(msgspec.Struct, frozen=True):
         return max([version for version in found if isinstance(version, int)], default=0)
 
 
-class Turn(msgspec.Struct, frozen=True):
+class FoldedSession(msgspec.Struct, frozen=True):
     """What a session folds to, for several projections."""
 
     session_id: str
@@ -57,7 +57,7 @@ class Turn(msgspec.Struct, frozen=True):
 class Folded(msgspec.Struct, frozen=True):
     """What came of folding some sessions."""
 
-    turns: tuple[Turn, ...]
+    turns: tuple[FoldedSession, ...]
     left: tuple[str, ...] = ()
     """Sessions that this program cannot read: they wait for a newer one."""
 

@@ -11,7 +11,7 @@ from typing import Final, cast
 
 from preflights_es.redaction.classifier import Need, Place
 from preflights_es.redaction.label_patterns import another, behind, in_front, is_any, possible_ways
-from preflights_es.redaction.patterns import Kind, Span, compiled, lower
+from preflights_es.redaction.patterns import SecretKind, Span, compiled, lower
 
 _LABEL: Final = (
     r"(?=[ac-gj-ps-uwz])"  # what labels begin with: it spares most characters the alternatives
@@ -36,7 +36,7 @@ _LABEL: Final = (
     r"api|github|gitlab|openai|anthropic|stripe|aws|slack))?"
     r"(?![^\W_]|[_-][^\W_])[\"'`*_\])}\\]{0,4}"
 )
-_KIND_OF_LABEL: Final[dict[str, Kind]] = {
+_KIND_OF_LABEL: Final[dict[str, SecretKind]] = {
     "secret": "key",
     "key": "key",
     "named_key": "key",

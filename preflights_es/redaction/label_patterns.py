@@ -6,7 +6,7 @@ import re
 from typing import Final
 
 from preflights_es.redaction.allowlist_words import is_adjective
-from preflights_es.redaction.classifier import Manner, Place, Told, gives_away, is_phrase
+from preflights_es.redaction.classifier import Manner, Place, PlacedValue, gives_away, is_phrase
 from preflights_es.redaction.patterns import VALUE_MAX, compiled, words
 from preflights_es.redaction.values import Extent, told_at, value_at, whole
 
@@ -210,7 +210,7 @@ _NUMBERED: Final = r"""
 """
 
 
-def _phrase(text: str, span: Extent, told: Told, place: Place) -> Extent | None:
+def _phrase(text: str, span: Extent, told: PlacedValue, place: Place) -> Extent | None:
     """A passphrase: four words and more, or a number behind two, none of them of a sentence."""
     if place.need != "word" or told.quote or told.manner == "loose":
         return None
@@ -258,6 +258,6 @@ def in_front(text: str, low: str, label: re.Match[str], place: Place, done: int)
     window = max(done, label.start() - 120)
     if not (found := compiled(_REVERSED).search(text, window, label.start())):
         return None
-    told = Told(found["value"], "", "loose", tight=False, ended=True, variable=False)
+    told = PlacedValue(found["value"], "", "loose", tight=False, ended=True, variable=False)
     place = place._replace(literal=False)
     return Extent(*found.span("value")) if gives_away(told, place) else None

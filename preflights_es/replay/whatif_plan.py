@@ -14,7 +14,7 @@ from preflights_es.core.events import InputQuarantined, Outcome
 from preflights_es.core.lead import Lead, LeadChanged, LeadTaken, setup_of
 from preflights_es.core.questions import Answers, Given
 from preflights_es.replay.recording import Recording, Turn
-from preflights_es.replay.responders import Kind, step_of
+from preflights_es.replay.responders import FailureKind, step_of
 
 Prompts = tuple[tuple[str, str], ...]
 
@@ -33,7 +33,7 @@ class Otherwise(msgspec.Struct, frozen=True, kw_only=True):
     answers: tuple[Given, ...] = ()
     redacted: tuple[str, ...] = ()
     """Kinds of secrets that were taken out of the answers."""
-    faults: tuple[tuple[str, Kind], ...] = ()
+    faults: tuple[tuple[str, FailureKind], ...] = ()
     """Pairs of a step, or one of its calls, and what goes wrong with it."""
     start: str = ""
     """A step, one of its calls, or the version of an event; empty for the first that is touched."""

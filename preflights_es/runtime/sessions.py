@@ -35,7 +35,7 @@ from preflights_es.core.questions import Answers
 from preflights_es.core.session import Workflow
 from preflights_es.core.text import ANSWER_MAX, visible
 from preflights_es.redaction import redact
-from preflights_es.runtime.idempotency import Once, Recalled, Wanted, answering
+from preflights_es.runtime.idempotency import Once, Recalled, WantedInput, answering
 from preflights_es.runtime.runner import Handle, Runner, Step
 from preflights_es.runtime.sanitizing import cleaned, cleaned_answers, name_cleaned
 
@@ -187,7 +187,7 @@ class Sessions:
         def record(input_id: str) -> Step:
             return self._runner.open(workflow, self._project, first, session_id, input_id)
 
-        return self._recorded(Wanted((type(first),), self._actor, "", is_said), record)
+        return self._recorded(WantedInput((type(first),), self._actor, "", is_said), record)
 
     def check(self, answers: Iterable[tuple[str, Sequence[str]]]) -> None:
         """Refuse answers that cannot be recorded, before a session is opened for them.
@@ -218,7 +218,7 @@ class Sessions:
             new = cls(at=self._runner.now(), actor=self._actor, answers=given, redacted=redacted)
             return self._runner.submit(current, new, input_id)
 
-        wanted = Wanted(
+        wanted = WantedInput(
             (cls,), self._actor, handle.session_id, lambda before: before.answers == given
         )
         return self._recorded(wanted, record)
@@ -231,7 +231,7 @@ class Sessions:
             ErasedSession: nothing is asked there, and nothing is left of what was.
         """
         cls = _answers_of(handle, revise=revise)
-        before = self._once.before(Wanted((cls,), self._actor, handle.session_id))
+        before = self._once.before(WantedInput((cls,), self._actor, handle.session_id))
         if before is None:
             _refuse_erased(handle)
         return before
@@ -241,7 +241,7 @@ class Sessions:
         self._once.end()
         return Step(self._runner.load(step.handle.session_id), ()) if recalled(step) else step
 
-    def _recorded(self, wanted: Wanted, record: Callable[[str], Step]) -> Step:
+    def _recorded(self, wanted: WantedInput, record: Callable[[str], Step]) -> Step:
         step = self._once.recorded(wanted, record)
         if recalled(step):
             return step
@@ -316,7 +316,7 @@ class Sessions:
             Refused: it is closed, accepted, or faulted without `force`.
         """
         text, _ = cleaned("the reason", reason, ANSWER_MAX)
-        wanted = Wanted(
+        wanted = WantedInput(
             (SessionAbandoned, InputQuarantined),
             self._actor,
             handle.session_id,

@@ -26,7 +26,7 @@ from preflights_es.replay.child import Child
 from preflights_es.replay.recompute import Reasking, driven
 from preflights_es.replay.recording import recording
 from preflights_es.replay.report import Rerun
-from preflights_es.replay.responders import KINDS, Answering, Kind, step_of
+from preflights_es.replay.responders import KINDS, Answering, FailureKind, step_of
 from preflights_es.replay.sealing import sealed_as
 from preflights_es.replay.whatif import LiveNeeded, what_if
 from preflights_es.replay.whatif_plan import Misused, Otherwise
@@ -97,7 +97,7 @@ def test_it_begins_with_the_input_that_led_to_the_step(start: str, kept: int) ->
 
 def test_without_a_word_it_begins_where_something_is_otherwise() -> None:
     stored = Led(sim(3)).answer("Cloud").stored
-    fault: tuple[tuple[str, Kind]] = (("decide-2", "timeout"),)
+    fault: tuple[tuple[str, FailureKind]] = (("decide-2", "timeout"),)
     assert run(stored, lead=led_by(sim(4)))[0].kept == 0
     assert run(stored, faults=fault)[0].kept == 6
     assert run(stored, answers=(Given("hosting", ("Bare metal",)),))[0].kept == 6
@@ -197,7 +197,7 @@ def test_an_accepted_session_cannot_be_taken_over() -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_first_call_of_a_step_fails_and_the_next_answers(kind: Kind) -> None:
+def test_the_first_call_of_a_step_fails_and_the_next_answers(kind: FailureKind) -> None:
     stored = Led(sim(3)).answer("Cloud").stored
     found, child = run(stored, faults=(("decide-2", kind),))
     events = list(map(CODEC.decode, child.stored))
@@ -209,7 +209,10 @@ def test_the_first_call_of_a_step_fails_and_the_next_answers(kind: Kind) -> None
 
 
 def test_both_calls_fail_and_the_rules_go_on() -> None:
-    faults: tuple[tuple[str, Kind], ...] = (("clarify-1", "error"), ("clarify-1.2", "timeout"))
+    faults: tuple[tuple[str, FailureKind], ...] = (
+        ("clarify-1", "error"),
+        ("clarify-1.2", "timeout"),
+    )
     found, _ = run(Led(sim(3)).stored, faults=faults)
     changes = {change.pointer: change.child for change in found.changes}
     assert (changes["/failures"], changes["/fallbacks"]) == (2, 1)

@@ -20,7 +20,7 @@ from preflights_es.core.events import Actor
 from preflights_es.core.lead import Setup
 from preflights_es.core.text import INTENTION_MAX, one_line, visible
 from preflights_es.runtime.documents import Documents
-from preflights_es.runtime.idempotency import Wanted, answering
+from preflights_es.runtime.idempotency import WantedInput, answering
 from preflights_es.runtime.runner import CONFLICTS_MAX, Handle, Proposed, Step
 from preflights_es.runtime.sanitizing import cleaned, name_cleaned
 from preflights_es.runtime.sessions import RECENT, Desk, Sessions
@@ -106,7 +106,7 @@ class Clarifications(Sessions):
             workflow = clarification.WORKFLOW
             return self._runner.open(workflow, self._project, first, session_id, input_id)
 
-        wanted = Wanted((IntentionDeclared,), self._actor, "", is_said)
+        wanted = WantedInput((IntentionDeclared,), self._actor, "", is_said)
         return self._recorded(wanted, record)
 
     def _known(self, setup: Setup) -> tuple[Known, ...]:
@@ -158,7 +158,7 @@ class Clarifications(Sessions):
         """
         self.refuse_relaying(by, ids.short(session_id))
         actor = Actor("user", name_cleaned(by)) if by is not None else self._actor
-        wanted = Wanted(
+        wanted = WantedInput(
             (DecisionAcknowledged,), actor, session_id, lambda before: before.mark == mark
         )
         return self._once.recorded(

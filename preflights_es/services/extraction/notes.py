@@ -14,7 +14,7 @@ from preflights_es.core.events import Input
 from preflights_es.core.lead import Setup
 from preflights_es.core.text import ANSWER_MAX, NAME_MAX, one_line, problem, visible
 from preflights_es.core.views import Language
-from preflights_es.runtime.idempotency import Wanted, answering
+from preflights_es.runtime.idempotency import WantedInput, answering
 from preflights_es.runtime.runner import Handle, Step
 from preflights_es.runtime.sanitizing import cleaned
 from preflights_es.runtime.sessions import Sessions
@@ -93,7 +93,7 @@ class Notes(Sessions):
             time_zone=_zone(time_zone),
             redacted=redacted,
         )
-        return self._opened(first, Wanted((NoteTaken,), self._actor, "", is_said))
+        return self._opened(first, WantedInput((NoteTaken,), self._actor, "", is_said))
 
     def add(
         self, type_: ItemType, title: str, fields: Fields, language: Language, to: Handle | None
@@ -120,7 +120,7 @@ class Notes(Sessions):
         )
         if to is not None:
             return self._submitted(to, new)
-        wanted = Wanted((ItemAdded,), self._actor, "", lambda before: _is_same(before, new))
+        wanted = WantedInput((ItemAdded,), self._actor, "", lambda before: _is_same(before, new))
         return self._opened(new, wanted)
 
     def unfit(self, type_: ItemType, title: str, fields: Fields) -> ChangeRefused | None:
@@ -135,7 +135,7 @@ class Notes(Sessions):
         verdict = extraction.WORKFLOW.decide(extraction.WORKFLOW.initial, new)[0]
         return verdict if isinstance(verdict, ChangeRefused) else None
 
-    def _opened(self, first: Input, wanted: Wanted) -> Step:
+    def _opened(self, first: Input, wanted: WantedInput) -> Step:
         workflow = extraction.WORKFLOW
         session_id = self._runner.new_session_id(self._project)
 
@@ -173,7 +173,7 @@ class Notes(Sessions):
             return self._runner.submit(self._runner.resume(handle).handle, new, input_id)
 
         kinds, id_ = (type(new),), handle.session_id
-        wanted = Wanted(kinds, self._actor, id_, lambda before: _is_same(before, new))
+        wanted = WantedInput(kinds, self._actor, id_, lambda before: _is_same(before, new))
         return self._once.recorded(wanted, record)
 
     def refuse_other(self, handle: Handle) -> None:

@@ -238,7 +238,7 @@ def _acknowledged(state: State, new: DecisionAcknowledged) -> Decisions:
     return (recorded, _due(_after(state, new, (recorded,))))
 
 
-def kind_of(state: State, mark: Mark) -> rules.Kind:
+def kind_of(state: State, mark: Mark) -> rules.RecordKind:
     """The kind of document that an acknowledgement with this mark would lead to."""
     return rules.kind(state.heuristics, state.patch, mark or state.mark)
 

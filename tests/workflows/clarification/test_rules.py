@@ -454,6 +454,6 @@ def test_a_team_s_scope_decides() -> None:
     ],
 )
 def test_a_document_is_named_by_its_number_or_its_uid(
-    kind: rules.Kind, number: int | None, title: str, path: str
+    kind: rules.RecordKind, number: int | None, title: str, path: str
 ) -> None:
     assert rules.document_path("d", kind, number, "0123456789ab", title) == path
