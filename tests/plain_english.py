@@ -39,6 +39,9 @@ HABITS: Final = {
     ),
     r"(?:is|are) no \w+ but": "say it the straight way: X is a Y; only Z can ...",
     r"(?:waits?|stays?) for ever": "stay, are never removed",
+    r"ever after|ever since": "it never changes; since then",
+    r"otherwise than|(?:is|done|goes? on) otherwise": "differs from; the change",
+    r"be it an?|but for what|taken for dead": "also; apart from; counts as dead",
 }
 
 

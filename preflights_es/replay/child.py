@@ -56,7 +56,7 @@ class Child:
     def __init__(self, recording: Recording, kept: int, provider: Provider, name: str) -> None:
         """Args:
         kept: turns that stay as they are, byte for byte.
-        name: what is done otherwise; children of the same name have the same ids.
+        name: the change; children of the same name have the same ids.
         """
         self.recording = recording
         self.provider = provider

@@ -268,7 +268,7 @@ class SqlFollowing(SqlListing):
 
     def unfit(self, name: str, rows: Sequence[Row]) -> str:
         for row in rows:
-            # Rows of the same kinds fit as well, but for what their values may be.
+            # Rows of the same kinds fit as well, apart from their values.
             kinds = (name, *map(type, row))
             if kinds in self._fitting and _are_held(row):
                 continue

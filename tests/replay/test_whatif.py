@@ -1,4 +1,4 @@
-"""What if: a child with the recording's beginning goes on otherwise, beside the log."""
+"""What if: a child has the recording's beginning and a change, beside the log."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def test_it_begins_with_the_input_that_led_to_the_step(start: str, kept: int) ->
     assert found.kept == kept
 
 
-def test_without_a_word_it_begins_where_something_is_otherwise() -> None:
+def test_without_a_word_it_begins_where_something_differs() -> None:
     stored = Led(sim(3)).answer("Cloud").stored
     fault: tuple[tuple[str, FailureKind]] = (("decide-2", "timeout"),)
     assert run(stored, lead=led_by(sim(4)))[0].kept == 0
