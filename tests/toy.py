@@ -164,7 +164,7 @@ class Broken(RuntimeError):
 
 
 def workflow(bug: Bug = "", at: str = "!", heard: str = "") -> Workflow[State]:
-    """The toy; with a bug, it fails wherever somebody says the text `at`.
+    """The toy; with a bug, it fails wherever the text is `at`.
 
     Args:
         heard: put in front of what is heard; another text is another version of the rules.

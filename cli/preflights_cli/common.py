@@ -59,7 +59,7 @@ class Voice:
             click.echo(shown(text), err=True)
 
     def json(self, value: Any) -> None:
-        """The command's result, as one line of JSON; UTF-8 whatever the terminal speaks."""
+        """The command's result, as one line of JSON; UTF-8 on every terminal."""
         if self.as_json:
             sys.stdout.buffer.write(escaped(encoded(value)) + b"\n")
 
@@ -87,11 +87,11 @@ class Voice:
         sys.stdout.buffer.write(raw)
 
     def bold(self, text: str) -> str:
-        """For what is looked for first."""
+        """Text to see first."""
         return click.style(text, bold=True)
 
     def dim(self, text: str) -> str:
-        """For what can be passed over."""
+        """Text of less weight."""
         return click.style(text, dim=True)
 
 

@@ -39,7 +39,7 @@ BACKOFF_MS: Final = 1_000  # before a retry, where the provider gives no hint
 WAIT_MAX_MS: Final = 30_000  # of a provider's hint; a person does not wait longer for a question
 
 RETRY: Final = "Your previous response "
-"""How every retry's sentence begins."""
+"""The first words of every retry's sentence."""
 INVALID: Final = f"{RETRY}was invalid JSON. Please respond ONLY with valid JSON."
 MISMATCH: Final = RETRY + "did not match the schema: {}. Please respond ONLY with valid JSON."
 REPLY_MAX: Final = 20_000  # characters of a rejected reply that a retry sends back
@@ -208,7 +208,7 @@ def judged(raw: str, contract: Judge, check: Check) -> Accepted | Rejected:
 
 
 def text_of(outcome: CompletionReceived) -> str:
-    """The response as text; what was not UTF-8 is shown as replacement characters."""
+    """The response as text; invalid UTF-8 becomes replacement characters."""
     if outcome.text is not None:
         return outcome.text
     import base64

@@ -37,7 +37,7 @@ class Actor(Value, frozen=True):
 
     kind: ActorKind
     name: str = ""
-    """As configured, or as git knows the person; empty when neither has a name."""
+    """The configured name, or git's; empty without both."""
 
 
 class Event(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True, gc=False):

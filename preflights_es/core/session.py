@@ -77,7 +77,7 @@ class Workflow(msgspec.Struct, Generic[S], frozen=True, kw_only=True):
     accepting: Callable[[S, Mapping[str, Any]], Accepting] = lambda _state, _said: Accepting()
     """What an acceptance takes, in any state, with the fields that the caller said."""
     record: Callable[[S], Record] | None = None
-    """What a document about the session may say, in any state; None where none is written."""
+    """The content of the session's document in any state; None without a document."""
     decided: Callable[[Sequence[Event], Sequence[Session[S]]], tuple[Decided, ...]] | None = None
     """The patches of a session, from its events and how it stood after each; None without any."""
     behind: Callable[[Event], Behind] = lambda _event: Behind()
@@ -124,7 +124,7 @@ class Session(msgspec.Struct, Generic[S], frozen=True, gc=False):
 
 
 def begin(workflow: Workflow[S]) -> Session[S]:
-    """A session of which nothing is recorded yet."""
+    """A session without events."""
     return Session(state=workflow.initial)
 
 

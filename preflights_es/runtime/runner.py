@@ -330,7 +330,7 @@ def _folded(handle: Handle, events: Sequence[Event]) -> Session[Any]:
 
 
 def head_of(handle: Handle) -> Head:
-    """Where its session stood when it was read."""
+    """The head of its session when it was read."""
     workflow = handle.workflow.name
     return Head(handle.session_id, handle.project, workflow, handle.version, handle.hash)
 

@@ -28,7 +28,7 @@ from preflights_es.core.questions import Answers, Given
 from preflights_es.core.session import Workflow
 from preflights_es.redaction import redact
 from preflights_es.runtime.finder import Finder
-from preflights_es.runtime.idempotency import Once, Recalled, Wanted, answering
+from preflights_es.runtime.idempotency import Once, Recalled, WantedInput, answering
 from preflights_es.runtime.runner import Handle, Runner, Step
 from preflights_es.runtime.sanitizing import cleaned_answers, cleaned_fields, name_cleaned
 
@@ -54,7 +54,7 @@ class AskedElsewhere(Step, frozen=True):
     """A step that is recorded while another process asks the provider; that process goes on."""
 
     asking: str
-    """Who asks whom, in words."""
+    """The process and the provider that it asks, in words."""
 
 
 class Sessions(Finder):
@@ -112,7 +112,7 @@ class Sessions(Finder):
         def is_said(before: Any) -> bool:
             return is_same(before) and says(before, fields, setup)
 
-        wanted = Wanted((first,), self._actor, "", is_said)
+        wanted = WantedInput((first,), self._actor, "", is_said)
         return self._settled(self._once.recorded(wanted, record))
 
     def submitted(
@@ -136,7 +136,7 @@ class Sessions(Finder):
                 self._check(current)
             return self._runner.submit(current, self._input(cls, fields), input_id)
 
-        wanted = Wanted((cls,), self._actor, handle.session_id, lambda new: says(new, fields))
+        wanted = WantedInput((cls,), self._actor, handle.session_id, lambda new: says(new, fields))
         step = self._once.recorded(wanted, record)
         return self._settled(step) if asks else step
 
@@ -177,7 +177,7 @@ class Sessions(Finder):
             ErasedSession: nothing is asked there, and nothing is left of what was.
         """
         cls = _answers_of(handle, revise=revise)
-        before = self._once.before(Wanted((cls,), self._actor, handle.session_id))
+        before = self._once.before(WantedInput((cls,), self._actor, handle.session_id))
         if before is None:
             _refuse_erased(handle)
         return before
@@ -261,7 +261,7 @@ class Sessions(Finder):
             Refused: it is closed, accepted, or faulted without `force`.
         """
         text = cleaned_fields(SessionAbandoned, {"reason": reason})["reason"]
-        wanted = Wanted(
+        wanted = WantedInput(
             (SessionAbandoned, InputQuarantined),
             self._actor,
             handle.session_id,

@@ -16,7 +16,7 @@ from preflights_es.core.errors import (
 )
 from preflights_es.core.events import Actor, Input
 from preflights_es.runtime.documents import Documents
-from preflights_es.runtime.idempotency import Wanted
+from preflights_es.runtime.idempotency import WantedInput
 from preflights_es.runtime.runner import CONFLICTS_MAX, Handle, Proposed, Step
 from preflights_es.runtime.sanitizing import cleaned_fields, name_cleaned
 from preflights_es.runtime.sessions import Desk, Sessions, says
@@ -93,7 +93,7 @@ class Acceptances(Sessions):
                     continue
             raise StoreUnavailable(f"the log is too busy: {CONFLICTS_MAX} tries to append failed")
 
-        wanted = Wanted((cls,), actor, session_id, lambda before: says(before, fields))
+        wanted = WantedInput((cls,), actor, session_id, lambda before: says(before, fields))
         return self._once.recorded(wanted, record)
 
     def refuse_relaying(self, by: str | None, session: str = "SESSION") -> None:

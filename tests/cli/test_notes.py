@@ -548,7 +548,7 @@ def test_no_title_forges_another_line_of_a_list(house: Project) -> None:
 
 
 def test_a_file_that_was_made_to_harm_is_shown_and_does_nothing(house: Project) -> None:
-    """Whoever writes a file can chain whatever they like, a model's titles among it."""
+    """The author of a file can chain any content, a model's titles among it."""
     evil = "x\x1b]0;owned\x07\x1b[2J\x9b31m\u202e\nffffffff.1  forged"
     maker = memory_runner()
     item = Item(number=1, type="task", title=evil, source="extracted", importance="high", due=evil)

@@ -1,4 +1,4 @@
-"""What an event may hold, whoever wrote it."""
+"""What an event may hold, written by any program."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def received(**fields: Any) -> bytes:
         ("latency_ms", 2**63),
     ],
 )
-def test_a_number_that_nobody_could_record_is_refused(field: str, value: int) -> None:
+def test_a_number_out_of_range_is_refused(field: str, value: int) -> None:
     decoder: msgspec.json.Decoder[Event] = msgspec.json.Decoder(CompletionReceived)
     with pytest.raises(msgspec.ValidationError, match=field):
         decoder.decode(received(**{field: value}))
@@ -83,7 +83,7 @@ def test_a_number_that_nobody_could_record_is_refused(field: str, value: int) ->
     ("field", "value"),
     [("at", 2**63 - 1), ("at", -(2**63)), ("latency_ms", -1), ("input_tokens", 0)],
 )
-def test_a_number_that_somebody_may_have_recorded_is_read(field: str, value: int) -> None:
+def test_a_number_that_may_have_been_recorded_is_read(field: str, value: int) -> None:
     decoder = msgspec.json.Decoder(CompletionReceived)
     event = decoder.decode(received(**{field: value}))
     assert getattr(event, field) == value

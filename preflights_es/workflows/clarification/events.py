@@ -278,4 +278,4 @@ UPCASTERS: dict[str, Upcaster] = {
     "clarification.intention_declared.v1": (IntentionDeclared.tag, declared_v2),
     "clarification.decision_acknowledged.v1": (DecisionAcknowledged.tag, acknowledged_v2),
 }
-"""By old tag: the newer tag, and the function from an old payload to a new one."""
+"""Maps an old tag to the newer tag and to the function that converts the payload."""

@@ -37,7 +37,7 @@ CHOOSERS: dict[ActorKind, str] = {
     "agent": "an agent",
     "script": "a script",
 }
-EVERYBODY_A_PERSON = "clarification/1"
+EVERY_ACTOR_A_PERSON = "clarification/1"
 """The rules that named a person to the model as the one who chose, whatever the actor."""
 OPTIONS_MAX = 6  # of one question, without `Other (specify)`
 
@@ -75,7 +75,7 @@ def _chooser(state: State) -> str:
     """Who chose the category; under the first rules, every actor was a person."""
     key = state.heuristics.category.id
     chosen = (p.by for p in state.provenance if p.key == key)
-    by: ActorKind = "user" if state.decider == EVERYBODY_A_PERSON else next(chosen, "user")
+    by: ActorKind = "user" if state.decider == EVERY_ACTOR_A_PERSON else next(chosen, "user")
     return CHOOSERS[by]
 
 

@@ -348,7 +348,7 @@ def test_what_is_no_answer_is_refused_and_uses_no_turn(
     assert folded(given, answered(**answers)) == folded(given)
 
 
-def test_a_key_that_nobody_asked_for_is_refused_with_those_that_are_known() -> None:
+def test_an_unknown_key_is_refused_with_those_that_are_known() -> None:
     keys = ("change_category", "auth_strategy", "auth_library")
     check(
         declared("Add OAuth"),
@@ -727,7 +727,7 @@ def test_a_document_beside_a_person_s_own_is_remembered_until_it_is_filed() -> N
     assert later.beside == ""
 
 
-def test_a_document_that_nobody_asked_for_is_ignored() -> None:
+def test_an_unrequested_document_is_ignored() -> None:
     check(*READY, when=written(), then=(ResponseIgnored(call="artifact-1", reason="not_open"),))
     check(
         *ACCEPTED,
