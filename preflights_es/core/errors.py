@@ -46,38 +46,58 @@ Refusals that concern the *meaning* of an Input are no errors: they are Decision
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from preflights_es.core.verdict import Violation
 
 
 class PreflightsError(Exception):
-    """Root of the tree; `str()` is one line that a person can act on."""
+    """Root of the tree; `str()` is one line, without advice that names a command."""
+
+    code: str = "failed"
+    """Stable, in snake case: what went wrong."""
+
+    def __init__(self, message: str, *, code: str = "", **fields: Any) -> None:
+        """Args:
+        fields: the plain values that advice on it needs.
+        """
+        super().__init__(message)
+        self.code = code or self.code
+        self.fields = fields
 
 
 class Refused(PreflightsError):
     """Nothing was recorded: what was found, what was expected, what to do."""
 
+    code = "refused"
+
 
 class UnknownSession(Refused):
     """No session of this log bears the id that was typed."""
 
+    code = "no_such_session"
+
     def __init__(self, typed: str) -> None:
-        super().__init__(
-            f"no session matches {typed!r}: `preflights sessions --all` lists those of this project"
-        )
+        super().__init__(f"no session matches {typed!r}", typed=typed)
         self.typed = typed
 
 
 class AmbiguousSession(Refused):
     """More than one session bears the id, or the number of a record, that was typed."""
 
+    code = "ambiguous_session"
+
     def __init__(
-        self, typed: str, matches: tuple[str, ...], advice: str = "type more of the id"
+        self,
+        typed: str,
+        matches: tuple[str, ...],
+        advice: str = "type more of the id",
+        code: str = "",
     ) -> None:
         some = ", ".join((*matches[:4], *(["..."] if len(matches) > 4 else [])))
-        super().__init__(f"{typed!r} matches several sessions ({some}): {advice}")
+        message = f"{typed!r} matches several sessions ({some}): {advice}"
+        super().__init__(message, code=code, typed=typed, matches=matches)
         self.typed = typed
         self.matches = matches
 
@@ -85,31 +105,40 @@ class AmbiguousSession(Refused):
 class ErasedSession(Refused):
     """The session was erased: its payloads are gone."""
 
+    code = "session_erased"
+
     def __init__(self, session_id: str) -> None:
-        super().__init__(f"session {session_id[-8:]} was erased: its payloads are gone")
+        message = f"session {session_id[-8:]} was erased: its payloads are gone"
+        super().__init__(message, session=session_id[-8:])
         self.session_id = session_id
 
 
 class CallHeld(Refused):
     """Another process is asking the provider: this one does not ask as well."""
 
+    code = "asked_elsewhere"
+
     def __init__(self, session_id: str, provider: str, model: str) -> None:
         who = " ".join(word for word in (provider, model) if word)
         self.asking = f"another process is asking the provider ({who})"
-        """The same without advice, where something was recorded meanwhile."""
+        """The same, where something was recorded meanwhile."""
         super().__init__(
-            f"{self.asking} for session {session_id[-8:]}: look at it with "
-            f"`preflights show {session_id[-8:]}`, and try again when it is done"
+            f"{self.asking} for session {session_id[-8:]}: try again when it is done",
+            session=session_id[-8:],
         )
 
 
 class SessionMoved(Refused):
     """The session is at another version than the caller expected."""
 
+    code = "session_moved"
+
     def __init__(self, session_id: str, expected: int, found: int) -> None:
         super().__init__(
-            f"session {session_id[-8:]} is at version {found}, not {expected}: "
-            f"look at it again with `preflights show {session_id[-8:]}`"
+            f"session {session_id[-8:]} is at version {found}, not {expected}",
+            session=session_id[-8:],
+            expected=expected,
+            found=found,
         )
         self.expected = expected
         self.found = found
@@ -118,9 +147,13 @@ class SessionMoved(Refused):
 class SettingsError(PreflightsError):
     """A settings file, option or variable has a wrong value; names the key and its line."""
 
+    code = "bad_setting"
+
 
 class ProviderMissing(SettingsError):
     """A provider that was chosen rightly cannot be asked: its key or its package is not here."""
+
+    code = "provider_missing"
 
 
 class LogDamaged(PreflightsError):
@@ -129,9 +162,11 @@ class LogDamaged(PreflightsError):
     `version` is the first event that is wrong, 0 where no event can be named.
     """
 
-    def __init__(self, where: str, version: int, found: str) -> None:
+    code = "log_damaged"
+
+    def __init__(self, where: str, version: int, found: str, **fields: Any) -> None:
         at = f", event {version}" if version else ""
-        super().__init__(f"damaged log: {where}{at}: {found}")
+        super().__init__(f"damaged log: {where}{at}: {found}", version=version, **fields)
         self.where = where
         self.version = version
         self.found = found
@@ -140,34 +175,42 @@ class LogDamaged(PreflightsError):
 class ProjectionDamaged(LogDamaged):
     """What a projection keeps is nothing that this program wrote; the log is another matter."""
 
+    code = "projection_damaged"
+
     def __init__(self, name: str, found: str) -> None:
-        again = f"`preflights admin projections rebuild {name}` rebuilds it from the log"
-        super().__init__(f"projection {name!r}", 0, f"{found}: {again}")
+        super().__init__(f"projection {name!r}", 0, found, name=name)
 
 
 class LogFromFuture(PreflightsError):
     """A log, a line or an event that a newer version of this program wrote."""
 
+    code = "log_from_future"
+
 
 class WorkflowMissing(LogFromFuture, KeyError):
     """A session of a workflow whose package is not installed, or does not load."""
 
+    code = "workflow_missing"
+
     def __init__(self, name: str, why: str) -> None:
-        super().__init__(name, why)
+        super().__init__(f"the workflow {name!r} is not known here: {why}", name=name)
         self.name = name
         self.why = why
 
     def __str__(self) -> str:
-        return f"the workflow {self.name!r} is not known here: {self.why}"
+        return str(self.args[0])  # a KeyError quotes its message
 
 
 class NewerProjection(LogFromFuture):
     """A newer version of this program keeps a projection of the log."""
 
+    code = "newer_projection"
+
     def __init__(self, name: str) -> None:
         super().__init__(
             f"a newer version of preflights keeps the projection {name!r} of this log: "
-            "upgrade preflights"
+            "upgrade preflights",
+            name=name,
         )
         self.name = name
 
@@ -179,9 +222,14 @@ class SessionFaulted(PreflightsError):
     goes on after the fix.
     """
 
+    code = "session_faulted"
+
     def __init__(self, session_id: str, version: int, error: BaseException) -> None:
         super().__init__(
-            f"session {session_id[-8:]} stopped at event {version}: {type(error).__name__}: {error}"
+            f"session {session_id[-8:]} stopped at event {version}: "
+            f"{type(error).__name__}: {error}",
+            session=session_id[-8:],
+            version=version,
         )
         self.session_id = session_id
         self.version = version
@@ -191,13 +239,19 @@ class SessionFaulted(PreflightsError):
 class ArtifactOutside(PreflightsError):
     """A file would lie outside the project's root or its configured folder."""
 
+    code = "artifact_outside"
+
 
 class StoreError(PreflightsError):
     """The store could not do what was asked."""
 
+    code = "store_failed"
+
 
 class Conflict(StoreError):
     """The session's head moved since it was read."""
+
+    code = "conflict"
 
     def __init__(self, session_id: str, expected: int) -> None:
         super().__init__(f"session {session_id[-8:]} moved past version {expected}")
@@ -208,6 +262,8 @@ class Conflict(StoreError):
 class DuplicateInput(StoreError):
     """An Input with this id is in the log already."""
 
+    code = "duplicate_input"
+
     def __init__(self, input_id: str) -> None:
         super().__init__(f"input {input_id} is recorded already")
         self.input_id = input_id
@@ -215,6 +271,8 @@ class DuplicateInput(StoreError):
 
 class NumberTaken(StoreError):
     """Another session of the project holds this number."""
+
+    code = "number_taken"
 
     def __init__(self, project: str, number: int) -> None:
         super().__init__(f"number {number} of project {project!r} is taken")
@@ -224,27 +282,37 @@ class NumberTaken(StoreError):
 class CommitUnknown(StoreError):
     """It is not known whether the last transaction was committed."""
 
+    code = "commit_unknown"
+
 
 class StoreUnavailable(StoreError):
     """The database cannot be reached, read or written."""
+
+    code = "store_unavailable"
 
 
 class LogBusy(StoreUnavailable):
     """Another process holds a lock of the database for longer than this one waits."""
 
+    code = "log_busy"
+
 
 class ReadOnlyLog(StoreUnavailable):
     """The log can be read; this process, or its role, may not write it."""
+
+    code = "log_read_only"
 
 
 class NoLog(StoreUnavailable):
     """A log is to be read, and there is none at this address."""
 
+    code = "no_log"
+
     def __init__(self, where: str) -> None:
-        super().__init__(
-            f"there is no log at {where}: look at --db, PREFLIGHTS_DATABASE_URL and the settings "
-            "file, or create it with `preflights admin db upgrade`"
+        message = (
+            f"there is no log at {where}: look at PREFLIGHTS_DATABASE_URL and the settings file"
         )
+        super().__init__(message, where=where)
 
 
 class LLMError(PreflightsError):
@@ -254,6 +322,10 @@ class LLMError(PreflightsError):
     """
 
     kind = "error"
+    code = "llm_error"
+
+    def __init_subclass__(cls) -> None:
+        cls.code = f"llm_{cls.kind}"
 
     def __init__(self, message: str, *, retry_after_ms: int | None = None) -> None:
         super().__init__(message)

@@ -236,10 +236,9 @@ class Sessions:
             _refuse_erased(handle)
         return before
 
-    def converse(self, step: Step) -> Step:
-        """The session as it stands now, for a conversation: what is said there has no key."""
+    def end_key(self) -> None:
+        """What is recorded from here on has no key: a person says it, and sees what came of it."""
         self._once.end()
-        return Step(self._runner.load(step.handle.session_id), ()) if recalled(step) else step
 
     def _recorded(self, wanted: Wanted, record: Callable[[str], Step]) -> Step:
         step = self._once.recorded(wanted, record)

@@ -18,6 +18,7 @@ from preflights_es.runtime.idempotency import Wanted, answering
 from preflights_es.runtime.runner import Handle, Step
 from preflights_es.runtime.sanitizing import cleaned
 from preflights_es.runtime.sessions import Sessions
+from preflights_es.services.extraction.results import item_id
 from preflights_es.services.request import Request
 from preflights_es.workflows import extraction
 from preflights_es.workflows.extraction.events import (
@@ -41,16 +42,6 @@ class Listed(msgspec.Struct, frozen=True):
 
     handle: Handle
     item: Item
-
-    @property
-    def id(self) -> str:
-        """What people type: the end of the session's id, and the number within."""
-        return item_id(self.handle, self.item)
-
-
-def item_id(handle: Handle, item: Item) -> str:
-    """What people type for an item."""
-    return f"{ids.short(handle.session_id)}.{item.number}"
 
 
 def notes_of(request: Request) -> Notes:
