@@ -311,13 +311,5 @@ def finish_pending(app: Request, _voice: Voice) -> None:
 def tell_behind(app: Request, voice: Voice) -> bool:
     """Say so where rows of a projection may be older than the log; for `behind` in JSON."""
     if app.process.projector.behind:
-        voice.warn(app.process.projector.behind)
+        voice.notice(app.process.projector.behind)
     return bool(app.process.projector.behind)
-
-
-def tell_redacted(voice: Voice, what: str, text: str) -> None:
-    """Say that a text which no session shows is recorded without its secrets."""
-    from preflights_es.redaction import redact
-
-    if kinds := redact(text).kinds:
-        voice.warn(f"{what} is recorded without what looks like a secret ({', '.join(kinds)})")

@@ -8,7 +8,7 @@ from importlib import import_module
 import click
 
 from preflights_cli import answer_options
-from preflights_cli.advice import advised
+from preflights_cli.advice import worded
 from preflights_cli.common import Voice
 from preflights_cli.main import EXIT_INTERRUPTED, EXIT_WAITING
 from preflights_cli.rendering import (
@@ -72,8 +72,7 @@ def taken(
     try:
         session = sessions.answer(app, before.session_id, given, revise=revise)
     except Refused as refused:
-        message = advised(str(refused), refused.code, refused.fields)
-        click.echo(f"Not taken: {shown(message)}", err=True)
+        click.echo(f"Not taken: {shown(worded(refused))}", err=True)
         return sessions.show(app, before.session_id)  # another process may have ended it
     say_refusals(session)
     _say_new_warnings(voice, before.warnings, session)

@@ -18,12 +18,15 @@ from msgspec.structs import replace
 from preflights_cli.advice import advised
 from preflights_cli.commands import workflows
 from preflights_cli.common import Voice
+from preflights_cli.dates import minute
 from preflights_cli.main import EXIT_ENVIRONMENT, EXIT_REFUSED, EXIT_WAITING
 from preflights_es.core.ids import short
+from preflights_es.core.opaque import UNKNOWN
 from preflights_es.core.text import one_line, shown
+from preflights_es.core.times import iso
 from preflights_es.core.views import Question
 from preflights_es.runtime.registry import WORKFLOWS
-from preflights_es.services.results import NotDone, Session
+from preflights_es.services.results import Erased, NotDone, Session
 
 
 class Shown(msgspec.Struct, frozen=True, kw_only=True):
@@ -35,6 +38,8 @@ class Shown(msgspec.Struct, frozen=True, kw_only=True):
     """What may come next; empty where every workflow does the same."""
     companion: Callable[[Question, str], str] = lambda _question, _value: ""
     """The key under which a choice is said in own words; empty where the choice says enough."""
+    advice: Mapping[str, str] = {}
+    """What to do about what was not done, by its code."""
     conversation: str = ""
     """The module whose `run` is the conversation of a workflow in which a person accepts."""
     sources: Mapping[str, str] = {}
@@ -80,11 +85,11 @@ def say_refusals(session: Session) -> None:
     """What was recorded and does not count, on stderr."""
     for one in session.refusals:
         what = "done" if one.key is None else "taken"
-        click.echo(f"Not {what}: {shown(_message(one))}", err=True)
+        click.echo(f"Not {what}: {shown(_message(session, one))}", err=True)
 
 
-def _message(one: NotDone) -> str:
-    return advised(one.message, one.code, {})
+def _message(session: Session, one: NotDone) -> str:
+    return one.message + shown_of(session.workflow).advice.get(one.code, "")
 
 
 def said(voice: Voice, session: Session) -> int:
@@ -104,12 +109,8 @@ def said(voice: Voice, session: Session) -> int:
 
 def session_json(session: Session) -> dict[str, object]:
     """Its versioned JSON; what is refused names the command that helps."""
-    answers = [one for one in session.refusals if one.key is not None]
-    refused = tuple(
-        replace(row, message=_message(one))
-        for row, one in zip(session.refused, answers, strict=True)
-    )
-    return replace(session, refused=refused).shape()
+    refusals = tuple(replace(one, message=_message(session, one)) for one in session.refusals)
+    return replace(session, refusals=refusals).shape()
 
 
 def tell_asking(voice: Voice, session: Session) -> None:
@@ -121,12 +122,24 @@ def tell_asking(voice: Voice, session: Session) -> None:
 
 def describe(voice: Voice, session: Session) -> None:
     """A session in a few lines, and what may come next."""
+    if session.erased is not None:
+        _say_erased(voice, session.session_id, session.erased)
+        return
     shown_by = shown_of(session.workflow)
     shown_by.describe(voice, session)
     if session.status == "needs_answers":
         voice.say()
         ask(voice, session.questions[0])
     voice.hint(shown_by.hint(session) or _next(session))
+
+
+def _say_erased(voice: Voice, session_id: str, erased: Erased) -> None:
+    """All that is left to say: when, by whom, and why."""
+    by = erased.by
+    who = f"{by.name} ({by.kind})" if by.name else by.kind
+    why = f": {one_line(erased.reason)}" if erased.reason else ""
+    voice.say(shown(f"Session {short(session_id)} was erased{why}"))
+    voice.say(shown(f"  {minute(iso(erased.at))}, by {who}"))
 
 
 def ask(voice: Voice, question: Question) -> None:
@@ -138,7 +151,7 @@ def ask(voice: Voice, question: Question) -> None:
 
 def _next(session: Session) -> str:
     id_ = short(session.session_id)
-    if session.is_missing:  # what is missing is said above, in place of the intention
+    if session.status == UNKNOWN:  # what is missing is said above, in place of the intention
         return f"Until it is here, only its events can be read: preflights log {id_}"
     return {
         "needs_answers": f"Answer with: preflights answer {id_} VALUE",

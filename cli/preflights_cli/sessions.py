@@ -8,8 +8,8 @@ from typing import Any, Final
 import click
 
 from preflights_cli.common import Voice, finish_pending, reading
-from preflights_cli.dates import day, minute, second
-from preflights_cli.rendering import describe, session_json
+from preflights_cli.dates import day, second
+from preflights_cli.rendering import said
 from preflights_cli.table import Column, streamed, table
 from preflights_es.core import ids
 from preflights_es.core.completions import Message
@@ -17,11 +17,10 @@ from preflights_es.core.errors import LogDamaged
 from preflights_es.core.events import Event
 from preflights_es.core.ports import Stored
 from preflights_es.core.text import one_line, shortened, shown
-from preflights_es.core.times import iso
 from preflights_es.core.views import Question
 from preflights_es.services import sessions
 from preflights_es.services.request import Request
-from preflights_es.services.results import Erased, SessionRow
+from preflights_es.services.results import SessionRow
 from preflights_es.store import chain
 from preflights_es.store.codec import Codec
 
@@ -31,7 +30,7 @@ ERASED, GONE, UNREAD = "erased", "gone", "damaged"
 
 
 def _refuse_unknown(app: Request, status: str) -> None:
-    if status not in (known := sessions.statuses(app)):
+    if status not in (known := sessions.statuses(app, status)):
         message = (
             f"no session has the status {status!r}: expected one of {', '.join(sorted(known))}"
         )
@@ -110,25 +109,8 @@ def show_command(session: str, app: Request, voice: Voice) -> int:
       preflights show
       preflights show 3f9a12c4 --json
     """
-    found = sessions.show(app, session)
-    for warning in found.warnings:
-        voice.warn(warning)
-    if voice.as_json:
-        voice.json(session_json(found))
-    elif found.erased is not None:
-        _say_erased(voice, found.session_id, found.erased)
-    else:
-        describe(voice, found)
+    said(voice, sessions.show(app, session))
     return 0
-
-
-def _say_erased(voice: Voice, session_id: str, erased: Erased) -> None:
-    """All that is left to say: when, by whom, and why."""
-    by = erased.by
-    who = f"{by.name} ({by.kind})" if by.name else by.kind
-    why = f": {one_line(erased.reason)}" if erased.reason else ""
-    voice.say(shown(f"Session {ids.short(session_id)} was erased{why}"))
-    voice.say(shown(f"  {minute(iso(erased.at))}, by {who}"))
 
 
 @click.command()

@@ -55,8 +55,14 @@ if TYPE_CHECKING:
 class PreflightsError(Exception):
     """Root of the tree; `str()` is one line, without advice that names a command."""
 
-    code: str = "failed"
+    code: str = "preflights_error"
     """Stable, in snake case: what went wrong."""
+    kind = ""
+    """Of a provider's failure: its name in the log."""
+
+    def __init_subclass__(cls) -> None:
+        words = "".join(f"_{c.lower()}" if c.isupper() else c for c in cls.__name__)
+        cls.code = f"llm_{cls.kind}" if cls.kind else words.removeprefix("_")
 
     def __init__(self, message: str, *, code: str = "", **fields: Any) -> None:
         """Args:
@@ -70,13 +76,9 @@ class PreflightsError(Exception):
 class Refused(PreflightsError):
     """Nothing was recorded: what was found, what was expected, what to do."""
 
-    code = "refused"
-
 
 class UnknownSession(Refused):
     """No session of this log bears the id that was typed."""
-
-    code = "no_such_session"
 
     def __init__(self, typed: str) -> None:
         super().__init__(f"no session matches {typed!r}", typed=typed)
@@ -85,8 +87,6 @@ class UnknownSession(Refused):
 
 class AmbiguousSession(Refused):
     """More than one session bears the id, or the number of a record, that was typed."""
-
-    code = "ambiguous_session"
 
     def __init__(
         self,
@@ -105,8 +105,6 @@ class AmbiguousSession(Refused):
 class ErasedSession(Refused):
     """The session was erased: its payloads are gone."""
 
-    code = "session_erased"
-
     def __init__(self, session_id: str) -> None:
         message = f"session {session_id[-8:]} was erased: its payloads are gone"
         super().__init__(message, session=session_id[-8:])
@@ -116,22 +114,15 @@ class ErasedSession(Refused):
 class CallHeld(Refused):
     """Another process is asking the provider: this one does not ask as well."""
 
-    code = "asked_elsewhere"
-
     def __init__(self, session_id: str, provider: str, model: str) -> None:
         who = " ".join(word for word in (provider, model) if word)
         self.asking = f"another process is asking the provider ({who})"
         """The same, where something was recorded meanwhile."""
-        super().__init__(
-            f"{self.asking} for session {session_id[-8:]}: try again when it is done",
-            session=session_id[-8:],
-        )
+        super().__init__(f"{self.asking} for session {session_id[-8:]}", session=session_id[-8:])
 
 
 class SessionMoved(Refused):
     """The session is at another version than the caller expected."""
-
-    code = "session_moved"
 
     def __init__(self, session_id: str, expected: int, found: int) -> None:
         super().__init__(
@@ -147,13 +138,9 @@ class SessionMoved(Refused):
 class SettingsError(PreflightsError):
     """A settings file, option or variable has a wrong value; names the key and its line."""
 
-    code = "bad_setting"
-
 
 class ProviderMissing(SettingsError):
     """A provider that was chosen rightly cannot be asked: its key or its package is not here."""
-
-    code = "provider_missing"
 
 
 class LogDamaged(PreflightsError):
@@ -161,8 +148,6 @@ class LogDamaged(PreflightsError):
 
     `version` is the first event that is wrong, 0 where no event can be named.
     """
-
-    code = "log_damaged"
 
     def __init__(self, where: str, version: int, found: str, **fields: Any) -> None:
         at = f", event {version}" if version else ""
@@ -175,8 +160,6 @@ class LogDamaged(PreflightsError):
 class ProjectionDamaged(LogDamaged):
     """What a projection keeps is nothing that this program wrote; the log is another matter."""
 
-    code = "projection_damaged"
-
     def __init__(self, name: str, found: str) -> None:
         super().__init__(f"projection {name!r}", 0, found, name=name)
 
@@ -184,13 +167,9 @@ class ProjectionDamaged(LogDamaged):
 class LogFromFuture(PreflightsError):
     """A log, a line or an event that a newer version of this program wrote."""
 
-    code = "log_from_future"
-
 
 class WorkflowMissing(LogFromFuture, KeyError):
     """A session of a workflow whose package is not installed, or does not load."""
-
-    code = "workflow_missing"
 
     def __init__(self, name: str, why: str) -> None:
         super().__init__(f"the workflow {name!r} is not known here: {why}", name=name)
@@ -203,8 +182,6 @@ class WorkflowMissing(LogFromFuture, KeyError):
 
 class NewerProjection(LogFromFuture):
     """A newer version of this program keeps a projection of the log."""
-
-    code = "newer_projection"
 
     def __init__(self, name: str) -> None:
         super().__init__(
@@ -222,8 +199,6 @@ class SessionFaulted(PreflightsError):
     goes on after the fix.
     """
 
-    code = "session_faulted"
-
     def __init__(self, session_id: str, version: int, error: BaseException) -> None:
         super().__init__(
             f"session {session_id[-8:]} stopped at event {version}: "
@@ -239,19 +214,13 @@ class SessionFaulted(PreflightsError):
 class ArtifactOutside(PreflightsError):
     """A file would lie outside the project's root or its configured folder."""
 
-    code = "artifact_outside"
-
 
 class StoreError(PreflightsError):
     """The store could not do what was asked."""
 
-    code = "store_failed"
-
 
 class Conflict(StoreError):
     """The session's head moved since it was read."""
-
-    code = "conflict"
 
     def __init__(self, session_id: str, expected: int) -> None:
         super().__init__(f"session {session_id[-8:]} moved past version {expected}")
@@ -262,8 +231,6 @@ class Conflict(StoreError):
 class DuplicateInput(StoreError):
     """An Input with this id is in the log already."""
 
-    code = "duplicate_input"
-
     def __init__(self, input_id: str) -> None:
         super().__init__(f"input {input_id} is recorded already")
         self.input_id = input_id
@@ -271,8 +238,6 @@ class DuplicateInput(StoreError):
 
 class NumberTaken(StoreError):
     """Another session of the project holds this number."""
-
-    code = "number_taken"
 
     def __init__(self, project: str, number: int) -> None:
         super().__init__(f"number {number} of project {project!r} is taken")
@@ -282,37 +247,24 @@ class NumberTaken(StoreError):
 class CommitUnknown(StoreError):
     """It is not known whether the last transaction was committed."""
 
-    code = "commit_unknown"
-
 
 class StoreUnavailable(StoreError):
     """The database cannot be reached, read or written."""
-
-    code = "store_unavailable"
 
 
 class LogBusy(StoreUnavailable):
     """Another process holds a lock of the database for longer than this one waits."""
 
-    code = "log_busy"
-
 
 class ReadOnlyLog(StoreUnavailable):
     """The log can be read; this process, or its role, may not write it."""
-
-    code = "log_read_only"
 
 
 class NoLog(StoreUnavailable):
     """A log is to be read, and there is none at this address."""
 
-    code = "no_log"
-
     def __init__(self, where: str) -> None:
-        message = (
-            f"there is no log at {where}: look at PREFLIGHTS_DATABASE_URL and the settings file"
-        )
-        super().__init__(message, where=where)
+        super().__init__(f"there is no log at {where}", where=where)
 
 
 class LLMError(PreflightsError):
@@ -322,10 +274,6 @@ class LLMError(PreflightsError):
     """
 
     kind = "error"
-    code = "llm_error"
-
-    def __init_subclass__(cls) -> None:
-        cls.code = f"llm_{cls.kind}"
 
     def __init__(self, message: str, *, retry_after_ms: int | None = None) -> None:
         super().__init__(message)

@@ -51,7 +51,6 @@ def _notices(plain: str, found: Named) -> Iterator[Notice]:
     if found.is_unclaimed:
         text = (
             f"the log does not say which repository recorded the sessions of {plain!r}: they are "
-            "shown, and no document of theirs is written. If they are another repository's, set "
-            "PREFLIGHTS_PROJECT to another name"
+            "shown, and no document of theirs is written"
         )
         yield Notice("sessions_unclaimed", text, {"name": plain})

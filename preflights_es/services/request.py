@@ -46,9 +46,10 @@ class Request:
         """Takes each notice at once."""
 
     def notice(self, code: str, text: str, **fields: Any) -> None:
-        """Say something that a person has to know."""
-        self.notices.append(found := Notice(code, text, fields))
-        self.tell(found)
+        """Say something that a person has to know, once."""
+        if (found := Notice(code, text, fields)) not in self.notices:
+            self.notices.append(found)
+            self.tell(found)
 
     def notice_redacted(self, what: str, text: str) -> None:
         """Say that a text which no session shows is recorded without its secrets."""

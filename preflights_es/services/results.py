@@ -82,8 +82,6 @@ class Session(Result, frozen=True, kw_only=True):
     status: str
     questions: tuple[Question, ...]
     """What is asked, the first of them now."""
-    refused: tuple[RefusedAnswer, ...]
-    """Of the answers of this call."""
     warnings: tuple[str, ...]
     """What a person has to know of the session."""
 
@@ -103,8 +101,6 @@ class Session(Result, frozen=True, kw_only=True):
     """Who asks the provider meanwhile, where that is another process."""
     is_recalled: bool
     """Whether the call was made before, under the same key, and the session went on since."""
-    is_missing: bool
-    """Whether the code of its workflow is not here."""
     erased: Erased | None = None
     """Only of an erased session that is looked at."""
 
@@ -124,6 +120,15 @@ class Session(Result, frozen=True, kw_only=True):
         return self.view.written.path if self.view.written else None
 
     @property
+    def refused(self) -> tuple[RefusedAnswer, ...]:
+        """Of the answers of this call."""
+        return tuple(
+            RefusedAnswer(key=one.key, reason=one.code, message=one.message)
+            for one in self.refusals
+            if one.key is not None
+        )
+
+    @property
     def not_done(self) -> bool:
         """Whether something that this call asked for was not done."""
         return bool(self.refusals)
@@ -134,9 +139,9 @@ class Session(Result, frozen=True, kw_only=True):
         return {name: getattr(self, name) for name in (*HEAD, *own, *TAIL)}
 
     @classmethod
-    def own(cls, handle: Handle) -> dict[str, Any]:
-        """The values of the fields that the workflow adds."""
-        raise NotImplementedError
+    def more(cls, handle: Handle) -> dict[str, Any]:  # noqa: ARG003  for the workflows
+        """The values of the workflow's own fields that its view has not, or has otherwise."""
+        return {}
 
     @classmethod
     def refusal(cls, decision: Decision) -> tuple[str, str]:
@@ -159,10 +164,6 @@ class AnySession(Session, frozen=True, kw_only=True):
     intention: str
     progress: float
 
-    @classmethod
-    def own(cls, handle: Handle) -> dict[str, Any]:
-        return {"intention": handle.view.intention, "progress": handle.view.progress}
-
 
 def answer_refused(decision: AnswerRefusal, why: str) -> str:
     """Why an answer does not count."""
@@ -176,7 +177,8 @@ def session_of(step: Step, notices: list[Notice] | None = None) -> Session:
     view, status, closed = handle.view, handle.status, handle.session.closed
     is_open = not closed and handle.session.undecided is None
     cls = _class_of(handle.workflow.name)
-    refusals = tuple(_refusals(cls, step.decisions))
+    shared = set(cls.__annotations__) & set(view.__struct_fields__)
+    own = {name: getattr(view, name) for name in shared}
     return cls(
         format=cls.FORMAT,
         session_id=handle.session_id,
@@ -185,21 +187,15 @@ def session_of(step: Step, notices: list[Notice] | None = None) -> Session:
         version=handle.version,
         status=status,
         questions=() if closed else view.questions,
-        refused=tuple(
-            RefusedAnswer(key=one.key, reason=one.code, message=one.message)
-            for one in refusals
-            if one.key is not None
-        ),
         warnings=view.warnings,
         view=view,
         to_do=view.to_do if is_open else "",
         can_accept=is_open and status != "waiting" and view.can_accept,
-        refusals=refusals,
+        refusals=tuple(_refusals(cls, step.decisions)),
         notices=tuple(notices or ()),
         asking=step.asking if isinstance(step, AskedElsewhere) else "",
         is_recalled=isinstance(step, Recalled),
-        is_missing=bool(handle.workflow.missing),
-        **{"number": handle.workflow.number(handle.session.state), **cls.own(handle)},
+        **({"number": handle.workflow.number(handle.session.state)} | own | cls.more(handle)),
     )
 
 

@@ -55,7 +55,7 @@ def start(
         WorkflowMissing: no package has the workflow.
     """
     found = request.process.runner.workflow(workflow)
-    if found.opens is None:
+    if found.opens is None and workflow in WORKFLOWS.shipped:
         begun: Session = _services(workflow).start(request, text, given, strict=strict)
         return begun
     answers = pairs(given)
@@ -216,11 +216,18 @@ def rows(
     return (row for row in found if status in (None, row.status)), more
 
 
-def statuses(request: Request) -> set[str]:
-    """Every status that a session of this log can have."""
-    # Workflows of other packages are looked for by the names that the log has.
-    for name in dict.fromkeys(head.workflow for head in request.process.store.heads(None)):
-        WORKFLOWS.get(name)
+def statuses(request: Request, wanted: str) -> set[str]:
+    """The statuses that a session can have; those of other packages where the wanted one is new."""
+    known = _statuses()
+    if wanted not in known:
+        # Workflows of other packages are looked for by the names that the log has.
+        for name in dict.fromkeys(head.workflow for head in request.process.store.heads(None)):
+            WORKFLOWS.get(name)
+        known = _statuses()
+    return known
+
+
+def _statuses() -> set[str]:
     of_all = {*STATUSES, "damaged", UNKNOWN}
     return of_all.union(*(one.statuses for one in WORKFLOWS.values()))
 

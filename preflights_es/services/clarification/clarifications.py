@@ -38,6 +38,7 @@ from preflights_es.workflows.clarification.events import (
 from preflights_es.workflows.clarification.state import State, accepted
 from preflights_es.workflows.clarification.values import HeuristicsConfig, LLMContext, Mark
 
+ONLY: Final = "only clarifications can be accepted"
 KNOWN_MAX: Final = 20  # accepted decisions that a model is told of
 
 
@@ -78,7 +79,8 @@ class Clarifications(Sessions):
         """
         text, redacted = cleaned("the intention", intention.strip(), INTENTION_MAX)
         if not visible(text):
-            raise Refused("the intention is empty: say in a sentence what you want to build")
+            message = "the intention is empty: say in a sentence what you want to build"
+            raise Refused(message, code="empty_text")
         former = self.resolved(supersedes) if supersedes else ""
         session_id = self._runner.new_session_id(self._project)
 
@@ -125,16 +127,6 @@ class Clarifications(Sessions):
                 known.append(Known(one_line(state.intention), state.patch))
         return tuple(known[:KNOWN_MAX])
 
-    def refuse_other(self, handle: Handle) -> None:
-        """Raises:
-        Refused: the session is of another workflow.
-        """
-        if handle.workflow.name != clarification.WORKFLOW.name:
-            raise Refused(
-                f"session {ids.short(handle.session_id)} is of the workflow "
-                f"{handle.workflow.name}; only clarifications can be accepted"
-            )
-
     # 2. Ending -------------------------------------------------------------------------------
 
     def accept(
@@ -173,10 +165,8 @@ class Clarifications(Sessions):
         """
         if by is not None and self._actor.kind == "agent":
             name = f" ({self._actor.name})" if self._actor.name else ""
-            raise Refused(
-                f"an agent{name} cannot accept for {by!r}: a person accepts, with "
-                f"`preflights accept {session}` at a terminal; without --by it is proposed"
-            )
+            message = f"an agent{name} cannot accept for {by!r}: a person accepts"
+            raise Refused(message, code="agent_cannot_accept", session=session)
 
     def _acknowledged(
         self, session_id: str, input_id: str, actor: Actor, mark: Mark, expect: int | None
@@ -185,7 +175,7 @@ class Clarifications(Sessions):
             handle = self._runner.resume(self._runner.load(session_id)).handle
             if expect is not None and handle.version != expect:
                 raise SessionMoved(session_id, expect, handle.version)
-            self.refuse_other(handle)
+            self.refuse_other(handle, clarification.WORKFLOW, ONLY)
             self.refuse_elsewhere(handle)
             self._refuse_ended(handle)
             proposed = self._acknowledgements(handle, input_id, actor, mark)
@@ -237,29 +227,30 @@ class Clarifications(Sessions):
             Refused: it is no accepted decision of this project, or was replaced already.
         """
         handle = self._runner.resume(self.load(typed)).handle
-        self.refuse_other(handle)
+        self.refuse_other(handle, clarification.WORKFLOW, ONLY)
         state: State = handle.session.state
         if handle.project != self._project:
-            raise Refused(f"{typed!r} is a decision of the project {handle.project!r}, not of this")
+            message = f"{typed!r} is a decision of the project {handle.project!r}, not of this"
+            raise Refused(message, code="other_project", project=handle.project)
         if not accepted(state) or handle.session.closed:
-            raise Refused(f"{typed!r} is no accepted decision: only those can be superseded")
+            message = f"{typed!r} is no accepted decision: only those can be superseded"
+            raise Refused(message, code="not_accepted", typed=typed)
         if state.superseded_by is not None:
-            raise Refused(f"{typed!r} was superseded by {self._instead(state.superseded_by)}")
+            raise self._superseded(typed, state.superseded_by)
         return handle, Related(state.uid, state.intention, state.number, handle.session_id)
 
-    def _instead(self, successor: Related) -> str:
-        """What took a decision's place, and what can be done instead of replacing it again."""
+    def _superseded(self, typed: str, successor: Related) -> Refused:
+        """What took a decision's place."""
+        said = f"{typed!r} was superseded by {successor.uid}"
         try:
             is_erased = self.load(successor.uid).session.closed == "erased"
         except PreflightsError:
             is_erased = False
         if not is_erased:
-            return f"{successor.uid} already: supersede that one"
+            message = f"{said} already: supersede that one"
+            return Refused(message, code="superseded", uid=successor.uid)
         # The decision stays superseded, as its log has it, and what is erased has no successor.
-        return (
-            f"{successor.uid}, which was erased: start without --supersedes, or supersede "
-            "a decision that is in force (`preflights decisions`)"
-        )
+        return Refused(f"{said}, which was erased", code="successor_erased", uid=successor.uid)
 
     def next_number(self) -> int:
         """The first above all that count (`archive.record_numbers`), and that is free.
@@ -272,7 +263,8 @@ class Clarifications(Sessions):
         while number in filed or number in given:
             number += 1
         if number > NUMBER_MAX:
-            raise Refused(f"no number is left: a record of this project has {NUMBER_MAX:,}")
+            message = f"no number is left: a record of this project has {NUMBER_MAX:,}"
+            raise Refused(message, code="no_number_left")
         return number
 
     def uncounted(self) -> list[int]:

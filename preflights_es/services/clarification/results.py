@@ -79,21 +79,12 @@ class Clarification(Session, frozen=True, kw_only=True):
     artifacts: tuple[str, ...]
 
     @classmethod
-    def own(cls, handle: Handle) -> dict[str, Any]:
+    def more(cls, handle: Handle) -> dict[str, Any]:
         view, state = handle.view, handle.session.state
         assert isinstance(view, ClarificationView), "the caller checked the workflow"
         done = state.acknowledgement
         return {
-            "intention": view.intention,
-            "missing_info": view.missing_info,
-            "decision_hint": view.decision_hint,
-            "progress": view.progress,
-            "patch": view.patch,
             "provenance": tuple(map(Value.of, view.provenance)),
-            "kind": view.kind,
-            "uid": view.uid,
-            "number": view.number,
-            "turn": view.turn,
             "acknowledged_by": done.actor if done else None,
             "relayed_by": done.relayed_by if done else None,
             "supersedes": state.supersedes,

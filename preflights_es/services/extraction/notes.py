@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Final, Literal
 
 import msgspec
 from msgspec.structs import replace
 
 from preflights_es.core import ids
-from preflights_es.core.errors import PreflightsError, Refused
+from preflights_es.core.errors import Refused
 from preflights_es.core.events import Input
 from preflights_es.core.lead import Setup
 from preflights_es.core.text import ANSWER_MAX, NAME_MAX, one_line, problem, visible
@@ -67,7 +67,7 @@ class Notes(Sessions):
         """
         text, redacted = cleaned("the note", note.strip(), NOTE_MAX)
         if not visible(text):
-            raise Refused("the note is empty: write down what is on your mind")
+            raise Refused("the note is empty: write down what is on your mind", code="empty_text")
 
         def is_said(before: NoteTaken) -> bool:
             said = (before.note, before.language, answering(before.setup.lead))
@@ -158,7 +158,7 @@ class Notes(Sessions):
 
     def _submitted(self, handle: Handle, new: Input) -> Step:
         def record(input_id: str) -> Step:
-            self.refuse_other(handle)
+            self.refuse_other(handle, extraction.WORKFLOW, "this command is for notes")
             self.refuse_elsewhere(handle)
             self._refuse_ended(handle)
             return self._runner.submit(self._runner.resume(handle).handle, new, input_id)
@@ -166,16 +166,6 @@ class Notes(Sessions):
         kinds, id_ = (type(new),), handle.session_id
         wanted = Wanted(kinds, self._actor, id_, lambda before: _is_same(before, new))
         return self._once.recorded(wanted, record)
-
-    def refuse_other(self, handle: Handle) -> None:
-        """Raises:
-        Refused: the session is of another workflow.
-        """
-        if handle.workflow.name != extraction.WORKFLOW.name:
-            raise Refused(
-                f"session {ids.short(handle.session_id)} is of the workflow "
-                f"{handle.workflow.name}; this command is for notes"
-            )
 
     # 3. Finding ------------------------------------------------------------------------------
 
@@ -188,32 +178,17 @@ class Notes(Sessions):
         """
         session, dot, digits = typed.strip().rpartition(".")
         if not (dot and digits.isascii() and digits.isdecimal() and len(digits) <= NUMBER_MAX):
-            raise Refused(
-                f"found {typed!r}, expected an item such as 3f9a12c4.1: "
-                "`preflights note tasks` lists them"
-            )
+            message = f"found {typed!r}, expected an item such as 3f9a12c4.1"
+            raise Refused(message, code="no_item_id", typed=typed)
         handle = self.load(session)
-        self.refuse_other(handle)
+        self.refuse_other(handle, extraction.WORKFLOW, "this command is for notes")
         state: State = handle.session.state
         for item in state.items:
             if item.number == int(digits):
                 return Listed(handle, item)
         held = ", ".join(item_id(handle, item) for item in state.items) or "none"
-        raise Refused(f"session {ids.short(handle.session_id)} has no item {digits}: it has {held}")
-
-    def all(self, *, newest_first: bool = True) -> Iterator[Handle | PreflightsError]:
-        """The notes of the project that were not given up, one at a time; trouble in its place."""
-        heads = self._runner.store.heads(self._project)
-        for head in heads if newest_first else reversed(heads):
-            if head.workflow != extraction.WORKFLOW.name:
-                continue
-            try:
-                handle = self._runner.load(head.session_id)
-            except PreflightsError as error:
-                yield error  # a damaged note hides no other
-                continue
-            if not handle.session.closed:
-                yield handle
+        message = f"session {ids.short(handle.session_id)} has no item {digits}: it has {held}"
+        raise Refused(message, code="no_such_item", typed=typed)
 
 
 def _is_same(before: Input, new: Input) -> bool:

@@ -128,16 +128,12 @@ class Note(Session, frozen=True, kw_only=True):
     language: Language
 
     @classmethod
-    def own(cls, handle: Handle) -> dict[str, Any]:
+    def more(cls, handle: Handle) -> dict[str, Any]:
         view = view_of(handle)
         asks = view.questions and not handle.session.closed
         return {
-            "note": view.note,
-            "note_status": view.note_status,
             "items": tuple(ItemRow.of(handle, item) for item in view.items),
             "question": view.questions[0].question if asks else None,
-            "calls": view.calls,
-            "language": view.language,
         }
 
     @classmethod

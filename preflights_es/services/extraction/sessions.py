@@ -116,8 +116,16 @@ def items(request: Request, type_: ItemType, *, everything: bool = True) -> Iter
 
 
 def _all(request: Request, *, newest_first: bool) -> Iterator[Handle]:
-    for found in notes_of(request).all(newest_first=newest_first):
-        if isinstance(found, PreflightsError):
-            request.notice("note_unreadable", str(found))
-        else:
-            yield found
+    """The notes that were not given up, one at a time."""
+    process = request.process
+    heads = process.store.heads(process.project)
+    for head in heads if newest_first else reversed(heads):
+        if head.workflow != WORKFLOW.name:
+            continue
+        try:
+            handle = process.runner.load(head.session_id)
+        except PreflightsError as error:
+            request.notice(error.code, str(error), **error.fields)
+            continue
+        if not handle.session.closed:
+            yield handle

@@ -17,6 +17,10 @@ from preflights_es.workflows.clarification.values import COMPANION, OTHER, Heuri
 CATEGORY_KEY: Final = HeuristicsConfig().category.id
 
 _KINDS = {"user": "a person", "agent": "an agent", "script": "a script"}
+ADVICE = {
+    "already_answered": ": change it with `preflights revise`",
+    "already_proposed": " (--by NAME)",
+}
 SOURCES = {
     "detected": "named by the intention",
     "chosen": "chosen",
@@ -82,6 +86,7 @@ def _companion(question: Question, value: str) -> str:
 SHOWN: Final = Shown(
     describe=describe,
     hint=hint,
+    advice=ADVICE,
     companion=_companion,
     conversation="preflights_cli.workflows.clarification.conversation",
     sources=SOURCES,

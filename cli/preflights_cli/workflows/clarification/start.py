@@ -49,9 +49,7 @@ def _refuse_own(flags: Mapping[str, bool], supersedes: str | None) -> None:
 @click.option(
     "--supersedes", metavar="UID", callback=given, help="The decision that this one replaces."
 )
-@click.option(
-    "--workflow", "name", metavar="NAME", callback=given, help="A workflow of another package."
-)
+@click.option("--workflow", "name", metavar="NAME", callback=given, help="Another workflow.")
 @click.option(
     "--strict", is_flag=True, help="If the model fails, wait; do not go on with the rules."
 )
