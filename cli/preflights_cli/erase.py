@@ -9,7 +9,8 @@ from typing import Any, Final
 import click
 import msgspec
 
-from preflights_cli.common import Voice, given, is_terminal, reading_where, tell_redacted
+from preflights_cli.advice import worded
+from preflights_cli.common import Voice, given, is_terminal, reading_where
 from preflights_cli.dates import day
 from preflights_cli.main import EXIT_DAMAGED, EXIT_REFUSED
 from preflights_cli.progress import counted, tell_scrubbed
@@ -79,7 +80,7 @@ def erase_command(
     _check_usage(session, days, voice, unasked=yes or dry_run)
     doomed, trouble = _doomed(app, session, days)
     for error in trouble:
-        voice.warn(str(error))
+        voice.warn(worded(error))
     ended = EXIT_DAMAGED if trouble else 0
     quotes = app.erasure.quoting(doomed)
     others = _others(app, voice, quotes)
@@ -99,7 +100,7 @@ def erase_command(
         voice.say("Nothing was erased.")
         return EXIT_REFUSED
     gone = _erased(app, voice, [*doomed, *also], text, resting=days is not None)
-    tell_redacted(voice, "the reason", reason)
+    app.notice_redacted("the reason", reason)
     scrubbed = app.process.store.scrubbed()
     voice.json(_json(gone, quotes, erased=True, scrubbed=scrubbed))
     _say_left(voice, gone, quotes)
@@ -117,7 +118,7 @@ def _erased(
         try:
             app.erasure.erase(one.session_id, reason, expect=one.version if resting else None)
         except (ErasedSession, SessionMoved) as error:
-            voice.warn(str(error))
+            voice.warn(worded(error))
             continue
         gone.append(one)
         voice.say(f"Erased {short(one.session_id)}.")
