@@ -74,6 +74,20 @@ Choice = Literal["all", "in_force", "unfolded"]
 """
 
 
+class Kept(msgspec.Struct, frozen=True):
+    """What a projection keeps of a session, as it lies there: a database keeps what it is given."""
+
+    of: Any
+    """Version of the code that folds the projection; None where it was never begun."""
+    complete: Any
+    """Whether every session was folded since."""
+    mark: Any
+    """How far the projection says that it folded the session; None where it never did."""
+    waits: Any
+    """Whether the outbox has the session: the next reader folds it."""
+    rows: tuple[Row, ...]
+
+
 class Following(Listing, Protocol):
     """What projections need of a store: what moved, sessions, and a place for rows and marks.
 
@@ -149,42 +163,21 @@ class Following(Listing, Protocol):
             ProjectionDamaged: one of them is not a row that this program writes.
         """
 
-    def counts(self) -> dict[str, int]:
-        """How many `sessions` and `events` the log has, and what is `waiting` in the outbox."""
-
-    def folded(self, name: str) -> int:
-        """How many sessions a projection has folded."""
-
-
-class Kept(msgspec.Struct, frozen=True):
-    """What a projection keeps of a session, as it lies there."""
-
-    mark: Any
-    """How far the projection says that it folded the session; None where it never did."""
-    rows: tuple[Row, ...]
-    waits: bool
-    """Whether the outbox has the session: the next reader folds it."""
-
-
-class Keeping(Protocol):
-    """What projections keep, so that a verification can compare it with the log."""
-
-    def registered(self) -> dict[str, Registered]:
-        """The projections that were ever begun, by name."""
-
-    def kept(self, name: str, session_ids: Sequence[str]) -> dict[str, Kept]:
-        """What a projection keeps of each of some sessions.
+    def kept(self, name: str, session_id: str) -> Kept:
+        """What a projection keeps of a session.
 
         Raises:
             ProjectionDamaged: something of it cannot be read.
         """
 
     def strays(self, name: str, project: str | None) -> Iterator[str]:
-        """Ids under which a projection has rows, though the project has no such session.
+        """Ids under which a projection has rows, though the project (the log: None) has none."""
 
-        Args:
-            project: None for all of them.
-        """
+    def counts(self) -> dict[str, int]:
+        """How many `sessions` and `events` the log has, and what is `waiting` in the outbox."""
+
+    def folded(self, name: str) -> int:
+        """How many sessions a projection has folded."""
 
 
 class ClaimRow(msgspec.Struct, frozen=True):

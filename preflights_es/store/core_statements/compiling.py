@@ -13,7 +13,6 @@ from preflights_es.store.core_statements import (
     erasing,
     listing,
     log,
-    projection_rows,
     projections,
     projects,
     record_numbers,
@@ -51,7 +50,6 @@ def rooms(dialect: str) -> dict[str, dict[str, ClauseElement]]:
     return {
         "log": _together(log.statements(), erasing.statements(), bulk_insert.statements()),
         "projections": _together(projections.statements(dialect), listing.statements()),
-        "projection_rows": projection_rows.statements(),
         "projects": projects.statements(),
         "record_numbers": record_numbers.statements(),
         "side_tables": side_tables.statements(),
