@@ -187,13 +187,3 @@ class ClaimRow(msgspec.Struct, frozen=True):
     project: str
     until: Any
     """When the claim ends, in microseconds since 1970 UTC."""
-
-
-class Numbering(Protocol):
-    """The numbers that projects gave out, so that a verification can compare them."""
-
-    def holder(self, project: str, number: int) -> str | None:
-        """The session that was given a number, which no other one can take then."""
-
-    def gone(self) -> Iterator[tuple[str, int, str]]:
-        """Project, number and session of what was given to a session that is not there."""

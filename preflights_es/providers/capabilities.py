@@ -68,38 +68,20 @@ class Family(NamedTuple):
     """Whether `temperature` or `top_p` is taken."""
     limit: str
     """What Chat Completions (or Messages) call the limit of tokens."""
-    reason: str
 
 
 FAMILIES: Final = (
-    Family(
-        ("anthropic",),
-        re.compile(""),
-        False,
-        "max_tokens",
-        "Anthropic's Messages API takes neither temperature nor top_p any more",
-    ),
-    Family(
-        REAL,
-        re.compile(r"(?i)claude-"),
-        False,
-        "max_tokens",
-        "Claude takes neither temperature nor top_p any more",
-    ),
+    # Claude takes neither temperature nor top_p any more.
+    Family(("anthropic",), re.compile(""), False, "max_tokens"),
+    Family(REAL, re.compile(r"(?i)claude-"), False, "max_tokens"),
+    # The model reasons: OpenAI refuses both unless reasoning is turned off.
     Family(
         ("openai", "openrouter"),
         re.compile(r"(?i)o\d|gpt-([5-9]|\d\d)|codex-"),
         False,
         "max_completion_tokens",
-        "the model reasons: OpenAI refuses temperature and top_p unless reasoning is turned off",
     ),
-    Family(
-        ("openai", "openrouter"),
-        re.compile(""),
-        True,
-        "max_tokens",
-        "OpenAI says to alter temperature or top_p, not both: temperature is taken",
-    ),
+    Family(("openai", "openrouter"), re.compile(""), True, "max_tokens"),
 )
 """First match wins."""
 
@@ -141,23 +123,11 @@ def parameters_for(provider: str, model: str, settings: Wanted) -> tuple[tuple[s
     return tuple((name, msgspec.json.encode(value).decode()) for name, value in values.items())
 
 
-def left_out(provider: str, model: str, settings: Wanted) -> tuple[tuple[str, str], ...]:
-    """What the settings ask for and no request says: pairs of name and reason."""
-    found = family(provider, model)
-    said = _both(settings)
-    if found is None:
-        return tuple((name, f"{provider} is asked without it") for name in said)
-    sent = _sampled(settings) if found.sampling else {}
-    return tuple((name, found.reason) for name in said if name not in sent)
-
-
-def _both(settings: Wanted) -> dict[str, float]:
-    given = {"temperature": settings.temperature, "top_p": settings.top_p}
-    return {name: float(value) for name, value in given.items() if value is not None}
-
-
 def _sampled(settings: Wanted) -> dict[str, float]:
-    return dict(list(_both(settings).items())[:1])
+    """OpenAI says to alter `temperature` or `top_p`, not both: the temperature is taken."""
+    given = {"temperature": settings.temperature, "top_p": settings.top_p}
+    said = [(name, float(value)) for name, value in given.items() if value is not None]
+    return dict(said[:1])
 
 
 def _limit(provider: str, found: Family, settings: Wanted) -> str:

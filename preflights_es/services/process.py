@@ -196,12 +196,10 @@ class Process:
     def beside(self) -> Beside:
         """Compares sessions with the tables beside their chains."""
         from preflights_es.archive.side_tables import Beside
-        from preflights_es.store.record_numbers import SqlNumbering
         from preflights_es.store.side_tables import SqlAuditing
 
         versions = {one.name: one.version for one in projections()}
-        tables = SqlAuditing(self.store), SqlNumbering(self.store)
-        return Beside(self.runner, *tables, self._read, versions)
+        return Beside(self.runner, SqlAuditing(self.store), self._read, versions)
 
     def history(self, session_id: str) -> Read:
         """A session with all of its events, and how it stood after each.

@@ -15,7 +15,6 @@ from preflights_es.store.core_statements import (
     log,
     projections,
     projects,
-    record_numbers,
     side_tables,
 )
 from preflights_es.store.frozen import Statement
@@ -51,7 +50,6 @@ def rooms(dialect: str) -> dict[str, dict[str, ClauseElement]]:
         "log": _together(log.statements(), erasing.statements(), bulk_insert.statements()),
         "projections": _together(projections.statements(dialect), listing.statements()),
         "projects": projects.statements(),
-        "record_numbers": record_numbers.statements(),
         "side_tables": side_tables.statements(),
     }
 

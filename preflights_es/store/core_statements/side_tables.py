@@ -103,6 +103,12 @@ def statements() -> dict[str, ClauseElement]:
         .having(func.sum(kinds) > 0)
         .order_by(e.session_id)
         .limit(at_most),
+        "given": select(n.session_id).where(
+            n.project == bindparam("of_project"), n.number == bindparam("of_number")
+        ),
+        "gone": select(n.project, n.number, n.session_id)
+        .where(~select(h.session_id).where(h.session_id == n.session_id).exists())
+        .order_by(n.project, n.number),
         "imported": select(i.call).where(i.session_id == bindparam("of_session")),
         "count_numbers": select(n.project, h.project, func.count())
         .select_from(held)
