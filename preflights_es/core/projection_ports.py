@@ -9,7 +9,6 @@ from typing import Any, Literal, Protocol
 import msgspec
 
 from preflights_es.core.events import INT_MAX
-from preflights_es.core.listing import Listing
 from preflights_es.core.ports import Head, Stored
 
 Row = tuple[Any, ...]
@@ -88,7 +87,7 @@ class Kept(msgspec.Struct, frozen=True):
     rows: tuple[Row, ...]
 
 
-class Following(Listing, Protocol):
+class Following(Protocol):
     """What projections need of a store: what moved, sessions, and a place for rows and marks.
 
     Rows and the marks that say how far they go are written in one transaction; a session that a
@@ -172,6 +171,31 @@ class Following(Listing, Protocol):
 
     def strays(self, name: str, project: str | None) -> Iterator[str]:
         """Ids under which a projection has rows, though the project (the log: None) has none."""
+
+    def newest(
+        self, project: str | None, before: str | None, limit: int
+    ) -> list[tuple[Head, dict[str, Any] | None]]:
+        """Heads, newest first, each with its row of the projection; None where it has none.
+
+        Args:
+            project: None for all of them.
+            before: the last id of the page before; None begins.
+
+        Raises:
+            ProjectionDamaged: a row is not one that this program writes.
+        """
+
+    def within(
+        self, project: str | None, since: int, until: int, after: str, limit: int
+    ) -> tuple[Head, ...]:
+        """Heads of sessions with events in a time, oldest first.
+
+        Also those that are damaged or faulted, and those that wait to be folded.
+
+        Args:
+            since: in microseconds since 1970 UTC, as `until`; both belong to the time.
+            after: the last id of the page before; empty begins.
+        """
 
     def counts(self) -> dict[str, int]:
         """How many `sessions` and `events` the log has, and what is `waiting` in the outbox."""

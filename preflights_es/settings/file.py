@@ -266,20 +266,18 @@ def line_of(text: str, path: tuple[str, ...]) -> int:
     return best
 
 
-_KEY = late_pattern(r'"((?:[^"\\]|\\.)*)"|\'([^\']*)\'|([^.\s"\']+)')
-_ESCAPE = late_pattern(r"\\(?:u([0-9a-fA-F]{4})|U(000[0-9a-fA-F]{5}|0010[0-9a-fA-F]{4})|(.))")
-_SHORT: Final = {"b": "\b", "t": "\t", "n": "\n", "f": "\f", "r": "\r"}
-
-
 def _keys(dotted: str) -> tuple[str, ...]:
-    """The parts of a dotted key, as the parser reads them."""
-    found = ((_unescaped(basic), *others) for basic, *others in _KEY.findall(dotted))
-    return tuple(next(part for part in parts if part) for parts in found if any(parts))
+    """The parts of a dotted key, as the parser reads them; none where it reads no key."""
+    if (bare := dotted.strip()).isidentifier():
+        return (bare,)
+    import tomllib
 
-
-def _unescaped(basic: str) -> str:
-    if "\\" not in basic:
-        return basic
-    return _ESCAPE.sub(
-        lambda e: chr(int(e[1] or e[2], 16)) if e[1] or e[2] else _SHORT.get(e[3], e[3]), basic
-    )
+    try:
+        node: Any = tomllib.loads(f"{dotted} = 0")
+    except ValueError:
+        return ()
+    parts: list[str] = []
+    while isinstance(node, dict):
+        ((part, node),) = node.items()
+        parts.append(part)
+    return tuple(parts)
