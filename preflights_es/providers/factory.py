@@ -8,20 +8,16 @@ from __future__ import annotations
 import ssl
 from collections.abc import Callable, Mapping
 from importlib.util import find_spec
-from typing import Final, Protocol
+from typing import Any, Final, Protocol
 
 from preflights_es.core.errors import ProviderMissing, SettingsError
 from preflights_es.core.secret import Secret
 from preflights_es.providers.capabilities import (
     ALIASES,
     BASE_URLS,
-    CONCURRENCY,
     DEFAULT_MODELS,
     KEY_VARIABLES,
-    MAX_TOKENS,
     REAL,
-    TIMEOUT_S,
-    Api,
     Wanted,
     checked_url,
     host_of,
@@ -77,20 +73,14 @@ def provider(
     keys: Mapping[str, Secret] | None = None,
     base_url: str = "",
     base_url_in: str = "",
-    api: Api = "chat",
-    timeout_s: float = TIMEOUT_S,
-    max_tokens: int = MAX_TOKENS,
-    temperature: float | None = None,
-    top_p: float | None = None,
-    concurrency: int = CONCURRENCY,
-    redact: Callable[[str], str] = str,
+    **asked: Any,
 ) -> RemoteProvider:
     """A remote provider; its SDK is not imported and no request is made yet.
 
     Args:
         keys: by the provider's name.
         base_url_in: the file of the project that said where to ask; empty for anything else.
-        redact: takes what looks like a secret out of a message.
+        asked: as for `RemoteProvider`.
 
     Raises:
         SettingsError: the provider is not known, or its key or its package is missing.
@@ -109,13 +99,7 @@ def provider(
         name=name,
         model=model or DEFAULT_MODELS[name],
         base_url=url,
-        api=api,
-        timeout_s=timeout_s,
-        max_tokens=max_tokens,
-        temperature=temperature,
-        top_p=top_p,
-        concurrency=concurrency,
-        redact=redact,
+        **asked,
     )
 
 
