@@ -8,6 +8,7 @@ says, and a request says what `parameters_for` found.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from hashlib import sha256
 from typing import Any, Final, Literal, NamedTuple, Protocol
 from urllib.parse import SplitResult, urlsplit
@@ -16,6 +17,7 @@ import msgspec
 
 from preflights_es.core.errors import LLMAPIError
 from preflights_es.core.late_pattern import late_pattern
+from preflights_es.core.secret import Secret
 
 Api = Literal["chat", "responses"]
 
@@ -99,6 +101,29 @@ class Wanted(Protocol):
     def api(self) -> Api: ...
     @property
     def base_url(self) -> str: ...
+
+
+class ProviderSettings(msgspec.Struct, frozen=True, kw_only=True):
+    """What the settings say of a provider, and of how it is asked."""
+
+    provider: str
+    model: str = ""
+    """The provider's default unless the user names one; empty for one that has no models."""
+    base_url: str = ""
+    """Of another server than the provider's own; empty without one."""
+    base_url_in: str = ""
+    """The repository's file that says so; empty where the user does."""
+    api: Api = "chat"
+    """Which of OpenAI's APIs is asked."""
+    timeout_s: float = TIMEOUT_S
+    """Of one call, in seconds."""
+    max_tokens: int = MAX_TOKENS
+    """That a response may have, with what the model thinks."""
+    temperature: float | None = None
+    top_p: float | None = None
+    """Both are sent only where the model takes them."""
+    keys: Mapping[str, Secret] = {}
+    """By the provider's name, as far as the environment has them."""
 
 
 def family(provider: str, model: str) -> Family | None:

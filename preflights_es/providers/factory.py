@@ -8,7 +8,7 @@ from __future__ import annotations
 import ssl
 from collections.abc import Callable, Mapping
 from importlib.util import find_spec
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from preflights_es.core.errors import ProviderMissing, SettingsError
 from preflights_es.core.secret import Secret
@@ -18,7 +18,7 @@ from preflights_es.providers.capabilities import (
     DEFAULT_MODELS,
     KEY_VARIABLES,
     REAL,
-    Wanted,
+    ProviderSettings,
     checked_url,
     host_of,
     is_local,
@@ -28,40 +28,14 @@ from preflights_es.providers.remote import NO_KEY, RemoteProvider
 _SDKS: Final = {"anthropic": "anthropic", "openai": "openai", "openrouter": "openai"}
 
 
-class Chosen(Wanted, Protocol):
-    """What the settings say of a provider."""
-
-    @property
-    def provider(self) -> str: ...
-    @property
-    def model(self) -> str: ...
-    @property
-    def base_url_in(self) -> str: ...
-    @property
-    def keys(self) -> Mapping[str, Secret]: ...
-    @property
-    def timeout_s(self) -> float: ...
-
-
-def chosen(settings: Chosen, redact: Callable[[str], str]) -> RemoteProvider:
+def chosen(settings: ProviderSettings, redact: Callable[[str], str]) -> RemoteProvider:
     """The provider that the settings choose, ready to be asked; see `provider`.
 
     Raises:
         SettingsError: something that it needs is missing.
     """
-    made = provider(
-        settings.provider,
-        model=settings.model,
-        keys=settings.keys,
-        base_url=settings.base_url,
-        base_url_in=settings.base_url_in,
-        api=settings.api,
-        timeout_s=settings.timeout_s,
-        max_tokens=settings.max_tokens,
-        temperature=settings.temperature,
-        top_p=settings.top_p,
-        redact=redact,
-    )
+    asked = {name: getattr(settings, name) for name in ProviderSettings.__struct_fields__}
+    made = provider(asked.pop("provider"), redact=redact, **asked)
     check_importable(made)
     return made
 

@@ -17,11 +17,10 @@ from typing import TYPE_CHECKING, Any, cast, get_args
 import msgspec
 
 from preflights_es.core.events import ActorKind
-from preflights_es.core.secret import Secret
 from preflights_es.core.session import Workflow
 from preflights_es.core.text import shortened
 from preflights_es.core.views import Language
-from preflights_es.providers.capabilities import MAX_TOKENS, TIMEOUT_S, Api
+from preflights_es.providers.capabilities import ProviderSettings
 from preflights_es.settings.fields import HELD_BACK, KEYS
 from preflights_es.settings.file import Told, held_back, own, read
 from preflights_es.settings.git import is_own
@@ -45,7 +44,7 @@ if TYPE_CHECKING:
     from preflights_es.settings.trust import Trusted
 
 
-class Settings(msgspec.Struct, frozen=True, kw_only=True):
+class Settings(ProviderSettings, frozen=True, kw_only=True):
     """Everything the program was told, from outside."""
 
     root: Path
@@ -60,28 +59,10 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     decisions: str
     """Folder of the records, relative to the root."""
     tasks: str
-    provider: str
-    model: str = ""
-    """The provider's default unless the user names one; empty for one that has no models."""
-    base_url: str = ""
-    """Of another server than the provider's own; empty without one."""
-    base_url_in: str = ""
-    """The repository's file that says so; empty where the user does."""
-    api: Api = "chat"
-    """Which of OpenAI's APIs is asked."""
-    timeout_s: float = TIMEOUT_S
-    """Of one call, in seconds."""
-    max_tokens: int = MAX_TOKENS
-    """That a response may have, with what the model thinks."""
-    temperature: float | None = None
-    top_p: float | None = None
-    """Both are sent only where the model takes them."""
     seed: int = 0
     """Of the simulator."""
     faults: str = "none"
     """Of the simulator, as `FaultConfig.parsed` reads them."""
-    keys: Mapping[str, Secret] = {}
-    """By the provider's name, as far as the environment has them."""
     actor_name: str
     """Of the person, agent or script at work; empty when not configured."""
     actor_kind: ActorKind | None
