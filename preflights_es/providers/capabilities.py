@@ -74,21 +74,21 @@ class Family(NamedTuple):
 
 FAMILIES: Final = (
     # Claude takes neither temperature nor top_p any more.
-    Family(("anthropic",), re.compile(""), False, "max_tokens"),
-    Family(REAL, re.compile(r"(?i)claude-"), False, "max_tokens"),
+    Family(("anthropic",), late_pattern(""), False, "max_tokens"),
+    Family(REAL, late_pattern(r"(?i)claude-"), False, "max_tokens"),
     # The model reasons: OpenAI refuses both unless reasoning is turned off.
     Family(
         ("openai", "openrouter"),
-        re.compile(r"(?i)o\d|gpt-([5-9]|\d\d)|codex-"),
+        late_pattern(r"(?i)o\d|gpt-([5-9]|\d\d)|codex-"),
         False,
         "max_completion_tokens",
     ),
-    Family(("openai", "openrouter"), re.compile(""), True, "max_tokens"),
+    Family(("openai", "openrouter"), late_pattern(""), True, "max_tokens"),
 )
 """First match wins."""
 
 
-class Wanted(Protocol):
+class ProviderParameters(Protocol):
     """What the settings ask of a provider."""
 
     @property
@@ -132,7 +132,9 @@ def family(provider: str, model: str) -> Family | None:
     return next((f for f in FAMILIES if provider in f.providers and f.models.match(name)), None)
 
 
-def parameters_for(provider: str, model: str, settings: Wanted) -> tuple[tuple[str, str], ...]:
+def parameters_for(
+    provider: str, model: str, settings: ProviderParameters
+) -> tuple[tuple[str, str], ...]:
     """What a request to a model says and sends: pairs of name and value, in the API's names.
 
     Empty for a provider that makes no request.
@@ -148,14 +150,14 @@ def parameters_for(provider: str, model: str, settings: Wanted) -> tuple[tuple[s
     return tuple((name, msgspec.json.encode(value).decode()) for name, value in values.items())
 
 
-def _sampled(settings: Wanted) -> dict[str, float]:
+def _sampled(settings: ProviderParameters) -> dict[str, float]:
     """OpenAI says to alter `temperature` or `top_p`, not both: the temperature is taken."""
     given = {"temperature": settings.temperature, "top_p": settings.top_p}
     said = [(name, float(value)) for name, value in given.items() if value is not None]
     return dict(said[:1])
 
 
-def _limit(provider: str, found: Family, settings: Wanted) -> str:
+def _limit(provider: str, found: Family, settings: ProviderParameters) -> str:
     """What the limit of tokens is called; servers like OpenAI's may know the older name only."""
     if provider != "anthropic" and settings.api == "responses":
         return "max_output_tokens"

@@ -22,7 +22,7 @@ SEED_MAX: Final = 2**63 - 1  # what fits a column, in both directions
 TEMPERATURE_MAX: Final = 2.0  # where a provider takes one (OpenAI's reference)
 
 
-class Field(msgspec.Struct, frozen=True):
+class Setting(msgspec.Struct, frozen=True):
     """One setting."""
 
     name: str
@@ -47,47 +47,47 @@ class Field(msgspec.Struct, frozen=True):
 
 
 FIELDS: Final = (
-    Field("project", needs_trust=True),
-    Field("database", variable="PREFLIGHTS_DATABASE_URL", needs_trust=True),
-    Field("decisions", variable=None, default="docs/decisions"),
-    Field("tasks", variable=None, default="docs/tasks"),
-    Field(
+    Setting("project", needs_trust=True),
+    Setting("database", variable="PREFLIGHTS_DATABASE_URL", needs_trust=True),
+    Setting("decisions", variable=None, default="docs/decisions"),
+    Setting("tasks", variable=None, default="docs/tasks"),
+    Setting(
         *("language", str),
         metavar="LANGUAGE",
         help="Language of sentences: de or en; default: the locale.",
     ),
-    Field("actor", needs_trust=True),
-    Field(
+    Setting("actor", needs_trust=True),
+    Setting(
         *("provider", str, "LLM_PROVIDER"),
         needs_trust=True,
         metavar="NAME",
         help="mock (rules, the default), sim, anthropic, openai or openrouter.",
     ),
-    Field(
+    Setting(
         *("model", str, "LLM_MODEL"),
         metavar="MODEL",
         help="Model; default: the provider's own.",
     ),
-    Field(
+    Setting(
         "base_url",
         needs_trust=True,
         metavar="URL",
         help="Address of a server with OpenAI's API.",
     ),
-    Field("api"),
-    Field("timeout_s", float, "LLM_TIMEOUT", default=TIMEOUT_S, limits=(0.001, TIMEOUT_MAX_S)),
-    Field("max_tokens", int, default=MAX_TOKENS, limits=(1, MAX_TOKENS_MAX)),
-    Field("temperature", float, "LLM_TEMPERATURE", limits=(0.0, TEMPERATURE_MAX)),
-    Field("top_p", float, "LLM_TOP_P", limits=(0.0, 1.0)),
-    Field(
+    Setting("api"),
+    Setting("timeout_s", float, "LLM_TIMEOUT", default=TIMEOUT_S, limits=(0.001, TIMEOUT_MAX_S)),
+    Setting("max_tokens", int, default=MAX_TOKENS, limits=(1, MAX_TOKENS_MAX)),
+    Setting("temperature", float, "LLM_TEMPERATURE", limits=(0.0, TEMPERATURE_MAX)),
+    Setting("top_p", float, "LLM_TOP_P", limits=(0.0, 1.0)),
+    Setting(
         *("seed", int),
         default=0,
         limits=(-SEED_MAX, SEED_MAX),
         metavar="N",
         help="Seed of the simulator.",
     ),
-    Field("faults", metavar="FAULTS", help="Faults of the simulator: timeout=0.2,error=0.1"),
-    Field("prices", tuple[PriceTable, ...], variable=None),
+    Setting("faults", metavar="FAULTS", help="Faults of the simulator: timeout=0.2,error=0.1"),
+    Setting("prices", tuple[PriceTable, ...], variable=None),
 )
 
 KEYS: Final = {key: one for one in FIELDS for key in (one.name, one.also) if key}

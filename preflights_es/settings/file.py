@@ -47,7 +47,7 @@ class Source(msgspec.Struct, frozen=True):
         return SettingsError(f"{where}: {key}: {found}")
 
 
-class Told(NamedTuple):
+class FileSettings(NamedTuple):
     """What a file says."""
 
     source: Source
@@ -71,7 +71,7 @@ class Key(NamedTuple):
     value: str
 
 
-def held_back(told: Told) -> list[Key]:
+def held_back(told: FileSettings) -> list[Key]:
     """The keys of a file that need trust, in the order of their lines."""
     source = told.source
     values = ((name, told.values[name]) for name in HELD_BACK if name in told.values)
@@ -85,7 +85,7 @@ def held_back(told: Told) -> list[Key]:
 # 3. Reading ----------------------------------------------------------------------------------
 
 
-def read(cwd: Path, root: Path) -> Told | None:
+def read(cwd: Path, root: Path) -> FileSettings | None:
     """The nearest settings file between here and the project's root.
 
     Raises:
@@ -105,7 +105,7 @@ def read(cwd: Path, root: Path) -> Told | None:
     return None
 
 
-def own(path: Path) -> Told | None:
+def own(path: Path) -> FileSettings | None:
     """The user's own file; None where there is none.
 
     Raises:
@@ -135,7 +135,7 @@ def _text(path: Path, name: str, root: Path | None) -> str | None:
         raise SettingsError(f"{name} cannot be read: {error}") from error
 
 
-def _table(source: Source) -> Told | None:
+def _table(source: Source) -> FileSettings | None:
     # The parser's time grows with the square of a key's dots: 40 KB of them are 20 s.
     dots = [line.count(".") for line in source.text.split("\n")]  # TOML knows no other line's end
     if sum(n * n for n in dots) + max(dots) * len(dots) > DOTS_MAX:
@@ -155,7 +155,7 @@ def _parsed(source: Source) -> Any:
         raise SettingsError(f"{source.name}: not valid TOML: {error}") from error
 
 
-def _converted(source: Source, data: Any) -> Told | None:
+def _converted(source: Source, data: Any) -> FileSettings | None:
     for key in source.prefix:
         if not isinstance(data, dict) or key not in data:
             return None
@@ -174,7 +174,9 @@ def _converted(source: Source, data: Any) -> Told | None:
     except msgspec.ValidationError as error:
         raise source.wrong(*_place(str(error))) from error
     values = {key: value for key in KEYS if (value := getattr(table, key)) is not None}
-    return Told(source, values, {name: _workflow(source, name, tables[name]) for name in tables})
+    return FileSettings(
+        source, values, {name: _workflow(source, name, tables[name]) for name in tables}
+    )
 
 
 def _shape() -> type[msgspec.Struct]:

@@ -10,7 +10,7 @@ import msgspec
 from preflights_es.core.errors import SettingsError
 from preflights_es.core.text import shortened
 from preflights_es.settings.fields import FIELDS
-from preflights_es.settings.file import Source, Told
+from preflights_es.settings.file import FileSettings, Source
 
 
 class Layer(msgspec.Struct, frozen=True):
@@ -29,7 +29,7 @@ class Layer(msgspec.Struct, frozen=True):
         return SettingsError(f"{self.called(name)}: {found}")
 
 
-class Found(msgspec.Struct, frozen=True):
+class FoundSetting(msgspec.Struct, frozen=True):
     """What a place says."""
 
     value: Any
@@ -51,10 +51,10 @@ class Layers(tuple[Layer, ...]):
 
     __slots__ = ()
 
-    def first(self, name: str) -> Found | None:
+    def first(self, name: str) -> FoundSetting | None:
         """What the first place that says a setting says."""
         return next(
-            (Found(one.values[name], one, name) for one in self if name in one.values), None
+            (FoundSetting(one.values[name], one, name) for one in self if name in one.values), None
         )
 
 
@@ -66,7 +66,7 @@ def outside(options: Mapping[str, Any], env: Mapping[str, str]) -> Iterator[Laye
         yield Layer(_said(values), names.__getitem__)
 
 
-def within(files: Sequence[Told]) -> Iterator[Layer]:
+def within(files: Sequence[FileSettings]) -> Iterator[Layer]:
     """What files say, each by our names first."""
     for told in files:
         seeds = {name: told.values.get(also) for name, also in _SEEDS.items()}

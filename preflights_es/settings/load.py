@@ -22,9 +22,9 @@ from preflights_es.core.text import shortened
 from preflights_es.core.views import Language
 from preflights_es.providers.capabilities import ProviderSettings
 from preflights_es.settings.fields import HELD_BACK, KEYS
-from preflights_es.settings.file import Told, held_back, own, read
+from preflights_es.settings.file import FileSettings, held_back, own, read
 from preflights_es.settings.git import is_own
-from preflights_es.settings.layers import Found, Layers, outside, within
+from preflights_es.settings.layers import FoundSetting, Layers, outside, within
 from preflights_es.settings.places import (
     OWN,
     actor_of,
@@ -164,7 +164,7 @@ def load_settings(
     )
 
 
-def repository_file(cwd: Path) -> Told | None:
+def repository_file(cwd: Path) -> FileSettings | None:
     """The settings file of the repository or folder, trusted or not.
 
     Raises:
@@ -203,13 +203,13 @@ def speaks_for_a_person(environment: Mapping[str, str] | None = None) -> bool:
     return not colon or kind == "user"
 
 
-def _own(env: Mapping[str, str]) -> Told | None:
+def _own(env: Mapping[str, str]) -> FileSettings | None:
     """The user's own file; a folder that may not be entered holds none of ours."""
     lies = config_folder(env)
     return own(lies / OWN) if lies and os.access(lies, os.X_OK) else None
 
 
-def _believed(here: Told, env: Mapping[str, str], ours: Layers) -> Told:
+def _believed(here: FileSettings, env: Mapping[str, str], ours: Layers) -> FileSettings:
     """The repository's file, as far as a person trusts it or no trust is needed."""
     if not held_back(here):
         return here
@@ -218,7 +218,7 @@ def _believed(here: Told, env: Mapping[str, str], ours: Layers) -> Told:
     return believed(here, [key for key in HELD_BACK if ours.first(KEYS[key].name)], env)
 
 
-def _language(said: Found | None, env: Mapping[str, str]) -> Language:
+def _language(said: FoundSetting | None, env: Mapping[str, str]) -> Language:
     """What is asked for, configured, or what the locale speaks; English where it is another."""
     if said is None:
         locales = (env.get(name) for name in ("LC_ALL", "LC_MESSAGES", "LANG"))

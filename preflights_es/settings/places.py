@@ -18,7 +18,7 @@ from preflights_es.core.text import NAME_MAX, line_trouble, problem, shortened
 from preflights_es.settings.fields import KEYS
 from preflights_es.settings.file import TEXT_MAX, Source
 from preflights_es.settings.git import own_folder, pointer
-from preflights_es.settings.layers import Found, Layers
+from preflights_es.settings.layers import FoundSetting, Layers
 from preflights_es.system.atomic_file import is_git
 
 _PASSWORD: Final = late_pattern(
@@ -54,7 +54,7 @@ def _common(folder: Path, dot: Path) -> Path | None:
     return (pointed / told).resolve() if told and (pointed / told).is_dir() else None
 
 
-def project_named(said: Found | None) -> str | None:
+def project_named(said: FoundSetting | None) -> str | None:
     """The project's name, where a variable or the file says one."""
     if said and (found := line_trouble(said.value, NAME_MAX)):
         raise said.refused(found)
@@ -182,7 +182,9 @@ def folder(name: str, layers: Layers) -> str:
     return parts.as_posix()
 
 
-def actor_of(said: Found | None, env: Mapping[str, str], cwd: Path) -> tuple[ActorKind | None, str]:
+def actor_of(
+    said: FoundSetting | None, env: Mapping[str, str], cwd: Path
+) -> tuple[ActorKind | None, str]:
     """`PREFLIGHTS_ACTOR=kind:name`, or a name from the file or from git.
 
     A claim alone makes no user: that takes a terminal, or `--by` with `accept`.

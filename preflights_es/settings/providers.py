@@ -18,8 +18,8 @@ from preflights_es.providers.capabilities import (
     checked_url,
     host_of,
 )
-from preflights_es.settings.fields import FIELDS, Field
-from preflights_es.settings.layers import Found, Layer, Layers, safe
+from preflights_es.settings.fields import FIELDS, Setting
+from preflights_es.settings.layers import FoundSetting, Layer, Layers, safe
 
 PROVIDERS: Final = ("mock", "sim", *REAL)
 
@@ -80,7 +80,7 @@ def _provider(layers: Layers) -> str:
     return provider
 
 
-def _model(found: Found | None) -> str:
+def _model(found: FoundSetting | None) -> str:
     if found is None:
         return ""
     model = cast("str", found.value).strip()
@@ -91,7 +91,7 @@ def _model(found: Found | None) -> str:
     return model
 
 
-def _base_url(provider: str, found: Found | None) -> str:
+def _base_url(provider: str, found: FoundSetting | None) -> str:
     if found is None or provider not in REAL:
         return ""
     try:
@@ -119,13 +119,13 @@ def key_receivers(beside: str | None, url: str) -> tuple[str, ...]:
     return tuple(name for name in asked if not another_providers(name, checked_url(name, url)))
 
 
-def _project_file(url: Found | None) -> str:
+def _project_file(url: FoundSetting | None) -> str:
     """The file of the project that says an address."""
     source = url.layer.file if url else None
     return source.name if source and not source.is_own else ""
 
 
-def _api(found: Found | None) -> Api:
+def _api(found: FoundSetting | None) -> Api:
     if found is None:
         return "chat"
     if found.value not in ("chat", "responses"):
@@ -133,7 +133,7 @@ def _api(found: Found | None) -> Api:
     return cast("Api", found.value)
 
 
-def _number(field: Field, found: Found | None) -> Any:
+def _number(field: Setting, found: FoundSetting | None) -> Any:
     """What is said within the limits of a field, else its default."""
     if found is None:
         return field.default
@@ -150,7 +150,7 @@ def _number(field: Field, found: Found | None) -> Any:
     return number
 
 
-def _faults(found: Found | None) -> str:
+def _faults(found: FoundSetting | None) -> str:
     if found is None:
         return "none"
     from preflights_es.providers.faults import FaultConfig
