@@ -24,7 +24,6 @@ from preflights_es.projections.projector import State
 from preflights_es.runtime.lost_calls import reopened
 from preflights_es.runtime.lost_numbers import Borne, given_again
 from preflights_es.services.request import Request
-from preflights_es.store.repairs import SqlRepairs
 from preflights_es.store.side_tables import SqlAuditing
 from preflights_es.system.import_path import children_are_safe
 
@@ -35,7 +34,7 @@ SESSIONS_A_JOB: Final = 10_000  # fewer are folded before another process has be
 
 @click.group()
 def projections_command() -> None:
-    """Manage projections (derived tables): sessions, decisions, usage.
+    """Manage projections (derived tables): decisions, sessions, usage.
 
     A command that reads a projection brings it up to date first, so no service has to run. Where
     many processes record, `follow` spares readers the wait.
@@ -133,10 +132,9 @@ def rebuild_command(names: tuple[str, ...], jobs: int | None, app: Request, voic
     with bar(total, voice, "Rebuilding") as drawn:
         _rebuild(app, wanted, jobs or _jobs(total), drawn.update, total)
     app.process.projector.follow()
-    auditing, repairs = SqlAuditing(app.process.store), SqlRepairs(app.process.store)
-    sides = auditing.asking(), auditing.imported, auditing.claims, repairs.mend_claim
-    lost = list(reopened(app.process.runner, *sides))
-    numbers = list(given_again(app.process.runner, _borne(app), repairs.give_number))
+    tables = SqlAuditing(app.process.store)
+    lost = list(reopened(app.process.runner, tables))
+    numbers = list(given_again(app.process.runner, _borne(app), tables))
     counts = app.process.following.counts()
     calls, wrong = sum(len(one.calls) for one in lost), sum(len(one.mended) for one in lost)
     shape = {"format": "projections-rebuild/1", "rebuilt": list(wanted), "reopened": calls + wrong}

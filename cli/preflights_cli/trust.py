@@ -93,8 +93,8 @@ def _trust(told: FileSettings, trusted: Trusted, voice: Voice) -> None:
     voice.say(f"{path} sets:")
     for line in lines:
         voice.say(line)
-    if (url := told.table.base_url) is not None:
-        voice.say(_receiver(told.table.provider, url))
+    if (url := told.values.get("base_url")) is not None:
+        voice.say(_receiver(told.values.get("provider"), url))
     if state == "changed":
         voice.say("The file changed since you trusted it.")
     if not click.confirm("Do you trust this file?"):

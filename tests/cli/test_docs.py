@@ -44,7 +44,7 @@ import preflights_es
 from preflights_cli.commands import SECTIONS, Lazy, commands
 from preflights_cli.main import preflights
 from preflights_es.services.own_providers import GENERATION
-from preflights_es.settings import file
+from preflights_es.settings.fields import FIELDS
 from preflights_es.settings.load import Options
 from preflights_es.workflows.clarification import settings as clarification
 from tests.cli.program import Project, Result
@@ -506,12 +506,12 @@ def test_every_setting_is_documented_and_every_documented_one_exists() -> None:
     found = [tables_of_keys(number) for number in range(4)]
     # Providers have a page of their own; the seeds' names are theirs.
     providers = set(Options.__struct_fields__)
-    keys = {
-        key
-        for key in file.File.__struct_fields__
-        if key not in providers and not key.startswith("llm_")
-    }
-    assert found[0] == keys | {"provider"}
+    assert found[0] == {one.name for one in FIELDS} - providers | {"provider"}
+    page = (ROOT / "docs" / "configuration.md").read_text("utf-8")
+    for one in FIELDS:
+        if one.name in found[0]:
+            assert one.read_from is None or f"| `{one.read_from}` |" in page
+            assert one.default is None or f"| `{one.name}` | `{one.default}` |" in page
     assert found[1] == set(clarification.ClarificationTable.__struct_fields__)
     assert found[2] == set(clarification.CategoryTable.__struct_fields__)
     assert found[3] == set(clarification.SecondaryTable.__struct_fields__)
@@ -532,5 +532,5 @@ def test_every_variable_that_is_read_is_documented() -> None:
     source = "".join(path.read_text() for path in (ROOT / "preflights_es").glob("settings/*.py"))
     for name in re.findall(r'"(PREFLIGHTS_[A-Z_]+)"', source):
         assert f"`{name}`" in text
-    for name in re.findall(r"`(PREFLIGHTS_[A-Z_]+)`", text):
-        assert f'"{name}"' in source or name == "PREFLIGHTS_PROVIDER"
+    documented = set(re.findall(r"`(PREFLIGHTS_[A-Z_]+)`", text))
+    assert documented <= {one.read_from for one in FIELDS}

@@ -589,7 +589,7 @@ def test_one_projection_is_rebuilt_and_all_where_none_is_named(house: Project) -
     assert done.out == "Rebuilt usage from 1 session (11 events).\n"
     assert states(house)["usage"] == "complete"
     assert house.call("admin", "projections", "rebuild", "--json").json["rebuilt"] == [
-        *("sessions", "decisions"),
+        *("decisions", "sessions"),
         "usage",
     ]
 
@@ -615,7 +615,7 @@ def test_at_a_terminal_a_bar_shows_how_far_it_is(house: Project) -> None:
         timeout=WAIT_S,
     )
     child.expect(r"Rebuilding .*100%")
-    child.expect(r"Rebuilt sessions, decisions, usage from 250 sessions")
+    child.expect(r"Rebuilt decisions, sessions, usage from 250 sessions")
     child.expect(pexpect.EOF)
     child.close()
     assert child.exitstatus == 0
