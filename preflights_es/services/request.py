@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from preflights_es.core.completions import CompletionRequested
 from preflights_es.core.errors import LogBusy, PreflightsError
 from preflights_es.core.events import Actor
-from preflights_es.core.lead import Lead, Setup, setup_of
+from preflights_es.core.lead import WRITERS, Lead, Setup, setup_of
 from preflights_es.core.notices import Notice
 from preflights_es.core.session import Workflow
 from preflights_es.core.version import __version__
@@ -112,7 +112,8 @@ class Request:
 
         process, settings = self.process, self.process.settings
         folders = (settings.decisions, settings.tasks)
-        return Erasure(self.desk, process.store, settings.root, CODE, projected(), folders)
+        own = (*CODE, *WRITERS)
+        return Erasure(self.desk, process.store, settings.root, own, projected(), folders)
 
     def setup(self, workflow: Workflow[Any], *, strict: bool = False) -> Setup:
         """What a new session records of the program.

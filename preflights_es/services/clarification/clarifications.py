@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from preflights_es.core.artifacts import Related
 from preflights_es.core.errors import PreflightsError, Refused
-from preflights_es.core.lead import Setup
+from preflights_es.core.lead import WRITERS, Setup
 from preflights_es.core.source import Source
 from preflights_es.runtime.finder import RECENT
 from preflights_es.runtime.runner import Handle, Proposed, Step
@@ -76,7 +76,7 @@ class Clarifications(Acceptances):
 
     def _known(self, setup: Setup) -> tuple[Known, ...]:
         """The decisions that a model is told of: accepted, in force, the newest first."""
-        if setup.lead is None:
+        if setup.lead is None or setup.lead.provider in WRITERS:
             return ()
         known: list[Known] = []
         for head in self._runner.store.heads(self._project, RECENT):

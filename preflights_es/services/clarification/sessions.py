@@ -10,12 +10,14 @@ from preflights_es.runtime.runner import Step
 from preflights_es.services.acceptance import begun
 from preflights_es.services.answers import Given, pairs
 from preflights_es.services.clarification.clarifications import Clarifications, clarifications_of
+from preflights_es.services.clarification.written import asking, recommended
 from preflights_es.services.filing import filed
 from preflights_es.services.request import Request
 from preflights_es.services.results import Session
 from preflights_es.workflows.clarification import WORKFLOW
 from preflights_es.workflows.clarification.values import Mark
 from preflights_es.workflows.clarification.views import ClarificationView
+from preflights_es.workflows.clarification.written import WrittenQuestion
 
 
 def start(
@@ -28,6 +30,7 @@ def start(
     supersedes: str | None = None,
     accepts: bool = False,
     by: str | None = None,
+    written: WrittenQuestion | None = None,
 ) -> Session:
     """Begin one with an intention.
 
@@ -38,6 +41,7 @@ def start(
         supersedes: the decision that this one replaces.
         accepts: whether the outcome is accepted, where no question is left.
         by: the person who accepts.
+        written: the first question, which the actor wrote.
 
     Raises:
         Refused: it cannot be recorded.
@@ -48,9 +52,13 @@ def start(
     request.process.documents.check_folders()
     request.finish_pending()
     request.notice_name()
-    setup = request.setup(WORKFLOW, strict=strict)
     settings = request.process.settings.of(WORKFLOW)
+    setup = (
+        asking(request, written, settings) if written else request.setup(WORKFLOW, strict=strict)
+    )
     step = own.open(text, setup, settings, mark=mark, supersedes=supersedes)
+    if written:
+        step = recommended(own, step, written)
     if answers:
         step = own.answer(step.handle, answers)
     is_refused = any(isinstance(one, Refusal) for one in step.decisions)

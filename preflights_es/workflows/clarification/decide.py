@@ -13,7 +13,7 @@ from preflights_es.core.completions import CompletionFailed, CompletionReceived
 from preflights_es.core.events import Decision, Input
 from preflights_es.core.lead import FellBack, LeadChanged, LeadTaken, StepRetried
 from preflights_es.core.questions import Given, stripped
-from preflights_es.workflows.clarification import lead, rules
+from preflights_es.workflows.clarification import lead, rules, written
 from preflights_es.workflows.clarification.events import (
     AnswerAccepted,
     AnswerRefused,
@@ -29,6 +29,7 @@ from preflights_es.workflows.clarification.events import (
     DecisionRenumbered,
     DecisionSuperseded,
     IntentionDeclared,
+    OptionRecommended,
     PatchProposed,
     QuestionAsked,
     QuestionSuggested,
@@ -52,6 +53,8 @@ def decide(state: State, new: Input) -> Decisions:
             return _opened(state, new)
         case AnswersGiven() | AnswersRevised():
             return _answered(state, new)
+        case OptionRecommended() if state.input is not None:
+            return (written.noted(state, new),)
         case CompletionReceived() | CompletionFailed() if state.led.request and state.led.lead:
             return _led(state, new)
         case StepRetried() if state.led.stalled and (again := _next(state)):

@@ -20,7 +20,7 @@ from preflights_es.core.lead import LED_EVENTS, Setup
 from preflights_es.core.questions import AnswerRefusal, Answers, Refusal
 from preflights_es.core.session import Upcaster
 from preflights_es.core.source import Source as SessionSource
-from preflights_es.core.text import INTENTION_MAX
+from preflights_es.core.text import ANSWER_MAX, INTENTION_MAX
 from preflights_es.core.views import Question
 from preflights_es.workflows.clarification.values import (
     DecisionPatch,
@@ -83,6 +83,18 @@ class AnswersRevised(Answers, frozen=True):
 
     tag: ClassVar[str] = "clarification.answers_revised.v1"
     verb: ClassVar[str] = "revised an answer in"
+
+
+class OptionRecommended(Input, frozen=True):
+    """The writer of the open question recommends one of its options."""
+
+    tag: ClassVar[str] = "clarification.option_recommended.v1"
+    verb: ClassVar[str] = "recommended an option in"
+    typed: ClassVar = {"option": Typed(ANSWER_MAX), "reason": Typed(ANSWER_MAX)}
+    option: str
+    reason: str
+    redacted: tuple[str, ...] = ()
+    """Kinds of secrets that were taken out before recording, one a replacement."""
 
 
 class DecisionAcknowledged(Input, frozen=True):
@@ -150,6 +162,15 @@ class QuestionAsked(Decision, frozen=True):
     turn: Whole
 
 
+class RecommendationNoted(Decision, frozen=True):
+    """The recommendation is shown beside its option."""
+
+    tag: ClassVar[str] = "clarification.recommendation_noted.v1"
+    option: str
+    """In the question's spelling."""
+    reason: str
+
+
 class AnswerAccepted(Decision, frozen=True):
     """An answer counts."""
 
@@ -201,7 +222,7 @@ class ChangeRefused(Refusal, frozen=True):
     """An acknowledgement, a supersession or a new number does not fit the session as it stands."""
 
     tag: ClassVar[str] = "clarification.change_refused.v1"
-    change: Literal["acknowledgement", "supersession", "renumbering", "input"]
+    change: Literal["acknowledgement", "supersession", "renumbering", "recommendation", "input"]
     reason: Literal[
         "question_open",
         "already_accepted",
@@ -211,6 +232,8 @@ class ChangeRefused(Refusal, frozen=True):
         "not_accepted",
         "already_superseded",
         "not_related",
+        "no_such_option",
+        "placeholder",
         "not_expected",
     ]
 
@@ -234,6 +257,7 @@ EVENTS: tuple[type[Event], ...] = (
     IntentionDeclared,
     AnswersGiven,
     AnswersRevised,
+    OptionRecommended,
     DecisionAcknowledged,
     DecisionSuperseded,
     DecisionRenumbered,
@@ -241,6 +265,7 @@ EVENTS: tuple[type[Event], ...] = (
     CategoryDetected,
     QuestionSuggested,
     QuestionAsked,
+    RecommendationNoted,
     AnswerAccepted,
     AnswerRefused,
     PatchProposed,

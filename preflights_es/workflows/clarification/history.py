@@ -98,9 +98,12 @@ def _answered(trail: Trail, event: AnswerAccepted, said: Said, _: State) -> None
     trail.said[event.key] = said
 
 
-def _suggested(trail: Trail, event: QuestionSuggested, said: Said, _: State) -> None:
+def _suggested(trail: Trail, event: QuestionSuggested, said: Said, state: State) -> None:
     trail.worded[event.field.id] = said.input
     trail.suggested = said
+    if state.writer is not None:  # the response is the writer's word
+        by_writer = replace(said.new, actor=state.writer)
+        trail.said[state.heuristics.category.id] = replace(said, new=by_writer)
 
 
 def _proposed(trail: Trail, event: PatchProposed, said: Said, state: State) -> None:

@@ -13,7 +13,7 @@ from preflights_es.core.artifacts import ArtifactDue, ArtifactWritten, Related, 
 from preflights_es.core.completion_step import Led
 from preflights_es.core.events import Actor, Event, Input
 from preflights_es.core.growing import Growing
-from preflights_es.core.lead import FellBack
+from preflights_es.core.lead import WRITERS, FellBack
 from preflights_es.core.views import Question
 from preflights_es.workflows.clarification.events import (
     AnswerAccepted,
@@ -31,11 +31,13 @@ from preflights_es.workflows.clarification.events import (
     PatchProposed,
     QuestionAsked,
     QuestionSuggested,
+    RecommendationNoted,
     ReferenceRenumbered,
 )
 from preflights_es.workflows.clarification.rules import CategoryMatch, Resolved, category_given
 from preflights_es.workflows.clarification.values import (
     COMPANION,
+    OTHER,
     Answer,
     Category,
     DecisionPatch,
@@ -43,6 +45,7 @@ from preflights_es.workflows.clarification.values import (
     Mark,
     Provenance,
     SessionSnapshot,
+    Source,
 )
 
 NO_ACTOR = Actor("script")
@@ -78,6 +81,10 @@ class State(msgspec.Struct, frozen=True, gc=False):
     known: tuple[Known, ...] = ()
     framed: QuestionSuggested | None = None
     """The model's category and question, while its category holds."""
+    writer: Actor | None = None
+    """Who wrote the first question, where no model is asked for it."""
+    recommended: RecommendationNoted | None = None
+    """Of the options of the written question."""
     detected: str = ""
     """The category that a word of the intention named, as it was decided then."""
     found: CategoryMatch | None = None
@@ -128,13 +135,14 @@ def _categorized(state: State) -> State:
 
 
 def _category(state: State, answers: dict[str, Answer], detected: str) -> CategoryMatch | None:
-    config, framed = state.heuristics, state.framed
+    config, framed, writer = state.heuristics, state.framed, state.writer
     by_keyword = config.named(detected) if detected else None
     found = category_given(config, answers, by_keyword)
     if framed is None or (found and found[1].source != "detected" and not _frames(framed, found)):
         return found
     base = found[0] if found and _frames(framed, found) else _framed_category(config, framed)
-    resolved = found[1] if found and _frames(framed, found) else Resolved(base.name, "suggested")
+    source: Source = "suggested" if writer is None else "chosen"
+    resolved = found[1] if found and _frames(framed, found) else Resolved(base.name, source)
     return replace(base, primary=framed.field), resolved
 
 
@@ -167,8 +175,10 @@ def evolve(state: State, event: Event) -> State:
 def _after_intention(state: State, new: IntentionDeclared) -> State:
     if state.input is not None:
         return replace(state, actor=new.actor, input=new)
+    lead = new.setup.lead
     return replace(
         state,
+        writer=new.actor if lead is not None and lead.provider in WRITERS else None,
         intention=new.intention,
         uid=new.uid,
         heuristics=new.heuristics,
@@ -283,6 +293,8 @@ def _is_another(was: CategoryMatch | None, now: CategoryMatch | None) -> bool:
 
 
 def _after_suggestion(state: State, event: QuestionSuggested) -> State:
+    if state.writer is not None:
+        return _after_written(state, event, state.writer)
     after = _categorized(replace(state, framed=event))
     found = after.found
     if found is None or found[1].source != "suggested":
@@ -290,6 +302,21 @@ def _after_suggestion(state: State, event: QuestionSuggested) -> State:
     key = state.heuristics.category.id
     suggested = Provenance(key, "Category", found[0].name, "suggested", "agent")
     return replace(after, provenance=_filed(state.provenance, suggested))
+
+
+def _after_written(state: State, event: QuestionSuggested, writer: Actor) -> State:
+    """The rules lead from here on; a choice that no category has is recorded as a decision."""
+    is_choice = event.category == OTHER and bool(event.field.options)
+    mark = state.mark or ("adr" if is_choice else "")
+    led = replace(state.led, lead=None)
+    after = _categorized(replace(state, framed=event, led=led, mark=mark))
+    key = state.heuristics.category.id
+    chosen = Provenance(key, "Category", event.category, "chosen", writer.kind)
+    return replace(after, provenance=_filed(state.provenance, chosen))
+
+
+def _after_recommendation(state: State, event: RecommendationNoted) -> State:
+    return replace(state, recommended=event)
 
 
 def _answered_frame(state: State) -> QuestionSuggested | None:
@@ -360,6 +387,7 @@ _AFTER: Final[Mapping[type[Event], Callable[[State, Any], State]]] = {
     CategoryDetected: _after_category,
     QuestionAsked: _after_question,
     QuestionSuggested: _after_suggestion,
+    RecommendationNoted: _after_recommendation,
     AnswerAccepted: _after_answer,
     PatchProposed: _after_patch,
     ClarificationStopped: _after_stop,

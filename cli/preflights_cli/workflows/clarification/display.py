@@ -83,10 +83,19 @@ def _companion(question: Question, value: str) -> str:
     return question.id + COMPANION if chose_other(question, value) and not is_category else ""
 
 
+def _beside(session: Session, option: str) -> str:
+    """Who recommends the option, and why."""
+    one = own(session).recommended
+    if one is None or one.option != option:
+        return ""
+    return f"recommended by {one.by.name or _KINDS[one.by.kind]}: {one.reason}"
+
+
 SHOWN: Final = Shown(
     describe=describe,
     hint=hint,
     advice=ADVICE,
+    beside=_beside,
     companion=_companion,
     conversation="preflights_cli.workflows.clarification.conversation",
     sources=SOURCES,
