@@ -142,8 +142,9 @@ class Preflights:
             category: of one category alone.
             everything: every patch, also those not in force.
         """
-        found = sessions.decisions(self.request(), at=at, category=category, everything=everything)
-        return list(found)
+        from preflights_es.services.decisions import decisions
+
+        return list(decisions(self.request(), at=at, category=category, everything=everything))
 
     def why(self, what: str, field: str | None = None) -> list[Why]:
         """Where decided values came from: each with the answer, question, model and person behind.

@@ -63,7 +63,7 @@ class Voice:
         if self.as_json:
             sys.stdout.buffer.write(escaped(encoded(value)) + b"\n")
 
-    def listed(self, value: dict[str, Any], name: str, rows: Iterable[Any]) -> None:
+    def listed(self, value: object, name: str, rows: Iterable[Any]) -> None:
         """As `json`, of a value with a long list: its rows are encoded as they come.
 
         Args:

@@ -13,7 +13,7 @@ from typing import Final
 import click
 
 from preflights_cli.common import Voice, common, reading
-from preflights_cli.decisions import LISTING, is_unfolded
+from preflights_cli.decisions import LISTING
 from preflights_cli.follow import follow_command
 from preflights_cli.progress import bar, counted
 from preflights_cli.table import Column, table
@@ -23,6 +23,7 @@ from preflights_es.projections.decisions import DECISIONS, decision
 from preflights_es.projections.projector import State
 from preflights_es.runtime.lost_calls import reopened
 from preflights_es.runtime.lost_numbers import Borne, given_again
+from preflights_es.services.decisions import is_unfolded
 from preflights_es.services.request import Request
 from preflights_es.store.repairs import SqlRepairs
 from preflights_es.store.side_tables import SqlAuditing

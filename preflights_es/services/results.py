@@ -10,7 +10,7 @@ from preflights_es.core.artifacts import Related
 from preflights_es.core.decision_record import Decided, Origin
 from preflights_es.core.events import Actor, Decision
 from preflights_es.core.questions import AnswerRefusal, Refusal
-from preflights_es.core.times import iso
+from preflights_es.core.times import iso, iso_or_none
 from preflights_es.core.views import Question, View
 from preflights_es.projections import decisions as projection
 from preflights_es.runtime.runner import Handle, Step
@@ -188,17 +188,13 @@ class DecisionRow(Result, frozen=True):
             provenance=tuple(map(Provenance.of, decided.origins)),
             response=decided.response,
             proposed_at=iso(decided.proposed_at),
-            acknowledged_at=_iso(decided.acknowledged_at),
+            acknowledged_at=iso_or_none(decided.acknowledged_at),
             acknowledged_by=Who.of(decided.acknowledged_by),
             relayed_by=Who.of(decided.relayed_by),
-            accepted_at=_iso(projection.accepted_at(decided)),
-            superseded_at=_iso(decided.superseded_at),
+            accepted_at=iso_or_none(projection.accepted_at(decided)),
+            superseded_at=iso_or_none(decided.superseded_at),
             supersedes=decided.supersedes,
             superseded_by=decided.superseded_by,
             artifact=decided.written.path if decided.written else None,
             sha256=decided.written.sha256 if decided.written else None,
         )
-
-
-def _iso(at: int | None) -> str | None:
-    return None if at is None else iso(at)

@@ -12,16 +12,13 @@ from importlib import import_module
 from typing import Any
 
 from preflights_es.core.errors import PreflightsError, Refused
-from preflights_es.core.events import INT_MAX
-from preflights_es.core.projection_ports import Choice
-from preflights_es.projections.decisions import decision, in_force
 from preflights_es.replay.replayer import Replay, Replayer
 from preflights_es.runtime.registry import WORKFLOWS
 from preflights_es.runtime.runner import Handle, Step
 from preflights_es.runtime.sessions import recalled
 from preflights_es.services.replays import own_code
 from preflights_es.services.request import Request
-from preflights_es.services.results import DecisionRow, Session, session_of
+from preflights_es.services.results import Session, session_of
 
 Given = Mapping[str, str | Sequence[str]]
 """Values by the key of their question."""
@@ -105,29 +102,6 @@ def sessions(request: Request, limit: int | None = None) -> Iterator[Session]:
     process = request.process
     for head in process.store.heads(process.project, limit):
         yield session_of(process.runner.load(head.session_id))
-
-
-def decisions(
-    request: Request,
-    *,
-    at: int | None = None,
-    category: str | None = None,
-    everything: bool = False,
-) -> Iterator[DecisionRow]:
-    """The decisions in force, oldest first; or every patch.
-
-    Args:
-        at: the moment, in microseconds since 1970 UTC; None is now.
-        category: of one category alone, in any case.
-        everything: also what is not in force.
-    """
-    process = request.process
-    choice: Choice = "all" if everything else "in_force"
-    then = INT_MAX if at is None else at
-    rows = process.projector.rows("decisions", process.project, choice, then)
-    for one in map(decision, rows) if everything else in_force(rows, at):
-        if category is None or one.decided.category.casefold() == category.casefold():
-            yield DecisionRow.of(one)
 
 
 def replay(request: Request, session: str) -> Replay:
