@@ -157,7 +157,7 @@ class Preflights:
         """
         from preflights_es.services.why import why
 
-        return [value for value, _ in why(self.request(), what, field)]
+        return list(why(self.request(), what, field)[0].values)
 
     def replay(self, session: str) -> Replay:
         """Decide a recorded session again and compare every decision; no provider is asked."""

@@ -82,7 +82,9 @@ def _lost(one: Lost) -> str:
     if not one.is_mended:
         return f"session {id_} is {one.status}: what it decided is not told"
     again = "`preflights admin projections rebuild` folds it again"
-    return f"session {id_} was {one.status} when it was folded, what it decided is not told: {again}"
+    return (
+        f"session {id_} was {one.status} when it was folded, what it decided is not told: {again}"
+    )
 
 
 def _say_decisions(voice: Voice, found: Iterable[DecisionRow], *, everything: bool) -> None:

@@ -59,7 +59,7 @@ class Listing(Result, frozen=True):
     rows: Iterable[DecisionRow]
     """Read as they are taken, once."""
     categories: tuple[str, ...]
-    """Those that there are, where a category was asked for and nothing was found."""
+    """Those that there are, where no decision is of the category that was asked for."""
     untold: Untold
 
 
@@ -74,7 +74,7 @@ def listing(
     process = request.process
     found = decisions(request, at=at, category=category, everything=everything)
     first = list(islice(found, 1))
-    there = () if first or category is None else _categories(request)
+    there = () if first or category is None else _others(request, category)
     left_out = _untold(request, at)
     behind = bool(process.projector.behind)
     head = Decisions(project=process.project, at=iso_or_none(at), behind=behind)
@@ -104,10 +104,12 @@ def decisions(
             yield DecisionRow.of(one)
 
 
-def _categories(request: Request) -> tuple[str, ...]:
-    """Those that a patch of this project has, in force or not."""
+def _others(request: Request, category: str) -> tuple[str, ...]:
+    """The categories of this project, in force or not; none where it has this one."""
     rows = request.process.projector.rows("decisions", request.process.project)
-    return tuple(sorted({decision(row).decided.category for row in rows}))
+    there = {decision(row).decided.category for row in rows}
+    has_it = category.casefold() in map(str.casefold, there)
+    return () if has_it else tuple(sorted(there))
 
 
 def _untold(request: Request, at: int | None) -> Untold:
