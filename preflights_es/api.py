@@ -161,7 +161,9 @@ class Preflights:
 
     def replay(self, session: str) -> Replay:
         """Decide a recorded session again and compare every decision; no provider is asked."""
-        return sessions.replay(self.request(), session)
+        from preflights_es.services.replays import replay
+
+        return replay(self.request(), session)
 
     def export(self, session: str) -> bytes:
         """A session as JSON Lines, verified."""

@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, NoReturn
 
 import click
 import msgspec
-
-from preflights_es.core.ports import Stored
-
-Stream = tuple[Sequence[Stored], bytes | None]
-"""A session's events, and the hash of its head where there is one to compare with."""
 
 
 class Asked(msgspec.Struct, frozen=True, kw_only=True):

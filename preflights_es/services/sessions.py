@@ -12,11 +12,9 @@ from importlib import import_module
 from typing import Any
 
 from preflights_es.core.errors import PreflightsError, Refused
-from preflights_es.replay.replayer import Replay, Replayer
 from preflights_es.runtime.registry import WORKFLOWS
 from preflights_es.runtime.runner import Handle, Step
 from preflights_es.runtime.sessions import recalled
-from preflights_es.services.replays import own_code
 from preflights_es.services.request import Request
 from preflights_es.services.results import Session, session_of
 
@@ -102,15 +100,6 @@ def sessions(request: Request, limit: int | None = None) -> Iterator[Session]:
     process = request.process
     for head in process.store.heads(process.project, limit):
         yield session_of(process.runner.load(head.session_id))
-
-
-def replay(request: Request, session: str) -> Replay:
-    """Decide a recorded session again and compare every decision; no provider is asked."""
-    process = request.process
-    session_id = request.sessions.resolved(session)
-    head = process.store.head(session_id)
-    stored = process.store.read(session_id)
-    return Replayer(WORKFLOWS, own_code()).replay(stored, head.hash if head else None)
 
 
 def export(request: Request, session: str) -> bytes:
