@@ -55,6 +55,13 @@ class Rebuilt(Result, frozen=True, tag_field="format", tag="projections-rebuild/
     waiting: int
 
 
+class Followed(Result, frozen=True, tag_field="format", tag="projections-follow/2"):
+    """What a follower folded since the time before."""
+
+    at: str
+    sessions: int
+
+
 class Mended(Result, frozen=True):
     """What a rebuild found beside the projections."""
 
