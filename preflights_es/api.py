@@ -27,7 +27,10 @@ from preflights_es.services.sessions import Given
 if TYPE_CHECKING:
     from concurrent.futures import ThreadPoolExecutor
 
+    from preflights_es.projections.usage import By
     from preflights_es.replay.replayer import Replay
+    from preflights_es.services.trail import TrailStep
+    from preflights_es.services.usage import Usage
     from preflights_es.services.why import Why
 
 P = ParamSpec("P")
@@ -165,9 +168,31 @@ class Preflights:
 
         return replay(self.request(), session)
 
+    def trail(self, session: str) -> list[TrailStep]:
+        """Every event of a session, with the actor behind it."""
+        from preflights_es.services.trail import trail
+
+        return [told.step for told in trail(self.request(), session=session).steps]
+
+    def usage(
+        self, *by: By, since: int | None = None, until: int | None = None, any_project: bool = False
+    ) -> Usage:
+        """The calls of providers, summed up by `provider`, `model` and `prompt`, or some of them.
+
+        Args:
+            since, until: the time of the calls, in microseconds since 1970 UTC.
+            any_project: of every project in this log.
+        """
+        from preflights_es.services.usage import usage
+
+        request = self.request()
+        return usage(request, by, since=since, until=until, any_project=any_project)
+
     def export(self, session: str) -> bytes:
         """A session as JSON Lines, verified."""
-        return sessions.export(self.request(), session)
+        from preflights_es.services.archives import lines
+
+        return b"".join(lines(self.request(), session))
 
     def close(self) -> None:
         """Give the log back; nothing can be called then."""
@@ -248,6 +273,14 @@ class AsyncPreflights:
     async def replay(self, session: str) -> Replay:
         """As `Preflights.replay`."""
         return await self._call(self.log.replay, session)
+
+    async def trail(self, session: str) -> list[TrailStep]:
+        """As `Preflights.trail`."""
+        return await self._call(self.log.trail, session)
+
+    async def usage(self, *by: By, **how: Any) -> Usage:
+        """As `Preflights.usage`."""
+        return await self._call(self.log.usage, *by, **how)
 
     async def export(self, session: str) -> bytes:
         """As `Preflights.export`."""

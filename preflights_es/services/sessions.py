@@ -102,11 +102,6 @@ def sessions(request: Request, limit: int | None = None) -> Iterator[Session]:
         yield session_of(process.runner.load(head.session_id))
 
 
-def export(request: Request, session: str) -> bytes:
-    """A session as JSON Lines, verified."""
-    return request.process.transfer.exported(request.sessions.resolved(session))
-
-
 def _pairs(given: Given) -> list[tuple[str, Sequence[str]]]:
     return [
         (key, (value,) if isinstance(value, str) else tuple(value)) for key, value in given.items()
