@@ -11,10 +11,11 @@ the same methods as coroutines, for a running event loop.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
+from functools import partial, wraps
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, ParamSpec, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, TypeVar
 
 from preflights_es import bootstrap
 from preflights_es.core.events import Actor, ActorKind
@@ -210,6 +211,18 @@ class Preflights:
         self.close()
 
 
+def _threaded(
+    call: Callable[Concatenate[Preflights, P], R],
+) -> Callable[Concatenate[AsyncPreflights, P], Coroutine[Any, Any, R]]:
+    """The same method as a coroutine, which runs in a thread."""
+
+    @wraps(call)
+    async def called(self: AsyncPreflights, /, *args: P.args, **more: P.kwargs) -> R:
+        return await self._run(partial(call, self.log, *args, **more))
+
+    return called
+
+
 class AsyncPreflights:
     """The same for a running event loop: every method is a coroutine.
 
@@ -226,69 +239,28 @@ class AsyncPreflights:
         self.log = log
         self._pool: ThreadPoolExecutor = ThreadPoolExecutor(threads, "preflights")
 
-    async def _call(self, call: Callable[P, R], *args: P.args, **more: P.kwargs) -> R:
+    async def _run(self, call: Callable[[], R]) -> R:
         import asyncio
-        from functools import partial
 
-        return await asyncio.get_running_loop().run_in_executor(
-            self._pool, partial(call, *args, **more)
-        )
+        return await asyncio.get_running_loop().run_in_executor(self._pool, call)
 
-    async def start(self, text: str, **how: Any) -> Session:
-        """As `Preflights.start`."""
-        return await self._call(self.log.start, text, **how)
-
-    async def answer(self, session: str, answers: Given, **how: Any) -> Session:
-        """As `Preflights.answer`."""
-        return await self._call(self.log.answer, session, answers, **how)
-
-    async def accept(self, session: str, **how: Any) -> Session:
-        """As `Preflights.accept`."""
-        return await self._call(self.log.accept, session, **how)
-
-    async def abandon(self, session: str, reason: str = "") -> Session:
-        """As `Preflights.abandon`."""
-        return await self._call(self.log.abandon, session, reason)
-
-    async def resume(self, session: str) -> Session:
-        """As `Preflights.resume`."""
-        return await self._call(self.log.resume, session)
-
-    async def show(self, session: str) -> Session:
-        """As `Preflights.show`."""
-        return await self._call(self.log.show, session)
-
-    async def sessions(self, limit: int | None = None) -> list[Session]:
-        """As `Preflights.sessions`."""
-        return await self._call(self.log.sessions, limit)
-
-    async def decisions(self, **how: Any) -> list[DecisionRow]:
-        """As `Preflights.decisions`."""
-        return await self._call(self.log.decisions, **how)
-
-    async def why(self, what: str, field: str | None = None) -> list[Why]:
-        """As `Preflights.why`."""
-        return await self._call(self.log.why, what, field)
-
-    async def replay(self, session: str) -> Replay:
-        """As `Preflights.replay`."""
-        return await self._call(self.log.replay, session)
-
-    async def trail(self, session: str) -> list[TrailStep]:
-        """As `Preflights.trail`."""
-        return await self._call(self.log.trail, session)
-
-    async def usage(self, *by: By, **how: Any) -> Usage:
-        """As `Preflights.usage`."""
-        return await self._call(self.log.usage, *by, **how)
-
-    async def export(self, session: str) -> bytes:
-        """As `Preflights.export`."""
-        return await self._call(self.log.export, session)
+    start = _threaded(Preflights.start)
+    answer = _threaded(Preflights.answer)
+    accept = _threaded(Preflights.accept)
+    abandon = _threaded(Preflights.abandon)
+    resume = _threaded(Preflights.resume)
+    show = _threaded(Preflights.show)
+    sessions = _threaded(Preflights.sessions)
+    decisions = _threaded(Preflights.decisions)
+    why = _threaded(Preflights.why)
+    replay = _threaded(Preflights.replay)
+    trail = _threaded(Preflights.trail)
+    usage = _threaded(Preflights.usage)
+    export = _threaded(Preflights.export)
 
     async def close(self) -> None:
         """Give the log back once every call has ended."""
-        await self._call(int)
+        await self._run(int)
         self._pool.shutdown(wait=True)
         self.log.close()
 
