@@ -260,17 +260,17 @@ def opened(
 ) -> Iterator[Request]:
     """The program in the current folder, given back at the end."""
     terminal = is_terminal() and not voice.as_json
-    app = composition.opened(
+    program = composition.opened_process(
         folder(),
         terminal=terminal,
         database=database,
         options=asked,
         language=language,
-        key=key,
         creates=creates,
         reads=reads,
+        tell=voice.warn,
     )
-    app.process.tell = voice.warn
+    app = program.request(key=key)
     if voice.verbose:
         # A log that is shared says the project's name itself, once it is opened.
         told = app.process.settings

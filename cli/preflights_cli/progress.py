@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import sys
-from typing import Any, Final
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Final
 
 import click
 
 from preflights_cli.common import Voice
-from preflights_es.services.progress import Drawn
+from preflights_es.services.progress import Drawn, Update
 from preflights_es.services.request import Request
 
 BAR_FROM: Final = 200  # sessions: fewer are done before a bar is drawn
@@ -21,9 +23,11 @@ def bar(voice: Voice, label: str, *, least: int = BAR_FROM) -> Drawn:
         least: a length below which there is none.
     """
 
-    def drawn(length: int) -> Any:
+    @contextmanager
+    def drawn(length: int) -> Iterator[Update]:
         hidden = length < least or not sys.stderr.isatty() or voice.quiet
-        return click.progressbar(label=label, file=sys.stderr, hidden=hidden, length=length)
+        with click.progressbar(length=length, label=label, hidden=hidden, file=sys.stderr) as made:
+            yield made.update
 
     return drawn
 

@@ -15,7 +15,7 @@ from preflights_es.archive.two_pass_reader import Passes
 from preflights_es.core.errors import LogDamaged, Refused
 from preflights_es.core.ports import Head, Stored
 from preflights_es.runtime.sessions import LAST
-from preflights_es.services.progress import Bar, Drawn, undrawn
+from preflights_es.services.progress import Drawn, Update, undrawn
 from preflights_es.services.request import Request
 from preflights_es.services.results import Result
 from preflights_es.store import jsonl
@@ -64,11 +64,11 @@ def export(
 ) -> Exported:
     """The same in a new file, compressed where its name ends with `.gz`."""
     heads, events = _heads(request, session, any_project=any_project), 0
-    with new_file(file) as raw, _packed(raw, file) as packed, drawn(len(heads)) as bar:
+    with new_file(file) as raw, _packed(raw, file) as packed, drawn(len(heads)) as update:
         for content in request.process.transfer.all(heads):
             packed.write(content)
             events += content.count(b"\n")
-            bar.update(1)
+            update(1)
     session_id = None if session is None else heads[0].session_id
     return Exported(session_id=session_id, sessions=len(heads), events=events, file=file)
 
@@ -199,10 +199,10 @@ def sessions_of(file: SessionFile, drawn: Drawn = undrawn) -> Iterator[Sequence[
 class _Source:
     """A file that is read from its beginning more than once, and how far that went."""
 
-    def __init__(self, file: BinaryIO, where: str, bar: Bar) -> None:
+    def __init__(self, file: BinaryIO, where: str, update: Update) -> None:
         self._file = file
         self._where = where
-        self._bar = bar
+        self._update = update
         self._at = 0
 
     def lines(self) -> Iterable[bytes]:
@@ -213,7 +213,7 @@ class _Source:
         """Move the bar along."""
         at = self._file.tell()
         if at > self._at:
-            self._bar.update(at - self._at)
+            self._update(at - self._at)
         self._at = at
 
 

@@ -69,8 +69,8 @@ def verify(
     comparison = Comparison(against) if against else None
     heads = _named(request, named) if named else _heads(request, scope)
     holding, beside = process.holding(), process.beside()
-    with drawn(len(heads)) as bar:
-        looked_at = ticking(heads, bar)
+    with drawn(len(heads)) as update:
+        looked_at = ticking(heads, update)
         found = verification.walked(process.store, looked_at, comparison, holding, beside.look)
     ours = project or process.project
     broken = tuple(verification.told_if_moved(process.store, one, ours) for one in found.broken)
@@ -170,8 +170,8 @@ def checkpoint(
     if replacing:
         _check_older(request, str(file), project)
     heads = process.store.heads(project)
-    with drawn(len(heads)) as bar:
-        looked_at = ticking(heads, bar)
+    with drawn(len(heads)) as update:
+        looked_at = ticking(heads, update)
         made = verification.remembered(process.store, project, looked_at, process.log_id())
     content = checkpoints.content(made)
     if file is not None:

@@ -97,8 +97,8 @@ def backup(request: Request, file: str, drawn: Drawn = undrawn) -> BackedUp:
         ):
             copy.check()
             heads = copy.heads(None)
-            with drawn(len(heads)) as bar:
-                found = walked(copy, ticking(heads, bar))
+            with drawn(len(heads)) as update:
+                found = walked(copy, ticking(heads, update))
         for broken in found.broken:
             raise LogDamaged(f"session {broken.session_id}", broken.version, broken.found)
     size = Path(file).stat().st_size

@@ -4,34 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, nullcontext
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 T = TypeVar("T")
 
-
-class Bar(Protocol):
-    """Something that moves along."""
-
-    def update(self, n_steps: int, /) -> object:
-        """So many steps more are done."""
-
-
-class _Hidden:
-    def update(self, n_steps: int, /) -> None:
-        """Nothing is shown."""
-
-
-Drawn = Callable[[int], AbstractContextManager[Bar]]
+Update = Callable[[int], object]
+"""Is told how many steps more are done."""
+Drawn = Callable[[int], AbstractContextManager[Update]]
 """Makes the bar of a length."""
 
 
-def undrawn(_length: int) -> AbstractContextManager[Bar]:
+def undrawn(_length: int) -> AbstractContextManager[Update]:
     """No bar."""
-    return nullcontext(_Hidden())
+    return nullcontext(lambda _steps: None)
 
 
-def ticking(items: Iterable[T], bar: Bar) -> Iterator[T]:
+def ticking(items: Iterable[T], update: Update) -> Iterator[T]:
     """The same items, each a step."""
     for item in items:
         yield item
-        bar.update(1)
+        update(1)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, NamedTuple
 
 import msgspec
 from msgspec.structs import replace
@@ -92,8 +92,8 @@ def _data(step: Step) -> msgspec.Raw | None:
     return msgspec.Raw(data)
 
 
-class Told(Result, frozen=True):
-    """A step, and what the table of people says of it."""
+class Told(NamedTuple):
+    """A step, and the event that it tells of."""
 
     step: TrailStep
     event: Event | None
@@ -220,4 +220,4 @@ def _told(
     taken = erased(read.stored)
     for step in wanted(trail.passing(steps(read)), want):
         told = TrailStep.of(step, is_erased=step.stored.version in taken)
-        yield Told(step=told, event=step.event, is_gone=step.stored.data is None)
+        yield Told(told, step.event, step.stored.data is None)

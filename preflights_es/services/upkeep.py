@@ -116,8 +116,8 @@ def rebuild(
     """
     process = request.process
     names = tuple(dict.fromkeys(names)) or tuple(s.name for s in process.projector.states())
-    with drawn(process.following.counts()["sessions"]) as bar:
-        (folding or process.projector.rebuild)(names, bar.update)
+    with drawn(process.following.counts()["sessions"]) as update:
+        (folding or process.projector.rebuild)(names, update)
     process.projector.follow()
     auditing, repairs = SqlAuditing(process.store), SqlRepairs(process.store)
     sides = auditing.asking(), auditing.imported, auditing.claims, repairs.mend_claim
