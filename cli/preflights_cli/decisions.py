@@ -14,7 +14,7 @@ from preflights_cli.table import streamed
 from preflights_es.core.events import Actor
 from preflights_es.core.ids import short
 from preflights_es.core.text import one_line
-from preflights_es.services.decisions import Lost, Untold, listing
+from preflights_es.services.decisions import Listing, Lost, listing
 from preflights_es.services.request import Request
 from preflights_es.services.results import DecisionRow, Who
 
@@ -54,7 +54,7 @@ def decisions_command(
     if found.categories:
         there = ", ".join(found.categories)
         voice.warn(f"no decision here is of the category {category!r}: there are {there}")
-    _tell_untold(voice, found.untold, looks_back=everything or at is not None)
+    _tell_missing(voice, found, looks_back=everything or at is not None)
     tell_behind(app, voice)
     voice.listed(found.head, "decisions", found.rows)
     if not voice.as_json:
@@ -62,18 +62,18 @@ def decisions_command(
     return 0
 
 
-def _tell_untold(voice: Voice, untold: Untold, *, looks_back: bool) -> None:
+def _tell_missing(voice: Voice, found: Listing, *, looks_back: bool) -> None:
     """Say which sessions cannot be folded, and how many were erased: the list leaves them out."""
-    if untold.damage:
-        voice.warn(untold.damage)
-    for one in untold.lost:
+    if found.damage:
+        voice.warn(found.damage)
+    for one in found.lost:
         voice.warn(_lost(one))
-    if untold.more:
-        more = counted(untold.more, "session")
+    if found.more:
+        more = counted(found.more, "session")
         voice.warn(f"and {more} more: `preflights {LISTING}` lists them all")
-    if untold.erased and looks_back and not voice.quiet:
-        were = "was" if untold.erased == 1 else "were"
-        what = f"{counted(untold.erased, 'session')} of this project {were} erased"
+    if found.erased and looks_back and not voice.quiet:
+        were = "was" if found.erased == 1 else "were"
+        what = f"{counted(found.erased, 'session')} of this project {were} erased"
         click.echo(f"{what}: what may have been decided there is not told.", err=True)
 
 

@@ -5,13 +5,15 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import click
 
 from preflights_cli.common import Voice
-from preflights_es.services.progress import Drawn, Update
 from preflights_es.services.request import Request
+
+if TYPE_CHECKING:
+    from preflights_es.services.progress import Drawn, Update
 
 BAR_FROM: Final = 200  # sessions: fewer are done before a bar is drawn
 

@@ -38,19 +38,6 @@ class Lost(Result, frozen=True):
     """Whether it can be folded now: then a rebuild brings its decisions back."""
 
 
-class Untold(Result, frozen=True):
-    """What a list of decisions leaves out."""
-
-    lost: tuple[Lost, ...]
-    """The first `LOST_MAX` of them."""
-    more: int
-    """How many others were lost."""
-    erased: int
-    """Sessions that were erased, and may have decided something by then."""
-    damage: str
-    """Why the sessions cannot be listed; empty where they can."""
-
-
 class Listing(Result, frozen=True):
     """The decisions, and what that list cannot tell."""
 
@@ -60,7 +47,14 @@ class Listing(Result, frozen=True):
     """Read as they are taken, once."""
     categories: tuple[str, ...]
     """Those that there are, where no decision is of the category that was asked for."""
-    untold: Untold
+    lost: tuple[Lost, ...]
+    """The first `LOST_MAX` sessions that could not be folded."""
+    more: int
+    """How many others were lost."""
+    erased: int
+    """Sessions that were erased, and may have decided something by then."""
+    damage: str
+    """Why the sessions cannot be listed; empty where they can."""
 
 
 def listing(
@@ -75,10 +69,10 @@ def listing(
     found = decisions(request, at=at, category=category, everything=everything)
     first = list(islice(found, 1))
     there = () if first or category is None else _others(request, category)
-    left_out = _untold(request, at)
+    left_out = _left_out(request, at)
     behind = bool(process.projector.behind)
     head = Decisions(project=process.project, at=iso_or_none(at), behind=behind)
-    return Listing(head=head, rows=chain(first, found), categories=there, untold=left_out)
+    return Listing(head=head, rows=chain(first, found), categories=there, **left_out)
 
 
 def decisions(
@@ -112,7 +106,7 @@ def _others(request: Request, category: str) -> tuple[str, ...]:
     return () if has_it else tuple(sorted(there))
 
 
-def _untold(request: Request, at: int | None) -> Untold:
+def _left_out(request: Request, at: int | None) -> dict[str, Any]:
     """Sessions that cannot be folded, and how many were erased.
 
     Their statuses are read off the projection, so that no session is folded for it once more, but
@@ -134,7 +128,7 @@ def _untold(request: Request, at: int | None) -> Untold:
     except ProjectionDamaged as error:
         damage = str(error)  # what is decided is kept elsewhere
     named = tuple(Lost(session_id=i, status=s, is_mended=_folds(request, i)) for i, s in lost)
-    return Untold(lost=named, more=more, erased=erased, damage=damage)
+    return {"lost": named, "more": more, "erased": erased, "damage": damage}
 
 
 def _folds(request: Request, session_id: str) -> bool:

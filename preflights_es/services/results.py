@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 import msgspec
 
@@ -12,8 +12,10 @@ from preflights_es.core.events import Actor, Decision
 from preflights_es.core.questions import AnswerRefusal, Refusal
 from preflights_es.core.times import iso, iso_or_none
 from preflights_es.core.views import Question, View
-from preflights_es.projections import decisions as projection
 from preflights_es.runtime.runner import Handle, Step
+
+if TYPE_CHECKING:
+    from preflights_es.projections.decisions import Decision as Patch
 
 
 class Result(msgspec.Struct, frozen=True, kw_only=True):
@@ -172,8 +174,10 @@ class DecisionRow(Result, frozen=True):
     sha256: str | None
 
     @classmethod
-    def of(cls, one: projection.Decision) -> Self:
+    def of(cls, one: Patch) -> Self:
         """As the projection `decisions` keeps it."""
+        from preflights_es.projections.decisions import accepted_at
+
         decided: Decided = one.decided
         return cls(
             session_id=one.session_id,
@@ -191,7 +195,7 @@ class DecisionRow(Result, frozen=True):
             acknowledged_at=iso_or_none(decided.acknowledged_at),
             acknowledged_by=Who.of(decided.acknowledged_by),
             relayed_by=Who.of(decided.relayed_by),
-            accepted_at=iso_or_none(projection.accepted_at(decided)),
+            accepted_at=iso_or_none(accepted_at(decided)),
             superseded_at=iso_or_none(decided.superseded_at),
             supersedes=decided.supersedes,
             superseded_by=decided.superseded_by,
