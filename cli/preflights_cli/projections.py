@@ -93,12 +93,12 @@ def rebuild_command(names: tuple[str, ...], jobs: int | None, app: Request, voic
       preflights admin projections rebuild
       preflights admin projections rebuild usage --jobs 4
     """
-    known = [state.name for state in app.process.projector.states()]
+    state = projections(app)
+    known = [one.name for one in state.projections]
     if unknown := [name for name in names if name not in known]:
         message = f"there is no projection {unknown[0]!r}: expected one of {', '.join(known)}"
         raise click.BadParameter(message, param_hint="NAME")
-    total = app.process.following.counts()["sessions"]
-    folding = partial(_rebuild, app, jobs or _jobs(total), total)
+    folding = partial(_rebuild, app, jobs or _jobs(state.sessions), state.sessions)
     done, mended = rebuild(app, names, folding, bar(voice, "Rebuilding"))
     voice.json(done)
     sessions, events = counted(done.sessions, "session"), counted(done.events, "event")

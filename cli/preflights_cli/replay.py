@@ -11,7 +11,7 @@ from preflights_cli.common import Voice, given, reading
 from preflights_cli.divergences import say_divergence
 from preflights_cli.main import EXIT_ENVIRONMENT, EXIT_REFUSED
 from preflights_cli.progress import bar
-from preflights_cli.replay_options import Asked
+from preflights_cli.replay_options import mode_of
 from preflights_cli.transfer import BAR_BYTES, session_file
 from preflights_es.core.ids import short
 from preflights_es.core.text import shown
@@ -83,14 +83,13 @@ def replay_command(
       preflights replay last --simulate --seed 7
       preflights replay last --provider sim --from clarify-1
     """
-    wanted = Asked(**asked)
-    mode = wanted.mode()
+    mode = mode_of(asked)
     named = [_named(typed) for typed in session or (LAST,)]
     drawn = bar(voice, "Reading", least=2 * BAR_BYTES)
     if mode != "strict":
         from preflights_cli import rerun
 
-        return rerun.run(app, voice, named, wanted, everything=everything, drawn=drawn)
+        return rerun.run(app, voice, named, mode, asked, everything=everything, drawn=drawn)
     found, unknown = replays(app, named, everything=everything, drawn=drawn)
     voice.json(found)
     for result in found.sessions:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 import click
@@ -11,7 +11,6 @@ from preflights_cli.answer_options import keyed
 from preflights_cli.common import Voice
 from preflights_cli.divergences import say_divergence, value
 from preflights_cli.main import EXIT_REFUSED
-from preflights_cli.replay_options import Asked
 from preflights_es.core.ids import short
 from preflights_es.core.text import shown
 from preflights_es.replay.report import Rerun
@@ -28,21 +27,20 @@ def run(
     app: Request,
     voice: Voice,
     named: Sequence[str | SessionFile],
-    asked: Asked,
+    mode: str,
+    asked: Mapping[str, Any],
     *,
     everything: bool,
     drawn: Drawn,
 ) -> int:
     """Every session again, and what came of it."""
-    found = rerun(app, named, _again(asked), out=asked.out, everything=everything, drawn=drawn)
+    again, out = _again(mode, asked), asked["out"]
+    found = rerun(app, named, again, out=out, everything=everything, drawn=drawn)
     voice.json(found)
     for result in found.sessions:
         _say(voice, result, everything=everything)
-    if asked.out is not None:
-        for result in found.sessions:
-            voice.say(
-                shown(f"Kept as session {short(str(result.child_session_id))} in {asked.out}.")
-            )
+    for result in found.sessions if out is not None else ():
+        voice.say(shown(f"Kept as session {short(str(result.child_session_id))} in {out}."))
     return 0 if all(map(is_well, found.sessions)) else EXIT_REFUSED
 
 
@@ -56,18 +54,18 @@ def is_well(result: Rerun) -> bool:
 # 1. What changes -----------------------------------------------------------------------------
 
 
-def _again(asked: Asked) -> Again:
+def _again(mode: str, asked: Mapping[str, Any]) -> Again:
     return Again(
-        mode=cast("Any", asked.mode()),
-        seed=asked.seed_,
-        faults=asked.faults_,
-        provider=asked.provider_,
-        model=asked.model_,
-        answers=keyed(asked.answered),
-        prompts=[_pair("--prompt", text) for text in asked.prompts],
-        failing=_faults(asked.failing),
-        start=asked.start or "",
-        live=asked.live,
+        mode=cast("Any", mode),
+        seed=asked["seed_"],
+        faults=asked["faults_"],
+        provider=asked["provider_"],
+        model=asked["model_"],
+        answers=keyed(asked["answered"]),
+        prompts=[_pair("--prompt", text) for text in asked["prompts"]],
+        failing=_faults(asked["failing"]),
+        start=asked["start"] or "",
+        live=asked["live"],
     )
 
 
