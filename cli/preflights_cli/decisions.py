@@ -65,7 +65,7 @@ def decisions_command(
 def _tell_missing(voice: Voice, found: Listing, *, looks_back: bool) -> None:
     """Say which sessions cannot be folded, and how many were erased: the list leaves them out."""
     if found.damage:
-        voice.warn(found.damage)
+        voice.warn(str(found.damage))
     for one in found.lost:
         voice.warn(_lost(one))
     if found.more:

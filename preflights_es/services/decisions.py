@@ -53,8 +53,8 @@ class Listing(Result, frozen=True):
     """How many others were lost."""
     erased: int
     """Sessions that were erased, and may have decided something by then."""
-    damage: str
-    """Why the sessions cannot be listed; empty where they can."""
+    damage: ProjectionDamaged | None
+    """Why the sessions cannot be listed; None where they can."""
 
 
 def listing(
@@ -115,7 +115,7 @@ def _left_out(request: Request, at: int | None) -> dict[str, Any]:
     process = request.process
     lost: list[tuple[str, str]] = []
     more = erased = 0
-    damage = ""
+    damage: ProjectionDamaged | None = None
     try:
         for row in process.projector.rows("sessions", process.project, "unfolded"):
             if not _may_decide(row["workflow"]):
@@ -126,7 +126,7 @@ def _left_out(request: Request, at: int | None) -> dict[str, Any]:
             else:
                 more += is_unfolded(row)
     except ProjectionDamaged as error:
-        damage = str(error)  # what is decided is kept elsewhere
+        damage = error  # what is decided is kept elsewhere
     named = tuple(Lost(session_id=i, status=s, is_mended=_folds(request, i)) for i, s in lost)
     return {"lost": named, "more": more, "erased": erased, "damage": damage}
 
