@@ -13,7 +13,9 @@ from preflights_cli.table import Column, table
 from preflights_es.core.completions import Message
 from preflights_es.core.errors import LogDamaged
 from preflights_es.core.events import Event
+from preflights_es.core.ids import short
 from preflights_es.core.ports import Stored
+from preflights_es.core.source import Source
 from preflights_es.core.text import one_line, shortened, shown
 from preflights_es.core.views import Question
 from preflights_es.services.events import Recorded, log
@@ -108,6 +110,8 @@ def _short(value: object) -> str:
         return repr(shortened(one_line(value), WHAT_MAX))
     if isinstance(value, Question):
         return value.id
+    if isinstance(value, Source):
+        return short(value.session_id)
     if isinstance(value, tuple) and value and isinstance(value[0], Message):
         before = f"{len(value) - 1} before, " if len(value) > 1 else ""
         return f"[{before}{_short(value[-1].content)}]"
