@@ -73,7 +73,7 @@ class Voice:
         if self.as_json:
             sys.stdout.buffer.write(escaped(encoded(value)) + b"\n")
 
-    def listed(self, value: dict[str, Any], name: str, rows: Iterable[Any]) -> None:
+    def listed(self, value: object, name: str, rows: Iterable[Any]) -> None:
         """As `json`, of a value with a long list: its rows are encoded as they come.
 
         Args:
@@ -264,18 +264,19 @@ def opened(
 ) -> Iterator[Request]:
     """The program in the current folder, given back at the end."""
     terminal = is_terminal() and not voice.as_json
-    app = composition.opened(
+    program = composition.opened_process(
         folder(),
         terminal=terminal,
         database=database,
         options=asked,
         language=language,
         who=who,
-        key=key,
         creates=creates,
         reads=reads,
+        tell=voice.notice,
     )
-    app.tell = app.process.tell = voice.notice
+    app = program.request(key=key)
+    app.tell = voice.notice
     if app.actor.kind == "agent":
         voice.detail(f"acting as the agent {app.actor.name}")
     if voice.verbose:

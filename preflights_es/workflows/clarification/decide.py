@@ -64,10 +64,8 @@ def decide(state: State, new: Input) -> Decisions:
             return taken + _next(_after(state, new, taken))
         case DecisionAcknowledged():
             return _acknowledged(state, new)
-        case DecisionSuperseded():
-            return _superseded(state, new)
-        case DecisionRenumbered() | ReferenceRenumbered():
-            return _renumbered(state, new)
+        case DecisionSuperseded() | DecisionRenumbered() | ReferenceRenumbered():
+            return _changed(state, new)
         case ArtifactWritten(path=path):
             return (ArtifactFiled(path=path),)
         case _:
@@ -255,6 +253,16 @@ def _due(state: State) -> ArtifactDue:
     return ArtifactDue(call=f"artifact-{state.dues + 1}", template=rules.TEMPLATES[kind], path=path)
 
 
+def _changed(
+    state: State, new: DecisionSuperseded | DecisionRenumbered | ReferenceRenumbered
+) -> Decisions:
+    if isinstance(new, DecisionSuperseded):
+        return _superseded(state, new)
+    if isinstance(new, ReferenceRenumbered):
+        return _reference_renumbered(state, new)
+    return _renumbered(state, new)
+
+
 def _superseded(state: State, new: DecisionSuperseded) -> Decisions:
     if not accepted(state):
         return (ChangeRefused(change="supersession", reason="not_accepted"),)
@@ -264,9 +272,7 @@ def _superseded(state: State, new: DecisionSuperseded) -> Decisions:
     return (marked, _due(_after(state, new, (marked,))))
 
 
-def _renumbered(state: State, new: DecisionRenumbered | ReferenceRenumbered) -> Decisions:
-    if isinstance(new, ReferenceRenumbered):
-        return _reference_renumbered(state, new)
+def _renumbered(state: State, new: DecisionRenumbered) -> Decisions:
     if state.acknowledgement is None or state.acknowledgement.kind != "adr":
         return (ChangeRefused(change="renumbering", reason="not_accepted"),)
     return (_due(replace(state, number=new.number)),)
