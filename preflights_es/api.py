@@ -11,7 +11,7 @@ the same methods as coroutines, for a running event loop.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from functools import partial, wraps
 from pathlib import Path
 from types import TracebackType
@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, TypeVar
 
 from preflights_es import bootstrap
 from preflights_es.core.events import Actor, ActorKind
+from preflights_es.core.questions import WrittenQuestion
 from preflights_es.services import sessions
 from preflights_es.services.answers import Given
 from preflights_es.services.process import Process
@@ -73,22 +74,41 @@ class Preflights:
         *,
         workflow: str = "clarification",
         answers: Given | None = None,
+        question: str | None = None,
+        options: Sequence[str] = (),
+        recommend: tuple[str, str] | None = None,
+        topic: str = "",
         key: str = "",
     ) -> Session:
         """Begin a session with an intention, a note, or what else its workflow takes.
 
         Args:
             answers: by the key of their question, to what it will ask.
+            question: what it asks first, as the program wrote it; with `options`, or free text.
+            recommend: one of the options, and why.
+            topic: what the question is about: a category, or words of the program's own.
             key: makes it happen once.
 
         Raises:
             Refused: the text or an answer cannot be recorded.
             SettingsError: the provider of the settings lacks something; nothing is recorded.
         """
-        return sessions.start(self.request(key=key), text, workflow, answers or ())
+        written = (
+            WrittenQuestion(question, tuple(options), topic, recommend)
+            if question is not None
+            else None
+        )
+        request = self.request(key=key)
+        return sessions.start(request, text, workflow, answers or (), written=written)
 
     def answer(
-        self, session: str, answers: Given, *, revise: bool = False, key: str = ""
+        self,
+        session: str,
+        answers: Given,
+        *,
+        revise: bool = False,
+        relayed: bool = False,
+        key: str = "",
     ) -> Session:
         """Answer what a session asks, or revise what was answered.
 
@@ -96,12 +116,14 @@ class Preflights:
 
         Args:
             session: its id, an end or beginning of it, `ADR-0007`, or `last`.
+            relayed: whether an agent or script passes a person's words on.
 
         Raises:
             UnknownSession, AmbiguousSession: none or several match.
             Refused: the session takes no answers any more.
         """
-        return sessions.answer(self.request(key=key), session, answers, revise=revise)
+        request = self.request(key=key)
+        return sessions.answer(request, session, answers, revise=revise, relays=relayed)
 
     def accept(
         self, session: str, *, by: str | None = None, expect: int | None = None, key: str = ""

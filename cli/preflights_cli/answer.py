@@ -15,9 +15,12 @@ from preflights_es.services.request import Request
 @click.command()
 @click.argument("session")
 @click.argument("answer", nargs=-1, required=True, metavar="[KEY=]VALUE...")
+@click.option("--relayed", is_flag=True, help="Pass a person's words on; for agents and scripts.")
 @key_option
 @common
-def answer_command(session: str, answer: tuple[str, ...], app: Request, voice: Voice) -> int:
+def answer_command(
+    session: str, answer: tuple[str, ...], relayed: bool, app: Request, voice: Voice
+) -> int:
     """Answer the open question; a number stands for its option.
 
     \b
@@ -26,8 +29,10 @@ def answer_command(session: str, answer: tuple[str, ...], app: Request, voice: V
       preflights answer last 2
       preflights answer 3f9a12c4 db_type=PostgreSQL db_orm=SQLAlchemy
       preflights answer last auth_strategy__other=Passkeys
+      preflights answer 3f9a12c4 OAuth --relayed
     """
-    return said(voice, sessions.answer(app, session, answer_options.worded(answer)))
+    given = answer_options.worded(answer)
+    return said(voice, sessions.answer(app, session, given, relays=relayed))
 
 
 @click.command()

@@ -59,7 +59,8 @@ def _say_why(voice: Voice, value: Why, sources: Mapping[str, str]) -> None:
     if (answer := value.answer) is not None:
         said = ", ".join(map(one_line, answer.values))
         source = sources.get(value.source, value.source)
-        voice.say(f"  answer     {_quoted(said)}, {source}, {_by_at(answer)}")
+        relayed = f", relayed by {_by(answer.relayed_by)}" if answer.relayed_by else ""
+        voice.say(f"  answer     {_quoted(said)}, {source}, {_by_at(answer)}{relayed}")
     if (response := value.response) is not None:
         did = "read the value" if value.answer is None else "worded the question"
         voice.say(f"  model      {shown(_model(response))} {did} (event {response.version})")

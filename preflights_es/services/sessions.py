@@ -17,6 +17,7 @@ from preflights_es.core.errors import LogDamaged, PreflightsError, Refused
 from preflights_es.core.events import ERASED_TAG, SessionErased
 from preflights_es.core.opaque import UNKNOWN
 from preflights_es.core.ports import Head
+from preflights_es.core.questions import WrittenQuestion
 from preflights_es.core.session import STATUSES
 from preflights_es.runtime.registry import WORKFLOWS
 from preflights_es.runtime.runner import Handle, Step
@@ -42,17 +43,30 @@ TROUBLES: Final = ("damaged", "erased", "faulted")
 
 
 def start(
-    request: Request, text: str, workflow: str, given: Given = (), *, strict: bool = False
+    request: Request,
+    text: str,
+    workflow: str,
+    given: Given = (),
+    *,
+    strict: bool = False,
+    written: WrittenQuestion | None = None,
 ) -> Session:
     """Begin a session with the user's text; with answers to what it will ask, where given.
+
+    Args:
+        written: the first question, which the actor wrote.
 
     Raises:
         Refused: the text or an answer cannot be recorded, or nothing of the workflow begins so.
         WorkflowMissing: no package has the workflow.
     """
     found = request.process.runner.workflow(workflow)
+    if written is not None and not found.written:
+        message = f"a session of the workflow {workflow} begins with no question of yours"
+        raise Refused(message, code="no_written_question", workflow=workflow)
     if found.opens is None and workflow in WORKFLOWS.shipped:
-        begun: Session = _services(workflow).start(request, text, given, strict=strict)
+        own = {"written": written} if found.written else {}
+        begun: Session = _services(workflow).start(request, text, given, strict=strict, **own)
         return begun
     answers = pairs(given)
     request.sessions.check(answers)
@@ -66,8 +80,18 @@ def start(
     return filed(request, step)
 
 
-def answer(request: Request, session: str, given: Given, *, revise: bool = False) -> Session:
+def answer(
+    request: Request,
+    session: str,
+    given: Given,
+    *,
+    revise: bool = False,
+    relays: bool = False,
+) -> Session:
     """Answer what is asked, or revise what was answered; what does not count is in `refused`.
+
+    Args:
+        relays: whether an agent or script passes a person's words on.
 
     Raises:
         UnknownSession, AmbiguousSession: none or several match.
@@ -75,11 +99,11 @@ def answer(request: Request, session: str, given: Given, *, revise: bool = False
     """
     request.finish_pending()
     handle = request.sessions.load(session)
-    before = request.sessions.answered(handle, revise=revise)
+    before = request.sessions.answered(handle, revise=revise, relays=relays)
     if before is None:
         handle = request.process.runner.resume(handle).handle
     answers = _answers(pairs(given), before or handle, again=before is not None)
-    return filed(request, request.sessions.answer(handle, answers, revise=revise))
+    return filed(request, request.sessions.answer(handle, answers, revise=revise, relays=relays))
 
 
 def _answers(given: Pairs, handle: Handle, *, again: bool) -> Pairs:

@@ -52,12 +52,20 @@ class Value(Result, frozen=True):
     value: str
     source: str
     by: str
+    relayed_by: Actor | None = None
 
     @classmethod
     def of(cls, one: Provenance) -> Value:
         """As the session has it."""
         by = "model" if one.source == "suggested" else one.by
-        return cls(key=one.key, field=one.field, value=one.value, source=one.source, by=by)
+        return cls(
+            key=one.key,
+            field=one.field,
+            value=one.value,
+            source=one.source,
+            by=by,
+            relayed_by=one.relayed_by,
+        )
 
 
 class Recommendation(Result, frozen=True):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from preflights_es.core.questions import Refusal
+from preflights_es.core.questions import Refusal, WrittenQuestion
 from preflights_es.core.views import Question
 from preflights_es.runtime.runner import Step
 from preflights_es.services.acceptance import begun
@@ -17,7 +17,6 @@ from preflights_es.services.results import Session
 from preflights_es.workflows.clarification import WORKFLOW
 from preflights_es.workflows.clarification.values import Mark
 from preflights_es.workflows.clarification.views import ClarificationView
-from preflights_es.workflows.clarification.written import WrittenQuestion
 
 
 def start(

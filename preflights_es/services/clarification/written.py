@@ -6,6 +6,7 @@ from hashlib import sha256
 
 from preflights_es.core.errors import Refused
 from preflights_es.core.lead import Lead, Setup
+from preflights_es.core.questions import WrittenQuestion
 from preflights_es.core.text import ANSWER_MAX
 from preflights_es.core.version import __version__
 from preflights_es.redaction import redact, response_redacted
@@ -16,7 +17,7 @@ from preflights_es.services.request import Request
 from preflights_es.workflows.clarification import WORKFLOW
 from preflights_es.workflows.clarification.events import OptionRecommended
 from preflights_es.workflows.clarification.values import HeuristicsConfig
-from preflights_es.workflows.clarification.written import WrittenQuestion, response, trouble
+from preflights_es.workflows.clarification.written import response, trouble
 
 UNNAMED = "unknown"
 """The model of an agent that does not say its name."""

@@ -7,6 +7,7 @@ from preflights_es.workflows.clarification.events import (
     EVENTS,
     UPCASTERS,
     AnswersGiven,
+    AnswersRelayed,
     AnswersRevised,
     DecisionAcknowledged,
 )
@@ -45,6 +46,8 @@ WORKFLOW: Workflow[State] = Workflow(
     words=words,
     answers=AnswersGiven,
     revisions=AnswersRevised,
+    relayed=AnswersRelayed,
+    written=True,
     upcasters=UPCASTERS,
     lead=lambda state: state.led.lead,
     settings=_settings,

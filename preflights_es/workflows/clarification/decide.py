@@ -12,12 +12,13 @@ from preflights_es.core.artifacts import Accepting, ArtifactDue, ArtifactWritten
 from preflights_es.core.completions import CompletionFailed, CompletionReceived
 from preflights_es.core.events import Decision, Input
 from preflights_es.core.lead import FellBack, LeadChanged, LeadTaken, StepRetried
-from preflights_es.core.questions import Given, stripped
+from preflights_es.core.questions import Answers, Given, stripped
 from preflights_es.workflows.clarification import lead, rules, written
 from preflights_es.workflows.clarification.events import (
     AnswerAccepted,
     AnswerRefused,
     AnswersGiven,
+    AnswersRelayed,
     AnswersRevised,
     ArtifactFiled,
     CategoryDetected,
@@ -51,7 +52,7 @@ def decide(state: State, new: Input) -> Decisions:
     match new:
         case IntentionDeclared() if state.input is None:
             return _opened(state, new)
-        case AnswersGiven() | AnswersRevised():
+        case AnswersGiven() | AnswersRevised() | AnswersRelayed():
             return _answered(state, new)
         case OptionRecommended() if state.input is not None:
             return (written.noted(state, new),)
@@ -133,7 +134,7 @@ def _led(state: State, new: CompletionReceived | CompletionFailed) -> Decisions:
 # 2. Answering --------------------------------------------------------------------------------
 
 
-def _answered(state: State, new: AnswersGiven | AnswersRevised) -> Decisions:
+def _answered(state: State, new: Answers) -> Decisions:
     if accepted(state):
         return tuple(AnswerRefused(key=given.key, reason="closed") for given in new.answers) or (
             AnswerRefused(key="", reason="closed"),

@@ -85,6 +85,15 @@ class AnswersRevised(Answers, frozen=True):
     verb: ClassVar[str] = "revised an answer in"
 
 
+class AnswersRelayed(Answers, frozen=True):
+    """Answers in the words of a person, whom the log does not see; the actor is that person."""
+
+    tag: ClassVar[str] = "clarification.answers_relayed.v1"
+    verb: ClassVar[str] = "answered in"
+    relayed_by: Actor | None = None
+    """The agent or script that passed them on."""
+
+
 class OptionRecommended(Input, frozen=True):
     """The writer of the open question recommends one of its options."""
 
@@ -257,6 +266,7 @@ EVENTS: tuple[type[Event], ...] = (
     IntentionDeclared,
     AnswersGiven,
     AnswersRevised,
+    AnswersRelayed,
     OptionRecommended,
     DecisionAcknowledged,
     DecisionSuperseded,

@@ -14,10 +14,12 @@ from preflights_es.core.completion_step import Led
 from preflights_es.core.events import Actor, Event, Input
 from preflights_es.core.growing import Growing
 from preflights_es.core.lead import WRITERS, FellBack
+from preflights_es.core.questions import Answers
 from preflights_es.core.views import Question
 from preflights_es.workflows.clarification.events import (
     AnswerAccepted,
     AnswersGiven,
+    AnswersRelayed,
     AnswersRevised,
     CategoryDetected,
     ClarificationStopped,
@@ -193,7 +195,7 @@ def _after_intention(state: State, new: IntentionDeclared) -> State:
     )
 
 
-def _after_answers(state: State, new: AnswersGiven | AnswersRevised) -> State:
+def _after_answers(state: State, new: Answers) -> State:
     redacted = state.redacted.plus(*new.redacted)
     return replace(state, actor=new.actor, input=new, redacted=redacted)
 
@@ -267,7 +269,9 @@ def _after_answer(state: State, event: AnswerAccepted) -> State:
     answers.pop(event.key + COMPANION, None)
     if event.other is not None:
         answers[event.key + COMPANION] = event.other
-    filed = Provenance(event.key, event.field, event.value, event.source, state.actor.kind)
+    relayed_by = state.input.relayed_by if isinstance(state.input, AnswersRelayed) else None
+    by = state.actor.kind
+    filed = Provenance(event.key, event.field, event.value, event.source, by, relayed_by)
     answers_open = state.question is not None and state.question.id == event.key
     provenance = _filed(state.provenance, filed)
     found = state.found
@@ -383,6 +387,7 @@ _AFTER: Final[Mapping[type[Event], Callable[[State, Any], State]]] = {
     IntentionDeclared: _after_intention,
     AnswersGiven: _after_answers,
     AnswersRevised: _after_answers,
+    AnswersRelayed: _after_answers,
     ArtifactWritten: _after_writing,
     CategoryDetected: _after_category,
     QuestionAsked: _after_question,

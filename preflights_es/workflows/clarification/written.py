@@ -7,12 +7,10 @@ from __future__ import annotations
 
 from typing import Final
 
-import msgspec
-
 from preflights_es.core.completion_step import judged
 from preflights_es.core.json import encoded
 from preflights_es.core.late_pattern import late_pattern
-from preflights_es.core.questions import is_placeholder, stripped
+from preflights_es.core.questions import WrittenQuestion, is_placeholder, stripped
 from preflights_es.core.verdict import Accepted
 from preflights_es.workflows.clarification.events import (
     ChangeRefused,
@@ -29,17 +27,6 @@ SLUG_MAX: Final = 31  # characters, as the contract has it
 
 _WORD: Final = late_pattern(r"[a-z0-9]+")
 _UNASKED: Final = "the question cannot be asked: "
-
-
-class WrittenQuestion(msgspec.Struct, frozen=True):
-    """What the writer says."""
-
-    question: str
-    options: tuple[str, ...] = ()
-    topic: str = ""
-    """A category of the session, or a topic of the writer's own."""
-    recommended: tuple[str, str] | None = None
-    """An option and the reason for it."""
 
 
 def response(written: WrittenQuestion, config: HeuristicsConfig) -> str:

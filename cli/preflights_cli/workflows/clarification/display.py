@@ -74,7 +74,9 @@ def values(provenance: tuple[Value, ...]) -> list[str]:
 def _by(one: Value) -> str:
     if one.source in ("detected", "suggested"):
         return ""  # the source says who
-    return f", by {_KINDS[one.by]}"
+    relayer = one.relayed_by
+    relayed = f", relayed by {relayer.name or _KINDS[relayer.kind]}" if relayer else ""
+    return f", by {_KINDS[one.by]}{shown(relayed)}"
 
 
 def _companion(question: Question, value: str) -> str:

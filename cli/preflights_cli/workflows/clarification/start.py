@@ -9,12 +9,12 @@ import click
 from preflights_cli import answer_options, dialogue
 from preflights_cli.common import Voice, by_option, given, is_terminal, key_option, led, recording
 from preflights_cli.rendering import said
+from preflights_es.core.questions import WrittenQuestion
 from preflights_es.services import sessions
 from preflights_es.services.clarification.sessions import start
 from preflights_es.services.request import Request
 from preflights_es.workflows.clarification import WORKFLOW as CLARIFICATION
 from preflights_es.workflows.clarification.values import Mark
-from preflights_es.workflows.clarification.written import WrittenQuestion
 
 
 def mark_of(*, local: bool, adr: bool) -> Mark:
