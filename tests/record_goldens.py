@@ -20,7 +20,10 @@ from preflights_es.core.artifacts import ArtifactDue, ArtifactWritten, Related
 from preflights_es.core.errors import SessionFaulted
 from preflights_es.core.events import Actor, Decision, Input
 from preflights_es.core.lead import Lead, Setup
+from preflights_es.core.ports import Provider
+from preflights_es.core.questions import WrittenQuestion
 from preflights_es.providers.faults import FaultConfig
+from preflights_es.providers.given import GivenProvider
 from preflights_es.providers.simulated.provider import SimLLMProvider
 from preflights_es.runtime.documents import Documents
 from preflights_es.runtime.performer import PROGRAM
@@ -31,7 +34,11 @@ from preflights_es.services.clarification.clarifications import Clarifications
 from preflights_es.store import jsonl
 from preflights_es.store.memory import MemoryStore
 from preflights_es.workflows.clarification import WORKFLOW
-from preflights_es.workflows.clarification.events import DecisionAcknowledged, DecisionSuperseded
+from preflights_es.workflows.clarification.events import (
+    DecisionAcknowledged,
+    DecisionSuperseded,
+    OptionRecommended,
+)
 from preflights_es.workflows.clarification.simulation import BANK
 from preflights_es.workflows.clarification.state import State
 from preflights_es.workflows.clarification.values import (
@@ -42,6 +49,7 @@ from preflights_es.workflows.clarification.values import (
     LLMContext,
     Mark,
 )
+from preflights_es.workflows.clarification.written import response
 
 FOLDER = Path(__file__).parent.parent / "replays"
 ADA = Actor("user", "Ada Lovelace")
@@ -67,7 +75,7 @@ class Recorder:
         )
         self.documents = Documents(self.runner, root, ("docs/decisions", "docs/tasks"))
         self.order: list[str] = []
-        self.asked = SimLLMProvider(0, bank=BANK)
+        self.asked: Provider = SimLLMProvider(0, bank=BANK)
 
     def by(self, actor: Actor = ADA) -> Clarifications:
         """The project as one actor meets it."""
@@ -387,6 +395,23 @@ def an_agent_chose_the_category(r: Recorder) -> None:
         r.settled(r.by(CLAUDE).answer(handle, given).handle)
 
 
+def an_agent_writes_the_question(r: Recorder) -> None:
+    """With a recommendation, and another that does not count; a person's answer is relayed."""
+    written = WrittenQuestion("Which cache?", ("Redis", "Memcached"), "Caching")
+    r.asked = GivenProvider("agent", response(written, HeuristicsConfig()))
+    lead = Lead("agent", "claude-code 2.1", (("sha256", "00"),))
+    setup = Setup("0.1.0", WORKFLOW.decider, "agent", lead=lead)
+    step = r.by(CLAUDE).open("Speed up the search", setup, HeuristicsConfig())
+    r.order.append(step.handle.session_id)
+    handle = r.settled(step.handle)
+    for option, reason in (("redis", "sessions use it"), ("Hazelcast", "fast"), ("Redis", "TBD")):
+        said = {"option": option, "reason": reason}
+        handle = r.by(CLAUDE).submitted(handle, OptionRecommended, said).handle
+    given = [("custom.caching", ("Memcached",))]
+    handle = r.by(CLAUDE).answer(handle, given, relays=True).handle
+    r.accept(r.accept(handle, CLAUDE))
+
+
 def somebody_else_takes_over(r: Recorder) -> None:
     """Another seed and another version of a prompt; and in a second session the rules."""
     handle = r.led("Keep orders safe", 3)
@@ -430,6 +455,7 @@ GOLDENS: tuple[Callable[[Recorder], None], ...] = (
     text_from_everywhere,
     a_model_leads,
     an_agent_chose_the_category,
+    an_agent_writes_the_question,
     a_model_words_the_question_and_reads_a_second_field,
     a_model_is_asked_once_more,
     a_model_fails_and_the_rules_go_on,

@@ -297,9 +297,10 @@ def _is_another(was: CategoryMatch | None, now: CategoryMatch | None) -> bool:
 
 
 def _after_suggestion(state: State, event: QuestionSuggested) -> State:
-    if state.writer is not None:
+    lead = state.led.lead
+    if state.writer is not None and lead is not None and lead.provider in WRITERS:
         return _after_written(state, event, state.writer)
-    after = _categorized(replace(state, framed=event))
+    after = _categorized(replace(state, framed=event, writer=None))
     found = after.found
     if found is None or found[1].source != "suggested":
         return after

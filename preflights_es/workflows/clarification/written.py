@@ -66,7 +66,7 @@ def trouble(written: WrittenQuestion, text: str, config: HeuristicsConfig) -> st
         return ""
     option, reason = written.recommended
     if _spelled(option, written.options) is None:
-        return f"{_UNASKED}the recommendation {option!r} is none of its options"
+        return f"{_UNASKED}there is no option {option!r} to recommend"
     if is_placeholder(reason):
         return f"{_UNASKED}the recommendation gives no reason"
     return ""
