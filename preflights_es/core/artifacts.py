@@ -45,7 +45,7 @@ class RecordField(Value, frozen=True):
     name: str
     value: str
     source: str
-    """`detected`, `chosen`, `custom`, `typed`, or `suggested` by a model."""
+    """`detected`, `stated`, `chosen`, `custom`, `typed`, or `suggested` by a model."""
     by: ActorKind
     """Who said it; of what a model suggested it says nothing."""
     options: tuple[str, ...] = ()

@@ -93,7 +93,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     actor_kind: ActorKind | None
     """Where it is an agent's or a script's; None lets the terminal decide."""
     language: Language = "en"
-    """Of the sentences that a person reads of a note."""
+    """Of the sentences that a person reads."""
+    is_language_said: bool = False
+    """Whether an option, a variable or a file says it; else the locale does."""
     workflows: Mapping[str, Any] = {}
     """By the name of a workflow that a file has a table for: what it comes to."""
     prices: tuple[PriceTable, ...] = ()
@@ -166,6 +168,7 @@ def load_settings(
     project = named_project or project_of(root, ours)
     kind, name = actor_of(env, *files.first("actor"), cwd)
     named = database or env.get("PREFLIGHTS_DATABASE_URL") or beside(*files.first("database"))
+    spoken = language or env.get("PREFLIGHTS_LANGUAGE")
     return Settings(
         root=root,
         project=project,
@@ -181,6 +184,7 @@ def load_settings(
         source=str(here.source.path) if here else "",
         own=str(mine.source.path) if mine else "",
         language=_language(language, env, *files.first("language")),
+        is_language_said=bool(spoken or files.first("language")[1]),
         keys=keys_of(env),
         **asked_whom(_layers(asked, env, files)),
     )

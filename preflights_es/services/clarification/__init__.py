@@ -10,8 +10,13 @@ from preflights_es.workflows.clarification import WORKFLOW
 
 def start(request: Request, text: str) -> Step:
     """Begin one with an intention."""
-    settings = request.process.settings.of(WORKFLOW)
-    return clarifications_of(request).open(text, request.setup(WORKFLOW), settings)
+    settings = request.process.settings
+    return clarifications_of(request).open(
+        text,
+        request.setup(WORKFLOW),
+        settings.of(WORKFLOW),
+        language=settings.language if settings.is_language_said else None,
+    )
 
 
 def accept(request: Request, handle: Handle, *, by: str | None, expect: int | None) -> Step:

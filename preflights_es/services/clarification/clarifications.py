@@ -19,6 +19,7 @@ from preflights_es.core.errors import (
 from preflights_es.core.events import Actor
 from preflights_es.core.lead import Setup
 from preflights_es.core.text import INTENTION_MAX, one_line, visible
+from preflights_es.core.views import Language
 from preflights_es.runtime.documents import Documents
 from preflights_es.runtime.idempotency import Wanted, answering
 from preflights_es.runtime.runner import CONFLICTS_MAX, Handle, Proposed, Step
@@ -36,7 +37,12 @@ from preflights_es.workflows.clarification.events import (
     ReferenceRenumbered,
 )
 from preflights_es.workflows.clarification.state import State, accepted
-from preflights_es.workflows.clarification.values import HeuristicsConfig, LLMContext, Mark
+from preflights_es.workflows.clarification.values import (
+    Heuristics,
+    HeuristicsConfig,
+    LLMContext,
+    Mark,
+)
 
 KNOWN_MAX: Final = 20  # accepted decisions that a model is told of
 
@@ -65,13 +71,18 @@ class Clarifications(Sessions):
         self,
         intention: str,
         setup: Setup,
-        heuristics: HeuristicsConfig,
+        heuristics: Heuristics | HeuristicsConfig,
         *,
+        language: Language | None = None,
         context: LLMContext | None = None,
         mark: Mark = "",
         supersedes: str | None = None,
     ) -> Step:
         """Begin a session.
+
+        Args:
+            heuristics: what the settings come to, or tables alone.
+            language: of the questions; None where the intention shows it.
 
         Raises:
             Refused: the intention cannot be recorded, or what it supersedes cannot be superseded.
@@ -79,6 +90,7 @@ class Clarifications(Sessions):
         text, redacted = cleaned("the intention", intention.strip(), INTENTION_MAX)
         if not visible(text):
             raise Refused("the intention is empty: say in a sentence what you want to build")
+        chosen = heuristics if isinstance(heuristics, Heuristics) else Heuristics(heuristics)
         former = self.resolved(supersedes) if supersedes else ""
         session_id = self._runner.new_session_id(self._project)
 
@@ -96,7 +108,10 @@ class Clarifications(Sessions):
                 project=self._project,
                 uid=ids.decision_uid(session_id),
                 setup=setup,
-                heuristics=heuristics,
+                heuristics=chosen.tables,
+                pack=chosen.pack,
+                inlined=chosen.inlined,
+                language=language if chosen.pack else None,
                 context=context,
                 mark=mark,
                 supersedes=related,

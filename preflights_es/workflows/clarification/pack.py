@@ -1,4 +1,4 @@
-"""Packs of topics: the product's own heuristics as data, frozen, named and hashed in every session."""
+"""Packs of topics: the product's own heuristics as frozen data, named in every session."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from preflights_es.workflows.clarification.values import (
 )
 
 STANDARD: Final = PackRef(
-    "standard", 1, "0d2908b2c281c2dbc13e04535494eda032b1e10dcb2c7b70b350737d6a84219b"
+    "standard", 1, "ee9a215b7403e54b1f86a0f4490438d3bf53ec522af121c2a699b2474fb6a821"
 )
 """What new sessions begin with; the file is frozen."""
 SHIPPED: Final = (STANDARD,)
@@ -63,7 +63,7 @@ class Topic(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     scope: Scope
     question: Both
     options: tuple[str, ...]
-    title: Both
+    titles: Both
     """Of a record, with `{value}` for what was chosen."""
     options_de: tuple[str, ...] = ()
     """Where options are descriptions and not names of products."""
@@ -84,9 +84,9 @@ class Topic(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             return self.offered(language)[self.options.index(value)]
         return value
 
-    def title_of(self, value: str, language: Language) -> str:
+    def title(self, value: str, language: Language) -> str:
         """The title of the record of a decision."""
-        return self.title.said(language).replace("{value}", value)
+        return self.titles.said(language).replace("{value}", value)
 
     def as_category(self, language: Language) -> Category:
         """The row of the tables that asks for it; topics are found by `topics`, not by keywords."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 import msgspec
 from msgspec.structs import replace
@@ -32,18 +32,30 @@ from preflights_es.workflows.clarification.events import (
     QuestionAsked,
     QuestionSuggested,
     ReferenceRenumbered,
+    TopicsFound,
 )
-from preflights_es.workflows.clarification.rules import Found, Resolved, category_given
+from preflights_es.workflows.clarification.rules import (
+    Found,
+    Resolved,
+    category_given,
+    response_in,
+)
 from preflights_es.workflows.clarification.values import (
     COMPANION,
+    OTHER,
     Answer,
     Category,
     DecisionPatch,
     HeuristicsConfig,
+    LLMResponse,
     Mark,
+    PackRef,
     Provenance,
     SessionSnapshot,
 )
+
+if TYPE_CHECKING:  # imported where a session has a pack: `pack` is data, and its classes cost time
+    from preflights_es.workflows.clarification.pack import Topic
 
 NO_ACTOR = Actor("script")
 
@@ -78,8 +90,13 @@ class State(msgspec.Struct, frozen=True, gc=False):
     known: tuple[Known, ...] = ()
     framed: QuestionSuggested | None = None
     """The model's category and question, while its category holds."""
+    pack: PackRef | None = None
+    """The topics that the session began with; None for the reference."""
+    inlined: str = ""
+    topics: TopicsFound | None = None
+    """What the intention is about, by the pack."""
     detected: str = ""
-    """The category that a word of the intention named, as it was decided then."""
+    """The category that a word of the intention or its topic named, as it was decided then."""
     found: Found | None = None
     """The category, and how it became known: what the rest gives, since everything asks for it."""
     answers: dict[str, Answer] = {}
@@ -125,6 +142,8 @@ def _categorized(state: State) -> State:
 def _category(state: State, answers: dict[str, Answer], detected: str) -> Found | None:
     config, framed = state.heuristics, state.framed
     by_keyword = config.named(detected) if detected else None
+    if detected == OTHER and by_keyword is None:
+        by_keyword = config.other()
     found = category_given(config, answers, by_keyword)
     if framed is None or (found and found[1].source != "detected" and not _frames(framed, found)):
         return found
@@ -175,6 +194,8 @@ def _after_intention(state: State, new: IntentionDeclared) -> State:
         redacted=state.redacted.plus(*new.redacted),
         led=completion_step.opened(new.setup),
         known=new.known,
+        pack=new.pack,
+        inlined=new.inlined,
     )
 
 
@@ -200,6 +221,76 @@ def _after_category(state: State, event: CategoryDetected) -> State:
     provenance = _filed(state.provenance, found)
     category = _category(state, state.answers, name)
     return replace(state, detected=name, provenance=provenance, found=category)
+
+
+def _after_topics(state: State, event: TopicsFound) -> State:
+    from preflights_es.workflows.clarification.pack import tables
+
+    if state.pack is None:
+        return state
+    config = tables(state.pack, state.inlined, event.language, state.heuristics)
+    topic = _topic(state, event)
+    after = replace(state, topics=event)
+    if topic is None or config.named(topic.category) is None:
+        name = OTHER if event.kind != "none" else ""
+        return _categorized(replace(after, heuristics=config, detected=name))
+    narrowed = replace(after, heuristics=_narrowed(config, topic, event), detected=topic.category)
+    key = config.category.id
+    found = Provenance(key, "Category", topic.category, "detected", state.actor.kind)
+    return _categorized(replace(narrowed, provenance=_filed(state.provenance, found)))
+
+
+def _topic(state: State, event: TopicsFound) -> Topic | None:
+    """What the session is about: the first topic that is open, else the first that is stated."""
+    first = event.topics if event.kind == "choice" else [named.topic for named in event.stated]
+    return topics_of(state).get(first[0]) if first else None
+
+
+def topics_of(state: State) -> dict[str, Topic]:
+    """The topics of the session's pack, by id; none without a pack."""
+    from preflights_es.workflows.clarification.pack import loaded
+
+    if state.pack is None:
+        return {}
+    return {topic.id: topic for topic in loaded(state.pack, state.inlined).topics}
+
+
+def stated_by_key(state: State) -> dict[str, str]:
+    """The values that the intention states, by the key of the question they answer."""
+    if state.topics is None:
+        return {}
+    topics, language = topics_of(state), state.topics.language
+    return {
+        topic.key: topic.said(named.value, language)
+        for named in state.topics.stated
+        if (topic := topics.get(named.topic)) is not None
+    }
+
+
+OPTIONS_LEAST: Final = 2  # of a question: with fewer the pack's own are asked
+
+
+def _narrowed(config: HeuristicsConfig, topic: Topic, event: TopicsFound) -> HeuristicsConfig:
+    """The tables, with the options that the intention leaves to the first topic's question."""
+    category = config.named(topic.category)
+    if category is None or category.primary is None:
+        return config
+    gone = [named.value for named in event.replaced if named.topic == topic.id]
+    said = [topic.said(value, event.language) for value in event.between]
+    options = tuple(said or [o for o in category.primary.options if o not in gone])
+    if len(options) < OPTIONS_LEAST or options == category.primary.options:
+        return config
+    other = replace(category, primary=replace(category.primary, options=options))
+    return replace(
+        config, categories=tuple(other if c is category else c for c in config.categories)
+    )
+
+
+def response_of(state: State) -> LLMResponse:
+    """What is due; nothing where the intention holds no decision and none was named."""
+    if state.found is None and state.topics is not None and state.topics.kind == "none":
+        return LLMResponse(progress=1.0)
+    return response_in(state.heuristics, state.answers, state.turn, state.found)
 
 
 def _after_question(state: State, event: QuestionAsked) -> State:
@@ -353,6 +444,7 @@ _AFTER: Final[Mapping[type[Event], Callable[[State, Any], State]]] = {
     AnswersRevised: _after_answers,
     ArtifactWritten: _after_writing,
     CategoryDetected: _after_category,
+    TopicsFound: _after_topics,
     QuestionAsked: _after_question,
     QuestionSuggested: _after_suggestion,
     AnswerAccepted: _after_answer,

@@ -1,7 +1,8 @@
 """Finds many terms in one pass over the words of a text; knows nothing of what they mean.
 
-A term is a word, a beginning (`anmeld*`), an ending (`*suche`), or several words in a row; `..` between
-them stands for at most three words, and `=REST` matches that spelling alone. Terms are written folded.
+A term is a word, a beginning (`anmeld*`), an ending (`*suche`), or several words in a row. `..`
+between them stands for at most three words; `=REST` matches that spelling alone; `^` and `$` are
+the ends of the text. Terms are written folded.
 """
 
 from __future__ import annotations
@@ -83,7 +84,7 @@ class Terms:
         else:
             self._others.setdefault(first, []).append((tail, number))
 
-    def found(self, text: Text) -> list[Hit]:
+    def found(self, text: Text) -> list[Hit]:  # noqa: C901  one loop: calls would cost more
         """All terms of a text, in the order of their first words."""
         words, hits = text.words, list[Hit]()
         alone, spelled, others = self._words, self._spelled, self._others

@@ -12,9 +12,9 @@ from typing import Final, Literal, NamedTuple
 
 from preflights_es.core.events import Value
 from preflights_es.core.views import Language
-from preflights_es.workflows.clarification.pack import Pack
+from preflights_es.workflows.clarification.pack import Pack, loaded
 from preflights_es.workflows.clarification.terms import ENDS, Terms, Text, read
-from preflights_es.workflows.clarification.values import Named
+from preflights_es.workflows.clarification.values import Named, PackRef
 
 WEIGHTS: Final = {"names": 2, "strong": 3, "likely": 2, "weak": 1, "against": -3}
 SURE: Final = 3
@@ -93,9 +93,9 @@ class Index:
 
 
 @lru_cache(maxsize=4)
-def index_of(pack: Pack) -> Index:
-    """The index of a pack, made once a process."""
-    return Index(pack)
+def index_of(ref: PackRef, inlined: str = "") -> Index:
+    """The index of a session's pack, made once a process."""
+    return Index(loaded(ref, inlined))
 
 
 # 2. Weighing ---------------------------------------------------------------------------------
@@ -290,9 +290,7 @@ def _is_taken_away(
     )
 
 
-def _named(
-    parts: list[tuple[_Mention, Part]], wanted: Part, index: Index
-) -> tuple[Named, ...]:
+def _named(parts: list[tuple[_Mention, Part]], wanted: Part, index: Index) -> tuple[Named, ...]:
     named = (Named(index.ids[one.topic], one.value) for one, part in parts if part == wanted)
     return tuple(dict.fromkeys(named))
 

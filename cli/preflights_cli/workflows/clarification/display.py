@@ -56,6 +56,7 @@ _CHANGES = {
 _KINDS = {"user": "a person", "agent": "an agent", "script": "a script"}
 SOURCES = {
     "detected": "named by the intention",
+    "stated": "stated in the intention",
     "chosen": "chosen",
     "custom": "in own words",
     "typed": "in own words",
@@ -82,6 +83,10 @@ def fields(handle: Handle) -> dict[str, Any]:
         "progress": view.progress,
         "patch": msgspec.to_builtins(view.patch),
         "provenance": [{**msgspec.to_builtins(p), "by": _kind(p)} for p in view.provenance],
+        "stated": msgspec.to_builtins(view.stated),
+        "topics": list(view.topics),
+        "replaced": msgspec.to_builtins(view.replaced),
+        "language": view.language,
         "kind": view.kind,
         "uid": view.uid,
         "number": view.number,
@@ -116,6 +121,23 @@ def describe(voice: Voice, handle: Handle, status: str) -> None:
         voice.say(f"  superseded by {by.uid[-SHORT:]}: {shown(one_line(by.title))}")
 
 
+def tell_found(voice: Voice, handle: Handle) -> None:
+    """What the intention states, and what else it is about: nothing of it is asked again."""
+    view, id_ = view_of(handle), short(handle.session_id)
+    taken = {one.key for one in view.provenance if one.source == "stated"}
+    for one in view.stated:
+        said = shown(f"{one.category} {one.field}: {one.value}")
+        if one.key in taken:
+            change = f"`preflights revise {id_} {one.key}=...` changes it."
+            voice.hint(f"Stated in the intention: {said}. {change}")
+    others = [shown(f"{one.category} {one.field}: {one.value}") for one in view.stated]
+    others = [said for one, said in zip(view.stated, others, strict=True) if one.key not in taken]
+    if others:
+        voice.hint(f"Also stated: {', '.join(others)}. `preflights start` records each.")
+    if further := [topic for topic in view.topics if topic != view.topic]:
+        voice.hint(f"Also found: {shown(', '.join(further))}. `preflights start` each.")
+
+
 def hint(handle: Handle, status: str) -> str:
     """What may come next."""
     id_ = short(handle.session_id)
@@ -148,7 +170,7 @@ def _kind(one: Provenance) -> str:
 
 
 def _by(one: Provenance) -> str:
-    if one.source in ("detected", "suggested"):
+    if one.source in ("detected", "stated", "suggested"):
         return ""  # the source says who
     return f", by {_KINDS[one.by]}"
 

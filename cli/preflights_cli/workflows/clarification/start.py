@@ -14,6 +14,7 @@ from preflights_cli.common import (
     given,
     is_terminal,
     key_option,
+    language_option,
     led,
     recording,
     tell_name,
@@ -21,6 +22,7 @@ from preflights_cli.common import (
 from preflights_cli.filing import filed
 from preflights_cli.opening import begin
 from preflights_cli.rendering import is_refusal, said
+from preflights_cli.workflows.clarification import display
 from preflights_es.runtime.runner import Step
 from preflights_es.runtime.sessions import recalled
 from preflights_es.services.clarification.clarifications import clarifications_of
@@ -68,6 +70,7 @@ def _refuse_own(flags: Mapping[str, bool], supersedes: str | None) -> None:
 @click.option(
     "--strict", is_flag=True, help="If the model fails, wait; do not go on with the rules."
 )
+@language_option
 @key_option
 @led
 @recording
@@ -113,15 +116,20 @@ def start_command(
     app.process.documents.check_folders()
     finish_pending(app, voice)
     tell_name(app, voice)
+    settings = app.process.settings
     step = clarifications_of(app).open(
         intention[0],
         app.setup(CLARIFICATION, strict=strict),
-        app.process.settings.of(CLARIFICATION),
+        settings.of(CLARIFICATION),
+        language=settings.language if settings.is_language_said else None,
         mark=mark,
         supersedes=supersedes,
     )
+    is_new = not recalled(step)
     if wanted:
         step = app.sessions.answer(step.handle, wanted)
+    if is_new:
+        display.tell_found(voice, step.handle)
     if is_terminal() and not (voice.as_json or no_input):
         step = app.sessions.converse(step)
         return dialogue.run(app, voice, step, accepting=accepting, by=by)
