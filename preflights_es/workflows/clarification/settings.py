@@ -12,6 +12,8 @@ from preflights_es.core.questions import is_placeholder
 from preflights_es.core.settings_table import SettingsTable, Source
 from preflights_es.core.text import line_trouble
 from preflights_es.workflows.clarification.pack import NO_TABLES, STANDARD, Pack, tables
+from preflights_es.workflows.clarification.terms import is_readable
+from preflights_es.workflows.clarification.topics import terms_of
 from preflights_es.workflows.clarification.values import (
     COMPANION,
     OTHER,
@@ -86,6 +88,9 @@ def _own_pack(source: Source, path: str) -> tuple[PackRef, str]:
         pack = msgspec.json.decode(text, type=Pack)
     except msgspec.MsgspecError as error:
         raise source.wrong(at, f"{path!r} is no pack: {error}") from error
+    unread = [term for term in terms_of(pack) if not is_readable(term)]
+    if unread:
+        raise source.wrong(at, f"{path!r}: the term {unread[0]!r} would never be found")
     return PackRef(pack.name, pack.version, sha256(text.encode()).hexdigest()), text
 
 
@@ -106,6 +111,8 @@ def _said_otherwise(
 
 def _tables(source: Source, table: ClarificationTable, base: HeuristicsConfig) -> HeuristicsConfig:
     """Tables with what the file replaces or adds."""
+    if len(table.categories) > LIST_MAX:
+        raise source.wrong(("clarification", "categories"), f"at most {LIST_MAX} are taken")
     merged = {category.name: category for category in base.categories}
     given_names: set[str] = set()
     for name, given in table.categories.items():
@@ -230,8 +237,6 @@ def _check_list(source: Source, at: tuple[str, ...], values: tuple[str, ...]) ->
 
 def _check_keys(source: Source, config: HeuristicsConfig) -> None:
     """Every key answers one question, so that no answer is filed under another field."""
-    if len(config.categories) > LIST_MAX:
-        raise source.wrong(("clarification", "categories"), f"at most {LIST_MAX} are taken")
     seen = {config.category.id: "Category", config.description.id: "Description"}
     for category in config.categories:
         for field in category.fields():

@@ -51,6 +51,14 @@ def read(text: str) -> Text:
     return Text(folded("\0".join(typed)).split("\0"), typed)
 
 
+def is_readable(term: str) -> bool:
+    """Whether a text can hold a term: it is folded, and its beginnings are long enough."""
+    if term.startswith("="):
+        return len(term) > 1 and term == term.strip()
+    stems = [part.strip("*") for part in term.split() if "*" in part]
+    return bool(term) and term == folded(term) and all(len(stem) >= STEM for stem in stems)
+
+
 class Terms:
     """An index of terms; each is a number that the caller knows the meaning of."""
 
@@ -71,13 +79,13 @@ class Terms:
                 self._add(term, number)
 
     def _add(self, term: str, number: int) -> None:
-        first, *rest = term.split(" ")
+        first, *rest = term.split() or [""]
         tail = tuple(rest)
-        if first[0] == "=":
+        if first.startswith("="):
             self._spelled.setdefault(folded(first[1:]), []).append((first[1:], number))
-        elif first[-1] == "*":
+        elif first.endswith("*"):
             self._beginnings.setdefault(first[:STEM], []).append((first[:-1], tail, number))
-        elif first[0] == "*":
+        elif first.startswith("*"):
             self._endings.setdefault(first[-STEM:], []).append((first[1:], tail, number))
         elif rest and rest[0].isalnum():
             self._pairs.setdefault((first, rest[0]), []).append((tail[1:], number))

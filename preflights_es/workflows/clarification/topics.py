@@ -70,9 +70,10 @@ class Index:
         for word in pack.languages["en"]:
             self.lean[word] = self.lean.get(word, 0) - 1
         self.meanings: list[_Meaning] = []
-        self.terms = Terms(self._listed(pack))
+        self.terms = Terms(self.listed(pack))
 
-    def _listed(self, pack: Pack) -> Iterator[str]:
+    def listed(self, pack: Pack) -> Iterator[str]:
+        """The terms, while their meanings are noted in the same order."""
         groups = [topic.words for topic in pack.topics] + [getattr(pack, name) for name in _GROUPS]
         for group, words in enumerate(groups):
             for name, weight in WEIGHTS.items():
@@ -90,6 +91,11 @@ class Index:
     def _meant(self, terms: tuple[str, ...], meaning: _Meaning) -> tuple[str, ...]:
         self.meanings += [meaning] * len(terms)
         return terms
+
+
+def terms_of(pack: Pack) -> list[str]:
+    """Every term of a pack."""
+    return list(Index(pack).listed(pack))
 
 
 @lru_cache(maxsize=4)
