@@ -18,7 +18,7 @@ from preflights_es.workflows.clarification.values import (
 )
 
 STANDARD: Final = PackRef(
-    "standard", 1, "ee9a215b7403e54b1f86a0f4490438d3bf53ec522af121c2a699b2474fb6a821"
+    "standard", 1, "8989c38ad9a432ef3717af90ea7a5d9f9cb8429d36358d454530f4b93cea50ed"
 )
 """What new sessions begin with; the file is frozen."""
 SHIPPED: Final = (STANDARD,)

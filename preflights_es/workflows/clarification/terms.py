@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterable
-from typing import Final, NamedTuple
+from itertools import pairwise
+from typing import Final, NamedTuple, TypeVar
 
 from preflights_es.core.late_pattern import late_pattern
 
@@ -17,7 +18,6 @@ GAP_MAX: Final = 3  # words that `..` may stand for
 STEM: Final = 4  # letters by which beginnings and endings are looked up; none is shorter
 
 _PIECE: Final = late_pattern(r"\w+|[-=]>|\u2192|[.!?;](?=\s)|\n")
-_UMLAUTS: Final = str.maketrans({"\u00e4": "ae", "\u00f6": "oe", "\u00fc": "ue"})
 
 START: Final = "^"
 STOP: Final = "$"
@@ -40,7 +40,10 @@ class Text(NamedTuple):
 
 def folded(text: str) -> str:
     """In one case, with umlauts as two letters, so that both ways to type them agree."""
-    return text.casefold().translate(_UMLAUTS)
+    plain = text.casefold()
+    if plain.isascii():
+        return plain
+    return plain.replace("\u00e4", "ae").replace("\u00f6", "oe").replace("\u00fc", "ue")
 
 
 def read(text: str) -> Text:
@@ -55,8 +58,10 @@ def is_readable(term: str) -> bool:
     """Whether a text can hold a term: it is folded, and its beginnings are long enough."""
     if term.startswith("="):
         return len(term) > 1 and term == term.strip()
-    stems = [part.strip("*") for part in term.split() if "*" in part]
-    return bool(term) and term == folded(term) and all(len(stem) >= STEM for stem in stems)
+    parts = term.split()
+    if not parts or term != folded(" ".join(parts)) or not all(part.strip("*") for part in parts):
+        return False
+    return "*" not in parts[0] or len(parts[0].strip("*")) >= STEM
 
 
 class Terms:
@@ -66,15 +71,16 @@ class Terms:
         """Args:
         terms: in the order of their numbers.
         """
-        self._words: dict[str, tuple[int, ...]] = {}
-        self._spelled: dict[str, list[tuple[str, int]]] = {}
+        self._alone: dict[str, list[int]] = {}
         self._pairs: dict[tuple[str, str], list[_Tail]] = {}
+        """By the first two words."""
         self._others: dict[str, list[_Tail]] = {}
+        self._spelled: dict[str, list[tuple[str, int]]] = {}
         self._beginnings: dict[str, list[_Stem]] = {}
         self._endings: dict[str, list[_Stem]] = {}
         for number, term in enumerate(terms):
             if term.isalnum():
-                self._words[term] = (*self._words.get(term, ()), number)
+                _put(self._alone, term, number)
             else:
                 self._add(term, number)
 
@@ -82,51 +88,58 @@ class Terms:
         first, *rest = term.split() or [""]
         tail = tuple(rest)
         if first.startswith("="):
-            self._spelled.setdefault(folded(first[1:]), []).append((first[1:], number))
+            _put(self._spelled, folded(first[1:]), (first[1:], number))
         elif first.endswith("*"):
-            self._beginnings.setdefault(first[:STEM], []).append((first[:-1], tail, number))
+            _put(self._beginnings, first[:STEM], (first[:-1], tail, number))
         elif first.startswith("*"):
-            self._endings.setdefault(first[-STEM:], []).append((first[1:], tail, number))
+            _put(self._endings, first[-STEM:], (first[1:], tail, number))
         elif rest and rest[0].isalnum():
-            self._pairs.setdefault((first, rest[0]), []).append((tail[1:], number))
+            _put(self._pairs, (first, rest[0]), (tail[1:], number))
         else:
-            self._others.setdefault(first, []).append((tail, number))
+            _put(self._others, first, (tail, number))
 
-    def found(self, text: Text) -> list[Hit]:  # noqa: C901  one loop: calls would cost more
-        """All terms of a text, in the order of their first words."""
-        words, hits = text.words, list[Hit]()
-        alone, spelled, others = self._words, self._spelled, self._others
-        pairs, beginnings, endings = self._pairs, self._beginnings, self._endings
-        add, last = hits.append, ""
-        for at, word in enumerate(words):
-            if word in alone:
-                hits += [(at, at + 1, number) for number in alone[word]]
-            if (last, word) in pairs:
-                for tail, number in pairs[last, word]:
-                    if end := _matched(words, at + 1, tail):
-                        add((at - 1, end, number))
-            if word in others:
-                for tail, number in others[word]:
-                    if end := _matched(words, at + 1, tail):
-                        add((at, end, number))
-            if (key := word[:STEM]) in beginnings:
-                for stem, tail, number in beginnings[key]:
-                    if word.startswith(stem) and (end := _matched(words, at + 1, tail)):
-                        add((at, end, number))
-            if (key := word[-STEM:]) in endings:
-                for stem, tail, number in endings[key]:
-                    if word.endswith(stem) and (end := _matched(words, at + 1, tail)):
-                        add((at, end, number))
-            if word in spelled:
-                for spelling, number in spelled[word]:
-                    if text.typed[at] == spelling:
-                        add((at, at + 1, number))
-            last = word
+    def found(self, text: Text) -> list[Hit]:
+        """All terms of a text, in no order."""
+        words, typed = text
+        each = range(len(words))
+        alone, pairs, others, spelled = self._alone, self._pairs, self._others, self._spelled
+        hits = [(at, at + 1, n) for at in each if (word := words[at]) in alone for n in alone[word]]
+        for at, pair in enumerate(pairwise(words)):
+            if pair in pairs:
+                hits += _tailed(words, at, at + 2, pairs[pair])
+        for at in [at for at in each if words[at] in others]:
+            hits += _tailed(words, at, at + 1, others[words[at]])
+        for at in [at for at in each if words[at] in spelled]:
+            hits += [(at, at + 1, n) for said, n in spelled[words[at]] if typed[at] == said]
+        beginnings, endings = self._beginnings, self._endings
+        for at in [at for at in each if words[at][:STEM] in beginnings]:
+            stems = beginnings[words[at][:STEM]]
+            tails = [(tail, n) for stem, tail, n in stems if words[at].startswith(stem)]
+            hits += _tailed(words, at, at + 1, tails)
+        for at in [at for at in each if words[at][-STEM:] in endings]:
+            stems = endings[words[at][-STEM:]]
+            tails = [(tail, n) for stem, tail, n in stems if words[at].endswith(stem)]
+            hits += _tailed(words, at, at + 1, tails)
         return hits
 
 
+Key = TypeVar("Key")
+Item = TypeVar("Item")
+
+
+def _put(table: dict[Key, list[Item]], key: Key, item: Item) -> None:
+    if key in table:
+        table[key].append(item)
+    else:
+        table[key] = [item]
+
+
+def _tailed(words: list[str], start: int, at: int, tails: list[_Tail]) -> list[Hit]:
+    return [(start, end, number) for tail, number in tails if (end := _matched(words, at, tail))]
+
+
 def _matched(words: list[str], at: int, tail: tuple[str, ...]) -> int:
-    """Where the rest of a term ends, or 0."""
+    """Where the rest of a term ends, or 0; the last word of a text is its end."""
     for i, wanted in enumerate(tail):
         if wanted == "..":
             return _matched_behind(words, at, tail[i + 1 :])

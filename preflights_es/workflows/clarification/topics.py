@@ -66,9 +66,8 @@ class Index:
     def __init__(self, pack: Pack) -> None:
         self.ids = [topic.id for topic in pack.topics]
         self.skipped = frozenset(pack.roles.skipped)
-        self.lean = dict.fromkeys(pack.languages["de"], 1)
-        for word in pack.languages["en"]:
-            self.lean[word] = self.lean.get(word, 0) - 1
+        self.english = frozenset(pack.languages["en"])
+        self.german = frozenset(pack.languages["de"])
         self.meanings: list[_Meaning] = []
         self.terms = Terms(self.listed(pack))
 
@@ -175,7 +174,8 @@ def _is_near(at: int, others: list[int]) -> bool:
 
 
 def _language(text: Text, index: Index) -> Language:
-    lean = sum([index.lean[word] for word in text.words if word in index.lean])
+    words = set(text.words)
+    lean = len(words & index.german) - len(words & index.english)
     return "de" if lean > 0 or (not lean and _has_umlaut(text)) else "en"
 
 
@@ -226,6 +226,8 @@ def _kept(mentions: list[_Mention], scores: list[int]) -> list[_Mention]:
 
 def _is_upgrade(words: list[str]) -> bool:
     """Whether a number is followed by another: a new version is no decision between options."""
+    if _TO.isdisjoint(words):
+        return False
     for at, word in enumerate(words):
         if word in _TO and at > 2 and words[at - 1].isdecimal():
             return any(near.isdecimal() for near in words[at + 1 : at + 3])
