@@ -1,4 +1,4 @@
-"""Pack `standard.v1` asks well on the four fifths of the corpus that its words were written with."""
+"""Pack `standard.v1` asks well on the four fifths of the corpus that words are written with."""
 
 from __future__ import annotations
 

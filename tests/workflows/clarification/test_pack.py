@@ -10,13 +10,12 @@ from preflights_es.workflows.clarification.pack import (
     NO_TABLES,
     SHIPPED,
     STANDARD,
-    PackRef,
     loaded,
     tables,
 )
 from preflights_es.workflows.clarification.terms import is_readable
 from preflights_es.workflows.clarification.topics import terms_of
-from preflights_es.workflows.clarification.values import HeuristicsConfig
+from preflights_es.workflows.clarification.values import HeuristicsConfig, PackRef
 
 FOLDER = Path(clarification.__file__).parent / "packs"
 
