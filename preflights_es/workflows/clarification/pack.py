@@ -18,7 +18,7 @@ from preflights_es.workflows.clarification.values import (
 )
 
 STANDARD: Final = PackRef(
-    "standard", 1, "8989c38ad9a432ef3717af90ea7a5d9f9cb8429d36358d454530f4b93cea50ed"
+    "standard", 1, "d0bceee2a46393e67238fba788fdab3120e64ab6f4ef79deb0ba58aafa91e391"
 )
 """What new sessions begin with; the file is frozen."""
 SHIPPED: Final = (STANDARD,)

@@ -148,7 +148,7 @@ def find(intention: str, index: Index, language: Language | None = None) -> Foun
         scores[mention.topic] += _HINTS[part] * (mention.topic not in wanted)
     for topic in {topic for at, topic in seen.called if _is_near(at, seen.asked)}:
         scores[topic] += 1
-    least = SURE if begin or decision >= LIKELY else SURE + task
+    least = SURE if begin or decision >= LIKELY else SURE + LIKELY + task
     sure = [t for t in range(count) if scores[t] >= least and t not in wanted]
     sure.sort(key=lambda topic: -scores[topic])
     left = [*between, *(t for t in sure if t not in between)]
