@@ -182,13 +182,35 @@ def _answered(state: State, new: AnswersGiven | AnswersRevised) -> Decisions:
     decisions: list[Decision] = []
     after = evolve(state, new)
     for given, other in _in_order(state, new.answers):
-        verdict = _verdict(after, given, other, revising=revising)
-        decisions.append(verdict)
-        after = evolve(after, verdict)
+        named = _named(after, given.key)
+        verdict = _verdict(reduce(evolve, named, after), given, other, revising=revising)
+        taken = (*named, verdict) if isinstance(verdict, AnswerAccepted) else (verdict,)
+        decisions += taken
+        after = reduce(evolve, taken, after)
     said = _stated(after)  # of a category that was just named
     return (*decisions, *said, *_next(reduce(evolve, said, after))) or (
         AnswerRefused(key="", reason="blank"),
     )
+
+
+def _named(state: State, key: str) -> tuple[AnswerAccepted, ...]:
+    """The category that an answer to one of its keys names, where a pack found another or none."""
+    config = state.heuristics
+    if state.topics is None or config.category.id in state.answers or key in _known_fields(state):
+        return ()
+    for category in config.categories:
+        if any(field.id == key for field in category.fields()):
+            name = category.name
+            return (
+                AnswerAccepted(
+                    key=config.category.id,
+                    answer=name,
+                    field="Category",
+                    value=name,
+                    source="chosen",
+                ),
+            )
+    return ()
 
 
 def _in_order(

@@ -128,6 +128,15 @@ def test_a_value_of_another_category_answers_when_that_is_chosen() -> None:
     assert state.patch == POSTGRES
 
 
+def test_an_answer_names_its_category() -> None:
+    for intention in ("Fix the typo", "Make it faster", "Add search", "Use Kafka"):
+        state = after(by_pack(intention), answered(db_type="MySQL"))
+        assert state.patch == DecisionPatch("Database", (("Type", "MySQL"),))
+    refused = after(by_pack("Add search"), answered(db_type="TBD"))
+    assert refused.question is not None
+    assert refused.question.id == "search_engine"
+
+
 def test_a_keyword_of_the_team_decides_before_a_topic() -> None:
     oven = Category("Oven", ("oven",), Field("Kind", "oven", "Which oven?", ("Gas", "Electric")))
     tables = HeuristicsConfig(categories=(oven,), menu=())
