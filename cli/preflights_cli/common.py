@@ -157,7 +157,7 @@ by_option = click.option(
 
 
 language_option = click.option(
-    "--language", metavar="LANGUAGE", help="Language of sentences: de or en; default: the locale."
+    "--language", metavar="LANGUAGE", help="Language of sentences: de or en."
 )
 
 PROVIDER_OPTIONS = ("provider", "model", "base_url", "seed", "faults")

@@ -405,7 +405,7 @@ def test_the_fields_of_a_note_are_those_that_are_documented(shop: Project) -> No
 
 
 def test_the_fields_of_a_replay_are_those_that_are_documented(shop: Project) -> None:
-    shop.started_session()
+    assert shop.call("start", "Add login", "--no-input").code == 3
     folder = Path(__file__).parent
     buggy = ("python", str(folder / "buggy.py"))
     diverging = ("python", str(folder / "diverging.py"))
