@@ -83,6 +83,7 @@ class Terms:
                 _put(self._alone, term, number)
             else:
                 self._add(term, number)
+        self._rare = self._others.keys() | self._spelled.keys()
 
     def _add(self, term: str, number: int) -> None:
         first, *rest = term.split() or [""]
@@ -102,15 +103,17 @@ class Terms:
         """All terms of a text, in no order."""
         words, typed = text
         each = range(len(words))
+        hits: list[Hit] = []
         alone, pairs, others, spelled = self._alone, self._pairs, self._others, self._spelled
-        hits = [(at, at + 1, n) for at in each if (word := words[at]) in alone for n in alone[word]]
-        for at, pair in enumerate(pairwise(words)):
-            if pair in pairs:
-                hits += _tailed(words, at, at + 2, pairs[pair])
-        for at in [at for at in each if words[at] in others]:
-            hits += _tailed(words, at, at + 1, others[words[at]])
-        for at in [at for at in each if words[at] in spelled]:
-            hits += [(at, at + 1, n) for said, n in spelled[words[at]] if typed[at] == said]
+        for at in [at for at in each if words[at] in alone]:
+            hits += [(at, at + 1, n) for n in alone[words[at]]]
+        for at, pair in [(at, pair) for at, pair in enumerate(pairwise(words)) if pair in pairs]:
+            hits += _tailed(words, at, at + 2, pairs[pair])
+        rare = self._rare & set(words)
+        for at in [at for at in each if words[at] in rare]:
+            word = words[at]
+            hits += _tailed(words, at, at + 1, others.get(word, []))
+            hits += [(at, at + 1, n) for said, n in spelled.get(word, ()) if typed[at] == said]
         beginnings, endings = self._beginnings, self._endings
         for at in [at for at in each if words[at][:STEM] in beginnings]:
             stems = beginnings[words[at][:STEM]]
