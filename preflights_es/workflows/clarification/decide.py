@@ -33,13 +33,8 @@ from preflights_es.workflows.clarification.events import (
     ReferenceRenumbered,
     TopicsFound,
 )
-from preflights_es.workflows.clarification.state import (
-    State,
-    accepted,
-    evolve,
-    response_of,
-    stated_by_key,
-)
+from preflights_es.workflows.clarification.state import State, accepted, evolve
+from preflights_es.workflows.clarification.stated import response_of, stated_by_key
 from preflights_es.workflows.clarification.values import (
     COMPANION,
     OTHER_OPTION,

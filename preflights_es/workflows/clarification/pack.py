@@ -9,6 +9,7 @@ from typing import Final
 import msgspec
 
 from preflights_es.core.views import Language
+from preflights_es.workflows.clarification.events import TopicsFound
 from preflights_es.workflows.clarification.values import (
     Category,
     Field,
@@ -188,3 +189,30 @@ NO_TABLES: Final = HeuristicsConfig(categories=(), menu=())
 
 def _said(own: Field, default: Field, question: str) -> Field:
     return msgspec.structs.replace(own, question=question) if own == default else own
+
+
+def asked_topic(pack: Pack, event: TopicsFound) -> Topic | None:
+    """What a session is about: the first topic that is open, else the first that is stated."""
+    first = event.topics if event.kind == "choice" else [named.topic for named in event.stated]
+    return next((topic for topic in pack.topics if first and topic.id == first[0]), None)
+
+
+OPTIONS_LEAST: Final = 2  # of a question: with fewer the pack's own are asked
+
+
+def narrowed(config: HeuristicsConfig, topic: Topic, event: TopicsFound) -> HeuristicsConfig:
+    """The tables, with the options that the intention leaves to the first topic's question."""
+    category = config.named(topic.category)
+    if category is None or category.primary is None:
+        return config
+    gone = [named.value for named in event.replaced if named.topic == topic.id]
+    said = [topic.said(value, event.language) for value in event.between]
+    options = tuple(said or [o for o in category.primary.options if o not in gone])
+    if len(options) < OPTIONS_LEAST or options == category.primary.options:
+        return config
+    other = msgspec.structs.replace(
+        category, primary=msgspec.structs.replace(category.primary, options=options)
+    )
+    return msgspec.structs.replace(
+        config, categories=tuple(other if c is category else c for c in config.categories)
+    )

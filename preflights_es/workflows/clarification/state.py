@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import Any, Final, Literal
 
 import msgspec
 from msgspec.structs import replace
@@ -38,7 +38,6 @@ from preflights_es.workflows.clarification.rules import (
     Found,
     Resolved,
     category_given,
-    response_in,
 )
 from preflights_es.workflows.clarification.values import (
     COMPANION,
@@ -47,15 +46,11 @@ from preflights_es.workflows.clarification.values import (
     Category,
     DecisionPatch,
     HeuristicsConfig,
-    LLMResponse,
     Mark,
     PackRef,
     Provenance,
     SessionSnapshot,
 )
-
-if TYPE_CHECKING:  # imported where a session has a pack: `pack` is data, and its classes cost time
-    from preflights_es.workflows.clarification.pack import Topic
 
 NO_ACTOR = Actor("script")
 
@@ -224,73 +219,20 @@ def _after_category(state: State, event: CategoryDetected) -> State:
 
 
 def _after_topics(state: State, event: TopicsFound) -> State:
-    from preflights_es.workflows.clarification.pack import tables
+    from preflights_es.workflows.clarification.pack import asked_topic, loaded, narrowed, tables
 
     if state.pack is None:
         return state
     config = tables(state.pack, state.inlined, event.language, state.heuristics)
-    topic = _topic(state, event)
+    topic = asked_topic(loaded(state.pack, state.inlined), event)
     after = replace(state, topics=event)
     if topic is None or config.named(topic.category) is None:
         name = OTHER if event.kind != "none" else ""
         return _categorized(replace(after, heuristics=config, detected=name))
-    narrowed = replace(after, heuristics=_narrowed(config, topic, event), detected=topic.category)
+    named = replace(after, heuristics=narrowed(config, topic, event), detected=topic.category)
     key = config.category.id
     found = Provenance(key, "Category", topic.category, "detected", state.actor.kind)
-    return _categorized(replace(narrowed, provenance=_filed(state.provenance, found)))
-
-
-def _topic(state: State, event: TopicsFound) -> Topic | None:
-    """What the session is about: the first topic that is open, else the first that is stated."""
-    first = event.topics if event.kind == "choice" else [named.topic for named in event.stated]
-    return topics_of(state).get(first[0]) if first else None
-
-
-def topics_of(state: State) -> dict[str, Topic]:
-    """The topics of the session's pack, by id; none without a pack."""
-    from preflights_es.workflows.clarification.pack import loaded
-
-    if state.pack is None:
-        return {}
-    return {topic.id: topic for topic in loaded(state.pack, state.inlined).topics}
-
-
-def stated_by_key(state: State) -> dict[str, str]:
-    """The values that the intention states, by the key of the question they answer."""
-    if state.topics is None:
-        return {}
-    topics, language = topics_of(state), state.topics.language
-    return {
-        topic.key: topic.said(named.value, language)
-        for named in state.topics.stated
-        if (topic := topics.get(named.topic)) is not None
-    }
-
-
-OPTIONS_LEAST: Final = 2  # of a question: with fewer the pack's own are asked
-
-
-def _narrowed(config: HeuristicsConfig, topic: Topic, event: TopicsFound) -> HeuristicsConfig:
-    """The tables, with the options that the intention leaves to the first topic's question."""
-    category = config.named(topic.category)
-    if category is None or category.primary is None:
-        return config
-    gone = [named.value for named in event.replaced if named.topic == topic.id]
-    said = [topic.said(value, event.language) for value in event.between]
-    options = tuple(said or [o for o in category.primary.options if o not in gone])
-    if len(options) < OPTIONS_LEAST or options == category.primary.options:
-        return config
-    other = replace(category, primary=replace(category.primary, options=options))
-    return replace(
-        config, categories=tuple(other if c is category else c for c in config.categories)
-    )
-
-
-def response_of(state: State) -> LLMResponse:
-    """What is due; nothing where the intention holds no decision and none was named."""
-    if state.found is None and state.topics is not None and state.topics.kind == "none":
-        return LLMResponse(progress=1.0)
-    return response_in(state.heuristics, state.answers, state.turn, state.found)
+    return _categorized(replace(named, provenance=_filed(state.provenance, found)))
 
 
 def _after_question(state: State, event: QuestionAsked) -> State:

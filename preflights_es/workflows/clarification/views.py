@@ -12,13 +12,8 @@ from preflights_es.core.events import Event, Value
 from preflights_es.core.text import one_line
 from preflights_es.core.views import Language, View, taken_out
 from preflights_es.workflows.clarification import rules
-from preflights_es.workflows.clarification.state import (
-    State,
-    accepted,
-    evolve,
-    response_of,
-    topics_of,
-)
+from preflights_es.workflows.clarification.state import State, accepted, evolve
+from preflights_es.workflows.clarification.stated import response_of, topics_of
 from preflights_es.workflows.clarification.values import (
     DecisionPatch,
     Hint,
