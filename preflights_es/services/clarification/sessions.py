@@ -51,11 +51,11 @@ def start(
     request.process.documents.check_folders()
     request.finish_pending()
     request.notice_name()
-    settings = request.process.settings.of(WORKFLOW)
-    setup = (
-        asking(request, written, settings) if written else request.setup(WORKFLOW, strict=strict)
-    )
-    step = own.open(text, setup, settings, mark=mark, supersedes=supersedes)
+    settings = request.process.settings
+    tables = settings.of(WORKFLOW)
+    setup = asking(request, written, tables) if written else request.setup(WORKFLOW, strict=strict)
+    language = settings.language if settings.is_language_said else None
+    step = own.open(text, setup, tables, language=language, mark=mark, supersedes=supersedes)
     if written:
         step = recommended(own, step, written)
     if answers:

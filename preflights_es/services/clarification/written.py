@@ -16,14 +16,16 @@ from preflights_es.services.clarification.clarifications import Clarifications
 from preflights_es.services.request import Request
 from preflights_es.workflows.clarification import WORKFLOW
 from preflights_es.workflows.clarification.events import OptionRecommended
-from preflights_es.workflows.clarification.values import HeuristicsConfig
-from preflights_es.workflows.clarification.written import response, trouble
+from preflights_es.workflows.clarification.values import Heuristics, HeuristicsConfig
+from preflights_es.workflows.clarification.written import response, tables_of, trouble
 
 UNNAMED = "unknown"
 """The model of an agent that does not say its name."""
 
 
-def asking(request: Request, written: WrittenQuestion, config: HeuristicsConfig) -> Setup:
+def asking(
+    request: Request, written: WrittenQuestion, chosen: Heuristics | HeuristicsConfig
+) -> Setup:
     """What a session records of the writer; the request gives the question when it is asked.
 
     Raises:
@@ -32,6 +34,7 @@ def asking(request: Request, written: WrittenQuestion, config: HeuristicsConfig)
     said = (written.question, written.topic, *written.options, *(written.recommended or ()))
     for text in said:
         cleaned("the question", text, ANSWER_MAX)
+    config = tables_of(chosen)
     text = response(written, config)
     kinds = {kind for one in said for kind in redact(one).kinds}
     if kinds or response_redacted(text) != text:

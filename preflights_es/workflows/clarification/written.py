@@ -19,7 +19,7 @@ from preflights_es.workflows.clarification.events import (
 )
 from preflights_es.workflows.clarification.lead import clarify_violations
 from preflights_es.workflows.clarification.state import State
-from preflights_es.workflows.clarification.values import OTHER, HeuristicsConfig
+from preflights_es.workflows.clarification.values import OTHER, Heuristics, HeuristicsConfig
 
 TOPIC: Final = "Decision"
 """The field of a question whose topic is not said."""
@@ -41,6 +41,17 @@ def response(written: WrittenQuestion, config: HeuristicsConfig) -> str:
         "own": own,
     }
     return encoded(answer).decode()
+
+
+def tables_of(chosen: Heuristics | HeuristicsConfig) -> HeuristicsConfig:
+    """The categories of a session that begins with these."""
+    if isinstance(chosen, HeuristicsConfig):
+        return chosen
+    if chosen.pack is None:
+        return chosen.tables
+    from preflights_es.workflows.clarification.pack import tables
+
+    return tables(chosen.pack, chosen.inlined, "en", chosen.tables)
 
 
 def _slug(topic: str) -> str:
