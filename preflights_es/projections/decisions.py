@@ -54,7 +54,7 @@ def rows(read: Read) -> tuple[Row, ...]:
     )
 
 
-DECISIONS: Final = Projection(name="decisions", version=2, rows=rows)
+DECISIONS: Final = Projection(name="decisions", version=3, rows=rows)
 
 _decoder = msgspec.json.Decoder(Decided)
 

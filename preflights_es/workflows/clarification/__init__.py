@@ -26,7 +26,7 @@ def _settings() -> SettingsTable:
 WORKFLOW: Workflow[State] = Workflow(
     name="clarification",
     package=__name__,
-    decider="clarification/2",
+    decider="clarification/3",
     events=EVENTS,
     initial=State(),
     decide=decide,

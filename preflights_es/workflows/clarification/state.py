@@ -14,7 +14,9 @@ from preflights_es.core.completion_step import Led
 from preflights_es.core.events import Actor, Event, Input
 from preflights_es.core.growing import Growing
 from preflights_es.core.lead import FellBack
+from preflights_es.core.rationale import Rationale
 from preflights_es.core.views import Question
+from preflights_es.workflows.clarification import reasons
 from preflights_es.workflows.clarification.events import (
     AnswerAccepted,
     AnswersGiven,
@@ -31,6 +33,9 @@ from preflights_es.workflows.clarification.events import (
     PatchProposed,
     QuestionAsked,
     QuestionSuggested,
+    RationaleGiven,
+    RationaleNoted,
+    RationaleSuggested,
     ReferenceRenumbered,
 )
 from preflights_es.workflows.clarification.rules import CategoryMatch, Resolved, category_given
@@ -90,6 +95,9 @@ class State(msgspec.Struct, frozen=True, gc=False):
     """The open one."""
     turn: int = 1
     """One more than the questions that were answered."""
+    rationale: Rationale = Rationale()
+    revised: tuple[str, ...] = ()
+    """Earlier values of the category's primary field."""
     patch: DecisionPatch | None = None
     stopped: str = ""
     """Why nothing more is asked without a patch; empty otherwise."""
@@ -183,7 +191,7 @@ def _after_intention(state: State, new: IntentionDeclared) -> State:
     )
 
 
-def _after_answers(state: State, new: AnswersGiven | AnswersRevised) -> State:
+def _after_answers(state: State, new: AnswersGiven | AnswersRevised | RationaleGiven) -> State:
     redacted = state.redacted.plus(*new.redacted)
     return replace(state, actor=new.actor, input=new, redacted=redacted)
 
@@ -216,6 +224,18 @@ def _after_question(state: State, event: QuestionAsked) -> State:
         stopped="",
         acknowledgement=None,
     )
+
+
+def _after_noted(state: State, event: RationaleNoted) -> State:
+    rationale = reasons.added(state.rationale, event, state.actor.kind)
+    led = state.led
+    if event.because:
+        led = completion_step.heard(led, f"Reason: {event.because}")
+    return replace(state, rationale=rationale, led=led)
+
+
+def _after_offer(state: State, event: RationaleSuggested) -> State:
+    return replace(state, rationale=reasons.suggested(state.rationale, event))
 
 
 def _after_patch(state: State, event: PatchProposed) -> State:
@@ -261,21 +281,38 @@ def _after_answer(state: State, event: AnswerAccepted) -> State:
     answers_open = state.question is not None and state.question.id == event.key
     provenance = _filed(state.provenance, filed)
     found = state.found
+    rationale, revised = _still_true(state, event)
     if event.key == state.heuristics.category.id:
         found = _category(state, answers, state.detected)
         if _is_another(state.found, found):
             # They answer none of the new category's questions; the log has them.
             answers = {k: v for k, v in answers.items() if k.removesuffix(COMPANION) == event.key}
             provenance = (filed,)
+            if state.found is not None:
+                rationale, revised = Rationale(), ()
     return replace(
         state,
         answers=answers,
         found=found,
         provenance=provenance,
+        rationale=rationale,
+        revised=revised,
         question=None if answers_open else state.question,
         led=completion_step.heard(state.led, f"{event.field}: {event.value}"),
         turn=state.turn + answers_open,
     )
+
+
+def _still_true(state: State, event: AnswerAccepted) -> tuple[Rationale, tuple[str, ...]]:
+    """What was said of the decision, and its earlier values, once an answer counts."""
+    primary = state.found[0].primary if state.found else None
+    if primary is None or event.key != primary.id:
+        return state.rationale, state.revised
+    former = next((p.value for p in state.provenance if p.key == event.key), event.value)
+    if former == event.value:
+        return reasons.of_value(state.rationale, event.value), state.revised
+    rationale = reasons.of_another_value(state.rationale, event.value)
+    return rationale, tuple(dict.fromkeys((*state.revised, former)))
 
 
 def _is_another(was: CategoryMatch | None, now: CategoryMatch | None) -> bool:
@@ -356,11 +393,14 @@ _AFTER: Final[Mapping[type[Event], Callable[[State, Any], State]]] = {
     IntentionDeclared: _after_intention,
     AnswersGiven: _after_answers,
     AnswersRevised: _after_answers,
+    RationaleGiven: _after_answers,
     ArtifactWritten: _after_writing,
     CategoryDetected: _after_category,
     QuestionAsked: _after_question,
     QuestionSuggested: _after_suggestion,
     AnswerAccepted: _after_answer,
+    RationaleNoted: _after_noted,
+    RationaleSuggested: _after_offer,
     PatchProposed: _after_patch,
     ClarificationStopped: _after_stop,
     DecisionRecorded: _after_record,

@@ -9,10 +9,12 @@ from typing import Final
 
 from preflights_es.core.artifacts import Record, RecordField, Relations
 from preflights_es.core.events import Event
+from preflights_es.core.rationale import Rationale
 from preflights_es.core.text import one_line
 from preflights_es.core.views import View, taken_out
 from preflights_es.workflows.clarification import rules
 from preflights_es.workflows.clarification.state import State, accepted, evolve
+from preflights_es.workflows.clarification.titles import title_of
 from preflights_es.workflows.clarification.values import (
     DecisionPatch,
     Hint,
@@ -37,6 +39,9 @@ class ClarificationView(View, frozen=True, kw_only=True):
     """`adr` or `task`: what accepting leads to, or led to."""
     number: int | None
     turn: int
+    title: str
+    """Of the record."""
+    rationale: Rationale
 
 
 def fold(events: Iterable[Event]) -> State:
@@ -102,6 +107,8 @@ def view(state: State) -> ClarificationView:
         kind=kind(state),
         number=state.number,
         turn=state.turn,
+        title=one_line(title_of(state)),
+        rationale=state.rationale,
         written=state.written,
         hashes=tuple(state.hashes),
         warnings=_warnings(state),
@@ -163,7 +170,7 @@ def record(state: State) -> Record:
     return Record(
         uid=state.uid,
         session_id="",
-        title=one_line(state.intention),
+        title=one_line(title_of(state)),
         intention=state.intention,
         status="superseded" if state.superseded_by else done.status if done else "open",
         date=_date(done.at) if done else "",
@@ -175,7 +182,18 @@ def record(state: State) -> Record:
         missing=_open_questions(state),
         supersedes=state.supersedes,
         superseded_by=state.superseded_by,
+        rationale=state.rationale,
+        considered=_considered(state),
     )
+
+
+def _considered(state: State) -> tuple[str, ...]:
+    """What was chosen, what was before it, and the alternatives; each once, in any case."""
+    if state.patch is None or not state.patch.fields:
+        return ()
+    named = (one.name for one in state.rationale.alternatives)
+    values = (state.patch.fields[0][1], *state.revised, *named)
+    return tuple({value.casefold(): value for value in reversed(values)}.values())[::-1]
 
 
 def related(state: State) -> Relations:
