@@ -54,7 +54,7 @@ def waiting(store: SqlStore) -> int:
 def fits(store: SqlStore) -> None:
     """Rows and marks say the same, and with what still waits come to what a rebuild would."""
     rows = {row["session_id"]: row["version"] for row in kept(store)["sessions"]}
-    for name in ("sessions", "decisions", "usage"):
+    for name in ("decisions", "sessions", "usage"):
         assert SqlFollowing(store).marks(name, "", "~") == rows
     following(store).catch_up()
     assert waiting(store) == 0
