@@ -17,6 +17,16 @@ class Alternative(Value, frozen=True):
     """Empty where it is not said."""
 
 
+class Reasons(Value, frozen=True):
+    """What one speaker says at once."""
+
+    because: str = ""
+    consequences: tuple[str, ...] = ()
+    alternatives: tuple[Alternative, ...] = ()
+    replaces: bool = False
+    """Whether it is the whole: what was said before is dropped."""
+
+
 class Statement(Value, frozen=True):
     """A reason or a consequence."""
 

@@ -9,6 +9,7 @@ from preflights_es.workflows.clarification.events import (
     AnswersGiven,
     AnswersRevised,
     DecisionAcknowledged,
+    RationaleGiven,
 )
 from preflights_es.workflows.clarification.history import behind, decided
 from preflights_es.workflows.clarification.lead import POLICY, PROMPTS
@@ -45,6 +46,7 @@ WORKFLOW: Workflow[State] = Workflow(
     words=words,
     answers=AnswersGiven,
     revisions=AnswersRevised,
+    reasons=RationaleGiven,
     upcasters=UPCASTERS,
     lead=lambda state: state.led.lead,
     settings=_settings,
