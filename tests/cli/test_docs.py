@@ -190,7 +190,7 @@ def _conversed(shop: Project, command: str, where: str) -> None:
     with terminal(shop, *shlex.split(command)[1:]) as t:
         t.expect(ANSWER)
         t.type("1")
-        t.expect(KEY)
+        t.proposal()
         t.press("a")
         assert t.code() == 0, where
 

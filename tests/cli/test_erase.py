@@ -46,12 +46,12 @@ def test_what_stays_is_said(house: Project) -> None:
     done = house.call("admin", "erase", session_id, "--yes")
     assert done.out == (
         f"{session_id[-8:]}  accepted, 11 events, {_today(done.out)}\n"
-        "  its document stays: docs/decisions/0001-add-oauth-login.md\n"
+        "  its document stays: docs/decisions/0001-use-oauth-for-authentication.md\n"
         f"Erased {session_id[-8:]}.\n"
-        "Delete yourself: docs/decisions/0001-add-oauth-login.md; git keeps what was committed.\n"
+        "Delete yourself: docs/decisions/0001-use-oauth-for-authentication.md; git keeps what was committed.\n"
         "Exports, backups and what-if files are copies that erasing does not reach.\n"
     )
-    assert (house.folder / "docs/decisions/0001-add-oauth-login.md").exists()
+    assert (house.folder / "docs/decisions/0001-use-oauth-for-authentication.md").exists()
 
 
 def _today(text: str) -> str:
@@ -127,7 +127,7 @@ def test_its_number_stays_taken_and_last_is_another(house: Project) -> None:
     session_id = house.decided("Add login")["session_id"]
     erased(house, session_id)
     assert house.show()["session_id"] == first
-    (house.folder / "docs/decisions/0001-add-login.md").unlink()
+    (house.folder / "docs/decisions/0001-use-oauth-for-authentication.md").unlink()
     assert house.decided("Add SSO")["number"] == 2
 
 
@@ -199,7 +199,7 @@ def test_what_quotes_a_session_is_listed(house: Project, quoted: tuple[str, str,
             "session_id": old,
             "quoted": new,
             "how": "superseded_by",
-            "documents": ["docs/decisions/0001-add-oauth-login.md"],
+            "documents": ["docs/decisions/0001-use-oauth-for-authentication.md"],
             "stays": True,
         },
     ]
@@ -231,7 +231,7 @@ def test_documents_that_name_each_other_are_said_once(
     old, new, led = quoted
     shape = house.call("admin", "erase", new, "--dry-run", "--json").json
     named = {quote["session_id"]: quote["documents"] for quote in shape["quotes"]}
-    assert named == {led: [], old: ["docs/decisions/0001-add-oauth-login.md"]}
+    assert named == {led: [], old: ["docs/decisions/0001-use-oauth-for-authentication.md"]}
     done = house.call("admin", "erase", new, "--quoting", "--yes")
     assert "Edit yourself" not in done.out
     (line,) = (one for one in done.out.splitlines() if one.startswith("Delete yourself"))

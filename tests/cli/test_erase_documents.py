@@ -62,7 +62,7 @@ def test_a_record_that_was_moved_or_renamed_by_hand_is_listed(
     other = house.decided("Add SSO")["session_id"]
     moved(house, to)
     assert listed(house, login) == [to]
-    assert listed(house, other) == [f"{DECISIONS}/0002-add-sso.md"]
+    assert listed(house, other) == [f"{DECISIONS}/0002-use-oauth-for-authentication.md"]
     done = house.call("admin", "erase", login, "--yes")
     assert done.is_safe()
     shown = to.replace("\x1b", "\\x1b")
@@ -127,7 +127,9 @@ def test_a_name_that_is_no_utf_8_is_listed_too(house: Project, login: str) -> No
 
 def test_a_moved_document_of_a_session_that_quotes_is_listed(house: Project, login: str) -> None:
     house.decided("Add SSO", "--supersedes", login)
-    (house.folder / DECISIONS / "0002-add-sso.md").rename(house.folder / DECISIONS / "sso.md")
+    (house.folder / DECISIONS / "0002-use-oauth-for-authentication.md").rename(
+        house.folder / DECISIONS / "sso.md"
+    )
     (quote,) = house.call("admin", "erase", login, "--dry-run", "--json").json["quotes"]
     assert quote["documents"] == [f"{DECISIONS}/sso.md"]
 
@@ -138,5 +140,5 @@ def test_all_documents_of_those_that_rested_are_listed(house: Project, login: st
     shape = house.call("admin", "erase", "--older-than", "0d", "--dry-run", "--json").json
     assert [one["documents"] for one in shape["sessions"]] == [
         [f"{TASKS}/auth.md"],
-        [f"{DECISIONS}/0002-add-sso.md"],
+        [f"{DECISIONS}/0002-use-oauth-for-authentication.md"],
     ]

@@ -107,4 +107,4 @@ def test_a_document_that_is_owed_is_left_to_the_next_command(house: Project) -> 
     assert house.call("sessions").code == 0
     assert house.call("admin", "render", "--check").code == 0
     (document,) = (house.folder / "docs" / "decisions").iterdir()
-    assert document.name == "0001-add-login.md"
+    assert document.name == "0001-use-oauth-for-authentication.md"

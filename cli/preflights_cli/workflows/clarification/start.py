@@ -8,6 +8,7 @@ import click
 
 from preflights_cli import answer_options, dialogue
 from preflights_cli.common import Voice, by_option, given, is_terminal, key_option, led, recording
+from preflights_cli.reason_options import reasoned, reasons_of
 from preflights_cli.rendering import said
 from preflights_es.services import sessions
 from preflights_es.services.clarification.sessions import start
@@ -53,6 +54,7 @@ def _refuse_own(flags: Mapping[str, bool], supersedes: str | None) -> None:
 @click.option(
     "--strict", is_flag=True, help="If the model fails, wait; do not go on with the rules."
 )
+@reasoned
 @key_option
 @led
 @recording
@@ -68,6 +70,9 @@ def start_command(
     local: bool,
     adr: bool,
     supersedes: str | None,
+    because: str,
+    consequences: tuple[str, ...],
+    alternatives: tuple[str, ...],
     app: Request,
     voice: Voice,
 ) -> int:
@@ -78,6 +83,7 @@ def start_command(
       preflights start "Add OAuth login"
       preflights start "Store invoices in a database" --answer db_type=PostgreSQL --no-input
       preflights start "Add login" --answer auth_strategy=OAuth --accept --by "Ada" --json
+      preflights start "Cache pages" --because "The database is too slow" --no-input
       preflights start --workflow retro "The release was late"
     """
     if len(intention) > 1:
@@ -90,10 +96,11 @@ def start_command(
     wanted = (
         answer_options.from_file(answers_file) if answers_file else []
     ) + answer_options.keyed(answered)
+    why = reasons_of(because, consequences, alternatives)
     asks = is_terminal() and not (voice.as_json or no_input)
     if name not in (None, CLARIFICATION.name):
         _refuse_own({"--accept": accepting, "--local": local, "--adr": adr}, supersedes)
-        found = sessions.start(app, intention[0], name, wanted, strict=strict)
+        found = sessions.start(app, intention[0], name, wanted, strict=strict, reasons=why)
     else:
         found = start(
             app,
@@ -104,6 +111,7 @@ def start_command(
             supersedes=supersedes,
             accepts=accepting and not asks,
             by=by,
+            reasons=why,
         )
     return (
         dialogue.run(app, voice, found, accepting=accepting, by=by) if asks else said(voice, found)
