@@ -420,7 +420,7 @@ def a_decision_says_why(r: Recorder) -> None:
     """A reason that holds no more, one that is refused, and one of a proposal."""
     r.decider = "clarification/3"
     handle = r.answer(r.start("Keep what customers order in a database"), db_type="mysql")
-    handle = r.why(handle, "The team runs it", MariaDB="nobody asked for it")
+    handle = r.why(handle, "The team runs it", MariaDB="it brings no gain")
     handle = r.revise(handle, db_type="PostgreSQL")
     handle = r.accept(handle, Actor("script"))
     handle = r.why(handle, "TBD")

@@ -62,12 +62,12 @@ def start(
         WorkflowMissing: no package has the workflow.
     """
     found = request.process.runner.workflow(workflow)
+    if reasons is not None:
+        taking(found, reasons)
     if found.opens is None and workflow in WORKFLOWS.shipped:
         more = {} if reasons is None else {"reasons": reasons}
         begun: Session = _services(workflow).start(request, text, given, strict=strict, **more)
         return begun
-    if reasons is not None:
-        taking(found, reasons)
     answers = pairs(given)
     request.sessions.check(answers)
     if found.record is not None:

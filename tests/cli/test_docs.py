@@ -53,7 +53,7 @@ from preflights_es.settings.load import Options
 from preflights_es.workflows.clarification import settings as clarification
 from tests.cli.program import Project, Result
 from tests.cli.tampering import cut_with_its_head, flipped, tampered
-from tests.cli.terminal import ANSWER, KEY, terminal
+from tests.cli.terminal import ANSWER, terminal
 from tests.markdown import ROOT, tables, ticked
 
 PAGES: Final = ("README.md", *sorted(f"docs/{path.name}" for path in ROOT.glob("docs/*.md")))

@@ -48,7 +48,8 @@ def test_what_stays_is_said(house: Project) -> None:
         f"{session_id[-8:]}  accepted, 11 events, {_today(done.out)}\n"
         "  its document stays: docs/decisions/0001-use-oauth-for-authentication.md\n"
         f"Erased {session_id[-8:]}.\n"
-        "Delete yourself: docs/decisions/0001-use-oauth-for-authentication.md; git keeps what was committed.\n"
+        "Delete yourself: docs/decisions/0001-use-oauth-for-authentication.md; "
+        "git keeps what was committed.\n"
         "Exports, backups and what-if files are copies that erasing does not reach.\n"
     )
     assert (house.folder / "docs/decisions/0001-use-oauth-for-authentication.md").exists()

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from preflights_es.store import jsonl
 from tests.cli.program import Project
-from tests.cli.terminal import ANSWER, KEY, terminal
+from tests.cli.terminal import ANSWER, terminal
 from tests.store.given import resealed
 
 START = ("start", "Add login", "--answer", "auth_strategy=OAuth")

@@ -71,7 +71,7 @@ _LEAVING = ("l", "q", "\x1b")
 
 
 def _key() -> str:
-    """A key that means something; what was typed before the proposal was seen is none.
+    """A key that means something; it ignores keys from before the proposal.
 
     Raises:
         Left, KeyboardInterrupt: Ctrl-D, Ctrl-C.
