@@ -143,7 +143,7 @@ def test_marks_say_whether_it_becomes_a_record_or_a_task(house: Project) -> None
     house.call("start", "Add a UI", *page)
     done = house.call("accept", "last", "--adr", "--by", "Ada", "--json").json
     assert (done["kind"], done["number"]) == ("adr", 2)
-    assert done["artifacts"] == ["docs/decisions/0002-use-react-for-the-frontend.md"]
+    assert done["artifacts"] == ["docs/decisions/0002-use-vue-for-the-frontend.md"]
 
 
 def test_superseding_changes_status_and_links_in_both_records(house: Project) -> None:
@@ -157,24 +157,27 @@ def test_superseding_changes_status_and_links_in_both_records(house: Project) ->
         "a proposal undoes it"
     )
     assert house.call("accept", "last", "--by", "Ada").code == 0
-    name = "0002-use-passkeys-to-log-in-login.md"
+    name = "0002-use-passkeys-for-authentication.md"
     former, later = record(house, "0001-use-oauth-for-authentication.md"), record(house, name)
     assert 'status: "superseded by ADR-0002"' in former
-    assert f"Superseded by [ADR-0002, Use passkeys to log in: login]({name})" in former
-    assert "Supersedes [ADR-0001, Add OAuth login](0001-use-oauth-for-authentication.md)" in later
+    assert f"Superseded by [ADR-0002, Use Passkeys for authentication]({name})" in former
+    assert (
+        "Supersedes [ADR-0001, Use OAuth for authentication](0001-use-oauth-for-authentication.md)"
+        in later
+    )
     for id_ in (old["session_id"], new["session_id"]):
         assert house.call("replay", id_).code == 0
         assert house.call("admin", "render", id_, "--check").code == 0
     former = house.show(old["uid"])
     assert former["superseded_by"] == {
         "uid": new["uid"],
-        "title": new["intention"],
+        "title": new["title"],
         "number": 2,
         "session_id": new["session_id"],
     }
     assert house.show()["supersedes"]["uid"] == old["uid"]
     later_id = new["session_id"][-8:]
-    assert f"superseded by {later_id}: Use passkeys" in house.call("show", old["uid"]).out
+    assert f"superseded by {later_id}: Use Passkeys" in house.call("show", old["uid"]).out
     assert "superseded: ask for the newer one" in house.call("prompt", old["session_id"]).out
 
 

@@ -27,7 +27,7 @@ def test_a_session_is_begun_answered_and_accepted_step_by_step(house: Project) -
     accepted = house.call("accept", id_, "--by", "Ada Lovelace")
     assert accepted.code == 0
     assert "accepted, 100 %\n  Category  Authentication" in accepted.out
-    assert "written to docs/decisions/0001-use-oauth-for-authentication.md" in accepted.out
+    assert "written to docs/decisions/0001-use-email-password-for-authentication.md" in accepted.out
 
 
 @pytest.mark.parametrize(

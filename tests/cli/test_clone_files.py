@@ -11,7 +11,7 @@ import pytest
 from tests.cli.program import Project, Result
 
 DECISIONS = "docs/decisions"
-NAME = "0001-a-login.md"
+NAME = "0001-use-oauth-for-authentication.md"
 WORDS = ("--answer", "auth_strategy=OAuth", "--accept", "--by", "Ada Lovelace")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.cli.program import Project
-from tests.cli.terminal import AGAIN, ANSWER, OWN_WORDS, terminal
+from tests.cli.terminal import AGAIN, ANSWER, KEY, OWN_WORDS, WHY, terminal
 
 
 def test_an_option_is_chosen_by_its_number_and_accepted_by_one_key(house: Project) -> None:
@@ -76,6 +76,8 @@ def test_other_asks_for_its_text_at_once_however_it_is_chosen(house: Project) ->
         t.type("other (SPECIFY)")
         t.expect(OWN_WORDS)
         t.type("CockroachDB")
+        t.expect(WHY)
+        t.type("")
         assert "Type      CockroachDB  (in own words, by a person)" in t.rest()
         assert t.code() == 0
     patch = house.show()["patch"]

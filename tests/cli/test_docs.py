@@ -65,7 +65,8 @@ _PIECE = re.compile(r"# [\w/]+\.py$", re.MULTILINE)
 _EXIT = re.compile(r"\s+# exit (\d+)$")
 _PLAIN = re.compile(r"preflights [^|><&;$`*]*")
 _PROMPT = re.compile(
-    r"^(> (?:\(\d+\) )?|In your own words: |\[a\]ccept, \[r\]evise, \[l\]eave\? |.* \[y/N\]: )(.*)$"
+    r"^(> (?:\(\d+\) )?|In your own words: |Why\? \(Enter to skip\) ?|\[a\]ccept.*\[l\]eave\? "
+    r"|.* \[y/N\]: )(.*)$"
 )
 _ANY = (
     (re.compile(r"\b[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}\b"), "ID"),
@@ -323,7 +324,8 @@ def test_the_fields_of_a_session_are_those_that_are_documented(shop: Project) ->
     old = shop.decided()
     asking = shop.call("start", "Add login", "--json").json
     refused = shop.call("answer", "last", "tbd", "--json").json
-    new = shop.decided("Add SSO", "--supersedes", old["uid"])
+    why = ("--because", "It fits", "--consequence", "One more", "--alternative", "SAML: slow")
+    new = shop.decided("Add SSO", "--supersedes", old["uid"], *why)
     check("session/1", old, asking, refused, new, shop.show(old["session_id"]))
     check("sessions/1", shop.call("sessions", "--json").json)
     check("log/1", *shop.events(), opaque="data")

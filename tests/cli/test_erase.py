@@ -249,7 +249,7 @@ def test_documents_of_an_erasure_that_was_killed_are_found_by_their_session(hous
     assert house.call("admin", "erase", quimby["session_id"], "--yes").code == 1
     row = house.call("sessions", "--status", "erased").out.splitlines()[-1]
     found = house.run(program=("grep", "-rl", row.split()[0], "docs")).out.splitlines()
-    assert found == ["docs/decisions/0001-let-quimby-in-by-a-login.md"]
+    assert found == ["docs/decisions/0001-use-oauth-for-authentication.md"]
 
 
 def test_what_quotes_is_erased_too_where_that_is_said(

@@ -11,7 +11,7 @@ import pytest
 from tests.cli.program import Project
 
 DECISIONS, TASKS = "docs/decisions", "docs/tasks"
-LOGIN = f"{DECISIONS}/0001-a-login.md"
+LOGIN = f"{DECISIONS}/0001-use-oauth-for-authentication.md"
 
 
 @pytest.fixture
@@ -50,7 +50,7 @@ def test_what_lies_beside_an_edited_record_is_listed(house: Project, login: str)
     "to",
     [
         f"{DECISIONS}/0001-auth.md",
-        f"{DECISIONS}/0007-a-login.md",
+        f"{DECISIONS}/0007-use-oauth-for-authentication.md",
         f"{DECISIONS}/archive/2026/auth.markdown",
         f"{TASKS}/a-login.md",
         f"{DECISIONS}/\x1b[2J.md",
@@ -74,10 +74,12 @@ def test_a_copy_is_listed_with_what_it_is_a_copy_of(house: Project, login: str) 
     text = (house.folder / LOGIN).read_bytes()
     edited = b"\xef\xbb\xbf" + text.replace(b"\n", b"\r\n")
     (house.folder / DECISIONS / "copy.md").write_bytes(edited)
-    (house.folder / DECISIONS / ".0001-a-login.md.77.tmp").write_bytes(text[:300])
+    (house.folder / DECISIONS / ".0001-use-oauth-for-authentication.md.77.tmp").write_bytes(
+        text[:300]
+    )
     assert listed(house, login) == [
         LOGIN,
-        f"{DECISIONS}/.0001-a-login.md.77.tmp",
+        f"{DECISIONS}/.0001-use-oauth-for-authentication.md.77.tmp",
         f"{DECISIONS}/copy.md",
     ]
 

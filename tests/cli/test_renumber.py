@@ -74,7 +74,7 @@ def test_the_oldest_keeps_its_number_and_links_follow(house: Project, clone: Pro
     merged(house, clone)
     assert records(house) == [
         "0001-use-oauth-for-authentication.md",
-        "0001-use-a-database.md",
+        "0001-use-postgresql-for-the-database.md",
         "0002-use-oauth-for-authentication.md",
     ]
 
@@ -90,15 +90,16 @@ def test_the_oldest_keeps_its_number_and_links_follow(house: Project, clone: Pro
     done = house.call("admin", "renumber")
     assert (done.code, done.out) == (0, f"{move['from']} -> {move['to']}\n")
     assert records(house) == [
-        "0001-use-a-database.md",
+        "0001-use-postgresql-for-the-database.md",
         "0002-use-oauth-for-authentication.md",
         "0003-use-oauth-for-authentication.md",
     ]
     assert 'status: "superseded by ADR-0002"' in record(
         house, "0003-use-oauth-for-authentication.md"
     )
-    assert "[ADR-0003, Add login](0003-use-oauth-for-authentication.md)" in record(
-        house, "0002-use-oauth-for-authentication.md"
+    assert (
+        "[ADR-0003, Use OAuth for authentication](0003-use-oauth-for-authentication.md)"
+        in record(house, "0002-use-oauth-for-authentication.md")
     )
     assert house.show(old["uid"])["number"] == 3
     for session in (old["uid"], "last"):
@@ -115,17 +116,17 @@ def test_a_record_made_elsewhere_is_renamed_without_an_event(
     commit(house, "Login")
     foreign = clone.decided("Use a database", key="db_type=MySQL")
     commit(clone, "Database")
-    text = record(clone, "0001-use-a-database.md")
+    text = record(clone, "0001-use-mysql-for-the-database.md")
     merged(house, clone)
     done = house.call("admin", "renumber", "--json")
     assert done.json["moves"] == [
         {
-            "from": f"{DECISIONS}/0001-use-a-database.md",
-            "to": f"{DECISIONS}/0002-use-a-database.md",
+            "from": f"{DECISIONS}/0001-use-mysql-for-the-database.md",
+            "to": f"{DECISIONS}/0002-use-mysql-for-the-database.md",
             "session_id": "",
         }
     ]
-    assert record(house, "0002-use-a-database.md") == text
+    assert record(house, "0002-use-mysql-for-the-database.md") == text
     assert house.call("show", foreign["session_id"]).code == 1
 
 
@@ -146,8 +147,8 @@ def test_both_sides_of_a_merge_come_to_the_same_names(house: Project, clone: Pro
         == [
             "0001-use-oauth-for-authentication.md",
             "0002-use-oauth-for-authentication.md",
-            "0003-use-a-database.md",
-            "0004-add-a-cache-db.md",
+            "0003-use-mysql-for-the-database.md",
+            "0004-use-mysql-for-the-database.md",
         ]
     )
 

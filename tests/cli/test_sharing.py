@@ -99,7 +99,7 @@ def test_both_number_their_own_records(one: Shop, other: Shop) -> None:
     assert [first["project"], second["project"]] == [one.project, "shop"]
     assert one.project.startswith("shop-")
     assert one.documents == ["0001-use-oauth-for-authentication.md"]
-    assert other.documents == ["0001-use-oauth-for-the-login.md"]
+    assert other.documents == ["0001-use-oauth-for-authentication.md"]
     assert one.sessions == [first["session_id"]]
     assert other.sessions == [second["session_id"]]
 

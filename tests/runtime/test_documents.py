@@ -94,7 +94,7 @@ def house(tmp_path: Path) -> House:
     return House(root)
 
 
-LOGIN = "docs/decisions/0001-use-oauth-for-authentication.md"
+LOGIN = "docs/decisions/0001-add-login.md"
 
 
 # 1. Writing ----------------------------------------------------------------------------------
@@ -214,7 +214,7 @@ def test_a_renaming_that_a_crash_interrupted_is_finished(house: House) -> None:
     due, text = house.documents.text(session_id)
     house.documents.target(due.path).write_text(text)
     house.documents.finish_pending(PROJECT)
-    assert house.files() == {"docs/decisions/0007-use-oauth-for-authentication.md": text}
+    assert house.files() == {"docs/decisions/0007-add-login.md": text}
 
 
 def test_documents_of_another_project_are_not_touched(house: House) -> None:
@@ -314,7 +314,7 @@ def test_a_record_under_a_new_number_leaves_its_former_name(house: House) -> Non
     session_id = house.answered()
     handle = house.documents.finish(house.by().accept(session_id).handle)
     house.documents.finish(house.by().renumber(handle, 12).handle)
-    assert [*house.files()] == ["docs/decisions/0012-use-oauth-for-authentication.md"]
+    assert [*house.files()] == ["docs/decisions/0012-add-login.md"]
 
 
 def test_a_record_that_was_edited_keeps_its_former_name_as_well(house: House) -> None:
@@ -323,7 +323,7 @@ def test_a_record_that_was_edited_keeps_its_former_name_as_well(house: House) ->
     (house.root / LOGIN).write_text("edited")
     house.documents.finish(house.by().renumber(handle, 12).handle)
     assert house.files()[LOGIN] == "edited"
-    assert [*house.files()] == [LOGIN, "docs/decisions/0012-use-oauth-for-authentication.md"]
+    assert [*house.files()] == [LOGIN, "docs/decisions/0012-add-login.md"]
 
 
 def test_a_former_document_outside_todays_folders_is_not_touched(house: House) -> None:
