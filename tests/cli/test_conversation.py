@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.cli.program import Project
-from tests.cli.terminal import AGAIN, ANSWER, KEY, OWN_WORDS, WHY, terminal
+from tests.cli.terminal import AGAIN, ANSWER, OWN_WORDS, WHY, terminal
 
 
 def test_an_option_is_chosen_by_its_number_and_accepted_by_one_key(house: Project) -> None:

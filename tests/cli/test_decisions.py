@@ -74,7 +74,7 @@ def test_what_a_script_accepts_is_no_decision(house: Project) -> None:
     assert proposed["standing"] == "proposed"
     assert proposed["accepted_at"] is None
     assert proposed["acknowledged_by"]["kind"] == "script"
-    assert "a script" in house.call("decisions", "--all").out
+    assert "(Ada)" in house.call("decisions", "--all").out  # behind "a script"
     house.call("accept", "last", "--by", "Ada")
     assert [one["acknowledged_by"]["name"] for one in listed(house)] == ["Ada"]
 

@@ -34,7 +34,7 @@ def test_what_was_said_is_gone_from_every_byte_of_the_log(house: Project) -> Non
     assert (shape["erased"], shape["scrubbed"], shape["unread"]) == (True, True, [])
     assert shape["sessions"][0]["title"] is None
     assert shape["sessions"][0]["documents"] == [
-        "docs/decisions/0001-let-zacharias-quimby-in-by-a-login.md"
+        "docs/decisions/0001-use-oauth-for-authentication.md"
     ]
     assert (
         house.call("audit", "verify").out == "1 session (1 erased), 13 events: every chain holds.\n"
@@ -214,10 +214,8 @@ def test_documents_of_sessions_that_quote_are_named(
     house: Project, quoted: tuple[str, str, str]
 ) -> None:
     old, _, _ = quoted
-    older, newer = (
-        f"docs/decisions/000{n}-add-{name}.md" for n, name in ((1, "oauth-login"), (2, "sso"))
-    )
-    assert "Add OAuth login" in (house.folder / newer).read_text()
+    older, newer = (f"docs/decisions/000{n}-use-oauth-for-authentication.md" for n in (1, 2))
+    assert "Use OAuth for authentication" in (house.folder / newer).read_text()
     dry = house.call("admin", "erase", old, "--dry-run")
     assert f"it replaces it\n  its document names it, and stays: {newer}\n" in dry.out
     done = house.call("admin", "erase", old, "--yes")

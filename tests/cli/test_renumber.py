@@ -242,7 +242,7 @@ def test_of_two_records_with_one_path_the_second_gets_another_number(
     house: Project, clone: Project
 ) -> None:
     mine = house.decided("Add login")["session_id"]
-    theirs = clone.decided("Add login", key="auth_strategy=JWT")["session_id"]
+    theirs = clone.decided("Add login")["session_id"]
     assert imported(house, clone).code == 0
     before = record(house, "0001-use-oauth-for-authentication.md")
     path = "docs/decisions/0001-use-oauth-for-authentication.md"
