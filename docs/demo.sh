@@ -15,7 +15,7 @@ run() {
   "$@"
 }
 
-run preflights start "Add OAuth login" --answer auth_strategy=OAuth --accept --by "Ada Lovelace"
+run preflights start "Add login" --answer auth_strategy=OAuth --accept --by "Ada Lovelace"
 run cat docs/decisions/0001-use-oauth-for-authentication.md
 run preflights log last
 run preflights replay last

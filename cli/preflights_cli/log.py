@@ -13,7 +13,9 @@ from preflights_cli.table import Column, table
 from preflights_es.core.completions import Message
 from preflights_es.core.errors import LogDamaged
 from preflights_es.core.events import Event
+from preflights_es.core.ids import short
 from preflights_es.core.ports import Stored
+from preflights_es.core.source import Source
 from preflights_es.core.text import one_line, shortened, shown
 from preflights_es.core.views import Question
 from preflights_es.services.events import Recorded, log
@@ -95,7 +97,10 @@ def indented(tag: str, workflow: str, *, is_input: bool) -> str:
 
 def what_of(event: object) -> str:
     """The payload in short, without what stands in other columns or is the same everywhere."""
-    hidden = {"at", "actor", "heuristics", "setup", "context", "project", "uid", "call"}
+    hidden = {
+        *("at", "actor", "heuristics", "pack", "inlined", "setup", "context", "project"),
+        *("uid", "call"),
+    }
     names = [name for name in getattr(event, "__struct_fields__", ()) if name not in hidden]
     pairs = ((name, getattr(event, name)) for name in names)
     return ", ".join(
@@ -108,6 +113,8 @@ def _short(value: object) -> str:
         return repr(shortened(one_line(value), WHAT_MAX))
     if isinstance(value, Question):
         return value.id
+    if isinstance(value, Source):
+        return short(value.session_id)
     if isinstance(value, tuple) and value and isinstance(value[0], Message):
         before = f"{len(value) - 1} before, " if len(value) > 1 else ""
         return f"[{before}{_short(value[-1].content)}]"

@@ -182,7 +182,7 @@ def _decided_at(read: Read) -> int:
     """The version of the event by which the decision counts, or was proposed."""
     found = patches(read)
     if not found:
-        refuse_undecided(read, "name it by --session")
+        refuse_undecided(read, "no_decision_to_trail")
     return found[-1].recorded or found[-1].version
 
 

@@ -7,6 +7,7 @@ from typing import Final
 from preflights_es.core.text import one_line, shortened
 from preflights_es.workflows.clarification.rules import FIRST_DECIDERS
 from preflights_es.workflows.clarification.state import State
+from preflights_es.workflows.clarification.stated import language_of, topic_of
 from preflights_es.workflows.clarification.values import OTHER, TITLES
 
 VALUE_MAX: Final = 80  # characters of a value in a title
@@ -23,6 +24,8 @@ def title_of(state: State) -> str:
     key = fields.get(name, "")
     if category == OTHER and key == config.description.id:
         return said
+    if (topic := topic_of(state, key)) is not None:
+        return one_line(topic.title(said, language_of(state)))
     if key in TITLES:
         return TITLES[key].format(value=said)
     table = config.named(category)

@@ -11,6 +11,7 @@ from preflights_es.core.lead import Setup
 from preflights_es.core.questions import Given
 from preflights_es.core.rationale import Alternative
 from preflights_es.core.session import Session
+from preflights_es.core.views import Language
 from preflights_es.workflows.clarification import WORKFLOW
 from preflights_es.workflows.clarification.events import (
     AnswersGiven,
@@ -24,7 +25,12 @@ from preflights_es.workflows.clarification.events import (
     ReferenceRenumbered,
 )
 from preflights_es.workflows.clarification.state import State
-from preflights_es.workflows.clarification.values import DecisionPatch, HeuristicsConfig, Mark
+from preflights_es.workflows.clarification.values import (
+    DecisionPatch,
+    HeuristicsConfig,
+    Mark,
+    PackRef,
+)
 from tests.fixed import NOON, PROJECT
 
 ADA: Final = Actor("user", "Ada Lovelace")
@@ -50,6 +56,8 @@ def declared(
     mark: Mark = "",
     supersedes: Related | None = None,
     redacted: tuple[str, ...] = (),
+    pack: PackRef | None = None,
+    language: Language | None = None,
 ) -> IntentionDeclared:
     return IntentionDeclared(
         at=NOON,
@@ -59,6 +67,8 @@ def declared(
         uid=UID,
         setup=Setup("0.1.0", WORKFLOW.decider),
         heuristics=heuristics,
+        pack=pack,
+        language=language,
         mark=mark,
         supersedes=supersedes,
         redacted=redacted,

@@ -11,6 +11,7 @@ from preflights_cli.workflows.clarification.start import mark_of
 from preflights_es.services import sessions
 from preflights_es.services.clarification.sessions import accept
 from preflights_es.services.request import Request
+from preflights_es.workflows.clarification import WORKFLOW
 
 
 @click.command()
@@ -49,8 +50,15 @@ def accept_command(
     """
     mark = mark_of(local=local, adr=adr)
     why = reasons_of(because, consequences, alternatives)
-    if mark:  # of clarifications alone
+    if mark:
+        _check(app, session, mark)
         found = accept(app, session, by=by, mark=mark, expect=expect, reasons=why)
     else:
         found = sessions.accept(app, session, by=by, expect=expect, reasons=why)
     return said(voice, found)
+
+
+def _check(app: Request, session: str, mark: str) -> None:
+    if app.sessions.load(session).workflow.name != WORKFLOW.name:
+        message = f"--{mark} is about a clarification: leave it out"
+        raise click.UsageError(message)
