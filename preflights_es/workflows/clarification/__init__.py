@@ -11,10 +11,11 @@ from preflights_es.workflows.clarification.events import (
     DecisionAcknowledged,
     RationaleGiven,
 )
+from preflights_es.workflows.clarification.evolve import evolve
 from preflights_es.workflows.clarification.history import behind, decided
 from preflights_es.workflows.clarification.lead import POLICY, PROMPTS
 from preflights_es.workflows.clarification.quotes import quotes, words
-from preflights_es.workflows.clarification.state import State, evolve, is_terminal
+from preflights_es.workflows.clarification.state import State, is_terminal
 from preflights_es.workflows.clarification.views import record, related, view
 
 

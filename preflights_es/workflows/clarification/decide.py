@@ -36,7 +36,8 @@ from preflights_es.workflows.clarification.events import (
     ReferenceRenumbered,
     TopicsFound,
 )
-from preflights_es.workflows.clarification.state import State, accepted, evolve, is_due
+from preflights_es.workflows.clarification.evolve import evolve
+from preflights_es.workflows.clarification.state import State, accepted, is_due
 from preflights_es.workflows.clarification.stated import response_of, stated_by_key
 from preflights_es.workflows.clarification.titles import title_of
 from preflights_es.workflows.clarification.values import (

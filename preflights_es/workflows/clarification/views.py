@@ -13,7 +13,8 @@ from preflights_es.core.rationale import Rationale
 from preflights_es.core.text import one_line
 from preflights_es.core.views import Language, View, taken_out
 from preflights_es.workflows.clarification import rules
-from preflights_es.workflows.clarification.state import State, accepted, evolve
+from preflights_es.workflows.clarification.evolve import evolve
+from preflights_es.workflows.clarification.state import State, accepted
 from preflights_es.workflows.clarification.stated import named_for, response_of, topics_of
 from preflights_es.workflows.clarification.titles import title_of
 from preflights_es.workflows.clarification.values import (
