@@ -22,6 +22,7 @@ from preflights_es.core.events import Actor, Decision, Input
 from preflights_es.core.lead import Lead, Setup
 from preflights_es.core.ports import Provider
 from preflights_es.core.questions import WrittenQuestion
+from preflights_es.core.rationale import Alternative
 from preflights_es.providers.faults import FaultConfig
 from preflights_es.providers.given import GivenProvider
 from preflights_es.providers.simulated.provider import SimLLMProvider
@@ -38,6 +39,7 @@ from preflights_es.workflows.clarification.events import (
     DecisionAcknowledged,
     DecisionSuperseded,
     OptionRecommended,
+    RationaleGiven,
 )
 from preflights_es.workflows.clarification.pack import NO_TABLES, STANDARD
 from preflights_es.workflows.clarification.simulation import BANK
@@ -78,6 +80,8 @@ class Recorder:
         self.documents = Documents(self.runner, root, ("docs/decisions", "docs/tasks"))
         self.order: list[str] = []
         self.asked: Provider = SimLLMProvider(0, bank=BANK)
+        self.decider = "clarification/2"
+        """The rules of most goldens; a golden of newer rules says so."""
 
     def by(self, actor: Actor = ADA) -> Clarifications:
         """The project as one actor meets it."""
@@ -96,7 +100,7 @@ class Recorder:
     ) -> Handle:
         step = self.by(actor).open(
             intention,
-            Setup(preflights="0.1.0", decider=WORKFLOW.decider),
+            Setup(preflights="0.1.0", decider=self.decider),
             heuristics or HeuristicsConfig(),
             mark=mark,
             supersedes=supersedes,
@@ -113,12 +117,12 @@ class Recorder:
         *,
         strict: bool = False,
         actor: Actor = ADA,
-        decider: str = WORKFLOW.decider,
+        decider: str = "",
     ) -> Handle:
         """A session that the simulator leads, as far as its first question."""
         lead = Lead("sim", "simllm/1", (("seed", str(seed)), ("faults", faults)), strict)
         self.asked = SimLLMProvider(seed, FaultConfig.parsed(faults), BANK)
-        setup = Setup("0.1.0", decider, "sim", lead=lead)
+        setup = Setup("0.1.0", decider or self.decider, "sim", lead=lead)
         step = self.by(actor).open(intention, setup, HeuristicsConfig())
         self.order.append(step.handle.session_id)
         return self.settled(step.handle)
@@ -138,6 +142,15 @@ class Recorder:
     ) -> Handle:
         given = [(k, (v,) if isinstance(v, str) else tuple(v)) for k, v in answers.items()]
         return self.by().answer(handle, given, revise=revise).handle
+
+    def why(
+        self, handle: Handle, because: str, *more: str, replaces: bool = False, **others: str
+    ) -> Handle:
+        named = tuple(Alternative(name, why_not) for name, why_not in others.items())
+        said = {"because": because, "consequences": more, "alternatives": named}
+        given = {**said, "replaces": replaces}
+        step = self.by().submitted(handle, RationaleGiven, given)
+        return self.documents.finish(step.handle)
 
     def accept(
         self, handle: Handle, actor: Actor = ADA, *, mark: Mark = "", expect: int | None = None
@@ -454,6 +467,27 @@ def somebody_else_takes_over(r: Recorder) -> None:
     r.accept(r.answer(r.by().led_by(waits, None).handle, auth_strategy="OAuth"))
 
 
+def a_decision_says_why(r: Recorder) -> None:
+    """A reason that holds no more, one that is refused, and one of a proposal."""
+    r.decider = "clarification/3"
+    handle = r.answer(r.start("Keep what customers order in a database"), db_type="mysql")
+    handle = r.why(handle, "The team runs it", MariaDB="it brings no gain")
+    handle = r.revise(handle, db_type="PostgreSQL")
+    handle = r.accept(handle, Actor("script"))
+    handle = r.why(handle, "TBD")
+    handle = r.why(handle, "It runs here already", "Backups come with it", SQLite="one writer")
+    r.accept(handle)
+
+
+def a_model_says_why_and_a_person_edits_it(r: Recorder) -> None:
+    r.decider = "clarification/3"
+    for seed in (3, 5):
+        handle = r.led("Keep orders safe", seed)
+        question = handle.session.state.question
+        handle = r.settled(r.answer_all(handle, {question.id: question.options[0]}))
+    r.accept(r.why(handle, "We know it", replaces=True))
+
+
 GOLDENS: tuple[Callable[[Recorder], None], ...] = (
     keyword_skips_the_generic_question,
     two_phases_without_a_keyword,
@@ -494,6 +528,8 @@ GOLDENS: tuple[Callable[[Recorder], None], ...] = (
     a_model_fails_and_the_rules_go_on,
     a_strict_session_is_retried,
     somebody_else_takes_over,
+    a_decision_says_why,
+    a_model_says_why_and_a_person_edits_it,
 )
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.cli.program import Project
-from tests.cli.terminal import ANSWER, KEY, terminal
+from tests.cli.terminal import ANSWER, terminal
 
 AGENT = {"CLAUDECODE": "1"}
 CACHE = ("--question", "Which cache?", "--option", "Redis", "--option", "Memcached")
@@ -129,7 +129,7 @@ def test_a_person_writes_a_question_and_answers_it(house: Project) -> None:
     with terminal(house, "start", "Speed up the search", *CACHE, *WHY) as t:
         assert "(recommended by Ada: sessions use it)" in t.expect(ANSWER)
         t.type("1")
-        t.expect(KEY)
+        t.proposal()
         t.press("a")
         assert t.code() == 0
     done = house.call("show", "--json").json

@@ -13,7 +13,7 @@ from preflights_es.core.completions import CompletionFailed, CompletionReceived
 from preflights_es.core.events import Decision, Input
 from preflights_es.core.lead import FellBack, LeadChanged, LeadTaken, StepRetried
 from preflights_es.core.questions import Answers, Given, stripped
-from preflights_es.workflows.clarification import lead, rules, written
+from preflights_es.workflows.clarification import lead, reasons, rules, written
 from preflights_es.workflows.clarification.events import (
     AnswerAccepted,
     AnswerRefused,
@@ -34,11 +34,14 @@ from preflights_es.workflows.clarification.events import (
     PatchProposed,
     QuestionAsked,
     QuestionSuggested,
+    RationaleGiven,
     ReferenceRenumbered,
     TopicsFound,
 )
-from preflights_es.workflows.clarification.state import State, accepted, evolve, is_due
+from preflights_es.workflows.clarification.evolve import evolve
+from preflights_es.workflows.clarification.state import State, accepted, is_due
 from preflights_es.workflows.clarification.stated import response_of, stated_by_key
+from preflights_es.workflows.clarification.titles import title_of
 from preflights_es.workflows.clarification.values import (
     COMPANION,
     OTHER_OPTION,
@@ -57,8 +60,8 @@ def decide(state: State, new: Input) -> Decisions:
             return _opened(state, new)
         case AnswersGiven() | AnswersRevised() | AnswersRelayed():
             return _answered(state, new)
-        case OptionRecommended() if state.input is not None:
-            return (written.noted(state, new),)
+        case RationaleGiven() | OptionRecommended() if state.input is not None:
+            return _noted(state, new)
         case CompletionReceived() | CompletionFailed() if state.led.request and state.led.lead:
             return _led(state, new)
         case StepRetried() if state.led.stalled and (again := _next(state)):
@@ -288,6 +291,23 @@ def _is_settled(state: State, key: str) -> bool:
     )
 
 
+def _noted(state: State, new: RationaleGiven | OptionRecommended) -> Decisions:
+    if isinstance(new, OptionRecommended):
+        return (written.noted(state, new),)
+    return _reasoned(state, new)
+
+
+def _reasoned(state: State, new: RationaleGiven) -> Decisions:
+    if accepted(state):
+        return (ChangeRefused(change="rationale", reason="already_accepted"),)
+    noted = reasons.noted(state.rationale, new)
+    if isinstance(noted, str):
+        return (ChangeRefused(change="rationale", reason=noted),)
+    if state.acknowledgement is None:
+        return (noted,)
+    return (noted, _due(_after(state, new, (noted,))))
+
+
 # 3. Acknowledging ----------------------------------------------------------------------------
 
 
@@ -321,8 +341,9 @@ def accepting(state: State, said: Mapping[str, Any]) -> Accepting:
 def _due(state: State) -> ArtifactDue:
     assert state.acknowledgement is not None, "a document is due only for what was acknowledged"
     kind = state.acknowledgement.kind
-    path = rules.document_path(state.folder, kind, state.number, state.uid, state.intention)
-    return ArtifactDue(call=f"artifact-{state.dues + 1}", template=rules.TEMPLATES[kind], path=path)
+    path = rules.document_path(state.folder, kind, state.number, state.uid, title_of(state))
+    template = rules.template(kind, state.decider)
+    return ArtifactDue(call=f"artifact-{state.dues + 1}", template=template, path=path)
 
 
 def _changed(

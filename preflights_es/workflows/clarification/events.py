@@ -18,6 +18,7 @@ from preflights_es.core.events import (
 )
 from preflights_es.core.lead import LED_EVENTS, Setup
 from preflights_es.core.questions import AnswerRefusal, Answers, Refusal
+from preflights_es.core.rationale import Alternative
 from preflights_es.core.session import Upcaster
 from preflights_es.core.source import Source as SessionSource
 from preflights_es.core.text import ANSWER_MAX, INTENTION_MAX
@@ -110,6 +111,26 @@ class OptionRecommended(Input, frozen=True):
     typed: ClassVar = {"option": Typed(ANSWER_MAX), "reason": Typed(ANSWER_MAX)}
     option: str
     reason: str
+    redacted: tuple[str, ...] = ()
+    """Kinds of secrets that were taken out before recording, one a replacement."""
+
+
+class RationaleGiven(Input, frozen=True):
+    """The actor says why; it adds to what was said before."""
+
+    tag: ClassVar[str] = "clarification.rationale_given.v1"
+    verb: ClassVar[str] = "gave reasons in"
+    typed: ClassVar = {
+        "because": Typed(ANSWER_MAX),
+        "consequences": Typed(ANSWER_MAX),
+        "alternatives": Typed(ANSWER_MAX),
+    }
+    because: str = ""
+    """Empty where no reason is given."""
+    consequences: tuple[str, ...] = ()
+    alternatives: tuple[Alternative, ...] = ()
+    replaces: bool = False
+    """Whether it is the whole: what was said before is dropped."""
     redacted: tuple[str, ...] = ()
     """Kinds of secrets that were taken out before recording, one a replacement."""
 
@@ -226,6 +247,26 @@ class AnswerRefused(AnswerRefusal, frozen=True):
     tag: ClassVar[str] = "clarification.answer_refused.v1"
 
 
+class RationaleNoted(Decision, frozen=True):
+    """The reasons that were given count."""
+
+    tag: ClassVar[str] = "clarification.rationale_noted.v1"
+    because: str
+    """Empty where the reason stays as it was."""
+    consequences: tuple[str, ...]
+    alternatives: tuple[Alternative, ...]
+    replaces: bool = False
+
+
+class RationaleSuggested(Decision, frozen=True):
+    """What a model offers beside its patch; it is the model's until a person accepts."""
+
+    tag: ClassVar[str] = "clarification.rationale_suggested.v1"
+    because: str
+    consequences: tuple[str, ...]
+    alternatives: tuple[Alternative, ...]
+
+
 class PatchProposed(Decision, frozen=True):
     """Everything needed is known; the patch waits to be accepted."""
 
@@ -255,7 +296,9 @@ class ChangeRefused(Refusal, frozen=True):
     """An acknowledgement, a supersession or a new number does not fit the session as it stands."""
 
     tag: ClassVar[str] = "clarification.change_refused.v1"
-    change: Literal["acknowledgement", "supersession", "renumbering", "recommendation", "input"]
+    change: Literal[
+        "acknowledgement", "supersession", "renumbering", "recommendation", "rationale", "input"
+    ]
     reason: Literal[
         "question_open",
         "already_accepted",
@@ -266,7 +309,9 @@ class ChangeRefused(Refusal, frozen=True):
         "already_superseded",
         "not_related",
         "no_such_option",
+        "blank",
         "placeholder",
+        "too_many",
         "not_expected",
     ]
 
@@ -292,6 +337,7 @@ EVENTS: tuple[type[Event], ...] = (
     AnswersRevised,
     AnswersRelayed,
     OptionRecommended,
+    RationaleGiven,
     DecisionAcknowledged,
     DecisionSuperseded,
     DecisionRenumbered,
@@ -303,6 +349,8 @@ EVENTS: tuple[type[Event], ...] = (
     RecommendationNoted,
     AnswerAccepted,
     AnswerRefused,
+    RationaleNoted,
+    RationaleSuggested,
     PatchProposed,
     ClarificationStopped,
     DecisionRecorded,
