@@ -442,7 +442,8 @@ def an_agent_writes_the_question(r: Recorder) -> None:
     written = WrittenQuestion("Which cache?", ("Redis", "Memcached"), "Caching")
     r.asked = GivenProvider("agent", response(written, HeuristicsConfig()))
     lead = Lead("agent", "claude-code 2.1", (("sha256", "00"),))
-    setup = Setup("0.1.0", WORKFLOW.decider, "agent", lead=lead)
+    r.decider = "clarification/3"
+    setup = Setup("0.1.0", r.decider, "agent", lead=lead)
     step = r.by(CLAUDE).open("Speed up the search", setup, HeuristicsConfig())
     r.order.append(step.handle.session_id)
     handle = r.settled(step.handle)

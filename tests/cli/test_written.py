@@ -38,6 +38,14 @@ def test_an_agent_asks_and_relays_what_a_person_answers(house: Project) -> None:
     assert "by a person, relayed by claude-code" in house.call("show", id_).out
     why = house.call("why", id_, "Caching").out
     assert "relayed by an agent (claude-code)" in why
+    assert done["alternatives"] == [{"name": "Redis", "why_not": "", "by": "agent"}]
+    chosen = house.call("revise", id_, "custom.caching=redis", "--json", env=AGENT).json
+    assert chosen["because"] == {"text": "sessions use it", "by": "agent"}
+    assert chosen["alternatives"] == []
+    own = house.call("answer", id_, "--because", "We run it", "--json", env=AGENT).json
+    assert own["because"]["text"] == "We run it"
+    relayed = house.call("answer", id_, "--because", "We run it", "--relayed", env=AGENT)
+    assert "--relayed takes an answer" in relayed.err
     assert "writer     agent (claude-code) with clarify.v1 worded the question" in why
     accepted = house.call("accept", id_, "--json", env=AGENT).json
     assert accepted["status"] == "proposed", "a relayed answer accepts nothing"
@@ -134,6 +142,7 @@ def test_a_person_writes_a_question_and_answers_it(house: Project) -> None:
         assert t.code() == 0
     done = house.call("show", "--json").json
     assert (done["status"], done["patch"]["fields"]) == ("accepted", [["Caching", "Redis"]])
+    assert done["because"] == {"text": "sessions use it", "by": "user"}
     assert '"provider":"person","model":""' in house.call("log", "--json").out
     assert house.call("replay", "last").code == 0
 

@@ -46,6 +46,7 @@ from preflights_es.workflows.clarification.values import (
     COMPANION,
     OTHER_OPTION,
     Answer,
+    DecisionPatch,
     Field,
     PackRef,
 )
@@ -144,12 +145,27 @@ def _next(state: State) -> Decisions:
     if patch is not None:
         if state.led.lead and not turn.missing_info:
             return (lead.request(state, "decide"),)
-        return (
-            () if patch == state.patch else (PatchProposed(patch=patch, hint=turn.decision_hint),)
-        )
+        if patch == state.patch:
+            return ()
+        proposed = PatchProposed(patch=patch, hint=turn.decision_hint)
+        return (*_recommended(state, patch), proposed)
     if state.stopped:
         return ()
     return (ClarificationStopped(reason="turns_used" if turn.missing_info else "nothing_to_ask"),)
+
+
+def _recommended(state: State, patch: DecisionPatch) -> Decisions:
+    """What the recommendation of the written question says of a value that is new."""
+    framed, noted = state.framed, state.recommended
+    by_rules = state.led.lead is None and state.decider not in rules.FIRST_DECIDERS
+    if framed is None or noted is None or state.writer is None or not by_rules:
+        return ()
+    before = dict(state.patch.fields) if state.patch else {}
+    name = framed.field.name
+    value = dict(patch.fields).get(name)
+    if value is None or value == before.get(name) or patch.category != framed.category:
+        return ()
+    return reasons.recommended(state.rationale, noted, value)
 
 
 def _asked(state: State) -> Decisions:

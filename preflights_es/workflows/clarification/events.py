@@ -259,7 +259,7 @@ class RationaleNoted(Decision, frozen=True):
 
 
 class RationaleSuggested(Decision, frozen=True):
-    """What a model offers beside its patch; it is the model's until a person accepts."""
+    """What a model offers beside its patch, or the writer of the question recommended."""
 
     tag: ClassVar[str] = "clarification.rationale_suggested.v1"
     because: str

@@ -178,7 +178,12 @@ def _after_noted(state: State, event: RationaleNoted) -> State:
 
 
 def _after_offer(state: State, event: RationaleSuggested) -> State:
-    return replace(state, rationale=reasons.suggested(state.rationale, event))
+    """A model's, where one leads; else the recommendation of the question's writer."""
+    if state.led.lead is None and state.writer is not None:
+        rationale = reasons.added(state.rationale, event, state.writer.kind)
+    else:
+        rationale = reasons.suggested(state.rationale, event)
+    return replace(state, rationale=rationale)
 
 
 def _after_patch(state: State, event: PatchProposed) -> State:

@@ -12,6 +12,7 @@ from preflights_es.workflows.clarification.events import (
     RationaleGiven,
     RationaleNoted,
     RationaleSuggested,
+    RecommendationNoted,
 )
 
 RATIONALE_MAX: Final = 20  # consequences, and alternatives, of one decision
@@ -51,6 +52,19 @@ def added(before: Rationale, new: RationaleNoted | RationaleSuggested, by: Speak
     for one in new.alternatives:
         alternatives[one.name.casefold()] = Rejected(one.name, one.why_not, by)
     return Rationale(because, tuple(consequences.values()), tuple(alternatives.values()))
+
+
+def recommended(
+    before: Rationale, noted: RecommendationNoted, value: str
+) -> tuple[RationaleSuggested, ...]:
+    """What a recommendation says of the value that is decided; nothing where that is said."""
+    option = noted.option.casefold()
+    if option == value.casefold():
+        offer = RationaleSuggested(because=noted.reason, consequences=(), alternatives=())
+        return () if before.because else (offer,)
+    other = (Alternative(noted.option),)
+    offer = RationaleSuggested(because="", consequences=(), alternatives=other)
+    return () if any(o.name.casefold() == option for o in before.alternatives) else (offer,)
 
 
 def suggested(before: Rationale, new: RationaleSuggested) -> Rationale:

@@ -17,6 +17,7 @@ from preflights_es.workflows.clarification.events import (
     RationaleGiven,
     RationaleNoted,
     RationaleSuggested,
+    RecommendationNoted,
 )
 from preflights_es.workflows.clarification.values import (
     TITLES,
@@ -173,6 +174,17 @@ def test_an_offer_that_says_nothing_is_no_answer(offer: dict[str, object], point
     found = lead.decide_violations(after(*READY), {**payload, **offer})
     assert [violation.pointer for violation in found] == [pointer]
     assert lead.decide_violations(after(*READY), payload) == ()
+
+
+def test_a_recommendation_says_what_is_not_said_yet() -> None:
+    noted = RecommendationNoted(option="Redis", reason="It is there")
+    (followed,) = reasons.recommended(Rationale(), noted, "redis")
+    assert (followed.because, followed.alternatives) == ("It is there", ())
+    (other,) = reasons.recommended(Rationale(), noted, "Memcached")
+    assert (other.because, other.alternatives) == ("", (Alternative("Redis"),))
+    said = Rationale(Statement("Ours", "user"), (), (Rejected("redis", "slow", "user"),))
+    assert reasons.recommended(said, noted, "Redis") == ()
+    assert reasons.recommended(said, noted, "Memcached") == ()
 
 
 # 4. The title --------------------------------------------------------------------------------
