@@ -1,7 +1,8 @@
 """A session run again against the simulator.
 
 One that the simulator led is led by it again, with its own seed and faults: all of it is code, so
-that it must come out the same. Where a model led, the simulator answers in its place.
+that it must come out the same. Where a model led, the simulator answers in its place. A question
+that an agent or person wrote is asked again as it was written.
 """
 
 from __future__ import annotations
@@ -14,8 +15,9 @@ from msgspec.structs import replace
 from preflights_es.core.completions import Completion, CompletionFailed, CompletionRequested
 from preflights_es.core.errors import LLMLostError
 from preflights_es.core.events import Input
-from preflights_es.core.lead import Lead, LeadChanged, setup_of
+from preflights_es.core.lead import WRITERS, Lead, LeadChanged, setup_of
 from preflights_es.core.session import Session
+from preflights_es.providers.recorded import RecordedProvider
 from preflights_es.replay.child import Child
 from preflights_es.replay.recompute import Code, Reasking
 from preflights_es.replay.recording import Recording, Turn
@@ -31,6 +33,7 @@ class Own:
 
     def __init__(self, reasking: Reasking, recording: Recording) -> None:
         self._reasking = reasking
+        self._written = RecordedProvider(recording.events)
         self._lost = {
             event.call: event.message
             for event in recording.events
@@ -45,6 +48,8 @@ class Own:
         """
         if request.call in self._lost:
             raise LLMLostError(self._lost[request.call])
+        if request.provider in WRITERS:
+            return await self._written.respond(request)
         return await self._reasking.provider(request).respond(request)
 
 

@@ -13,7 +13,7 @@ from msgspec.structs import asdict, replace
 
 from preflights_es.core.completions import CompletionRequested
 from preflights_es.core.errors import Refused, SettingsError
-from preflights_es.core.lead import Lead
+from preflights_es.core.lead import WRITERS, Lead
 from preflights_es.core.prompts import versions
 from preflights_es.core.session import Workflow
 from preflights_es.providers.base import LLMProvider
@@ -170,6 +170,7 @@ def simulating(seed: int | None = None, faults: str | None = None) -> Simulating
     """Who leads a session that is run again against the simulator, given who led.
 
     A lead that is code of ours, or the rules, leads again, unless a seed or faults are given.
+    The writer of a question stays its writer.
 
     Raises:
         SettingsError: the simulator does not know these faults.
@@ -183,6 +184,8 @@ def simulating(seed: int | None = None, faults: str | None = None) -> Simulating
         return lead.provider == "mock" or (lead.provider, lead.model) == ("sim", GENERATION)
 
     def lead(before: Lead | None) -> Lead | None:
+        if before is not None and before.provider in WRITERS:
+            return before
         if seed is None and wanted is None and (before is None or is_ours(before)):
             return before
         said = dict(before.parameters) if before and before.provider == "sim" else {}
