@@ -12,13 +12,12 @@ from preflights_es.services.inbox import inbox
 from preflights_es.services.request import Request
 from preflights_es.services.results import DecisionRow, Result
 
-
 PENDING: Final = ("ready", "proposed")
 """Standings of a patch that a person may still accept."""
 
 
 class Brief(Result, frozen=True, kw_only=True, tag_field="format", tag="brief/1"):
-    """What a coding agent has to know of a project; each list is newest first, as far as it is told."""
+    """What a coding agent has to know of a project; lists are newest first."""
 
     project: str
     behind: bool

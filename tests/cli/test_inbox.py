@@ -88,4 +88,4 @@ def test_resume_takes_the_only_session_that_waits_or_the_last(house: Project) ->
     assert other[-8:] in done.err
     for one in (asked, other):
         house.call("abandon", one)
-    assert house.call("resume", "--json").json["status"] == "accepted"
+    assert house.call("resume", "--json").json["session_id"] == other
