@@ -20,6 +20,7 @@ from tests.artifacts.reading import RECORD, body, every, front_matter, headings,
 FROZEN: Final = {
     "adr.v1": "1aa95ed3737ba72dcd823c3f9916702684a769edc54daf9bb65f13d0798f5e5c",
     "brief.v1": "9e49fc07272c651bc14f094ee94a405b457fde05385b962baf6ef2212acfd108",
+    "brief.v2": "b08971b63a2bdf61ff8502f178fbccabf7a1a692ff015cbde59516b70d1d72e6",
     "task.v1": "82541792066df219f400b5f22949abb8f597ef38433db98af2392fd2aecfcadc",
 }
 """Once a session may have used one, it never changes; a change is a new version beside it."""
