@@ -36,7 +36,7 @@ def log(tmp_path: Path, database: str, monkeypatch: pytest.MonkeyPatch) -> Itera
 
 
 def test_a_session_is_begun_answered_accepted_and_asked_why(log: Any, tmp_path: Path) -> None:
-    begun = log.start("Add OAuth login")
+    begun = log.start("Add login")
     assert (begun.status, begun.to_do) == ("needs_answers", "answer the question")
     ready = log.answer(begun.session_id, {"auth_strategy": "OAuth"})
     assert (ready.status, ready.can_accept, ready.refused) == ("ready", True, ())
@@ -54,7 +54,7 @@ def test_a_session_is_begun_answered_accepted_and_asked_why(log: Any, tmp_path: 
     trail = log.trail("last")
     assert [step.version for step in trail] == list(range(1, done.version + 1))
     assert {step.actor.name for step in trail if step.role == "input"} == {"Ada", "Grace", ""}
-    assert json.loads(bytes(trail[0].data))["intention"] == "Add OAuth login"
+    assert json.loads(bytes(trail[0].data))["intention"] == "Add login"
 
 
 def test_the_calls_of_a_provider_are_summed_up(tmp_path: Path, database: str) -> None:
