@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import bpe_openai
+import bpe_openai  # type: ignore[import-untyped]  # it ships no types
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
