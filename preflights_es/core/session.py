@@ -70,6 +70,8 @@ class Workflow(msgspec.Struct, Generic[S], frozen=True, kw_only=True):
     """Begins a session with the first of its typed fields; None where it takes more."""
     statuses: tuple[str, ...] = ()
     """All that a view may say of where a session stands, besides those of every workflow."""
+    settled: tuple[str, ...] = ()
+    """Those of them in which nothing waits for a person or a model."""
     number: Callable[[S], int | None] = _none
     """The record number that a session holds; None while it holds none."""
     acknowledges: type[Input] | None = None
