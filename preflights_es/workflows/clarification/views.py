@@ -8,6 +8,7 @@ from functools import reduce
 from typing import Final
 
 from preflights_es.core.artifacts import Record, RecordField, Relations
+from preflights_es.core.completion_step import no_answer
 from preflights_es.core.events import Event
 from preflights_es.core.text import one_line
 from preflights_es.core.views import View, taken_out
@@ -143,13 +144,9 @@ def _response(state: State) -> LLMResponse:
 def _warnings(state: State) -> tuple[str, ...]:
     warnings = [*taken_out(state.redacted)]
     if state.led.fell_back:
-        warnings.append(
-            f"no usable answer from the model ({state.led.fell_back}): the rules went on"
-        )
+        warnings.append(no_answer(state.led, "the rules went on"))
     if state.led.stalled:
-        warnings.append(
-            f"no usable answer from the model ({state.led.stalled}): resume asks it again"
-        )
+        warnings.append(no_answer(state.led, "resume asks it again"))
     if state.beside:
         warnings.append(f"the document was edited: the new text lies in {state.beside}")
     return tuple(warnings)
