@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from msgspec.structs import replace
 
 from preflights_es.core.questions import Refusal
 from preflights_es.core.views import Question
 from preflights_es.runtime.runner import Step
 from preflights_es.services.acceptance import begun
-from preflights_es.services.answers import Given, pairs
+from preflights_es.services.answers import Given, addressed, asked_in, check_taken, pairs
 from preflights_es.services.clarification.clarifications import Clarifications, clarifications_of
 from preflights_es.services.filing import filed
 from preflights_es.services.request import Request
@@ -45,14 +47,15 @@ def start(
     own, answers = clarifications_of(request), pairs(given)
     own.refuse_relaying(by)
     own.check(answers)
-    request.process.documents.check_folders()
+    request.process.documents.check_folders(writes=accepts)
     request.finish_pending()
     request.notice_name()
     setup = request.setup(WORKFLOW, strict=strict)
     settings = request.process.settings.of(WORKFLOW)
-    step = own.open(text, setup, settings, mark=mark, supersedes=supersedes)
+    check = partial(check_taken, WORKFLOW, answers)
+    step = own.open(text, setup, settings, mark=mark, supersedes=supersedes, check=check)
     if answers:
-        step = own.answer(step.handle, answers)
+        step = own.answer(step.handle, addressed(answers, asked_in(step.handle)))
     is_refused = any(isinstance(one, Refusal) for one in step.decisions)
     if accepts and not step.handle.session.state.question and not is_refused:
         step = _accepted(request, own, own.accept(step.handle.session_id, by=by))

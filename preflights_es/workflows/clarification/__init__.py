@@ -14,7 +14,7 @@ from preflights_es.workflows.clarification.history import behind, decided
 from preflights_es.workflows.clarification.lead import POLICY, PROMPTS
 from preflights_es.workflows.clarification.quotes import quotes, words
 from preflights_es.workflows.clarification.state import State, evolve, is_terminal
-from preflights_es.workflows.clarification.views import record, related, view
+from preflights_es.workflows.clarification.views import answerable, record, related, view
 
 
 def _settings() -> SettingsTable:
@@ -26,7 +26,7 @@ def _settings() -> SettingsTable:
 WORKFLOW: Workflow[State] = Workflow(
     name="clarification",
     package=__name__,
-    decider="clarification/2",
+    decider="clarification/3",
     events=EVENTS,
     initial=State(),
     decide=decide,
@@ -43,6 +43,7 @@ WORKFLOW: Workflow[State] = Workflow(
     related=related,
     quotes=quotes,
     words=words,
+    answerable=answerable,
     answers=AnswersGiven,
     revisions=AnswersRevised,
     upcasters=UPCASTERS,

@@ -11,7 +11,7 @@ from preflights_es.core.artifacts import Record, RecordField, Relations
 from preflights_es.core.completion_step import no_answer
 from preflights_es.core.events import Event
 from preflights_es.core.text import one_line
-from preflights_es.core.views import View, taken_out
+from preflights_es.core.views import Question, View, taken_out
 from preflights_es.workflows.clarification import rules
 from preflights_es.workflows.clarification.state import State, accepted, evolve
 from preflights_es.workflows.clarification.values import (
@@ -110,6 +110,19 @@ def view(state: State) -> ClarificationView:
         to_do=_TO_DO.get(stands, ""),
         can_accept=stands in ("ready", "stopped", "proposed"),
     )
+
+
+def answerable(state: State) -> list[tuple[str, Question]]:
+    """The category and every field; a label is that of the session's category, where it has it."""
+    config, found = state.heuristics, state.found
+    own = found[0].fields() if found else ()
+    keys, labels = {field.id for field in own}, {field.name for field in own}
+    asked = [("Category", config.category_question())]
+    asked += [(field.name, field.asked()) for field in own]
+    for category in (*config.categories, config.other()):
+        others = [field for field in category.fields() if field.id not in keys]
+        asked += [("" if f.name in labels else f.name, f.asked()) for f in others]
+    return asked
 
 
 def _ended(state: State) -> str:
