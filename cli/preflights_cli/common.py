@@ -83,7 +83,7 @@ class Voice:
         if self.as_json:
             sys.stdout.buffer.write(escaped(encoded(value)) + b"\n")
 
-    def listed(self, value: dict[str, Any], name: str, rows: Iterable[Any]) -> None:
+    def listed(self, value: object, name: str, rows: Iterable[Any]) -> None:
         """As `json`, of a value with a long list: its rows are encoded as they come.
 
         Args:
@@ -283,17 +283,18 @@ def opened(
 ) -> Iterator[Request]:
     """The program in the current folder, given back at the end."""
     terminal = is_terminal() and not voice.as_json
-    app = composition.opened(
+    program = composition.opened_process(
         folder(),
         terminal=terminal,
         database=database,
         options=asked,
         language=language,
-        key=key,
         creates=creates,
         reads=reads,
+        tell=voice.notice,
     )
-    app.tell = app.process.tell = voice.notice
+    app = program.request(key=key)
+    app.tell = voice.notice
     if sys.stderr.isatty() and not (voice.as_json or voice.quiet):
         app.watch = voice.waiting
     if voice.verbose:

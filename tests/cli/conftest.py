@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.cli.program import Project
+from tests.providers.server import FakeAPI
 from tests.trusting import trust
 
 GIT_CONFIG = """\
@@ -65,3 +67,10 @@ def colleague(tmp_path: Path, home: Path) -> Project:
     (made.folder / "preflights.toml").write_text('project = "house"\n')
     trust(made.folder / "preflights.toml", home)
     return made
+
+
+@pytest.fixture
+def api() -> Iterator[FakeAPI]:
+    """A server that answers as a provider does."""
+    with FakeAPI() as made:
+        yield made

@@ -33,17 +33,21 @@ import re
 import shlex
 import shutil
 from collections.abc import Iterator
+from importlib import import_module
 from itertools import takewhile
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import click
+import msgspec
 import pytest
 
 import preflights_es
 from preflights_cli.commands import SECTIONS, Lazy, commands
 from preflights_cli.main import preflights
+from preflights_es.archive.verification import Verified
 from preflights_es.services.own_providers import GENERATION
+from preflights_es.services.results import Result as Shape
 from preflights_es.settings.fields import FIELDS
 from preflights_es.settings.load import Options
 from preflights_es.workflows.clarification import settings as clarification
@@ -429,7 +433,22 @@ def test_every_shape_is_documented_and_named_after_its_format() -> None:
         for path in room.rglob("*.py")
         for found in re.findall(r'"([a-z-]+/\d)"', path.read_text())
     }
-    assert shapes == formats - {GENERATION} | {"log/1"}
+    assert shapes == formats - {GENERATION} | set(results()) | {"log/1"}
+
+
+def results() -> dict[str, type[msgspec.Struct]]:
+    """The results of services that are a shape of their own, by format."""
+    for path in (ROOT / "preflights_es" / "services").rglob("[a-z]*.py"):
+        import_module(".".join(path.relative_to(ROOT).with_suffix("").parts))
+    kinds = [struct for base in (Shape, Verified) for struct in base.__subclasses__()]
+    tagged = {kind.__struct_config__.tag: kind for kind in kinds}
+    return {str(tag): kind for tag, kind in tagged.items() if tag is not None}
+
+
+@pytest.mark.parametrize("shape", results())
+def test_the_fields_of_a_result_are_those_that_are_documented(shape: str) -> None:
+    fields = {field.encode_name for field in msgspec.structs.fields(results()[shape])}
+    assert {"format", *fields} == {path for path in documented(shape) if not set(path) & set(".[")}
 
 
 def test_every_exported_name_is_documented() -> None:

@@ -9,7 +9,7 @@ from typing import Final
 
 import pytest
 
-from preflights_es.bootstrap import opened
+from preflights_es.bootstrap import opened_process
 from preflights_es.runtime.registry import WORKFLOWS
 from preflights_es.services.clarification.clarifications import clarifications_of
 from preflights_es.store.frozen import schema
@@ -493,10 +493,10 @@ def test_what_is_recorded_in_a_log_that_is_thrown_away_is_a_bug_and_never_silent
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    looker = opened(tmp_path, terminal=False, creates=False)
+    looker = opened_process(tmp_path, creates=False).request()
     assert not looker.process.store.heads(None)
     looker.process.close()
-    careless = opened(tmp_path, terminal=False, creates=False)
+    careless = opened_process(tmp_path, creates=False).request()
     setup = careless.setup(WORKFLOWS["clarification"])
     clarifications_of(careless).open("Add login", setup, HeuristicsConfig())
     with pytest.raises(AssertionError, match="recorded something"):
