@@ -48,6 +48,19 @@ class Source(msgspec.Struct, frozen=True):
         where = f"{self.name}, line {line}" if line else self.name
         return SettingsError(f"{where}: {key}: {found}", code=code, key=key, **fields)
 
+    def file(self, at: tuple[str, ...], path: str, most: int) -> str:
+        """The text of a file in this file's folder, or below it."""
+        folder = self.path.parent.resolve()
+        try:
+            found = (folder / path).resolve()
+            if not found.is_relative_to(folder):
+                raise self.wrong(at, f"{path!r} leads out of the folder of {self.name}")
+            return regular(found, most).decode()
+        except FileNotFoundError as error:
+            raise self.wrong(at, f"{path!r} does not exist") from error
+        except (Unreadable, UnicodeDecodeError, OSError, RuntimeError, ValueError) as error:
+            raise self.wrong(at, f"{path!r} cannot be read: {error}") from error
+
 
 class FileSettings(NamedTuple):
     """What a file says."""

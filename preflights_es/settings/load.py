@@ -68,7 +68,9 @@ class Settings(ProviderSettings, frozen=True, kw_only=True):
     actor_kind: ActorKind | None
     """Where it is an agent's or a script's; None lets the terminal decide."""
     language: Language = "en"
-    """Of the sentences that a person reads of a note."""
+    """Of the sentences that a person reads."""
+    is_language_said: bool = False
+    """Whether an option, a variable or a file says it; else the locale does."""
     workflows: Mapping[str, Any] = {}
     """By the name of a workflow that a file has a table for: what it comes to."""
     prices: tuple[PriceTable, ...] = ()
@@ -159,6 +161,7 @@ def load_settings(
         source=str(here.source.path) if here else "",
         own=str(mine.source.path) if mine else "",
         language=_language(layers.first("language"), env),
+        is_language_said=layers.first("language") is not None,
         keys=keys_of(env),
         **asked_whom(layers),
     )

@@ -36,7 +36,7 @@ def log(tmp_path: Path, database: str, monkeypatch: pytest.MonkeyPatch) -> Itera
 
 
 def test_a_session_is_begun_answered_accepted_and_asked_why(log: Any, tmp_path: Path) -> None:
-    begun = log.start("Add OAuth login")
+    begun = log.start("Add login")
     assert (begun.status, begun.to_do) == ("needs_answers", "answer the question")
     ready = log.answer(begun.session_id, {"auth_strategy": "OAuth"})
     assert (ready.status, ready.can_accept, ready.refused) == ("ready", True, ())

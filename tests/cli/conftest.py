@@ -22,11 +22,21 @@ defaultBranch = main
 hooksPath = /dev/null
 """
 
+REFERENCE = """\
+[clarification]
+heuristics = "reference"
+"""
+
 
 @pytest.fixture(scope="session")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Of a person whom git knows."""
+    """Of a person whom git knows, and who is asked by the reference.
+
+    What a pack of topics changes stands in `test_packs`; everything else is the same with both.
+    """
     folder = tmp_path_factory.mktemp("home")
+    (folder / ".config" / "preflights").mkdir(parents=True)
+    (folder / ".config" / "preflights" / "settings.toml").write_text(REFERENCE)
     (folder / ".gitconfig").write_text(GIT_CONFIG)
     return folder
 

@@ -323,8 +323,9 @@ def test_the_fields_of_a_session_are_those_that_are_documented(shop: Project) ->
     old = shop.decided()
     asking = shop.call("start", "Add login", "--json").json
     refused = shop.call("answer", "last", "tbd", "--json").json
+    moved = shop.call("start", "Move from MySQL to PostgreSQL", "--json").json
     new = shop.decided("Add SSO", "--supersedes", old["uid"])
-    check("session/1", old, asking, refused, new, shop.show(old["session_id"]))
+    check("session/1", old, asking, refused, new, moved, shop.show(old["session_id"]))
     check("sessions/1", shop.call("sessions", "--json").json)
     check("log/1", *shop.events(), opaque="data")
     check("prompt/1", shop.call("prompt", "--json").json)
@@ -412,7 +413,7 @@ def test_the_fields_of_a_note_are_those_that_are_documented(shop: Project) -> No
 
 
 def test_the_fields_of_a_replay_are_those_that_are_documented(shop: Project) -> None:
-    shop.started_session()
+    assert shop.call("start", "Add login", "--no-input").code == 3
     folder = Path(__file__).parent
     buggy = ("python", str(folder / "buggy.py"))
     diverging = ("python", str(folder / "diverging.py"))

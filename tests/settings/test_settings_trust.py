@@ -101,7 +101,7 @@ def test_everything_else_needs_no_trust(ada: Person) -> None:
     found = ada.loaded()
     assert (found.decisions, found.language, found.provider) == ("adr", "de", "sim")
     assert (found.seed, found.max_tokens, len(found.prices)) == (7, 100, 1)
-    assert found.of(WORKFLOW).category.question == "What?"
+    assert found.of(WORKFLOW).tables.category.question == "What?"
 
 
 @pytest.mark.parametrize("name", ["mock", "stub", "sim"])
@@ -366,9 +366,9 @@ def test_the_users_own_file_is_heard_behind_the_repositorys(ada: Person) -> None
 
 def test_a_table_of_the_repository_replaces_the_users_as_a_whole(ada: Person) -> None:
     ada.own.write_text('[clarification]\nquestion = "Mine?"\n')
-    assert ada.loaded().of(WORKFLOW).category.question == "Mine?"
+    assert ada.loaded().of(WORKFLOW).tables.category.question == "Mine?"
     ada.file.write_text('[clarification]\ndescription = "Theirs?"\n')
-    found = ada.loaded().of(WORKFLOW)
+    found = ada.loaded().of(WORKFLOW).tables
     assert found.description.question == "Theirs?"
     assert found.category.question != "Mine?"
 

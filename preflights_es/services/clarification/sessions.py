@@ -51,9 +51,14 @@ def start(
     request.finish_pending()
     request.notice_name()
     setup = request.setup(WORKFLOW, strict=strict)
-    settings = request.process.settings.of(WORKFLOW)
-    check = partial(check_taken, WORKFLOW, answers)
-    step = own.open(text, setup, settings, mark=mark, supersedes=supersedes, check=check)
+    settings = request.process.settings
+    step = own.open(
+        *(text, setup, settings.of(WORKFLOW)),
+        language=settings.language if settings.is_language_said else None,
+        mark=mark,
+        supersedes=supersedes,
+        check=partial(check_taken, WORKFLOW, answers),
+    )
     if answers:
         step = own.answer(step.handle, addressed(answers, asked_in(step.handle)))
     is_refused = any(isinstance(one, Refusal) for one in step.decisions)
