@@ -23,9 +23,9 @@ run() {
   "$@" || [ $? = 3 ]
 }
 
-run preflights start --provider sim --seed 13 "Keep the orders of the shop in a database"
-run preflights answer last PostgreSQL
+run preflights start "Choose a database for the orders" --provider sim --seed 39
+run preflights answer last 3
 run preflights accept last --by "Ada Lovelace" -q
-run cat docs/decisions/0001-keep-the-orders-of-the-shop-in-a-database.md
+run cat docs/decisions/0001-choose-a-database-for-the-orders.md
 run preflights why last Type
 run preflights replay last
