@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from functools import cached_property
 from itertools import count
 from typing import TYPE_CHECKING, Any, Final
@@ -191,13 +191,17 @@ async def _watched(watch: Watch | None, lead: Lead) -> AsyncIterator[None]:
 
     async def tick() -> None:
         await asyncio.sleep(SHOWN_AFTER_S)
-        for seconds in count():
-            watch(lead, seconds)
-            await asyncio.sleep(1)
+        try:
+            for seconds in count():
+                watch(lead, seconds)
+                await asyncio.sleep(1)
+        finally:
+            watch(lead, None)
 
     ticking = asyncio.create_task(tick())
     try:
         yield
     finally:
         ticking.cancel()
-        watch(lead, None)
+        with suppress(asyncio.CancelledError):
+            await ticking
