@@ -14,10 +14,13 @@ from typing import Any, Final, ParamSpec, TypeVar
 import click
 
 from preflights_cli.advice import advised
+from preflights_cli.main import EXIT_INTERRUPTED
 from preflights_es import bootstrap as composition
 from preflights_es.core.errors import StoreUnavailable
+from preflights_es.core.ids import short
 from preflights_es.core.json import encoded
 from preflights_es.core.late_pattern import late_pattern
+from preflights_es.core.lead import Lead
 from preflights_es.core.notices import Notice
 from preflights_es.core.text import NAME_MAX, TAGS, problem, shown, visible
 from preflights_es.services.request import Request
@@ -33,6 +36,7 @@ _OBEYED: Final = late_pattern(f"[\x7f-\x9f\u2028\u2029\ufeff\u202a-\u202e\u2066-
 
 DETAILS: Final = ("document_finished", "document_left")
 """Notices that most do not want to read."""
+WAITING_MAX: Final = 70  # characters of the line that is shown while a model is at work
 PAGE: Final = 65_536  # bytes of a long list that are written at once
 
 
@@ -62,6 +66,12 @@ class Voice:
         """More than most want to know: with `-v`, on stderr."""
         if self.verbose:
             click.echo(shown(text), err=True)
+
+    def waiting(self, lead: Lead, seconds: int | None) -> None:
+        """Who is asked and for how long, on one line of stderr; None takes the line away."""
+        who = shown(" ".join(filter(None, (lead.provider, lead.model))))
+        line = "" if seconds is None else f"asking {who} ... {seconds} s"[:WAITING_MAX]
+        click.echo(f"\r{line:<{WAITING_MAX}}\r{line}", nl=False, err=True)
 
     def notice(self, notice: Notice) -> None:
         """What a service has to say besides its result."""
@@ -244,9 +254,21 @@ def _opening(
         language, key = options.pop("language", None), options.pop("key", None)
         looks = reads or any(options[flag] for flag in reads_where)
         with opened(voice, database, asked, language, key or "", creates, looks) as app:
-            return command(*args, app=app, voice=voice, **options)  # type: ignore[arg-type]  # P lacks them
+            try:
+                return command(*args, app=app, voice=voice, **options)  # type: ignore[arg-type]  # P lacks them
+            except KeyboardInterrupt:
+                if not app.asking_for:
+                    raise
+                say_saved(app.asking_for)
+                ctx.exit(EXIT_INTERRUPTED)
 
     return wrapped
+
+
+def say_saved(session_id: str) -> None:
+    """Where a person leaves: what was said is recorded, and how to go on."""
+    id_ = short(session_id)
+    click.echo(f"\nSaved. Go on with: preflights resume {id_}", err=True)
 
 
 @contextlib.contextmanager
@@ -273,6 +295,8 @@ def opened(
     )
     app = program.request(key=key)
     app.tell = voice.notice
+    if sys.stderr.isatty() and not (voice.as_json or voice.quiet):
+        app.watch = voice.waiting
     if voice.verbose:
         # A log that is shared says the project's name itself, once it is opened.
         told = app.process.settings

@@ -49,6 +49,19 @@ def checked_folder(root: Path, folder: str) -> Path:
     return found
 
 
+def check_writable(found: Path, folder: str) -> None:
+    """See that a folder can be written, or made where it is missing.
+
+    Raises:
+        StoreUnavailable: it cannot.
+    """
+    there = next(one for one in (found, *found.parents) if os.path.lexists(one))
+    if not there.is_dir() or not os.access(there, os.W_OK | os.X_OK):
+        why = "cannot be written" if there.is_dir() else "is no folder"
+        message = f"{str(there)!r} {why}, so that {folder!r} takes no document: nothing is recorded"
+        raise StoreUnavailable(message)
+
+
 def _is_git(folder: Path) -> bool:
     """Whether git keeps its own files there: by the name, or by what lies in it.
 

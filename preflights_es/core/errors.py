@@ -26,6 +26,7 @@ PreflightsError
 │       └── ReadOnlyLog         it is opened for reading, or the role may only read
 └── LLMError                a provider gave no usable response (seed 2, section 7.1)
     ├── LLMAPIError
+    │   └── LLMRequestRejectedError     a wrong key, model or address: asking again is no use
     ├── LLMTimeoutError     also a TimeoutError
     │   └── LLMLostError        the process that made the call never reported back
     ├── LLMRateLimitError
@@ -285,6 +286,12 @@ class LLMAPIError(LLMError):
     """The provider's API failed."""
 
     kind = "api_error"
+
+
+class LLMRequestRejectedError(LLMAPIError):
+    """The provider rejected the request itself: the same request would be rejected again."""
+
+    kind = "request_rejected"
 
 
 class LLMTimeoutError(LLMError, TimeoutError):

@@ -49,14 +49,20 @@ class Documents:
         self.root = root
         self._folders = folders
 
-    def check_folders(self) -> None:
-        """Refuse a folder outside the project before anything is recorded.
+    def check_folders(self, *, writes: bool = False) -> None:
+        """Refuse a folder before anything is recorded.
+
+        Args:
+            writes: whether a document follows at once.
 
         Raises:
-            ArtifactOutside: one of them leads outside.
+            ArtifactOutside: one of them leads outside the project.
+            StoreUnavailable: one of them cannot be written.
         """
         for folder in self._folders:
-            files.checked_folder(self.root, folder)
+            found = files.checked_folder(self.root, folder)
+            if writes:
+                files.check_writable(found, folder)
 
     def finish(self, handle: Handle, at_most_s: float | None = None) -> Handle:
         """Write every document that is due, oldest first, and record each.

@@ -68,7 +68,13 @@ class Sessions(Finder):
         self._check = desk.check
         self._once = desk.once or Once(desk.runner, desk.project)
 
-    def begin(self, workflow: Workflow[Any], text: str, setup: Setup) -> Step:
+    def begin(
+        self,
+        workflow: Workflow[Any],
+        text: str,
+        setup: Setup,
+        check: Callable[[Input], None] = lambda _: None,
+    ) -> Step:
         """Begin a session of any workflow to which a text is enough.
 
         Raises:
@@ -77,7 +83,7 @@ class Sessions(Finder):
         if (first := workflow.opens) is None or not first.typed:
             message = f"a session of the workflow {workflow.name} takes more than a text to begin"
             raise Refused(message, code="text_not_enough", workflow=workflow.name)
-        return self.opened(workflow, first, {next(iter(first.typed)): text}, setup)
+        return self.opened(workflow, first, {next(iter(first.typed)): text}, setup, check=check)
 
     def opened(
         self,
@@ -88,6 +94,7 @@ class Sessions(Finder):
         *,
         beside: Callable[[], Mapping[str, Any]] = dict,
         is_same: Callable[[Any], bool] = lambda _: True,
+        check: Callable[[Input], None] = lambda _: None,
     ) -> Step:
         """Begin a session with an Input of a class.
 
@@ -95,6 +102,7 @@ class Sessions(Finder):
             said: what the caller says; under one key it must be the same again.
             beside: other fields, asked for when it is recorded.
             is_same: what else must be the same.
+            check: refuses an Input before it is recorded.
 
         Raises:
             Refused: a text cannot be recorded.
@@ -106,6 +114,7 @@ class Sessions(Finder):
         def record(input_id: str) -> Step:
             said_or_known = {**fields, **beside()}
             new = self._input(first, said_or_known, project=project, uid=uid, setup=setup)
+            check(new)
             return self._runner.open(workflow, project, new, session_id, input_id)
 
         def is_said(before: Any) -> bool:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from itertools import count
+from typing import TYPE_CHECKING, Any, Final
 
 from preflights_es.core.completions import CompletionRequested
 from preflights_es.core.errors import LogBusy, PreflightsError
@@ -26,6 +28,10 @@ if TYPE_CHECKING:
     from preflights_es.archive.erasure import Erasure
 
 
+SHOWN_AFTER_S: Final = 0.3  # a quicker answer shows nothing
+Watch = Callable[[Lead, int | None], None]
+
+
 class Request:
     """One command, one call of the API: used by one thread; each one gets its own."""
 
@@ -44,6 +50,10 @@ class Request:
         """What a person has to know of the call, in order."""
         self.tell: Callable[[Notice], None] = lambda _: None
         """Takes each notice at once."""
+        self.watch: Watch | None = None
+        """Takes who is asked and for how many seconds; None once the answer is here."""
+        self.asking_for = ""
+        """The session for which a model was asked: what was said in it is recorded."""
 
     @property
     def has_key(self) -> bool:
@@ -164,12 +174,39 @@ class Request:
             return step
         lead = handle.workflow.lead(handle.session.state)
         assert lead is not None, "only a session that is led asks a model"
+        self.asking_for = handle.session_id
         return Step(ran(lambda: self._settled(handle, lead)), step.decisions)
 
     async def _settled(self, handle: Handle, lead: Lead) -> Handle:
-        async with self.leads.provider_for(lead) as provider:
+        async with self.leads.provider_for(lead) as provider, _watched(self.watch, lead):
             return (await self.process.runner.settle(handle, provider)).handle
 
     def close(self) -> None:
         """Give the process back, where it was made for this request alone."""
         self.process.close()
+
+
+@asynccontextmanager
+async def _watched(watch: Watch | None, lead: Lead) -> AsyncIterator[None]:
+    """Tells the seconds while a model is at work, by a task of the same loop."""
+    if watch is None:
+        yield
+        return
+    import asyncio
+
+    async def tick() -> None:
+        await asyncio.sleep(SHOWN_AFTER_S)
+        try:
+            for seconds in count():
+                watch(lead, seconds)
+                await asyncio.sleep(1)
+        finally:
+            watch(lead, None)
+
+    ticking = asyncio.create_task(tick())
+    try:
+        yield
+    finally:
+        ticking.cancel()
+        with suppress(asyncio.CancelledError):
+            await ticking

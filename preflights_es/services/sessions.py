@@ -7,6 +7,7 @@ stands. A surface (command line, server, page, program) parses, calls one of the
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import partial
 from importlib import import_module
 from typing import Any, Final
 
@@ -22,7 +23,7 @@ from preflights_es.core.session import STATUSES
 from preflights_es.runtime.registry import WORKFLOWS
 from preflights_es.runtime.runner import Handle, Step
 from preflights_es.services import acceptance
-from preflights_es.services.answers import Given, Pairs, addressed, pairs
+from preflights_es.services.answers import Given, Pairs, addressed, asked_in, check_taken, pairs
 from preflights_es.services.filing import filed
 from preflights_es.services.reasons import reasoned, taking, with_reasons
 from preflights_es.services.request import Request
@@ -74,9 +75,10 @@ def start(
         request.process.documents.check_folders()
     request.finish_pending()
     request.notice_name()
-    step = request.sessions.begin(found, text, request.setup(found, strict=strict))
+    setup = request.setup(found, strict=strict)
+    step = request.sessions.begin(found, text, setup, partial(check_taken, found, answers))
     if answers:
-        step = request.sessions.answer(step.handle, answers)
+        step = request.sessions.answer(step.handle, addressed(answers, asked_in(step.handle)))
     return filed(request, with_reasons(request.sessions, step, reasons))
 
 
@@ -115,7 +117,7 @@ def answer(
 def _answers(given: Pairs, handle: Handle, *, again: bool) -> Pairs:
     """What has no key answers the question that is open, or was when it was first said."""
     try:
-        return addressed(given, next(iter(handle.view.questions), None))
+        return addressed(given, asked_in(handle), next(iter(handle.view.questions), None))
     except Refused:
         if not again:
             raise

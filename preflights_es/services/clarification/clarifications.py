@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Final
 
 from msgspec.structs import replace
 
 from preflights_es.core.artifacts import Related
 from preflights_es.core.errors import PreflightsError, Refused
+from preflights_es.core.events import Input
 from preflights_es.core.lead import Setup
 from preflights_es.core.source import Source
 from preflights_es.core.views import Language
@@ -58,12 +60,14 @@ class Clarifications(Acceptances):
         context: LLMContext | None = None,
         mark: Mark = "",
         supersedes: str | None = None,
+        check: Callable[[Input], None] = lambda _: None,
     ) -> Step:
         """Begin a session.
 
         Args:
             heuristics: what the settings come to, or tables alone.
             language: of the questions; None where the intention shows it.
+            check: refuses it before it is recorded.
 
         Raises:
             Refused: the intention cannot be recorded, or what it supersedes cannot be superseded.
@@ -91,6 +95,7 @@ class Clarifications(Acceptances):
             *(clarification.WORKFLOW, IntentionDeclared, said, setup),
             beside=beside,
             is_same=is_same,
+            check=check,
         )
 
     def _known(self, setup: Setup) -> tuple[Known, ...]:
