@@ -9,6 +9,7 @@ import click
 
 from preflights_cli.common import Voice, finish_pending, reading
 from preflights_cli.dates import day, minute, second
+from preflights_cli.files import holding
 from preflights_cli.rendering import describe, session_json, status_of, tell_warnings, view_of
 from preflights_cli.table import Column, streamed, table
 from preflights_es.core import ids
@@ -168,6 +169,7 @@ def show_command(session: str, app: Request, voice: Voice) -> int:
       preflights show 3f9a12c4 --json
     """
     finish_pending(app, voice)
+    app = holding(app, voice, session)
     handle = app.sessions.load(session)
     tell_warnings(voice, handle)
     voice.json(session_json(handle))
@@ -204,6 +206,7 @@ def log_command(session: str, app: Request, voice: Voice) -> int:
       preflights log last --json | jq -r .type
     """
     finish_pending(app, voice)
+    app = holding(app, voice, session)
     session_id = app.sessions.resolved(session)
     head = app.process.store.head(session_id)  # before the events: a session may grow meanwhile
     stored = app.process.store.read(session_id)
@@ -322,6 +325,7 @@ def prompt_command(session: str, app: Request, voice: Voice) -> int:
       preflights prompt 3f9a12c4 | claude -p
     """
     finish_pending(app, voice)
+    app = holding(app, voice, session)
     handle = app.sessions.load(session)
     text = app.process.documents.brief(handle)
     voice.json({"format": "prompt/1", "session_id": handle.session_id, "prompt": text})

@@ -10,6 +10,7 @@ import msgspec
 
 from preflights_cli.common import Voice, finish_pending, given, reading
 from preflights_cli.dates import Moment
+from preflights_cli.files import holding
 from preflights_cli.sessions import erased
 from preflights_cli.trail_forms import WRITERS, Told
 from preflights_cli.usage import refuse_backwards
@@ -141,6 +142,7 @@ def _named(actor: Behind) -> str:
 def _of_session(
     app: Request, voice: Voice, typed: str, want: Wanted, met: Met, *, decides: bool
 ) -> Iterator[Told]:
+    app = holding(app, voice, typed)
     session_id = app.sessions.resolved(typed)
     if decides:
         read = app.process.history(session_id)  # refuses a session that cannot be folded

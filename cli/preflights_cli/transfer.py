@@ -136,7 +136,7 @@ def import_command(file: str, extend: bool, erase: bool, app: Request, voice: Vo
       preflights admin import project.jsonl.gz --extend
       preflights admin export last | preflights admin import - --db copy.db
     """
-    told, collisions = _Told(voice), Collisions(app.process.runner)
+    told, collisions = Telling(voice), Collisions(app.process.runner)
     consent = Consent(voice, extend=extend, erase=erase)
     with _opened(file) as (source, size):
         where = name_of(file)
@@ -156,11 +156,11 @@ def import_command(file: str, extend: bool, erase: bool, app: Request, voice: Vo
         raise Refused(f"{consent.refused}; nothing was imported")
     if told.sessions > 1:
         voice.say(f"{counted(told.sessions, 'session')}, {counted(told.new, 'new event')}.")
-    _warn_twice(voice, twice)
+    warn_twice(voice, twice)
     return 0
 
 
-def _warn_twice(voice: Voice, twice: Sequence[Collision]) -> None:
+def warn_twice(voice: Voice, twice: Sequence[Collision]) -> None:
     for one in twice[:SHOWN_MAX]:
         ids = ", ".join(map(short, one.session_ids[:SHOWN_MAX]))
         voice.warn(f"the number {one.number:04d} of {one.project} is used twice now: {ids}")
@@ -173,7 +173,7 @@ def _warn_twice(voice: Voice, twice: Sequence[Collision]) -> None:
         )
 
 
-class _Told:
+class Telling:
     """What came of the sessions so far; the shapes only where JSON is wanted: they take memory."""
 
     def __init__(self, voice: Voice) -> None:

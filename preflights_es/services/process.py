@@ -20,11 +20,14 @@ from preflights_es.system import clock_ids
 if TYPE_CHECKING:
     from preflights_es.archive.side_tables import Beside
     from preflights_es.archive.transfer import Transfer
+    from preflights_es.artifacts.session_folder import SessionFolder
     from preflights_es.projections.folding import Read
     from preflights_es.projections.follower import Follower
     from preflights_es.projections.projector import Projector
     from preflights_es.projections.verification import Holding
     from preflights_es.runtime.documents import Documents
+    from preflights_es.runtime.session_files import SessionFiles
+    from preflights_es.services.file_log import FileLog
     from preflights_es.store.projection_feed import SqlFollowing
 
 T = TypeVar("T")
@@ -102,6 +105,10 @@ class Process:
     @made_once
     def project(self) -> str:
         """The project's name in this log; a log that several repositories share has a say."""
+        if self.settings.project_file is not None:
+            from preflights_es.services.project_name import adopted
+
+            return adopted(self.settings, self.store, self.session_folder, keeps=self._creates)
         if self.settings.repository is None:
             return self.settings.project
         from preflights_es.services.project_name import named
@@ -115,6 +122,13 @@ class Process:
         """The loop."""
         return Runner(self.store, WORKFLOWS, clock_ids.now, clock_ids.new_id, _sleep)
 
+    @made_once
+    def file_log(self) -> FileLog:
+        """What session files say more than the log."""
+        from preflights_es.services.file_log import FileLog
+
+        return FileLog(self)
+
     def log_id(self) -> str:
         """What the log calls itself."""
         from preflights_es.store.log_id import log_id
@@ -127,7 +141,22 @@ class Process:
         from preflights_es.runtime.documents import Documents
 
         folders = (self.settings.decisions, self.settings.tasks)
-        return Documents(self.runner, self.settings.root, folders)
+        kept = self.session_files if self.settings.keeps_sessions else None
+        return Documents(self.runner, self.settings.root, folders, kept)
+
+    @made_once
+    def session_files(self) -> SessionFiles:
+        """The writer of sessions beside their records."""
+        from preflights_es.runtime.session_files import SessionFiles
+
+        return SessionFiles(self.store, self.session_folder, self.tell)
+
+    @made_once
+    def session_folder(self) -> SessionFolder:
+        """Where those files lie."""
+        from preflights_es.artifacts.session_folder import SessionFolder
+
+        return SessionFolder(self.settings.root, self.settings.decisions)
 
     def finish_pending(self) -> list[Handle]:
         """Write the documents that earlier commands of this project left open; `LogBusy`: not now.
@@ -221,6 +250,8 @@ class Process:
 
     def close(self) -> None:
         """Give the log back, if it was opened."""
+        if "file_log" in self.__dict__:
+            self.file_log.close()
         self._given_back.close()
         if "store" in self.__dict__:
             self.store.close()

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from preflights_es.core.completions import CompletionRequested
+from preflights_es.core.errors import UnknownSession
 from preflights_es.core.events import Actor
 from preflights_es.core.lead import Lead, Setup, setup_of
 from preflights_es.core.session import Workflow
@@ -69,6 +71,32 @@ class Request:
         process, settings = self.process, self.process.settings
         folders = (settings.decisions, settings.tasks)
         return Erasure(self.desk, process.store, settings.root, CODE, projected(), folders)
+
+    def holding(self, typed: str) -> Request:
+        """This request where the log has the session, else one to what session files hold.
+
+        Raises:
+            UnknownSession, AmbiguousSession: none or several match.
+        """
+        try:
+            self.sessions.resolved(typed)
+        except UnknownSession as unknown:
+            if (beside := self.at_files()) is not None:
+                with suppress(UnknownSession):
+                    beside.sessions.resolved(typed)
+                    return beside
+            raise unknown
+        return self
+
+    def at_files(self) -> Request | None:
+        """A request to what session files say more than the log; None where they say no more."""
+        log = self.process.file_log
+        return None if log.is_empty else Request(log, self.actor, leads=self.leads)
+
+    def file_status(self, session_id: str) -> str:
+        """How a session stands in its file, where that goes on beyond the log."""
+        log = self.process.file_log
+        return log.runner.load(session_id).status if session_id in log.files else ""
 
     def setup(self, workflow: Workflow[Any], *, strict: bool = False) -> Setup:
         """What a new session records of the program.

@@ -26,6 +26,13 @@ DOTS_MAX: Final = 2_000_000  # steps, see `_table`; a file of 5,000 lines takes 
 # 1. The shape --------------------------------------------------------------------------------
 
 
+class Records(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The table `records`."""
+
+    sessions: bool | None = None
+    """Whether sessions are kept as files beside their records."""
+
+
 class File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     project: str | None = None
     database: str | None = None
@@ -49,6 +56,7 @@ class File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     llm_top_p: float | None = msgspec.field(default=None, name="LLM_TOP_P")
     llm_timeout: float | None = msgspec.field(default=None, name="LLM_TIMEOUT")
     prices: tuple[PriceTable, ...] | None = None
+    records: Records | None = None
 
 
 class Source(msgspec.Struct, frozen=True):

@@ -40,8 +40,10 @@ from preflights_es.settings.places import (
     folder,
     git_folders,
     log_folder,
+    project_file,
     project_named,
     project_of,
+    remembered_project,
 )
 from preflights_es.settings.prices import PriceTable, prices_of
 from preflights_es.settings.project import Repository
@@ -59,6 +61,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     project: str
     repository: Repository | None = None
     """Which one it is, where others may share the log; None where its name is enough."""
+    project_file: Path | None = None
+    """Where the project's name is remembered when session files say it; None where it is known."""
     database: str
     """A URL, or the path of a SQLite file."""
     is_database_named: bool = True
@@ -66,6 +70,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     decisions: str
     """Folder of the records, relative to the root."""
     tasks: str
+    keeps_sessions: bool = True
+    """Whether sessions are kept as files beside their records."""
     provider: str
     model: str = ""
     """The provider's default unless the user names one; empty for one that has no models."""
@@ -163,17 +169,21 @@ def load_settings(
     named_project = project_named(env, *files.first("project"))
     # Another repository's folder of git says nothing of this one, wherever its log is named.
     ours = git if git and is_own(*git) else None
-    project = named_project or project_of(root, ours)
+    remembered = remembered_project(ours) if ours and not named_project else None
+    project = named_project or remembered or project_of(root, ours)
     kind, name = actor_of(env, *files.first("actor"), cwd)
     named = database or env.get("PREFLIGHTS_DATABASE_URL") or beside(*files.first("database"))
+    known = named or named_project or remembered
     return Settings(
         root=root,
         project=project,
         repository=Repository(ours[1], env) if ours and named and not named_project else None,
+        project_file=project_file(ours) if ours and not known else None,
         database=named or str(log_folder(git, env) / "log.db"),
         is_database_named=bool(named),
         decisions=folder("decisions", *files.first("decisions"), "docs/decisions"),
         tasks=folder("tasks", *files.first("tasks"), "docs/tasks"),
+        keeps_sessions=files.keeps_sessions(),
         actor_name=name,
         actor_kind=kind,
         workflows=files.workflows(),
@@ -236,6 +246,12 @@ class Files(NamedTuple):
             if (value := getattr(told.table, key)) is not None:
                 return told.source, value
         return None, None
+
+    def keeps_sessions(self) -> bool:
+        """What the first table `records` that speaks of sessions says; yes where none does."""
+        tables = (told.table.records for told in self.each)
+        said = (table.sessions for table in tables if table and table.sessions is not None)
+        return next(said, True)
 
     def workflows(self) -> dict[str, Any]:
         """What the tables of workflows come to, each as the first file that has it says."""

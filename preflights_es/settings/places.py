@@ -16,8 +16,9 @@ from preflights_es.core.events import ActorKind
 from preflights_es.core.late_pattern import late_pattern
 from preflights_es.core.text import NAME_MAX, line_trouble, problem, shortened
 from preflights_es.settings.file import TEXT_MAX, Source, wrong_setting
-from preflights_es.settings.git import own_folder, pointer
+from preflights_es.settings.git import FOLDER, own_folder, pointer
 from preflights_es.system.atomic_file import is_git
+from preflights_es.system.bounded_read import Unreadable, regular
 
 _PASSWORD: Final = late_pattern(
     r"[^:/?#]+://(?:[^:/]*:[^@]+@|.*[?&](?:ssl)?password=[^&])", re.DOTALL
@@ -61,6 +62,21 @@ def project_named(env: Mapping[str, str], source: Source | None, told: str | Non
     return told
 
 
+def project_file(git: tuple[Path, Path]) -> Path:
+    """Where a repository remembers the project's name that its session files say."""
+    return git[1] / FOLDER / "project"
+
+
+def remembered_project(git: tuple[Path, Path]) -> str | None:
+    """The name that a repository took over from session files; None where it took none."""
+    try:
+        name = regular(project_file(git), NAME_MAX * UTF8_MAX, follows=False).decode()
+    except (OSError, Unreadable, UnicodeDecodeError):
+        return None
+    name = name.removesuffix("\n")
+    return name if name and not line_trouble(name, NAME_MAX) else None
+
+
 def project_of(root: Path, git: tuple[Path, Path] | None) -> str:
     """The name that all work trees of a repository share: that of a folder.
 
@@ -102,6 +118,7 @@ def _state_folder(env: Mapping[str, str]) -> Path:
     return Path(env.get("XDG_STATE_HOME") or home / ".local" / "state")
 
 
+UTF8_MAX: Final = 4  # bytes of a character
 OWN: Final = "settings.toml"
 """The user's own settings, in `config_folder`."""
 

@@ -1,0 +1,132 @@
+"""Brings the log and the session files beside the records together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+import msgspec
+
+from preflights_es.archive.import_review import Review
+from preflights_es.archive.number_collisions import Collision, Collisions
+from preflights_es.archive.transfer import Taken
+from preflights_es.core.ids import decision_uid
+from preflights_es.core.ports import Stored
+from preflights_es.projections.decisions import decision
+from preflights_es.services.process import Process
+from preflights_es.services.session_files import FOREIGN, SessionFile, Shelf
+from preflights_es.store import jsonl
+from preflights_es.system.bounded_read import Unreadable
+
+
+class Synced(msgspec.Struct, frozen=True):
+    """What a synchronisation did, and what it could not do."""
+
+    taken: tuple[Taken, ...] = ()
+    """Sessions of files that the log took over, or went on with."""
+    written: tuple[str, ...] = ()
+    """Ids of the sessions whose files were written."""
+    waiting: tuple[SessionFile, ...] = ()
+    """Files that erase a session of the log: that needs consent of its own."""
+    apart: tuple[SessionFile, ...] = ()
+    """Files that hold other events than the log, or that cannot be read."""
+    collisions: tuple[Collision, ...] = ()
+
+
+def synced(
+    process: Process,
+    agrees: Callable[[Review], bool],
+    *,
+    erases: bool = False,
+    only: str | None = None,
+) -> Synced | None:
+    """Take over what files say more than the log, and write files that lack something.
+
+    Args:
+        agrees: whether sessions of the log may change so; as for `Transfer.imported`.
+        erases: whether files may erase sessions of the log.
+        only: the one session that is brought together.
+
+    Returns:
+        None where it was not agreed to: nothing was done.
+
+    Raises:
+        Refused, StoreUnavailable: as for `Transfer.imported`.
+    """
+    found = [one for one in Shelf(process).files(whole=True) if only in (None, one.file.session_id)]
+    more = [one for one in found if one.file.compared in FOREIGN]
+    waiting = [one.file for one in more if one.file.is_erased and one.file.here and not erases]
+    coming = [one.events for one in more if one.file not in waiting]
+    taking = _Agreement(agrees)
+    taken, collisions = _taken(process, coming, taking) if coming else ((), ())
+    if not taking.given:
+        return None
+    apart = tuple(one.file for one in found if one.file.compared in ("diverged", "unread"))
+    left = {file.session_id for file in (*waiting, *apart)}
+    ids = [one.file.session_id for one in found] if only is None else [only]
+    written = _written(process, [id_ for id_ in ids if id_ not in left], everything=only is None)
+    return Synced(taken, written, tuple(waiting), apart, collisions)
+
+
+class _Agreement:
+    """Remembers what was said to a review; yes where none was needed."""
+
+    def __init__(self, agrees: Callable[[Review], bool]) -> None:
+        self._agrees = agrees
+        self.given = True
+
+    def __call__(self, review: Review) -> bool:
+        self.given = self._agrees(review)
+        return self.given
+
+
+def _taken(
+    process: Process, coming: Sequence[Sequence[Stored]], agrees: _Agreement
+) -> tuple[tuple[Taken, ...], tuple[Collision, ...]]:
+    """What the log took over of verified sessions; they are held in memory."""
+    collisions = Collisions(process.runner)
+
+    def lines() -> Iterator[bytes]:
+        return (jsonl.line(event) for events in coming for event in events)
+
+    taken: list[Taken] = []
+    where = process.session_folder.path
+    for one in process.transfer.imported(lines, where, agrees=agrees):
+        collisions.look(one)
+        taken.append(one)
+    return tuple(taken), tuple(collisions.found())
+
+
+def _written(process: Process, ids: Sequence[str], *, everything: bool) -> tuple[str, ...]:
+    """Files that were missing, behind, or held what the log has erased.
+
+    Args:
+        ids: sessions that have a file.
+        everything: also writes files of sessions that have none, unless none are to be kept.
+    """
+    wanted = dict.fromkeys(ids)
+    if everything and process.settings.keeps_sessions:
+        rows = map(decision, process.projector.rows("decisions", process.project))
+        wanted |= dict.fromkeys(one.session_id for one in rows if one.decided.written)
+    store = process.store
+    return tuple(
+        session_id
+        for session_id in wanted
+        if session_id and store.head(session_id) and process.session_files.keep(session_id)
+    )
+
+
+def erased_file(process: Process, session_id: str) -> str:
+    """Write the file of a session that was erased anew, whatever it held; its path, or nothing.
+
+    Raises:
+        ArtifactOutside, StoreUnavailable: it cannot be written.
+    """
+    name = f"{decision_uid(session_id)}.jsonl"
+    try:
+        is_there = process.session_folder.content(name) is not None
+    except Unreadable:
+        is_there = True
+    if not is_there:
+        return ""
+    process.session_files.keep(session_id, over=True)
+    return f"{process.session_folder.path}/{name}"
