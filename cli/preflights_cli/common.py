@@ -14,7 +14,13 @@ from typing import Any, Final, ParamSpec, TypeVar
 import click
 
 from preflights_es import bootstrap as composition
-from preflights_es.core.errors import LogBusy, PreflightsError, StoreUnavailable
+from preflights_es.core.errors import (
+    LogBusy,
+    PreflightsError,
+    Refused,
+    StoreUnavailable,
+    UnknownSession,
+)
 from preflights_es.core.json import encoded
 from preflights_es.core.late_pattern import late_pattern
 from preflights_es.core.text import NAME_MAX, TAGS, problem, shown, visible
@@ -243,9 +249,27 @@ def _opening(
         language, key = options.pop("language", None), options.pop("key", None)
         looks = reads or any(options[flag] for flag in reads_where)
         with opened(voice, database, asked, language, key or "", creates, looks) as app:
-            return command(*args, app=app, voice=voice, **options)  # type: ignore[arg-type]  # P lacks them
+            try:
+                return command(*args, app=app, voice=voice, **options)  # type: ignore[arg-type]  # P lacks them
+            except UnknownSession as unknown:
+                _refuse_filed(app, unknown)
+                raise
 
     return wrapped
+
+
+def _refuse_filed(app: Request, unknown: UnknownSession) -> None:
+    """Say where a session lies that is in no log.
+
+    Raises:
+        Refused: only a session file has it.
+    """
+    try:
+        app.holding(unknown.typed)
+    except UnknownSession:
+        return
+    message = f"only a session file has {unknown.typed}: `preflights sync` takes it over first"
+    raise Refused(message) from unknown
 
 
 @contextlib.contextmanager

@@ -19,6 +19,7 @@ from preflights_es.core.errors import ErasedSession, PreflightsError, SessionMov
 from preflights_es.core.ids import short
 from preflights_es.core.text import shortened, shown
 from preflights_es.services.request import Request
+from preflights_es.services.sync import erased_file, from_file
 
 TITLE_MAX: Final = 60  # characters of a title in the list
 _DAYS: Final = re.compile(r"([0-9]{1,5})d")
@@ -77,7 +78,8 @@ def erase_command(
       preflights admin erase --older-than 365d --dry-run
     """
     _check_usage(session, days, voice, unasked=yes or dry_run)
-    doomed, trouble = _doomed(app, session, days)
+    app, ids = _meant(app, session, dry_run=dry_run)
+    doomed, trouble = _doomed(app, ids, days)
     for error in trouble:
         voice.warn(str(error))
     ended = EXIT_DAMAGED if trouble else 0
@@ -121,7 +123,22 @@ def _erased(
             continue
         gone.append(one)
         voice.say(f"Erased {short(one.session_id)}.")
+        _erase_file(app, voice, one.session_id)
     return gone
+
+
+def _erase_file(app: Request, voice: Voice, session_id: str) -> None:
+    try:
+        path = erased_file(app.process, session_id)
+    except PreflightsError as error:
+        voice.warn(str(error))
+        return
+    if path:
+        voice.say(shown(f"Erased {path}: commit it, so that your team's clones erase it too."))
+        voice.say(
+            "Git's history keeps the text: `git filter-repo --invert-paths --path "
+            f"{shown(path)}` removes it, if every clone is made anew."
+        )
 
 
 def _check_usage(typed: Sequence[str], days: int | None, voice: Voice, *, unasked: bool) -> None:
@@ -149,12 +166,19 @@ def _agreed(
     return others if click.confirm(f"Also erase {what}?") else []
 
 
+def _meant(app: Request, typed: Sequence[str], *, dry_run: bool) -> tuple[Request, list[str]]:
+    """The sessions that were named; where only files have them, the log takes them over first."""
+    if dry_run and len(typed) == 1:
+        app = app.holding(typed[0])
+        return app, [app.sessions.resolved(typed[0])]
+    return app, [*dict.fromkeys(from_file(app, one) for one in typed)]
+
+
 def _doomed(
-    app: Request, typed: Sequence[str], days: int | None
+    app: Request, session_ids: Sequence[str], days: int | None
 ) -> tuple[list[Doomed], list[PreflightsError]]:
     if days is None:
-        ids = dict.fromkeys(app.sessions.resolved(one) for one in typed)
-        return [app.erasure.doomed(session_id) for session_id in ids], []
+        return [app.erasure.doomed(session_id) for session_id in session_ids], []
     found = list(app.erasure.older_than(days))
     doomed = [one for one in found if isinstance(one, Doomed)]
     return doomed, [one for one in found if isinstance(one, PreflightsError)]

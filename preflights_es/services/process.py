@@ -91,6 +91,10 @@ class Process:
             NoLog: settings name a place, no log lies there, and none is to be made.
         """
         database, creates = self.settings.database, self._creates
+        if self.settings.stand_in is not None:
+            from preflights_es.services.stand_in import database_of
+
+            database = database_of(self.settings, self.tell, reads=self._reads)
         try:
             return SqlStore(
                 database, clock_ids.now, clock_ids.salt, creates=creates, hurries=self._reads

@@ -13,7 +13,9 @@ from preflights_es.core.ids import decision_uid
 from preflights_es.core.ports import Stored
 from preflights_es.projections.decisions import decision
 from preflights_es.services.process import Process
+from preflights_es.services.request import Request
 from preflights_es.services.session_files import FOREIGN, SessionFile, Shelf
+from preflights_es.services.stand_in import Agreement
 from preflights_es.store import jsonl
 from preflights_es.system.bounded_read import Unreadable
 
@@ -52,11 +54,14 @@ def synced(
     Raises:
         Refused, StoreUnavailable: as for `Transfer.imported`.
     """
+    taking = Agreement(agrees)
+    ahead = tuple(taken_over(process, taking)) if only is None else ()
+    if not taking.given:
+        return None
     found = [one for one in Shelf(process).files(whole=True) if only in (None, one.file.session_id)]
     more = [one for one in found if one.file.compared in FOREIGN]
     waiting = [one.file for one in more if one.file.is_erased and one.file.here and not erases]
     coming = [one.events for one in more if one.file not in waiting]
-    taking = _Agreement(agrees)
     taken, collisions = _taken(process, coming, taking) if coming else ((), ())
     if not taking.given:
         return None
@@ -64,23 +69,11 @@ def synced(
     left = {file.session_id for file in (*waiting, *apart)}
     ids = [one.file.session_id for one in found] if only is None else [only]
     written = _written(process, [id_ for id_ in ids if id_ not in left], everything=only is None)
-    return Synced(taken, written, tuple(waiting), apart, collisions)
-
-
-class _Agreement:
-    """Remembers what was said to a review; yes where none was needed."""
-
-    def __init__(self, agrees: Callable[[Review], bool]) -> None:
-        self._agrees = agrees
-        self.given = True
-
-    def __call__(self, review: Review) -> bool:
-        self.given = self._agrees(review)
-        return self.given
+    return Synced((*ahead, *taken), written, tuple(waiting), apart, collisions)
 
 
 def _taken(
-    process: Process, coming: Sequence[Sequence[Stored]], agrees: _Agreement
+    process: Process, coming: Sequence[Sequence[Stored]], agrees: Agreement
 ) -> tuple[tuple[Taken, ...], tuple[Collision, ...]]:
     """What the log took over of verified sessions; they are held in memory."""
     collisions = Collisions(process.runner)
@@ -113,6 +106,20 @@ def _written(process: Process, ids: Sequence[str], *, everything: bool) -> tuple
         for session_id in wanted
         if session_id and store.head(session_id) and process.session_files.keep(session_id)
     )
+
+
+def from_file(request: Request, typed: str) -> str:
+    """The id of a session; where only a file has it, the log takes it over.
+
+    Raises:
+        UnknownSession, AmbiguousSession: none or several match.
+        Refused, StoreUnavailable: as for `synced`.
+    """
+    holding = request.holding(typed)
+    session_id = holding.sessions.resolved(typed)
+    if holding is not request:
+        synced(request.process, lambda review: not review.changes, only=session_id)
+    return session_id
 
 
 def erased_file(process: Process, session_id: str) -> str:

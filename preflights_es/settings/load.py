@@ -39,11 +39,13 @@ from preflights_es.settings.places import (
     config_folder,
     folder,
     git_folders,
+    is_read_only,
     log_folder,
     project_file,
     project_named,
     project_of,
     remembered_project,
+    stand_in,
 )
 from preflights_es.settings.prices import PriceTable, prices_of
 from preflights_es.settings.project import Repository
@@ -65,6 +67,10 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """Where the project's name is remembered when session files say it; None where it is known."""
     database: str
     """A URL, or the path of a SQLite file."""
+    stand_in: Path | None = None
+    """The log while git's folder is read-only; None where that is not, and none was needed."""
+    is_read_only: bool = False
+    """Whether git's folder is read-only now."""
     is_database_named: bool = True
     """Whether the user named it; else it is the default place of a log."""
     decisions: str
@@ -180,6 +186,8 @@ def load_settings(
         repository=Repository(ours[1], env) if ours and named and not named_project else None,
         project_file=project_file(ours) if ours and not known else None,
         database=named or str(log_folder(git, env) / "log.db"),
+        stand_in=stand_in(git[1], env) if git and not named else None,
+        is_read_only=is_read_only(git[1]) if git and not named else False,
         is_database_named=bool(named),
         decisions=folder("decisions", *files.first("decisions"), "docs/decisions"),
         tasks=folder("tasks", *files.first("tasks"), "docs/tasks"),

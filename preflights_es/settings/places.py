@@ -109,6 +109,22 @@ def log_folder(git: tuple[Path, Path] | None, env: Mapping[str, str]) -> Path:
     return _state_folder(env) / "preflights"
 
 
+def is_read_only(common: Path) -> bool:
+    """Whether git's common directory, or the log in it, cannot be written by this process."""
+    places = (common / FOLDER / "log.db", common / FOLDER, common)
+    return any(os.path.exists(place) and not os.access(place, os.W_OK) for place in places)
+
+
+def stand_in(common: Path, env: Mapping[str, str]) -> Path | None:
+    """The log of a repository while its git folder is read-only; each repository has its own.
+
+    None where the folder can be written, and no such log is left of a time when it could not.
+    """
+    digest = sha256(os.fsencode(common.resolve())).hexdigest()[:12]
+    log = _state_folder(env) / "preflights" / "read-only" / digest / "log.db"
+    return log if is_read_only(common) or os.path.exists(log) else None
+
+
 def _state_folder(env: Mapping[str, str]) -> Path:
     home = Path(env.get("HOME") or env.get("USERPROFILE") or Path.home())
     if sys.platform == "win32":
