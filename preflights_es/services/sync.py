@@ -15,7 +15,7 @@ from preflights_es.projections.decisions import decision
 from preflights_es.services.process import Process
 from preflights_es.services.request import Request
 from preflights_es.services.session_files import FOREIGN, SessionFile, Shelf
-from preflights_es.services.stand_in import Agreement
+from preflights_es.services.stand_in import Agreement, taken_over
 from preflights_es.store import jsonl
 from preflights_es.system.bounded_read import Unreadable
 
