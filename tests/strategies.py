@@ -179,7 +179,7 @@ def outcomes() -> SearchStrategy[Move]:
 
 
 def endings() -> SearchStrategy[Move]:
-    """Somebody gives the session up."""
+    """The session is abandoned."""
     return (of_type(SessionAbandoned) | of_type(InputQuarantined)).map(_always)
 
 
@@ -208,7 +208,7 @@ def sessions(name: str) -> SearchStrategy[Sequence[Move]]:
 
 @cache
 def wild_sessions(name: str) -> SearchStrategy[Sequence[Move]]:
-    """A session that may begin with anything and be configured as nobody would."""
+    """A session that may begin with anything and be configured in unusual ways."""
     workflow = EVERY[name]
     move = weighted((4, moves(workflow)), (2, anything(workflow)), (1, endings()))
     return weighted((3, sessions(name)), (1, st.lists(move, min_size=1, max_size=8)))
@@ -296,7 +296,7 @@ def clarification_moves(workflow: Workflow[Any]) -> SearchStrategy[Move]:
 
 
 def wandering() -> SearchStrategy[Sequence[Move]]:
-    """A clarification by somebody who answers what is asked and changes the category again.
+    """A clarification by a person who answers what is asked and changes the category again.
 
     Mostly an agent, whose acceptance ends nothing.
     """
@@ -402,7 +402,7 @@ NOTES: Final = st.one_of(
     ).map(" ".join),
     TEXT,
 )
-"""What somebody may note, and what nobody would."""
+"""Usual and unusual notes."""
 
 _FILED: Final = st.lists(
     st.tuples(
@@ -415,7 +415,7 @@ _NUMBERS: Final = st.integers(0, 4)
 
 
 def extraction_opening(_: Workflow[Any]) -> SearchStrategy[Move]:
-    """A note that a model leads, strict or not; sometimes that nobody does."""
+    """A note that a model leads, strict or not; sometimes without a lead."""
     leads = st.builds(Lead, st.just("script"), st.just("model-1"), strict=st.booleans())
     return st.builds(
         NoteTaken,

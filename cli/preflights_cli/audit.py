@@ -143,7 +143,7 @@ def verify_command(
 
 
 def _all(app: Request, beside: Beside, found: Verified, project: str | None) -> tuple[Broken, ...]:
-    """With what is left of sessions that are not there, and what belongs to none."""
+    """Adds rows of missing sessions, and rows without a session."""
     broken = list(found.broken)
     headless = verification.headless(app.process.store) if project is None else ()
     for more in (headless, beside.gone(project), beside.rest(project)):
@@ -153,7 +153,7 @@ def _all(app: Request, beside: Beside, found: Verified, project: str | None) -> 
 
 
 def _renamed(app: Request, remembered: Checkpoint) -> Broken | None:
-    """That the log calls itself otherwise than when a checkpoint was made."""
+    """Says that the log's name differs from the checkpoint's."""
     try:
         now = app.process.log_id()
     except LogDamaged:

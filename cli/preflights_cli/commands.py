@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from preflights_es.system.lean_import import import_msgspec
+
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
@@ -121,6 +123,7 @@ class Lazy(click.Group):
             if ctx.resilient_parsing or cmd_name.startswith("-"):
                 return None
             raise click.NoSuchCommand(cmd_name, possibilities=table, ctx=ctx)
+        import_msgspec()
         module = import_module(f"preflights_cli.{table[cmd_name][0]}")
         command: click.Command = getattr(module, f"{cmd_name}_command")
         return command

@@ -65,7 +65,7 @@ class Voice:
             click.echo(shown(text), err=True)
 
     def json(self, value: Any) -> None:
-        """The command's result, as one line of JSON; UTF-8 whatever the terminal speaks."""
+        """The command's result, as one line of JSON; UTF-8 on every terminal."""
         if self.as_json:
             sys.stdout.buffer.write(escaped(encoded(value)) + b"\n")
 
@@ -93,11 +93,11 @@ class Voice:
         sys.stdout.buffer.write(raw)
 
     def bold(self, text: str) -> str:
-        """For what is looked for first."""
+        """Text to see first."""
         return click.style(text, bold=True)
 
     def dim(self, text: str) -> str:
-        """For what can be passed over."""
+        """Text of less weight."""
         return click.style(text, dim=True)
 
 
@@ -216,9 +216,11 @@ def reading(command: Callable[P, R]) -> Callable[..., R]:
     return _opening(command, reads=True)
 
 
-def reading_where(*flags: str) -> Callable[[Callable[P, R]], Callable[..., R]]:
-    """As `common`; with one of these flags, as `reading`."""
-    return lambda command: _opening(command, reads_where=flags)
+def reading_where(
+    *flags: str, creates: bool = False
+) -> Callable[[Callable[P, R]], Callable[..., R]]:
+    """As `common`, or `recording` where it creates; with one of these flags, as `reading`."""
+    return lambda command: _opening(command, creates=creates, reads_where=flags)
 
 
 def _opening(
@@ -248,7 +250,8 @@ def _opening(
         asked = Options(**{n: options.pop(n) for n in PROVIDER_OPTIONS if n in options})
         language, key = options.pop("language", None), options.pop("key", None)
         looks = reads or any(options[flag] for flag in reads_where)
-        with opened(voice, database, asked, language, key or "", creates, looks) as app:
+        makes = creates and not looks
+        with opened(voice, database, asked, language, key or "", makes, looks) as app:
             try:
                 return command(*args, app=app, voice=voice, **options)  # type: ignore[arg-type]  # P lacks them
             except UnknownSession as unknown:

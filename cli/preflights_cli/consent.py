@@ -9,7 +9,7 @@ import msgspec
 
 from preflights_cli.common import Voice, is_terminal
 from preflights_cli.progress import counted
-from preflights_es.archive.import_review import Change, Review, Said
+from preflights_es.archive.import_review import Review, Said, SessionChange
 from preflights_es.core.ids import short
 from preflights_es.core.text import shortened, shown
 
@@ -80,7 +80,7 @@ class Consent:
         }
 
 
-def _does(change: Change) -> str:
+def _does(change: SessionChange) -> str:
     events = counted(change.new_events, "event")
     if change.erases:
         return f"erases it, by {events}"

@@ -168,7 +168,7 @@ def _say_decisions(voice: Voice, found: Iterable[Decision], *, everything: bool)
 
 
 def _standing(decided: Decided) -> str:
-    """Where it stands, and what took its place."""
+    """Its status, and the decision that superseded it."""
     later = decided.superseded_by
     return decided.standing if later is None else f"{decided.standing} by {short(later.uid)}"
 
@@ -180,7 +180,7 @@ def _record(decided: Decided) -> str:
 
 
 def _by(decided: Decided) -> str:
-    """Who acknowledged it, and the day on which it was accepted."""
+    """The person who acknowledged it, and the day."""
     actor = decided.acknowledged_by
     return f"{who(actor)} {day(accepted_at(decided))}".rstrip() if actor is not None else ""
 

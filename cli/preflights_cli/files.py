@@ -27,7 +27,8 @@ def holding(app: Request, voice: Voice, typed: str) -> Request:
     if file.compared == "beyond":
         voice.warn(
             f"{file.path} goes on beyond the log, to event {file.version}: there session "
-            f"{short(session_id)} is {app.file_status(session_id)}; `preflights sync` takes it over"
+            f"{short(session_id)} is {app.file_status(session_id)}; "
+            f"`preflights sync{' --erase' if file.is_erased else ''}` takes it over"
         )
     elif file.told:
         voice.warn(file.told)

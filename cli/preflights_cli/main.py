@@ -5,14 +5,16 @@ Only click is imported here; `--help` and `--version` load nothing else.
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import io
 import os
 import signal
 import sys
+import threading
 from collections.abc import Iterable, Iterator, Sequence
 from types import FrameType, TracebackType
-from typing import Any
+from typing import Any, NoReturn
 
 import click
 
@@ -119,9 +121,21 @@ def main(arguments: Sequence[str] | None = None) -> None:
     _open_streams()
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, _interrupted)
-    code = run(list(sys.argv[1:] if arguments is None else arguments))
+    _leave(run(list(sys.argv[1:] if arguments is None else arguments)))
+
+
+def _leave(code: int) -> NoReturn:
+    """End the process without taking the interpreter apart, which costs a twelfth of a command."""
     collect_no_more()
-    sys.exit(code)
+    try:
+        for stream in (sys.stdout, sys.stderr):
+            stream.flush()
+    except OSError:
+        sys.exit(code)
+    if threading.active_count() > 1:  # Python waits for them
+        sys.exit(code)
+    atexit._run_exitfuncs()  # such as the one that removes temporary folders
+    os._exit(code)
 
 
 def _interrupted(_number: int, _frame: FrameType | None) -> None:

@@ -39,6 +39,6 @@ def counted(number: int, what: str) -> str:
 
 
 def tell_scrubbed(app: Request, voice: Voice, *, scrubbed: bool) -> None:
-    """Say so where what was erased is not overwritten yet."""
+    """Warn where erased bytes are not overwritten yet."""
     if not scrubbed:
         voice.warn(app.process.store.database.keeps)

@@ -29,7 +29,7 @@ from preflights_es.runtime.sessions import AskedElsewhere
 from preflights_es.services.request import Request
 
 FORMAT: Final = "any-session/1"
-"""Of a session whose workflow shows nothing of its own."""
+"""The JSON format of sessions whose workflow has none of its own."""
 
 
 class Shown(msgspec.Struct, frozen=True, kw_only=True):

@@ -20,8 +20,8 @@ from preflights_es.core.errors import WorkflowMissing
 from preflights_es.core.ids import short
 from preflights_es.core.text import shown
 from preflights_es.replay.replayer import Replay, Replayer
+from preflights_es.runtime.finder import LAST
 from preflights_es.runtime.registry import WORKFLOWS
-from preflights_es.runtime.sessions import LAST
 from preflights_es.services.replays import own_code
 from preflights_es.services.request import Request
 

@@ -23,7 +23,7 @@ from preflights_es.replay.drift import drift
 from preflights_es.replay.recompute import driven
 from preflights_es.replay.recording import Recording, recording
 from preflights_es.replay.report import Rerun
-from preflights_es.replay.responders import KINDS, Kind
+from preflights_es.replay.responders import KINDS, FailureKind
 from preflights_es.replay.sealing import sealed_as
 from preflights_es.replay.simulate import simulate
 from preflights_es.replay.whatif_plan import Otherwise
@@ -36,7 +36,7 @@ from preflights_es.store import jsonl
 from preflights_es.system import clock_ids
 from preflights_es.system.output_file import new_file
 
-Found = tuple[Rerun, Child]
+RerunResult = tuple[Rerun, Child]
 
 TITLES = {"drift": "drift", "simulate": "simulated", "whatif": "what if"}
 
@@ -88,7 +88,7 @@ def is_well(result: Rerun) -> bool:
     return result.status == "identical"
 
 
-def _run(app: Request, mode: str, recorded: Recording, asked: Asked) -> Found:
+def _run(app: Request, mode: str, recorded: Recording, asked: Asked) -> RerunResult:
     if mode == "drift":
         return driven(drift(recorded))
     if mode == "simulate":
@@ -133,7 +133,7 @@ def _pair(option: str) -> Any:
     return pair
 
 
-def _faults(texts: Sequence[str]) -> tuple[tuple[str, Kind], ...]:
+def _faults(texts: Sequence[str]) -> tuple[tuple[str, FailureKind], ...]:
     found = tuple(map(_fault, texts))
     if len({step for step, _ in found}) < len(found):
         message = "--fault: a step is named twice"
@@ -141,12 +141,12 @@ def _faults(texts: Sequence[str]) -> tuple[tuple[str, Kind], ...]:
     return found
 
 
-def _fault(text: str) -> tuple[str, Kind]:
+def _fault(text: str) -> tuple[str, FailureKind]:
     step, kind = _pair("--fault")(text)
     if kind not in KINDS:
         message = f"--fault: found {kind!r}, expected {', '.join(KINDS)}"
         raise click.UsageError(message)
-    return step, cast("Kind", kind)
+    return step, cast("FailureKind", kind)
 
 
 # 2. Keeping it -------------------------------------------------------------------------------

@@ -33,9 +33,9 @@ SESSIONS_SHOWN: Final = 20
 WHAT_MAX: Final = 200  # characters of one value in the list of events
 KEPT: Final = ("workflow", "status", "progress", "intention")
 TROUBLES: Final = ("damaged", "erased", "faulted")
-"""Statuses of which the log is asked anew: they may have been mended."""
+"""Statuses that are read from the log again: the session may be repaired by now."""
 ERASED, GONE, UNREAD = "erased", "gone", "damaged"
-"""In place of a payload: it was erased; it is missing without an erasure; it is unreadable."""
+"""Words for a payload that is erased, missing without an erasure, or unreadable."""
 
 
 def _refuse_unknown(app: Request, status: str | None) -> None:
@@ -282,13 +282,13 @@ def _at(form: Callable[[int], str], one: Stored) -> str:
 
 
 def _indented(one: Stored) -> str:
-    """The event's name; what was decided stands under the Input that it follows from."""
+    """The event's name; Decisions are indented under their Input."""
     name = str(one.type).rsplit(".", 1)[0].removeprefix(f"{one.workflow}.")
     return name if one.input_id else f"  {name}"
 
 
 def what_of(event: object) -> str:
-    """The payload in short, without what stands in other columns or is the same everywhere."""
+    """The payload in short, without values of other columns and without constants."""
     hidden = {"at", "actor", "heuristics", "setup", "context", "project", "uid", "call"}
     names = [name for name in getattr(event, "__struct_fields__", ()) if name not in hidden]
     pairs = ((name, getattr(event, name)) for name in names)

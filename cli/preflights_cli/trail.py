@@ -12,13 +12,13 @@ from preflights_cli.common import Voice, finish_pending, given, reading
 from preflights_cli.dates import Moment
 from preflights_cli.files import holding
 from preflights_cli.sessions import erased
-from preflights_cli.trail_forms import WRITERS, Told
+from preflights_cli.trail_forms import WRITERS, ToldStep
 from preflights_cli.usage import refuse_backwards
 from preflights_es.core.errors import PreflightsError
 from preflights_es.core.ids import short
 from preflights_es.core.ports import Head
 from preflights_es.core.text import NAME_MAX, shortened
-from preflights_es.projections.audit import Behind, Step, Wanted, is_by, steps, wanted
+from preflights_es.projections.audit import TrailActor, TrailFilter, TrailStep, is_by, steps, wanted
 from preflights_es.projections.decisions import patches
 from preflights_es.projections.folding import Read
 from preflights_es.services.request import Request
@@ -89,7 +89,7 @@ def trail_command(
         raise click.UsageError(message)
     refuse_backwards(since, until)
     finish_pending(app, voice)
-    want = Wanted(since=since, until=until, actor=(actor or "").strip())
+    want = TrailFilter(since=since, until=until, actor=(actor or "").strip())
     met = Met(want.actor)
     if decision is not None or session is not None:
         typed = decision or session or ""
@@ -124,7 +124,7 @@ class Met:
         self.others: dict[str, None] = {}
         """The first few, as `--actor` takes them."""
 
-    def passing(self, found: Iterable[Step]) -> Iterator[Step]:
+    def passing(self, found: Iterable[TrailStep]) -> Iterator[TrailStep]:
         """The same steps."""
         for step in found:
             self.is_empty = False
@@ -135,13 +135,13 @@ class Met:
             yield step
 
 
-def _named(actor: Behind) -> str:
+def _named(actor: TrailActor) -> str:
     return f"{actor.kind}:{shortened(actor.name, NAME_MAX)}" if actor.name else actor.kind
 
 
 def _of_session(
-    app: Request, voice: Voice, typed: str, want: Wanted, met: Met, *, decides: bool
-) -> Iterator[Told]:
+    app: Request, voice: Voice, typed: str, want: TrailFilter, met: Met, *, decides: bool
+) -> Iterator[ToldStep]:
     app = holding(app, voice, typed)
     session_id = app.sessions.resolved(typed)
     if decides:
@@ -167,8 +167,8 @@ def _read(app: Request, head: Head) -> Read:
 
 
 def _of_project(
-    app: Request, voice: Voice, project: str | None, want: Wanted, met: Met
-) -> Iterator[Told]:
+    app: Request, voice: Voice, project: str | None, want: TrailFilter, met: Met
+) -> Iterator[ToldStep]:
     """Session by session, so that a log of any size passes through.
 
     Of a time, sessions without an event in it are not read: what was done to them since they were
@@ -183,7 +183,7 @@ def _of_project(
         yield from _told(voice, read, want, met)
 
 
-def _told(voice: Voice, read: Read, want: Wanted, met: Met) -> Iterator[Told]:
+def _told(voice: Voice, read: Read, want: TrailFilter, met: Met) -> Iterator[ToldStep]:
     """Those steps of a session that are wanted; what is wrong with it is said first."""
     id_, why = read.head.session_id, read.why
     if read.trouble == "damaged":
@@ -193,4 +193,4 @@ def _told(voice: Voice, read: Read, want: Wanted, met: Met) -> Iterator[Told]:
     taken = erased(read.stored)
     for step in wanted(met.passing(steps(read)), want):
         met.is_wanted = True
-        yield Told(step, step.stored.version in taken)
+        yield ToldStep(step, step.stored.version in taken)

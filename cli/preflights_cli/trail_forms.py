@@ -20,14 +20,14 @@ from preflights_es.core.ids import short
 from preflights_es.core.json import decoded
 from preflights_es.core.text import shown
 from preflights_es.core.times import iso
-from preflights_es.projections.audit import Step
+from preflights_es.projections.audit import TrailStep
 
 COLUMNS: Final = (
     *("recorded_at", "session_id", "version", "role", "type", "follows", "actor_kind"),
     *("actor_name", "provider", "model", "call", "what", "hash", "damage"),
 )
 FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
-"""How a cell begins that a spreadsheet would compute."""
+"""First characters of a cell that a spreadsheet would compute."""
 HEADINGS: Final = ("session", "", "UTC", "event", "by", "what")
 NONCHARACTERS: Final = dict.fromkeys(
     (*range(0xFDD0, 0xFDF0), *(p << 16 | n for p in range(17) for n in (0xFFFE, 0xFFFF))), "\ufffd"
@@ -35,10 +35,10 @@ NONCHARACTERS: Final = dict.fromkeys(
 """What no String of CloudEvents may hold, beside what `shown` escapes; and what stands for it."""
 
 
-class Told(NamedTuple):
+class ToldStep(NamedTuple):
     """A step of the trail, and what became of its payload."""
 
-    step: Step
+    step: TrailStep
     is_erased: bool
     """Whether an erasure took it; a payload that is gone without one is damage."""
 
@@ -46,11 +46,11 @@ class Told(NamedTuple):
 # 1. For people -------------------------------------------------------------------------------
 
 
-def _table(_voice: Voice, found: Iterable[Told]) -> None:
+def _table(_voice: Voice, found: Iterable[ToldStep]) -> None:
     streamed(HEADINGS, map(_row, found), whole=True)
 
 
-def _row(told: Told) -> tuple[str, ...]:
+def _row(told: ToldStep) -> tuple[str, ...]:
     step = told.step
     return (
         short(step.stored.session_id),
@@ -62,13 +62,13 @@ def _row(told: Told) -> tuple[str, ...]:
     )
 
 
-def _name(step: Step) -> str:
+def _name(step: TrailStep) -> str:
     one = step.stored
     name = str(one.type).rsplit(".", 1)[0].removeprefix(f"{one.workflow}.")
     return name if step.role == "input" else f"  {name}"
 
 
-def _by(step: Step) -> str:
+def _by(step: TrailStep) -> str:
     """The actor behind an Input; empty for a Decision."""
     if step.role == "decision":
         return ""
@@ -80,7 +80,7 @@ def _by(step: Step) -> str:
     return who(Actor(step.actor.kind, step.actor.name))
 
 
-def _what(told: Told) -> str:
+def _what(told: ToldStep) -> str:
     step = told.step
     if step.event is not None:
         return what_of(step.event)
@@ -92,12 +92,12 @@ def _what(told: Told) -> str:
 # 2. For programs -----------------------------------------------------------------------------
 
 
-def _time(step: Step) -> str:
+def _time(step: TrailStep) -> str:
     at: Any = step.stored.recorded_at  # a damaged database keeps what it was given
     return iso(at) if isinstance(at, int) else ""
 
 
-def _data(step: Step) -> msgspec.Raw | None:
+def _data(step: TrailStep) -> msgspec.Raw | None:
     """The payload, byte for byte; null where it is gone or no JSON."""
     data = step.stored.data
     if data is None:
@@ -110,12 +110,12 @@ def _data(step: Step) -> msgspec.Raw | None:
     return msgspec.Raw(data)
 
 
-def _call(step: Step) -> str | None:
+def _call(step: TrailStep) -> str | None:
     call = getattr(step.event, "call", None)
     return call if isinstance(call, str) else None
 
 
-def _shape(told: Told) -> dict[str, Any]:
+def _shape(told: ToldStep) -> dict[str, Any]:
     step = told.step
     one, event = step.stored, step.event
     return {
@@ -141,18 +141,18 @@ def _shape(told: Told) -> dict[str, Any]:
     }
 
 
-def _jsonl(voice: Voice, found: Iterable[Told]) -> None:
+def _jsonl(voice: Voice, found: Iterable[ToldStep]) -> None:
     for told in found:
         voice.lines(escaped(msgspec.json.encode(_shape(told))) + b"\n")
 
 
-def _cloudevents(voice: Voice, found: Iterable[Told]) -> None:
+def _cloudevents(voice: Voice, found: Iterable[ToldStep]) -> None:
     """CloudEvents 1.0.2 in their JSON format, one a line."""
     for told in found:
         voice.lines(escaped(msgspec.json.encode(_cloudevent(told))) + b"\n")
 
 
-def _cloudevent(told: Told) -> dict[str, Any]:
+def _cloudevent(told: ToldStep) -> dict[str, Any]:
     step, one = told.step, told.step.stored
     actor, model, data = step.actor, step.model, _data(step)
     attributes: dict[str, Any] = {
@@ -189,7 +189,7 @@ def _attribute(value: Any) -> Any:
     return shown(value).translate(NONCHARACTERS)
 
 
-def _csv(_voice: Voice, found: Iterable[Told]) -> None:
+def _csv(_voice: Voice, found: Iterable[ToldStep]) -> None:
     """RFC 4180, but for its line ends; a cell that a spreadsheet would compute gets a quote."""
     page = io.StringIO()
     writer = csv.writer(page, lineterminator="\n")
@@ -202,7 +202,7 @@ def _csv(_voice: Voice, found: Iterable[Told]) -> None:
     sys.stdout.buffer.write(page.getvalue().encode())
 
 
-def _cells(told: Told) -> tuple[object, ...]:
+def _cells(told: ToldStep) -> tuple[object, ...]:
     step, one = told.step, told.step.stored
     return (
         _time(step),
@@ -227,10 +227,10 @@ def _cell(value: object) -> str:
     return f"'{text}" if text.startswith(FORMULA) else text
 
 
-WRITERS: Final[dict[str, Callable[[Voice, Iterable[Told]], None]]] = {
+WRITERS: Final[dict[str, Callable[[Voice, Iterable[ToldStep]], None]]] = {
     "table": _table,
     "jsonl": _jsonl,
     "csv": _csv,
     "cloudevents": _cloudevents,
 }
-"""By form, as `--format` names it."""
+"""The writers, by the name that `--format` gives."""

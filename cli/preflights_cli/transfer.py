@@ -22,7 +22,7 @@ from preflights_es.core.errors import LogDamaged, Refused
 from preflights_es.core.ids import short
 from preflights_es.core.ports import Head, Stored
 from preflights_es.core.text import shown
-from preflights_es.runtime.sessions import LAST
+from preflights_es.runtime.finder import LAST
 from preflights_es.services.request import Request
 from preflights_es.store import jsonl
 from preflights_es.system.output_file import new_file

@@ -12,7 +12,7 @@ from preflights_es.core.errors import Refused
 from preflights_es.core.text import shown
 from preflights_es.providers.capabilities import host_of
 from preflights_es.settings import load
-from preflights_es.settings.file import Key, Source, Told, held_back
+from preflights_es.settings.file import FileSettings, Key, Source, held_back
 from preflights_es.settings.providers import key_receivers
 from preflights_es.settings.trust import Trusted, hidden
 
@@ -58,7 +58,7 @@ def trust_command(file: str | None, lists: bool, revokes: bool, as_json: bool) -
     return 0
 
 
-def _here() -> Told:
+def _here() -> FileSettings:
     if (told := load.repository_file(folder())) is None:
         raise Refused("there is no settings file in this folder or above it in the repository")
     return told
@@ -70,7 +70,7 @@ def _revoke(trusted: Trusted, file: Path, voice: Voice) -> None:
     voice.say(f"{shown(str(file))} is not trusted any more.")
 
 
-def _trust(told: Told, trusted: Trusted, voice: Voice) -> None:
+def _trust(told: FileSettings, trusted: Trusted, voice: Voice) -> None:
     """Ask about what needs trust, unless it has it.
 
     Raises:

@@ -20,7 +20,7 @@ from preflights_es.services.request import Request
 from preflights_es.settings.prices import PriceTable
 
 UNKNOWN = "?"
-"""For an unknown number, which is never shown as 0."""
+"""Shown for an unknown number; 0 would be wrong."""
 
 
 @click.command()
@@ -134,7 +134,7 @@ def _say(voice: Voice, found: Sequence[Used], names: Sequence[By], *, is_empty: 
 
 
 def _trouble(one: Used) -> str:
-    """How often a call did not go as it should; nothing where all did."""
+    """The number of failed calls in words; empty without any."""
     counts = (
         ("retries", one.retries),
         ("failed", one.failed),

@@ -12,9 +12,9 @@ from typing import Final, TypeVar
 import msgspec
 
 from preflights_es.archive.import_review import (
-    Change,
     Review,
     Reviewing,
+    SessionChange,
     relations_of,
 )
 from preflights_es.archive.incoming import NOTHING, TAIL, WHOLE, Filed, Known
@@ -48,11 +48,11 @@ class Taken(msgspec.Struct, frozen=True):
     head: Head
     """In the file."""
     new: int
-    """How many of its events were not known here."""
+    """The number of its events that were new here."""
     erased: bool
     """Whether it was erased, there and therefore here."""
     number: int | None = None
-    """Of its record; None where it has none."""
+    """The number of its record; None without one."""
 
 
 class _Seen(msgspec.Struct, frozen=True):
@@ -244,7 +244,7 @@ class Transfer:
         gravest = sorted(changes, key=lambda one: [not getattr(one, what) for what in GRAVEST])
         return Review(tuple(gravest), warnings)
 
-    def _changes(self, passes: Passes, known: Known) -> Iterator[Change]:
+    def _changes(self, passes: Passes, known: Known) -> Iterator[SessionChange]:
         for one in _arriving(passes, known):
             if one.lacking == TAIL and (change := self._reviewing.change(one.events)):
                 yield change
@@ -358,7 +358,7 @@ def _arriving(passes: Passes, known: Known) -> Iterator[_Arriving]:
 
 
 def _together(sessions: Iterable[T]) -> Iterator[list[T]]:
-    """As many sessions as are held in memory and taken over, or asked for, at once."""
+    """Batches of sessions that fit in memory and are imported or queried at once."""
     some: list[T] = []
     size = 0
     for one in sessions:

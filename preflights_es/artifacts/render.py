@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from string import Template
 from typing import Final
 
 from preflights_es.core.artifacts import Record, RecordField, Related
@@ -66,6 +65,8 @@ def _template(name: str) -> str:
 
 
 def _filled(template: str, values: Mapping[str, str]) -> str:
+    from string import Template
+
     head, *sections = template.split("\n## ")
     if head.startswith("---\n"):
         _, front, rest = head.split("---\n", 2)
@@ -76,6 +77,8 @@ def _filled(template: str, values: Mapping[str, str]) -> str:
 
 
 def _says_something(text: str, values: Mapping[str, str]) -> bool:
+    from string import Template
+
     return any(values[name] for name in Template(text).get_identifiers())
 
 
@@ -109,7 +112,7 @@ def _name(related: Related) -> str:
 
 
 def _options(record: Record) -> str:
-    """One list a question; the person's own words stand among what was offered."""
+    """One list for each question; a person's own words are among the options."""
     lists = []
     for field in record.fields:
         if field.options:

@@ -113,6 +113,7 @@ class SessionFolder:
     def _attributed(self, folder: atomic_file.Folder) -> bool:
         """Whether git's attributes had to be written; what a person wrote there stays."""
         name, content = _ATTRIBUTES
+        folder.tidy(name)
         with contextlib.suppress(FileExistsError):
             if folder.lies(name) is None:
                 with folder.new(name) as file:

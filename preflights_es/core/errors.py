@@ -193,7 +193,7 @@ class ArtifactOutside(PreflightsError):
 
 
 class StoreError(PreflightsError):
-    """The store could not do what was asked."""
+    """The store failed."""
 
 
 class Conflict(StoreError):

@@ -21,9 +21,9 @@ class Registered(msgspec.Struct, frozen=True):
 
     name: str
     version: int
-    """Of the code that folds it."""
+    """The version of the code that folds it."""
     generation: int
-    """How often it was begun from zero."""
+    """The number of rebuilds from zero."""
     complete: bool
     """Whether every session was folded since."""
 
@@ -38,18 +38,18 @@ class Stream(msgspec.Struct, frozen=True):
 
     @property
     def version(self) -> int:
-        """How far it was read."""
+        """The version up to which it was read."""
         found: list[Any] = [self.head.version, *[one.version for one in self.events[-1:]]]
         # A database keeps what it is given, whatever the column's type says.
         return max([version for version in found if isinstance(version, int)], default=0)
 
 
-class Turn(msgspec.Struct, frozen=True):
+class FoldedSession(msgspec.Struct, frozen=True):
     """What a session folds to, for several projections."""
 
     session_id: str
     version: int
-    """How far it was folded."""
+    """The version up to which it is folded."""
     rows: Mapping[str, tuple[Row, ...]]
     """By projection: all of its rows for the session, in place of those that it has."""
 
@@ -57,7 +57,7 @@ class Turn(msgspec.Struct, frozen=True):
 class Folded(msgspec.Struct, frozen=True):
     """What came of folding some sessions."""
 
-    turns: tuple[Turn, ...]
+    turns: tuple[FoldedSession, ...]
     left: tuple[str, ...] = ()
     """Sessions that this program cannot read: they wait for a newer one."""
 

@@ -22,11 +22,11 @@ from preflights_es.core.projection_ports import (
     Choice,
     Fold,
     Folded,
+    FoldedSession,
     Following,
     Registered,
     Row,
     Stream,
-    Turn,
 )
 from preflights_es.projections.folding import Read, Reader, unreadable
 from preflights_es.projections.projection import Projection
@@ -277,7 +277,7 @@ class Projector:
         wanted = [self._projections[name] for name in names]
 
         def fold(streams: Iterable[Stream]) -> Folded:
-            turns: list[Turn] = []
+            turns: list[FoldedSession] = []
             left: list[str] = []
             for stream in streams:
                 try:
@@ -286,7 +286,7 @@ class Projector:
                     left.append(stream.head.session_id)
                     continue
                 rows = rows_of(read, wanted, self._log.unfit)
-                turns.append(Turn(stream.head.session_id, read.version, rows))
+                turns.append(FoldedSession(stream.head.session_id, read.version, rows))
             return Folded(tuple(turns), tuple(left))
 
         return fold

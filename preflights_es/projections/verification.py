@@ -163,7 +163,7 @@ def _is_ours(projection: Projection, registered: Registered | None) -> bool:
 def _differs(
     projection: Projection, registered: Registered | None, one: _Folded, kept: Kept
 ) -> str:
-    """What a projection keeps of a session otherwise than it should; empty where nothing is."""
+    """The differences between a session's rows and its log; empty without any."""
     mark = kept.mark
     if mark == one.version:
         is_same = _told(projection, one, kept.rows) == _told(
@@ -180,7 +180,7 @@ def _differs(
 
 
 def _told(projection: Projection, one: _Folded, rows: Sequence[Row]) -> list[Row]:
-    """Rows without words that are not the same everywhere."""
+    """Rows without texts that differ between machines."""
     place = projection.words
     if place is None or one.is_whole:
         return list(rows)

@@ -74,28 +74,28 @@ class Family(NamedTuple):
 FAMILIES: Final = (
     Family(
         ("anthropic",),
-        re.compile(""),
+        late_pattern(""),
         False,
         "max_tokens",
         "Anthropic's Messages API takes neither temperature nor top_p any more",
     ),
     Family(
         REAL,
-        re.compile(r"(?i)claude-"),
+        late_pattern(r"(?i)claude-"),
         False,
         "max_tokens",
         "Claude takes neither temperature nor top_p any more",
     ),
     Family(
         ("openai", "openrouter"),
-        re.compile(r"(?i)o\d|gpt-([5-9]|\d\d)|codex-"),
+        late_pattern(r"(?i)o\d|gpt-([5-9]|\d\d)|codex-"),
         False,
         "max_completion_tokens",
         "the model reasons: OpenAI refuses temperature and top_p unless reasoning is turned off",
     ),
     Family(
         ("openai", "openrouter"),
-        re.compile(""),
+        late_pattern(""),
         True,
         "max_tokens",
         "OpenAI says to alter temperature or top_p, not both: temperature is taken",
@@ -104,7 +104,7 @@ FAMILIES: Final = (
 """First match wins."""
 
 
-class Wanted(Protocol):
+class ProviderParameters(Protocol):
     """What the settings ask of a provider."""
 
     @property
@@ -125,7 +125,9 @@ def family(provider: str, model: str) -> Family | None:
     return next((f for f in FAMILIES if provider in f.providers and f.models.match(name)), None)
 
 
-def parameters_for(provider: str, model: str, settings: Wanted) -> tuple[tuple[str, str], ...]:
+def parameters_for(
+    provider: str, model: str, settings: ProviderParameters
+) -> tuple[tuple[str, str], ...]:
     """What a request to a model says and sends: pairs of name and value, in the API's names.
 
     Empty for a provider that makes no request.
@@ -141,7 +143,9 @@ def parameters_for(provider: str, model: str, settings: Wanted) -> tuple[tuple[s
     return tuple((name, msgspec.json.encode(value).decode()) for name, value in values.items())
 
 
-def left_out(provider: str, model: str, settings: Wanted) -> tuple[tuple[str, str], ...]:
+def left_out(
+    provider: str, model: str, settings: ProviderParameters
+) -> tuple[tuple[str, str], ...]:
     """What the settings ask for and no request says: pairs of name and reason."""
     found = family(provider, model)
     said = _both(settings)
@@ -151,16 +155,16 @@ def left_out(provider: str, model: str, settings: Wanted) -> tuple[tuple[str, st
     return tuple((name, found.reason) for name in said if name not in sent)
 
 
-def _both(settings: Wanted) -> dict[str, float]:
+def _both(settings: ProviderParameters) -> dict[str, float]:
     given = {"temperature": settings.temperature, "top_p": settings.top_p}
     return {name: float(value) for name, value in given.items() if value is not None}
 
 
-def _sampled(settings: Wanted) -> dict[str, float]:
+def _sampled(settings: ProviderParameters) -> dict[str, float]:
     return dict(list(_both(settings).items())[:1])
 
 
-def _limit(provider: str, found: Family, settings: Wanted) -> str:
+def _limit(provider: str, found: Family, settings: ProviderParameters) -> str:
     """What the limit of tokens is called; servers like OpenAI's may know the older name only."""
     if provider != "anthropic" and settings.api == "responses":
         return "max_output_tokens"

@@ -22,7 +22,7 @@ from preflights_es.providers.capabilities import (
     REAL,
     TIMEOUT_S,
     Api,
-    Wanted,
+    ProviderParameters,
     checked_url,
     host_of,
     is_local,
@@ -32,7 +32,7 @@ from preflights_es.providers.remote import NO_KEY, RemoteProvider
 _SDKS: Final = {"anthropic": "anthropic", "openai": "openai", "openrouter": "openai"}
 
 
-class Chosen(Wanted, Protocol):
+class Chosen(ProviderParameters, Protocol):
     """What the settings say of a provider."""
 
     @property

@@ -45,7 +45,7 @@ class Lost(msgspec.Struct, frozen=True):
     imported: tuple[ArtifactDue, ...]
     """Those that it does not owe: they lack no row."""
     mended: tuple[str, ...] = ()
-    """Calls of which the row was wrong."""
+    """Calls with a wrong row."""
 
     @property
     def calls(self) -> tuple[str, ...]:
@@ -88,7 +88,7 @@ def mended(row: ClaimRow, project: str, now: int) -> ClaimRow:
 def reopened(
     runner: Runner, asking: Iterable[str], imported: Imported, claims: Claims, mend: Mend
 ) -> Iterator[Lost]:
-    """Sessions of which open calls had no row, or a wrong one; the rows are set right.
+    """Sessions whose open calls had no row or a wrong one; the rows are corrected.
 
     Args:
         asking: ids of sessions that may have a call open.

@@ -122,7 +122,7 @@ def prompts_named(
 def what_if(
     leads: Leads, recording: Recording, otherwise: Otherwise, *, live: bool
 ) -> tuple[Rerun, Child]:
-    """A child of a session that goes on otherwise.
+    """A child of a session, with a change.
 
     Args:
         live: whether a model may be asked, which costs money.

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from preflights_es.core.completions import CompletionRequested
-from preflights_es.core.errors import UnknownSession
+from preflights_es.core.errors import AmbiguousSession, UnknownSession
 from preflights_es.core.events import Actor
 from preflights_es.core.lead import Lead, Setup, setup_of
 from preflights_es.core.session import Workflow
 from preflights_es.core.version import __version__
 from preflights_es.runtime.idempotency import Once
 from preflights_es.runtime.runner import Handle, Step
-from preflights_es.runtime.sessions import Desk, Sessions
+from preflights_es.runtime.sessions import RECORD, Desk, Sessions
 from preflights_es.services.leads import Leads
 from preflights_es.services.own_providers import CODE
 from preflights_es.services.process import Process
@@ -79,14 +78,23 @@ class Request:
             UnknownSession, AmbiguousSession: none or several match.
         """
         try:
-            self.sessions.resolved(typed)
-        except UnknownSession as unknown:
-            if (beside := self.at_files()) is not None:
-                with suppress(UnknownSession):
-                    beside.sessions.resolved(typed)
-                    return beside
-            raise unknown
+            found = self.sessions.resolved(typed)
+        except UnknownSession:
+            beside = self.at_files()
+            if beside is None or not beside.knows(typed):
+                raise
+            return beside
+        beside = self.at_files() if RECORD.fullmatch(typed.strip()) else None
+        if beside is not None and (other := beside.knows(typed)) not in ("", found):
+            raise AmbiguousSession(typed, (found, other), "name one by its id")
         return self
+
+    def knows(self, typed: str) -> str:
+        """The id of the session that is meant; empty where there is none."""
+        try:
+            return self.sessions.resolved(typed)
+        except UnknownSession:
+            return ""
 
     def at_files(self) -> Request | None:
         """A request to what session files say more than the log; None where they say no more."""

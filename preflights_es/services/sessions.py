@@ -11,7 +11,7 @@ from contextlib import suppress
 from importlib import import_module
 from typing import Any
 
-from preflights_es.core.errors import PreflightsError, Refused
+from preflights_es.core.errors import PreflightsError
 from preflights_es.core.events import INT_MAX
 from preflights_es.core.projection_ports import Choice
 from preflights_es.projections.decisions import decision, in_force
@@ -19,6 +19,7 @@ from preflights_es.replay.replayer import Replay, Replayer
 from preflights_es.runtime.registry import WORKFLOWS
 from preflights_es.runtime.runner import Handle, Step
 from preflights_es.runtime.sessions import recalled
+from preflights_es.services import acceptance
 from preflights_es.services.replays import own_code
 from preflights_es.services.request import Request
 from preflights_es.services.results import DecisionRow, Session, session_of
@@ -37,7 +38,7 @@ def start(request: Request, text: str, workflow: str, given: Given | None = None
     answers = _pairs(given or {})
     request.sessions.check(answers)
     found = request.process.runner.workflow(workflow)
-    if found.opens is None:
+    if found.opens is None and workflow in WORKFLOWS.shipped:
         step = _services(workflow).start(request, text)
     else:
         step = request.sessions.begin(found, text, request.setup(found))
@@ -74,11 +75,11 @@ def accept(
         Refused: nothing there can be accepted.
     """
     handle = request.sessions.load(session)
-    if handle.workflow.acknowledges is None:
-        raise Refused(f"in a session of the workflow {handle.workflow.name} nothing is accepted")
     request.process.documents.check_folders()
-    step = _services(handle.workflow.name).accept(request, handle, by=by, expect=expect)
-    return _filed(request, step)
+    name = handle.workflow.name
+    has_own = handle.workflow.acknowledges and name in WORKFLOWS.shipped
+    own = _services(name) if has_own else acceptance
+    return _filed(request, own.accept(request, handle, by=by, expect=expect))
 
 
 def abandon(request: Request, session: str, reason: str = "") -> Session:
@@ -151,9 +152,7 @@ def _pairs(given: Given) -> list[tuple[str, Sequence[str]]]:
 
 
 def _services(workflow: str) -> Any:
-    """The services of a workflow: how a session begins and is accepted."""
-    if workflow not in WORKFLOWS.shipped:
-        raise Refused(f"the workflow {workflow!r} says neither how it begins nor what is accepted")
+    """The services of a workflow that ships: how a session begins and is accepted."""
     return import_module(f"preflights_es.services.{workflow}")
 
 

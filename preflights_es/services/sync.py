@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 
 import msgspec
 
@@ -68,7 +68,7 @@ def synced(
     apart = tuple(one.file for one in found if one.file.compared in ("diverged", "unread"))
     left = {file.session_id for file in (*waiting, *apart)}
     ids = [one.file.session_id for one in found] if only is None else [only]
-    written = _written(process, [id_ for id_ in ids if id_ not in left], everything=only is None)
+    written = _written(process, ids, left, everything=only is None)
     return Synced((*ahead, *taken), written, tuple(waiting), apart, collisions)
 
 
@@ -89,11 +89,14 @@ def _taken(
     return tuple(taken), tuple(collisions.found())
 
 
-def _written(process: Process, ids: Sequence[str], *, everything: bool) -> tuple[str, ...]:
+def _written(
+    process: Process, ids: Sequence[str], left: Collection[str], *, everything: bool
+) -> tuple[str, ...]:
     """Files that were missing, behind, or held what the log has erased.
 
     Args:
         ids: sessions that have a file.
+        left: sessions whose files stay as they are.
         everything: also writes files of sessions that have none, unless none are to be kept.
     """
     wanted = dict.fromkeys(ids)
@@ -103,7 +106,7 @@ def _written(process: Process, ids: Sequence[str], *, everything: bool) -> tuple
     store = process.store
     return tuple(
         session_id
-        for session_id in wanted
+        for session_id in sorted(wanted.keys() - left)
         if session_id and store.head(session_id) and process.session_files.keep(session_id)
     )
 

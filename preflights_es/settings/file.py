@@ -80,7 +80,7 @@ class Source(msgspec.Struct, frozen=True):
         return SettingsError(f"{where}: {key}: {found}")
 
 
-class Told(NamedTuple):
+class FileSettings(NamedTuple):
     """What a file says."""
 
     source: Source
@@ -88,8 +88,6 @@ class Told(NamedTuple):
     workflows: Mapping[str, Any]
     """By the name of a workflow that has a table in it: what the table comes to."""
 
-
-_KNOWN: Final = frozenset(one.encode_name for one in msgspec.structs.fields(File))
 
 # 2. What a repository's file may say only when a person trusts it ------------------------------
 
@@ -108,7 +106,7 @@ class Key(NamedTuple):
     value: str
 
 
-def held_back(told: Told) -> list[Key]:
+def held_back(told: FileSettings) -> list[Key]:
     """The keys of a file that need trust, in the order of their lines."""
     source, table = told.source, told.table
     values = ((name, getattr(table, name.lower())) for name in HELD_BACK)
@@ -122,7 +120,7 @@ def held_back(told: Told) -> list[Key]:
 # 3. Reading ----------------------------------------------------------------------------------
 
 
-def read(cwd: Path, root: Path) -> Told | None:
+def read(cwd: Path, root: Path) -> FileSettings | None:
     """The nearest settings file between here and the project's root.
 
     Raises:
@@ -142,7 +140,7 @@ def read(cwd: Path, root: Path) -> Told | None:
     return None
 
 
-def own(path: Path) -> Told | None:
+def own(path: Path) -> FileSettings | None:
     """The user's own file; None where there is none.
 
     Raises:
@@ -172,7 +170,7 @@ def _text(path: Path, name: str, root: Path | None) -> str | None:
         raise SettingsError(f"{name} cannot be read: {error}") from error
 
 
-def _table(source: Source) -> Told | None:
+def _table(source: Source) -> FileSettings | None:
     # The parser's time grows with the square of a key's dots: 40 KB of them are 20 s.
     dots = [line.count(".") for line in source.text.split("\n")]  # TOML knows no other line's end
     if sum(n * n for n in dots) + max(dots) * len(dots) > DOTS_MAX:
@@ -192,7 +190,7 @@ def _parsed(source: Source) -> Any:
         raise SettingsError(f"{source.name}: not valid TOML: {error}") from error
 
 
-def _converted(source: Source, data: Any) -> Told | None:
+def _converted(source: Source, data: Any) -> FileSettings | None:
     for key in source.prefix:
         if not isinstance(data, dict) or key not in data:
             return None
@@ -204,13 +202,16 @@ def _converted(source: Source, data: Any) -> Told | None:
             variables = ", ".join(name for name, _ in KEY_VARIABLES.values())
             raise source.wrong((key,), f"keys do not belong into a file: set one of {variables}")
     named = data.items() if isinstance(data, dict) else ()
-    tables = {name: value for name, value in named if name not in _KNOWN and _is_workflow(name)}
+    known = {one.encode_name for one in msgspec.structs.fields(File)}
+    tables = {name: value for name, value in named if name not in known and _is_workflow(name)}
     rest = {name: value for name, value in named if name not in tables} if tables else data
     try:
         table = msgspec.convert(rest, File)
     except msgspec.ValidationError as error:
         raise source.wrong(*_place(str(error))) from error
-    return Told(source, table, {name: _workflow(source, name, tables[name]) for name in tables})
+    return FileSettings(
+        source, table, {name: _workflow(source, name, tables[name]) for name in tables}
+    )
 
 
 def _is_workflow(name: str) -> bool:

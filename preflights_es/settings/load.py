@@ -24,8 +24,8 @@ from preflights_es.core.text import shortened
 from preflights_es.core.views import Language
 from preflights_es.providers.capabilities import MAX_TOKENS, TIMEOUT_S, Api
 from preflights_es.settings.file import (
+    FileSettings,
     Source,
-    Told,
     held_back,
     own,
     read,
@@ -204,7 +204,7 @@ def load_settings(
     )
 
 
-def repository_file(cwd: Path) -> Told | None:
+def repository_file(cwd: Path) -> FileSettings | None:
     """The settings file of the repository or folder, trusted or not.
 
     Raises:
@@ -246,7 +246,7 @@ def speaks_for_a_person(environment: Mapping[str, str] | None = None) -> bool:
 class Files(NamedTuple):
     """The settings files, the first to be heard first."""
 
-    each: tuple[Told, ...]
+    each: tuple[FileSettings, ...]
 
     def first(self, key: str) -> tuple[Source | None, Any]:
         """The file that sets a key, and what it says; None twice where no file does."""
@@ -266,13 +266,15 @@ class Files(NamedTuple):
         return {name: made for told in reversed(self.each) for name, made in told.workflows.items()}
 
 
-def _own(env: Mapping[str, str]) -> Told | None:
+def _own(env: Mapping[str, str]) -> FileSettings | None:
     """The user's own file; a folder that may not be entered holds none of ours."""
     lies = config_folder(env)
     return own(lies / OWN) if lies and os.access(lies, os.X_OK) else None
 
 
-def _believed(here: Told, env: Mapping[str, str], database: str | None, options: Options) -> Told:
+def _believed(
+    here: FileSettings, env: Mapping[str, str], database: str | None, options: Options
+) -> FileSettings:
     """The repository's file, as far as a person trusts it or no trust is needed."""
     if not held_back(here):
         return here
@@ -325,7 +327,7 @@ def _layers(options: Options, env: Mapping[str, str], files: Files) -> tuple[Lay
     )
 
 
-def _layers_of(told: Told, names: tuple[str, ...]) -> tuple[Layer, Layer]:
+def _layers_of(told: FileSettings, names: tuple[str, ...]) -> tuple[Layer, Layer]:
     """What a file says of providers by our names, and by those of the compiler's specification."""
     source, table = told.source, told.table
     ours = {name: getattr(table, name) for name in names}

@@ -47,7 +47,7 @@ class Layer(NamedTuple):
     file: Source | None = None
 
 
-class Found(NamedTuple):
+class FoundSetting(NamedTuple):
     """What a place says."""
 
     value: Any
@@ -111,8 +111,10 @@ def check_options(provider: str, named: Mapping[str, str | None]) -> None:
             raise SettingsError(f"--{option}: the provider {provider} takes none: {todo}")
 
 
-def _first(layers: tuple[Layer, ...], name: str) -> Found | None:
-    return next((Found(one.values[name], one, name) for one in layers if name in one.values), None)
+def _first(layers: tuple[Layer, ...], name: str) -> FoundSetting | None:
+    return next(
+        (FoundSetting(one.values[name], one, name) for one in layers if name in one.values), None
+    )
 
 
 def _named_in(layer: Layer) -> str:
@@ -131,7 +133,7 @@ def _provider(layers: tuple[Layer, ...]) -> str:
     return provider
 
 
-def _model(found: Found | None) -> str:
+def _model(found: FoundSetting | None) -> str:
     if found is None:
         return ""
     model = cast("str", found.value).strip()
@@ -142,7 +144,7 @@ def _model(found: Found | None) -> str:
     return model
 
 
-def _base_url(provider: str, found: Found | None) -> str:
+def _base_url(provider: str, found: FoundSetting | None) -> str:
     if found is None or provider not in REAL:
         return ""
     try:
@@ -170,13 +172,13 @@ def key_receivers(beside: str | None, url: str) -> tuple[str, ...]:
     return tuple(name for name in asked if not another_providers(name, checked_url(name, url)))
 
 
-def _project_file(url: Found | None) -> str:
+def _project_file(url: FoundSetting | None) -> str:
     """The file of the project that says an address."""
     source = url.layer.file if url else None
     return source.name if source and not source.is_own else ""
 
 
-def _api(found: Found | None) -> Api:
+def _api(found: FoundSetting | None) -> Api:
     if found is None:
         return "chat"
     if found.value not in ("chat", "responses"):
@@ -184,7 +186,7 @@ def _api(found: Found | None) -> Api:
     return cast("Api", found.value)
 
 
-def _number(found: Found | None, low: float, high: float, default: Any) -> Any:
+def _number(found: FoundSetting | None, low: float, high: float, default: Any) -> Any:
     if found is None:
         return default
     try:
@@ -196,7 +198,7 @@ def _number(found: Found | None, low: float, high: float, default: Any) -> Any:
     return number
 
 
-def _whole(found: Found | None, low: int, high: int, default: int) -> int:
+def _whole(found: FoundSetting | None, low: int, high: int, default: int) -> int:
     if found is None:
         return default
     try:
@@ -208,7 +210,7 @@ def _whole(found: Found | None, low: int, high: int, default: int) -> int:
     return number
 
 
-def _faults(found: Found | None) -> str:
+def _faults(found: FoundSetting | None) -> str:
     if found is None:
         return "none"
     from preflights_es.providers.faults import FaultConfig

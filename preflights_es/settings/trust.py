@@ -17,7 +17,14 @@ import msgspec
 
 from preflights_es.core.errors import SettingsError, StoreUnavailable
 from preflights_es.core.text import shortened
-from preflights_es.settings.file import FILE_MAX, HELD_BACK, PROVIDERS, Source, Told, held_back
+from preflights_es.settings.file import (
+    FILE_MAX,
+    HELD_BACK,
+    PROVIDERS,
+    FileSettings,
+    Source,
+    held_back,
+)
 from preflights_es.settings.places import OWN, beside, config_folder
 from preflights_es.system.bounded_read import Unreadable, regular
 
@@ -27,7 +34,7 @@ FORMAT: Final = "trusted/1"
 State = Literal["trusted", "changed", "missing", "unknown"]
 
 
-def believed(told: Told, said: Collection[str], env: Mapping[str, str]) -> Told:
+def believed(told: FileSettings, said: Collection[str], env: Mapping[str, str]) -> FileSettings:
     """What holds of a repository's file.
 
     Args:

@@ -59,7 +59,7 @@ def stream_prefix(session_id: str, project: str, workflow: str) -> bytes:
 
 
 def digest(salt: bytes, data: bytes) -> bytes:
-    """Of a payload."""
+    """The digest of a payload with its salt."""
     return sha256(salt + data).digest()
 
 

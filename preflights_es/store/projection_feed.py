@@ -20,7 +20,15 @@ import msgspec
 from preflights_es.core.errors import LogDamaged, NewerProjection, ProjectionDamaged
 from preflights_es.core.events import INT_MAX
 from preflights_es.core.ports import Head, Stored
-from preflights_es.core.projection_ports import Choice, Fold, Folded, Registered, Row, Stream, Turn
+from preflights_es.core.projection_ports import (
+    Choice,
+    Fold,
+    Folded,
+    FoldedSession,
+    Registered,
+    Row,
+    Stream,
+)
 from preflights_es.store.chain import verified
 from preflights_es.store.frozen import columns
 from preflights_es.store.listing import SqlListing, as_head, as_version
@@ -148,7 +156,7 @@ class SqlFollowing(SqlListing):
             self._statements.rows(cursor, f"insert_{name}", self.columns(name), rows)
         self._settle(cursor, done, pairs)
 
-    def _standing(self, cursor: Any, turns: Sequence[Turn]) -> list[Turn]:
+    def _standing(self, cursor: Any, turns: Sequence[FoldedSession]) -> list[FoldedSession]:
         """Without those that were erased since: what they held must not come back."""
         found = dict(self._in_portions(cursor, "heads", [turn.session_id for turn in turns]))
         return [
@@ -158,12 +166,12 @@ class SqlFollowing(SqlListing):
             or not self._erased(cursor, turn)
         ]
 
-    def _erased(self, cursor: Any, turn: Turn) -> bool:
+    def _erased(self, cursor: Any, turn: FoldedSession) -> bool:
         of = {"in_session": turn.session_id, "upto": turn.version}
         return self._statements.run(cursor, "erased", **of).fetchone() is not None
 
     def _marked(
-        self, cursor: Any, turns: Sequence[Turn], names: Sequence[str]
+        self, cursor: Any, turns: Sequence[FoldedSession], names: Sequence[str]
     ) -> dict[str, set[str]]:
         """By projection: the sessions that it had not folded as far."""
         marked: dict[str, set[str]] = {name: set() for name in names}
@@ -260,7 +268,7 @@ class SqlFollowing(SqlListing):
 
     def unfit(self, name: str, rows: Sequence[Row]) -> str:
         for row in rows:
-            # Rows of the same kinds fit as well, but for what their values may be.
+            # Rows of the same kinds fit as well, apart from their values.
             kinds = (name, *map(type, row))
             if kinds in self._fitting and _are_held(row):
                 continue

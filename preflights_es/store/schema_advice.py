@@ -24,7 +24,7 @@ _MAKE: Final = (
 
 
 def missing(database: Database) -> str:
-    """Where the table is gone."""
+    """Advice if the table is missing."""
     found = "its table 'alembic_version' is missing"
     if not _is_of_today(database):
         return f"{found}: {_COPY}"
@@ -32,7 +32,7 @@ def missing(database: Database) -> str:
 
 
 def unsaid(database: Database, rows: int) -> str:
-    """Where the table has no row, or rows without a schema."""
+    """Advice if the table has no row, or rows without a schema."""
     found = "it does not say its schema: its table 'alembic_version' is empty"
     if rows > 1 or not _is_of_today(database):
         return f"{found}: {_COPY}"
@@ -40,7 +40,7 @@ def unsaid(database: Database, rows: int) -> str:
 
 
 def unknown(database: Database, schema: str) -> str:
-    """Where the table has a schema that no version of this program made."""
+    """Advice if no version of this program made the table's schema."""
     found = f"it says the schema {_named(schema)}, which no version of preflights has"
     if not _is_of_today(database):
         return f"{found}: {_COPY}"

@@ -112,7 +112,7 @@ def test_a_model_was_told_of_what_was_accepted_before_it_was_asked(house: House)
     assert house.known(decided) == [(told, decided)]
 
 
-def test_what_nobody_has_accepted_was_told_to_no_model(house: House) -> None:
+def test_an_unaccepted_decision_was_told_to_no_model(house: House) -> None:
     house.decided()
     before = house.ready()
     told = house.told()
@@ -169,7 +169,7 @@ def test_what_was_superseded_by_then_was_told_to_no_model(house: House) -> None:
     assert house.known(new) == [(told, new)], "it was in force when the model was told"
 
 
-def test_a_clock_that_stepped_back_hides_nobody_who_was_told(house: House) -> None:
+def test_a_clock_that_stepped_back_hides_no_told_session(house: House) -> None:
     decided = house.decided()
     house.clock.at -= HOUR_US
     told = house.told()

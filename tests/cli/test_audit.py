@@ -14,7 +14,7 @@ from tests.cli.tampering import Tampering, noted, tampered
 # 1. Chains -----------------------------------------------------------------------------------
 
 
-def test_a_log_that_nobody_touched_verifies(house: Project) -> None:
+def test_an_untouched_log_verifies(house: Project) -> None:
     house.decided()
     house.started_session()
     done = house.call("audit", "verify")
@@ -383,7 +383,7 @@ def test_a_checkpoint_of_a_newer_version_is_refused_as_such(house: Project) -> N
 NUMBERS = {
     "DELETE FROM numbers": "{}: its record bears the number 1, which the log does not know as",
     "UPDATE numbers SET number = 77": "{}: its record bears the number 1, which the log does not",
-    "INSERT INTO numbers VALUES ('house', 9, '01a0-nobody')": "1a0-nobody"[-8:]
+    "INSERT INTO numbers VALUES ('house', 9, '01a0-absent')": "1a0-absent"[-8:]
     + ": it was given the number 9 of house, and is gone: it was removed",
     "INSERT INTO numbers VALUES ('house', 9, 'e' || char(27) || '[2J')": "e\\x1b[2J: it was given",
     "DELETE FROM log": "the log: it does not say its id",

@@ -43,7 +43,7 @@ def stored(content: bytes) -> list[Stored]:
 
 
 def extended(content: bytes, *events: Any) -> bytes:
-    """A session with more events, chained as everybody can who holds a copy."""
+    """A session with more events, chained as any holder of a copy can do it."""
     known: Sequence[Stored] = stored(content)
     last, tail = known[-1], []
     for n, event in enumerate(events):

@@ -143,7 +143,7 @@ def test_the_commands_of_a_page_do_what_it_says(shop: Project, page: str) -> Non
             case "text" if page == "docs/writing-a-workflow.md":
                 pass  # tests/packaging/test_foreign_workflow.py
             case other:
-                pytest.fail(f"{where}: nobody tests blocks of {other!r}")
+                pytest.fail(f"{where}: no test runs blocks of {other!r}")
 
 
 def _settings_file(shop: Project, text: str) -> Path:

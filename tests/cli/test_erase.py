@@ -244,7 +244,7 @@ def test_documents_of_an_erasure_that_was_killed_are_found_by_their_session(hous
     (quimby,) = (
         s for s in house.call("sessions", "--json").json["sessions"] if "Q" in s["intention"]
     )
-    erased(house, quimby["session_id"])  # and whoever ran it never read what it said
+    erased(house, quimby["session_id"])  # and its caller never read what it said
     assert house.call("admin", "erase", quimby["session_id"], "--yes").code == 1
     row = house.call("sessions", "--status", "erased").out.splitlines()[-1]
     found = house.run(program=("grep", "-rl", row.split()[0], "docs")).out.splitlines()
@@ -262,7 +262,7 @@ def test_what_quotes_is_erased_too_where_that_is_said(
     assert house.call("audit", "verify").code == 0
 
 
-def test_what_quotes_stays_where_nobody_asked_for_more(
+def test_a_quoting_session_stays_unless_it_is_named(
     house: Project, quoted: tuple[str, str, str]
 ) -> None:
     old, new, _ = quoted

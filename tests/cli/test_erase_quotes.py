@@ -71,7 +71,7 @@ def test_a_dry_run_shows_all_that_would_go(house: Project, pair: tuple[str, str]
     ]
 
 
-def test_what_goes_with_it_is_not_repeated_where_nobody_is_asked(
+def test_what_goes_with_it_is_not_repeated_without_a_question(
     house: Project, pair: tuple[str, str]
 ) -> None:
     old, new = pair

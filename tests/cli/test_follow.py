@@ -41,13 +41,13 @@ def place(request: pytest.FixtureRequest, house: Project) -> str:
 
 @contextmanager
 def log(place: str) -> Iterator[SqlStore]:
-    """A log, opened by somebody else."""
+    """A log, opened by another process."""
     with closing(SqlStore(place, Clock(), Salt())) as store:
         yield store
 
 
 def waiting(store: SqlStore) -> int:
-    """Appends that nobody has folded."""
+    """Appends that are not folded yet."""
     return SqlFollowing(store).counts()["waiting"]
 
 
@@ -218,7 +218,7 @@ def test_a_signal_in_the_middle_ends_it_between_two_transactions(
 
 @contextmanager
 def _writing(place: str) -> Iterator[None]:
-    """Somebody holds what every fold must write."""
+    """Another connection locks what every fold must write."""
     if place.startswith("postgresql"):
         with closing(connected(place)) as other, other.transaction():
             other.execute("SELECT * FROM projections FOR UPDATE")

@@ -382,7 +382,7 @@ def test_a_full_disk_loses_nothing_that_was_acknowledged(house: Project) -> None
     assert house.call("start", "Add login").code == 3, "and goes on when there is room"
 
 
-def test_an_output_that_nobody_takes_is_no_bug(house: Project) -> None:
+def test_an_output_that_no_reader_takes_is_no_bug(house: Project) -> None:
     house.decided()
     for command in ("show", "sessions", "log --json"):
         full = house.run(program=("sh", "-c", f"preflights {command} > /dev/full"))
@@ -416,7 +416,7 @@ def test_a_file_that_is_no_database_is_damaged_data(house: Project) -> None:
             assert done.code == 4, (command, done)
             assert done.err.startswith("preflights: damaged log: ")
             assert done.err.count("\n") == 1
-        assert house.log.read_bytes() == damaged, "and is left for whoever mends it"
+        assert house.log.read_bytes() == damaged, "and is left to be mended"
 
 
 def test_a_log_of_a_newer_version_is_refused(house: Project) -> None:

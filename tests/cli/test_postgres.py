@@ -1,4 +1,4 @@
-"""A log in PostgreSQL, as whoever types sees it."""
+"""A log in PostgreSQL, on the command line."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ def listed(house: Project, *words: str) -> list[dict[str, Any]]:
 def led(house: Project, api: FakeAPI, *words: str) -> Result:
     """A command of a session whose model is the server's."""
     env = {
-        "PREFLIGHTS_OPENAI_API_KEY": "sk-not-a-key-of-anybody",
+        "PREFLIGHTS_OPENAI_API_KEY": "sk-not-a-real-key",
         "PREFLIGHTS_BASE_URL": api.openai,
         "PREFLIGHTS_PROVIDER": "openai",
     }
@@ -574,7 +574,7 @@ def states(house: Project) -> dict[str, str]:
     return {one["name"]: one["state"] for one in found}
 
 
-def test_nothing_is_folded_before_somebody_asks(house: Project) -> None:
+def test_nothing_is_folded_before_a_command_asks(house: Project) -> None:
     house.decided()
     assert set(states(house).values()) == {"never built"}
     assert house.call("admin", "projections", "status", "--json").json["waiting"] > 0

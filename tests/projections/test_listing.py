@@ -138,7 +138,7 @@ def test_a_rebuild_that_begins_meanwhile_hides_no_session(tmp_path: Path) -> Non
 # 2. Newest first -----------------------------------------------------------------------------
 
 
-def test_the_newest_come_first_each_with_what_is_kept_of_it(store: SqlStore) -> None:
+def test_the_newest_come_first_each_with_its_stored_fields(store: SqlStore) -> None:
     recorded(store, goldens())
     rows = {row["session_id"]: row for row in following(store).rows("sessions", None)}
     found = list(following(store).newest(None))

@@ -31,7 +31,7 @@ HUGE: Final = str(10**30).encode()
 
 @pytest.fixture(params=["sqlite", "postgresql"])
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[SqlStore]:
-    """Three sessions that nobody has folded, in every engine."""
+    """Three sessions that are not folded yet, in every engine."""
     is_file = request.param == "sqlite"
     with closing(sql(tmp_path) if is_file else at(request.getfixturevalue("postgres"))) as made:
         recorded(made, golden("a_model_leads") * 3)
@@ -165,7 +165,7 @@ def test_an_event_of_the_wrong_kind_is_damage_of_one_session(tmp_path: Path, val
             assert isinstance(row["at"], int)
 
 
-# Rows that somebody wrote --------------------------------------------------------------------
+# Forged rows ---------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

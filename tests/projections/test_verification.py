@@ -1,4 +1,4 @@
-"""What projections keep is held against the log, and what somebody else wrote there is found."""
+"""The rows of projections are compared with the log, and forged rows are found."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ DIFFER: Final = "its rows are not what its events fold to"
 
 @pytest.fixture(params=["sqlite", "postgresql"])
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[SqlStore]:
-    """A log of accepted decisions that everybody has read, in every engine."""
+    """A log of accepted decisions that every projection has read, in every engine."""
     is_file = request.param == "sqlite"
     with closing(sql(tmp_path) if is_file else at(request.getfixturevalue("postgres"))) as made:
         recorded(made, golden("keyword_skips_the_generic_question") * 3)
@@ -75,7 +75,7 @@ def found(store: SqlStore, keeping: SqlKeeping | None = None) -> list[tuple[str,
 def test_what_was_folded_is_what_the_log_folds_to(store: SqlStore) -> None:
     recorded(store, goldens() * 3, first=1_000)
     assert len(store.heads(None)) > 2 * PAGE
-    assert found(store) == [], "what nobody folded yet is nobody's fault"
+    assert found(store) == [], "sessions that are not folded yet are no damage"
     following(store).catch_up()
     assert found(store) == []
 
@@ -94,9 +94,7 @@ FORGED: Final = {
 
 
 @pytest.mark.parametrize("statement", FORGED)
-def test_a_row_that_somebody_wrote_is_found_and_its_session_named(
-    store: SqlStore, statement: str
-) -> None:
+def test_a_forged_row_is_found_and_its_session_named(store: SqlStore, statement: str) -> None:
     changed(store, f"{statement} WHERE session_id = '{ONE}'")
     assert found(store) == [(FORGED[statement], ONE, DIFFER)]
     following(store).rebuild([FORGED[statement]])
@@ -220,7 +218,7 @@ def test_who_records_and_folds_meanwhile_is_no_forger(store: SqlStore) -> None:
 
 def test_what_moves_between_two_looks_is_looked_at_until_it_rests(store: SqlStore) -> None:
     def meanwhile() -> None:
-        """Marks as nobody leaves them, each time others, and at last those that hold."""
+        """Marks as no projector leaves them, each time others, and at last those that hold."""
         steps = {1: "+ 1", 2: "+ 1", 3: "+ 1", 4: "- 3"}
         if step := steps.get(looked.looks):
             changed(

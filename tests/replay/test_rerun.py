@@ -114,7 +114,7 @@ def test_only_the_request_that_changed_is_listed() -> None:
     assert [(m.call, m.causes) for m in found.matches] == [("decide-2.1", ("message 6 is new",))]
 
 
-def test_a_miss_ends_the_child_and_nobody_is_asked() -> None:
+def test_a_miss_ends_the_child_and_no_provider_is_asked() -> None:
     found = drifted(Led(real()).stored, asking(model="x", call="clarify-9.1"))
     assert found.status == "stopped"
     assert found.stopped == "the call 'clarify-9.1': no response is recorded for it"
@@ -192,7 +192,7 @@ def test_a_bug_of_today_is_a_fault_with_its_place() -> None:
     assert (found.status, found.fault.version, found.fault.error) == ("faulted", 3, "Broken")
 
 
-def test_an_input_that_nobody_decided_stays_out() -> None:
+def test_an_undecided_input_stays_out() -> None:
     found = drifted(recorded("a", "!", workflow=toy.workflow("decide")))
     assert [(left.version, left.reason) for left in found.left] == [
         (3, "it is undecided: a strict replay says why")

@@ -385,7 +385,7 @@ def test_a_brief_is_of_the_session_as_it_stands(house: House) -> None:
     assert "No person" not in house.documents.brief(accepted)
 
 
-def test_numbers_are_those_of_files_whoever_wrote_them(house: House) -> None:
+def test_numbers_are_those_of_files_of_any_author(house: House) -> None:
     assert house.documents.numbers_used() == set()
     house.documents.finish(house.by().accept(house.answered()).handle)
     (house.root / "docs" / "decisions" / "0042-by-hand.md").write_text("")

@@ -180,7 +180,7 @@ def test_an_empty_file_changes_nothing(project: Path) -> None:
         ("database = 7", "preflights.toml, line 1: database: expected `str"),
         ("database = ''", "preflights.toml, line 1: database: is empty"),
         ('database = "a\\u0000"', "preflights.toml, line 1: database: "),
-        ("provider = 'nobody'", "preflights.toml, line 1: provider: found 'nobody'"),
+        ("provider = 'unheard'", "preflights.toml, line 1: provider: found 'unheard'"),
         ("actor = 'king:Ada'", "preflights.toml, line 1: actor: found 'king:Ada', expected NAME"),
         ("clarification = 7", "preflights.toml, line 1: clarification: expected `object`"),
         (
@@ -713,7 +713,7 @@ def test_a_variable_comes_before_a_file(project: Path) -> None:
         ("PREFLIGHTS_PROJECT", "   "),
         ("PREFLIGHTS_PROJECT", "\udcff"),
         ("PREFLIGHTS_PROJECT", "x" * (NAME_MAX + 1)),
-        ("PREFLIGHTS_PROVIDER", "nobody"),
+        ("PREFLIGHTS_PROVIDER", "unheard"),
         ("PREFLIGHTS_ACTOR", "king:Ada"),
         ("PREFLIGHTS_ACTOR", ":Ada"),
         ("PREFLIGHTS_ACTOR", "agent:\x1b[2J"),
@@ -758,7 +758,7 @@ def test_an_actor_is_a_name_with_or_without_a_kind(
     assert written(project, f'actor = "{text}"').actor_kind == kind
 
 
-def test_nobody_becomes_a_person_by_saying_so(project: Path) -> None:
+def test_unheard_becomes_a_person_by_saying_so(project: Path) -> None:
     said = loaded(project, PREFLIGHTS_ACTOR="user:Ada")
     assert actor_of(said, terminal=False) == Actor("script", "Ada")
     assert actor_of(said, terminal=True) == Actor("user", "Ada")
@@ -766,7 +766,7 @@ def test_nobody_becomes_a_person_by_saying_so(project: Path) -> None:
     assert actor_of(agent, terminal=True) == Actor("agent", "Robo")
 
 
-def test_a_name_is_asked_of_git_where_nobody_said_one(repository: Path) -> None:
+def test_a_name_is_asked_of_git_where_unheard_said_one(repository: Path) -> None:
     git(repository, "config", "user.name", "Grace Hopper")
     assert load_settings(repository, {"USER": "grace"}).actor_name == "Grace Hopper"
     assert load_settings(repository, {"GIT_AUTHOR_NAME": "Ada"}).actor_name == "Ada"

@@ -46,7 +46,7 @@ def problem(folder: Path, env: dict[str, str] | None = None, **options: str) -> 
 # 1. Defaults ---------------------------------------------------------------------------------
 
 
-def test_without_a_word_nobody_is_asked(tmp_path: Path) -> None:
+def test_without_settings_no_provider_is_asked(tmp_path: Path) -> None:
     found = loaded(tmp_path)
     assert (found.provider, found.model, found.base_url, found.api) == ("mock", "", "", "chat")
     assert (found.timeout_s, found.max_tokens) == (120.0, 16_384)

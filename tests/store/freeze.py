@@ -17,10 +17,10 @@ from sqlalchemy.dialects import sqlite
 
 from preflights_es.store import frozen, migrate, tables
 from preflights_es.store.core_statements.compiling import compiled, rooms
-from preflights_es.store.frozen import Column, Kind
+from preflights_es.store.frozen import FrozenColumn, ValueKind
 from preflights_es.store.urls import parsed
 
-_KINDS: dict[type, Kind] = {
+_KINDS: dict[type, ValueKind] = {
     BigInteger: "whole",
     Float: "real",
     LargeBinary: "bytes",
@@ -46,8 +46,8 @@ def statements() -> str:
     return _by_line(msgspec.to_builtins(made))
 
 
-def _column(column: CoreColumn[object]) -> Column:
-    return Column(str(column.name), _KINDS[type(column.type)], bool(column.nullable))
+def _column(column: CoreColumn[object]) -> FrozenColumn:
+    return FrozenColumn(str(column.name), _KINDS[type(column.type)], bool(column.nullable))
 
 
 def _by_line(made: dict[str, Any]) -> str:

@@ -439,7 +439,7 @@ def test_a_folder_of_the_kernel_is_unavailable() -> None:
         SqlStore("/proc/self/log.db", int, bytes)
 
 
-def test_a_log_that_somebody_else_keeps_locked_is_unavailable(path: Path) -> None:
+def test_a_log_that_another_process_keeps_locked_is_unavailable(path: Path) -> None:
     with closing(sql(path.parent)) as store, database(path) as other:
         opened(store, 1)
         cursor(store).execute("PRAGMA busy_timeout=10")

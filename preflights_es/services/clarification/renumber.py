@@ -85,7 +85,7 @@ def _without_place(runner: Runner, documents: Documents, session_id: str) -> Han
         other = documents.other_at(session_id, documents.text(session_id)[0].path)
     except PreflightsError:
         return None
-    return handle if other else None
+    return handle if other and isinstance(handle.session.state, State) else None
 
 
 def _renamed(path: str, number: int) -> str:
@@ -167,6 +167,7 @@ def _ours(
         return None
     written = handle.view.written
     is_there = written is not None and written.path == path
+    is_there = is_there and isinstance(handle.session.state, State)  # others take no new number
     return handle if is_there and path in documents.paths(handle.session_id) else None
 
 

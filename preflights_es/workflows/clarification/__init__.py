@@ -2,7 +2,7 @@
 
 from preflights_es.core.session import Workflow
 from preflights_es.core.settings_table import SettingsTable
-from preflights_es.workflows.clarification.decide import decide
+from preflights_es.workflows.clarification.decide import accepting, decide
 from preflights_es.workflows.clarification.events import (
     EVENTS,
     UPCASTERS,
@@ -11,7 +11,7 @@ from preflights_es.workflows.clarification.events import (
     DecisionAcknowledged,
 )
 from preflights_es.workflows.clarification.history import behind, decided
-from preflights_es.workflows.clarification.lead import PROMPTS
+from preflights_es.workflows.clarification.lead import POLICY, PROMPTS
 from preflights_es.workflows.clarification.quotes import quotes, words
 from preflights_es.workflows.clarification.state import State, evolve, is_terminal
 from preflights_es.workflows.clarification.views import record, related, view
@@ -36,6 +36,7 @@ WORKFLOW: Workflow[State] = Workflow(
     statuses=("needs_answers", "ready", "stopped", "proposed", "accepted", "superseded"),
     number=lambda state: state.number,
     acknowledges=DecisionAcknowledged,
+    accepting=accepting,
     record=record,
     decided=decided,
     behind=behind,
@@ -47,5 +48,6 @@ WORKFLOW: Workflow[State] = Workflow(
     upcasters=UPCASTERS,
     lead=lambda state: state.led.lead,
     settings=_settings,
+    policy=POLICY,
     prompts=tuple(PROMPTS.items()),
 )

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import reduce
+from typing import Any
 
 from msgspec.structs import replace
 
-from preflights_es.core.artifacts import ArtifactDue, ArtifactWritten
+from preflights_es.core.artifacts import Accepting, ArtifactDue, ArtifactWritten
 from preflights_es.core.completions import CompletionFailed, CompletionReceived
 from preflights_es.core.events import Decision, Input
 from preflights_es.core.lead import FellBack, LeadChanged, LeadTaken, StepRetried
@@ -32,13 +34,12 @@ from preflights_es.workflows.clarification.events import (
     QuestionSuggested,
     ReferenceRenumbered,
 )
-from preflights_es.workflows.clarification.state import State, accepted, evolve
+from preflights_es.workflows.clarification.state import State, accepted, evolve, is_due
 from preflights_es.workflows.clarification.values import (
     COMPANION,
     OTHER_OPTION,
     Answer,
     Field,
-    Mark,
 )
 
 Decisions = tuple[Decision, ...]
@@ -222,7 +223,7 @@ def _acknowledged(state: State, new: DecisionAcknowledged) -> Decisions:
     by_person = new.actor.kind == "user"
     if accepted(state):
         return (ChangeRefused(change="acknowledgement", reason="already_accepted"),)
-    if state.led.request is not None or (state.patch is None and not state.stopped):
+    if state.led.request is not None or not is_due(state):
         return (ChangeRefused(change="acknowledgement", reason="question_open"),)
     if new.patch != state.patch:
         return (ChangeRefused(change="acknowledgement", reason="patch_changed"),)
@@ -238,9 +239,10 @@ def _acknowledged(state: State, new: DecisionAcknowledged) -> Decisions:
     return (recorded, _due(_after(state, new, (recorded,))))
 
 
-def kind_of(state: State, mark: Mark) -> rules.Kind:
-    """The kind of document that an acknowledgement with this mark would lead to."""
-    return rules.kind(state.heuristics, state.patch, mark or state.mark)
+def accepting(state: State, said: Mapping[str, Any]) -> Accepting:
+    """What an acknowledgement with this mark takes."""
+    kind = rules.kind(state.heuristics, state.patch, said.get("mark") or state.mark)
+    return Accepting(kind, is_due(state) and kind == "adr", {"patch": state.patch})
 
 
 def _due(state: State) -> ArtifactDue:

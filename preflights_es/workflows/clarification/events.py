@@ -6,11 +6,21 @@ from typing import Any, ClassVar, Literal
 
 from preflights_es.core.artifacts import ARTIFACT_EVENTS, Related
 from preflights_es.core.completions import COMPLETION_EVENTS
-from preflights_es.core.events import Actor, Decision, Event, Input, RecordNumber, Value, Whole
+from preflights_es.core.events import (
+    Actor,
+    Decision,
+    Event,
+    Input,
+    RecordNumber,
+    Typed,
+    Value,
+    Whole,
+)
 from preflights_es.core.lead import LED_EVENTS, Setup
 from preflights_es.core.questions import AnswerRefusal, Answers, Refusal
 from preflights_es.core.session import Upcaster
 from preflights_es.core.source import Source as SessionSource
+from preflights_es.core.text import INTENTION_MAX
 from preflights_es.core.views import Question
 from preflights_es.workflows.clarification.values import (
     DecisionPatch,
@@ -39,6 +49,9 @@ class IntentionDeclared(Input, frozen=True):
 
     tag: ClassVar[str] = "clarification.intention_declared.v2"
     verb: ClassVar[str] = "started"
+    typed: ClassVar = {
+        "intention": Typed(INTENTION_MAX, "say in a sentence what you want to build")
+    }
     intention: str
     project: str
     uid: str
@@ -265,4 +278,4 @@ UPCASTERS: dict[str, Upcaster] = {
     "clarification.intention_declared.v1": (IntentionDeclared.tag, declared_v2),
     "clarification.decision_acknowledged.v1": (DecisionAcknowledged.tag, acknowledged_v2),
 }
-"""By old tag: the newer tag, and the function from an old payload to a new one."""
+"""Maps an old tag to the newer tag and to the function that converts the payload."""

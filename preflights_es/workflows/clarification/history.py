@@ -28,7 +28,7 @@ from preflights_es.workflows.clarification.values import Provenance
 from preflights_es.workflows.clarification.views import kind, provenance
 
 MODEL = Actor("agent")
-"""Who is behind a value that no person, agent or script typed."""
+"""The actor of a value that a model gave."""
 
 
 class Said(msgspec.Struct, frozen=True):

@@ -32,7 +32,7 @@ class SecondaryTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class CategoryTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A category, or what is otherwise in one of the specification."""
+    """A category, or the changes to one of the specification."""
 
     keywords: tuple[str, ...] | None = None
     field: str | None = None

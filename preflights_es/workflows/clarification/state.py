@@ -33,7 +33,7 @@ from preflights_es.workflows.clarification.events import (
     QuestionSuggested,
     ReferenceRenumbered,
 )
-from preflights_es.workflows.clarification.rules import Found, Resolved, category_given
+from preflights_es.workflows.clarification.rules import CategoryMatch, Resolved, category_given
 from preflights_es.workflows.clarification.values import (
     COMPANION,
     Answer,
@@ -56,7 +56,7 @@ class Acknowledgement(msgspec.Struct, frozen=True):
     status: Literal["proposed", "accepted"]
     kind: Literal["adr", "task"]
     relayed_by: Actor | None = None
-    """Who passed the actor's word on."""
+    """The actor that passed on what this actor said."""
 
 
 class State(msgspec.Struct, frozen=True, gc=False):
@@ -80,7 +80,7 @@ class State(msgspec.Struct, frozen=True, gc=False):
     """The model's category and question, while its category holds."""
     detected: str = ""
     """The category that a word of the intention named, as it was decided then."""
-    found: Found | None = None
+    found: CategoryMatch | None = None
     """The category, and how it became known: what the rest gives, since everything asks for it."""
     answers: dict[str, Answer] = {}
     """As the rules read them: raw, with companion keys."""
@@ -104,7 +104,7 @@ class State(msgspec.Struct, frozen=True, gc=False):
     beside: str = ""
     """Path of a `.new` file that waits beside one that was edited."""
     hashes: Growing[str] = Growing()
-    """Of every document that was written."""
+    """The hashes of every written document."""
 
 
 def snapshot(state: State) -> SessionSnapshot:
@@ -117,12 +117,17 @@ def accepted(state: State) -> bool:
     return state.acknowledgement is not None and state.acknowledgement.status == "accepted"
 
 
+def is_due(state: State) -> bool:
+    """Whether there is something to accept: a patch, or that nothing was decided."""
+    return state.patch is not None or bool(state.stopped)
+
+
 def _categorized(state: State) -> State:
     """With the category that the rest of it gives."""
     return replace(state, found=_category(state, state.answers, state.detected))
 
 
-def _category(state: State, answers: dict[str, Answer], detected: str) -> Found | None:
+def _category(state: State, answers: dict[str, Answer], detected: str) -> CategoryMatch | None:
     config, framed = state.heuristics, state.framed
     by_keyword = config.named(detected) if detected else None
     found = category_given(config, answers, by_keyword)
@@ -133,7 +138,7 @@ def _category(state: State, answers: dict[str, Answer], detected: str) -> Found 
     return replace(base, primary=framed.field), resolved
 
 
-def _frames(framed: QuestionSuggested, found: Found) -> bool:
+def _frames(framed: QuestionSuggested, found: CategoryMatch) -> bool:
     return framed.category == found[0].name
 
 
@@ -273,7 +278,7 @@ def _after_answer(state: State, event: AnswerAccepted) -> State:
     )
 
 
-def _is_another(was: Found | None, now: Found | None) -> bool:
+def _is_another(was: CategoryMatch | None, now: CategoryMatch | None) -> bool:
     return was is None or now is None or was[0].name != now[0].name
 
 

@@ -172,7 +172,7 @@ class DecisionPatch(Value, frozen=True):
 
 
 class Provenance(Value, frozen=True):
-    """How one value came about, and by whom."""
+    """The source of one value, and its actor."""
 
     key: str
     """The question it answers."""

@@ -130,7 +130,7 @@ def provenance(state: State) -> tuple[Provenance, ...]:
     return tuple([by_key[key] for key in keys if key in by_key])
 
 
-def kind(state: State) -> rules.Kind:
+def kind(state: State) -> rules.RecordKind:
     """What accepting leads to, or would once the open question is answered."""
     found = state.found
     patch = state.patch

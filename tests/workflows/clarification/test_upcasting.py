@@ -45,13 +45,13 @@ def declared() -> Stored:
 
 
 def acknowledged() -> tuple[tuple[Stored, ...], Stored]:
-    """A session of the time when nobody noted who passed a word on, and its acknowledgement."""
+    """A session from before the relayer was recorded, and its acknowledgement."""
     stored = tuple(golden("keyword_skips_the_generic_question")[0])
     (old,) = [one for one in stored if one.type == OLD]
     return stored, old
 
 
-def test_an_old_acknowledgement_was_passed_on_by_nobody_that_is_known() -> None:
+def test_an_old_acknowledgement_names_no_relayer() -> None:
     _, old = acknowledged()
     event = Codec(WORKFLOW).decode(old)
     assert isinstance(event, DecisionAcknowledged)

@@ -16,8 +16,10 @@ from preflights_cli.filing import filed
 from preflights_cli.rendering import said
 from preflights_cli.workflows.clarification.start import mark_of
 from preflights_es.runtime.sessions import recalled
+from preflights_es.services import acceptance
 from preflights_es.services.clarification.clarifications import clarifications_of
 from preflights_es.services.request import Request
+from preflights_es.workflows.clarification import WORKFLOW as CLARIFICATION
 
 
 @click.command()
@@ -57,6 +59,12 @@ def accept_command(
         expect = handle.version
     if by is None:
         tell_name(app, voice)
-    step = clarifications_of(app).accept(handle.session_id, by=by, mark=mark, expect=expect)
+    if handle.workflow.name == CLARIFICATION.name:
+        step = clarifications_of(app).accept(handle.session_id, by=by, mark=mark, expect=expect)
+    elif mark:
+        message = f"--{mark} is about a clarification: leave it out"
+        raise click.UsageError(message)
+    else:
+        step = acceptance.accept(app, handle, by=by, expect=expect)
     handle = step.handle if recalled(step) else filed(app, voice, step.handle)
     return said(voice, handle, step.decisions)

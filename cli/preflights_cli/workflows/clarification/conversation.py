@@ -84,7 +84,7 @@ def _key() -> str:
 
 
 def _revised(app: Request, voice: Voice, handle: Handle) -> Handle:
-    """One answer once more, and whatever that opens."""
+    """Revise one answer, and answer the questions that follow."""
     question = _chosen_again(voice, handle)
     handle = taken(app, voice, handle, answered(voice, handle, question), revise=True)
     return conversed(app, voice, Step(handle, ()))

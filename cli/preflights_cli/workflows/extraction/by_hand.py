@@ -78,7 +78,7 @@ def add_command(
 
 
 def _fields(minutes: str | None, said_of: dict[str, str | None]) -> list[tuple[str, str]]:
-    """Pairs of field and value, as typed; what was not given is left out."""
+    """Pairs of field and value, as typed, without missing ones."""
     names = {"start": "start_time", "end": "end_time"}
     fields = [(names.get(k, k), value) for k, value in said_of.items() if value is not None]
     if minutes is None:

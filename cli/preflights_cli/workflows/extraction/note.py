@@ -23,10 +23,11 @@ from preflights_cli.common import (
 from preflights_cli.rendering import said
 from preflights_cli.workflows.extraction.group import COMMANDS
 from preflights_es.core.errors import Refused
-from preflights_es.services.extraction.notes import NOTE_MAX, notes_of
+from preflights_es.services.extraction.notes import notes_of
 from preflights_es.services.request import Request
 from preflights_es.system import clock_ids
 from preflights_es.workflows.extraction import WORKFLOW
+from preflights_es.workflows.extraction.values import NOTE_MAX
 
 BYTES_MAX: Final = 4 * NOTE_MAX + 3  # of a file: every character in four, and a mark
 
