@@ -19,10 +19,10 @@ from typing import TYPE_CHECKING, Any, ParamSpec, Self, TypeVar
 from preflights_es import bootstrap
 from preflights_es.core.events import Actor, ActorKind
 from preflights_es.services import sessions
+from preflights_es.services.answers import Given
 from preflights_es.services.process import Process
 from preflights_es.services.request import Request
 from preflights_es.services.results import DecisionRow, Session
-from preflights_es.services.sessions import Given
 
 if TYPE_CHECKING:
     from concurrent.futures import ThreadPoolExecutor
@@ -81,7 +81,7 @@ class Preflights:
             Refused: the text or an answer cannot be recorded.
             SettingsError: the provider of the settings lacks something; nothing is recorded.
         """
-        return sessions.start(self.request(key=key), text, workflow, answers)
+        return sessions.start(self.request(key=key), text, workflow, answers or ())
 
     def answer(
         self, session: str, answers: Given, *, revise: bool = False, key: str = ""

@@ -8,6 +8,7 @@ from pathlib import Path
 import msgspec
 
 from preflights_es.core.events import Actor
+from preflights_es.core.notices import Notice
 from preflights_es.services.leads import Leads, Reloaded
 from preflights_es.services.process import Process
 from preflights_es.services.request import Request
@@ -45,7 +46,7 @@ def opened_process(
     language: str | None = None,
     creates: bool = True,
     reads: bool = False,
-    tell: Callable[[str], None] = lambda _: None,
+    tell: Callable[[Notice], None] = lambda _: None,
 ) -> Opened:
     """A process in a folder, with the settings that hold there.
 

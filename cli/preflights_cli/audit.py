@@ -13,6 +13,7 @@ import click
 import msgspec
 from msgspec.structs import replace
 
+from preflights_cli.advice import advised
 from preflights_cli.common import Voice, given, reading
 from preflights_cli.consent import what, who
 from preflights_cli.dates import minute
@@ -122,6 +123,7 @@ def verify_command(
     compared = comparison.result() if comparison else None
     if remembered and (other := _renamed(app, remembered)):
         found = replace(found, broken=(*found.broken, other))
+    found = replace(found, broken=tuple(map(_advised, found.broken)))
     voice.json(
         {
             "format": "audit-verify/1",
@@ -189,6 +191,10 @@ def _passed_over(holding: Holding) -> Iterator[str]:
     if holding.unknown:
         them = f"{counted(holding.unknown, 'session')} of a workflow that is not known here"
         yield f"what follows from {them} (see `preflights sessions --status unknown`)"
+
+
+def _advised(broken: Broken) -> Broken:
+    return replace(broken, found=advised(broken.found, broken.code, {}))
 
 
 def _broken(broken: Broken) -> str:

@@ -13,16 +13,12 @@ from typing import Any, Final, ParamSpec, TypeVar
 
 import click
 
+from preflights_cli.advice import advised
 from preflights_es import bootstrap as composition
-from preflights_es.core.errors import (
-    LogBusy,
-    PreflightsError,
-    Refused,
-    StoreUnavailable,
-    UnknownSession,
-)
+from preflights_es.core.errors import Refused, StoreUnavailable, UnknownSession
 from preflights_es.core.json import encoded
 from preflights_es.core.late_pattern import late_pattern
+from preflights_es.core.notices import Notice
 from preflights_es.core.text import NAME_MAX, TAGS, problem, shown, visible
 from preflights_es.services.request import Request
 from preflights_es.settings.load import Options
@@ -34,6 +30,8 @@ R = TypeVar("R")
 # What JSON may hold as it is, but a terminal obeys or hides: C1 controls, turns of direction, tags.
 _OBEYED: Final = late_pattern(f"[\x7f-\x9f\u2028\u2029\ufeff\u202a-\u202e\u2066-\u2069{TAGS}]")
 
+DETAILS: Final = ("document_finished", "document_left")
+"""Notices that most do not want to read."""
 PAGE: Final = 65_536  # bytes of a long list that are written at once
 
 
@@ -63,6 +61,11 @@ class Voice:
         """More than most want to know: with `-v`, on stderr."""
         if self.verbose:
             click.echo(shown(text), err=True)
+
+    def notice(self, notice: Notice) -> None:
+        """What a service has to say besides its result."""
+        say = self.detail if notice.code in DETAILS else self.warn
+        say(advised(notice.text, notice.code, notice.fields))
 
     def json(self, value: Any) -> None:
         """The command's result, as one line of JSON; UTF-8 on every terminal."""
@@ -271,8 +274,8 @@ def _refuse_filed(app: Request, unknown: UnknownSession) -> None:
         app.holding(unknown.typed)
     except UnknownSession:
         return
-    message = f"only a session file has {unknown.typed}: `preflights sync` takes it over first"
-    raise Refused(message) from unknown
+    message = f"only a session file has {unknown.typed}"
+    raise Refused(message, code="only_in_file", typed=unknown.typed) from unknown
 
 
 @contextlib.contextmanager
@@ -297,7 +300,7 @@ def opened(
         creates=creates,
         reads=reads,
     )
-    app.process.tell = voice.warn
+    app.tell = app.process.tell = voice.notice
     if voice.verbose:
         # A log that is shared says the project's name itself, once it is opened.
         told = app.process.settings
@@ -321,38 +324,13 @@ def folder() -> Path:
         raise StoreUnavailable(message) from error
 
 
-def finish_pending(app: Request, voice: Voice) -> None:
-    """Documents that an earlier command left open; trouble with one is no reason to stop.
-
-    Raises:
-        PreflightsError: the log itself cannot be opened.
-    """
-    _ = app.process.store  # what is wrong with the log as a whole is no matter of one document
-    try:
-        for handle in app.process.finish_pending():
-            written = handle.view.written
-            voice.detail(f"finished {written.path if written else handle.session_id}")
-    except LogBusy as error:
-        voice.detail(f"an earlier document is left to the next command: {error}")
-    except PreflightsError as error:
-        voice.warn(f"an earlier document is still open: {error}")
+def finish_pending(app: Request, _voice: Voice) -> None:
+    """Documents that an earlier command left open."""
+    app.finish_pending()
 
 
 def tell_behind(app: Request, voice: Voice) -> bool:
     """Say so where rows of a projection may be older than the log; for `behind` in JSON."""
     if app.process.projector.behind:
-        voice.warn(app.process.projector.behind)
+        voice.notice(app.process.projector.behind)
     return bool(app.process.projector.behind)
-
-
-def tell_redacted(voice: Voice, what: str, text: str) -> None:
-    """Say that a text which no session shows is recorded without its secrets."""
-    from preflights_es.redaction import redact
-
-    if kinds := redact(text).kinds:
-        voice.warn(f"{what} is recorded without what looks like a secret ({', '.join(kinds)})")
-
-
-def tell_name(app: Request, voice: Voice) -> None:
-    """Warn where the name of the person at work looks like a secret: an e-mail address does."""
-    tell_redacted(voice, "your name (PREFLIGHTS_ACTOR, or as git knows it)", app.actor.name)

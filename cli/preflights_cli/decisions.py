@@ -9,6 +9,7 @@ from typing import Any, Final
 import click
 import msgspec
 
+from preflights_cli.advice import worded
 from preflights_cli.common import Voice, finish_pending, given, reading, tell_behind
 from preflights_cli.dates import Moment, day
 from preflights_cli.progress import counted
@@ -116,7 +117,7 @@ def _tell_missing(app: Request, voice: Voice, at: int | None, *, looks_back: boo
                 named += [(row["session_id"], row["status"])] if lost <= LOST_MAX else []
             erased += row["status"] == "erased" and (at is None or row["began_at"] <= at)
     except ProjectionDamaged as error:
-        voice.warn(str(error))  # what is decided is kept elsewhere
+        voice.warn(worded(error))  # what is decided is kept elsewhere
     for session_id, status in named:
         voice.warn(_lost(app, session_id, status))
     if (more := lost - LOST_MAX) > 0:

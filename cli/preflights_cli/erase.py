@@ -9,7 +9,8 @@ from typing import Any, Final
 import click
 import msgspec
 
-from preflights_cli.common import Voice, given, is_terminal, reading_where, tell_redacted
+from preflights_cli.advice import worded
+from preflights_cli.common import Voice, given, is_terminal, reading_where
 from preflights_cli.dates import day
 from preflights_cli.main import EXIT_DAMAGED, EXIT_REFUSED
 from preflights_cli.progress import counted, tell_scrubbed
@@ -81,7 +82,7 @@ def erase_command(
     app, ids = _meant(app, session, dry_run=dry_run)
     doomed, trouble = _doomed(app, ids, days)
     for error in trouble:
-        voice.warn(str(error))
+        voice.warn(worded(error))
     ended = EXIT_DAMAGED if trouble else 0
     quotes = app.erasure.quoting(doomed)
     others = _others(app, voice, quotes)
@@ -101,7 +102,7 @@ def erase_command(
         voice.say("Nothing was erased.")
         return EXIT_REFUSED
     gone = _erased(app, voice, [*doomed, *also], text, resting=days is not None)
-    tell_redacted(voice, "the reason", reason)
+    app.notice_redacted("the reason", reason)
     scrubbed = app.process.store.scrubbed()
     voice.json(_json(gone, quotes, erased=True, scrubbed=scrubbed))
     _say_left(voice, gone, quotes)
@@ -119,7 +120,7 @@ def _erased(
         try:
             app.erasure.erase(one.session_id, reason, expect=one.version if resting else None)
         except (ErasedSession, SessionMoved) as error:
-            voice.warn(str(error))
+            voice.warn(worded(error))
             continue
         gone.append(one)
         voice.say(f"Erased {short(one.session_id)}.")

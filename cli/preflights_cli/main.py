@@ -237,6 +237,7 @@ def _environment_failed(error: OSError) -> int:
 
 
 def _failed(error: Exception, arguments: Sequence[str]) -> int:
+    from preflights_cli.advice import worded
     from preflights_es.core.errors import PreflightsError, SessionFaulted
     from preflights_es.core.text import shortened, shown
 
@@ -244,7 +245,14 @@ def _failed(error: Exception, arguments: Sequence[str]) -> int:
         return _bug(error.error, arguments, f"preflights replay {error.session_id[-8:]}")
     if not isinstance(error, PreflightsError):
         return _bug(error, arguments, "")
-    click.echo(f"preflights: {shortened(shown(str(error)), MESSAGE_MAX)}", err=True)
+    message = worded(error)
+    click.echo(f"preflights: {shortened(shown(message), MESSAGE_MAX)}", err=True)
+    if "--json" in arguments:
+        import json  # ASCII, whatever was typed: also what is no text at all
+
+        shape = {"format": "error/1", "code": error.code, "message": message}
+        text = json.dumps({**shape, "fields": error.fields}, default=str)
+        click.echo(text.replace("\x7f", "\\u007f"), err=True)
     return _exit_code(error)
 
 

@@ -12,7 +12,6 @@ from msgspec.structs import replace
 
 from preflights_cli.common import Voice, given, reading
 from preflights_cli.divergences import say_divergence
-from preflights_cli.files import holding
 from preflights_cli.main import EXIT_ENVIRONMENT, EXIT_REFUSED
 from preflights_cli.replay_options import Asked, Stream
 from preflights_cli.transfer import sessions_of
@@ -22,6 +21,7 @@ from preflights_es.core.text import shown
 from preflights_es.replay.replayer import Replay, Replayer
 from preflights_es.runtime.finder import LAST
 from preflights_es.runtime.registry import WORKFLOWS
+from preflights_es.services.looking import looking
 from preflights_es.services.replays import own_code
 from preflights_es.services.request import Request
 
@@ -132,7 +132,7 @@ def _streams(app: Request, voice: Voice, typed: str) -> Iterator[Stream]:
     if typed == "-" or typed.endswith(".jsonl") or _is_file(typed):
         yield from ((events, None) for events in sessions_of(typed, voice))
         return
-    app = holding(app, voice, typed)
+    app = looking(app, typed)
     session_id = app.sessions.resolved(typed)
     head = app.process.store.head(session_id)
     yield app.process.store.read(session_id), head.hash if head else None

@@ -8,52 +8,34 @@ from typing import Any, Final
 import click
 
 from preflights_cli.common import Voice, finish_pending, reading
-from preflights_cli.dates import day, minute, second
-from preflights_cli.files import holding
-from preflights_cli.rendering import describe, session_json, status_of, tell_warnings, view_of
+from preflights_cli.dates import day, second
+from preflights_cli.rendering import said
 from preflights_cli.table import Column, streamed, table
 from preflights_es.core import ids
 from preflights_es.core.completions import Message
-from preflights_es.core.errors import LogDamaged, PreflightsError
-from preflights_es.core.events import ERASED_TAG, Event, SessionErased
-from preflights_es.core.opaque import UNKNOWN
-from preflights_es.core.ports import Head, Stored
-from preflights_es.core.session import STATUSES
+from preflights_es.core.errors import LogDamaged
+from preflights_es.core.events import Event
+from preflights_es.core.ports import Stored
 from preflights_es.core.text import one_line, shortened, shown
-from preflights_es.core.times import iso
 from preflights_es.core.views import Question
-from preflights_es.runtime.registry import WORKFLOWS
-from preflights_es.runtime.runner import Handle
+from preflights_es.services import sessions
+from preflights_es.services.looking import looking
 from preflights_es.services.request import Request
+from preflights_es.services.results import SessionRow
 from preflights_es.store import chain
 from preflights_es.store.codec import Codec
-from preflights_es.system import clock_ids
 
-SESSIONS_SHOWN: Final = 20
 WHAT_MAX: Final = 200  # characters of one value in the list of events
-KEPT: Final = ("workflow", "status", "progress", "intention")
-TROUBLES: Final = ("damaged", "erased", "faulted")
-"""Statuses that are read from the log again: the session may be repaired by now."""
 ERASED, GONE, UNREAD = "erased", "gone", "damaged"
 """Words for a payload that is erased, missing without an erasure, or unreadable."""
 
 
-def _refuse_unknown(app: Request, status: str | None) -> None:
-    if status is None or status in _known():
-        return
-    # Workflows of other packages are looked for by the names that the log has.
-    for name in dict.fromkeys(head.workflow for head in app.process.store.heads(None)):
-        WORKFLOWS.get(name)
-    if status not in (known := _known()):
+def _refuse_unknown(app: Request, status: str) -> None:
+    if status not in (known := sessions.statuses(app, status)):
         message = (
             f"no session has the status {status!r}: expected one of {', '.join(sorted(known))}"
         )
         raise click.BadParameter(message, param_hint="'--status'")
-
-
-def _known() -> set[str]:
-    of_all = {*STATUSES, "damaged", UNKNOWN}
-    return of_all.union(*(one.statuses for one in WORKFLOWS.values()))
 
 
 @click.command()
@@ -75,19 +57,9 @@ def sessions_command(
       preflights sessions
       preflights sessions --status ready --json
     """
-    _refuse_unknown(app, status)
-    finish_pending(app, voice)
-    project = None if any_project else app.process.project
-    heads = app.process.store.heads(project, SESSIONS_SHOWN + 1)
-    are_many = len(heads) > SESSIONS_SHOWN
-    more = are_many and not everything and not status
-    listed: Iterable[tuple[Head, dict[str, Any] | None]]
-    if are_many and not more:  # from the projection: folding every one of many would take long
-        listed = app.process.projector.newest(project)
-    else:
-        listed = ((head, None) for head in heads[:SESSIONS_SHOWN])
-    found = (_row(app, head, kept) for head, kept in listed)
-    rows = (row for row in found if status in (None, row["status"]))
+    if status is not None:
+        _refuse_unknown(app, status)
+    rows, more = sessions.rows(app, everything=everything, any_project=any_project, status=status)
     voice.listed({"format": "sessions/1", "sessions": [], "more": more}, "sessions", rows)
     if not voice.as_json:
         _say_sessions(voice, rows, status)
@@ -96,14 +68,14 @@ def sessions_command(
     return 0
 
 
-def _say_sessions(voice: Voice, rows: Iterable[dict[str, Any]], status: str | None) -> None:
+def _say_sessions(voice: Voice, rows: Iterable[SessionRow], status: str | None) -> None:
     cells = (
         (
-            ids.short(row["session_id"]),
-            _age(row["age_seconds"]),
-            row["status"].replace("_", " "),
-            _percent(row["progress"]),
-            one_line(row["intention"]),
+            ids.short(row.session_id),
+            _age(row.age_seconds),
+            row.status.replace("_", " "),
+            _percent(row.progress),
+            one_line(row.intention),
         )
         for row in rows
     )
@@ -114,36 +86,6 @@ def _say_sessions(voice: Voice, rows: Iterable[dict[str, Any]], status: str | No
     else:
         voice.say("No sessions here yet.")
         voice.hint('Begin with: preflights start "what you want to build"')
-
-
-def _row(app: Request, head: Head, kept: dict[str, Any] | None) -> dict[str, Any]:
-    """One session of the list; a damaged one is listed as such, and hides no other."""
-    session_id = head.session_id
-    began = kept["began_at"] if kept else ids.milliseconds(session_id) * 1_000
-    age = (clock_ids.now() - began) // 1_000_000
-    row: dict[str, Any] = {"session_id": session_id, "age_seconds": max(age, 0)}
-    if kept and kept["version"] == head.version and kept["status"] not in TROUBLES:
-        return {**row, **{name: kept[name] for name in KEPT}}
-    try:
-        handle = app.process.runner.load(session_id)
-    except PreflightsError as error:
-        if isinstance(error, LogDamaged) and error.version == 0:
-            raise  # the database as a whole, not one session of it
-        return {
-            **row,
-            "workflow": "",
-            "status": "damaged",
-            "progress": None,
-            "intention": str(error),
-        }
-    view = view_of(handle)
-    return {
-        **row,
-        "workflow": handle.workflow.name,
-        "status": status_of(handle),
-        "progress": view.progress,
-        "intention": view.intention,
-    }
 
 
 def _percent(progress: float | None) -> str:
@@ -168,28 +110,8 @@ def show_command(session: str, app: Request, voice: Voice) -> int:
       preflights show
       preflights show 3f9a12c4 --json
     """
-    finish_pending(app, voice)
-    app = holding(app, voice, session)
-    handle = app.sessions.load(session)
-    tell_warnings(voice, handle)
-    voice.json(session_json(handle))
-    if handle.session.closed == "erased":
-        _say_erased(app, voice, handle)
-    elif not voice.as_json:
-        describe(voice, handle)
+    said(voice, sessions.show(app, session))
     return 0
-
-
-def _say_erased(app: Request, voice: Voice, handle: Handle) -> None:
-    """All that is left to say: when, by whom, and why."""
-    stored = app.process.store.read(handle.session_id)
-    one = next(one for one in stored if one.type == ERASED_TAG)
-    event = app.process.runner.codec(handle.workflow).decode(one)
-    assert isinstance(event, SessionErased), "its tag says so"
-    who = f"{event.actor.name} ({event.actor.kind})" if event.actor.name else event.actor.kind
-    why = f": {one_line(event.reason)}" if event.reason else ""
-    voice.say(shown(f"Session {ids.short(handle.session_id)} was erased{why}"))
-    voice.say(shown(f"  {minute(iso(one.recorded_at))}, by {who}"))
 
 
 @click.command()
@@ -206,7 +128,7 @@ def log_command(session: str, app: Request, voice: Voice) -> int:
       preflights log last --json | jq -r .type
     """
     finish_pending(app, voice)
-    app = holding(app, voice, session)
+    app = looking(app, session)
     session_id = app.sessions.resolved(session)
     head = app.process.store.head(session_id)  # before the events: a session may grow meanwhile
     stored = app.process.store.read(session_id)
@@ -324,10 +246,7 @@ def prompt_command(session: str, app: Request, voice: Voice) -> int:
       preflights prompt last
       preflights prompt 3f9a12c4 | claude -p
     """
-    finish_pending(app, voice)
-    app = holding(app, voice, session)
-    handle = app.sessions.load(session)
-    text = app.process.documents.brief(handle)
-    voice.json({"format": "prompt/1", "session_id": handle.session_id, "prompt": text})
-    voice.say(text.rstrip("\n"))
+    found = sessions.prompt(app, session)
+    voice.json(found)
+    voice.say(found.prompt.rstrip("\n"))
     return 0

@@ -10,7 +10,6 @@ import msgspec
 
 from preflights_cli.common import Voice, finish_pending, given, reading
 from preflights_cli.dates import Moment
-from preflights_cli.files import holding
 from preflights_cli.sessions import erased
 from preflights_cli.trail_forms import WRITERS, ToldStep
 from preflights_cli.usage import refuse_backwards
@@ -21,6 +20,7 @@ from preflights_es.core.text import NAME_MAX, shortened
 from preflights_es.projections.audit import TrailActor, TrailFilter, TrailStep, is_by, steps, wanted
 from preflights_es.projections.decisions import patches
 from preflights_es.projections.folding import Read
+from preflights_es.services.looking import looking
 from preflights_es.services.request import Request
 from preflights_es.services.why import refuse_undecided
 
@@ -142,7 +142,7 @@ def _named(actor: TrailActor) -> str:
 def _of_session(
     app: Request, voice: Voice, typed: str, want: TrailFilter, met: Met, *, decides: bool
 ) -> Iterator[ToldStep]:
-    app = holding(app, voice, typed)
+    app = looking(app, typed)
     session_id = app.sessions.resolved(typed)
     if decides:
         read = app.process.history(session_id)  # refuses a session that cannot be folded
@@ -158,7 +158,7 @@ def _decided_at(read: Read) -> int:
     """The version of the event by which the decision counts, or was proposed."""
     found = patches(read)
     if not found:
-        refuse_undecided(read, "name it by --session")
+        refuse_undecided(read, "no_decision_to_trail")
     return found[-1].recorded or found[-1].version
 
 

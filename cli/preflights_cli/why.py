@@ -38,7 +38,7 @@ def why_command(what: str, field: str | None, app: Request, voice: Voice) -> int
       preflights why Database.Type --json
     """
     finish_pending(app, voice)
-    found = why(app, what, field, voice.warn)
+    found = why(app, what, field)
     values = [msgspec.to_builtins(value) for value, _ in found]
     voice.json({"format": "why/1", "behind": bool(app.process.projector.behind), "values": values})
     if not voice.as_json:

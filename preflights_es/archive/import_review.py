@@ -204,7 +204,7 @@ class Reviewing:
                 f"{short(silent)} does not say so, neither here nor in the file"
             )
         if self._archive.head(former) is not None:
-            raise Refused(f"{claim}: export both together (`preflights admin export --all`)")
+            raise Refused(claim, code="other_session_missing")
         return claim
 
     def _held(self, session_id: str) -> Relations | None:

@@ -98,7 +98,7 @@ class _Arriving(msgspec.Struct, frozen=True):
     def open_calls(self, known: Iterable[str]) -> list[str]:
         """Completions can be made here; documents only stay due, where they were.
 
-        Importing a file writes no documents: `preflights admin render` does, when a person asks.
+        Importing a file writes no documents; they are rendered when a person asks.
         """
         here = set(known)
         return sorted(call for call, is_completion in self.calls if is_completion or call in here)
@@ -240,7 +240,8 @@ class Transfer:
             found = f"{error.found}; nothing was imported"
             raise LogDamaged(error.where, error.version, found) from error
         except Refused as error:
-            raise Refused(f"{error}; nothing was imported") from error
+            message = f"{error}; nothing was imported"
+            raise Refused(message, code=error.code, **error.fields) from error
         gravest = sorted(changes, key=lambda one: [not getattr(one, what) for what in GRAVEST])
         return Review(tuple(gravest), warnings)
 

@@ -22,13 +22,15 @@ _LOG_ID: Final = re.compile(r"[0-9a-f]{32}")
 _RESTORE: Final = "restore the table 'log' from a copy, else keys (`--key`) are recorded again"
 
 
-class Broken(msgspec.Struct, frozen=True):
+class Broken(msgspec.Struct, frozen=True, omit_defaults=True):
     """A session that does not verify."""
 
     session_id: str
     version: int
     """The version of the first bad event; 0 if unknown."""
     found: str
+    code: str = ""
+    """What it is, in snake case, where more can be said than that it does not verify."""
 
 
 class Unwritten(msgspec.Struct, frozen=True):

@@ -46,14 +46,31 @@ Refusals that concern the *meaning* of an Input are no errors: they are Decision
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from preflights_es.core.verdict import Violation
 
 
 class PreflightsError(Exception):
-    """Root of the tree; `str()` is one line that a person can act on."""
+    """Root of the tree; `str()` is one line, without advice that names a command."""
+
+    code: str = "preflights_error"
+    """Stable, in snake case: what went wrong."""
+    kind = ""
+    """Of a provider's failure: its name in the log."""
+
+    def __init_subclass__(cls) -> None:
+        words = "".join(f"_{c.lower()}" if c.isupper() else c for c in cls.__name__)
+        cls.code = f"llm_{cls.kind}" if cls.kind else words.removeprefix("_")
+
+    def __init__(self, message: str, *, code: str = "", **fields: Any) -> None:
+        """Args:
+        fields: the plain values that advice on it needs.
+        """
+        super().__init__(message)
+        self.code = code or self.code
+        self.fields = fields
 
 
 class Refused(PreflightsError):
@@ -64,9 +81,7 @@ class UnknownSession(Refused):
     """No session of this log bears the id that was typed."""
 
     def __init__(self, typed: str) -> None:
-        super().__init__(
-            f"no session matches {typed!r}: `preflights sessions --all` lists those of this project"
-        )
+        super().__init__(f"no session matches {typed!r}", typed=typed)
         self.typed = typed
 
 
@@ -74,10 +89,15 @@ class AmbiguousSession(Refused):
     """More than one session bears the id, or the number of a record, that was typed."""
 
     def __init__(
-        self, typed: str, matches: tuple[str, ...], advice: str = "type more of the id"
+        self,
+        typed: str,
+        matches: tuple[str, ...],
+        advice: str = "type more of the id",
+        code: str = "",
     ) -> None:
         some = ", ".join((*matches[:4], *(["..."] if len(matches) > 4 else [])))
-        super().__init__(f"{typed!r} matches several sessions ({some}): {advice}")
+        message = f"{typed!r} matches several sessions ({some}): {advice}"
+        super().__init__(message, code=code, typed=typed, matches=matches)
         self.typed = typed
         self.matches = matches
 
@@ -86,7 +106,8 @@ class ErasedSession(Refused):
     """The session was erased: its payloads are gone."""
 
     def __init__(self, session_id: str) -> None:
-        super().__init__(f"session {session_id[-8:]} was erased: its payloads are gone")
+        message = f"session {session_id[-8:]} was erased: its payloads are gone"
+        super().__init__(message, session=session_id[-8:])
         self.session_id = session_id
 
 
@@ -96,11 +117,8 @@ class CallHeld(Refused):
     def __init__(self, session_id: str, provider: str, model: str) -> None:
         who = " ".join(word for word in (provider, model) if word)
         self.asking = f"another process is asking the provider ({who})"
-        """The same without advice, where something was recorded meanwhile."""
-        super().__init__(
-            f"{self.asking} for session {session_id[-8:]}: look at it with "
-            f"`preflights show {session_id[-8:]}`, and try again when it is done"
-        )
+        """The same, where something was recorded meanwhile."""
+        super().__init__(f"{self.asking} for session {session_id[-8:]}", session=session_id[-8:])
 
 
 class SessionMoved(Refused):
@@ -108,8 +126,10 @@ class SessionMoved(Refused):
 
     def __init__(self, session_id: str, expected: int, found: int) -> None:
         super().__init__(
-            f"session {session_id[-8:]} is at version {found}, not {expected}: "
-            f"look at it again with `preflights show {session_id[-8:]}`"
+            f"session {session_id[-8:]} is at version {found}, not {expected}",
+            session=session_id[-8:],
+            expected=expected,
+            found=found,
         )
         self.expected = expected
         self.found = found
@@ -129,9 +149,9 @@ class LogDamaged(PreflightsError):
     `version` is the first event that is wrong, 0 where no event can be named.
     """
 
-    def __init__(self, where: str, version: int, found: str) -> None:
+    def __init__(self, where: str, version: int, found: str, **fields: Any) -> None:
         at = f", event {version}" if version else ""
-        super().__init__(f"damaged log: {where}{at}: {found}")
+        super().__init__(f"damaged log: {where}{at}: {found}", version=version, **fields)
         self.where = where
         self.version = version
         self.found = found
@@ -141,8 +161,7 @@ class ProjectionDamaged(LogDamaged):
     """What a projection keeps is nothing that this program wrote; the log is another matter."""
 
     def __init__(self, name: str, found: str) -> None:
-        again = f"`preflights admin projections rebuild {name}` rebuilds it from the log"
-        super().__init__(f"projection {name!r}", 0, f"{found}: {again}")
+        super().__init__(f"projection {name!r}", 0, found, name=name)
 
 
 class LogFromFuture(PreflightsError):
@@ -153,12 +172,12 @@ class WorkflowMissing(LogFromFuture, KeyError):
     """A session of a workflow whose package is not installed, or does not load."""
 
     def __init__(self, name: str, why: str) -> None:
-        super().__init__(name, why)
+        super().__init__(f"the workflow {name!r} is not known here: {why}", name=name)
         self.name = name
         self.why = why
 
     def __str__(self) -> str:
-        return f"the workflow {self.name!r} is not known here: {self.why}"
+        return str(self.args[0])  # a KeyError quotes its message
 
 
 class NewerProjection(LogFromFuture):
@@ -167,7 +186,8 @@ class NewerProjection(LogFromFuture):
     def __init__(self, name: str) -> None:
         super().__init__(
             f"a newer version of preflights keeps the projection {name!r} of this log: "
-            "upgrade preflights"
+            "upgrade preflights",
+            name=name,
         )
         self.name = name
 
@@ -181,7 +201,10 @@ class SessionFaulted(PreflightsError):
 
     def __init__(self, session_id: str, version: int, error: BaseException) -> None:
         super().__init__(
-            f"session {session_id[-8:]} stopped at event {version}: {type(error).__name__}: {error}"
+            f"session {session_id[-8:]} stopped at event {version}: "
+            f"{type(error).__name__}: {error}",
+            session=session_id[-8:],
+            version=version,
         )
         self.session_id = session_id
         self.version = version
@@ -241,10 +264,7 @@ class NoLog(StoreUnavailable):
     """A log is to be read, and there is none at this address."""
 
     def __init__(self, where: str) -> None:
-        super().__init__(
-            f"there is no log at {where}: look at --db, PREFLIGHTS_DATABASE_URL and the settings "
-            "file, or create it with `preflights admin db upgrade`"
-        )
+        super().__init__(f"there is no log at {where}", where=where)
 
 
 class LLMError(PreflightsError):

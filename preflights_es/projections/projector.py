@@ -17,6 +17,7 @@ import msgspec
 
 from preflights_es.core.errors import LogBusy, LogFromFuture, NewerProjection, StoreUnavailable
 from preflights_es.core.events import INT_MAX
+from preflights_es.core.notices import Notice
 from preflights_es.core.ports import Head
 from preflights_es.core.projection_ports import (
     Choice,
@@ -37,14 +38,15 @@ PAGE: Final = 1_000  # sessions that a rebuild looks at together
 WAITING: Final = 200  # sessions that a reader folds for itself, where it may not write or wait
 EVENTS: Final = 8_000  # events that are folded before their rows are written
 
-BUSY: Final = (
+BUSY: Final = Notice(
+    "log_busy",
     "another process is writing to the log: this answer may be older, run it again when that "
-    "process is done"
+    "process is done",
 )
-UNWRITTEN: Final = (
+UNWRITTEN: Final = Notice(
+    "projections_behind",
     "this log cannot be written from here, and many sessions moved since its projections were "
-    "folded: this answer may be older (`preflights admin projections follow`, by a role that "
-    "writes)"
+    "folded: this answer may be older",
 )
 
 
@@ -113,7 +115,7 @@ class Projector:
         self._projections = {one.name: one for one in projections}
         self._versions = {one.name: one.version for one in projections}
         self.reader = reader
-        self.behind = ""
+        self.behind: Notice | None = None
         """Why rows may be older than the log, in words; empty where they are not."""
 
     def states(self) -> tuple[State, ...]:

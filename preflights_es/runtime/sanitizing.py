@@ -51,7 +51,7 @@ def cleaned(what: str, text: str, limit: int) -> tuple[str, tuple[str, ...]]:
         Refused: it is too long, or holds what no text holds.
     """
     if found := problem(text, limit):
-        raise Refused(f"{what} {found}")
+        raise Refused(f"{what} {found}", code="unfit_text")
     redacted = redact_hidden(text.replace("\r\n", "\n").replace("\r", "\n"))
     return redacted.text, redacted.kinds
 
@@ -72,7 +72,8 @@ def cleaned_answers(
         given.append(Given(name, tuple(text for text, _ in texts)))
         kinds += [*in_key, *(kind for _, found in texts for kind in found)]
     if len(given) > ANSWERS_MAX or any(len(g.values) > ANSWERS_MAX for g in given):
-        raise Refused(f"too many answers at once: at most {ANSWERS_MAX} are taken")
+        message = f"too many answers at once: at most {ANSWERS_MAX} are taken"
+        raise Refused(message, code="too_many_answers", most=ANSWERS_MAX)
     return tuple(given), tuple(kinds)
 
 

@@ -3,27 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Final
 
 from preflights_es.artifacts.session_folder import SIZE_MAX, SessionFolder, name_of
 from preflights_es.core.errors import PreflightsError
 from preflights_es.core.ids import decision_uid, short
+from preflights_es.core.notices import Notice
 from preflights_es.core.ports import Store, Stored
 from preflights_es.store import jsonl
 from preflights_es.store.chain import verified
 from preflights_es.system.bounded_read import Unreadable
-
-SYNC: Final = "`preflights sync` says more"
 
 
 class SessionFiles:
     """The writer of session files; the log is the truth, and no other file is overwritten."""
 
     def __init__(
-        self, store: Store, folder: SessionFolder, tell: Callable[[str], None] = lambda _: None
+        self, store: Store, folder: SessionFolder, tell: Callable[[Notice], None] = lambda _: None
     ) -> None:
         """Args:
-        tell: takes what a person should know, line by line.
+        tell: takes what a person should know.
         """
         self._store = store
         self._folder = folder
@@ -48,30 +46,36 @@ class SessionFiles:
         name = name_of(decision_uid(session_id))
         path = f"{self._folder.path}/{name}"
         if len(content) > SIZE_MAX:
-            self._say_once(f"session {short(session_id)} is too large for a file: {path}")
+            text = f"session {short(session_id)} is too large for a file: {path}"
+            self._say_once(Notice("session_too_large", text, {"path": path}))
             return False
         try:
             lies = None if over else self._folder.content(name)
         except Unreadable as error:
-            self._say_once(f"{path} was left as it is ({error}): {SYNC}")
+            self._left(path, str(error))
             return False
         if lies == content:
             return False
         if lies is not None and not is_beginning(lies, path, events):
-            self._say_once(f"{path} was left as it is, since it differs from the log: {SYNC}")
+            self._left(path, "it differs from the log")
             return False
         if self._folder.write(name, content):
-            self._tell(
+            text = (
                 f"Sessions are kept beside the records, for your team: {self._folder.path}. "
                 "`[records] sessions = false` turns it off."
             )
+            self._tell(Notice("sessions_kept", text, {"path": self._folder.path}))
         return True
 
-    def _say_once(self, line: str) -> None:
+    def _left(self, path: str, why: str) -> None:
+        text = f"{path} was left as it is ({why})"
+        self._say_once(Notice("session_file_left", text, {"path": path}))
+
+    def _say_once(self, notice: Notice) -> None:
         """A session is kept twice when its record is written."""
-        if line not in self._told:
-            self._told.add(line)
-            self._tell(line)
+        if notice.text not in self._told:
+            self._told.add(notice.text)
+            self._tell(notice)
 
 
 def is_beginning(content: bytes, where: str, events: Sequence[Stored]) -> bool:

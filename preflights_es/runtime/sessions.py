@@ -74,10 +74,8 @@ class Sessions(Finder):
             Refused: it takes more, or the text cannot be recorded.
         """
         if (first := workflow.opens) is None or not first.typed:
-            raise Refused(
-                f"a session of the workflow {workflow.name} takes more than a text to begin: "
-                "`preflights --help` lists its commands"
-            )
+            message = f"a session of the workflow {workflow.name} takes more than a text to begin"
+            raise Refused(message, code="text_not_enough", workflow=workflow.name)
         return self.opened(workflow, first, {next(iter(first.typed)): text}, setup)
 
     def opened(
@@ -182,10 +180,9 @@ class Sessions(Finder):
             _refuse_erased(handle)
         return before
 
-    def converse(self, step: Step) -> Step:
-        """The session as it stands now, for a conversation: what is said there has no key."""
+    def end_key(self) -> None:
+        """What is recorded from here on has no key: a person says it, and sees what came of it."""
         self._once.end()
-        return Step(self._runner.load(step.handle.session_id), ()) if recalled(step) else step
 
     def _settled(self, step: Step) -> Step:
         if recalled(step):
@@ -222,10 +219,9 @@ class Sessions(Finder):
         self._refuse_ended(handle)
         handle = self._runner.resume(handle).handle
         if _is_asking(handle):
-            raise Refused(
-                f"session {ids.short(handle.session_id)} has asked its model already: "
-                "`preflights resume` first, then change it"
-            )
+            id_ = ids.short(handle.session_id)
+            message = f"session {id_} has asked its model already"
+            raise Refused(message, code="model_asked", session=id_)
         new = LeadChanged(
             at=self._runner.now(), actor=self._actor, lead=lead, prompts=tuple(prompts)
         )
@@ -234,10 +230,21 @@ class Sessions(Finder):
     def _refuse_ended(self, handle: Handle) -> None:
         _refuse_erased(handle)
         short = ids.short(handle.session_id)
+        code = f"session_{handle.status}"
         if handle.session.closed:
-            raise Refused(f"session {short} was {handle.session.closed}: start a new one")
+            message = f"session {short} was {handle.session.closed}: start a new one"
+            raise Refused(message, code=code, session=short)
         if why := handle.view.ended:
-            raise Refused(f"session {short} {why}")
+            raise Refused(f"session {short} {why}", code=code, session=short)
+
+    def refuse_other(self, handle: Handle, workflow: Workflow[Any], why: str) -> None:
+        """Raises:
+        Refused: the session is of another workflow.
+        """
+        if handle.workflow.name != workflow.name:
+            found = handle.workflow.name
+            message = f"session {ids.short(handle.session_id)} is of the workflow {found}; {why}"
+            raise Refused(message, code="other_workflow", workflow=found)
 
     def refuse_elsewhere(self, handle: Handle) -> None:
         """What a session left in its project (documents, numbers, items) is that project's.
@@ -248,7 +255,9 @@ class Sessions(Finder):
         if handle.project != self._project:
             raise Refused(
                 f"session {ids.short(handle.session_id)} belongs to the project "
-                f"{handle.project!r}: go there, or set PREFLIGHTS_PROJECT"
+                f"{handle.project!r}: go there, or set PREFLIGHTS_PROJECT",
+                code="other_project",
+                project=handle.project,
             )
 
     def abandon(self, handle: Handle, reason: str = "", *, force: bool = False) -> Step:
@@ -281,8 +290,9 @@ class Sessions(Finder):
                 id_ = ids.short(handle.session_id)
                 raise Refused(
                     f"session {id_} is faulted at event {fault.version} "
-                    f"({type(fault.error).__name__}): "
-                    f"`preflights abandon {id_} --force` sets that Input aside"
+                    f"({type(fault.error).__name__})",
+                    code="faulted_input",
+                    session=id_,
                 ) from fault
             error = f"{type(fault.error).__name__}: {fault.error}"[:500]
             quarantined = InputQuarantined(
@@ -326,7 +336,8 @@ def _answers_of(handle: Handle, *, revise: bool) -> type[Answers]:
     cls = workflow.revisions if revise else workflow.answers
     if cls is None:
         what = "no answer can be changed" if revise else "nothing is asked"
-        raise Refused(f"in a session of the workflow {workflow.name} {what}")
+        message = f"in a session of the workflow {workflow.name} {what}"
+        raise Refused(message, code="no_answers", workflow=workflow.name)
     return cls
 
 

@@ -20,18 +20,38 @@ from preflights_es.runtime.idempotency import WantedInput
 from preflights_es.runtime.runner import CONFLICTS_MAX, Handle, Proposed, Step
 from preflights_es.runtime.sanitizing import cleaned_fields, name_cleaned
 from preflights_es.runtime.sessions import Desk, Sessions, says
+from preflights_es.services.filing import filed
 from preflights_es.services.request import Request
+from preflights_es.services.results import Session
 
 
-def accept(request: Request, handle: Handle, *, by: str | None, expect: int | None) -> Step:
-    """Accept what is proposed in a session of any workflow.
+def accept(
+    request: Request, session: str, *, by: str | None = None, expect: int | None = None
+) -> Session:
+    """Accept what is proposed in a session of any workflow, as it is now or as it was seen.
 
     Raises:
         SessionMoved: the session is at another version.
         Refused: nothing there can be accepted.
     """
+    handle, expect = begun(request, session, by, expect)
     cls = handle.workflow.acknowledges or Input
-    return Acceptances.of(request).acknowledged(handle.session_id, cls, {}, by=by, expect=expect)
+    own = Acceptances.of(request)
+    return filed(request, own.acknowledged(handle.session_id, cls, {}, by=by, expect=expect))
+
+
+def begun(
+    request: Request, session: str, by: str | None, expect: int | None
+) -> tuple[Handle, int | None]:
+    """The session that is accepted, and the version at which it must still be then."""
+    request.process.documents.check_folders()
+    request.finish_pending()
+    handle = request.sessions.load(session)
+    if expect is None and handle.session.undecided is None:
+        expect = handle.version
+    if by is None:
+        request.notice_name()
+    return handle, expect
 
 
 class Acceptances(Sessions):
@@ -104,10 +124,8 @@ class Acceptances(Sessions):
         """
         if by is not None and self._actor.kind == "agent":
             name = f" ({self._actor.name})" if self._actor.name else ""
-            raise Refused(
-                f"an agent{name} cannot accept for {by!r}: a person accepts, with "
-                f"`preflights accept {session}` at a terminal; without --by it is proposed"
-            )
+            message = f"an agent{name} cannot accept for {by!r}: a person accepts"
+            raise Refused(message, code="agent_cannot_accept", session=session)
 
     def _acknowledgement(
         self, handle: Handle, cls: type[Input], said: Mapping[str, Any], actor: Actor, input_id: str
@@ -145,7 +163,8 @@ class Acceptances(Sessions):
         while number in filed or number in given:
             number += 1
         if number > NUMBER_MAX:
-            raise Refused(f"no number is left: a record of this project has {NUMBER_MAX:,}")
+            message = f"no number is left: a record of this project has {NUMBER_MAX:,}"
+            raise Refused(message, code="no_number_left")
         return number
 
     def uncounted(self) -> list[int]:
@@ -157,4 +176,5 @@ class Acceptances(Sessions):
 def _refuse_other(handle: Handle, cls: type[Input]) -> None:
     """Refuse a session whose workflow has another Input to accept by, or none."""
     if handle.workflow.acknowledges is not cls:
-        raise Refused(f"in a session of the workflow {handle.workflow.name} nothing is accepted")
+        message = f"in a session of the workflow {handle.workflow.name} nothing is accepted"
+        raise Refused(message, code="not_acceptable", workflow=handle.workflow.name)

@@ -8,6 +8,7 @@ from threading import RLock
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, overload
 
 from preflights_es.core.errors import LogFromFuture, NoLog
+from preflights_es.core.notices import Notice
 from preflights_es.core.ports import Head
 from preflights_es.core.projection_ports import Stream
 from preflights_es.runtime.registry import WORKFLOWS
@@ -66,12 +67,12 @@ class Process:
         *,
         creates: bool = True,
         reads: bool = False,
-        tell: Callable[[str], None] = lambda _: None,
+        tell: Callable[[Notice], None] = lambda _: None,
     ) -> None:
         """Args:
         creates: whether the log may be made, where there is none.
         reads: whether the log is only read, and nothing waits for those who write.
-        tell: takes what a person should know of the project's name, line by line.
+        tell: takes what a person should know of the project's name.
         """
         self.settings = settings
         self.tell = tell

@@ -13,6 +13,7 @@ from pathlib import Path
 from preflights_es.archive.import_review import Review
 from preflights_es.archive.transfer import Taken, Transfer
 from preflights_es.core.errors import NoLog
+from preflights_es.core.notices import Notice
 from preflights_es.runtime.registry import WORKFLOWS
 from preflights_es.runtime.runner import Runner
 from preflights_es.services.process import Process
@@ -22,7 +23,7 @@ from preflights_es.store.sql import SqlStore
 from preflights_es.system import atomic_file, clock_ids
 
 
-def database_of(settings: Settings, tell: Callable[[str], None], *, reads: bool) -> str:
+def database_of(settings: Settings, tell: Callable[[Notice], None], *, reads: bool) -> str:
     """The database that a command uses: the log in git's folder, or what stands in for it.
 
     Args:
@@ -35,16 +36,15 @@ def database_of(settings: Settings, tell: Callable[[str], None], *, reads: bool)
     if place is None:
         return settings.database
     if not settings.is_read_only:
-        tell(
-            f"{place} holds what was recorded while git's folder was read-only: "
-            "`preflights sync` takes it over"
-        )
+        text = f"{place} holds what was recorded while git's folder was read-only"
+        tell(Notice("stand_in_waits", text, {"path": str(place)}))
         return settings.database
     if reads and not place.exists():
         return settings.database
     if not place.exists():
         _begun(settings.database, place)
-    tell(f"git's folder is read-only: the log is {place}")
+    text = f"git's folder is read-only: the log is {place}"
+    tell(Notice("log_stands_in", text, {"path": str(place)}))
     return str(place)
 
 

@@ -73,11 +73,13 @@ class Source(msgspec.Struct, frozen=True):
         """How a message names it: the user's own file with its whole path."""
         return str(self.path) if self.is_own else self.path.name
 
-    def wrong(self, at: tuple[str, ...], found: str) -> SettingsError:
+    def wrong(
+        self, at: tuple[str, ...], found: str, code: str = "", **fields: str
+    ) -> SettingsError:
         key = ".".join((*self.prefix, *at)) or "the file"
         line = line_of(self.text, (*self.prefix, *at))
         where = f"{self.name}, line {line}" if line else self.name
-        return SettingsError(f"{where}: {key}: {found}")
+        return SettingsError(f"{where}: {key}: {found}", code=code, key=key, **fields)
 
 
 class FileSettings(NamedTuple):

@@ -56,8 +56,8 @@ def believed(told: FileSettings, said: Collection[str], env: Mapping[str, str]) 
         beside(source, table.database)  # what no trust allows is said first
     found = "this file changed since you trusted it" if state == "changed" else "not trusted"
     folder = config_folder(env)
-    instead = f", or set it in {folder / OWN}" if folder else ""
-    raise source.wrong((asked[0].name,), f"{found}: run `preflights trust`{instead}")
+    own = str(folder / OWN) if folder else "a settings file of your own"
+    raise source.wrong((asked[0].name,), found, "file_not_trusted", own=own)
 
 
 def hidden(value: str) -> str:
@@ -159,8 +159,8 @@ class Trusted:
             raise self._wrong(str(error)) from error
 
     def _wrong(self, found: str) -> SettingsError:
-        todo = "delete it, then run `preflights trust` again"
-        return SettingsError(f"{self._path} is not a list of trusted files: {found}: {todo}")
+        message = f"{self._path} is not a list of trusted files: {found}: delete it"
+        return SettingsError(message, code="trust_list_damaged")
 
 
 def _real(path: Path) -> str:

@@ -14,6 +14,7 @@ import pytest
 
 import preflights_es
 from preflights_es.core.errors import Refused, UnknownSession, WorkflowMissing
+from preflights_es.services import sessions
 from preflights_es.services.results import Session
 from tests.cli.program import Project
 from tests.markdown import ROOT
@@ -70,6 +71,23 @@ def test_an_answer_that_does_not_count_is_told(log: Any) -> None:
     assert [(one.key, one.code) for one in session.refused] == [("auth_strategy", "placeholder")]
     assert session.not_done
     assert log.abandon(session.session_id, "no need").status == "abandoned"
+
+
+def test_the_open_question_is_answered_by_the_number_of_an_option(log: Any) -> None:
+    session = log.start("Add login")
+    ready = log.answer(session.session_id, {"": "1"})
+    assert (ready.status, ready.patch.fields) == ("ready", (("Strategy", "OAuth"),))
+    with pytest.raises(Refused) as raised:
+        log.answer(session.session_id, {"": "1"})
+    assert raised.value.code == "nothing_asked"
+
+
+def test_what_a_person_has_to_know_comes_with_a_code(log: Any) -> None:
+    request = log.request(actor="ada@example.com")
+    session = sessions.start(request, "Add login", "clarification")
+    assert [one.code for one in session.notices] == ["redacted"]
+    assert session.shape()["format"] == "session/1"
+    assert "notices" not in session.shape()
 
 
 def test_a_key_makes_a_call_happen_once(log: Any) -> None:

@@ -50,7 +50,7 @@ def test_a_command_that_looks_answers_while_another_process_writes(
         assert time.monotonic() - began < SOON_S
     assert done.code == 0, done
     if words[0] in ("decisions", "usage", "why"):
-        assert done.err == f"warning: {BUSY}\n"
+        assert done.err == f"warning: {BUSY.text}\n"
     if words[0] == "decisions":
         assert "Add SSO" in done.out
 

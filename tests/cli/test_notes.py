@@ -9,6 +9,7 @@ import pytest
 
 from preflights_cli.workflows.extraction.display import said
 from preflights_es.core.events import Actor
+from preflights_es.services.extraction.results import ItemRow
 from preflights_es.store import jsonl
 from preflights_es.workflows.extraction.events import ItemAdded
 from preflights_es.workflows.extraction.values import Item
@@ -573,7 +574,7 @@ def test_a_file_that_was_made_to_harm_is_shown_and_does_nothing(house: Project) 
         done = house.call(*command)
         assert (done.code, done.is_safe()) == (0, True), command
         assert not any(map(FORGED.match, done.out.splitlines())), command
-    assert not RAW & set(said(item))
+    assert not RAW & set(said(ItemRow.of(made.handle, item)))
 
 
 def test_secrets_are_taken_out_of_notes_titles_and_fields(house: Project) -> None:

@@ -444,7 +444,7 @@ def test_a_price_that_is_wrong_is_named(house: Project, entry: str, found: str) 
     assert (done.code, done.out) == (2, "")
     assert found in done.err
     assert done.err.startswith("preflights: preflights.toml")
-    assert done.err.count("\n") == 1
+    assert done.err.count("\n") == 2, "in words, and as JSON"
 
 
 def test_two_prices_of_one_day_and_a_currency_that_is_none_are_refused(house: Project) -> None:

@@ -27,6 +27,7 @@ from preflights_es.workflows.clarification.quotes import words
 from preflights_es.workflows.clarification.state import State, accepted, is_due
 from preflights_es.workflows.clarification.values import HeuristicsConfig, LLMContext, Mark
 
+ONLY: Final = "only clarifications can be accepted"
 KNOWN_MAX: Final = 20  # accepted decisions that a model is told of
 
 
@@ -123,30 +124,30 @@ class Clarifications(Acceptances):
             Refused: it is no accepted decision of this project, or was replaced already.
         """
         handle = self._runner.resume(self.load(typed)).handle
-        if (name := handle.workflow.name) != clarification.WORKFLOW.name:
-            raise Refused(f"{typed!r} is of the workflow {name}: only decisions are superseded")
+        self.refuse_other(handle, clarification.WORKFLOW, "only decisions are superseded")
         state: State = handle.session.state
         if handle.project != self._project:
-            raise Refused(f"{typed!r} is a decision of the project {handle.project!r}, not of this")
+            message = f"{typed!r} is a decision of the project {handle.project!r}, not of this"
+            raise Refused(message, code="other_project", project=handle.project)
         if not accepted(state) or handle.session.closed:
-            raise Refused(f"{typed!r} is no accepted decision: only those can be superseded")
+            message = f"{typed!r} is no accepted decision: only those can be superseded"
+            raise Refused(message, code="not_accepted", typed=typed)
         if state.superseded_by is not None:
-            raise Refused(f"{typed!r} was superseded by {self._instead(state.superseded_by)}")
+            raise self._superseded(typed, state.superseded_by)
         return handle, Related(state.uid, state.intention, state.number, handle.session_id)
 
-    def _instead(self, successor: Related) -> str:
-        """What took a decision's place, and what can be done instead of replacing it again."""
+    def _superseded(self, typed: str, successor: Related) -> Refused:
+        """What took a decision's place."""
+        said = f"{typed!r} was superseded by {successor.uid}"
         try:
             is_erased = self.load(successor.uid).session.closed == "erased"
         except PreflightsError:
             is_erased = False
         if not is_erased:
-            return f"{successor.uid} already: supersede that one"
+            message = f"{said} already: supersede that one"
+            return Refused(message, code="superseded", uid=successor.uid)
         # The decision stays superseded, as its log has it, and what is erased has no successor.
-        return (
-            f"{successor.uid}, which was erased: start without --supersedes, or supersede "
-            "a decision that is in force (`preflights decisions`)"
-        )
+        return Refused(f"{said}, which was erased", code="successor_erased", uid=successor.uid)
 
     # 3. Numbers ------------------------------------------------------------------------------
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Final, Literal
 
 import msgspec
 
 from preflights_es.core import ids
-from preflights_es.core.errors import PreflightsError, Refused
+from preflights_es.core.errors import Refused
 from preflights_es.core.events import Input
 from preflights_es.core.lead import Setup
 from preflights_es.core.text import NAME_MAX, one_line, problem
@@ -16,6 +16,7 @@ from preflights_es.core.views import Language
 from preflights_es.runtime.runner import Handle, Step
 from preflights_es.runtime.sanitizing import cleaned_fields
 from preflights_es.runtime.sessions import Sessions
+from preflights_es.services.extraction.results import item_id
 from preflights_es.services.request import Request
 from preflights_es.workflows import extraction
 from preflights_es.workflows.extraction.events import (
@@ -38,16 +39,6 @@ class Listed(msgspec.Struct, frozen=True):
 
     handle: Handle
     item: Item
-
-    @property
-    def id(self) -> str:
-        """What people type: the end of the session's id, and the number within."""
-        return item_id(self.handle, self.item)
-
-
-def item_id(handle: Handle, item: Item) -> str:
-    """What people type for an item."""
-    return f"{ids.short(handle.session_id)}.{item.number}"
 
 
 def notes_of(request: Request) -> Notes:
@@ -116,19 +107,9 @@ class Notes(Sessions):
         return self._changed(listed.handle, TaskEdited, said)
 
     def _changed(self, handle: Handle, new: type[Input], said: Mapping[str, Any]) -> Step:
-        self.refuse_other(handle)
+        self.refuse_other(handle, extraction.WORKFLOW, "this command is for notes")
         self.refuse_elsewhere(handle)
         return self.submitted(handle, new, said)
-
-    def refuse_other(self, handle: Handle) -> None:
-        """Raises:
-        Refused: the session is of another workflow.
-        """
-        if handle.workflow.name != extraction.WORKFLOW.name:
-            raise Refused(
-                f"session {ids.short(handle.session_id)} is of the workflow "
-                f"{handle.workflow.name}; this command is for notes"
-            )
 
     # 3. Finding ------------------------------------------------------------------------------
 
@@ -141,32 +122,17 @@ class Notes(Sessions):
         """
         session, dot, digits = typed.strip().rpartition(".")
         if not (dot and digits.isascii() and digits.isdecimal() and len(digits) <= NUMBER_MAX):
-            raise Refused(
-                f"found {typed!r}, expected an item such as 3f9a12c4.1: "
-                "`preflights note tasks` lists them"
-            )
+            message = f"found {typed!r}, expected an item such as 3f9a12c4.1"
+            raise Refused(message, code="no_item_id", typed=typed)
         handle = self.load(session)
-        self.refuse_other(handle)
+        self.refuse_other(handle, extraction.WORKFLOW, "this command is for notes")
         state: State = handle.session.state
         for item in state.items:
             if item.number == int(digits):
                 return Listed(handle, item)
         held = ", ".join(item_id(handle, item) for item in state.items) or "none"
-        raise Refused(f"session {ids.short(handle.session_id)} has no item {digits}: it has {held}")
-
-    def all(self, *, newest_first: bool = True) -> Iterator[Handle | PreflightsError]:
-        """The notes of the project that were not given up, one at a time; trouble in its place."""
-        heads = self._runner.store.heads(self._project)
-        for head in heads if newest_first else reversed(heads):
-            if head.workflow != extraction.WORKFLOW.name:
-                continue
-            try:
-                handle = self._runner.load(head.session_id)
-            except PreflightsError as error:
-                yield error  # a damaged note hides no other
-                continue
-            if not handle.session.closed:
-                yield handle
+        message = f"session {ids.short(handle.session_id)} has no item {digits}: it has {held}"
+        raise Refused(message, code="no_such_item", typed=typed)
 
 
 def _zone(name: str) -> str:

@@ -26,7 +26,7 @@ LAST_S: Final = 253_402_300_799
 
 
 class ClarificationView(View, frozen=True, kw_only=True):
-    """The fields of `preflights show --json` (docs/api.md)."""
+    """The fields of `session/1` (docs/api.md)."""
 
     uid: str
     missing_info: tuple[str, ...]
@@ -114,10 +114,7 @@ def view(state: State) -> ClarificationView:
 def _ended(state: State) -> str:
     if not accepted(state):
         return ""
-    return (
-        "is accepted and takes no answers any more: supersede it with "
-        f"`preflights start INTENTION --supersedes {state.uid}`"
-    )
+    return "is accepted and takes no answers any more"
 
 
 def provenance(state: State) -> tuple[Provenance, ...]:
