@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from itertools import chain
 from typing import Any, Final
 
@@ -11,21 +11,21 @@ import msgspec
 
 from preflights_cli.advice import worded
 from preflights_cli.common import Voice, finish_pending, given, reading, tell_behind
-from preflights_cli.dates import Moment, day
+from preflights_cli.dates import Moment
 from preflights_cli.progress import counted
 from preflights_cli.table import streamed
-from preflights_es.core.decision_record import Decided
 from preflights_es.core.errors import PreflightsError, ProjectionDamaged
-from preflights_es.core.events import INT_MAX, Actor
+from preflights_es.core.events import Actor
 from preflights_es.core.ids import short
-from preflights_es.core.projection_ports import Choice
 from preflights_es.core.text import one_line
 from preflights_es.core.times import iso
-from preflights_es.projections.decisions import Decision, accepted_at, decision, in_force
+from preflights_es.projections.decisions import decision
 from preflights_es.runtime.registry import WORKFLOWS
 from preflights_es.services.request import Request
 from preflights_es.services.results import DecisionRow, Who
+from preflights_es.services.sessions import decisions
 
+DAY_LENGTH: Final = len("2026-11-22")
 KINDS: Final = {"user": "a person", "agent": "an agent", "script": "a script"}
 CATEGORY: Final = "Category"  # the field under which its origin stands
 LOST_MAX: Final = 5  # sessions that are named each, where they could not be folded
@@ -59,7 +59,7 @@ def decisions_command(
         message = "--all and --at exclude each other: leave one out"
         raise click.UsageError(message)
     finish_pending(app, voice)
-    listed = _listed(app, at, category, everything=everything)
+    listed = decisions(app, at=at, category=category, everything=everything)
     first = next(listed, None)
     found = chain(() if first is None else (first,), listed)
     if first is None and category is not None:
@@ -72,23 +72,10 @@ def decisions_command(
         "behind": tell_behind(app, voice),
         "decisions": [],
     }
-    voice.listed(shape, "decisions", (msgspec.to_builtins(DecisionRow.of(one)) for one in found))
+    voice.listed(shape, "decisions", map(msgspec.to_builtins, found))
     if not voice.as_json:
         _say_decisions(voice, found, everything=everything)
     return 0
-
-
-def _listed(
-    app: Request, at: int | None, category: str | None, *, everything: bool
-) -> Iterator[Decision]:
-    """Those that are listed, one at a time."""
-    then = INT_MAX if at is None else at
-    choice: Choice = "all" if everything else "in_force"
-    rows = app.process.projector.rows("decisions", app.process.project, choice, then)
-    found = map(decision, rows) if everything else in_force(rows, at)
-    for one in found:
-        if category is None or one.decided.category.casefold() == category.casefold():
-            yield one
 
 
 def _tell_category(app: Request, voice: Voice, said: str) -> None:
@@ -151,8 +138,8 @@ def is_unfolded(row: Mapping[str, Any]) -> bool:
     return row["status"] in ("damaged", "faulted") and row["progress"] is None
 
 
-def _say_decisions(voice: Voice, found: Iterable[Decision], *, everything: bool) -> None:
-    columns: dict[str, Callable[[Decided], str]] = {
+def _say_decisions(voice: Voice, found: Iterable[DecisionRow], *, everything: bool) -> None:
+    columns: dict[str, Callable[[DecisionRow], str]] = {
         "uid": lambda decided: short(decided.uid),
         **({"standing": _standing} if everything else {}),
         "record": _record,
@@ -161,29 +148,30 @@ def _say_decisions(voice: Voice, found: Iterable[Decision], *, everything: bool)
         "decided": _values,
         "intention": lambda decided: one_line(decided.title),
     }
-    rows = ([cell(one.decided) for cell in columns.values()] for one in found)
+    rows = ([cell(one) for cell in columns.values()] for one in found)
     if streamed(tuple(columns), rows):
         voice.hint("Ask why with: preflights why UID")
     else:
         voice.say("Nothing is decided here." if everything else "Nothing is in force here.")
 
 
-def _standing(decided: Decided) -> str:
-    """Its status, and the decision that superseded it."""
+def _standing(decided: DecisionRow) -> str:
+    """Where it stands, and what took its place."""
     later = decided.superseded_by
     return decided.standing if later is None else f"{decided.standing} by {short(later.uid)}"
 
 
-def _record(decided: Decided) -> str:
+def _record(decided: DecisionRow) -> str:
+    record = "task" if decided.kind == "task" else ""
     if decided.number is not None:
-        return f"ADR-{decided.number:04}"
-    return "task" if decided.kind == "task" else ""
+        record = f"ADR-{decided.number:04}"
+    return f"{record} (file)".lstrip() if decided.file else record
 
 
-def _by(decided: Decided) -> str:
-    """The person who acknowledged it, and the day."""
+def _by(decided: DecisionRow) -> str:
+    """Who acknowledged it, and the day on which it was accepted."""
     actor = decided.acknowledged_by
-    return f"{who(actor)} {day(accepted_at(decided))}".rstrip() if actor is not None else ""
+    return f"{who(actor)} {(decided.accepted_at or '')[:DAY_LENGTH]}".rstrip() if actor else ""
 
 
 def who(actor: Actor | Who) -> str:
@@ -193,17 +181,17 @@ def who(actor: Actor | Who) -> str:
     return f"{KINDS[actor.kind]}{f' ({actor.name})' if actor.name else ''}"
 
 
-def _category(decided: Decided) -> str:
+def _category(decided: DecisionRow) -> str:
     return decided.category + _mark(decided, CATEGORY)
 
 
-def _values(decided: Decided) -> str:
+def _values(decided: DecisionRow) -> str:
     return ", ".join(
         f"{name}: {one_line(value)}{_mark(decided, name)}" for name, value in decided.fields
     )
 
 
-def _mark(decided: Decided, field: str) -> str:
+def _mark(decided: DecisionRow, field: str) -> str:
     """A mark for a model's reading: it is never shown as a person's word."""
-    is_suggested = any(o.field == field and o.source == "suggested" for o in decided.origins)
+    is_suggested = any(o.field == field and o.source == "suggested" for o in decided.provenance)
     return " (model)" if is_suggested else ""

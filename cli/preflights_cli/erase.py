@@ -20,6 +20,7 @@ from preflights_es.core.errors import ErasedSession, PreflightsError, SessionMov
 from preflights_es.core.ids import short
 from preflights_es.core.text import shortened, shown
 from preflights_es.services.request import Request
+from preflights_es.services.session_files import Shelf
 from preflights_es.services.sync import erased_file, from_file
 
 TITLE_MAX: Final = 60  # characters of a title in the list
@@ -79,7 +80,7 @@ def erase_command(
       preflights admin erase --older-than 365d --dry-run
     """
     _check_usage(session, days, voice, unasked=yes or dry_run)
-    app, ids = _meant(app, session, dry_run=dry_run)
+    app, ids = _meant(app, voice, session, dry_run=dry_run)
     doomed, trouble = _doomed(app, ids, days)
     for error in trouble:
         voice.warn(worded(error))
@@ -167,12 +168,19 @@ def _agreed(
     return others if click.confirm(f"Also erase {what}?") else []
 
 
-def _meant(app: Request, typed: Sequence[str], *, dry_run: bool) -> tuple[Request, list[str]]:
+def _meant(
+    app: Request, voice: Voice, typed: Sequence[str], *, dry_run: bool
+) -> tuple[Request, list[str]]:
     """The sessions that were named; where only files have them, the log takes them over first."""
     if dry_run and len(typed) == 1:
         app = app.holding(typed[0])
         return app, [app.sessions.resolved(typed[0])]
-    return app, [*dict.fromkeys(from_file(app, one) for one in typed)]
+    ids = [*dict.fromkeys(from_file(app, one) for one in typed)]
+    for session_id in ids:
+        file = None if dry_run else Shelf(app.process).file_of(session_id)
+        if file is not None and file.compared == "restored":
+            _erase_file(app, voice, session_id)  # an erasure was killed, or a branch has the text
+    return app, ids
 
 
 def _doomed(

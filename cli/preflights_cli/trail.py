@@ -20,7 +20,7 @@ from preflights_es.core.text import NAME_MAX, shortened
 from preflights_es.projections.audit import TrailActor, TrailFilter, TrailStep, is_by, steps, wanted
 from preflights_es.projections.decisions import patches
 from preflights_es.projections.folding import Read
-from preflights_es.services.looking import looking
+from preflights_es.services.looking import heads_with_files, looking
 from preflights_es.services.request import Request
 from preflights_es.services.why import refuse_undecided
 
@@ -174,9 +174,13 @@ def _of_project(
     Of a time, sessions without an event in it are not read: what was done to them since they were
     folded is for `audit verify` to find.
     """
-    for head in app.process.projector.within(project, want.since, want.until):
+
+    def within(at: Request) -> Iterator[Head]:
+        return at.process.projector.within(project, want.since, want.until)
+
+    for at, head in heads_with_files(app, within):
         try:
-            read = _read(app, head)
+            read = _read(at, head)
         except PreflightsError as error:
             voice.warn(f"session {short(head.session_id)} is left out: {error}")
             continue

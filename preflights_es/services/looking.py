@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from heapq import merge
 from operator import attrgetter
 from typing import Final
@@ -10,6 +10,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from preflights_es.core.ids import short
+from preflights_es.core.ports import Head
 from preflights_es.services.file_log import FileLog
 from preflights_es.services.request import Request
 from preflights_es.services.results import DecisionRow
@@ -75,6 +76,20 @@ def with_files(
             of_log = row.session_id
         if row.file is None or row.session_id != of_log:
             yield row
+
+
+def heads_with_files(
+    request: Request, heads: Callable[[Request], Iterable[Head]]
+) -> Iterator[tuple[Request, Head]]:
+    """Sessions of the log and those that only files have, each with the request that reads it."""
+    of_log = ((request, head) for head in heads(request))
+    beside = request.at_files()
+    if beside is None:
+        yield from of_log
+        return
+    known = request.process.store.head
+    filed = ((beside, head) for head in heads(beside) if known(head.session_id) is None)
+    yield from merge(of_log, filed, key=lambda one: one[1].session_id)
 
 
 def _tell_first(request: Request, files: list[SessionFile]) -> None:

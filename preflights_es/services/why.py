@@ -144,7 +144,18 @@ def refuse_undecided(read: Read, code: str) -> NoReturn:
 
 
 def _in_force(request: Request, what: str) -> list[tuple[Why, str]]:
-    """A field, wherever a decision that is in force has it; the newest first."""
+    """A field, wherever a decision that is in force has it; the newest of the log first."""
+    values = _of_log(request, what)
+    if (beside := request.at_files()) is not None:
+        known = request.process.store.head
+        values += [one for one in _of_log(beside, what) if known(one[0].session_id) is None]
+    if not values:
+        message = f"no session, and no field that is in force, matches {what!r}"
+        raise Refused(message, code="nothing_matches", typed=what)
+    return values
+
+
+def _of_log(request: Request, what: str) -> list[tuple[Why, str]]:
     process = request.process
     rows = process.projector.rows("decisions", process.project, "in_force")
     having = [
@@ -171,9 +182,6 @@ def _in_force(request: Request, what: str) -> list[tuple[Why, str]]:
             named = [o for o in decided.origins if _is_named(o, decided, what)]
             if decided.standing == "accepted":
                 values += [_why(read, decided, origin) for origin in named]
-    if not values:
-        message = f"no session, and no field that is in force, matches {what!r}"
-        raise Refused(message, code="nothing_matches", typed=what)
     return values
 
 

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable
+import shutil
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final
 
 import pytest
 
 from tests.cli.clones import FIRST, SESSIONS, cloned, committed, pulled, session_file
-from tests.cli.program import Project
+from tests.cli.program import Project, Result
 
 LINES: Final = 11  # events of a session that is accepted at once, with its document written
 
@@ -114,6 +115,38 @@ def test_a_fresh_clone_knows_the_decision_and_records_nothing(
     assert clone.git("status", "--short") == ""
 
 
+def test_lists_of_a_fresh_clone_hold_what_its_files_say(
+    house: Project, clone: Project, decided: str
+) -> None:
+    (row,) = clone.call("decisions", "--json").json["decisions"]
+    path = f"{SESSIONS}/{decided[-12:]}.jsonl"
+    assert row == {**house.call("decisions", "--json").json["decisions"][0], "file": path}
+    assert "ADR-0001" in clone.call("decisions").out
+    assert "(file)" in clone.call("decisions").out
+    for command in (("why", "Strategy"), ("why", decided), ("audit", "trail")):
+        assert clone.call(*command).out == house.call(*command).out
+    clone.decided("Use a database", key="db_type=MySQL")
+    rows = clone.call("decisions", "--json").json["decisions"]
+    assert [row["file"] for row in rows] == [path, None]
+    trail = clone.call("audit", "trail", "--json").out.splitlines()
+    assert [json.loads(line)["session_id"] for line in trail][0] == decided
+    assert len({json.loads(line)["session_id"] for line in trail}) == 2
+
+
+def test_both_standings_are_told_until_sync(house: Project, clone: Project, decided: str) -> None:
+    clone.call("sync")
+    clone.decided("Add SSO", "--supersedes", decided)
+    committed(clone)
+    pulled(house, clone)
+    done = house.call("decisions", "--json")
+    assert [row["file"] is None for row in done.json["decisions"]] == [True, False]
+    assert f"there session {decided[-8:]} is superseded" in done.err
+    assert "superseded" in house.call("decisions", "--all").err
+    house.call("sync", "--yes")
+    (row,) = house.call("decisions", "--json").json["decisions"]
+    assert (row["file"], row["title"]) == (None, "Add SSO")
+
+
 def test_after_a_pull_the_colleague_s_decision_is_known_too(house: Project, clone: Project) -> None:
     clone.decided("Use a database", key="db_type=PostgreSQL")
     later = house.decided("Add SSO")["session_id"]
@@ -134,7 +167,7 @@ def test_what_only_a_file_has_can_be_looked_at_and_not_changed(
     ):
         done = clone.call(*command)
         assert done.code == 1
-        expected = f"only a session file has {decided}: `preflights sync` takes it over first"
+        expected = f"only a session file has {decided}: `preflights sync` takes it over"
         assert expected in done.err
 
 
@@ -406,3 +439,64 @@ def test_a_kill_between_record_session_file_and_log_loses_nothing(house: Project
             break
     assert done.code == 0
     assert json.loads(done.out)["status"] == "accepted"
+
+
+# 7. A folder of git's that is read-only ------------------------------------------------------
+
+DROPPED: Final = "-dac_override,-dac_read_search,-fowner"
+OBEYING: Final = (
+    ("setpriv", "--inh-caps", DROPPED, "--bounding-set", DROPPED) if os.geteuid() == 0 else ()
+)
+"""Root as well has to obey the rights of files."""
+
+
+@pytest.fixture
+def sealed(house: Project, home: Path, tmp_path: Path) -> Iterator[Callable[..., Result]]:
+    """Runs the program while git's folder is read-only, with a state directory of its own."""
+    env = {"XDG_STATE_HOME": str(tmp_path / "state")}
+    git = house.folder / ".git"
+    rights = {path: path.stat().st_mode for path in (git, *git.rglob("*"))}
+
+    def run(*args: str) -> Result:
+        for path in (git, *git.rglob("*")):
+            path.chmod(rights.setdefault(path, path.stat().st_mode) & ~0o222)
+        try:
+            return house.run(*args, program=(*OBEYING, "preflights"), env=env)
+        finally:
+            for path in (git, *git.rglob("*")):
+                path.chmod(rights[path])
+
+    yield run
+
+
+def test_what_is_recorded_while_git_s_folder_is_read_only_is_found_again(
+    house: Project, decided: str, sealed: Callable[..., Result], tmp_path: Path
+) -> None:
+    looked = sealed("show", decided)
+    assert (looked.code, looked.err) == (0, "")
+    open_session = house.started_session("Add SSO")
+    words = ("--answer", "db_type=MySQL", "--accept", "--by", "Ada", "--json")
+    done = sealed("start", "Use a database", *words)
+    assert done.code == 0
+    assert done.err.startswith("warning: git's folder is read-only: the log is ")
+    assert done.err.count("\n") == 1
+    assert sealed("answer", open_session, "JWT").code in (0, 3)
+    assert len(sealed("decisions", "--json").json["decisions"]) == 2
+    env = {"XDG_STATE_HOME": str(tmp_path / "state")}
+    told = house.call("decisions", env=env)
+    assert "holds what was recorded while git's folder was read-only: `preflights sync`" in told.err
+    assert house.call("sync", env=env).code == 1  # it goes on with a session of this log
+    assert house.call("sync", "--yes", env=env).code == 0
+    after = house.call("decisions", "--json", env=env)
+    assert (len(after.json["decisions"]), after.err) == (2, "")
+    assert house.show(open_session)["progress"] == 1.0
+    assert house.call("audit", "verify", "--all").code == 0
+
+
+def test_a_clone_whose_git_folder_is_read_only_gets_a_log_all_the_same(
+    house: Project, sealed: Callable[..., Result]
+) -> None:
+    shutil.rmtree(house.log.parent)
+    assert sealed("start", "Add OAuth login").code == 3
+    assert sealed("show").code == 0
+    assert not house.log.exists()
