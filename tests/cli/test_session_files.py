@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
@@ -129,7 +129,7 @@ def test_lists_of_a_fresh_clone_hold_what_its_files_say(
     rows = clone.call("decisions", "--json").json["decisions"]
     assert [row["file"] for row in rows] == [path, None]
     trail = clone.call("audit", "trail", "--json").out.splitlines()
-    assert [json.loads(line)["session_id"] for line in trail][0] == decided
+    assert json.loads(trail[0])["session_id"] == decided
     assert len({json.loads(line)["session_id"] for line in trail}) == 2
 
 
@@ -451,7 +451,7 @@ OBEYING: Final = (
 
 
 @pytest.fixture
-def sealed(house: Project, home: Path, tmp_path: Path) -> Iterator[Callable[..., Result]]:
+def sealed(house: Project, home: Path, tmp_path: Path) -> Callable[..., Result]:
     """Runs the program while git's folder is read-only, with a state directory of its own."""
     env = {"XDG_STATE_HOME": str(tmp_path / "state")}
     git = house.folder / ".git"
@@ -466,7 +466,7 @@ def sealed(house: Project, home: Path, tmp_path: Path) -> Iterator[Callable[...,
             for path in (git, *git.rglob("*")):
                 path.chmod(rights[path])
 
-    yield run
+    return run
 
 
 def test_what_is_recorded_while_git_s_folder_is_read_only_is_found_again(
