@@ -70,34 +70,6 @@ def opened_process(
     return Opened(process, actor(found, terminal=terminal), options, loaded)
 
 
-def opened(
-    cwd: Path,
-    *,
-    terminal: bool,
-    database: str | None = None,
-    options: Options | None = None,
-    language: str | None = None,
-    key: str = "",
-    creates: bool = True,
-    reads: bool = False,
-) -> Request:
-    """The one request of a process that makes one; arguments as for `opened_process`.
-
-    Args:
-        key: what makes it happen once.
-    """
-    found = opened_process(
-        cwd,
-        terminal=terminal,
-        database=database,
-        options=options,
-        language=language,
-        creates=creates,
-        reads=reads,
-    )
-    return found.request(key=key)
-
-
 def joined(database: str, names: Sequence[str], start: str) -> None:
     """Help to rebuild projections, as a process of its own."""
     from preflights_es.services.projections import projector

@@ -43,6 +43,7 @@ from preflights_es.workflows.clarification.events import (
     IntentionDeclared,
     ReferenceRenumbered,
 )
+from preflights_es.workflows.clarification.pack import STANDARD
 from preflights_es.workflows.clarification.state import State, accepted
 from preflights_es.workflows.clarification.values import (
     COMPANION,
@@ -52,6 +53,7 @@ from preflights_es.workflows.clarification.values import (
     Field,
     HeuristicsConfig,
     Mark,
+    PackRef,
 )
 from preflights_es.workflows.extraction import events as extraction_events
 from preflights_es.workflows.extraction.events import (
@@ -246,6 +248,7 @@ _WORDS: Final = st.sampled_from(
 )
 INTENTIONS: Final = st.one_of(
     st.sampled_from(("Improve things", "Fix the build", "数据")),
+    st.sampled_from(("Use Redis, not MySQL", "Add caching in Vue", "Which OAuth, SAML or JWT?")),
     st.lists(_WORDS, min_size=1, max_size=4).map(" ".join),
     TEXT,
 )
@@ -278,6 +281,9 @@ def clarification_opening(_: Workflow[Any]) -> SearchStrategy[Move]:
         uid=st.just("0123456789ab"),
         setup=st.just(Setup("0.1.0", "clarification/1")),
         heuristics=_CONFIGS,
+        pack=st.sampled_from((None, None, STANDARD, PackRef("ours", 1, "0" * 64))),
+        inlined=st.sampled_from(("", "{not json")),
+        language=st.sampled_from((None, "en", "de")),
         mark=_MARKS,
     ).map(_always)
 

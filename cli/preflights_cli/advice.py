@@ -47,6 +47,8 @@ ADVICE: Final[dict[str, str]] = {
     "only_in_file": ": `preflights sync` takes it over",
     "projection_differs": ": `preflights audit verify` looks into it",
     "projections_behind": " (`preflights admin projections follow`, by a role that writes)",
+    "session_file_erased": ". `git filter-repo --invert-paths --path {path}` purges the history, "
+    "and every clone is made anew then",
     "session_file_left": ": `preflights sync` says more",
     "stand_in_waits": ": `preflights sync` takes it over",
     "sessions_unclaimed": ". If they are of this repository, run `preflights admin db upgrade` "

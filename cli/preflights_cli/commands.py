@@ -37,7 +37,7 @@ _COMMANDS: Final[dict[str, tuple[str, str]]] = {
     "decisions": ("decisions", "List the decisions in force, today or on another day."),
     "why": ("why", "Show where a decided value came from."),
     "prompt": ("sessions", "Print the brief for a coding agent."),
-    "log": ("sessions", "Show the events of a session."),
+    "log": ("log", "Show the events of a session."),
     "usage": ("usage", "Sum up provider calls: tokens, time, cost."),
     "audit": ("audit", "Verify the log, and show who did what."),
     "replay": ("replay", "Run recorded sessions again and compare every decision."),

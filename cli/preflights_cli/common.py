@@ -21,6 +21,7 @@ from preflights_es.core.late_pattern import late_pattern
 from preflights_es.core.notices import Notice
 from preflights_es.core.text import NAME_MAX, TAGS, problem, shown, visible
 from preflights_es.services.request import Request
+from preflights_es.settings.fields import OPTIONS
 from preflights_es.settings.load import Options
 from preflights_es.store.urls import parsed, shown_url
 
@@ -72,7 +73,7 @@ class Voice:
         if self.as_json:
             sys.stdout.buffer.write(escaped(encoded(value)) + b"\n")
 
-    def listed(self, value: dict[str, Any], name: str, rows: Iterable[Any]) -> None:
+    def listed(self, value: object, name: str, rows: Iterable[Any]) -> None:
         """As `json`, of a value with a long list: its rows are encoded as they come.
 
         Args:
@@ -165,10 +166,13 @@ by_option = click.option(
 )
 
 
-language_option = click.option(
-    "--language", metavar="LANGUAGE", help="Language of sentences: de or en; default: the locale."
-)
+def _setting(name: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """The option that says a setting."""
+    one = OPTIONS[name]
+    return click.option(f"--{name.replace('_', '-')}", metavar=one.metavar, help=one.help)
 
+
+language_option = _setting("language")
 PROVIDER_OPTIONS = ("provider", "model", "base_url", "seed", "faults")
 
 
@@ -187,20 +191,8 @@ key_option = click.option(
 
 def led(command: Callable[P, R]) -> Callable[P, R]:
     """The options that choose who leads a session; above `common` or `recording`."""
-    for option in (
-        click.option(
-            "--faults", metavar="FAULTS", help="Faults of the simulator: timeout=0.2,error=0.1"
-        ),
-        click.option("--seed", metavar="N", help="Seed of the simulator."),
-        click.option("--base-url", metavar="URL", help="Address of a server with OpenAI's API."),
-        click.option("--model", metavar="MODEL", help="Model; default: the provider's own."),
-        click.option(
-            "--provider",
-            metavar="NAME",
-            help="mock (rules, the default), sim, anthropic, openai or openrouter.",
-        ),
-    ):
-        command = option(command)
+    for name in reversed(PROVIDER_OPTIONS):
+        command = _setting(name)(command)
     return command
 
 
@@ -290,17 +282,18 @@ def opened(
 ) -> Iterator[Request]:
     """The program in the current folder, given back at the end."""
     terminal = is_terminal() and not voice.as_json
-    app = composition.opened(
+    program = composition.opened_process(
         folder(),
         terminal=terminal,
         database=database,
         options=asked,
         language=language,
-        key=key,
         creates=creates,
         reads=reads,
+        tell=voice.notice,
     )
-    app.tell = app.process.tell = voice.notice
+    app = program.request(key=key)
+    app.tell = voice.notice
     if voice.verbose:
         # A log that is shared says the project's name itself, once it is opened.
         told = app.process.settings

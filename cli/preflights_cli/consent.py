@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 import click
-import msgspec
 
 from preflights_cli.common import Voice, is_terminal
 from preflights_cli.progress import counted
@@ -31,13 +30,11 @@ class Consent:
         self._voice = voice
         self._extend = extend
         self._erase = erase
-        self._review = Review()
         self.refused = ""
         """Why nothing may be taken, and what to do; empty where it may."""
 
     def agrees(self, review: Review) -> bool:
         """Whether everything may be taken; lists what changes where it was not said to be right."""
-        self._review = review
         for warning in review.warnings[:SHOWN_MAX]:
             self._voice.warn(warning)
         self.refused = self._trouble(review)
@@ -70,14 +67,6 @@ class Consent:
             self._voice.say(f"  {_does(change)}: {_said(change.said)}")
         if more := max(len(review.changes) - SHOWN_MAX, 0):
             self._voice.say(f"and {counted(more, 'other session')}")
-
-    def shape(self) -> dict[str, Any]:
-        """The fields of `import/1` that say what changes here."""
-        return {
-            "imported": not self.refused,
-            "changes": msgspec.to_builtins(self._review.changes),
-            "warnings": list(self._review.warnings),
-        }
 
 
 def _does(change: SessionChange) -> str:

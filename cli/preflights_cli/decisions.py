@@ -2,33 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from itertools import chain
-from typing import Any, Final
+from collections.abc import Callable, Iterable
+from typing import Final
 
 import click
-import msgspec
 
 from preflights_cli.advice import worded
 from preflights_cli.common import Voice, finish_pending, given, reading, tell_behind
-from preflights_cli.dates import Moment
+from preflights_cli.dates import DAY_LENGTH, Moment
 from preflights_cli.progress import counted
 from preflights_cli.table import streamed
-from preflights_es.core.errors import PreflightsError, ProjectionDamaged
 from preflights_es.core.events import Actor
 from preflights_es.core.ids import short
 from preflights_es.core.text import one_line
-from preflights_es.core.times import iso
-from preflights_es.projections.decisions import decision
-from preflights_es.runtime.registry import WORKFLOWS
+from preflights_es.services.decisions import Listing, Lost, listing
 from preflights_es.services.request import Request
 from preflights_es.services.results import DecisionRow, Who
-from preflights_es.services.sessions import decisions
 
-DAY_LENGTH: Final = len("2026-11-22")
 KINDS: Final = {"user": "a person", "agent": "an agent", "script": "a script"}
 CATEGORY: Final = "Category"  # the field under which its origin stands
-LOST_MAX: Final = 5  # sessions that are named each, where they could not be folded
 LISTING: Final = "sessions --status damaged"
 """The command that lists what could not be folded; also what is faulted for that reason."""
 
@@ -59,83 +51,41 @@ def decisions_command(
         message = "--all and --at exclude each other: leave one out"
         raise click.UsageError(message)
     finish_pending(app, voice)
-    listed = decisions(app, at=at, category=category, everything=everything)
-    first = next(listed, None)
-    found = chain(() if first is None else (first,), listed)
-    if first is None and category is not None:
-        _tell_category(app, voice, category)
-    _tell_missing(app, voice, at, looks_back=everything or at is not None)
-    shape: dict[str, Any] = {
-        "format": "decisions/1",
-        "project": app.process.project,
-        "at": None if at is None else iso(at),
-        "behind": tell_behind(app, voice),
-        "decisions": [],
-    }
-    voice.listed(shape, "decisions", map(msgspec.to_builtins, found))
+    found = listing(app, at=at, category=category, everything=everything)
+    if found.categories:
+        there = ", ".join(found.categories)
+        voice.warn(f"no decision here is of the category {category!r}: there are {there}")
+    _tell_missing(voice, found, looks_back=everything or at is not None)
+    tell_behind(app, voice)
+    voice.listed(found.head, "decisions", found.rows)
     if not voice.as_json:
-        _say_decisions(voice, found, everything=everything)
+        _say_decisions(voice, found.rows, everything=everything)
     return 0
 
 
-def _tell_category(app: Request, voice: Voice, said: str) -> None:
-    """Say so where no decision has it, in force or not: a slip is not mere silence."""
-    rows = app.process.projector.rows("decisions", app.process.project)
-    known = {decision(row).decided.category for row in rows}
-    if known and said.casefold() not in map(str.casefold, known):
-        there = ", ".join(sorted(known))
-        voice.warn(f"no decision here is of the category {said!r}: there are {there}")
-
-
-def _tell_missing(app: Request, voice: Voice, at: int | None, *, looks_back: bool) -> None:
-    """Say which sessions cannot be folded, and how many were erased: the list leaves them out.
-
-    Their statuses are read off the projection, so that no session is folded for it once more, but
-    where nothing may be written.
-    """
-    lost = erased = 0
-    named: list[tuple[str, str]] = []
-    try:
-        for row in app.process.projector.rows("sessions", app.process.project, "unfolded"):
-            if not _may_decide(row["workflow"]):
-                continue
-            if is_unfolded(row):
-                lost += 1
-                named += [(row["session_id"], row["status"])] if lost <= LOST_MAX else []
-            erased += row["status"] == "erased" and (at is None or row["began_at"] <= at)
-    except ProjectionDamaged as error:
-        voice.warn(worded(error))  # what is decided is kept elsewhere
-    for session_id, status in named:
-        voice.warn(_lost(app, session_id, status))
-    if (more := lost - LOST_MAX) > 0:
-        voice.warn(f"and {counted(more, 'session')} more: `preflights {LISTING}` lists them all")
-    if erased and looks_back and not voice.quiet:
-        were = "was" if erased == 1 else "were"
-        what = f"{counted(erased, 'session')} of this project {were} erased"
+def _tell_missing(voice: Voice, found: Listing, *, looks_back: bool) -> None:
+    """Say which sessions cannot be folded, and how many were erased: the list leaves them out."""
+    if found.damage:
+        voice.warn(worded(found.damage))
+    for one in found.lost:
+        voice.warn(_lost(one))
+    if found.more:
+        more = counted(found.more, "session")
+        voice.warn(f"and {more} more: `preflights {LISTING}` lists them all")
+    if found.erased and looks_back and not voice.quiet:
+        were = "was" if found.erased == 1 else "were"
+        what = f"{counted(found.erased, 'session')} of this project {were} erased"
         click.echo(f"{what}: what may have been decided there is not told.", err=True)
 
 
-def _lost(app: Request, session_id: str, status: str) -> str:
-    id_ = short(session_id)
-    try:
-        app.process.runner.load(session_id)
-    except PreflightsError:
-        return f"session {id_} is {status}: what it decided is not told"
+def _lost(one: Lost) -> str:
+    id_ = short(one.session_id)
+    if not one.is_mended:
+        return f"session {id_} is {one.status}: what it decided is not told"
     again = "`preflights admin projections rebuild` folds it again"
-    return f"session {id_} was {status} when it was folded, what it decided is not told: {again}"
-
-
-def _may_decide(workflow: str) -> bool:
-    known = WORKFLOWS.get(workflow)
-    return known is None or known.decided is not None
-
-
-def is_unfolded(row: Mapping[str, Any]) -> bool:
-    """Whether a session could not be folded, by its row of the projection `sessions`.
-
-    One whose last Input is undecided is faulted as well; it has a view, and so a progress.
-    """
-    return row["status"] in ("damaged", "faulted") and row["progress"] is None
+    return (
+        f"session {id_} was {one.status} when it was folded, what it decided is not told: {again}"
+    )
 
 
 def _say_decisions(voice: Voice, found: Iterable[DecisionRow], *, everything: bool) -> None:

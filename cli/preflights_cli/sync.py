@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import click
-import msgspec
 
 from preflights_cli.common import Voice, finish_pending, recording
 from preflights_cli.consent import Consent
@@ -36,23 +35,11 @@ def sync_command(yes: bool, erase: bool, app: Request, voice: Voice) -> int:
     app.process.documents.check_folders()
     finish_pending(app, voice)
     consent = Consent(voice, extend=yes, erase=erase, option="--yes")
-    done = synced(app.process, consent.agrees, erases=erase) or Synced()
     told = Telling(voice)
-    for one in done.taken:
-        told.tell(one)
+    done = synced(app.process, consent.agrees, told.tell, erases=erase)
     if told.erased:
         tell_scrubbed(app, voice, scrubbed=app.process.store.scrubbed())
-    voice.json(
-        {
-            "format": "sync/1",
-            "sessions": told.shapes,
-            "written": done.written,
-            "waiting": msgspec.to_builtins(done.waiting),
-            "apart": msgspec.to_builtins(done.apart),
-            "collisions": msgspec.to_builtins(done.collisions),
-            **consent.shape(),
-        }
-    )
+    voice.json(done)
     if consent.refused:
         raise Refused(f"{consent.refused}; nothing was imported")
     _say(app, voice, done)
@@ -71,5 +58,5 @@ def _say(app: Request, voice: Voice, done: Synced) -> None:
         voice.warn(file.told)
     if any(file.compared == "diverged" for file in done.apart):
         voice.hint("To keep the log's session, delete the file and run `preflights sync` again.")
-    if not (done.taken or done.written or done.waiting or done.apart):
+    if not (done.sessions or done.written or done.waiting or done.apart):
         voice.say(f"The log and {shown(app.process.session_folder.path)} say the same.")

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import Final
 
 import click
-import msgspec
 
 from preflights_cli.common import Voice, finish_pending, reading
 from preflights_cli.dates import minute
@@ -38,11 +37,10 @@ def why_command(what: str, field: str | None, app: Request, voice: Voice) -> int
       preflights why Database.Type --json
     """
     finish_pending(app, voice)
-    found = why(app, what, field)
-    values = [msgspec.to_builtins(value) for value, _ in found]
-    voice.json({"format": "why/1", "behind": bool(app.process.projector.behind), "values": values})
+    found, workflows = why(app, what, field)
+    voice.json(found)
     if not voice.as_json:
-        for value, workflow in found:
+        for value, workflow in zip(found.values, workflows, strict=True):
             _say_why(voice, value, shown_of(workflow).sources)
     return 0
 

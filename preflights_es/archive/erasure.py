@@ -64,7 +64,8 @@ class Doomed(msgspec.Struct, frozen=True):
 
     Which need not be its last: the clock may have stepped back between them.
     """
-    title: str
+    title: str | None
+    """None once it is gone."""
     documents: tuple[str, ...]
     """Paths of its documents that lie on this disk, relative to the project's root."""
     sent_to: tuple[str, ...]
@@ -233,7 +234,7 @@ class Erasure(Sessions):
         return text
 
     def _repeats(self, said: Reason, doomed: Doomed) -> bool:
-        return said.quotes(doomed.title, "said") or said.repeats(
+        return said.quotes(doomed.title or "", "said") or said.repeats(
             self._archive.read(doomed.session_id)
         )
 

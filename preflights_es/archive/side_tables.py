@@ -9,7 +9,6 @@ from preflights_es.archive.verification import Broken, Unwritten
 from preflights_es.core.errors import PreflightsError
 from preflights_es.core.events import Request
 from preflights_es.core.ports import Head
-from preflights_es.core.projection_ports import Numbering
 from preflights_es.projections.folding import Read
 from preflights_es.runtime.lost_calls import ends_too_late, lost
 from preflights_es.runtime.performer import CLAIM_MAX_MS
@@ -31,7 +30,6 @@ class Beside:
         self,
         runner: Runner,
         auditing: SqlAuditing,
-        numbering: Numbering,
         read: Callable[[Head], Read],
         versions: Mapping[str, int],
     ) -> None:
@@ -41,7 +39,6 @@ class Beside:
         """
         self._runner = runner
         self._auditing = auditing
-        self._numbering = numbering
         self._read = read
         self._versions = versions
         self.unwritten: list[Unwritten] = []
@@ -53,7 +50,7 @@ class Beside:
         """What is wrong beside one session."""
         session = read.sessions[-1]
         borne = _borne(read)
-        holders = {number: self._numbering.holder(head.project, number) for number in borne}
+        holders = {number: self._auditing.holder(head.project, number) for number in borne}
         self._borne += sum(holder == head.session_id for holder in holders.values())
         number = read.workflow.number(session.state)
         if number is not None and holders[number] is None:
@@ -65,7 +62,7 @@ class Beside:
         """Open calls of a session that have no row, or a wrong one."""
         if calls:
             yield from self._wrong(head, {call.call for call in calls})
-        found = lost(self._runner.store, head.session_id, calls, self._auditing.imported)
+        found = lost(self._runner.store, head.session_id, calls, self._auditing)
         if found is None:
             return
         waits = [f"it waits for {call!r}" for call in found.completions]
@@ -126,7 +123,7 @@ class Beside:
 
     def gone(self, project: str | None) -> Iterator[Broken]:
         """Sessions of a project (of all: None) that were given numbers, and are not there."""
-        for of, number, session_id in self._numbering.gone():
+        for of, number, session_id in self._auditing.gone():
             if project in (None, of):
                 found = f"it was given the number {number} of {of}, and is gone: it was removed"
                 yield Broken(session_id, 0, found)

@@ -91,7 +91,9 @@ def walked(
             broken += beside(head, read)
         events += len(stored)
         erased += bool(erased_before(stored))
-    return Verified(sessions, events, erased, tuple(broken), holding.result() if holding else ())
+    return Verified(
+        sessions, events, erased, tuple(broken), tuple(holding.astray) if holding else ()
+    )
 
 
 def checked(store: Store, head: Head) -> Sequence[Stored]:

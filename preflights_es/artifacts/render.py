@@ -127,6 +127,7 @@ _HOW = {
     "chosen": "one of the options offered",
     "custom": "in their own words",
     "typed": "in their own words",
+    "stated": "stated in the intention",
     "suggested": "a model read it out of what was said",
 }
 _BY = {"user": "a person", "agent": "an agent", "script": "a script"}
@@ -146,7 +147,7 @@ def _outcome(record: Record) -> str:
 
 def _decided(field: RecordField) -> str:
     how = _HOW[field.source]
-    if field.source != "suggested":  # which is a reading, not an answer
+    if field.source not in ("stated", "suggested"):  # which are no answers
         how = f"{how}, answered by {_BY[field.by]}"
     return f"* {_inline(field.name)}: **{_inline(field.value)}** ({how})"
 

@@ -46,7 +46,7 @@ class RecordField(Value, frozen=True):
     name: str
     value: str
     source: str
-    """`detected`, `chosen`, `custom`, `typed`, or `suggested` by a model."""
+    """`detected`, `stated`, `chosen`, `custom`, `typed`, or `suggested` by a model."""
     by: ActorKind
     """The kind of actor who gave the value; of no meaning for a model's suggestion."""
     options: tuple[str, ...] = ()

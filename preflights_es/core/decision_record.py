@@ -27,7 +27,7 @@ class Origin(Value, frozen=True):
     """`Category`, or the field's name in the patch."""
     value: str
     source: str
-    """`detected`, `chosen`, `custom`, `typed`, or `suggested` by a model."""
+    """`detected`, `stated`, `chosen`, `custom`, `typed`, or `suggested` by a model."""
     by: Actor
     """The actor who gave it; an agent without a name for a model."""
     at: Whole

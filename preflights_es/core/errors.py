@@ -38,8 +38,9 @@ PreflightsError
     │   └── LLMUnfinishedError
     │       ├── LLMTruncatedError   cut off at a limit of tokens
     │       └── LLMRefusedError     the model, or a filter, refused
-    ├── LLMMissingInformationError      the model says what it would have to know
-    └── LLMInvalidRequestError          the model says why it cannot answer this
+    └── LLMDeclinedError
+        ├── LLMMissingInformationError      the model says what it would have to know
+        └── LLMInvalidRequestError          the model says why it cannot answer this
 
 Refusals that concern the *meaning* of an Input are no errors: they are Decisions in the log.
 """
@@ -394,25 +395,23 @@ class ExplanatoryTextError(LLMOutputError):
     kind = "explanatory_text"
 
 
-class LLMMissingInformationError(LLMError):
+class LLMDeclinedError(LLMError):
+    """The model answered, and not what was asked for; `details` is what it says of that."""
+
+    def __init__(
+        self, message: str, *, details: str = "", retry_after_ms: int | None = None
+    ) -> None:
+        super().__init__(message, retry_after_ms=retry_after_ms)
+        self.details = details
+
+
+class LLMMissingInformationError(LLMDeclinedError):
     """The model answered that it lacks information; `details` says which, in its words."""
 
     kind = "missing_information"
 
-    def __init__(
-        self, message: str, *, details: str = "", retry_after_ms: int | None = None
-    ) -> None:
-        super().__init__(message, retry_after_ms=retry_after_ms)
-        self.details = details
 
-
-class LLMInvalidRequestError(LLMError):
+class LLMInvalidRequestError(LLMDeclinedError):
     """The model answered that the request is wrong; `details` says how, in its words."""
 
     kind = "invalid_request"
-
-    def __init__(
-        self, message: str, *, details: str = "", retry_after_ms: int | None = None
-    ) -> None:
-        super().__init__(message, retry_after_ms=retry_after_ms)
-        self.details = details

@@ -296,7 +296,7 @@ class Projector:
     # 3. Rebuilding ---------------------------------------------------------------------------
 
     def rebuild(
-        self, names: Sequence[str] = (), progress: Callable[[int], None] = lambda _: None
+        self, names: Sequence[str] = (), progress: Callable[[int], object] = lambda _: None
     ) -> None:
         """Fold every session for some projections, from zero; writers go on meanwhile.
 
@@ -325,7 +325,7 @@ class Projector:
         self,
         names: Sequence[str] = (),
         start: str = "",
-        progress: Callable[[int], None] = lambda _: None,
+        progress: Callable[[int], object] = lambda _: None,
     ) -> None:
         """Help with what is being rebuilt, until it is; nothing where nothing is.
 

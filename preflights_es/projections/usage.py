@@ -159,7 +159,8 @@ def _late(
     )
 
 
-USAGE: Final = Projection(name="usage", version=2, rows=rows)
+USAGE: Final = Projection(name="usage", version=2, rows=rows, row=Call, key=2)
+PROJECTION: Final = USAGE
 
 
 # 2. Sums -------------------------------------------------------------------------------------

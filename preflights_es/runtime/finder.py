@@ -59,8 +59,7 @@ class Finder:
         if not found:
             raise UnknownSession(typed)
         if len(found) > 1:
-            advice = "name one by its id, and give each its own by `preflights admin renumber`"
-            raise AmbiguousSession(typed, found, advice)
+            raise AmbiguousSession(typed, found, "name one by its id", "ambiguous_number")
         return found[0]
 
     def _bears(self, session_id: str, number: int, holder: str) -> bool:

@@ -34,7 +34,7 @@ def _cleaned(name: str, typed: Typed, value: Any) -> tuple[Any, tuple[str, ...]]
             bare = value.strip() if typed.needed else value
             text, kinds = cleaned(f"the {name}", bare, typed.limit)
             if typed.needed and not visible(text):
-                raise Refused(f"the {name} is empty: {typed.needed}")
+                raise Refused(f"the {name} is empty: {typed.needed}", code="empty_text")
             return text, kinds
         case (Given(), *_):
             return cleaned_answers((given.key, given.values) for given in value)

@@ -230,7 +230,8 @@ class Sessions(Finder):
     def _refuse_ended(self, handle: Handle) -> None:
         _refuse_erased(handle)
         short = ids.short(handle.session_id)
-        code = f"session_{handle.status}"
+        # What replaces it is said of what can be replaced.
+        code = f"session_{handle.status}" if handle.workflow.related else "session_ended"
         if handle.session.closed:
             message = f"session {short} was {handle.session.closed}: start a new one"
             raise Refused(message, code=code, session=short)

@@ -10,7 +10,7 @@ from preflights_es.core.errors import Conflict, DuplicateInput
 from preflights_es.core.ports import Archive, Arrival, Stored
 from preflights_es.runtime.runner import Handle
 from preflights_es.services.process import Process, made_once
-from preflights_es.services.session_files import FOREIGN, Lying, SessionFile, Shelf
+from preflights_es.services.session_files import FOREIGN, FiledSession, Lying, Shelf
 from preflights_es.store.chain import erased_before
 from preflights_es.store.sql import SqlStore
 from preflights_es.system import clock_ids
@@ -22,9 +22,9 @@ class FileLog(Process):
     def __init__(self, process: Process) -> None:
         super().__init__(process.settings, creates=False, reads=True)
         self._log = process
-        self.others: list[SessionFile] = []
+        self.others: list[FiledSession] = []
         """The files that this log does not hold."""
-        self._files: dict[str, SessionFile] = {}
+        self._files: dict[str, FiledSession] = {}
         self._held: list[Lying] = []
         for lying in Shelf(process).files():
             if lying.file.compared in FOREIGN:
@@ -38,7 +38,7 @@ class FileLog(Process):
         return not self._held
 
     @property
-    def files(self) -> dict[str, SessionFile]:
+    def files(self) -> dict[str, FiledSession]:
         """Those that this log holds, by session."""
         _ = self.store
         return self._files

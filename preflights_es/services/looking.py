@@ -14,7 +14,7 @@ from preflights_es.core.ports import Head
 from preflights_es.services.file_log import FileLog
 from preflights_es.services.request import Request
 from preflights_es.services.results import DecisionRow
-from preflights_es.services.session_files import SessionFile, Shelf
+from preflights_es.services.session_files import FiledSession, Shelf
 
 NAMED_MAX: Final = 5  # files that are named one by one
 
@@ -39,7 +39,7 @@ def looking(request: Request, typed: str) -> Request:
     return found
 
 
-def tell(request: Request, file: SessionFile) -> None:
+def tell(request: Request, file: FiledSession) -> None:
     """Say how a file differs from the log, where a person has to know it."""
     if file.compared == "beyond":
         log = request.process.file_log
@@ -92,7 +92,7 @@ def heads_with_files(
     yield from merge(of_log, filed, key=lambda one: one[1].session_id)
 
 
-def _tell_first(request: Request, files: list[SessionFile]) -> None:
+def _tell_first(request: Request, files: list[FiledSession]) -> None:
     said = [file for file in files if file.told or file.compared == "beyond"]
     for file in said[:NAMED_MAX]:
         tell(request, file)

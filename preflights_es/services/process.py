@@ -219,25 +219,21 @@ class Process:
     def holding(self) -> Holding:
         """Compares sessions with the rows of projections."""
         from preflights_es.projections.verification import Holding
-        from preflights_es.store.projection_rows import SqlKeeping
 
         def again(session_id: str) -> Stream | None:
             head = self.store.head(session_id)
             stream = self.following.stream(head) if head is not None else None
             return None if stream is None or stream.damage else stream
 
-        keeping, unfit = SqlKeeping(self.store), self.following.unfit
-        return Holding(keeping, projections(), reader(), unfit, again)
+        return Holding(self.following, projections(), reader(), again)
 
     def beside(self) -> Beside:
         """Compares sessions with the tables beside their chains."""
         from preflights_es.archive.side_tables import Beside
-        from preflights_es.store.record_numbers import SqlNumbering
         from preflights_es.store.side_tables import SqlAuditing
 
         versions = {one.name: one.version for one in projections()}
-        tables = SqlAuditing(self.store), SqlNumbering(self.store)
-        return Beside(self.runner, *tables, self._read, versions)
+        return Beside(self.runner, SqlAuditing(self.store), self._read, versions)
 
     def history(self, session_id: str) -> Read:
         """A session with all of its events, and how it stood after each.

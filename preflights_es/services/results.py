@@ -13,7 +13,7 @@ from preflights_es.core.decision_record import Decided, Origin
 from preflights_es.core.events import Actor, Decision
 from preflights_es.core.notices import Notice
 from preflights_es.core.questions import AnswerRefusal, Refusal
-from preflights_es.core.times import iso
+from preflights_es.core.times import iso, iso_or_none
 from preflights_es.core.views import Question, View
 from preflights_es.runtime.idempotency import Recalled
 from preflights_es.runtime.registry import WORKFLOWS
@@ -21,7 +21,7 @@ from preflights_es.runtime.runner import Handle, Step
 from preflights_es.runtime.sessions import AskedElsewhere
 
 if TYPE_CHECKING:
-    from preflights_es.projections import decisions as projection
+    from preflights_es.projections.decisions import Decision as Patch
 
 
 class Result(msgspec.Struct, frozen=True, kw_only=True):
@@ -316,7 +316,7 @@ class DecisionRow(Result, frozen=True):
     """The session file that says so, where the log does not."""
 
     @classmethod
-    def of(cls, one: projection.Decision) -> Self:
+    def of(cls, one: Patch) -> Self:
         """As the projection `decisions` keeps it."""
         from preflights_es.projections.decisions import accepted_at
 
@@ -334,17 +334,13 @@ class DecisionRow(Result, frozen=True):
             provenance=tuple(map(Provenance.of, decided.origins)),
             response=decided.response,
             proposed_at=iso(decided.proposed_at),
-            acknowledged_at=_iso(decided.acknowledged_at),
+            acknowledged_at=iso_or_none(decided.acknowledged_at),
             acknowledged_by=Who.of(decided.acknowledged_by),
             relayed_by=Who.of(decided.relayed_by),
-            accepted_at=_iso(accepted_at(decided)),
-            superseded_at=_iso(decided.superseded_at),
+            accepted_at=iso_or_none(accepted_at(decided)),
+            superseded_at=iso_or_none(decided.superseded_at),
             supersedes=decided.supersedes,
             superseded_by=decided.superseded_by,
             artifact=decided.written.path if decided.written else None,
             sha256=decided.written.sha256 if decided.written else None,
         )
-
-
-def _iso(at: int | None) -> str | None:
-    return None if at is None else iso(at)

@@ -41,7 +41,7 @@ FOREIGN: Final = ("new", "beyond")
 """How files compare with the log that say more than it."""
 
 
-class SessionFile(msgspec.Struct, frozen=True, kw_only=True):
+class FiledSession(msgspec.Struct, frozen=True, kw_only=True):
     """One file beside the records."""
 
     path: str
@@ -83,7 +83,7 @@ class SessionFile(msgspec.Struct, frozen=True, kw_only=True):
 class Lying(msgspec.Struct, frozen=True):
     """A file that was read, with its events where it says more than the log."""
 
-    file: SessionFile
+    file: FiledSession
     events: Sequence[Stored] = ()
 
 
@@ -116,7 +116,7 @@ class Shelf:
                 assert folder is not None, "names are of one that is there"
                 yield self._looked(folder, name, ours, whole=whole)
 
-    def file_of(self, session_id: str) -> SessionFile | None:
+    def file_of(self, session_id: str) -> FiledSession | None:
         """The file of a session of the log; None where it has none."""
         name = name_of(decision_uid(session_id))
         head = self._process.store.head(session_id)
@@ -167,12 +167,12 @@ class Shelf:
         runner.folded(runner.workflow(first.workflow), events)
         return events
 
-    def _held_against(self, path: str, events: Sequence[Stored]) -> SessionFile:
+    def _held_against(self, path: str, events: Sequence[Stored]) -> FiledSession:
         last, covered = events[-1], erased_before(events)
         here = self._process.store.read(last.session_id)
         pairs = zip(here, events, strict=False)
         parts = next((mine.version for mine, its in pairs if mine.hash != its.hash), 0)
-        return SessionFile(
+        return FiledSession(
             path=path,
             compared="diverged" if parts else _compared(events, here),
             session_id=last.session_id,
@@ -194,12 +194,12 @@ def _compared(events: Sequence[Stored], here: Sequence[Stored]) -> Compared:
     return "behind" if len(events) < len(here) else "same"
 
 
-def _ends_as(folder: Folder, name: str, path: str, head: Head | None) -> SessionFile | None:
+def _ends_as(folder: Folder, name: str, path: str, head: Head | None) -> FiledSession | None:
     """The file, where its last event is the session's in the log; None where it may not be."""
     last = _last(folder, name, path) if head else None
     if head is None or last is None or (last.session_id, last.hash) != (head.session_id, head.hash):
         return None
-    return SessionFile(
+    return FiledSession(
         path=path,
         compared="same",
         session_id=head.session_id,
@@ -238,11 +238,11 @@ def _has_text_of(events: Sequence[Stored], here: Sequence[Stored]) -> bool:
     )
 
 
-def _unread(path: str, why: str) -> SessionFile:
-    return SessionFile(path=path, compared="unread", why=why)
+def _unread(path: str, why: str) -> FiledSession:
+    return FiledSession(path=path, compared="unread", why=why)
 
 
-def waiting(process: Process) -> list[SessionFile]:
+def waiting(process: Process) -> list[FiledSession]:
     """Files that wait for a person: what a colleague went on with, erased, or did otherwise."""
     wanted = ("beyond", "diverged", "restored")
     return [lying.file for lying in Shelf(process).files() if lying.file.compared in wanted]

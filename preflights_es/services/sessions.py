@@ -8,26 +8,24 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from msgspec.structs import replace
 
 from preflights_es.core import ids
 from preflights_es.core.errors import LogDamaged, PreflightsError, Refused
-from preflights_es.core.events import ERASED_TAG, INT_MAX, SessionErased
+from preflights_es.core.events import ERASED_TAG, SessionErased
 from preflights_es.core.opaque import UNKNOWN
 from preflights_es.core.ports import Head
-from preflights_es.core.projection_ports import Choice
 from preflights_es.core.session import STATUSES
 from preflights_es.runtime.registry import WORKFLOWS
 from preflights_es.runtime.runner import Handle, Step
 from preflights_es.services import acceptance
 from preflights_es.services.answers import Given, Pairs, addressed, pairs
 from preflights_es.services.filing import filed
-from preflights_es.services.looking import looking, with_files
+from preflights_es.services.looking import looking
 from preflights_es.services.request import Request
 from preflights_es.services.results import (
-    DecisionRow,
     Erased,
     Prompt,
     Session,
@@ -35,9 +33,6 @@ from preflights_es.services.results import (
     session_of,
 )
 from preflights_es.system import clock_ids
-
-if TYPE_CHECKING:
-    from preflights_es.replay.replayer import Replay
 
 LISTED: Final = 20  # sessions of a list that is not whole
 KEPT: Final = ("workflow", "status", "progress", "intention")
@@ -268,55 +263,3 @@ def prompt(request: Request, session: str) -> Prompt:
     handle = at.sessions.load(session)
     text = at.process.documents.brief(handle)
     return Prompt(session_id=handle.session_id, prompt=text)
-
-
-def decisions(
-    request: Request,
-    *,
-    at: int | None = None,
-    category: str | None = None,
-    everything: bool = False,
-) -> Iterator[DecisionRow]:
-    """The decisions in force, oldest first; or every patch.
-
-    Args:
-        at: the moment, in microseconds since 1970 UTC; None is now.
-        category: of one category alone, in any case.
-        everything: also what is not in force.
-    """
-    return with_files(
-        request, lambda at_: _decisions(at_, at=at, category=category, everything=everything)
-    )
-
-
-def _decisions(
-    request: Request, *, at: int | None, category: str | None, everything: bool
-) -> Iterator[DecisionRow]:
-    """The same of one log."""
-    from preflights_es.projections.decisions import decision, in_force
-
-    process = request.process
-    choice: Choice = "all" if everything else "in_force"
-    then = INT_MAX if at is None else at
-    rows = process.projector.rows("decisions", process.project, choice, then)
-    for one in map(decision, rows) if everything else in_force(rows, at):
-        if category is None or one.decided.category.casefold() == category.casefold():
-            yield DecisionRow.of(one)
-
-
-def replay(request: Request, session: str) -> Replay:
-    """Decide a recorded session again and compare every decision; no provider is asked."""
-    from preflights_es.replay.replayer import Replayer
-    from preflights_es.services.replays import own_code
-
-    at = looking(request, session)
-    process, session_id = at.process, at.sessions.resolved(session)
-    head = process.store.head(session_id)
-    stored = process.store.read(session_id)
-    return Replayer(WORKFLOWS, own_code()).replay(stored, head.hash if head else None)
-
-
-def export(request: Request, session: str) -> bytes:
-    """A session as JSON Lines, verified."""
-    at = looking(request, session)
-    return at.process.transfer.exported(at.sessions.resolved(session))

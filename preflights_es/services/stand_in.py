@@ -10,12 +10,12 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
 from pathlib import Path
 
-from preflights_es.archive.import_review import Review
 from preflights_es.archive.transfer import Taken, Transfer
 from preflights_es.core.errors import NoLog
 from preflights_es.core.notices import Notice
 from preflights_es.runtime.registry import WORKFLOWS
 from preflights_es.runtime.runner import Runner
+from preflights_es.services.archives import Agreement
 from preflights_es.services.process import Process
 from preflights_es.settings.load import Settings
 from preflights_es.store.backup import copied
@@ -48,18 +48,6 @@ def database_of(settings: Settings, tell: Callable[[Notice], None], *, reads: bo
     return str(place)
 
 
-class Agreement:
-    """Remembers what was said to a review; yes where none was needed."""
-
-    def __init__(self, agrees: Callable[[Review], bool]) -> None:
-        self._agrees = agrees
-        self.given = True
-
-    def __call__(self, review: Review) -> bool:
-        self.given = self._agrees(review)
-        return self.given
-
-
 def _begun(database: str, place: Path) -> None:
     """Copy the log in git's folder, where there is one; another process may be first."""
     place.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -71,7 +59,9 @@ def _begun(database: str, place: Path) -> None:
         copied(database, new)
 
 
-def taken_over(process: Process, agrees: Agreement) -> Iterator[Taken]:
+def taken_over(
+    process: Process, agrees: Agreement, tell: Callable[[Taken], None]
+) -> Iterator[Taken]:
     """Import what was recorded while git's folder was read-only, then set that log aside.
 
     Raises:
@@ -88,6 +78,8 @@ def taken_over(process: Process, agrees: Agreement) -> Iterator[Taken]:
                 yield from content.splitlines(keepends=True)
 
         if store.heads(None, 1):
-            yield from process.transfer.imported(lines, str(place), agrees=agrees)
+            for one in process.transfer.imported(lines, str(place), agrees=agrees):
+                tell(one)
+                yield one
     if agrees.given:
         os.replace(place, place.with_name("taken-over.db"))

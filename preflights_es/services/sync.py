@@ -4,89 +4,103 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 
-import msgspec
+from msgspec.structs import replace
 
-from preflights_es.archive.import_review import Review
+from preflights_es.archive.import_review import Review, SessionChange
 from preflights_es.archive.number_collisions import Collision, Collisions
 from preflights_es.archive.transfer import Taken
 from preflights_es.core.ids import decision_uid
 from preflights_es.core.ports import Stored
 from preflights_es.projections.decisions import decision
+from preflights_es.services.archives import Agreement, Came
 from preflights_es.services.process import Process
 from preflights_es.services.request import Request
-from preflights_es.services.session_files import FOREIGN, SessionFile, Shelf
-from preflights_es.services.stand_in import Agreement, taken_over
+from preflights_es.services.results import Result
+from preflights_es.services.session_files import FOREIGN, FiledSession, Shelf
+from preflights_es.services.stand_in import taken_over
 from preflights_es.store import jsonl
 from preflights_es.system.bounded_read import Unreadable
 
 
-class Synced(msgspec.Struct, frozen=True):
+class Synced(Result, frozen=True, tag_field="format", tag="sync/1"):
     """What a synchronisation did, and what it could not do."""
 
-    taken: tuple[Taken, ...] = ()
+    sessions: tuple[Came, ...] = ()
     """Sessions of files that the log took over, or went on with."""
     written: tuple[str, ...] = ()
     """Ids of the sessions whose files were written."""
-    waiting: tuple[SessionFile, ...] = ()
+    waiting: tuple[FiledSession, ...] = ()
     """Files that erase a session of the log: that needs consent of its own."""
-    apart: tuple[SessionFile, ...] = ()
+    apart: tuple[FiledSession, ...] = ()
     """Files that hold other events than the log, or that cannot be read."""
     collisions: tuple[Collision, ...] = ()
+    imported: bool = True
+    """False where sessions of the log would change, and the caller did not agree."""
+    changes: tuple[SessionChange, ...] = ()
+    warnings: tuple[str, ...] = ()
 
 
 def synced(
     process: Process,
     agrees: Callable[[Review], bool],
+    tell: Callable[[Taken], None] = lambda _: None,
     *,
     erases: bool = False,
     only: str | None = None,
-) -> Synced | None:
+) -> Synced:
     """Take over what files say more than the log, and write files that lack something.
 
     Args:
         agrees: whether sessions of the log may change so; as for `Transfer.imported`.
+        tell: takes every session as it is taken.
         erases: whether files may erase sessions of the log.
         only: the one session that is brought together.
-
-    Returns:
-        None where it was not agreed to: nothing was done.
 
     Raises:
         Refused, StoreUnavailable: as for `Transfer.imported`.
     """
     taking = Agreement(agrees)
-    ahead = tuple(taken_over(process, taking)) if only is None else ()
+    taken = list(taken_over(process, taking, tell)) if only is None else []
     if not taking.given:
-        return None
+        return _with(Synced(), taking)
     found = [one for one in Shelf(process).files(whole=True) if only in (None, one.file.session_id)]
     more = [one for one in found if one.file.compared in FOREIGN]
     waiting = [one.file for one in more if one.file.is_erased and one.file.here and not erases]
     coming = [one.events for one in more if one.file not in waiting]
-    taken, collisions = _taken(process, coming, taking) if coming else ((), ())
+    collisions = Collisions(process.runner)
+    for one in _taken(process, coming, taking) if coming else ():
+        collisions.look(one)
+        taken.append(one)
+        tell(one)
     if not taking.given:
-        return None
+        return _with(Synced(), taking)
     apart = tuple(one.file for one in found if one.file.compared in ("diverged", "unread"))
     left = {file.session_id for file in (*waiting, *apart)}
     ids = [one.file.session_id for one in found] if only is None else [only]
-    written = _written(process, ids, left, everything=only is None)
-    return Synced((*ahead, *taken), written, tuple(waiting), apart, collisions)
+    done = Synced(
+        sessions=tuple(map(Came.of, taken)),
+        written=_written(process, ids, left, everything=only is None),
+        waiting=tuple(waiting),
+        apart=apart,
+        collisions=tuple(collisions.found()),
+    )
+    return _with(done, taking)
+
+
+def _with(done: Synced, taking: Agreement) -> Synced:
+    changes, warnings = tuple(taking.changes), tuple(taking.warnings)
+    return replace(done, imported=taking.given, changes=changes, warnings=warnings)
 
 
 def _taken(
     process: Process, coming: Sequence[Sequence[Stored]], agrees: Agreement
-) -> tuple[tuple[Taken, ...], tuple[Collision, ...]]:
-    """What the log took over of verified sessions; they are held in memory."""
-    collisions = Collisions(process.runner)
+) -> Iterator[Taken]:
+    """What the log takes over of verified sessions; they are held in memory."""
 
     def lines() -> Iterator[bytes]:
         return (jsonl.line(event) for events in coming for event in events)
 
-    taken: list[Taken] = []
-    where = process.session_folder.path
-    for one in process.transfer.imported(lines, where, agrees=agrees):
-        collisions.look(one)
-        taken.append(one)
-    return tuple(taken), tuple(collisions.found())
+    return process.transfer.imported(lines, process.session_folder.path, agrees=agrees)
 
 
 def _written(

@@ -94,12 +94,20 @@ class Why(Result, frozen=True):
     """Sessions that this one read: what its model was told of, and what it replaces."""
 
 
+class Whys(Result, frozen=True, tag_field="format", tag="why/1"):
+    """Every value that was asked for, of the newest decision first."""
+
+    behind: bool
+    """Whether it may be older than the log, because another process was writing."""
+    values: tuple[Why, ...]
+
+
 def why(
     request: Request,
     what: str,
     field: str | None = None,
-) -> list[tuple[Why, str]]:
-    """Every value that is meant, with the name of its workflow.
+) -> tuple[Whys, tuple[str, ...]]:
+    """Every value that is meant, and the workflow of each.
 
     Args:
         what: a session or record; or a field, among the decisions that are in force.
@@ -107,6 +115,13 @@ def why(
     Raises:
         Refused: nothing matches, or nothing is decided there.
     """
+    found = _meant(request, what, field)
+    behind = bool(request.process.projector.behind)
+    whys = Whys(behind=behind, values=tuple(value for value, _ in found))
+    return whys, tuple(workflow for _, workflow in found)
+
+
+def _meant(request: Request, what: str, field: str | None) -> list[tuple[Why, str]]:
     try:
         at = looking(request, what)
     except UnknownSession:

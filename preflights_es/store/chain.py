@@ -164,6 +164,12 @@ def erased_before(events: Sequence[Stored]) -> int:
     return max((n for n, event in enumerate(events, 1) if event.type == ERASED_TAG), default=0)
 
 
+def erased(events: Sequence[Stored]) -> set[int]:
+    """Versions of the events whose payloads an erasure of their session took."""
+    covered = max(erased_before(events) - 1, 0)
+    return {one.version for one in events[:covered] if one.data is None}
+
+
 def _trouble(event: Stored, first: Stored, expected: int, covered: bool) -> str | None:
     """Why an event cannot stand at its place, whatever stood before it.
 

@@ -36,7 +36,7 @@ def log(tmp_path: Path, database: str, monkeypatch: pytest.MonkeyPatch) -> Itera
 
 
 def test_a_session_is_begun_answered_accepted_and_asked_why(log: Any, tmp_path: Path) -> None:
-    begun = log.start("Add OAuth login")
+    begun = log.start("Add login")
     assert (begun.status, begun.to_do) == ("needs_answers", "answer the question")
     ready = log.answer(begun.session_id, {"auth_strategy": "OAuth"})
     assert (ready.status, ready.can_accept, ready.refused) == ("ready", True, ())
@@ -51,6 +51,22 @@ def test_a_session_is_begun_answered_accepted_and_asked_why(log: Any, tmp_path: 
     assert [value.value for value in log.why("ADR-0001", "Strategy")] == ["OAuth"]
     assert log.replay("last").status == "identical"
     assert len(log.export("last").splitlines()) == done.version
+    trail = log.trail("last")
+    assert [step.version for step in trail] == list(range(1, done.version + 1))
+    assert {step.actor.name for step in trail if step.role == "input"} == {"Ada", "Grace", ""}
+    assert json.loads(bytes(trail[0].data))["intention"] == "Add OAuth login"
+
+
+def test_the_calls_of_a_provider_are_summed_up(tmp_path: Path, database: str) -> None:
+    with preflights_es.open(tmp_path, database=database, provider="sim") as log:
+        log.start("Add OAuth login")
+        (by_provider,) = log.usage("provider").usage
+        assert (by_provider.provider, by_provider.model) == ("sim", None)
+        assert by_provider.calls >= 1
+        assert log.usage(since=2**62).usage == ()
+        many = preflights_es.AsyncPreflights(log)
+        assert asyncio.run(many.usage("provider")).usage == (by_provider,)
+        assert len(asyncio.run(many.trail("last"))) == log.show("last").version
 
 
 def test_what_cannot_be_done_is_an_error_and_records_nothing(log: Any) -> None:

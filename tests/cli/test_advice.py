@@ -100,7 +100,7 @@ def test_whatever_was_typed_the_error_is_json_and_safe(house: Project, typed: st
 
 
 def test_a_program_gets_the_code_and_no_command(house: Project) -> None:
-    log = preflights_es.open(house.folder, database="own.db")
+    log = preflights_es.open(house.folder, database=str(house.folder / "own.db"))
     with log, pytest.raises(errors.UnknownSession) as raised:
         log.show("last")
     assert raised.value.code == "unknown_session"

@@ -374,8 +374,12 @@ def test_a_file_that_is_tampered_with_is_not_overwritten(house: Project, decided
 def test_erasing_covers_the_file_and_says_what_git_keeps(house: Project, decided: str) -> None:
     done = house.call("admin", "erase", decided, "--yes")
     assert done.code == 0
-    assert f"Erased {SESSIONS}/{decided[-12:]}.jsonl" in done.out
-    assert "git filter-repo --invert-paths --path" in done.out
+    path = f"{SESSIONS}/{decided[-12:]}.jsonl"
+    assert done.err == (
+        f"warning: {path} is erased, and git's history keeps its text: commit it, so that your "
+        f"team's clones erase it too. `git filter-repo --invert-paths --path {path}` purges the "
+        "history, and every clone is made anew then\n"
+    )
     content = session_file(house, decided).read_text()
     assert "OAuth" not in content
     assert content == house.call("admin", "export", decided).out

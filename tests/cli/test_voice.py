@@ -83,7 +83,8 @@ def test_hints_can_be_left_out_and_details_be_asked_for(house: Project) -> None:
     assert "Answer with:" not in quiet.out
     assert "Which authentication approach?" in quiet.out
     detailed = house.call("show", "-v")
-    assert detailed.err == f"project house, log {house.log}\n"
+    own = house.home / ".config" / "preflights" / "settings.toml"
+    assert detailed.err == f"project house, log {house.log}\nsettings from {own}\n"
     (house.folder / "preflights.toml").write_text("")
     assert "settings from " in house.call("show", "-v").err
 

@@ -41,20 +41,21 @@ class Intention(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     note: str
 
 
-def _intentions() -> list[Intention]:
+def intentions() -> list[Intention]:
+    """Every line, in the order of the file."""
     lines = (HERE / "intentions.jsonl").read_bytes().splitlines()
     return [msgspec.json.decode(line, type=Intention) for line in lines]
 
 
 def test_ids_and_texts_are_unique() -> None:
-    found = _intentions()
+    found = intentions()
     assert [one.id for one in found] == [f"i{number:03}" for number in range(1, len(found) + 1)]
     texts = Counter(" ".join(one.text.casefold().split()) for one in found)
     assert [text for text, count in texts.items() if count > 1 or not text] == []
 
 
 def test_labels_agree_with_each_other() -> None:
-    for one in _intentions():
+    for one in intentions():
         assert {*one.topics, *one.stated} <= TOPICS, one.id
         assert len(set(one.topics)) == len(one.topics), one.id
         assert one.expect not in one.also, one.id
@@ -70,7 +71,7 @@ def test_labels_agree_with_each_other() -> None:
 
 
 def test_every_class_language_and_topic_is_there() -> None:
-    found = _intentions()
+    found = intentions()
     assert len(found) >= 360
     share = Counter(one.expect for one in found)
     assert all(share[kind] >= len(found) * least for kind, least in _LEAST.items()), share
@@ -79,7 +80,7 @@ def test_every_class_language_and_topic_is_there() -> None:
 
 def test_the_held_out_fifth_follows_from_the_ids() -> None:
     held_out = (HERE / "held_out.txt").read_text(encoding="utf-8").split()
-    assert held_out == [one.id for one in _intentions() if _digest(one.id) % 5 == 0]
+    assert held_out == [one.id for one in intentions() if _digest(one.id) % 5 == 0]
 
 
 def _digest(text: str) -> int:

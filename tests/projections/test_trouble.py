@@ -45,8 +45,8 @@ def failing(rows: Callable[[Read], tuple[Row, ...]]) -> tuple[Projection, ...]:
     def said(read: Read) -> tuple[Row, ...]:
         return rows(read) if read.head.session_id == BAD else DECISIONS.rows(read)
 
-    sessions, _, usage = projections()
-    return (sessions, replace(DECISIONS, rows=said), usage)
+    _, sessions, usage = projections()
+    return (replace(DECISIONS, rows=said), sessions, usage)
 
 
 def _raises(_read: Read) -> tuple[Row, ...]:

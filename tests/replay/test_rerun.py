@@ -34,7 +34,7 @@ from preflights_es.replay.recording import recording
 from preflights_es.replay.report import Rerun
 from preflights_es.replay.simulate import simulate
 from preflights_es.runtime.registry import WORKFLOWS
-from preflights_es.services import own_providers, replays
+from preflights_es.services import own_providers, replays, reruns
 from preflights_es.workflows.clarification import WORKFLOW
 from tests import strategies, toy
 from tests.fixed import NOON
@@ -56,7 +56,7 @@ def drifted(stored: Any, workflow: Workflow[Any] = WORKFLOW) -> Rerun:
 
 def resimulated(stored: list[Stored], seed: int | None = None, faults: str | None = None) -> Rerun:
     found = recording(WORKFLOWS, stored)
-    return asyncio.run(simulate(found, replays.own_code(), replays.simulating(seed, faults)))[0]
+    return asyncio.run(simulate(found, replays.own_code(), reruns.simulating(seed, faults)))[0]
 
 
 def is_the_same(found: Rerun) -> bool:
@@ -270,7 +270,7 @@ def test_what_the_rules_led_they_lead_again_unless_a_seed_is_given() -> None:
 def test_two_simulations_are_the_same_to_the_last_id() -> None:
     recorded = recording(WORKFLOWS, Led(real()).answer().stored)
     runs = [
-        asyncio.run(simulate(recorded, replays.own_code(), replays.simulating(7)))[1]
+        asyncio.run(simulate(recorded, replays.own_code(), reruns.simulating(7)))[1]
         for _ in range(2)
     ]
     assert runs[0].stored == runs[1].stored

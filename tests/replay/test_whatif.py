@@ -32,7 +32,7 @@ from preflights_es.replay.whatif import LiveNeeded, what_if
 from preflights_es.replay.whatif_plan import Misused, Otherwise
 from preflights_es.runtime.performer import PROGRAM
 from preflights_es.runtime.registry import WORKFLOWS
-from preflights_es.services import own_providers, replays
+from preflights_es.services import own_providers, replays, reruns
 from preflights_es.store import jsonl
 from preflights_es.store.chain import verified
 from preflights_es.workflows.clarification.events import AnswersGiven
@@ -336,15 +336,15 @@ def test_no_more_calls_are_made_than_were_announced() -> None:
 def test_prompts_are_named_by_version_or_whole() -> None:
     workflow = WORKFLOWS["clarification"]
     for version in ("v2", "clarify.v2"):
-        assert replays.prompts_named(workflow, [("clarify", version)]) == (
+        assert reruns.prompts_named(workflow, [("clarify", version)]) == (
             ("clarify", "clarify.v2"),
         )
     with pytest.raises(SettingsError, match="expected one of clarify, decide"):
-        replays.prompts_named(workflow, [("x", "v1")])
+        reruns.prompts_named(workflow, [("x", "v1")])
     with pytest.raises(SettingsError, match=r"expected one of clarify\.v1, clarify\.v2"):
-        replays.prompts_named(workflow, [("clarify", "v3")])
+        reruns.prompts_named(workflow, [("clarify", "v3")])
     with pytest.raises(SettingsError, match="it has none"):
-        replays.prompts_named(toy.WORKFLOW, [("x", "v1")])
+        reruns.prompts_named(toy.WORKFLOW, [("x", "v1")])
 
 
 @pytest.mark.parametrize("name", WORKFLOWS)

@@ -10,6 +10,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import msgspec
+from alembic.script import ScriptDirectory
 from sqlalchemy import BigInteger, Float, LargeBinary, Text
 from sqlalchemy import Column as CoreColumn
 from sqlalchemy import String as CoreString
@@ -33,7 +34,7 @@ def statements() -> str:
     """The file of statements, as Core compiles them today: one a line."""
     dialect = sqlite.dialect()
     made = {
-        "schema": tables.SCHEMA,
+        "schema": ScriptDirectory.from_config(migrate.config()).get_current_head(),
         "tables": {
             str(name): [_column(column) for column in table.c]
             for name, table in tables.metadata.tables.items()

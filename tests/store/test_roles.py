@@ -16,7 +16,7 @@ from preflights_es.core.errors import StoreUnavailable
 from preflights_es.replay.replayer import Replayer
 from preflights_es.runtime.registry import WORKFLOWS
 from preflights_es.services.clarification.clarifications import clarifications_of
-from preflights_es.store import tables
+from preflights_es.store import frozen, tables
 from preflights_es.store.sql import SqlStore
 from preflights_es.workflows.clarification import WORKFLOW
 from tests.cli.program import Project
@@ -176,7 +176,7 @@ def test_a_reader_writes_to_no_table(roles: Roles, table: str, verb: str) -> Non
 def test_a_reader_reads_and_is_told_in_one_line_that_it_may_not_write(roles: Roles) -> None:
     with closing(at(roles.url("reader"))) as store:
         assert len(store.read(session_id(1))) == 2
-        assert store.schema() == tables.SCHEMA
+        assert store.schema() == frozen.schema()
         store.check()
         with pytest.raises(StoreUnavailable, match="may not") as caught:
             opened(store, 3)

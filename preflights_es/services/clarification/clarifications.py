@@ -10,6 +10,7 @@ from preflights_es.core.artifacts import Related
 from preflights_es.core.errors import PreflightsError, Refused
 from preflights_es.core.lead import Setup
 from preflights_es.core.source import Source
+from preflights_es.core.views import Language
 from preflights_es.runtime.finder import RECENT
 from preflights_es.runtime.runner import Handle, Proposed, Step
 from preflights_es.services.acceptance import Acceptances
@@ -25,7 +26,12 @@ from preflights_es.workflows.clarification.events import (
 )
 from preflights_es.workflows.clarification.quotes import words
 from preflights_es.workflows.clarification.state import State, accepted, is_due
-from preflights_es.workflows.clarification.values import HeuristicsConfig, LLMContext, Mark
+from preflights_es.workflows.clarification.values import (
+    Heuristics,
+    HeuristicsConfig,
+    LLMContext,
+    Mark,
+)
 
 ONLY: Final = "only clarifications can be accepted"
 KNOWN_MAX: Final = 20  # accepted decisions that a model is told of
@@ -45,17 +51,23 @@ class Clarifications(Acceptances):
         self,
         intention: str,
         setup: Setup,
-        heuristics: HeuristicsConfig,
+        heuristics: Heuristics | HeuristicsConfig,
         *,
+        language: Language | None = None,
         context: LLMContext | None = None,
         mark: Mark = "",
         supersedes: str | None = None,
     ) -> Step:
         """Begin a session.
 
+        Args:
+            heuristics: what the settings come to, or tables alone.
+            language: of the questions; None where the intention shows it.
+
         Raises:
             Refused: the intention cannot be recorded, or what it supersedes cannot be superseded.
         """
+        chosen = heuristics if isinstance(heuristics, Heuristics) else Heuristics(heuristics)
         former = self.resolved(supersedes) if supersedes else ""
 
         def is_same(before: IntentionDeclared) -> bool:
@@ -66,7 +78,13 @@ class Clarifications(Acceptances):
             read = {"known": self._known(setup), "supersedes_source": _source(old) if old else None}
             return {"supersedes": related, **read, **given}
 
-        given = {"heuristics": heuristics, "context": context}
+        given = {
+            "heuristics": chosen.tables,
+            "pack": chosen.pack,
+            "inlined": chosen.inlined,
+            "language": language if chosen.pack else None,
+            "context": context,
+        }
         said = {"intention": intention, "mark": mark}
         return self.opened(
             *(clarification.WORKFLOW, IntentionDeclared, said, setup),

@@ -7,6 +7,7 @@ from typing import Any, Final
 from preflights_es.core.artifacts import Related
 from preflights_es.core.events import Actor, Decision
 from preflights_es.core.questions import AnswerRefusal
+from preflights_es.core.views import Language
 from preflights_es.runtime.runner import Handle
 from preflights_es.services.results import Result, Session, answer_refused
 from preflights_es.workflows.clarification.events import ChangeRefused
@@ -14,9 +15,10 @@ from preflights_es.workflows.clarification.values import (
     OTHER_OPTION,
     DecisionPatch,
     Hint,
+    Named,
     Provenance,
 )
-from preflights_es.workflows.clarification.views import ClarificationView
+from preflights_es.workflows.clarification.views import ClarificationView, StatedValue
 
 REFUSED: Final = {
     "unknown_question": "is no question of this session",
@@ -68,6 +70,10 @@ class Clarification(Session, frozen=True, kw_only=True):
     progress: float
     patch: DecisionPatch | None
     provenance: tuple[Value, ...]
+    stated: tuple[StatedValue, ...]
+    topics: tuple[str, ...]
+    replaced: tuple[Named, ...]
+    language: Language | None
     kind: str
     uid: str
     number: int | None

@@ -49,8 +49,10 @@ def start(
     request.finish_pending()
     request.notice_name()
     setup = request.setup(WORKFLOW, strict=strict)
-    settings = request.process.settings.of(WORKFLOW)
-    step = own.open(text, setup, settings, mark=mark, supersedes=supersedes)
+    settings = request.process.settings
+    language = settings.language if settings.is_language_said else None
+    tables = settings.of(WORKFLOW)
+    step = own.open(text, setup, tables, language=language, mark=mark, supersedes=supersedes)
     if answers:
         step = own.answer(step.handle, answers)
     is_refused = any(isinstance(one, Refusal) for one in step.decisions)

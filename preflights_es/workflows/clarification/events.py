@@ -21,13 +21,15 @@ from preflights_es.core.questions import AnswerRefusal, Answers, Refusal
 from preflights_es.core.session import Upcaster
 from preflights_es.core.source import Source as SessionSource
 from preflights_es.core.text import INTENTION_MAX
-from preflights_es.core.views import Question
+from preflights_es.core.views import Language, Question
 from preflights_es.workflows.clarification.values import (
     DecisionPatch,
     Field,
     HeuristicsConfig,
     LLMContext,
     Mark,
+    Named,
+    PackRef,
     Source,
 )
 
@@ -69,6 +71,12 @@ class IntentionDeclared(Input, frozen=True):
     """Kinds of secrets that were taken out before recording, one a replacement."""
     supersedes_source: SessionSource | None = None
     """The session that `supersedes` was read from; None in logs from before it was recorded."""
+    pack: PackRef | None = None
+    """The topics; `heuristics` are then only the team's own tables. None for the reference."""
+    inlined: str = ""
+    """The pack's text, where it is a file of the team."""
+    language: Language | None = None
+    """As a person or a setting said it; None where the intention shows it."""
 
 
 class AnswersGiven(Answers, frozen=True):
@@ -132,6 +140,22 @@ class CategoryDetected(Decision, frozen=True):
     tag: ClassVar[str] = "clarification.category_detected.v1"
     category: str
     keyword: str
+
+
+class TopicsFound(Decision, frozen=True):
+    """What the intention is about, by the session's pack."""
+
+    tag: ClassVar[str] = "clarification.topics_found.v1"
+    kind: Literal["choice", "stated", "none", "open"]
+    """`stated` has nothing open; `none` is no decision; `open` is covered by no topic."""
+    language: Language
+    """Of questions, options and titles."""
+    topics: tuple[str, ...] = ()
+    """Those left open, the one to ask about first."""
+    stated: tuple[Named, ...] = ()
+    replaced: tuple[Named, ...] = ()
+    between: tuple[str, ...] = ()
+    """The values between which the first question is; empty for the pack's options."""
 
 
 class QuestionSuggested(Decision, frozen=True):
@@ -239,6 +263,7 @@ EVENTS: tuple[type[Event], ...] = (
     DecisionRenumbered,
     ReferenceRenumbered,
     CategoryDetected,
+    TopicsFound,
     QuestionSuggested,
     QuestionAsked,
     AnswerAccepted,
@@ -259,12 +284,15 @@ EVENTS: tuple[type[Event], ...] = (
 
 
 def declared_v2(old: dict[str, Any]) -> dict[str, Any]:
-    """An intention recorded before the fields for what was read of other sessions."""
+    """An intention recorded before there were packs of topics, and sources of what was read."""
     known = old.get("known", [])
-    if "supersedes_source" in old or any("source" in one for one in known):
-        raise ValueError("a field that came later: a source")
+    if found := {"supersedes_source", "pack", "inlined", "language"} & old.keys():
+        raise ValueError(f"a field that came later: {min(found)!r}")
+    if any("source" in one for one in known):
+        raise ValueError("a field that came later: 'source'")
     told = [{**one, "source": None} for one in known]
-    return {**old, "known": told, "supersedes_source": None}
+    later = {"supersedes_source": None, "pack": None, "inlined": "", "language": None}
+    return {**old, "known": told, **later}
 
 
 def acknowledged_v2(old: dict[str, Any]) -> dict[str, Any]:

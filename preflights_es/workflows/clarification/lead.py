@@ -61,7 +61,8 @@ def _surroundings(state: State) -> str:
     lines += [f"* {c.name}: {_names(c)}" for c in _menu(config)]
     lines.append(f"* {OTHER}: {config.description.name}")
     found = state.found
-    if found is not None and found[1].source != "suggested":
+    is_covered = state.topics is None or found is None or found[0].name != OTHER
+    if found is not None and found[1].source != "suggested" and is_covered:
         detected = found[1].source == "detected"
         how = "named by the intention" if detected else f"chosen by {_chooser(state)}"
         lines += ["", f"Category: {found[0].name} ({how})"]

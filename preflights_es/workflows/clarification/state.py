@@ -32,15 +32,18 @@ from preflights_es.workflows.clarification.events import (
     QuestionAsked,
     QuestionSuggested,
     ReferenceRenumbered,
+    TopicsFound,
 )
 from preflights_es.workflows.clarification.rules import CategoryMatch, Resolved, category_given
 from preflights_es.workflows.clarification.values import (
     COMPANION,
+    OTHER,
     Answer,
     Category,
     DecisionPatch,
     HeuristicsConfig,
     Mark,
+    PackRef,
     Provenance,
     SessionSnapshot,
 )
@@ -78,8 +81,13 @@ class State(msgspec.Struct, frozen=True, gc=False):
     known: tuple[Known, ...] = ()
     framed: QuestionSuggested | None = None
     """The model's category and question, while its category holds."""
+    pack: PackRef | None = None
+    """The topics that the session began with; None for the reference."""
+    inlined: str = ""
+    topics: TopicsFound | None = None
+    """What the intention is about, by the pack."""
     detected: str = ""
-    """The category that a word of the intention named, as it was decided then."""
+    """The category that a word of the intention or its topic named, as it was decided then."""
     found: CategoryMatch | None = None
     """The category, and how it became known: what the rest gives, since everything asks for it."""
     answers: dict[str, Answer] = {}
@@ -130,6 +138,8 @@ def _categorized(state: State) -> State:
 def _category(state: State, answers: dict[str, Answer], detected: str) -> CategoryMatch | None:
     config, framed = state.heuristics, state.framed
     by_keyword = config.named(detected) if detected else None
+    if detected == OTHER and by_keyword is None:
+        by_keyword = config.other()
     found = category_given(config, answers, by_keyword)
     if framed is None or (found and found[1].source != "detected" and not _frames(framed, found)):
         return found
@@ -180,6 +190,8 @@ def _after_intention(state: State, new: IntentionDeclared) -> State:
         redacted=state.redacted.plus(*new.redacted),
         led=completion_step.opened(new.setup),
         known=new.known,
+        pack=new.pack,
+        inlined=new.inlined,
     )
 
 
@@ -205,6 +217,23 @@ def _after_category(state: State, event: CategoryDetected) -> State:
     provenance = _filed(state.provenance, found)
     category = _category(state, state.answers, name)
     return replace(state, detected=name, provenance=provenance, found=category)
+
+
+def _after_topics(state: State, event: TopicsFound) -> State:
+    from preflights_es.workflows.clarification.pack import asked_topic, loaded, narrowed, tables
+
+    if state.pack is None:
+        return state
+    config = tables(state.pack, state.inlined, event.language, state.heuristics)
+    topic = asked_topic(loaded(state.pack, state.inlined), event)
+    after = replace(state, topics=event)
+    if topic is None or config.named(topic.category) is None:
+        name = OTHER if event.kind != "none" else ""
+        return _categorized(replace(after, heuristics=config, detected=name))
+    named = replace(after, heuristics=narrowed(config, topic, event), detected=topic.category)
+    key = config.category.id
+    found = Provenance(key, "Category", topic.category, "detected", state.actor.kind)
+    return _categorized(replace(named, provenance=_filed(state.provenance, found)))
 
 
 def _after_question(state: State, event: QuestionAsked) -> State:
@@ -358,6 +387,7 @@ _AFTER: Final[Mapping[type[Event], Callable[[State, Any], State]]] = {
     AnswersRevised: _after_answers,
     ArtifactWritten: _after_writing,
     CategoryDetected: _after_category,
+    TopicsFound: _after_topics,
     QuestionAsked: _after_question,
     QuestionSuggested: _after_suggestion,
     AnswerAccepted: _after_answer,

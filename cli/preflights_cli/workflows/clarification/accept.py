@@ -10,6 +10,7 @@ from preflights_cli.workflows.clarification.start import mark_of
 from preflights_es.services import sessions
 from preflights_es.services.clarification.sessions import accept
 from preflights_es.services.request import Request
+from preflights_es.workflows.clarification import WORKFLOW
 
 
 @click.command()
@@ -42,6 +43,13 @@ def accept_command(
       preflights accept 3f9a12c4 --by "Ada Lovelace" --expect 6
     """
     mark = mark_of(local=local, adr=adr)
-    if mark:  # of clarifications alone
+    if mark:
+        _check(app, session, mark)
         return said(voice, accept(app, session, by=by, mark=mark, expect=expect))
     return said(voice, sessions.accept(app, session, by=by, expect=expect))
+
+
+def _check(app: Request, session: str, mark: str) -> None:
+    if app.sessions.load(session).workflow.name != WORKFLOW.name:
+        message = f"--{mark} is about a clarification: leave it out"
+        raise click.UsageError(message)

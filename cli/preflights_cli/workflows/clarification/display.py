@@ -13,6 +13,7 @@ from preflights_es.services.clarification.results import Clarification, Value
 from preflights_es.services.results import Session
 from preflights_es.workflows.clarification.rules import chose_other
 from preflights_es.workflows.clarification.values import COMPANION, OTHER, HeuristicsConfig
+from preflights_es.workflows.clarification.views import ClarificationView
 
 CATEGORY_KEY: Final = HeuristicsConfig().category.id
 
@@ -23,6 +24,7 @@ ADVICE = {
 }
 SOURCES = {
     "detected": "named by the intention",
+    "stated": "stated in the intention",
     "chosen": "chosen",
     "custom": "in own words",
     "typed": "in own words",
@@ -49,6 +51,25 @@ def describe(voice: Voice, session: Session) -> None:
         voice.say(f"  superseded by {by.uid[-SHORT:]}: {shown(one_line(by.title))}")
 
 
+def tell_found(voice: Voice, session: Session) -> None:
+    """Say what the intention states, and its further topics: nothing of it is asked again."""
+    found, id_ = session.view, short(session.session_id)
+    assert isinstance(found, ClarificationView), "the caller checked the workflow"
+    taken = {one.key for one in found.provenance if one.source == "stated"}
+    others = []
+    for one in found.stated:
+        said = shown(f"{one.category} {one.field}: {one.value}")
+        if one.key in taken:
+            change = f"`preflights revise {id_} {one.key}=...` changes it."
+            voice.hint(f"Stated in the intention: {said}. {change}")
+        else:
+            others.append(said)
+    if others:
+        voice.hint(f"Also stated: {', '.join(others)}. `preflights start` records each.")
+    if further := [topic for topic in found.topics if topic != found.topic]:
+        voice.hint(f"Also found: {shown(', '.join(further))}. `preflights start` each.")
+
+
 def hint(session: Session) -> str:
     """What may come next."""
     id_, by = short(session.session_id), own(session).superseded_by
@@ -72,7 +93,7 @@ def values(provenance: tuple[Value, ...]) -> list[str]:
 
 
 def _by(one: Value) -> str:
-    if one.source in ("detected", "suggested"):
+    if one.source in ("detected", "stated", "suggested"):
         return ""  # the source says who
     return f", by {_KINDS[one.by]}"
 

@@ -7,8 +7,18 @@ from collections.abc import Mapping
 import click
 
 from preflights_cli import answer_options, dialogue
-from preflights_cli.common import Voice, by_option, given, is_terminal, key_option, led, recording
+from preflights_cli.common import (
+    Voice,
+    by_option,
+    given,
+    is_terminal,
+    key_option,
+    language_option,
+    led,
+    recording,
+)
 from preflights_cli.rendering import said
+from preflights_cli.workflows.clarification import display
 from preflights_es.services import sessions
 from preflights_es.services.clarification.sessions import start
 from preflights_es.services.request import Request
@@ -53,6 +63,7 @@ def _refuse_own(flags: Mapping[str, bool], supersedes: str | None) -> None:
 @click.option(
     "--strict", is_flag=True, help="If the model fails, wait; do not go on with the rules."
 )
+@language_option
 @key_option
 @led
 @recording
@@ -105,6 +116,8 @@ def start_command(
             accepts=accepting and not asks,
             by=by,
         )
+        if not found.is_recalled:
+            display.tell_found(voice, found)
     return (
         dialogue.run(app, voice, found, accepting=accepting, by=by) if asks else said(voice, found)
     )
