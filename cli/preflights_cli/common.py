@@ -33,6 +33,8 @@ _OBEYED: Final = late_pattern(f"[\x7f-\x9f\u2028\u2029\ufeff\u202a-\u202e\u2066-
 
 DETAILS: Final = ("document_finished", "document_left")
 """Notices that most do not want to read."""
+REMARKS: Final = ("sessions_kept",)
+"""Notices that warn of nothing; `-q` leaves them out."""
 PAGE: Final = 65_536  # bytes of a long list that are written at once
 
 
@@ -58,6 +60,11 @@ class Voice:
         """Something to know, on stderr."""
         click.echo(f"warning: {shown(text)}", err=True)
 
+    def remark(self, text: str) -> None:
+        """Something to know once, on stderr; `-q` leaves it out."""
+        if not self.quiet:
+            click.echo(shown(text), err=True)
+
     def detail(self, text: str) -> None:
         """More than most want to know: with `-v`, on stderr."""
         if self.verbose:
@@ -66,6 +73,7 @@ class Voice:
     def notice(self, notice: Notice) -> None:
         """What a service has to say besides its result."""
         say = self.detail if notice.code in DETAILS else self.warn
+        say = self.remark if notice.code in REMARKS else say
         say(advised(notice.text, notice.code, notice.fields))
 
     def json(self, value: Any) -> None:

@@ -57,6 +57,13 @@ class SessionFolder:
             raise Unreadable(f"it has more than {FILES_MAX:,} files")
         return found
 
+    def stamp(self) -> int:
+        """Another number when a file of the folder was added, removed or replaced."""
+        try:
+            return (self._root / self._folder / FOLDER).stat().st_mtime_ns
+        except OSError:
+            return 0
+
     @contextlib.contextmanager
     def reading(self) -> Iterator[atomic_file.Folder | None]:
         """The folder, for reading many of its files; None where there is none to be read."""

@@ -31,7 +31,7 @@ class SessionFiles:
     def keep(self, session_id: str, *, over: bool = False) -> bool:
         """Write a session as it stands in the log; whether its file changed.
 
-        A file that goes on otherwise, or is none of ours, stays.
+        A file that holds other events, or cannot be read, stays as it is.
 
         Args:
             over: writes over any file, since what it holds was erased.

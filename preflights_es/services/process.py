@@ -81,6 +81,7 @@ class Process:
         self._reads = reads
         self._took_over = False
         self._given_back = ExitStack()
+        self._file_log: tuple[int, FileLog] | None = None
 
     # 1. The log ------------------------------------------------------------------------------
 
@@ -127,12 +128,24 @@ class Process:
         """The loop."""
         return Runner(self.store, WORKFLOWS, clock_ids.now, clock_ids.new_id, _sleep)
 
-    @made_once
+    @property
     def file_log(self) -> FileLog:
-        """What session files say more than the log."""
+        """What session files say more than the log; looked at again when their folder changed."""
         from preflights_es.services.file_log import FileLog
 
-        return FileLog(self)
+        stamp = self.session_folder.stamp()
+        with self.lock:
+            if self._file_log is None or self._file_log[0] != stamp:
+                self.forget_files()
+                self._file_log = stamp, FileLog(self)
+            return self._file_log[1]
+
+    def forget_files(self) -> None:
+        """Look at session files again: the log took some over."""
+        with self.lock:
+            if self._file_log is not None:
+                self._given_back.callback(self._file_log[1].close)  # a thread may be reading it
+                self._file_log = None
 
     def log_id(self) -> str:
         """What the log calls itself."""
@@ -251,8 +264,7 @@ class Process:
 
     def close(self) -> None:
         """Give the log back, if it was opened."""
-        if "file_log" in self.__dict__:
-            self.file_log.close()
+        self.forget_files()
         self._given_back.close()
         if "store" in self.__dict__:
             self.store.close()

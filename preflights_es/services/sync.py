@@ -74,6 +74,7 @@ def synced(
         tell(one)
     if not taking.given:
         return _with(Synced(), taking)
+    process.forget_files()
     apart = tuple(one.file for one in found if one.file.compared in ("diverged", "unread"))
     left = {file.session_id for file in (*waiting, *apart)}
     ids = [one.file.session_id for one in found] if only is None else [only]

@@ -8,7 +8,7 @@ from tests.cli.program import Project
 
 SESSIONS = Path("docs", "decisions", ".sessions")
 FIRST = (
-    "warning: Sessions are kept beside the records, for your team: docs/decisions/.sessions. "
+    "Sessions are kept beside the records, for your team: docs/decisions/.sessions. "
     "`[records] sessions = false` turns it off.\n"
 )
 """What the first session file of a folder says."""
