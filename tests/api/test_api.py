@@ -54,7 +54,7 @@ def test_a_session_is_begun_answered_accepted_and_asked_why(log: Any, tmp_path: 
     trail = log.trail("last")
     assert [step.version for step in trail] == list(range(1, done.version + 1))
     assert {step.actor.name for step in trail if step.role == "input"} == {"Ada", "Grace", ""}
-    assert json.loads(bytes(trail[0].data))["intention"] == "Add OAuth login"
+    assert json.loads(bytes(trail[0].data))["intention"] == "Add login"
 
 
 def test_the_calls_of_a_provider_are_summed_up(tmp_path: Path, database: str) -> None:

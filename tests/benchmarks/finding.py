@@ -13,7 +13,7 @@ ALLOWED_S: Final = 0.0002  # CPU seconds of an intention of 1 KB
 TIMES: Final = 20
 ROUNDS: Final = 25
 INTENTION: Final = """\
-Since we split the shop, nobody can say where an order got lost. Yesterday a customer wrote that
+Since we split the shop, we cannot say where an order got lost. Yesterday a customer wrote that
 her parcel never arrived. It took two of us the whole morning to find out that the address service
 had returned an empty body, that the order service had swallowed it, and that no mail was sent.
 

@@ -49,7 +49,7 @@ def intentions() -> list[Intention]:
 
 def test_ids_and_texts_are_unique() -> None:
     found = intentions()
-    assert [one.id for one in found] == [f"i{number:03}" for number in range(1, len(found) + 1)]
+    assert [one.id for one in found] == sorted({one.id for one in found})
     texts = Counter(" ".join(one.text.casefold().split()) for one in found)
     assert [text for text, count in texts.items() if count > 1 or not text] == []
 
@@ -80,7 +80,8 @@ def test_every_class_language_and_topic_is_there() -> None:
 
 def test_the_held_out_fifth_follows_from_the_ids() -> None:
     held_out = (HERE / "held_out.txt").read_text(encoding="utf-8").split()
-    assert held_out == [one.id for one in intentions() if _digest(one.id) % 5 == 0]
+    fresh = [one.id for one in intentions() if one.id[0] in "np"]  # no earlier look was taken
+    assert held_out == [one for one in fresh if _digest(one) % 5 == 0]
 
 
 def _digest(text: str) -> int:
