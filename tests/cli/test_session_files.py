@@ -11,6 +11,8 @@ from typing import Final
 
 import pytest
 
+from preflights_es.bootstrap import opened_process
+from preflights_es.services.session_files import waiting
 from tests.cli.clones import FIRST, SESSIONS, cloned, committed, pulled, session_file
 from tests.cli.program import Project, Result
 
@@ -411,6 +413,10 @@ def test_a_colleague_s_erasure_waits_for_consent(
     committed(clone)
     pulled(house, clone)
     assert "is erased; `preflights sync --erase` takes it over" in house.call("show", decided).err
+    process = opened_process(house.folder).process
+    (file,) = waiting(process)
+    process.close()
+    assert (file.session_id, file.is_erased, file.version) == (decided, True, LINES + 2)
     done = house.call("sync", "--yes", "--json").json
     assert [one["session_id"] for one in done["waiting"]] == [decided]
     assert house.show(decided)["status"] == "accepted"
