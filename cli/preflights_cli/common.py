@@ -16,7 +16,7 @@ import click
 from preflights_cli.advice import advised
 from preflights_cli.main import EXIT_INTERRUPTED
 from preflights_es import bootstrap as composition
-from preflights_es.core.errors import StoreUnavailable
+from preflights_es.core.errors import Refused, StoreUnavailable, UnknownSession
 from preflights_es.core.ids import short
 from preflights_es.core.json import encoded
 from preflights_es.core.late_pattern import late_pattern
@@ -37,6 +37,8 @@ _OBEYED: Final = late_pattern(f"[\x7f-\x9f\u2028\u2029\ufeff\u202a-\u202e\u2066-
 DETAILS: Final = ("document_finished", "document_left")
 """Notices that most do not want to read."""
 WAITING_MAX: Final = 70  # characters of the line that is shown while a model is at work
+REMARKS: Final = ("sessions_kept",)
+"""Notices that warn of nothing; `-q` leaves them out."""
 PAGE: Final = 65_536  # bytes of a long list that are written at once
 
 
@@ -62,6 +64,11 @@ class Voice:
         """Something to know, on stderr."""
         click.echo(f"warning: {shown(text)}", err=True)
 
+    def remark(self, text: str) -> None:
+        """Something to know once, on stderr; `-q` leaves it out."""
+        if not self.quiet:
+            click.echo(shown(text), err=True)
+
     def detail(self, text: str) -> None:
         """More than most want to know: with `-v`, on stderr."""
         if self.verbose:
@@ -76,6 +83,7 @@ class Voice:
     def notice(self, notice: Notice) -> None:
         """What a service has to say besides its result."""
         say = self.detail if notice.code in DETAILS else self.warn
+        say = self.remark if notice.code in REMARKS else say
         say(advised(notice.text, notice.code, notice.fields))
 
     def json(self, value: Any) -> None:
@@ -221,9 +229,11 @@ def reading(command: Callable[P, R]) -> Callable[..., R]:
     return _opening(command, reads=True)
 
 
-def reading_where(*flags: str) -> Callable[[Callable[P, R]], Callable[..., R]]:
-    """As `common`; with one of these flags, as `reading`."""
-    return lambda command: _opening(command, reads_where=flags)
+def reading_where(
+    *flags: str, creates: bool = False
+) -> Callable[[Callable[P, R]], Callable[..., R]]:
+    """As `common`, or `recording` where it creates; with one of these flags, as `reading`."""
+    return lambda command: _opening(command, creates=creates, reads_where=flags)
 
 
 def _opening(
@@ -253,7 +263,8 @@ def _opening(
         asked = Options(**{n: options.pop(n) for n in PROVIDER_OPTIONS if n in options})
         language, key = options.pop("language", None), options.pop("key", None)
         looks = reads or any(options[flag] for flag in reads_where)
-        with opened(voice, database, asked, language, key or "", creates, looks) as app:
+        makes = creates and not looks
+        with opened(voice, database, asked, language, key or "", makes, looks) as app:
             try:
                 return command(*args, app=app, voice=voice, **options)  # type: ignore[arg-type]  # P lacks them
             except KeyboardInterrupt:
@@ -261,6 +272,9 @@ def _opening(
                     raise
                 say_saved(app.asking_for)
                 ctx.exit(EXIT_INTERRUPTED)
+            except UnknownSession as unknown:
+                _refuse_filed(app, unknown)
+                raise
 
     return wrapped
 
@@ -269,6 +283,20 @@ def say_saved(session_id: str) -> None:
     """Where a person leaves: what was said is recorded, and how to go on."""
     id_ = short(session_id)
     click.echo(f"\nSaved. Go on with: preflights resume {id_}", err=True)
+
+
+def _refuse_filed(app: Request, unknown: UnknownSession) -> None:
+    """Say where a session lies that is in no log.
+
+    Raises:
+        Refused: only a session file has it.
+    """
+    try:
+        app.holding(unknown.typed)
+    except UnknownSession:
+        return
+    message = f"only a session file has {unknown.typed}"
+    raise Refused(message, code="only_in_file", typed=unknown.typed) from unknown
 
 
 @contextlib.contextmanager

@@ -112,9 +112,10 @@ def _standing(decided: DecisionRow) -> str:
 
 
 def _record(decided: DecisionRow) -> str:
+    record = "task" if decided.kind == "task" else ""
     if decided.number is not None:
-        return f"ADR-{decided.number:04}"
-    return "task" if decided.kind == "task" else ""
+        record = f"ADR-{decided.number:04}"
+    return f"{record} (file)".lstrip() if decided.file else record
 
 
 def _by(decided: DecisionRow) -> str:

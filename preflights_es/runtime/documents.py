@@ -27,6 +27,7 @@ from preflights_es.core.opaque import refuse_missing
 from preflights_es.core.ports import Stored
 from preflights_es.runtime.performer import PROGRAM
 from preflights_es.runtime.runner import Handle, Runner, Step
+from preflights_es.runtime.session_files import SessionFiles
 from preflights_es.store.chain import verified
 from preflights_es.system.bounded_read import Unreadable
 
@@ -44,10 +45,20 @@ class Rebuilt(msgspec.Struct, frozen=True):
 class Documents:
     """The performer of `ArtifactDue`, below one root and inside the configured folders."""
 
-    def __init__(self, runner: Runner, root: Path, folders: tuple[str, ...]) -> None:
+    def __init__(
+        self,
+        runner: Runner,
+        root: Path,
+        folders: tuple[str, ...],
+        sessions: SessionFiles | None = None,
+    ) -> None:
+        """Args:
+        sessions: writes a session beside the record that it wrote; None where none are kept.
+        """
         self._runner = runner
         self.root = root
         self._folders = folders
+        self._sessions = sessions
 
     def check_folders(self, *, writes: bool = False) -> None:
         """Refuse a folder before anything is recorded.
@@ -81,7 +92,13 @@ class Documents:
             for due in handle.session.calls:
                 if isinstance(due, ArtifactDue):
                     handle = self._written(handle, due).handle
+            self._keep(handle)
         return handle
+
+    def _keep(self, handle: Handle) -> None:
+        """Write the session's file, once it wrote a document."""
+        if self._sessions is not None and handle.view.hashes:
+            self._sessions.keep(handle.session_id)
 
     def finish_pending(self, project: str) -> list[Handle]:
         """Whatever an earlier command of this project left open; one in trouble holds up no other.
@@ -236,6 +253,8 @@ class Documents:
         _, text = self.text(handle.session_id, due.call)
         former = self._former(handle, due.path)
         written, beside = self._filed(handle, due.path, text, former)
+        if self._sessions is not None:
+            self._sessions.keep(handle.session_id)  # once more when this call is answered
         outcome = ArtifactWritten(
             at=self._runner.now(),
             actor=PROGRAM,

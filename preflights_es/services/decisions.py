@@ -12,6 +12,7 @@ from preflights_es.core.projection_ports import Choice
 from preflights_es.core.times import iso_or_none
 from preflights_es.projections.decisions import decision, in_force
 from preflights_es.runtime.registry import WORKFLOWS
+from preflights_es.services.looking import with_files
 from preflights_es.services.request import Request
 from preflights_es.services.results import DecisionRow, Result
 
@@ -89,6 +90,15 @@ def decisions(
         category: of one category alone, in any case.
         everything: also what is not in force.
     """
+    return with_files(
+        request, lambda one: _decisions(one, at=at, category=category, everything=everything)
+    )
+
+
+def _decisions(
+    request: Request, *, at: int | None, category: str | None, everything: bool
+) -> Iterator[DecisionRow]:
+    """The same of one log."""
     process = request.process
     choice: Choice = "all" if everything else "in_force"
     then = INT_MAX if at is None else at

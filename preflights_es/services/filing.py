@@ -18,6 +18,7 @@ def filed(request: Request, step: Step) -> Session:
     """
     handle = step.handle
     is_due = any(isinstance(call, ArtifactDue) for call in handle.session.calls)
+    is_due = is_due or bool(handle.view.hashes)  # the session's file goes on with it
     is_ours = handle.project == request.process.project  # else that project writes them
     if is_due and is_ours and not recalled(step) and not isinstance(step, AskedElsewhere):
         try:

@@ -9,12 +9,13 @@ from itertools import count
 from typing import TYPE_CHECKING, Any, Final
 
 from preflights_es.core.completions import CompletionRequested
-from preflights_es.core.errors import LogBusy, PreflightsError
+from preflights_es.core.errors import AmbiguousSession, LogBusy, PreflightsError, UnknownSession
 from preflights_es.core.events import Actor
 from preflights_es.core.lead import Lead, Setup, setup_of
 from preflights_es.core.notices import Notice
 from preflights_es.core.session import Workflow
 from preflights_es.core.version import __version__
+from preflights_es.runtime.finder import RECORD
 from preflights_es.runtime.idempotency import Once
 from preflights_es.runtime.runner import Handle, Step
 from preflights_es.runtime.sessions import Desk, Sessions
@@ -128,6 +129,36 @@ class Request:
         process, settings = self.process, self.process.settings
         folders = (settings.decisions, settings.tasks)
         return Erasure(self.desk, process.store, settings.root, CODE, projected(), folders)
+
+    def holding(self, typed: str) -> Request:
+        """This request where the log has the session, else one to what session files hold.
+
+        Raises:
+            UnknownSession, AmbiguousSession: none or several match.
+        """
+        try:
+            found = self.sessions.resolved(typed)
+        except UnknownSession:
+            beside = self.at_files()
+            if beside is None or not beside.knows(typed):
+                raise
+            return beside
+        beside = self.at_files() if RECORD.fullmatch(typed.strip()) else None
+        if beside is not None and (other := beside.knows(typed)) not in ("", found):
+            raise AmbiguousSession(typed, (found, other), "name one by its id")
+        return self
+
+    def knows(self, typed: str) -> str:
+        """The id of the session that is meant; empty where there is none."""
+        try:
+            return self.sessions.resolved(typed)
+        except UnknownSession:
+            return ""
+
+    def at_files(self) -> Request | None:
+        """A request to what session files say more than the log; None where they say no more."""
+        log = self.process.file_log
+        return None if log.is_empty else Request(log, self.actor, leads=self.leads)
 
     def setup(self, workflow: Workflow[Any], *, strict: bool = False) -> Setup:
         """What a new session records of the program.

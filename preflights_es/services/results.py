@@ -334,6 +334,8 @@ class DecisionRow(Result, frozen=True):
     because: Statement | None
     consequences: tuple[Statement, ...]
     alternatives: tuple[Rejected, ...]
+    file: str | None = None
+    """The session file that says so, where the log does not."""
 
     @classmethod
     def of(cls, one: Patch) -> Self:

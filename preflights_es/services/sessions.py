@@ -25,6 +25,7 @@ from preflights_es.runtime.runner import Handle, Step
 from preflights_es.services import acceptance
 from preflights_es.services.answers import Given, Pairs, addressed, asked_in, check_taken, pairs
 from preflights_es.services.filing import filed
+from preflights_es.services.looking import looking
 from preflights_es.services.reasons import reasoned, taking, with_reasons
 from preflights_es.services.request import Request
 from preflights_es.services.results import (
@@ -170,7 +171,7 @@ def abandon(request: Request, session: str, reason: str = "", *, force: bool = F
     request.finish_pending()
     step = request.sessions.abandon(request.sessions.load(session), reason, force=force)
     request.notice_redacted("the reason", reason)
-    return session_of(step, request.notices)
+    return filed(request, step)
 
 
 def resume(request: Request, session: str, *, anew: bool = False) -> Session:
@@ -198,9 +199,10 @@ def _services(workflow: str) -> Any:
 def show(request: Request, session: str) -> Session:
     """A session as it stands."""
     request.finish_pending()
-    handle = request.sessions.load(session)
+    at = looking(request, session)
+    handle = at.sessions.load(session)
     found = session_of(Step(handle, ()), request.notices)
-    return replace(found, erased=_erased(request, handle)) if found.status == "erased" else found
+    return replace(found, erased=_erased(at, handle)) if found.status == "erased" else found
 
 
 def _erased(request: Request, handle: Handle) -> Erased:
@@ -299,6 +301,7 @@ def _standing(request: Request, session_id: str) -> tuple[str, str, float | None
 def prompt(request: Request, session: str) -> Prompt:
     """The brief for a coding agent: what is decided, and what is still open."""
     request.finish_pending()
-    handle = request.sessions.load(session)
-    text = request.process.documents.brief(handle)
+    at = looking(request, session)
+    handle = at.sessions.load(session)
+    text = at.process.documents.brief(handle)
     return Prompt(session_id=handle.session_id, prompt=text)
