@@ -24,8 +24,8 @@ run() {
 }
 
 run preflights start "Choose a database for the orders" --provider sim --seed 39
-run preflights answer last 3
+run preflights answer last 3 --because "The team runs it already"
 run preflights accept last --by "Ada Lovelace" -q
-run cat docs/decisions/0001-choose-a-database-for-the-orders.md
+run sh -c 'cat docs/decisions/0001-*.md'
 run preflights why last Type
 run preflights replay last

@@ -70,6 +70,8 @@ class Workflow(msgspec.Struct, Generic[S], frozen=True, kw_only=True):
     """Begins a session with the first of its typed fields; None where it takes more."""
     statuses: tuple[str, ...] = ()
     """All that a view may say of where a session stands, besides those of every workflow."""
+    settled: tuple[str, ...] = ()
+    """Those of them in which nothing waits for a person or a model."""
     number: Callable[[S], int | None] = _none
     """The record number that a session holds; None while it holds none."""
     acknowledges: type[Input] | None = None
@@ -95,6 +97,8 @@ class Workflow(msgspec.Struct, Generic[S], frozen=True, kw_only=True):
     """What answers a question; None where nothing is asked."""
     revisions: type[Answers] | None = None
     """What changes an answer; None where none can be changed."""
+    reasons: type[Input] | None = None
+    """What takes `core.rationale.Reasons`, field by field; None where no reason is recorded."""
     lead: Callable[[S], Lead | None] = _none
     """Who leads a session, as it stands; None for the rules."""
     policy: Policy = Policy()

@@ -55,6 +55,11 @@ class Request:
         self.asking_for = ""
         """The session for which a model was asked: what was said in it is recorded."""
 
+    @property
+    def has_key(self) -> bool:
+        """Whether what it records happens once, however often it is made."""
+        return bool(self._key)
+
     def notice(self, code: str, text: str, **fields: Any) -> None:
         """Say something that a person has to know, once."""
         if (found := Notice(code, text, fields)) not in self.notices:

@@ -9,11 +9,13 @@ from preflights_es.workflows.clarification.events import (
     AnswersGiven,
     AnswersRevised,
     DecisionAcknowledged,
+    RationaleGiven,
 )
+from preflights_es.workflows.clarification.evolve import evolve
 from preflights_es.workflows.clarification.history import behind, decided
 from preflights_es.workflows.clarification.lead import POLICY, PROMPTS
 from preflights_es.workflows.clarification.quotes import quotes, words
-from preflights_es.workflows.clarification.state import State, evolve, is_terminal
+from preflights_es.workflows.clarification.state import State, is_terminal
 from preflights_es.workflows.clarification.views import answerable, record, related, view
 
 
@@ -34,6 +36,7 @@ WORKFLOW: Workflow[State] = Workflow(
     is_terminal=is_terminal,
     view=view,
     statuses=("needs_answers", "ready", "stopped", "proposed", "accepted", "superseded"),
+    settled=("stopped", "accepted", "superseded"),
     number=lambda state: state.number,
     acknowledges=DecisionAcknowledged,
     accepting=accepting,
@@ -46,6 +49,7 @@ WORKFLOW: Workflow[State] = Workflow(
     answerable=answerable,
     answers=AnswersGiven,
     revisions=AnswersRevised,
+    reasons=RationaleGiven,
     upcasters=UPCASTERS,
     lead=lambda state: state.led.lead,
     settings=_settings,
