@@ -24,7 +24,7 @@ run() {
 }
 
 run preflights start "Choose a database for the orders" --provider sim --seed 39
-run preflights answer last 3 --because "The team runs it already"
+run preflights answer last 3 --because "Orders change together" --alternative "Redis: no joins"
 run preflights accept last --by "Ada Lovelace" -q
 run sh -c 'cat docs/decisions/0001-*.md'
 run preflights why last Type
