@@ -1,0 +1,229 @@
+"""What a record's status, date and references say, in the words of tools and people (English, German)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from datetime import date
+from typing import Final, Literal
+
+import msgspec
+
+from preflights_es.core.late_pattern import late_pattern
+from preflights_es.core.text import one_line, shortened
+
+Status = Literal["proposed", "accepted", "rejected", "deprecated", "superseded", "unknown"]
+TEXT_MAX: Final = 200  # characters of a reference
+REFERENCES_MAX: Final = 20  # records that one record can say it replaces
+
+_WORDS: Final[dict[Status, str]] = {
+    # The first that fits counts, so that "not accepted" is looked for before "accepted".
+    "proposed": (
+        r"not yet \w+|noch nicht \w+|proposed|proposal|draft|pending|(?:in|under) (?:review|discussion)"
+        r"|work in progress|wip|rfc|open|todo|request for comments|entwurf|vorgeschlagen|vorschlag"
+        r"|offen|in (?:diskussion|prüfung|arbeit|abstimmung)"
+    ),
+    "rejected": (
+        r"not accepted|nicht (?:angenommen|akzeptiert)|rejected|declined|denied|abgelehnt|verworfen"
+        r"|zurückgewiesen"
+    ),
+    "superseded": r"superseded|superceded|replaced|obsoleted|ersetzt|abgelöst",
+    "deprecated": (
+        r"deprecated|obsolete|retired|withdrawn|no longer (?:valid|relevant|in use)|veraltet"
+        r"|überholt|zurückgezogen|außer kraft|nicht mehr gültig"
+    ),
+    "accepted": (
+        r"accepted|approved|adopted|agreed|decided|active|implemented|done|final|in (?:force|effect|use)"
+        r"|living|akzeptiert|angenommen|beschlossen|entschieden|genehmigt|freigegeben|gültig"
+        r"|umgesetzt|in kraft|aktiv"
+    ),
+}
+_STATUS = late_pattern(
+    r"\b(?:" + "|".join(f"(?P<{name}>{words})" for name, words in _WORDS.items()) + r")\b",
+    re.IGNORECASE,
+)
+_GONE = late_pattern(
+    r"(?P<before>(?:[\w-]+ ){0,3})\b(?:"
+    r"(?:superseded|superceded|replaced|obsoleted|ersetzt|abgelöst|überholt)(?: worden)?[ :]*"
+    r"\b(?:by|with|durch|von|mit|in favou?r of|zugunsten von)\b[: ]*(?P<by>.*)"
+    r"|(?:durch|von) (?P<by_german>.{1,200}?) (?:ersetzt|abgelöst)\b)",
+    re.IGNORECASE,
+)
+_NOT_YET = late_pattern(
+    r"\b(?:will|shall|should|may|might|can|to|not|partially|partly|part|nicht|teilweise|teils|soll|kann)\b",
+    re.IGNORECASE,
+)
+_TAKES = late_pattern(
+    r"(?:^|[,;.(] ?)(?:supersedes|supercedes|replaces|obsoletes|ersetzt(?! (?:durch|von|worden|am)\b)"
+    r"|löst(?= .* ab\b))[: ]+(?P<what>[^;)]+(?:\)[^;)]*)*)",
+    re.IGNORECASE,
+)
+_EDGE = late_pattern(r"^[^\w\[<]+", re.UNICODE)
+_STRUCK = late_pattern(r"~~[^~]*~~")
+_ARROW = late_pattern(r"→|->|=>|➡")
+_LINK = late_pattern(r"!?\[(?P<label>[^\]]*)\]\(\s*<?(?P<path>[^)>\s]*)>?(?:\s[^)]*)?\)")
+_WIKI = late_pattern(r"\[\[(?P<path>[^\]|]+)(?:\|[^\]]*)?\]\]")
+_NUMBER = late_pattern(
+    r"(?:\badr|\bdecision|\brecord|#|\bentscheidung|\bnr\.?)[ #_-]{0,2}(\d{1,6})\b|^\W*(\d{1,6})(?=\b(?!-\d|\d)\D*)",
+    re.IGNORECASE,
+)
+_FILE = late_pattern(r"[\w.-]+\.(?:md|markdown)\b")
+_SLUG = late_pattern(r"\b\d{8}(?:-[a-z0-9]+)+\b")
+_NOTHING: Final = frozenset(("", "-", "--", "none", "n/a", "null", "~", "[]", "keine", "nein", "no"))
+
+
+class Reference(msgspec.Struct, frozen=True, omit_defaults=True):
+    """How a record names another one; nothing in it was looked up."""
+
+    text: str
+    number: int | None = None
+    path: str = ""
+    """As it stands in the link, without its fragment."""
+
+
+class Said(msgspec.Struct, frozen=True):
+    """What the lines of a status say."""
+
+    status: Status = "unknown"
+    superseded_by: Reference | None = None
+    supersedes: tuple[Reference, ...] = ()
+
+
+# 1. Status -----------------------------------------------------------------------------------
+
+
+def said(text: str) -> Said:
+    """What a status says; `unknown` where it says nothing, or several things, as a template does."""
+    found: list[tuple[str, Status]] = []
+    by: Reference | None = None
+    is_gone = False
+    takes: list[Reference] = []
+    for line in filter(None, map(one_line, text.splitlines())):
+        line = _EDGE.sub("", _STRUCK.sub("", line)).replace("**", "").replace("`", "")
+        if _is_template(line):
+            continue
+        takes += [one for hit in _TAKES.finditer(line) for one in references(hit["what"])]
+        gone = _GONE.search(line)
+        if gone and not _NOT_YET.search(gone["before"]):
+            is_gone, by = True, by or reference(gone["by"] or gone["by_german"] or "")
+        elif status := _status(line):
+            found.append((iso_date(line), status))
+    # Of several lines with a date each, the newest counts; else the first.
+    status = max(found, key=lambda one: one[0])[1] if found else "unknown"
+    return Said("superseded" if is_gone else status, by, tuple(takes[:REFERENCES_MAX]))
+
+
+def _is_template(line: str) -> bool:
+    """Whether a line still offers what could be chosen."""
+    return "|" in line and len({hit.lastgroup for hit in _STATUS.finditer(line)}) > 1
+
+
+def _status(line: str) -> Status | None:
+    """The word that a line begins with, or else the only one that it holds."""
+    line = _EDGE.sub("", _ARROW.split(line)[-1])
+    first = _STATUS.match(line)
+    if first and not (_TAKES.match(line) or _is_partial(line)):
+        return first.lastgroup  # type: ignore[return-value]  # a name of `_WORDS`
+    names = {hit.lastgroup for hit in _STATUS.finditer(line)} - {"superseded"}
+    return names.pop() if len(names) == 1 else None  # type: ignore[return-value]
+
+
+def _is_partial(line: str) -> bool:
+    gone = _GONE.search(line)
+    return gone is not None and gone.start("before") == 0 and bool(_NOT_YET.match(line))
+
+
+# 2. References -------------------------------------------------------------------------------
+
+
+def reference(text: str) -> Reference | None:
+    """The first record that a text names; None where it names none."""
+    found = next(iter(references(text)), None)
+    rest = one_line(text).strip(" .,;:\"'()*_")
+    if found is not None or rest.casefold() in _NOTHING:
+        return found
+    return Reference(shortened(rest, TEXT_MAX))
+
+
+def references(text: str) -> Iterator[Reference]:
+    """The records that a text names by link, file, number or slug."""
+    text = one_line(text)
+    for pattern in (_LINK, _WIKI):
+        if links := list(pattern.finditer(text)):
+            yield from map(_linked, links)
+            return
+    for pattern in (_FILE, _SLUG):
+        if files := list(pattern.finditer(text)):
+            yield from (_reference(hit[0], hit[0]) for hit in files)
+            return
+    for hit in _NUMBER.finditer(text):
+        yield Reference(hit[0].strip(" ,;"), int(hit[1] or hit[2]))
+
+
+def _linked(link: re.Match[str]) -> Reference:
+    label = link.groupdict().get("label") or link["path"]
+    return _reference(label, link["path"])
+
+
+def _reference(label: str, path: str) -> Reference:
+    path = path.partition("#")[0]
+    name = path.rstrip("/").rpartition("/")[2]
+    number = number_of(name)
+    if number is None and not day_of(name) and (hit := _NUMBER.search(label)):
+        number = int(hit[1] or hit[2])
+    return Reference(shortened(label.strip(), TEXT_MAX), number, shortened(path, TEXT_MAX))
+
+
+# 3. Names ------------------------------------------------------------------------------------
+
+_DAY = late_pattern(r"(\d{4})-?(\d{2})-?(\d{2})(?!\d)")
+_FILED = late_pattern(r"(?:adr[-_ ]?)?(\d{1,6})(?=[-_. ]|$)", re.IGNORECASE)
+
+
+def number_of(name: str) -> int | None:
+    """The number that a file's name begins with; a date is no number."""
+    found = _FILED.match(name)
+    return int(found[1]) if found and not day_of(name) else None
+
+
+def day_of(name: str) -> str:
+    """The day that a file's name begins with (`20201021-title.md`), ISO 8601; else empty."""
+    found = _DAY.match(name)
+    return _day(found[1], found[2], found[3]) if found else ""
+
+
+# 4. Dates ------------------------------------------------------------------------------------
+
+_MONTHS: Final = (
+    *("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"),
+    *("jan", "feb", "mär", "apr", "mai", "jun", "jul", "aug", "sep", "okt", "nov", "dez"),
+)
+_ISO = late_pattern(r"(?<!\d)(\d{4})([-/.])(\d{1,2})\2(\d{1,2})(?!\d)")
+_DOTTED = late_pattern(r"(?<!\d)(\d{1,2})\. ?(\d{1,2})\. ?(\d{4})(?!\d)")
+_DAY_FIRST = late_pattern(r"(?<!\d)(\d{1,2})(?:st|nd|rd|th|\.)?[ -]([^\W\d]{3})[^\W\d]*[.,]?[ -](\d{4})(?!\d)")
+_MONTH_FIRST = late_pattern(r"\b([^\W\d]{3})[^\W\d]*\.? (\d{1,2})(?:st|nd|rd|th)?,? (\d{4})(?!\d)")
+
+
+def iso_date(text: str) -> str:
+    """The day that a text names, ISO 8601; empty where it names none, or it could be two."""
+    if found := _ISO.search(text):
+        return _day(found[1], found[3], found[4])
+    if found := _DOTTED.search(text):
+        return _day(found[3], found[2], found[1])
+    if found := _DAY_FIRST.search(text):
+        return _day(found[3], _month(found[2]), found[1])
+    if found := _MONTH_FIRST.search(text):
+        return _day(found[3], _month(found[1]), found[2])
+    return ""
+
+
+def _month(name: str) -> str:
+    name = name.casefold()
+    return str(_MONTHS.index(name) % 12 + 1) if name in _MONTHS else "0"
+
+
+def _day(year: str, month: str, day: str) -> str:
+    try:
+        return date(int(year), int(month), int(day)).isoformat()
+    except ValueError:
+        return ""
