@@ -29,6 +29,7 @@ from preflights_es.core.text import one_line, shortened
 from preflights_es.system.bounded_read import Unreadable
 
 RECORD_MAX: Final = 1_000_000  # bytes; a decision is a page
+READ_MAX: Final = 8_000  # bytes of a section that are read
 TITLE_MAX: Final = 300  # characters
 TEXT_MAX: Final = 2_000  # characters of a context, a choice and its reason
 OPTION_MAX: Final = 200  # characters
@@ -136,8 +137,8 @@ def _title(name: str, parts: Parts) -> tuple[int | None, str]:
     """Number and title: a number of the title counts where the file's name has none and no day."""
     stem = name.removesuffix(".md").removesuffix(".markdown")
     number, day = number_of(stem), day_of(stem)
-    text = next((parts.at(h.text) for h in parts.headings if h.level == 1), "")
-    text = _plain(text) or _plain(_value(parts, "title", "titel"))
+    text = next((parts.at(h.text) for h in parts.headings if h.level == 1), "")[:READ_MAX]
+    text = _bare(text) or _bare(_value(parts, "title", "titel"))
     found = _NUMBERED.match(text)
     if found and not day:
         written = int(found[1] or found[2])
@@ -183,7 +184,7 @@ def _value(parts: Parts, *keys: str) -> str:
     """What stands behind the first key that says something."""
     for key in keys:
         if place := parts.said.get(key):
-            text = parts.at(place)
+            text = parts.at(place)[:READ_MAX]
             found = scalar(text) if place.form == "front" else text.strip()
             if found:
                 return found
@@ -196,8 +197,8 @@ def _below(parts: Parts, *names: str) -> str:
         name, colon, rest = heading.name.partition(":")
         if name.strip() in names and heading.level < 5:
             if colon:
-                return parts.at(heading.text).partition(":")[2].strip()
-            return text_of(parts.below(heading)).strip()
+                return parts.at(heading.text)[:READ_MAX].partition(":")[2].strip()
+            return text_of(parts.below(heading)[:READ_MAX]).strip()
     return ""
 
 
@@ -218,7 +219,7 @@ def _tool(name: str, parts: Parts, found: Said) -> Tool:
     names = {heading.name for heading in parts.headings}
     forms = {key: place.form for key, place in parts.said.items()}
     if not names & _MADR:
-        is_list = forms.get("status") == "line" and "-" in name and day_of(name)
+        is_list = forms.get("status") == "line" and name[:8].isdigit()
         if forms.get("status") is None and names & set(STATUS_NAMES) and names & _NYGARD:
             return "nygard"
         return "log4brains" if is_list and not parts.front else "other"
@@ -228,7 +229,7 @@ def _tool(name: str, parts: Parts, found: Said) -> Tool:
         is_four = "decision-makers" in forms or "confirmation" in names
         return "madr3" if not is_four and (is_three or has_link) else "madr4"
     if forms.keys() & {"status", "deciders", "date", "zustand", "datum"}:
-        is_dated = day_of(name) or "tags" in forms
+        is_dated = name[:8].isdigit() or "tags" in forms
         return "log4brains" if is_dated else "madr2"
     return "nygard" if names & set(STATUS_NAMES) else "madr4"
 
@@ -257,9 +258,12 @@ _CHOSEN = late_pattern(
     re.IGNORECASE | re.DOTALL,
 )
 _IN_QUOTES = late_pattern(r"[\"“”„«'](?P<what>.+?)[\"“”»'](?=[\s,.;:(]|$)[\s,]*(?P<rest>.*)", re.DOTALL)
-_BECAUSE = late_pattern(r"[,;]?\s*(?:-\s+)?\b(?:because(?! of\b)|weil|denn|since)\b[\s:]*", re.IGNORECASE)
+_BECAUSE = late_pattern(
+    r"(?:[,;]?\s*(?:-\s+)?\b(?:because(?! of\b)|weil|denn|since(?! \d))|(?:, |^)da)\b[\s:]*",
+    re.IGNORECASE,
+)
 _BULLET = late_pattern(r"^ {0,3}(?:[*+-]|\d{1,2}[.)])[ \t]+(?P<text>.+)$", re.MULTILINE)
-_LINKS = late_pattern(r"!?\[([^\]]*)\]\([^)]*\)")
+_LINKS = late_pattern(r"!?\[([^\[\]]{0,500})\]\([^()\n]{0,500}\)")
 _MARKS = late_pattern(r"\*\*|__|`|(?<!\w)[*_](?=\w)|(?<=\w)[*_](?!\w)")
 _LABEL = late_pattern(r"(?:option|alternative|variante)\s*[\dA-Z]{0,2}\s*[:.–—-]\s+(?=\S)", re.IGNORECASE)
 
@@ -271,7 +275,7 @@ def _section(parts: Parts, names: tuple[str, ...]) -> Heading | None:
 
 
 def _paragraphs(parts: Parts, heading: Heading | None) -> list[str]:
-    text = text_of(parts.below(heading)) if heading else ""
+    text = text_of(parts.below(heading)[:READ_MAX]) if heading else ""
     return [one for one in map(_plain, _BLANK.split(text)) if one]
 
 
@@ -281,7 +285,12 @@ _BLANK = late_pattern(r"\n[ \t]*(?:\n[ \t]*)+")
 def _plain(text: str) -> str:
     """One line without links, emphasis, and bullets where lines begin."""
     lines = (_BULLET.sub(r"\g<text>", line) for line in text.split("\n"))
-    return one_line(_MARKS.sub("", _LINKS.sub(r"\1", " ".join(lines))))
+    return _bare(" ".join(lines))
+
+
+def _bare(text: str) -> str:
+    """One line without links and emphasis."""
+    return one_line(_MARKS.sub("", _LINKS.sub(r"\1", text)))
 
 
 def _choice(parts: Parts, heading: Heading | None) -> tuple[str, str]:
@@ -314,14 +323,14 @@ def _options(parts: Parts, heading: Heading | None) -> Iterator[str]:
     """The list of a section, else the headings below it."""
     if heading is None:
         return
-    listed = [hit["text"] for hit in _BULLET.finditer(text_of(parts.below(heading)))]
+    listed = [hit["text"] for hit in _BULLET.finditer(text_of(parts.below(heading)[:READ_MAX]))]
     if not listed:
         at = parts.headings.index(heading)
         for below in parts.headings[at + 1 :]:
             if below.level <= heading.level:
                 break
             if below.level == heading.level + 1:
-                listed.append(parts.at(below.text))
+                listed.append(parts.at(below.text)[:READ_MAX])
     for text in listed:
         plain = _plain(text)
         if label := _LABEL.match(plain):

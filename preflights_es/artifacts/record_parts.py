@@ -13,6 +13,7 @@ from preflights_es.core.late_pattern import late_pattern
 from preflights_es.core.text import one_line
 
 BOM: Final = b"\xef\xbb\xbf"
+NAME_MAX: Final = 200  # bytes of a heading that are compared with names
 _HEAD: Final = 8_000  # bytes in which a title and the lines below it stand
 _WIDE: Final = {b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}
 
@@ -22,8 +23,9 @@ _FENCED = late_pattern(
     rb"|<!--.*?(?:-->|\Z)",
     re.MULTILINE | re.DOTALL,
 )
+# No pattern ends a value by what follows it: on a long line that would take time squared.
 _HEADING = late_pattern(
-    rb"^ {0,3}(?P<marks>#{1,6})[ \t]+(?P<name>[^\n]*?)[ \t]*#*[ \t]*$"
+    rb"^ {0,3}(?P<marks>#{1,6})[ \t](?P<name>[^\n]*)"
     rb"|(?:^[ \t]*\n|\A)(?P<under>\w[^\n]*)\n(?P<line>=+|-{3,})[ \t]*$",
     re.MULTILINE,
 )
@@ -31,21 +33,23 @@ _FRONT = late_pattern(rb"---[ \t]*\n(.*?)^(?:---|\.\.\.)[ \t]*$", re.MULTILINE |
 _OPEN_FRONT = late_pattern(
     rb"---[ \t]*\n((?:(?:[A-Za-z][\w -]{0,40}:|[ \t]+\S|-[ \t])[^\n]*\n)+)", re.MULTILINE
 )
-_FIRST_KEY = late_pattern(rb"(?:[ \t]*(?:#[^\n]*)?\n)*[A-Za-z][\w -]{0,40}:(?:[ \t]|$)", re.MULTILINE)
+_FIRST_KEY = late_pattern(
+    rb"(?:[ \t]*(?:#[^\n]*)?\n)*[A-Za-z][\w -]{0,40}:(?:[ \t]|$)", re.MULTILINE
+)
 _PAIR = late_pattern(
-    rb"^(?P<key>[A-Za-z][\w -]{0,40}?)[ \t]*:(?:[ \t]+(?P<value>[^\n]*?))?[ \t]*$"
+    rb"^(?P<key>[A-Za-z][\w -]{0,40}):(?![^\s])(?P<value>[^\n]*)"
     rb"(?P<more>(?:\n(?:[ \t]+\S|-[ \t])[^\n]*)*)",
     re.MULTILINE,
 )
-_COMMENT = late_pattern(rb"[ \t]+#[^\n]*\Z")
+_QUOTED = late_pattern(rb"\"(?:[^\"\\]|\\.)*\"|'(?:[^']|'')*'")
+_COMMENT = late_pattern(rb"(?<=[ \t])#")
 _SAID = late_pattern(
     rb"^[ \t>]*(?:[*+-][ \t]+)?(?:\*\*|__|\*|_)?(?P<key>[A-Za-z][A-Za-z -]{1,30}?)(?:\*\*|__|\*|_)?"
-    rb"[ \t]*:(?:\*\*|__|\*|_)?[ \t]*(?P<value>[^\n]*?)[ \t]*(?:<!--[^\n]*-->)?[ \t]*"
-    rb"(?:\\|<br[ ]?/?>)?[ \t]*$",
+    rb"[ \t]?:(?:\*\*|__|\*|_)?(?P<value>[^\n]*)",
     re.MULTILINE,
 )
+_BREAK = late_pattern(rb"(?:\\|<br ?/?>)\Z")
 _ROW = late_pattern(rb"^[ \t]*\|(?P<cells>[^\n]*)\|[ \t]*$", re.MULTILINE)
-_RULE = late_pattern(rb"[-: |\t]+")
 _NAME_EDGES = late_pattern(r"^[\W\d_]+|[\W_]+$")
 
 Form = Literal["front", "line", "cell", "heading"]
@@ -99,8 +103,7 @@ def parts_of(content: bytes) -> Parts:
     even = b"   " + even[3:] if even.startswith(BOM) else even
     top = 3 if content.startswith(BOM) else 0
     front = _front(even, top)
-    body = front.end if front else top
-    # The first lines may be blank in a file that a tool wrote.
+    body = front.end if front else 0
     masked = even[:body] + _FENCED.sub(_blanks, even[body:])
     headings = tuple(_headings(masked, body))
     return Parts(even, masked, front, headings, _said(even, masked, front, body, headings))
@@ -148,17 +151,22 @@ def _front(content: bytes, top: int) -> Place | None:
 
 def _pairs(content: bytes, front: Place) -> Iterator[tuple[str, Place]]:
     for found in _PAIR.finditer(content, front.start, front.end):
-        start, end = found.start("more"), found.end("more")
-        value = found["value"] or b""
-        if value and value.strip() not in (b">", b"|", b">-", b"|-"):
-            start, end = found.span("value")
-            if value[:1] not in (b'"', b"'") and (comment := _COMMENT.search(value)):
-                end -= len(comment[0])
-            elif value[:1] in (b'"', b"'") and (closed := value.find(value[:1], 1)) > 0:
-                end = start + closed + 1
-        elif found["value"] is not None:
-            start = found.start("value")
+        start, end = trimmed(content, *found.span("value"))
+        value = content[start:end]
+        if value in (b"", b">", b"|", b">-", b"|-"):
+            end = found.end("more") if found["more"] else end
+        elif closed := _QUOTED.match(value):
+            end = start + closed.end()
+        elif comment := _COMMENT.search(value):
+            end = trimmed(content, start, start + comment.start())[1]
         yield _key(found["key"]), Place(start, end, "front")
+
+
+def trimmed(content: bytes, start: int, end: int) -> tuple[int, int]:
+    """From where to where without the blanks around it."""
+    text = content[start:end]
+    start += len(text) - len(text.lstrip(b" \t"))
+    return start, max(start, end - (len(text) - len(text.rstrip(b" \t"))))
 
 
 def scalar(text: str) -> str:
@@ -175,12 +183,12 @@ def scalar(text: str) -> str:
 def _headings(masked: bytes, body: int) -> Iterator[Heading]:
     found = list(_HEADING.finditer(masked, body))
     ends = [one.start() for one in found[1:]] + [len(masked)]
-    for one, end in zip(found, ends, strict=True):
-        if one["marks"]:
-            level, (start, stop) = len(one["marks"]), one.span("name")
-        else:
-            level, (start, stop) = (1 if one["line"][:1] == b"=" else 2), one.span("under")
-        name = _NAME_EDGES.sub("", text_of(masked[start:stop]).casefold())
+    for one, end in zip(found, ends, strict=False):
+        level = len(one["marks"] or (b"#" if one["line"][:1] == b"=" else b"##"))
+        start, stop = trimmed(masked, *one.span("name" if one["marks"] else "under"))
+        if one["marks"] and (closed := masked[start:stop].rstrip(b"#"))[-1:] in (b"", b" "):
+            start, stop = trimmed(masked, start, start + len(closed))
+        name = _NAME_EDGES.sub("", text_of(masked[start:stop][:NAME_MAX]).casefold())
         yield Heading(level, name, Place(start, stop, "heading"), one.end(), end)
 
 
@@ -197,7 +205,10 @@ def _said(
         found.setdefault(key, place)
     end = min(next((h.text.start for h in headings if h.level > 1), len(masked)), body + _HEAD)
     for line in _SAID.finditer(masked, body, end):
-        found.setdefault(_key(line["key"]), Place(*line.span("value"), "line"))
+        start, stop = trimmed(masked, *line.span("value"))
+        if broken := _BREAK.search(masked, start, stop):
+            start, stop = trimmed(masked, start, broken.start())
+        found.setdefault(_key(line["key"]), Place(start, stop, "line"))
     for key, place in _cells(masked, body, end):
         found.setdefault(key, place)
     return found
@@ -206,12 +217,12 @@ def _said(
 def _cells(masked: bytes, body: int, end: int) -> Iterator[tuple[str, Place]]:
     """Pairs of a table: its first column with its second, and its first row with its third."""
     rows = [list(_cells_of(row)) for row in _ROW.finditer(masked, body, end)]
+    keys = [_key(masked[cell.start : cell.end]) for cell in rows[0]] if rows else []
+    if len(rows) > 2 and (len(keys) > 2 or keys[1:] == ["date"]):
+        yield from zip(keys, rows[2], strict=False)
     for row in rows:
         if len(row) > 1:
             yield _key(masked[row[0].start : row[0].end]), row[1]
-    if len(rows) > 2 and all(_RULE.fullmatch(masked[c.start : c.end] or b"-") for c in rows[1]):
-        for head, cell in zip(rows[0], rows[2], strict=False):
-            yield _key(masked[head.start : head.end]), cell
 
 
 def _cells_of(row: re.Match[bytes]) -> Iterator[Place]:

@@ -7,14 +7,14 @@ import re
 import msgspec
 
 from preflights_es.artifacts.foreign_records import STATUS_NAMES, Tool, status_of
-from preflights_es.artifacts.record_parts import BOM, Heading, Parts, Place, narrow, parts_of, text_of
+from preflights_es.artifacts.record_parts import BOM, Heading, Parts, Place, narrow, parts_of, text_of, trimmed
 from preflights_es.artifacts.record_words import said
 from preflights_es.core.json import encoded
 from preflights_es.core.late_pattern import late_pattern
 
-_LINE = late_pattern(rb"^[ \t>]*(?:[*+-][ \t]+)?(?P<text>[^\s][^\n]*?)[ \t]*\\?$", re.MULTILINE)
+_LINE = late_pattern(rb"^[ \t>]*(?:[*+-][ \t]+)?(?P<text>\S[^\n]*)", re.MULTILINE)
 _RELATION = late_pattern(r"(?:[\w-]+ ){0,2}[\w-]+(?: by| durch)?:? \[")
-_TAKES = late_pattern(rb"[,;(]?\s*\b(?:supersedes|supercedes|replaces|ersetzt)\b", re.IGNORECASE)
+_TAKES = late_pattern(rb"[,;(]? ?\b(?:supersedes|supercedes|replaces|ersetzt)\b", re.IGNORECASE)
 
 
 class Successor(msgspec.Struct, frozen=True):
@@ -128,9 +128,9 @@ def _in_section(
         if following and not _stands_alone(text_of(following["text"])):
             # A sentence goes on: it stays, and the new status stands above it.
             return line.start(), line.start(), words + newline * 2
-        start = line.start("text")
-        return start, start + _replaced(line["text"]), words
-    return heading.start, heading.start, f"{newline * 2}{words}"
+        start, end = trimmed(parts.masked, *line.span("text"))
+        return start, start + _replaced(parts.masked[start:end].rstrip(b" \\")), words
+    return heading.start, heading.start, f"{newline * 2}{words}{_gap(parts, heading, newline)}"
 
 
 def _stands_alone(line: str) -> bool:
@@ -161,11 +161,11 @@ def _inserted(
         "log4brains": f"- Status: {_words(by, is_title=False)}",
         "nygard": f"## Status{newline * 2}{_words(by, is_title=True)}",
     }.get(tool, f"Status: {_words(by, is_title=True)}")
-    return title.start, title.start, f"{newline * 2}{line}" + _gap(plain, parts, title, newline)
+    return title.start, title.start, f"{newline * 2}{line}" + _gap(parts, title, newline)
 
 
-def _gap(plain: bytes, parts: Parts, title: Heading, newline: str) -> str:
-    """A blank line, unless one follows the title."""
-    rest = parts.content[title.start :]
+def _gap(parts: Parts, heading: Heading, newline: str) -> str:
+    """A blank line, unless one follows the heading."""
+    rest = parts.content[heading.start :]
     following = rest[1:].split(b"\n", 1)[0] if rest.startswith((b"\n", b" \n")) else rest
     return "" if not following.strip() else newline

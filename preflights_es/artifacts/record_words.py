@@ -13,6 +13,7 @@ from preflights_es.core.late_pattern import late_pattern
 from preflights_es.core.text import one_line, shortened
 
 Status = Literal["proposed", "accepted", "rejected", "deprecated", "superseded", "unknown"]
+SAID_MAX: Final = 2_000  # characters of a status, a date or a list of references
 TEXT_MAX: Final = 200  # characters of a reference
 REFERENCES_MAX: Final = 20  # records that one record can say it replaces
 
@@ -61,8 +62,8 @@ _TAKES = late_pattern(
 _EDGE = late_pattern(r"^[^\w\[<]+", re.UNICODE)
 _STRUCK = late_pattern(r"~~[^~]*~~")
 _ARROW = late_pattern(r"→|->|=>|➡")
-_LINK = late_pattern(r"!?\[(?P<label>[^\]]*)\]\(\s*<?(?P<path>[^)>\s]*)>?(?:\s[^)]*)?\)")
-_WIKI = late_pattern(r"\[\[(?P<path>[^\]|]+)(?:\|[^\]]*)?\]\]")
+_LINK = late_pattern(r"!?\[(?P<label>[^\[\]]{0,500})\]\(\s?<?(?P<path>[^()<>\s]{0,500})>?(?:\s[^()]{0,500})?\)")
+_WIKI = late_pattern(r"\[\[(?P<path>[^\[\]|]{1,500})(?:\|[^\[\]]{0,500})?\]\]")
 _NUMBER = late_pattern(
     r"(?:\badr|\bdecision|\brecord|#|\bentscheidung|\bnr\.?)[ #_-]{0,2}(\d{1,6})\b|^\W*(\d{1,6})(?=\b(?!-\d|\d)\D*)",
     re.IGNORECASE,
@@ -98,7 +99,7 @@ def said(text: str) -> Said:
     by: Reference | None = None
     is_gone = False
     takes: list[Reference] = []
-    for line in filter(None, map(one_line, text.splitlines())):
+    for line in filter(None, map(one_line, text[:SAID_MAX].splitlines())):
         line = _EDGE.sub("", _STRUCK.sub("", line)).replace("**", "").replace("`", "")
         if _is_template(line):
             continue
@@ -139,7 +140,7 @@ def _is_partial(line: str) -> bool:
 def reference(text: str) -> Reference | None:
     """The first record that a text names; None where it names none."""
     found = next(iter(references(text)), None)
-    rest = one_line(text).strip(" .,;:\"'()*_")
+    rest = one_line(text[:SAID_MAX]).strip(" .,;:\"'()*_")
     if found is not None or rest.casefold() in _NOTHING:
         return found
     return Reference(shortened(rest, TEXT_MAX))
@@ -147,7 +148,7 @@ def reference(text: str) -> Reference | None:
 
 def references(text: str) -> Iterator[Reference]:
     """The records that a text names by link, file, number or slug."""
-    text = one_line(text)
+    text = one_line(text[:SAID_MAX])
     for pattern in (_LINK, _WIKI):
         if links := list(pattern.finditer(text)):
             yield from map(_linked, links)
@@ -206,6 +207,7 @@ _MONTH_FIRST = late_pattern(r"\b([^\W\d]{3})[^\W\d]*\.? (\d{1,2})(?:st|nd|rd|th)
 
 def iso_date(text: str) -> str:
     """The day that a text names, ISO 8601; empty where it names none, or it could be two."""
+    text = text[:SAID_MAX]
     if found := _ISO.search(text):
         return _day(found[1], found[3], found[4])
     if found := _DOTTED.search(text):
