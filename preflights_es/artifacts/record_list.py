@@ -13,11 +13,11 @@ import msgspec
 from preflights_es.artifacts.foreign_records import RECORD_MAX, RecordHeader, record_header
 from preflights_es.artifacts.record_words import day_of, number_of
 from preflights_es.core.late_pattern import late_pattern
-from preflights_es.core.version import VERSION
+from preflights_es.core.version import __version__
 from preflights_es.system import atomic_file
 from preflights_es.system.bounded_read import Unreadable, regular
 
-READER: Final = f"{VERSION}/1"  # a new number when records are read in another way
+READER: Final = f"{__version__}/1"  # a new number when records are read in another way
 CACHE_MAX: Final = 50_000_000  # bytes
 RACE_NS: Final = 2_000_000_000
 """How much older than the cache a change must be: another one could follow in the same tick."""
