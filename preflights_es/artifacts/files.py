@@ -25,6 +25,9 @@ _NOT_OURS: Final = "not ours"  # likewise for a file that cannot be read, or is 
 IsOurs = Callable[[str | None], bool]
 """Of the hash of what lies at a place; None where nothing does."""
 
+Mend = Callable[[bytes], bytes | None]
+"""Of a person's file; None where it stays as it is."""
+
 _GIT_HAS: Final = ("HEAD", "objects", "refs", "commondir")
 NUMBER_DIGITS_MAX: Final = 6  # a longer name is a date or an id, not a record's number
 
@@ -135,6 +138,7 @@ def filed(
     text: str,
     ours: Callable[[], Collection[str]],
     former: Path | None = None,
+    mend: Mend | None = None,
 ) -> tuple[Written, bool]:
     """Write a document; where another file lies, as a person's edit does, write `.new` beside it.
 
@@ -145,6 +149,7 @@ def filed(
         ours: hashes of the documents that the session's log gives; asked for when another file
             lies there.
         former: where the document lay before; removed when it is one of ours.
+        mend: gives the person's file its new status, where nothing else has changed.
 
     Returns:
         What was written, and whether it lies beside the person's file.
@@ -154,6 +159,7 @@ def filed(
     """
     content = text.encode()
     value = hash_of(text)
+    written = value
     known = cache(ours)
 
     def is_ours(found: str | None) -> bool:
@@ -163,10 +169,12 @@ def filed(
         with _opened(root, target, makes=True) as folder:
             name = target.name
             beside = not is_ours(_hash(folder, name))
-            if beside:
+            if beside and mend and (mended := _mended(folder, name, mend)) is not None:
+                content, written, beside = mended, sha256(mended).hexdigest(), False
+            elif beside:
                 name = _free_name(folder, name, is_ours)
                 path = PurePosixPath(path).with_name(name).as_posix()
-            if _hash(folder, name) != value:
+            if _hash(folder, name) != written:
                 with folder.new(name, replacing=True) as file:
                     file.write(content)
             folder.tidy(name)
@@ -174,7 +182,14 @@ def filed(
             _remove(root, former, is_ours)
     except OSError as error:
         raise StoreUnavailable(f"{path} cannot be written: {error.strerror or error}") from error
-    return Written(path, value), beside
+    return Written(path, written), beside
+
+
+def _mended(folder: atomic_file.Folder, name: str, mend: Mend) -> bytes | None:
+    try:
+        return mend(folder.content(name, DOCUMENT_MAX))
+    except (FileNotFoundError, Unreadable):
+        return None
 
 
 def _free_name(folder: atomic_file.Folder, name: str, is_ours: IsOurs) -> str:

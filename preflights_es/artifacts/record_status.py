@@ -5,12 +5,20 @@ from __future__ import annotations
 import re
 
 import msgspec
+from msgspec.structs import replace
 
-from preflights_es.artifacts.foreign_records import STATUS_NAMES, Tool, status_of
+from preflights_es.artifacts.foreign_records import (
+    STATUS_NAMES,
+    Tool,
+    record_header,
+    status_of,
+)
 from preflights_es.artifacts.record_parts import BOM, Heading, Parts, Place, narrow, parts_of, text_of, trimmed
 from preflights_es.artifacts.record_words import said
+from preflights_es.core.artifacts import Record
 from preflights_es.core.json import encoded
 from preflights_es.core.late_pattern import late_pattern
+from preflights_es.system.bounded_read import Unreadable
 
 _LINE = late_pattern(rb"^[ \t>]*(?:[*+-][ \t]+)?(?P<text>\S[^\n]*)", re.MULTILINE)
 _RELATION = late_pattern(r"(?:[\w-]+ ){0,2}[\w-]+(?: by| durch)?:? \[")
@@ -55,6 +63,25 @@ def _change(plain: bytes, parts: Parts, tool: Tool, by: Successor) -> tuple[int,
     if (heading := _section(parts)) is not None:
         return _in_section(parts, heading, by, newline)
     return _inserted(plain, parts, tool, by, newline)
+
+
+def mended(content: bytes, before: Record, after: Record, by: Successor) -> bytes | None:
+    """A record of ours that a person edited, with its new status; None where more has changed.
+
+    Args:
+        before: what its log said when the document was written last, and `after`: what it says now.
+    """
+    if after.superseded_by is None or after != replace(
+        before, status=after.status, superseded_by=after.superseded_by
+    ):
+        return None
+    try:
+        header = record_header("", content)
+    except Unreadable:
+        return None
+    # Whatever else lies in its place is not the record.
+    is_it = header.session == after.session_id and header.status != "unknown"
+    return superseded_status(content, header.tool, by) if is_it else None
 
 
 def _line_end(content: bytes, at: int) -> int:

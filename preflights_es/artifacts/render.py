@@ -101,10 +101,11 @@ def _values(record: Record) -> dict[str, str]:
 def _status(record: Record) -> str:
     if record.superseded_by is None:
         return record.status
-    return f"superseded by {_name(record.superseded_by)}"
+    return f"superseded by {related_name(record.superseded_by)}"
 
 
-def _name(related: Related) -> str:
+def related_name(related: Related) -> str:
+    """How another decision is named: by the number of its record, a task by its uid."""
     return f"task {related.uid}" if related.number is None else f"ADR-{related.number:04d}"
 
 
@@ -159,7 +160,7 @@ def _relations(record: Record) -> str:
 
 def _link(related: Related) -> str:
     """Both records lie in the folder of records; a task is named without a link."""
-    words = f"{_inline(_name(related))}, {_inline(related.title)}"
+    words = f"{_inline(related_name(related))}, {_inline(related.title)}"
     if related.number is None:
         return words
     name = slug(related.title)

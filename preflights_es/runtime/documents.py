@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from preflights_es.artifacts import files, render
 from preflights_es.artifacts.front_matter import front_of
-from preflights_es.core.artifacts import ArtifactDue, ArtifactWritten, Written
+from preflights_es.core.artifacts import ArtifactDue, ArtifactWritten, Record, Written
 from preflights_es.core.errors import (
     ArtifactOutside,
     ErasedSession,
@@ -226,7 +226,8 @@ class Documents:
     def _written(self, handle: Handle, due: ArtifactDue) -> Step:
         _, text = self.text(handle.session_id, due.call)
         former = self._former(handle, due.path)
-        written, beside = self._filed(handle, due.path, text, former)
+        mend = partial(self._mended, handle.session_id, due)
+        written, beside = self._filed(handle, due.path, text, former, mend)
         outcome = ArtifactWritten(
             at=self._runner.now(),
             actor=PROGRAM,
@@ -238,10 +239,34 @@ class Documents:
         return self._runner.submit(handle, outcome, self._runner.new_id())
 
     def _filed(
-        self, handle: Handle, path: str, text: str, former: Path | None = None
+        self,
+        handle: Handle,
+        path: str,
+        text: str,
+        former: Path | None = None,
+        mend: files.Mend | None = None,
     ) -> tuple[Written, bool]:
         ours = partial(self.hashes, handle.session_id)
-        return files.filed(self.root, self.target(path), path, text, ours, former)
+        return files.filed(self.root, self.target(path), path, text, ours, former, mend)
+
+    def _mended(self, session_id: str, due: ArtifactDue, content: bytes) -> bytes | None:
+        """A person's edits with the status that the log gives; None where more has changed."""
+        from preflights_es.artifacts.record_status import Successor, mended
+
+        stored = self._stored(session_id)
+        workflow = self._runner.workflow(stored[0].workflow)
+        assert workflow.record is not None, "a document is due"
+        records: list[Record] = []
+        for one, upto in self._dues(stored):
+            record = workflow.record(self._runner.folded(workflow, stored[:upto]).state)
+            records.append(replace(record, session_id=session_id))
+            if one.call == due.call:
+                break
+        after = records[-1]
+        if len(records) < 2 or after.superseded_by is None:
+            return None
+        by = Successor(render.related_name(after.superseded_by))
+        return mended(content, records[-2], after, by)
 
     def _former(self, handle: Handle, path: str) -> Path | None:
         """Where the document lay before, when its log asked for it there."""

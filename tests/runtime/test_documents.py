@@ -310,6 +310,44 @@ def test_an_edited_document_is_kept_and_the_new_one_lies_beside_it(house: House)
     assert house.replays(first)
 
 
+def test_an_edited_record_that_is_superseded_changes_only_its_status(house: House) -> None:
+    first = house.answered()
+    house.documents.finish(house.by().accept(first).handle)
+    text = house.files()[LOGIN]
+    edited = text.replace("# Add login", "# Log in with OAuth").replace("\n", "\r\n") + "Edited."
+    (house.root / LOGIN).write_bytes(edited.encode())
+    house.by().accept(house.answered("Add a better login", supersedes=first))
+    house.documents.finish_pending(PROJECT)
+    assert (house.root / LOGIN).read_bytes().decode() == edited.replace(
+        'status: "accepted"', 'status: "superseded by ADR-0002"'
+    )
+    assert f"{LOGIN}.new" not in house.files()
+    handle = house.runner.load(first)
+    assert handle.workflow.view(handle.session.state).warnings == ()
+    assert house.replays(first)
+
+
+def test_an_edited_record_that_says_more_than_a_status_anew_is_kept(house: House) -> None:
+    session_id = house.answered()
+    house.documents.finish(house.by("script").accept(session_id).handle)
+    edited = house.files()[LOGIN] + "Edited."
+    (house.root / LOGIN).write_text(edited)
+    house.documents.finish(house.by().accept(session_id).handle)
+    assert house.files()[LOGIN] == edited
+    assert f"{LOGIN}.new" in house.files()
+
+
+def test_another_sessions_record_in_its_place_keeps_its_status(house: House) -> None:
+    first = house.answered()
+    house.documents.finish(house.by().accept(first).handle)
+    theirs = house.files()[LOGIN].replace(first, house.new_id())
+    (house.root / LOGIN).write_text(theirs)
+    house.by().accept(house.answered("Add a better login", supersedes=first))
+    house.documents.finish_pending(PROJECT)
+    assert house.files()[LOGIN] == theirs
+    assert f"{LOGIN}.new" in house.files()
+
+
 def test_a_record_under_a_new_number_leaves_its_former_name(house: House) -> None:
     session_id = house.answered()
     handle = house.documents.finish(house.by().accept(session_id).handle)
