@@ -1,22 +1,23 @@
-"""Reads the records that other tools and people wrote: Nygard, MADR 2 to 4, log4brains, and any other.
+"""Reads the records that other tools and people wrote, in the forms of five tools and in any other.
 
-What is read is data of a stranger: whoever shows a field escapes it.
+Everything in them is data of a stranger: what shows a field escapes it.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
 from typing import Final, Literal
 
 import msgspec
 
-from preflights_es.artifacts.record_parts import Heading, Parts, narrow, parts_of, scalar, text_of
+from preflights_es.artifacts.record_body import READ_MAX, body_of
+from preflights_es.artifacts.record_parts import Parts, narrow, parts_of, scalar, text_of
 from preflights_es.artifacts.record_words import (
     REFERENCES_MAX,
     Reference,
     Said,
     Status,
+    bare,
     day_of,
     iso_date,
     number_of,
@@ -29,11 +30,7 @@ from preflights_es.core.text import one_line, shortened
 from preflights_es.system.bounded_read import Unreadable
 
 RECORD_MAX: Final = 1_000_000  # bytes; a decision is a page
-READ_MAX: Final = 8_000  # bytes of a section that are read
 TITLE_MAX: Final = 300  # characters
-TEXT_MAX: Final = 2_000  # characters of a context, a choice and its reason
-OPTION_MAX: Final = 200  # characters
-OPTIONS_MAX: Final = 30
 
 Tool = Literal["nygard", "madr2", "madr3", "madr4", "log4brains", "other"]
 
@@ -75,20 +72,13 @@ def foreign_record(path: str, content: bytes) -> ForeignRecord:
         Unreadable: it has more than `RECORD_MAX` bytes, or is in no encoding of Markdown.
     """
     parts = _parts(content)
-    sections = {section: _section(parts, names) for section, names in _SECTIONS.items()}
-    chosen, because = _choice(parts, sections["decision"])
-    return ForeignRecord(
-        **_header(path, parts),
-        context=shortened(one_line(" ".join(_paragraphs(parts, sections["context"]))), TEXT_MAX),
-        chosen=shortened(chosen, TEXT_MAX),
-        because=shortened(because, TEXT_MAX),
-        considered=tuple(_options(parts, sections["options"]))[:OPTIONS_MAX],
-    )
+    header = msgspec.structs.asdict(_header(path, parts))
+    return ForeignRecord(**header, **msgspec.structs.asdict(body_of(parts)))
 
 
 def record_header(path: str, content: bytes) -> RecordHeader:
     """Read what a list shows; arguments and errors as above."""
-    return RecordHeader(**_header(path, _parts(content)))
+    return _header(path, _parts(content))
 
 
 def _parts(content: bytes) -> Parts:
@@ -103,34 +93,35 @@ def _parts(content: bytes) -> Parts:
 # 1. Header -----------------------------------------------------------------------------------
 
 _NUMBERED = late_pattern(
-    r"\W{0,2}(?:adr[- _#]{0,2}(\d{1,6})\]?\s*(?:[:.–—-]\s*)?|(\d{1,6})(?:\.|:| [–—-])\s+)(?=\S)",
+    r"\W{0,2}(?:adr[- _#]{0,2}(\d{1,6})\]?\s*(?:[:.\u2013\u2014-]\s*)?"
+    r"|(\d{1,6})(?:\.|:| [\u2013\u2014-])\s+)(?=\S)",
     re.IGNORECASE,
 )
 _KIND_OF_TEXT = late_pattern(
-    r"(?:adr|architecture decision record|architekturentscheidung)\s*(?:[:–—]|-\s)\s*(?=\S)",
+    r"(?:adr|architecture decision record|architekturentscheidung)"
+    r"\s*(?:[:\u2013\u2014]|-\s)\s*(?=\S)",
     re.IGNORECASE,
 )
 _TEMPLATE_TITLE = late_pattern(r"[\[{<].*[\]}>]")
 
 
-def _header(path: str, parts: Parts) -> dict[str, object]:
+def _header(path: str, parts: Parts) -> RecordHeader:
     name = path.rpartition("/")[2]
     number, title = _title(name, parts)
     found = _said(parts)
     written = _value(parts, "date", "datum", "decision-date", "created", "stand", "last-updated")
     written = written or _below(parts, "date", "datum")
-    status_text = status_of(parts)
-    return {
-        "path": path,
-        "tool": _tool(name, parts, found),
-        "number": number,
-        "title": title,
-        "status": found.status,
-        "superseded_by": found.superseded_by,
-        "supersedes": found.supersedes,
-        "date": iso_date(written) or day_of(name) or iso_date(status_text),
-        "session": _value(parts, "session") if _value(parts, "uid") else "",
-    }
+    return RecordHeader(
+        path=path,
+        tool=_tool(name, parts, found),
+        number=number,
+        title=title,
+        status=found.status,
+        superseded_by=found.superseded_by,
+        supersedes=found.supersedes,
+        date=iso_date(written) or day_of(name) or iso_date(status_of(parts)),
+        session=_value(parts, "session") if _value(parts, "uid") else "",
+    )
 
 
 def _title(name: str, parts: Parts) -> tuple[int | None, str]:
@@ -138,7 +129,7 @@ def _title(name: str, parts: Parts) -> tuple[int | None, str]:
     stem = name.removesuffix(".md").removesuffix(".markdown")
     number, day = number_of(stem), day_of(stem)
     text = next((parts.at(h.text) for h in parts.headings if h.level == 1), "")[:READ_MAX]
-    text = _bare(text) or _bare(_value(parts, "title", "titel"))
+    text = bare(text) or bare(_value(parts, "title", "titel"))
     found = _NUMBERED.match(text)
     if found and not day:
         written = int(found[1] or found[2])
@@ -164,7 +155,7 @@ STATUS_NAMES: Final = ("status", "decision status", "current status", "zustand",
 
 
 def _said(parts: Parts) -> Said:
-    """The status, and what other lines of the record say of what it replaced and what replaced it."""
+    """The status, with what other lines say of the records before and after this one."""
     found = said(status_of(parts))
     by = found.superseded_by or reference(_value(parts, *_REPLACED_BY))
     takes = found.supersedes or tuple(references(_value(parts, *_REPLACES)))
@@ -194,7 +185,7 @@ def _value(parts: Parts, *keys: str) -> str:
 def _below(parts: Parts, *names: str) -> str:
     """What stands below a heading, or behind the colon in it."""
     for heading in parts.headings:
-        name, colon, rest = heading.name.partition(":")
+        name, colon, _ = heading.name.partition(":")
         if name.strip() in names and heading.level < 5:
             if colon:
                 return parts.at(heading.text)[:READ_MAX].partition(":")[2].strip()
@@ -232,108 +223,3 @@ def _tool(name: str, parts: Parts, found: Said) -> Tool:
         is_dated = name[:8].isdigit() or "tags" in forms
         return "log4brains" if is_dated else "madr2"
     return "nygard" if names & set(STATUS_NAMES) else "madr4"
-
-
-# 3. Body -------------------------------------------------------------------------------------
-
-_SECTIONS: Final[Mapping[str, tuple[str, ...]]] = {
-    "context": (
-        *("context and problem statement", "context", "problem statement", "problem", "background"),
-        *("issue", "motivation", "kontext und problemstellung", "kontext", "problemstellung"),
-        *("ausgangslage", "hintergrund", "summary"),
-    ),
-    "decision": (
-        *("decision outcome", "decision", "outcome", "entscheidungsergebnis", "entscheidung"),
-        *("ergebnis der entscheidung", "beschluss", "resolution", "chosen option"),
-    ),
-    "options": (
-        *("considered options", "considered alternatives", "options considered", "options"),
-        *("alternatives considered", "alternatives", "positions", "betrachtete optionen"),
-        *("betrachtete alternativen", "erwogene optionen", "alternativen", "optionen"),
-    ),
-}
-_CHOSEN = late_pattern(
-    r"(?:we have |wir haben )?(?:chosen|selected|gewählte?|ausgewählte)"
-    r"(?: (?:option|alternative|solution|lösung|variante))?\s*:\s*(?P<rest>.+)",
-    re.IGNORECASE | re.DOTALL,
-)
-_IN_QUOTES = late_pattern(r"[\"“”„«'](?P<what>.+?)[\"“”»'](?=[\s,.;:(]|$)[\s,]*(?P<rest>.*)", re.DOTALL)
-_BECAUSE = late_pattern(
-    r"(?:[,;]?\s*(?:-\s+)?\b(?:because(?! of\b)|weil|denn|since(?! \d))|(?:, |^)da)\b[\s:]*",
-    re.IGNORECASE,
-)
-_BULLET = late_pattern(r"^ {0,3}(?:[*+-]|\d{1,2}[.)])[ \t]+(?P<text>.+)$", re.MULTILINE)
-_LINKS = late_pattern(r"!?\[([^\[\]]{0,500})\]\([^()\n]{0,500}\)")
-_MARKS = late_pattern(r"\*\*|__|`|(?<!\w)[*_](?=\w)|(?<=\w)[*_](?!\w)")
-_LABEL = late_pattern(r"(?:option|alternative|variante)\s*[\dA-Z]{0,2}\s*[:.–—-]\s+(?=\S)", re.IGNORECASE)
-
-
-def _section(parts: Parts, names: tuple[str, ...]) -> Heading | None:
-    """The first heading of these names, in the order of the names."""
-    found = {heading.name.rstrip(" :"): heading for heading in reversed(parts.headings)}
-    return next((found[name] for name in names if name in found), None)
-
-
-def _paragraphs(parts: Parts, heading: Heading | None) -> list[str]:
-    text = text_of(parts.below(heading)[:READ_MAX]) if heading else ""
-    return [one for one in map(_plain, _BLANK.split(text)) if one]
-
-
-_BLANK = late_pattern(r"\n[ \t]*(?:\n[ \t]*)+")
-
-
-def _plain(text: str) -> str:
-    """One line without links, emphasis, and bullets where lines begin."""
-    lines = (_BULLET.sub(r"\g<text>", line) for line in text.split("\n"))
-    return _bare(" ".join(lines))
-
-
-def _bare(text: str) -> str:
-    """One line without links and emphasis."""
-    return one_line(_MARKS.sub("", _LINKS.sub(r"\1", text)))
-
-
-def _choice(parts: Parts, heading: Heading | None) -> tuple[str, str]:
-    """What was chosen, and why, as far as the first lines of the section say it."""
-    found = _paragraphs(parts, heading)
-    if not found:
-        return "", ""
-    first, rest = found[0], one_line(" ".join(found[1:]))
-    named = _CHOSEN.match(first)
-    if named is None:
-        chosen, because = _reasoned(first)
-        return chosen.strip(), because
-    if quoted := _IN_QUOTES.match(named["rest"]):
-        chosen, because = quoted["what"], _BECAUSE.sub("", quoted["rest"], count=1).strip()
-    else:
-        chosen, because = _reasoned(named["rest"])
-    if because in ("", ".", ":"):
-        is_said = _BECAUSE.search(named["rest"]) is not None
-        because = rest if is_said else ""
-    return chosen.strip(" ,."), because
-
-
-def _reasoned(text: str) -> tuple[str, str]:
-    """Before and behind the first "because"."""
-    found = _BECAUSE.search(text)
-    return (text[: found.start()], text[found.end() :]) if found else (text, "")
-
-
-def _options(parts: Parts, heading: Heading | None) -> Iterator[str]:
-    """The list of a section, else the headings below it."""
-    if heading is None:
-        return
-    listed = [hit["text"] for hit in _BULLET.finditer(text_of(parts.below(heading)[:READ_MAX]))]
-    if not listed:
-        at = parts.headings.index(heading)
-        for below in parts.headings[at + 1 :]:
-            if below.level <= heading.level:
-                break
-            if below.level == heading.level + 1:
-                listed.append(parts.at(below.text)[:READ_MAX])
-    for text in listed:
-        plain = _plain(text)
-        if label := _LABEL.match(plain):
-            plain = plain[label.end() :]
-        if plain:
-            yield shortened(plain, OPTION_MAX)

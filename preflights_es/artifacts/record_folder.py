@@ -68,7 +68,7 @@ def _adr_dir(root: Path) -> str | None:
 
 
 def _holds_records(root: Path, folder: str) -> bool:
-    """Whether files lie there that are named like records; a folder that leads outside holds none."""
+    """Whether files lie there that are named like records; outside of the project none count."""
     try:
         with os.scandir(checked_folder(root, folder)) as found:
             return any(is_record_name(e.name) and e.is_file(follow_symlinks=False) for e in found)

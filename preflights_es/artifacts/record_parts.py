@@ -1,4 +1,4 @@
-"""Finds the parts of a record by their place in its bytes, so that one can change and all others stay.
+"""Finds the parts of a record by their place in its bytes: one can change, and all others stay.
 
 Structure is ASCII in every encoding that records come in; a text is decoded when it is read.
 """

@@ -13,7 +13,17 @@ from preflights_es.artifacts.foreign_records import (
     record_header,
     status_of,
 )
-from preflights_es.artifacts.record_parts import BOM, Heading, Parts, Place, narrow, parts_of, text_of, trimmed
+from preflights_es.artifacts.record_body import READ_MAX
+from preflights_es.artifacts.record_parts import (
+    BOM,
+    Heading,
+    Parts,
+    Place,
+    narrow,
+    parts_of,
+    text_of,
+    trimmed,
+)
 from preflights_es.artifacts.record_words import said
 from preflights_es.core.artifacts import Record
 from preflights_es.core.json import encoded
@@ -59,7 +69,7 @@ def _change(plain: bytes, parts: Parts, tool: Tool, by: Successor) -> tuple[int,
     if place is not None and not parts.at(place).strip():
         place = place if _section(parts) is None or status_of(parts) == "" else None
     if place is not None:
-        return _in_place(plain, parts, place, by, newline)
+        return _in_place(plain, parts, place, by)
     if (heading := _section(parts)) is not None:
         return _in_section(parts, heading, by, newline)
     return _inserted(plain, parts, tool, by, newline)
@@ -100,9 +110,7 @@ def _newline(content: bytes) -> str:
 # 1. A status that is there -------------------------------------------------------------------
 
 
-def _in_place(
-    plain: bytes, parts: Parts, place: Place, by: Successor, newline: str
-) -> tuple[int, int, str]:
+def _in_place(plain: bytes, parts: Parts, place: Place, by: Successor) -> tuple[int, int, str]:
     before = plain[place.start : place.end]
     if place.form == "front":
         value = encoded(f"superseded by {by.name}").decode()
@@ -147,7 +155,8 @@ def _in_section(
     if ":" in heading.name:
         colon = parts.content.index(b":", heading.text.start)
         return colon + 1, heading.text.end, f" {words}"
-    for line in _LINE.finditer(parts.masked, heading.start, heading.end):
+    end = min(heading.end, heading.start + READ_MAX)
+    for line in _LINE.finditer(parts.masked, heading.start, end):
         text = text_of(line["text"])
         if said(text).status == "unknown":
             continue
@@ -181,7 +190,8 @@ def _inserted(
         front = ("---", f"status: {value}", "---", "")
         return top, top, "".join(f"{line}{newline}" for line in front)
     title = next((h for h in parts.headings if h.level == 1), None)
-    if title is None:
+    # Below a first line of dashes a key would begin front matter.
+    if title is None or (tool == "other" and parts.content.startswith(b"---", top)):
         return top, top, f"Status: {_words(by, is_title=True)}{newline * 2}"
     line = {
         "madr2": f"* Status: {_words(by, is_title=False)}",

@@ -1,4 +1,4 @@
-"""What a record's status, date and references say, in the words of tools and people (English, German)."""
+"""What a status, a date, a reference and a name say, in the words of tools, English and German."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ REFERENCES_MAX: Final = 20  # records that one record can say it replaces
 _WORDS: Final[dict[Status, str]] = {
     # The first that fits counts, so that "not accepted" is looked for before "accepted".
     "proposed": (
-        r"not yet \w+|noch nicht \w+|proposed|proposal|draft|pending|(?:in|under) (?:review|discussion)"
-        r"|work in progress|wip|rfc|open|todo|request for comments|entwurf|vorgeschlagen|vorschlag"
-        r"|offen|in (?:diskussion|prüfung|arbeit|abstimmung)"
+        r"not yet \w+|noch nicht \w+|proposed|proposal|draft|pending|work in progress|wip|rfc|open"
+        r"|(?:in|under) (?:review|discussion)|todo|request for comments"
+        r"|entwurf|vorgeschlagen|vorschlag|offen|in (?:diskussion|prüfung|arbeit|abstimmung)"
     ),
     "rejected": (
         r"not accepted|nicht (?:angenommen|akzeptiert)|rejected|declined|denied|abgelehnt|verworfen"
@@ -34,9 +34,9 @@ _WORDS: Final[dict[Status, str]] = {
         r"|überholt|zurückgezogen|außer kraft|nicht mehr gültig"
     ),
     "accepted": (
-        r"accepted|approved|adopted|agreed|decided|active|implemented|done|final|in (?:force|effect|use)"
-        r"|living|akzeptiert|angenommen|beschlossen|entschieden|genehmigt|freigegeben|gültig"
-        r"|umgesetzt|in kraft|aktiv"
+        r"accepted|approved|adopted|agreed|decided|active|implemented|done|final"
+        r"|in (?:force|effect|use)|living|akzeptiert|angenommen|beschlossen"
+        r"|entschieden|genehmigt|freigegeben|gültig|umgesetzt|in kraft|aktiv"
     ),
 }
 _STATUS = late_pattern(
@@ -51,26 +51,34 @@ _GONE = late_pattern(
     re.IGNORECASE,
 )
 _NOT_YET = late_pattern(
-    r"\b(?:will|shall|should|may|might|can|to|not|partially|partly|part|nicht|teilweise|teils|soll|kann)\b",
+    r"\b(?:will|shall|should|may|might|can|to|not|partially|partly|part"
+    r"|nicht|teilweise|teils|soll|kann)\b",
     re.IGNORECASE,
 )
 _TAKES = late_pattern(
-    r"(?:^|[,;.(] ?)(?:supersedes|supercedes|replaces|obsoletes|ersetzt(?! (?:durch|von|worden|am)\b)"
-    r"|löst(?= .* ab\b))[: ]+(?P<what>[^;)]+(?:\)[^;)]*)*)",
+    r"(?:^|[,;.(] ?)(?:supersedes|supercedes|replaces|obsoletes"
+    r"|ersetzt(?! (?:durch|von|worden|am)\b)|löst(?= .* ab\b))[: ]+(?P<what>[^;)]+(?:\)[^;)]*)*)",
     re.IGNORECASE,
 )
 _EDGE = late_pattern(r"^[^\w\[<]+", re.UNICODE)
 _STRUCK = late_pattern(r"~~[^~]*~~")
 _ARROW = late_pattern(r"→|->|=>|➡")
-_LINK = late_pattern(r"!?\[(?P<label>[^\[\]]{0,500})\]\(\s?<?(?P<path>[^()<>\s]{0,500})>?(?:\s[^()]{0,500})?\)")
+_LINK = late_pattern(
+    r"!?\[(?P<label>[^\[\]]{0,500})\]\(\s?<?(?P<path>[^()<>\s]{0,500})>?(?:\s[^()]{0,500})?\)"
+)
 _WIKI = late_pattern(r"\[\[(?P<path>[^\[\]|]{1,500})(?:\|[^\[\]]{0,500})?\]\]")
 _NUMBER = late_pattern(
-    r"(?:\badr|\bdecision|\brecord|#|\bentscheidung|\bnr\.?)[ #_-]{0,2}(\d{1,6})\b|^\W*(\d{1,6})(?=\b(?!-\d|\d)\D*)",
+    r"(?:\badr|\bdecision|\brecord|#|\bentscheidung|\bnr\.?)[ #_-]{0,2}(\d{1,6})\b"
+    r"|^\W*(\d{1,6})\b(?!-\d)",
     re.IGNORECASE,
 )
 _FILE = late_pattern(r"[\w.-]+\.(?:md|markdown)\b")
 _SLUG = late_pattern(r"\b\d{8}(?:-[a-z0-9]+)+\b")
-_NOTHING: Final = frozenset(("", "-", "--", "none", "n/a", "null", "~", "[]", "keine", "nein", "no"))
+_LINKS = late_pattern(r"!?\[([^\[\]]{0,500})\]\([^()\n]{0,500}\)")
+_MARKS = late_pattern(r"\*\*|__|`|(?<!\w)[*_](?=\w)|(?<=\w)[*_](?!\w)")
+_NOTHING: Final = frozenset(
+    ("", "-", "--", "none", "n/a", "null", "~", "[]", "keine", "nein", "no")
+)
 
 
 class Reference(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -94,15 +102,12 @@ class Said(msgspec.Struct, frozen=True):
 
 
 def said(text: str) -> Said:
-    """What a status says; `unknown` where it says nothing, or several things, as a template does."""
+    """What a status says; `unknown` where it says nothing, or offers several as a template does."""
     found: list[tuple[str, Status]] = []
     by: Reference | None = None
     is_gone = False
     takes: list[Reference] = []
-    for line in filter(None, map(one_line, text[:SAID_MAX].splitlines())):
-        line = _EDGE.sub("", _STRUCK.sub("", line)).replace("**", "").replace("`", "")
-        if _is_template(line):
-            continue
+    for line in _lines(text[:SAID_MAX]):
         takes += [one for hit in _TAKES.finditer(line) for one in references(hit["what"])]
         gone = _GONE.search(line)
         if gone and not _NOT_YET.search(gone["before"]):
@@ -112,6 +117,14 @@ def said(text: str) -> Said:
     # Of several lines with a date each, the newest counts; else the first.
     status = max(found, key=lambda one: one[0])[1] if found else "unknown"
     return Said("superseded" if is_gone else status, by, tuple(takes[:REFERENCES_MAX]))
+
+
+def _lines(text: str) -> Iterator[str]:
+    """Those that say something, without marks and what is struck out."""
+    for line in filter(None, map(one_line, text.splitlines())):
+        plain = _EDGE.sub("", _STRUCK.sub("", line)).replace("**", "").replace("`", "")
+        if plain and not _is_template(plain):
+            yield plain
 
 
 def _is_template(line: str) -> bool:
@@ -125,7 +138,9 @@ def _status(line: str) -> Status | None:
     first = _STATUS.match(line)
     if first and not (_TAKES.match(line) or _is_partial(line)):
         return first.lastgroup  # type: ignore[return-value]  # a name of `_WORDS`
-    names = {hit.lastgroup for hit in _STATUS.finditer(line)} - {"superseded"}
+    names = {hit.lastgroup for hit in _STATUS.finditer(line)}
+    if _GONE.search(line) or _TAKES.search(line):
+        names -= {"superseded"}
     return names.pop() if len(names) == 1 else None  # type: ignore[return-value]
 
 
@@ -175,6 +190,11 @@ def _reference(label: str, path: str) -> Reference:
     return Reference(shortened(label.strip(), TEXT_MAX), number, shortened(path, TEXT_MAX))
 
 
+def bare(text: str) -> str:
+    """One line without links and emphasis."""
+    return one_line(_MARKS.sub("", _LINKS.sub(r"\1", text)))
+
+
 # 3. Names ------------------------------------------------------------------------------------
 
 _DAY = late_pattern(r"(\d{4})-?(\d{2})-?(\d{2})(?!\d)")
@@ -201,7 +221,9 @@ _MONTHS: Final = (
 )
 _ISO = late_pattern(r"(?<!\d)(\d{4})([-/.])(\d{1,2})\2(\d{1,2})(?!\d)")
 _DOTTED = late_pattern(r"(?<!\d)(\d{1,2})\. ?(\d{1,2})\. ?(\d{4})(?!\d)")
-_DAY_FIRST = late_pattern(r"(?<!\d)(\d{1,2})(?:st|nd|rd|th|\.)?[ -]([^\W\d]{3})[^\W\d]*[.,]?[ -](\d{4})(?!\d)")
+_DAY_FIRST = late_pattern(
+    r"(?<!\d)(\d{1,2})(?:st|nd|rd|th|\.)?[ -]([^\W\d]{3})[^\W\d]*[.,]?[ -](\d{4})(?!\d)"
+)
 _MONTH_FIRST = late_pattern(r"\b([^\W\d]{3})[^\W\d]*\.? (\d{1,2})(?:st|nd|rd|th)?,? (\d{4})(?!\d)")
 
 

@@ -57,7 +57,16 @@ def test_an_adr_dir_that_says_nothing_is_passed_over(root: Path, content: str) -
 @pytest.mark.parametrize(
     "content",
     [
-        *(b"..", b"../other", b"/etc", b"doc/../../x", b".git/hooks", b"a\nb", b"a\\b", b"a\x1b[1m"),
+        *(
+            b"..",
+            b"../other",
+            b"/etc",
+            b"doc/../../x",
+            b".git/hooks",
+            b"a\nb",
+            b"a\\b",
+            b"a\x1b[1m",
+        ),
         *(b"\xff", b"x" * 5_000, b"~/../../../x", "a\u202eb".encode()),
     ],
 )
@@ -76,7 +85,9 @@ def test_an_adr_dir_that_is_a_link_is_refused(root: Path, tmp_path: Path) -> Non
         record_folder(root)
 
 
-def test_a_usual_folder_that_a_link_leads_outside_is_passed_over(root: Path, tmp_path: Path) -> None:
+def test_a_usual_folder_that_a_link_leads_outside_is_passed_over(
+    root: Path, tmp_path: Path
+) -> None:
     filed(tmp_path, "elsewhere/0001-x.md")
     (root / "docs").mkdir()
     (root / "docs" / "adr").symlink_to(tmp_path / "elsewhere")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from os.path import commonprefix
 from typing import Final, get_args
 
 import msgspec
@@ -26,9 +25,15 @@ def changed(text: str, tool: Tool = "other") -> str:
 
 def difference(before: bytes, after: bytes) -> tuple[bytes, bytes]:
     """What was taken out, and what was put in, between what both have in common."""
-    start = len(commonprefix([before, after]))
-    rest = len(commonprefix([before[start:][::-1], after[start:][::-1]]))
+    start = common(before, after)
+    rest = common(before[start:][::-1], after[start:][::-1])
     return before[start : len(before) - rest], after[start : len(after) - rest]
+
+
+def common(one: bytes, other: bytes) -> int:
+    """How many bytes both begin with."""
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((n for n, (a, b) in pairs if a != b), min(len(one), len(other)))
 
 
 # 1. Forms ------------------------------------------------------------------------------------
@@ -162,7 +167,9 @@ def test_every_other_byte_stays(path: str, ends: str, encoding: str, is_cut: boo
     assert len(put) <= len(before) + 400
     if not is_wide:
         assert NEW.search(after)
-        assert after.count(b"\r\n") - before.count(b"\r\n") == put.count(b"\r\n") - out.count(b"\r\n")
+        assert after.count(b"\r\n") - before.count(b"\r\n") == put.count(b"\r\n") - out.count(
+            b"\r\n"
+        )
         assert (b"\n" in after) == (ends != "\r"), "no line ends in another way"
     again = foreign_record(path, after)
     assert (again.status, again.tool if again.number != 37 else "other") != ("accepted", "")
@@ -172,7 +179,13 @@ def test_every_other_byte_stays(path: str, ends: str, encoding: str, is_cut: boo
 LINES: Final = (
     *("---", "status: accepted", "Status:", "status: >", "  accepted", "- accepted", "date: x"),
     *("# T", "# ", "## Status", "## Status: done", "### Context", "Status", "======", "---"),
-    *("* Status: accepted", "- **Status**: proposed", "Status: a | b", "| Status | Done |", "| x |"),
+    *(
+        "* Status: accepted",
+        "- **Status**: proposed",
+        "Status: a | b",
+        "| Status | Done |",
+        "| x |",
+    ),
     *("Accepted", "Proposed, then", "accepted by all", "Supersedes [2. x](0002-x.md)", "", " "),
     *("```", "~~~", "<!--", "-->", "<!-- Status: x -->", "> Status: offen", "\u00e9\u2026", "\x00"),
 )
