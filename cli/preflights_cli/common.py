@@ -9,18 +9,28 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import wraps
 from pathlib import Path
-from typing import Any, Final, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, Final, ParamSpec, TypeVar
 
 import click
 
 from preflights_es import bootstrap as composition
-from preflights_es.core.errors import LogBusy, PreflightsError, StoreUnavailable
+from preflights_es.core.errors import (
+    LogBusy,
+    PreflightsError,
+    Refused,
+    StoreUnavailable,
+    UnknownSession,
+)
 from preflights_es.core.json import encoded
 from preflights_es.core.late_pattern import late_pattern
 from preflights_es.core.text import NAME_MAX, TAGS, problem, shown, visible
+from preflights_es.runtime.sessions import RECORD
 from preflights_es.services.request import Request
 from preflights_es.settings.load import Options
 from preflights_es.store.urls import parsed, shown_url
+
+if TYPE_CHECKING:
+    from preflights_es.services.records import ForeignShown
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -281,8 +291,23 @@ def opened(
         voice.detail(f"settings from {file}")
     try:
         yield app
+    except UnknownSession as error:
+        if (record := record_without_session(app, error)) is None:
+            raise
+        message = f"{error.typed} has no session: it is the record {record.path!r}"
+        raise Refused(f"{message}; `preflights show {error.typed}` shows it") from error
     finally:
         app.close()
+
+
+def record_without_session(app: Request, error: UnknownSession) -> ForeignShown | None:
+    """What a person meant who typed the number of a record that Preflights did not write."""
+    typed = RECORD.fullmatch(error.typed.strip())
+    if typed is None:
+        return None
+    from preflights_es.services.records import foreign_record_of
+
+    return foreign_record_of(app.process, int(typed[1]))
 
 
 def folder() -> Path:

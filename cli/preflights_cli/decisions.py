@@ -12,9 +12,10 @@ import msgspec
 from preflights_cli.common import Voice, finish_pending, given, reading, tell_behind
 from preflights_cli.dates import Moment, day
 from preflights_cli.progress import counted
+from preflights_cli.records import say_foreign
 from preflights_cli.table import streamed
 from preflights_es.core.decision_record import Decided
-from preflights_es.core.errors import PreflightsError, ProjectionDamaged
+from preflights_es.core.errors import ArtifactOutside, PreflightsError, ProjectionDamaged
 from preflights_es.core.events import INT_MAX, Actor
 from preflights_es.core.ids import short
 from preflights_es.core.projection_ports import Choice
@@ -22,6 +23,7 @@ from preflights_es.core.text import one_line
 from preflights_es.core.times import iso
 from preflights_es.projections.decisions import Decision, accepted_at, decision, in_force
 from preflights_es.runtime.registry import WORKFLOWS
+from preflights_es.services.records import Foreign, foreign
 from preflights_es.services.request import Request
 from preflights_es.services.results import DecisionRow, Who
 
@@ -64,17 +66,32 @@ def decisions_command(
     if first is None and category is not None:
         _tell_category(app, voice, category)
     _tell_missing(app, voice, at, looks_back=everything or at is not None)
+    strangers = _foreign(app, everything=everything, is_filtered=bool(category) or at is not None)
     shape: dict[str, Any] = {
         "format": "decisions/1",
         "project": app.process.project,
         "at": None if at is None else iso(at),
         "behind": tell_behind(app, voice),
+        "foreign": msgspec.to_builtins(strangers.rows),
         "decisions": [],
     }
     voice.listed(shape, "decisions", (msgspec.to_builtins(DecisionRow.of(one)) for one in found))
     if not voice.as_json:
         _say_decisions(voice, found, everything=everything)
+    say_foreign(voice, strangers)
     return 0
+
+
+def _foreign(app: Request, *, everything: bool, is_filtered: bool) -> Foreign:
+    """Records without a session; a filter leaves them out, since they have no category or history.
+
+    A folder that cannot be used is told by the command that writes there.
+    """
+    try:
+        found = Foreign(rows=()) if is_filtered else foreign(app.process, everything=everything)
+    except ArtifactOutside:
+        found = Foreign(rows=())
+    return found
 
 
 def _listed(

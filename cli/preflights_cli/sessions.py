@@ -7,13 +7,13 @@ from typing import Any, Final
 
 import click
 
-from preflights_cli.common import Voice, finish_pending, reading
+from preflights_cli.common import Voice, finish_pending, reading, record_without_session
 from preflights_cli.dates import day, minute, second
 from preflights_cli.rendering import describe, session_json, status_of, tell_warnings, view_of
 from preflights_cli.table import Column, streamed, table
 from preflights_es.core import ids
 from preflights_es.core.completions import Message
-from preflights_es.core.errors import LogDamaged, PreflightsError
+from preflights_es.core.errors import LogDamaged, PreflightsError, UnknownSession
 from preflights_es.core.events import ERASED_TAG, Event, SessionErased
 from preflights_es.core.opaque import UNKNOWN
 from preflights_es.core.ports import Head, Stored
@@ -168,7 +168,17 @@ def show_command(session: str, app: Request, voice: Voice) -> int:
       preflights show 3f9a12c4 --json
     """
     finish_pending(app, voice)
-    handle = app.sessions.load(session)
+    try:
+        handle = app.sessions.load(session)
+    except UnknownSession as error:
+        if (record := record_without_session(app, error)) is None:
+            raise
+        from preflights_cli.records import say_record
+
+        voice.json(record)
+        if not voice.as_json:
+            say_record(voice, record)
+        return 0
     tell_warnings(voice, handle)
     voice.json(session_json(handle))
     if handle.session.closed == "erased":

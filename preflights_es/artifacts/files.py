@@ -14,6 +14,7 @@ from math import inf
 from pathlib import Path, PurePosixPath
 from typing import Final
 
+from preflights_es.artifacts.record_names import number_of
 from preflights_es.core.artifacts import Written
 from preflights_es.core.errors import ArtifactOutside, LogBusy, StoreUnavailable
 from preflights_es.system import atomic_file
@@ -29,7 +30,6 @@ Mend = Callable[[bytes], bytes | None]
 """Of a person's file; None where it stays as it is."""
 
 _GIT_HAS: Final = ("HEAD", "objects", "refs", "commondir")
-NUMBER_DIGITS_MAX: Final = 6  # a longer name is a date or an id, not a record's number
 
 LOCK_WAIT_S: Final = 0.01  # seconds between two looks at a lock
 
@@ -232,12 +232,11 @@ def _opened(
 
 
 def numbered(folder: Path) -> dict[int, list[Path]]:
-    """The records of a folder by number, as their names say (`0012-title.md`)."""
+    """The records of a folder by number, as their names say (`0012-title.md`), from any tool."""
     found: dict[int, list[Path]] = {}
-    for path in sorted(folder.glob("[0-9][0-9][0-9][0-9]*.md")):
-        digits = path.name.partition("-")[0].removesuffix(".md")
-        if digits.isascii() and digits.isdigit() and len(digits) <= NUMBER_DIGITS_MAX:
-            found.setdefault(int(digits), []).append(path)
+    for path in sorted(folder.glob("*.md")):
+        if (number := number_of(path.stem)) is not None:
+            found.setdefault(number, []).append(path)
     return found
 
 

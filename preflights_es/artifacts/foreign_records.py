@@ -11,6 +11,7 @@ from typing import Final, Literal
 import msgspec
 
 from preflights_es.artifacts.record_body import READ_MAX, body_of
+from preflights_es.artifacts.record_names import day_of, number_of
 from preflights_es.artifacts.record_parts import Parts, narrow, parts_of, scalar, text_of
 from preflights_es.artifacts.record_words import (
     REFERENCES_MAX,
@@ -18,9 +19,7 @@ from preflights_es.artifacts.record_words import (
     Said,
     Status,
     bare,
-    day_of,
     iso_date,
-    number_of,
     reference,
     references,
     said,

@@ -8,8 +8,7 @@ from typing import Final, Literal
 
 import msgspec
 
-from preflights_es.artifacts.files import checked_folder
-from preflights_es.artifacts.record_list import is_record_name
+from preflights_es.artifacts.record_names import is_record_name
 from preflights_es.core.errors import ArtifactOutside
 from preflights_es.core.text import problem
 from preflights_es.system.bounded_read import Unreadable, regular
@@ -37,7 +36,7 @@ def record_folder(root: Path, told: str | None = None) -> RecordFolder:
         ArtifactOutside: settings or `.adr-dir` name a folder outside the project, or git's.
     """
     if told is not None:
-        checked_folder(root, told)
+        _checked(root, told)
         return RecordFolder(told, "settings")
     if (named := _adr_dir(root)) is not None:
         return RecordFolder(named, ".adr-dir")
@@ -61,7 +60,7 @@ def _adr_dir(root: Path) -> str | None:
     if "\n" in named or "\\" in named or problem(named, ADR_DIR_MAX) or not named.isprintable():
         raise ArtifactOutside(f"{ADR_DIR} names {named!r}: expected one folder inside the project")
     try:
-        checked_folder(root, named)
+        _checked(root, named)
     except ArtifactOutside as error:
         raise ArtifactOutside(f"{ADR_DIR}: {error}") from error
     return os.path.normpath(named).replace(os.sep, "/")
@@ -69,8 +68,16 @@ def _adr_dir(root: Path) -> str | None:
 
 def _holds_records(root: Path, folder: str) -> bool:
     """Whether files lie there that are named like records; outside of the project none count."""
+    if not (root / folder).is_dir():
+        return False
     try:
-        with os.scandir(checked_folder(root, folder)) as found:
+        with os.scandir(_checked(root, folder)) as found:
             return any(is_record_name(e.name) and e.is_file(follow_symlinks=False) for e in found)
     except (OSError, ArtifactOutside):
         return False
+
+
+def _checked(root: Path, folder: str) -> Path:
+    from preflights_es.artifacts.files import checked_folder
+
+    return checked_folder(root, folder)

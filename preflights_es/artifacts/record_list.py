@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import os
-import re
 from pathlib import Path
 from typing import Final
 
 import msgspec
 
 from preflights_es.artifacts.foreign_records import RECORD_MAX, RecordHeader, record_header
-from preflights_es.artifacts.record_words import day_of, number_of
-from preflights_es.core.late_pattern import late_pattern
+from preflights_es.artifacts.record_names import MARKDOWN, is_other_page, is_record_name
 from preflights_es.core.version import __version__
 from preflights_es.system import atomic_file
 from preflights_es.system.bounded_read import Unreadable, regular
@@ -21,14 +19,6 @@ READER: Final = f"{__version__}/1"  # a new number when records are read in anot
 CACHE_MAX: Final = 50_000_000  # bytes
 RACE_NS: Final = 2_000_000_000
 """How much older than the cache a change must be: another one could follow in the same tick."""
-
-_MARKDOWN: Final = (".md", ".markdown")
-_NO_RECORD = late_pattern(
-    r"(?:\d+[-_ ])?(?:(?:adr|madr|nygard|decision|record|long|short|bare|minimal)[-_ ])*template"
-    r"(?:[-_ ](?:adr|madr|bare|minimal|long|short|full|de|en))*"
-    r"|_?index|readme|toc|changelog|contributing",
-    re.IGNORECASE,
-)
 
 Stamp = tuple[int, int, int, int]
 """Size, time of the content, time of the entry, inode; a change of a file changes one of them."""
@@ -86,13 +76,6 @@ def records_in(folder: Path, cache: Path | None = None) -> Records:
     return Records(tuple(row.header for row in rows.values() if row.header), tuple(unread))
 
 
-def is_record_name(name: str) -> bool:
-    """Whether a file is a record by its name alone: a number or a day, and no template."""
-    stem, dot, _ = name.rpartition(".")
-    is_dated = bool(day_of(stem)) or number_of(stem) is not None
-    return is_dated and name.endswith(_MARKDOWN) and bool(dot) and not _NO_RECORD.fullmatch(stem)
-
-
 def _files(folder: Path) -> list[tuple[str, str, Stamp]]:
     """Name as it can be shown, path, and stamp of each Markdown file, by name."""
     found: list[tuple[str, str, Stamp]] = []
@@ -100,7 +83,7 @@ def _files(folder: Path) -> list[tuple[str, str, Stamp]]:
         with os.scandir(folder) as entries:
             for entry in entries:
                 name = entry.name
-                if name.endswith(_MARKDOWN) and entry.is_file(follow_symlinks=False):
+                if name.endswith(MARKDOWN) and entry.is_file(follow_symlinks=False):
                     lies = entry.stat(follow_symlinks=False)
                     stamp = (lies.st_size, lies.st_mtime_ns, lies.st_ctime_ns, lies.st_ino)
                     found.append((_shown(name), entry.path, stamp))
@@ -116,7 +99,7 @@ def _shown(name: str) -> str:
 
 def _read(name: str, path: str, size: int) -> RecordHeader | None:
     stem = name.rpartition(".")[0]
-    if name.startswith(".") or _NO_RECORD.fullmatch(stem):
+    if name.startswith(".") or is_other_page(stem):
         return None
     if size > RECORD_MAX:
         raise Unreadable(f"it has more than {RECORD_MAX:,} bytes")

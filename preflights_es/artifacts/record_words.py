@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from datetime import date
 from typing import Final, Literal
 
 import msgspec
 
+from preflights_es.artifacts.record_names import day, day_of, number_of
 from preflights_es.core.late_pattern import late_pattern
 from preflights_es.core.text import one_line, shortened
 
@@ -195,25 +195,7 @@ def bare(text: str) -> str:
     return one_line(_MARKS.sub("", _LINKS.sub(r"\1", text)))
 
 
-# 3. Names ------------------------------------------------------------------------------------
-
-_DAY = late_pattern(r"(\d{4})-?(\d{2})-?(\d{2})(?!\d)")
-_FILED = late_pattern(r"(?:adr[-_ ]?)?(\d{1,6})(?=[-_. ]|$)", re.IGNORECASE)
-
-
-def number_of(name: str) -> int | None:
-    """The number that a file's name begins with; a date is no number."""
-    found = _FILED.match(name)
-    return int(found[1]) if found and not day_of(name) else None
-
-
-def day_of(name: str) -> str:
-    """The day that a file's name begins with (`20201021-title.md`), ISO 8601; else empty."""
-    found = _DAY.match(name)
-    return _day(found[1], found[2], found[3]) if found else ""
-
-
-# 4. Dates ------------------------------------------------------------------------------------
+# 3. Dates ------------------------------------------------------------------------------------
 
 _MONTHS: Final = (
     *("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"),
@@ -231,23 +213,16 @@ def iso_date(text: str) -> str:
     """The day that a text names, ISO 8601; empty where it names none, or it could be two."""
     text = text[:SAID_MAX]
     if found := _ISO.search(text):
-        return _day(found[1], found[3], found[4])
+        return day(found[1], found[3], found[4])
     if found := _DOTTED.search(text):
-        return _day(found[3], found[2], found[1])
+        return day(found[3], found[2], found[1])
     if found := _DAY_FIRST.search(text):
-        return _day(found[3], _month(found[2]), found[1])
+        return day(found[3], _month(found[2]), found[1])
     if found := _MONTH_FIRST.search(text):
-        return _day(found[3], _month(found[1]), found[2])
+        return day(found[3], _month(found[1]), found[2])
     return ""
 
 
 def _month(name: str) -> str:
     name = name.casefold()
     return str(_MONTHS.index(name) % 12 + 1) if name in _MONTHS else "0"
-
-
-def _day(year: str, month: str, day: str) -> str:
-    try:
-        return date(int(year), int(month), int(day)).isoformat()
-    except ValueError:
-        return ""

@@ -16,6 +16,7 @@ from preflights_es.core.times import iso
 from preflights_es.core.views import Behind
 from preflights_es.projections.decisions import in_force, patches
 from preflights_es.projections.folding import Read
+from preflights_es.runtime.sessions import RECORD
 from preflights_es.services.request import Request
 from preflights_es.services.results import Result, Who
 
@@ -109,7 +110,7 @@ def why(
     try:
         session_id = request.sessions.resolved(what)
     except UnknownSession:
-        if field is not None:
+        if field is not None or RECORD.fullmatch(what.strip()):
             raise
         return _in_force(request, what, tell)
     read = request.process.history(session_id)

@@ -4,15 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from preflights_es.artifacts.record_words import (
-    Reference,
-    day_of,
-    iso_date,
-    number_of,
-    reference,
-    references,
-    said,
-)
+from preflights_es.artifacts.record_names import day_of, number_of
+from preflights_es.artifacts.record_words import Reference, iso_date, reference, references, said
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,123 @@
+"""Records of other tools beside ours: listed, shown as data, and never taken for a session."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from preflights_es.artifacts.record_status import Successor
+from preflights_es.bootstrap import opened_process
+from preflights_es.services.records import mark_superseded
+from tests.cli.program import Project
+
+NYGARD: Final = """# {n}. {title}
+
+Date: 2020-03-04
+
+## Status
+
+{status}
+
+## Context
+
+Orders grow.
+
+## Decision
+
+We will use PostgreSQL because reports need it.
+"""
+PATH: Final = "docs/decisions/0007-use-postgresql.md"
+
+
+def filed(house: Project, path: str = PATH, **texts: str) -> Path:
+    said = {"n": "7", "title": "Use PostgreSQL", "status": "Accepted", **texts}
+    target = house.folder / path
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.write_text(NYGARD.format(**said))
+    return target
+
+
+def test_records_in_force_are_listed_beside_decisions(house: Project) -> None:
+    filed(house)
+    filed(house, "docs/decisions/0008-old.md", n="8", status="Superseded by [9. X](0009-x.md)")
+    house.decided()
+    said = house.call("decisions").out
+    assert "Records without a session (foreign, quoted):" in said
+    assert "ADR-0007  accepted  2020-03-04  Use PostgreSQL" in said
+    assert "ADR-0008" not in said
+    shape = house.call("decisions", "--json").json
+    (row,) = shape["foreign"]
+    assert row == {
+        "path": PATH,
+        "number": 7,
+        "title": "Use PostgreSQL",
+        "status": "accepted",
+        "superseded_by": "",
+        "date": "2020-03-04",
+        "tool": "nygard",
+    }
+    assert len(shape["decisions"]) == 1
+    assert "superseded by 9. X" in house.call("decisions", "--all").out
+
+
+def test_a_filter_leaves_records_without_a_session_out(house: Project) -> None:
+    filed(house)
+    house.decided()
+    for words in (("--category", "Database"), ("--at", "2030-01-01")):
+        assert house.call("decisions", *words, "--json").json["foreign"] == []
+
+
+def test_a_record_of_ours_is_not_foreign(house: Project) -> None:
+    house.decided()
+    assert house.call("decisions", "--json").json["foreign"] == []
+
+
+def test_the_next_number_is_above_all_records(house: Project) -> None:
+    filed(house, "docs/decisions/adr-012-x.md")
+    filed(house, "docs/decisions/20201021-x.md")
+    house.decided()
+    assert [*(house.folder / "docs/decisions").glob("0013-*.md")]
+
+
+def test_a_record_is_shown_by_its_number(house: Project) -> None:
+    filed(house, title="Use \x1b[31mPostgreSQL")
+    done = house.call("show", "ADR-0007")
+    assert (done.code, done.err) == (0, "")
+    assert "\x1b" not in done.out
+    assert "Use \\x1b[31mPostgreSQL" in done.out
+    assert f"{PATH}, foreign (nygard), without a session" in done.out
+    assert 'because     "reports need it."' in done.out
+    shape = house.call("show", "adr-7", "--json").json
+    assert (shape["format"], shape["chosen"]) == ("record/1", "We will use PostgreSQL")
+
+
+@pytest.mark.parametrize("words", [("why",), ("log",), ("replay",), ("prompt",), ("answer",)])
+def test_what_needs_a_session_says_that_there_is_none(
+    house: Project, words: tuple[str, ...]
+) -> None:
+    filed(house)
+    done = house.call(*words, "ADR-0007", *(["x"] if words == ("answer",) else []))
+    assert (done.code, done.out) == (1, "")
+    assert f"ADR-0007 has no session: it is the record '{PATH}'" in done.err
+
+
+def test_two_records_of_one_number_are_both_named(house: Project) -> None:
+    filed(house)
+    filed(house, "docs/decisions/07-other.md")
+    done = house.call("show", "ADR-7")
+    assert done.code == 1
+    assert "0007-use-postgresql.md" in done.err
+    assert "07-other.md" in done.err
+
+
+def test_a_record_that_is_replaced_changes_only_its_status(house: Project) -> None:
+    target = filed(house)
+    before = target.read_bytes()
+    process = opened_process(house.folder, database=str(house.folder / "own.db")).process
+    mark_superseded(process, PATH, Successor("ADR-0012", "0012-x.md"))
+    process.close()
+    assert target.read_bytes() == before.replace(
+        b"Accepted", b"Superseded by [ADR-0012](0012-x.md)"
+    )
