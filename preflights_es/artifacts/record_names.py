@@ -16,8 +16,10 @@ _NO_RECORD = late_pattern(
     r"|_?index|readme|toc|changelog|contributing",
     re.IGNORECASE,
 )
-_DAY = late_pattern(r"(\d{4})-?(\d{2})-?(\d{2})(?!\d)")
-_FILED = late_pattern(r"(?:adr[-_ ]?)?(\d{1,6})(?=[-_ ]|\.(?:md|markdown)$|$)", re.IGNORECASE)
+_DAY = late_pattern(r"(\d{4})-?(\d{2})-?(\d{2})(?!\d)", re.ASCII)
+_FILED = late_pattern(
+    r"(?:adr[-_ ]?)?(\d{1,6})(?=[-_ ]|\.(?:md|markdown)$|$)", re.IGNORECASE | re.ASCII
+)
 
 
 def number_of(name: str) -> int | None:

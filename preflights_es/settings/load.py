@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast, get_args
 
 import msgspec
 
+from preflights_es.artifacts.record_folder import record_folder
 from preflights_es.core.errors import SettingsError
 from preflights_es.core.events import ActorKind
 from preflights_es.core.secret import Secret
@@ -172,7 +173,7 @@ def load_settings(
         repository=Repository(ours[1], env) if ours and named and not named_project else None,
         database=named or str(log_folder(git, env) / "log.db"),
         is_database_named=bool(named),
-        decisions=folder("decisions", *files.first("decisions"), "docs/decisions"),
+        decisions=_decisions(root, *files.first("decisions")),
         tasks=folder("tasks", *files.first("tasks"), "docs/tasks"),
         actor_name=name,
         actor_kind=kind,
@@ -263,6 +264,13 @@ def _believed(here: Told, env: Mapping[str, str], database: str | None, options:
     provider = options.provider or env.get("PREFLIGHTS_PROVIDER") or env.get("LLM_PROVIDER")
     said |= {"provider": provider, "LLM_PROVIDER": provider}
     return believed(here, [key for key, value in said.items() if value], env)
+
+
+def _decisions(root: Path, source: Source | None, told: str | None) -> str:
+    """The folder that a file names, else the one that holds records."""
+    if told is not None:
+        return folder("decisions", source, told, told)
+    return record_folder(root).path
 
 
 def _language(

@@ -425,7 +425,7 @@ def test_every_shape_is_documented_and_named_after_its_format() -> None:
         for path in (ROOT / "cli" / "preflights_cli").rglob("*.py")
         for found in re.findall(r'"([a-z-]+/\d)"', path.read_text())
     }
-    assert shapes == formats | {"log/1"}
+    assert shapes == formats | {"log/1", "record/1"}
 
 
 def test_every_exported_name_is_documented() -> None:

@@ -121,3 +121,27 @@ def test_a_record_that_is_replaced_changes_only_its_status(house: Project) -> No
     assert target.read_bytes() == before.replace(
         b"Accepted", b"Superseded by [ADR-0012](0012-x.md)"
     )
+
+
+# 2. The folder -------------------------------------------------------------------------------
+
+
+def test_records_go_where_records_lie(house: Project) -> None:
+    filed(house, "doc/adr/0007-use-postgresql.md")
+    decided = house.decided()
+    assert decided["artifacts"][0].startswith("doc/adr/0008-")
+    assert house.call("decisions", "--json").json["foreign"][0]["number"] == 7
+
+
+def test_records_go_where_adr_dir_says(house: Project) -> None:
+    filed(house)
+    (house.folder / ".adr-dir").write_text("architecture\n")
+    assert house.decided()["artifacts"][0].startswith("architecture/0001-")
+
+
+def test_an_adr_dir_that_leads_outside_is_refused(house: Project) -> None:
+    (house.folder / ".adr-dir").write_text("../elsewhere\n")
+    done = house.call("start", "Add login", "--no-input")
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith("preflights: .adr-dir: the folder '../elsewhere' leads outside")
+    assert done.err.count("\n") == 1
