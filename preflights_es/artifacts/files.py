@@ -209,6 +209,24 @@ def _remove(root: Path, target: Path, is_ours: IsOurs) -> None:
             folder.remove(target.name)
 
 
+def changed(root: Path, target: Path, change: Callable[[bytes], bytes]) -> None:
+    """Change a person's file in one step; one that cannot be read stays as it is.
+
+    Raises:
+        StoreUnavailable: the disk refuses.
+    """
+    try:
+        with _opened(root, target) as folder:
+            before = folder.content(target.name, DOCUMENT_MAX)
+            if (after := change(before)) != before:
+                with folder.new(target.name, replacing=True) as file:
+                    file.write(after)
+    except (FileNotFoundError, Unreadable):
+        return
+    except OSError as error:
+        raise StoreUnavailable(f"{target.name} cannot be written: {error.strerror}") from error
+
+
 def renamed(root: Path, target: Path, name: str) -> None:
     """Give a record another name in its folder.
 

@@ -13,11 +13,9 @@ from preflights_es.artifacts.foreign_records import (
     foreign_record,
 )
 from preflights_es.artifacts.record_list import Unread, records_in
-from preflights_es.artifacts.record_status import Successor, superseded_status
-from preflights_es.core.errors import Refused, StoreUnavailable
+from preflights_es.core.errors import Refused
 from preflights_es.services.process import Process
 from preflights_es.services.results import Result
-from preflights_es.system import atomic_file
 from preflights_es.system.bounded_read import Unreadable, regular
 
 
@@ -87,32 +85,6 @@ def foreign_record_of(process: Process, number: int) -> ForeignShown | None:
     return _shown(process, found[0].path)
 
 
-def mark_superseded(process: Process, path: str, by: Successor) -> None:
-    """Change the status of a record without a session, and nothing else of it.
-
-    Raises:
-        Refused: it cannot be read.
-        StoreUnavailable: the disk refuses.
-    """
-    name = PurePosixPath(path).name
-    root, folder = process.settings.root.resolve(), _folder(process)
-    with files.alone(root):
-        record, content = _read(process, name)
-        new = superseded_status(content, record.tool, by)
-        try:
-            with (
-                atomic_file.opened(root, folder.relative_to(root).parts) as opened,
-                opened.new(name, replacing=True) as file,
-            ):
-                file.write(new)
-        except OSError as error:
-            raise StoreUnavailable(f"{path} cannot be written: {error.strerror}") from error
-
-
-def _folder(process: Process) -> Path:
-    return files.checked_folder(process.settings.root, process.settings.decisions)
-
-
 def _cache(process: Process) -> Path | None:
     """Beside a log in a file."""
     database = process.settings.database
@@ -125,16 +97,16 @@ def _is_ours(process: Process, ours: set[str], one: RecordHeader) -> bool:
     )
 
 
-def _read(process: Process, name: str) -> tuple[ForeignRecord, bytes]:
+def _read(process: Process, name: str) -> ForeignRecord:
+    folder = files.checked_folder(process.settings.root, process.settings.decisions)
     try:
-        content = regular(_folder(process) / name, RECORD_MAX, follows=False)
-        return foreign_record(name, content), content
+        return foreign_record(name, regular(folder / name, RECORD_MAX, follows=False))
     except (OSError, Unreadable) as error:
         raise Refused(f"the record {name!r} cannot be read: {error}") from error
 
 
 def _shown(process: Process, path: str) -> ForeignShown:
-    one, _ = _read(process, PurePosixPath(path).name)
+    one = _read(process, PurePosixPath(path).name)
     return ForeignShown(
         **_row(process.settings.decisions, one),
         context=one.context,

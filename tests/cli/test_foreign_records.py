@@ -7,9 +7,6 @@ from typing import Final
 
 import pytest
 
-from preflights_es.artifacts.record_status import Successor
-from preflights_es.bootstrap import opened_process
-from preflights_es.services.records import mark_superseded
 from tests.cli.program import Project
 
 NYGARD: Final = """# {n}. {title}
@@ -115,12 +112,30 @@ def test_two_records_of_one_number_are_both_named(house: Project) -> None:
 def test_a_record_that_is_replaced_changes_only_its_status(house: Project) -> None:
     target = filed(house)
     before = target.read_bytes()
-    process = opened_process(house.folder, database=str(house.folder / "own.db")).process
-    mark_superseded(process, PATH, Successor("ADR-0012", "0012-x.md"))
-    process.close()
-    assert target.read_bytes() == before.replace(
-        b"Accepted", b"Superseded by [ADR-0012](0012-x.md)"
-    )
+    words = ("--answer", "db_type=PostgreSQL", "--supersedes", "ADR-0007")
+    house.call("start", "Keep orders in a database", *words, "--no-input")
+    assert target.read_bytes() == before, "only an accepted decision replaces a record"
+    done = house.call("accept", "last", "--by", "Ada", "--json").json
+    name = "0008-keep-orders-in-a-database.md"
+    status = f"Superseded by [ADR-0008]({name})".encode()
+    assert target.read_bytes() == before.replace(b"Accepted", status)
+    text = (house.folder / "docs/decisions" / name).read_text()
+    assert "Supersedes [ADR-0007, Use PostgreSQL](0007-use-postgresql.md)" in text
+    assert (done["supersedes"]["number"], done["supersedes"]["uid"]) == (7, "")
+    assert house.call("decisions", "--json").json["foreign"] == []
+    assert house.call("replay", "last").code == 0
+    assert house.call("audit", "verify").code == 0
+    again = house.call("start", "Add login", "--supersedes", "ADR-0007")
+    assert (again.code, again.out) == (1, "")
+    assert "was superseded by 'ADR-0008' already" in again.err
+
+
+def test_a_number_that_two_records_bear_replaces_none(house: Project) -> None:
+    filed(house)
+    filed(house, "docs/decisions/07-other.md")
+    done = house.call("start", "Add login", "--supersedes", "ADR-7")
+    assert done.code == 1
+    assert "'ADR-7' is the number of 2 records" in done.err
 
 
 # 2. The folder -------------------------------------------------------------------------------

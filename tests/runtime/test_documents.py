@@ -348,6 +348,29 @@ def test_another_sessions_record_in_its_place_keeps_its_status(house: House) -> 
     assert f"{LOGIN}.new" in house.files()
 
 
+def test_a_replaced_record_of_another_tool_is_marked_before_the_document_counts(
+    house: House,
+) -> None:
+    theirs = "docs/decisions/0007-use-cookies.md"
+    (house.root / theirs).parent.mkdir(parents=True)
+    (house.root / theirs).write_text("# 7. Use cookies\n\n## Status\n\nAccepted\n")
+    handle = house.by().accept(house.answered(supersedes="ADR-0007")).handle
+    assert "Accepted" in house.files()[theirs]
+    house.documents.finish(handle)
+    status = "Superseded by [ADR-0008](0008-add-login.md)"
+    assert house.files()[theirs] == f"# 7. Use cookies\n\n## Status\n\n{status}\n"
+    assert house.store.open_calls(PROJECT) == ()
+    assert house.replays(handle.session_id)
+
+
+def test_a_proposal_replaces_no_record_of_another_tool(house: House) -> None:
+    theirs = "docs/decisions/0007-use-cookies.md"
+    (house.root / theirs).parent.mkdir(parents=True)
+    (house.root / theirs).write_text("# 7. Use cookies\n\n* Status: accepted\n")
+    house.documents.finish(house.by("script").accept(house.answered(supersedes="ADR-7")).handle)
+    assert "* Status: accepted" in house.files()[theirs]
+
+
 def test_a_record_under_a_new_number_leaves_its_former_name(house: House) -> None:
     session_id = house.answered()
     handle = house.documents.finish(house.by().accept(session_id).handle)

@@ -15,15 +15,16 @@ from preflights_es.core.errors import (
     Refused,
     SessionMoved,
     StoreUnavailable,
+    UnknownSession,
 )
 from preflights_es.core.events import Actor
 from preflights_es.core.lead import Setup
-from preflights_es.core.text import INTENTION_MAX, one_line, visible
+from preflights_es.core.text import INTENTION_MAX, one_line, shown, visible
 from preflights_es.runtime.documents import Documents
 from preflights_es.runtime.idempotency import Wanted, answering
 from preflights_es.runtime.runner import CONFLICTS_MAX, Handle, Proposed, Step
 from preflights_es.runtime.sanitizing import cleaned, name_cleaned
-from preflights_es.runtime.sessions import RECENT, Desk, Sessions
+from preflights_es.runtime.sessions import RECENT, RECORD, Desk, Sessions
 from preflights_es.services.request import Request
 from preflights_es.workflows import clarification
 from preflights_es.workflows.clarification.decide import kind_of
@@ -79,16 +80,23 @@ class Clarifications(Sessions):
         text, redacted = cleaned("the intention", intention.strip(), INTENTION_MAX)
         if not visible(text):
             raise Refused("the intention is empty: say in a sentence what you want to build")
-        former = self.resolved(supersedes) if supersedes else ""
+        stranger = self._foreign(supersedes) if supersedes else None
+        former = self.resolved(supersedes) if supersedes and not stranger else ""
         session_id = self._runner.new_session_id(self._project)
 
         def is_said(before: IntentionDeclared) -> bool:
-            related = before.supersedes.session_id if before.supersedes else ""
-            said = (before.intention, before.mark, related, answering(before.setup.lead))
-            return said == (text, mark, former, answering(setup.lead))
+            related = before.supersedes
+            if stranger is not None:
+                is_same = related is not None and related.number == stranger.number
+            else:
+                is_same = (related.session_id if related else "") == former
+            said = (before.intention, before.mark, answering(before.setup.lead))
+            return is_same and said == (text, mark, answering(setup.lead))
 
         def record(input_id: str) -> Step:
-            related = self._supersedable(supersedes)[1] if supersedes else None
+            related = stranger
+            if supersedes and not stranger:
+                related = self._supersedable(supersedes)[1]
             first = IntentionDeclared(
                 at=self._runner.now(),
                 actor=self._actor,
@@ -215,6 +223,8 @@ class Clarifications(Sessions):
         first = Proposed(handle, acknowledged, input_id, number)
         if state.supersedes is None or actor.kind != "user" or not is_due:
             return [first]
+        if not state.supersedes.uid:
+            return [first]  # a record without a session: its status changes with the document
         if self.load(state.supersedes.uid).session.closed == "erased":
             return [first]
         former, _ = self._supersedable(state.supersedes.uid)
@@ -246,6 +256,32 @@ class Clarifications(Sessions):
         if state.superseded_by is not None:
             raise Refused(f"{typed!r} was superseded by {self._instead(state.superseded_by)}")
         return handle, Related(state.uid, state.intention, state.number, handle.session_id)
+
+    def _foreign(self, typed: str) -> Related | None:
+        """A record without a session by its number; None where a session bears it, or no record.
+
+        Raises:
+            Refused: several records bear the number, or another one has replaced it.
+        """
+        named = RECORD.fullmatch(typed.strip())
+        if named is None:
+            return None
+        try:
+            self.resolved(typed)
+        except UnknownSession:
+            found = self._documents.foreign(int(named[1]))
+        else:
+            return None
+        if len(found) > 1:
+            raise Refused(f"{typed!r} is the number of {len(found)} records: renumber all but one")
+        if found and found[0].status == "superseded":
+            by = found[0].superseded_by
+            later = f" by {by.text!r}" if by else ""
+            raise Refused(f"{typed!r} was superseded{later} already: supersede that one")
+        if not found:
+            return None
+        title, _ = cleaned("the record's title", shown(one_line(found[0].title)), INTENTION_MAX)
+        return Related("", title, found[0].number)
 
     def _instead(self, successor: Related) -> str:
         """What took a decision's place, and what can be done instead of replacing it again."""
