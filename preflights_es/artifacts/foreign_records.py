@@ -6,18 +6,23 @@ Everything in them is data of a stranger: what shows a field escapes it.
 from __future__ import annotations
 
 import re
-from typing import Final, Literal
+from typing import Final
 
 import msgspec
 
 from preflights_es.artifacts.record_body import READ_MAX, body_of
+from preflights_es.artifacts.record_header import (
+    RECORD_MAX,
+    ForeignRecord,
+    RecordHeader,
+    Status,
+    Tool,
+)
 from preflights_es.artifacts.record_names import day_of, number_of
 from preflights_es.artifacts.record_parts import Parts, narrow, parts_of, scalar, text_of
 from preflights_es.artifacts.record_words import (
     REFERENCES_MAX,
-    Reference,
     Said,
-    Status,
     bare,
     iso_date,
     reference,
@@ -28,37 +33,7 @@ from preflights_es.core.late_pattern import late_pattern
 from preflights_es.core.text import one_line, shortened
 from preflights_es.system.bounded_read import Unreadable
 
-RECORD_MAX: Final = 1_000_000  # bytes; a decision is a page
 TITLE_MAX: Final = 300  # characters
-
-Tool = Literal["nygard", "madr2", "madr3", "madr4", "log4brains", "other"]
-
-
-class RecordHeader(msgspec.Struct, frozen=True, kw_only=True):
-    """What a list of records shows of one."""
-
-    path: str
-    """Relative to the folder it was found in, with forward slashes."""
-    tool: Tool
-    number: int | None = None
-    title: str
-    """As the record says it, else the words of its file's name."""
-    status: Status = "unknown"
-    superseded_by: Reference | None = None
-    supersedes: tuple[Reference, ...] = ()
-    date: str = ""
-    """ISO 8601; empty where the record names no day."""
-    session: str = ""
-    """Of Preflights, where the record says that it is ours; a claim."""
-
-
-class ForeignRecord(RecordHeader, frozen=True, kw_only=True):
-    """A record as its text says it, on one line each."""
-
-    context: str = ""
-    chosen: str = ""
-    because: str = ""
-    considered: tuple[str, ...] = ()
 
 
 def foreign_record(path: str, content: bytes) -> ForeignRecord:

@@ -9,7 +9,7 @@ from typing import Final
 
 import msgspec
 
-from preflights_es.artifacts.foreign_records import RECORD_MAX, RecordHeader, record_header
+from preflights_es.artifacts.record_header import RECORD_MAX, RecordHeader
 from preflights_es.artifacts.record_names import MARKDOWN, is_other_page, is_record_name
 from preflights_es.core.version import __version__
 from preflights_es.system import atomic_file
@@ -98,6 +98,8 @@ def _shown(name: str) -> str:
 
 
 def _read(name: str, path: str, size: int) -> RecordHeader | None:
+    from preflights_es.artifacts.foreign_records import record_header
+
     stem = name.rpartition(".")[0]
     if name.startswith(".") or is_other_page(stem):
         return None

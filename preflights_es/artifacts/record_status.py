@@ -9,11 +9,11 @@ from msgspec.structs import replace
 
 from preflights_es.artifacts.foreign_records import (
     STATUS_NAMES,
-    Tool,
     record_header,
     status_of,
 )
 from preflights_es.artifacts.record_body import READ_MAX
+from preflights_es.artifacts.record_header import Tool
 from preflights_es.artifacts.record_parts import (
     BOM,
     Heading,

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Final, Literal
+from typing import Final
 
 import msgspec
 
+from preflights_es.artifacts.record_header import Reference, Status
 from preflights_es.artifacts.record_names import day, day_of, number_of
 from preflights_es.core.late_pattern import late_pattern
 from preflights_es.core.text import one_line, shortened
 
-Status = Literal["proposed", "accepted", "rejected", "deprecated", "superseded", "unknown"]
 SAID_MAX: Final = 2_000  # characters of a status, a date or a list of references
 TEXT_MAX: Final = 200  # characters of a reference
 REFERENCES_MAX: Final = 20  # records that one record can say it replaces
@@ -79,15 +79,6 @@ _MARKS = late_pattern(r"\*\*|__|`|(?<!\w)[*_](?=\w)|(?<=\w)[*_](?!\w)")
 _NOTHING: Final = frozenset(
     ("", "-", "--", "none", "n/a", "null", "~", "[]", "keine", "nein", "no")
 )
-
-
-class Reference(msgspec.Struct, frozen=True, omit_defaults=True):
-    """How a record names another one; nothing in it was looked up."""
-
-    text: str
-    number: int | None = None
-    path: str = ""
-    """As it stands in the link, without its fragment."""
 
 
 class Said(msgspec.Struct, frozen=True):

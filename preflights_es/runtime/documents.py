@@ -32,7 +32,7 @@ from preflights_es.store.chain import verified
 from preflights_es.system.bounded_read import Unreadable
 
 if TYPE_CHECKING:
-    from preflights_es.artifacts.foreign_records import RecordHeader
+    from preflights_es.artifacts.record_header import RecordHeader
 
 NAME: Final = late_pattern(r"(?:\d{4,9}|[0-9a-f]{12})(?:-[a-z0-9-]+)?\.md")  # see `document_path`
 FINISH_S: Final = 0.25  # seconds that a command waits for another one's documents before its own

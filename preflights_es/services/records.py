@@ -6,12 +6,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from preflights_es.artifacts import files
-from preflights_es.artifacts.foreign_records import (
-    RECORD_MAX,
-    ForeignRecord,
-    RecordHeader,
-    foreign_record,
-)
+from preflights_es.artifacts.record_header import RECORD_MAX, ForeignRecord, RecordHeader
 from preflights_es.artifacts.record_list import Unread, records_in
 from preflights_es.core.errors import Refused
 from preflights_es.services.process import Process
@@ -98,6 +93,8 @@ def _is_ours(process: Process, ours: set[str], one: RecordHeader) -> bool:
 
 
 def _read(process: Process, name: str) -> ForeignRecord:
+    from preflights_es.artifacts.foreign_records import foreign_record
+
     folder = files.checked_folder(process.settings.root, process.settings.decisions)
     try:
         return foreign_record(name, regular(folder / name, RECORD_MAX, follows=False))

@@ -8,7 +8,8 @@ from typing import Any, Final
 import msgspec
 import pytest
 
-from preflights_es.artifacts.foreign_records import ForeignRecord, foreign_record
+from preflights_es.artifacts.foreign_records import foreign_record
+from preflights_es.artifacts.record_header import ForeignRecord
 
 RECORDS: Final = Path(__file__).with_name("records")
 EXPECTED: Final[dict[str, dict[str, Any]]] = msgspec.json.decode(

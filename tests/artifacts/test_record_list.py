@@ -8,7 +8,7 @@ from typing import Final
 
 import pytest
 
-from preflights_es.artifacts.foreign_records import RECORD_MAX
+from preflights_es.artifacts.record_header import RECORD_MAX
 from preflights_es.artifacts.record_list import RACE_NS, Records, records_in
 
 RECORD: Final = "# 1. Use Redis\n\n## Status\n\nAccepted\n\n## Context\n\n## Decision\n\nRedis.\n"

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from preflights_es.artifacts.foreign_records import Tool, foreign_record
+from preflights_es.artifacts.foreign_records import foreign_record
+from preflights_es.artifacts.record_header import Reference, Tool
 from preflights_es.artifacts.record_status import Successor, superseded_status
-from preflights_es.artifacts.record_words import Reference
 from tests.artifacts.test_foreign_records import EXPECTED, RECORDS
 
 BY: Final = Successor("ADR-0112", "0112-use-something-new.md")

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from preflights_es.artifacts.record_header import Reference
 from preflights_es.artifacts.record_names import day_of, number_of
-from preflights_es.artifacts.record_words import Reference, iso_date, reference, references, said
+from preflights_es.artifacts.record_words import iso_date, reference, references, said
 
 
 @pytest.mark.parametrize(
