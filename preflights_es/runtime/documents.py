@@ -232,7 +232,7 @@ class Documents:
         former = self._former(handle, due.path)
         mend = partial(self._mended, handle.session_id, due)
         written, beside = self._filed(handle, due.path, text, former, mend)
-        self._mark_replaced(handle.session_id, due)
+        self._mark_replaced(handle, due)
         outcome = ArtifactWritten(
             at=self._runner.now(),
             actor=PROGRAM,
@@ -265,13 +265,14 @@ class Documents:
         found = records_in(files.checked_folder(self.root, self._folders[0])).records
         return [one for one in found if one.number == number and not one.session]
 
-    def _mark_replaced(self, session_id: str, due: ArtifactDue) -> None:
+    def _mark_replaced(self, handle: Handle, due: ArtifactDue) -> None:
         """Give a record without a session its new status, where the accepted decision replaces it.
 
         It is done before the document is recorded as written, so that a crash in between is made
         good by the next command; a second time changes nothing.
         """
-        record = self._records(session_id, due.call)[-1]
+        assert handle.workflow.record is not None, "a document is due"
+        record = handle.workflow.record(handle.session.state)
         replaced = record.supersedes
         if record.status != "accepted" or replaced is None or replaced.uid or not replaced.number:
             return
