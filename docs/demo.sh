@@ -15,7 +15,7 @@ run() {
   "$@"
 }
 
-run preflights start "Add OAuth login" --answer auth_strategy=OAuth --accept --by "Ada Lovelace"
-run cat docs/decisions/0001-add-oauth-login.md
+run preflights start "Add login" --answer auth_strategy=OAuth --accept --by "Ada Lovelace"
+run cat docs/decisions/0001-add-login.md
 run preflights log last
 run preflights replay last

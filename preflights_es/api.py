@@ -11,23 +11,27 @@ the same methods as coroutines, for a running event loop.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
+from functools import partial, wraps
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, ParamSpec, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, TypeVar
 
 from preflights_es import bootstrap
 from preflights_es.core.events import Actor, ActorKind
 from preflights_es.services import sessions
+from preflights_es.services.answers import Given
 from preflights_es.services.process import Process
 from preflights_es.services.request import Request
 from preflights_es.services.results import DecisionRow, Session
-from preflights_es.services.sessions import Given
 
 if TYPE_CHECKING:
     from concurrent.futures import ThreadPoolExecutor
 
+    from preflights_es.projections.usage import By
     from preflights_es.replay.replayer import Replay
+    from preflights_es.services.trail import TrailStep
+    from preflights_es.services.usage import Usage
     from preflights_es.services.why import Why
 
 P = ParamSpec("P")
@@ -81,7 +85,7 @@ class Preflights:
             Refused: the text or an answer cannot be recorded.
             SettingsError: the provider of the settings lacks something; nothing is recorded.
         """
-        return sessions.start(self.request(key=key), text, workflow, answers)
+        return sessions.start(self.request(key=key), text, workflow, answers or ())
 
     def answer(
         self, session: str, answers: Given, *, revise: bool = False, key: str = ""
@@ -142,8 +146,9 @@ class Preflights:
             category: of one category alone.
             everything: every patch, also those not in force.
         """
-        found = sessions.decisions(self.request(), at=at, category=category, everything=everything)
-        return list(found)
+        from preflights_es.services.decisions import decisions
+
+        return list(decisions(self.request(), at=at, category=category, everything=everything))
 
     def why(self, what: str, field: str | None = None) -> list[Why]:
         """Where decided values came from: each with the answer, question, model and person behind.
@@ -156,15 +161,39 @@ class Preflights:
         """
         from preflights_es.services.why import why
 
-        return [value for value, _ in why(self.request(), what, field)]
+        return list(why(self.request(), what, field)[0].values)
 
     def replay(self, session: str) -> Replay:
         """Decide a recorded session again and compare every decision; no provider is asked."""
-        return sessions.replay(self.request(), session)
+        from preflights_es.services.replays import replay
+
+        return replay(self.request(), session)
+
+    def trail(self, session: str) -> list[TrailStep]:
+        """Every event of a session, with the actor behind it."""
+        from preflights_es.services.trail import trail
+
+        return [told.step for told in trail(self.request(), session=session).steps]
+
+    def usage(
+        self, *by: By, since: int | None = None, until: int | None = None, any_project: bool = False
+    ) -> Usage:
+        """The calls of providers, summed up by `provider`, `model` and `prompt`, or some of them.
+
+        Args:
+            since, until: the time of the calls, in microseconds since 1970 UTC.
+            any_project: of every project in this log.
+        """
+        from preflights_es.services.usage import usage
+
+        request = self.request()
+        return usage(request, by, since=since, until=until, any_project=any_project)
 
     def export(self, session: str) -> bytes:
         """A session as JSON Lines, verified."""
-        return sessions.export(self.request(), session)
+        from preflights_es.services.archives import lines
+
+        return b"".join(lines(self.request(), session))
 
     def close(self) -> None:
         """Give the log back; nothing can be called then."""
@@ -180,6 +209,18 @@ class Preflights:
         trace: TracebackType | None,
     ) -> None:
         self.close()
+
+
+def _threaded(
+    call: Callable[Concatenate[Preflights, P], R],
+) -> Callable[Concatenate[AsyncPreflights, P], Coroutine[Any, Any, R]]:
+    """The same method as a coroutine, which runs in a thread."""
+
+    @wraps(call)
+    async def called(self: AsyncPreflights, /, *args: P.args, **more: P.kwargs) -> R:
+        return await self._run(partial(call, self.log, *args, **more))
+
+    return called
 
 
 class AsyncPreflights:
@@ -198,61 +239,28 @@ class AsyncPreflights:
         self.log = log
         self._pool: ThreadPoolExecutor = ThreadPoolExecutor(threads, "preflights")
 
-    async def _call(self, call: Callable[P, R], *args: P.args, **more: P.kwargs) -> R:
+    async def _run(self, call: Callable[[], R]) -> R:
         import asyncio
-        from functools import partial
 
-        return await asyncio.get_running_loop().run_in_executor(
-            self._pool, partial(call, *args, **more)
-        )
+        return await asyncio.get_running_loop().run_in_executor(self._pool, call)
 
-    async def start(self, text: str, **how: Any) -> Session:
-        """As `Preflights.start`."""
-        return await self._call(self.log.start, text, **how)
-
-    async def answer(self, session: str, answers: Given, **how: Any) -> Session:
-        """As `Preflights.answer`."""
-        return await self._call(self.log.answer, session, answers, **how)
-
-    async def accept(self, session: str, **how: Any) -> Session:
-        """As `Preflights.accept`."""
-        return await self._call(self.log.accept, session, **how)
-
-    async def abandon(self, session: str, reason: str = "") -> Session:
-        """As `Preflights.abandon`."""
-        return await self._call(self.log.abandon, session, reason)
-
-    async def resume(self, session: str) -> Session:
-        """As `Preflights.resume`."""
-        return await self._call(self.log.resume, session)
-
-    async def show(self, session: str) -> Session:
-        """As `Preflights.show`."""
-        return await self._call(self.log.show, session)
-
-    async def sessions(self, limit: int | None = None) -> list[Session]:
-        """As `Preflights.sessions`."""
-        return await self._call(self.log.sessions, limit)
-
-    async def decisions(self, **how: Any) -> list[DecisionRow]:
-        """As `Preflights.decisions`."""
-        return await self._call(self.log.decisions, **how)
-
-    async def why(self, what: str, field: str | None = None) -> list[Why]:
-        """As `Preflights.why`."""
-        return await self._call(self.log.why, what, field)
-
-    async def replay(self, session: str) -> Replay:
-        """As `Preflights.replay`."""
-        return await self._call(self.log.replay, session)
-
-    async def export(self, session: str) -> bytes:
-        """As `Preflights.export`."""
-        return await self._call(self.log.export, session)
+    start = _threaded(Preflights.start)
+    answer = _threaded(Preflights.answer)
+    accept = _threaded(Preflights.accept)
+    abandon = _threaded(Preflights.abandon)
+    resume = _threaded(Preflights.resume)
+    show = _threaded(Preflights.show)
+    sessions = _threaded(Preflights.sessions)
+    decisions = _threaded(Preflights.decisions)
+    why = _threaded(Preflights.why)
+    replay = _threaded(Preflights.replay)
+    trail = _threaded(Preflights.trail)
+    usage = _threaded(Preflights.usage)
+    export = _threaded(Preflights.export)
 
     async def close(self) -> None:
         """Give the log back once every call has ended."""
-        await self._call(int)
+        await self._run(int)
         self._pool.shutdown(wait=True)
         self.log.close()
 

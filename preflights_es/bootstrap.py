@@ -8,6 +8,7 @@ from pathlib import Path
 import msgspec
 
 from preflights_es.core.events import Actor
+from preflights_es.core.notices import Notice
 from preflights_es.services.leads import Leads, Reloaded
 from preflights_es.services.process import Process
 from preflights_es.services.request import Request
@@ -45,7 +46,7 @@ def opened_process(
     language: str | None = None,
     creates: bool = True,
     reads: bool = False,
-    tell: Callable[[str], None] = lambda _: None,
+    tell: Callable[[Notice], None] = lambda _: None,
 ) -> Opened:
     """A process in a folder, with the settings that hold there.
 
@@ -67,34 +68,6 @@ def opened_process(
     found = loaded(options)
     process = Process(found, creates=creates, reads=reads, tell=tell)
     return Opened(process, actor(found, terminal=terminal), options, loaded)
-
-
-def opened(
-    cwd: Path,
-    *,
-    terminal: bool,
-    database: str | None = None,
-    options: Options | None = None,
-    language: str | None = None,
-    key: str = "",
-    creates: bool = True,
-    reads: bool = False,
-) -> Request:
-    """The one request of a process that makes one; arguments as for `opened_process`.
-
-    Args:
-        key: what makes it happen once.
-    """
-    found = opened_process(
-        cwd,
-        terminal=terminal,
-        database=database,
-        options=options,
-        language=language,
-        creates=creates,
-        reads=reads,
-    )
-    return found.request(key=key)
 
 
 def joined(database: str, names: Sequence[str], start: str) -> None:

@@ -196,7 +196,7 @@ def rewritten(rng: Random, events: Events) -> Events:
 
 
 def replaced(rng: Random, events: Events) -> Events:
-    """A payload that is none."""
+    """An invalid payload."""
     at = rng.randrange(len(events))
     return _payload(events, at, lambda _: rng.choice(PAYLOADS))
 

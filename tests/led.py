@@ -52,7 +52,7 @@ def simulator(case: Case) -> Lead:
 
 
 def opening(case: Case, lead: Lead) -> Input:
-    """The first Input of a session that somebody leads."""
+    """The first Input of a session that is led."""
     workflow = WORKFLOWS[case.workflow]
     setup = Setup("0", workflow.decider, lead.provider, workflow.prompts, lead)
     if case.workflow == "clarification":

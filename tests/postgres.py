@@ -82,7 +82,7 @@ class Server:
         return name
 
     def drop(self, name: str) -> None:
-        """Take a database away, whoever is connected to it."""
+        """Take a database away, also while others are connected to it."""
         quoted = name.replace('"', '""')
         self.said(f'DROP DATABASE IF EXISTS "{quoted}" WITH (FORCE)')
 
@@ -215,7 +215,7 @@ class OwnServer(Server):
         self._gone("keep")
 
     def stopped(self) -> None:
-        """As an administrator stops it who does not wait for anybody."""
+        """As an administrator stops it without waiting for connections."""
         os.kill(self.pid, signal.SIGINT)
         self._gone("keep")
 
@@ -306,7 +306,7 @@ def hung_up(url: str, *, but: int = 0) -> None:
     until = time.monotonic() + UP_S
     with closing(connected(url)) as connection:
         while connection.execute(others).fetchall() > [(but,)]:
-            assert time.monotonic() < until, "somebody stays"
+            assert time.monotonic() < until, "a connection stays"
             time.sleep(0.005)
 
 
@@ -340,5 +340,5 @@ def empty_database(server: Server) -> Iterator[str]:
 
 
 def opened_log(url: str) -> closing[psycopg.Connection[tuple[object, ...]]]:
-    """Somebody else's connection to a log."""
+    """Another program's connection to a log."""
     return closing(connected(url))

@@ -32,12 +32,14 @@ from preflights_es.store import jsonl
 from preflights_es.store.memory import MemoryStore
 from preflights_es.workflows.clarification import WORKFLOW
 from preflights_es.workflows.clarification.events import DecisionAcknowledged, DecisionSuperseded
+from preflights_es.workflows.clarification.pack import NO_TABLES, STANDARD
 from preflights_es.workflows.clarification.simulation import BANK
 from preflights_es.workflows.clarification.state import State
 from preflights_es.workflows.clarification.values import (
     Category,
     DecisionPatch,
     Field,
+    Heuristics,
     HeuristicsConfig,
     LLMContext,
     Mark,
@@ -77,7 +79,7 @@ class Recorder:
     def start(
         self,
         intention: str,
-        heuristics: HeuristicsConfig | None = None,
+        heuristics: Heuristics | HeuristicsConfig | None = None,
         *,
         actor: Actor = ADA,
         mark: Mark = "",
@@ -328,6 +330,33 @@ def accepting_too_early_and_too_often(r: Recorder) -> None:
     r.runner.submit(handle, again, r.runner.new_id())
 
 
+BY_PACK = Heuristics(NO_TABLES, STANDARD)
+
+
+def what_the_intention_states_is_not_asked(r: Recorder) -> None:
+    r.accept(r.start("Migrate from MySQL to PostgreSQL", BY_PACK))
+    handle = r.start("We build it in Vue; how do people sign in?", BY_PACK)
+    r.accept(r.answer(handle, auth_strategy="magic link"))
+
+
+def two_stated_values_are_the_options(r: Recorder) -> None:
+    handle = r.start("redis or just in-process memory for the product details?", BY_PACK)
+    r.accept(r.answer(handle, caching="Redis"))
+
+
+def work_without_a_decision_gets_no_question(r: Recorder) -> None:
+    r.accept(r.start("Upgrade React 17 to 19", BY_PACK))
+    r.answer(r.start("Make it faster", BY_PACK), description="Fewer requests")
+
+
+def a_german_intention_is_asked_in_german(r: Recorder) -> None:
+    handle = r.start("Suche f\u00fcr die Artikel einbauen", BY_PACK)
+    r.accept(r.answer(handle, search_engine="meilisearch"))
+    oven = Category("Oven", ("ofen",), Field("Kind", "oven", "Welcher Ofen?", ("Gas", "Strom")))
+    own = Heuristics(HeuristicsConfig(categories=(oven,), menu=()), STANDARD)
+    r.answer(r.start("Einen Ofen kaufen", own), oven="Gas")
+
+
 def a_team_has_its_own_tables(r: Recorder) -> None:
     payments = Category(
         "Payments",
@@ -426,6 +455,10 @@ GOLDENS: tuple[Callable[[Recorder], None], ...] = (
     a_document_is_written_twice,
     accepting_too_early_and_too_often,
     a_team_has_its_own_tables,
+    what_the_intention_states_is_not_asked,
+    two_stated_values_are_the_options,
+    work_without_a_decision_gets_no_question,
+    a_german_intention_is_asked_in_german,
     secrets_never_reach_the_log,
     text_from_everywhere,
     a_model_leads,

@@ -27,7 +27,7 @@ def sim(seed: int = 0, faults: str = "none", *, strict: bool = False) -> Lead:
 
 
 def notes(r: Recorder) -> Notes:
-    """The notes of the project, each step settled by whoever leads."""
+    """The notes of the project, each step settled by its lead."""
 
     def settled(step: Step) -> Step:
         lead = WORKFLOW.lead(step.handle.session.state)

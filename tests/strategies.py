@@ -43,6 +43,7 @@ from preflights_es.workflows.clarification.events import (
     IntentionDeclared,
     ReferenceRenumbered,
 )
+from preflights_es.workflows.clarification.pack import STANDARD
 from preflights_es.workflows.clarification.state import State, accepted
 from preflights_es.workflows.clarification.values import (
     COMPANION,
@@ -52,6 +53,7 @@ from preflights_es.workflows.clarification.values import (
     Field,
     HeuristicsConfig,
     Mark,
+    PackRef,
 )
 from preflights_es.workflows.extraction import events as extraction_events
 from preflights_es.workflows.extraction.events import (
@@ -179,7 +181,7 @@ def outcomes() -> SearchStrategy[Move]:
 
 
 def endings() -> SearchStrategy[Move]:
-    """Somebody gives the session up."""
+    """The session is abandoned."""
     return (of_type(SessionAbandoned) | of_type(InputQuarantined)).map(_always)
 
 
@@ -208,7 +210,7 @@ def sessions(name: str) -> SearchStrategy[Sequence[Move]]:
 
 @cache
 def wild_sessions(name: str) -> SearchStrategy[Sequence[Move]]:
-    """A session that may begin with anything and be configured as nobody would."""
+    """A session that may begin with anything and be configured in unusual ways."""
     workflow = EVERY[name]
     move = weighted((4, moves(workflow)), (2, anything(workflow)), (1, endings()))
     return weighted((3, sessions(name)), (1, st.lists(move, min_size=1, max_size=8)))
@@ -246,6 +248,7 @@ _WORDS: Final = st.sampled_from(
 )
 INTENTIONS: Final = st.one_of(
     st.sampled_from(("Improve things", "Fix the build", "数据")),
+    st.sampled_from(("Use Redis, not MySQL", "Add caching in Vue", "Which OAuth, SAML or JWT?")),
     st.lists(_WORDS, min_size=1, max_size=4).map(" ".join),
     TEXT,
 )
@@ -278,6 +281,9 @@ def clarification_opening(_: Workflow[Any]) -> SearchStrategy[Move]:
         uid=st.just("0123456789ab"),
         setup=st.just(Setup("0.1.0", "clarification/1")),
         heuristics=_CONFIGS,
+        pack=st.sampled_from((None, None, STANDARD, PackRef("ours", 1, "0" * 64))),
+        inlined=st.sampled_from(("", "{not json")),
+        language=st.sampled_from((None, "en", "de")),
         mark=_MARKS,
     ).map(_always)
 
@@ -296,7 +302,7 @@ def clarification_moves(workflow: Workflow[Any]) -> SearchStrategy[Move]:
 
 
 def wandering() -> SearchStrategy[Sequence[Move]]:
-    """A clarification by somebody who answers what is asked and changes the category again.
+    """A clarification by a person who answers what is asked and changes the category again.
 
     Mostly an agent, whose acceptance ends nothing.
     """
@@ -402,7 +408,7 @@ NOTES: Final = st.one_of(
     ).map(" ".join),
     TEXT,
 )
-"""What somebody may note, and what nobody would."""
+"""Usual and unusual notes."""
 
 _FILED: Final = st.lists(
     st.tuples(
@@ -415,7 +421,7 @@ _NUMBERS: Final = st.integers(0, 4)
 
 
 def extraction_opening(_: Workflow[Any]) -> SearchStrategy[Move]:
-    """A note that a model leads, strict or not; sometimes that nobody does."""
+    """A note that a model leads, strict or not; sometimes without a lead."""
     leads = st.builds(Lead, st.just("script"), st.just("model-1"), strict=st.booleans())
     return st.builds(
         NoteTaken,

@@ -12,7 +12,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from preflights_es.core.completion_step import CALLS_MAX
 from preflights_es.core.completions import CompletionRequested
 from preflights_es.core.lead import FellBack, StepRetried
 from tests import led
@@ -53,8 +52,9 @@ def test_no_step_is_asked_more_often_than_its_calls(case: Case) -> None:
     session = led.alone(case)
     asked = [event for event in session.events if isinstance(event, CompletionRequested)]
     steps = Counter(request.call.rsplit(".", 1)[0] for request in asked)
-    assert all(count <= CALLS_MAX for count in steps.values())
-    assert all(1 <= request.attempt <= CALLS_MAX for request in asked)
+    calls_max = session.handle.workflow.policy.calls_max
+    assert all(count <= calls_max for count in steps.values())
+    assert all(1 <= request.attempt <= calls_max for request in asked)
     fell = sum(isinstance(event, FellBack) for event in session.events)
     assert fell <= (0 if case.strict else 1)
     assert case.strict or not any(isinstance(event, StepRetried) for event in session.events)

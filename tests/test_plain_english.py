@@ -28,3 +28,8 @@ def test_a_habit_is_found_where_it_begins(text: str) -> None:
 )
 def test_code_and_plain_words_pass(text: str) -> None:
     assert not list(found("a.py", text))
+
+
+def test_names_of_tests_are_read_and_the_user_nobody_passes() -> None:
+    assert list(found("a.py", "def test_a_claim_that_nobody_holds() -> None: ..."))
+    assert not list(found("a.py", 'USER = "nobody"'))

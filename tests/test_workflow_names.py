@@ -18,7 +18,6 @@ NAMED: Final = re.compile(
 ALLOWED: Final = {
     "preflights_es/__init__.py": "the public names of the specifications are clarification's",
     "preflights_es/api.py": "a public name: the workflow of `start`, where none is given",
-    "preflights_es/archive/quotes.py": "finds the sessions that quote another one, by its events",
 }
 JUDGING: Final = re.compile(r"preflights_es\.contracts\.extraction|Judging a response: extraction")
 """Taking the one JSON value out of a response is called extraction, too."""

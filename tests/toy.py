@@ -10,6 +10,7 @@ Wanted  -> ArtifactDue                          what a file is needed for
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import ClassVar, Final, Literal
 
 import msgspec
@@ -29,7 +30,7 @@ from preflights_es.core.completions import (
     CompletionRequested,
     Message,
 )
-from preflights_es.core.events import Actor, Decision, Event, Input
+from preflights_es.core.events import Actor, Decision, Event, Input, Typed
 from preflights_es.core.session import Workflow
 from preflights_es.core.views import View
 
@@ -41,6 +42,7 @@ ADA: Final = Actor("user", "Ada")
 
 class Said(Input, frozen=True):
     tag: ClassVar[str] = "toy.said.v1"
+    typed: ClassVar[Mapping[str, Typed]] = {"text": Typed(20_000, "say something")}
     text: str
 
 
@@ -162,7 +164,7 @@ class Broken(RuntimeError):
 
 
 def workflow(bug: Bug = "", at: str = "!", heard: str = "") -> Workflow[State]:
-    """The toy; with a bug, it fails wherever somebody says the text `at`.
+    """The toy; with a bug, it fails wherever the text is `at`.
 
     Args:
         heard: put in front of what is heard; another text is another version of the rules.

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from preflights_cli.advice import worded
 from preflights_es.core.errors import SettingsError
 from preflights_es.settings.file import Source
 from preflights_es.settings.load import Settings, load_settings
@@ -39,4 +40,4 @@ class Person:
         with pytest.raises(SettingsError) as caught:
             self.loaded(**variables)
         assert "\n" not in str(caught.value)
-        return str(caught.value)
+        return worded(caught.value)

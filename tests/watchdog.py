@@ -1,4 +1,4 @@
-"""Runs a server until whoever started it is gone, and takes its folder away.
+"""Runs a server until its parent is gone, and takes its folder away.
 
 `python watchdog.py FOLDER USER COMMAND...`: it prints the server's process id, and ends the server
 when its own stdin ends, which happens when its parent dies, however that dies. USER may be empty.

@@ -5,20 +5,10 @@ from __future__ import annotations
 import click
 
 from preflights_cli import answer_options, dialogue
-from preflights_cli.common import (
-    Voice,
-    common,
-    finish_pending,
-    is_terminal,
-    key_option,
-    led,
-    tell_redacted,
-)
-from preflights_cli.filing import filed
-from preflights_cli.rendering import said, step_said, view_of
-from preflights_es.core.errors import Refused
+from preflights_cli.common import Voice, common, is_terminal, key_option, led
+from preflights_cli.rendering import said
 from preflights_es.core.ids import short
-from preflights_es.runtime.runner import Handle, Step
+from preflights_es.services import sessions
 from preflights_es.services.request import Request
 
 
@@ -37,7 +27,7 @@ def answer_command(session: str, answer: tuple[str, ...], app: Request, voice: V
       preflights answer 3f9a12c4 db_type=PostgreSQL db_orm=SQLAlchemy
       preflights answer last auth_strategy__other=Passkeys
     """
-    return _answered(app, voice, session, answer, revise=False)
+    return said(voice, sessions.answer(app, session, answer_options.worded(answer)))
 
 
 @click.command()
@@ -53,31 +43,8 @@ def revise_command(session: str, answer: tuple[str, ...], app: Request, voice: V
       preflights revise last auth_strategy="Magic Link"
       preflights revise last change_category=Database
     """
-    answer_options.keyed(answer)
-    return _answered(app, voice, session, answer, revise=True)
-
-
-def _answered(
-    app: Request, voice: Voice, session: str, texts: tuple[str, ...], *, revise: bool
-) -> int:
-    finish_pending(app, voice)
-    handle = app.sessions.load(session)
-    before = app.sessions.answered(handle, revise=revise)
-    if before is None:
-        handle = app.process.runner.resume(handle).handle
-    given = _given(texts, before or handle, again=before is not None)
-    step = app.sessions.answer(handle, given, revise=revise)
-    return step_said(voice, step)
-
-
-def _given(texts: tuple[str, ...], handle: Handle, *, again: bool) -> answer_options.Answers:
-    """What has no key answers the question that is open, or was when it was first said."""
-    try:
-        return answer_options.for_question(texts, next(iter(view_of(handle).questions), None))
-    except Refused:
-        if not again:
-            raise
-        return [("", texts)]  # never what was said the first time: refused as such
+    given = answer_options.keyed(answer)
+    return said(voice, sessions.answer(app, session, given, revise=True))
 
 
 @click.command()
@@ -96,13 +63,10 @@ def resume_command(session: str, no_input: bool, app: Request, voice: Voice) -> 
       preflights resume
       preflights resume 3f9a12c4 --provider openai --model gpt-5.1-mini
     """
-    finish_pending(app, voice)
-    handle = app.sessions.load(session)
-    step = app.led_anew(handle) if app.leads.named else app.sessions.resume(handle)
-    step = Step(filed(app, voice, step.handle), step.decisions)
+    found = sessions.resume(app, session, anew=app.leads.named)
     if is_terminal() and not (voice.as_json or no_input):
-        return dialogue.run(app, voice, step)
-    return said(voice, step.handle, step.decisions)
+        return dialogue.run(app, voice, found)
+    return said(voice, found)
 
 
 @click.command()
@@ -118,10 +82,8 @@ def abandon_command(session: str, reason: str, force: bool, app: Request, voice:
     Examples:
       preflights abandon last --reason "not needed any more"
     """
-    finish_pending(app, voice)
-    step = app.sessions.abandon(app.sessions.load(session), reason, force=force)
-    tell_redacted(voice, "the reason", reason)
+    found = sessions.abandon(app, session, reason, force=force)
     if voice.as_json:
-        return said(voice, step.handle, step.decisions)
-    voice.say(f"Abandoned {short(step.handle.session_id)}.")
+        return said(voice, found)
+    voice.say(f"Abandoned {short(found.session_id)}.")
     return 0

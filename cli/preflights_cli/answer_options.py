@@ -13,7 +13,6 @@ import click
 from preflights_es.core.errors import Refused
 from preflights_es.core.json import decoded
 from preflights_es.core.late_pattern import late_pattern
-from preflights_es.core.views import Question
 
 Answers = list[tuple[str, tuple[str, ...]]]
 
@@ -34,38 +33,11 @@ def keyed(texts: tuple[str, ...]) -> Answers:
     return list(answers.items())
 
 
-def for_question(texts: tuple[str, ...], question: Question | None) -> Answers:
-    """`[KEY=]VALUE` words; what has no key answers the open question, a number its option.
-
-    Raises:
-        Refused: nothing is asked that a word without a key could answer.
-    """
-    with_key = tuple(t for t in texts if _KEYED.fullmatch(t))
-    without = tuple(t for t in texts if not _KEYED.fullmatch(t))
-    if not without:
-        return keyed(with_key)
-    if question is None:
-        raise Refused(f"no question is open that {without[0]!r} could answer: give KEY=VALUE")
-    return [(question.id, tuple(chosen(question, text) for text in without)), *keyed(with_key)]
-
-
-def chosen(question: Question, text: str) -> str:
-    """The option that a number stands for; any other text itself.
-
-    Raises:
-        Refused: the number stands for no option.
-    """
-    number = text.strip().rstrip(".)")
-    if not question.options or not (number.isascii() and number.isdigit()):
-        return text
-    if number in question.options:
-        return number
-    if len(number) > 3 or not 1 <= int(number) <= len(question.options):
-        raise Refused(
-            f"there is no option {number}: give 1 to {len(question.options)}, or "
-            f"{question.id}={number} if that is the answer itself"
-        )
-    return question.options[int(number) - 1]
+def worded(texts: tuple[str, ...]) -> Answers:
+    """`[KEY=]VALUE` words; those without a key answer the open question, whose key is ""."""
+    without = tuple(text for text in texts if not _KEYED.fullmatch(text))
+    with_key = keyed(tuple(text for text in texts if _KEYED.fullmatch(text)))
+    return [("", without), *with_key] if without else with_key
 
 
 def from_file(name: str) -> Answers:

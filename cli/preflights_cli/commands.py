@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from preflights_es.system.lean_import import import_msgspec
+
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
@@ -35,7 +37,7 @@ _COMMANDS: Final[dict[str, tuple[str, str]]] = {
     "decisions": ("decisions", "List the decisions in force, today or on another day."),
     "why": ("why", "Show where a decided value came from."),
     "prompt": ("sessions", "Print the brief for a coding agent."),
-    "log": ("sessions", "Show the events of a session."),
+    "log": ("log", "Show the events of a session."),
     "usage": ("usage", "Sum up provider calls: tokens, time, cost."),
     "audit": ("audit", "Verify the log, and show who did what."),
     "replay": ("replay", "Run recorded sessions again and compare every decision."),
@@ -120,6 +122,7 @@ class Lazy(click.Group):
             if ctx.resilient_parsing or cmd_name.startswith("-"):
                 return None
             raise click.NoSuchCommand(cmd_name, possibilities=table, ctx=ctx)
+        import_msgspec()
         module = import_module(f"preflights_cli.{table[cmd_name][0]}")
         command: click.Command = getattr(module, f"{cmd_name}_command")
         return command

@@ -9,28 +9,21 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, ParamSpec, TypeVar
+from typing import Any, Final, ParamSpec, TypeVar
 
 import click
 
+from preflights_cli.advice import advised
 from preflights_es import bootstrap as composition
-from preflights_es.core.errors import (
-    LogBusy,
-    PreflightsError,
-    Refused,
-    StoreUnavailable,
-    UnknownSession,
-)
+from preflights_es.core.errors import StoreUnavailable
 from preflights_es.core.json import encoded
 from preflights_es.core.late_pattern import late_pattern
+from preflights_es.core.notices import Notice
 from preflights_es.core.text import NAME_MAX, TAGS, problem, shown, visible
-from preflights_es.runtime.sessions import RECORD
 from preflights_es.services.request import Request
+from preflights_es.settings.fields import OPTIONS
 from preflights_es.settings.load import Options
 from preflights_es.store.urls import parsed, shown_url
-
-if TYPE_CHECKING:
-    from preflights_es.services.records import ForeignShown
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -38,6 +31,10 @@ R = TypeVar("R")
 # What JSON may hold as it is, but a terminal obeys or hides: C1 controls, turns of direction, tags.
 _OBEYED: Final = late_pattern(f"[\x7f-\x9f\u2028\u2029\ufeff\u202a-\u202e\u2066-\u2069{TAGS}]")
 
+DETAILS: Final = ("document_finished", "document_left")
+"""Notices that most do not want to read."""
+HINTS: Final = ("folder_found",)
+"""Notices of what went as it should."""
 PAGE: Final = 65_536  # bytes of a long list that are written at once
 
 
@@ -68,12 +65,18 @@ class Voice:
         if self.verbose:
             click.echo(shown(text), err=True)
 
+    def notice(self, notice: Notice) -> None:
+        """What a service has to say besides its result."""
+        say = self.detail if notice.code in DETAILS else self.warn
+        say = self.hint if notice.code in HINTS else say
+        say(advised(notice.text, notice.code, notice.fields))
+
     def json(self, value: Any) -> None:
-        """The command's result, as one line of JSON; UTF-8 whatever the terminal speaks."""
+        """The command's result, as one line of JSON; UTF-8 on every terminal."""
         if self.as_json:
             sys.stdout.buffer.write(escaped(encoded(value)) + b"\n")
 
-    def listed(self, value: dict[str, Any], name: str, rows: Iterable[Any]) -> None:
+    def listed(self, value: object, name: str, rows: Iterable[Any]) -> None:
         """As `json`, of a value with a long list: its rows are encoded as they come.
 
         Args:
@@ -97,11 +100,11 @@ class Voice:
         sys.stdout.buffer.write(raw)
 
     def bold(self, text: str) -> str:
-        """For what is looked for first."""
+        """Text to see first."""
         return click.style(text, bold=True)
 
     def dim(self, text: str) -> str:
-        """For what can be passed over."""
+        """Text of less weight."""
         return click.style(text, dim=True)
 
 
@@ -166,10 +169,13 @@ by_option = click.option(
 )
 
 
-language_option = click.option(
-    "--language", metavar="LANGUAGE", help="Language of sentences: de or en; default: the locale."
-)
+def _setting(name: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """The option that says a setting."""
+    one = OPTIONS[name]
+    return click.option(f"--{name.replace('_', '-')}", metavar=one.metavar, help=one.help)
 
+
+language_option = _setting("language")
 PROVIDER_OPTIONS = ("provider", "model", "base_url", "seed", "faults")
 
 
@@ -188,20 +194,8 @@ key_option = click.option(
 
 def led(command: Callable[P, R]) -> Callable[P, R]:
     """The options that choose who leads a session; above `common` or `recording`."""
-    for option in (
-        click.option(
-            "--faults", metavar="FAULTS", help="Faults of the simulator: timeout=0.2,error=0.1"
-        ),
-        click.option("--seed", metavar="N", help="Seed of the simulator."),
-        click.option("--base-url", metavar="URL", help="Address of a server with OpenAI's API."),
-        click.option("--model", metavar="MODEL", help="Model; default: the provider's own."),
-        click.option(
-            "--provider",
-            metavar="NAME",
-            help="mock (rules, the default), sim, anthropic, openai or openrouter.",
-        ),
-    ):
-        command = option(command)
+    for name in reversed(PROVIDER_OPTIONS):
+        command = _setting(name)(command)
     return command
 
 
@@ -270,17 +264,18 @@ def opened(
 ) -> Iterator[Request]:
     """The program in the current folder, given back at the end."""
     terminal = is_terminal() and not voice.as_json
-    app = composition.opened(
+    program = composition.opened_process(
         folder(),
         terminal=terminal,
         database=database,
         options=asked,
         language=language,
-        key=key,
         creates=creates,
         reads=reads,
+        tell=voice.notice,
     )
-    app.process.tell = voice.warn
+    app = program.request(key=key)
+    app.tell = voice.notice
     if voice.verbose:
         # A log that is shared says the project's name itself, once it is opened.
         told = app.process.settings
@@ -291,23 +286,8 @@ def opened(
         voice.detail(f"settings from {file}")
     try:
         yield app
-    except UnknownSession as error:
-        if (record := record_without_session(app, error)) is None:
-            raise
-        message = f"{error.typed} has no session: it is the record {record.path!r}"
-        raise Refused(f"{message}; `preflights show {error.typed}` shows it") from error
     finally:
         app.close()
-
-
-def record_without_session(app: Request, error: UnknownSession) -> ForeignShown | None:
-    """What a person meant who typed the number of a record that Preflights did not write."""
-    typed = RECORD.fullmatch(error.typed.strip())
-    if typed is None:
-        return None
-    from preflights_es.services.records import foreign_record_of
-
-    return foreign_record_of(app.process, int(typed[1]))
 
 
 def folder() -> Path:
@@ -319,38 +299,13 @@ def folder() -> Path:
         raise StoreUnavailable(message) from error
 
 
-def finish_pending(app: Request, voice: Voice) -> None:
-    """Documents that an earlier command left open; trouble with one is no reason to stop.
-
-    Raises:
-        PreflightsError: the log itself cannot be opened.
-    """
-    _ = app.process.store  # what is wrong with the log as a whole is no matter of one document
-    try:
-        for handle in app.process.finish_pending():
-            written = handle.view.written
-            voice.detail(f"finished {written.path if written else handle.session_id}")
-    except LogBusy as error:
-        voice.detail(f"an earlier document is left to the next command: {error}")
-    except PreflightsError as error:
-        voice.warn(f"an earlier document is still open: {error}")
+def finish_pending(app: Request, _voice: Voice) -> None:
+    """Documents that an earlier command left open."""
+    app.finish_pending()
 
 
 def tell_behind(app: Request, voice: Voice) -> bool:
     """Say so where rows of a projection may be older than the log; for `behind` in JSON."""
     if app.process.projector.behind:
-        voice.warn(app.process.projector.behind)
+        voice.notice(app.process.projector.behind)
     return bool(app.process.projector.behind)
-
-
-def tell_redacted(voice: Voice, what: str, text: str) -> None:
-    """Say that a text which no session shows is recorded without its secrets."""
-    from preflights_es.redaction import redact
-
-    if kinds := redact(text).kinds:
-        voice.warn(f"{what} is recorded without what looks like a secret ({', '.join(kinds)})")
-
-
-def tell_name(app: Request, voice: Voice) -> None:
-    """Warn where the name of the person at work looks like a secret: an e-mail address does."""
-    tell_redacted(voice, "your name (PREFLIGHTS_ACTOR, or as git knows it)", app.actor.name)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 import click
-import msgspec
 
 from preflights_cli.common import Voice, is_terminal
 from preflights_cli.progress import counted
-from preflights_es.archive.import_review import Change, Review, Said
+from preflights_es.archive.import_review import Review, Said, SessionChange
 from preflights_es.core.ids import short
 from preflights_es.core.text import shortened, shown
 
@@ -25,13 +24,11 @@ class Consent:
         self._voice = voice
         self._extend = extend
         self._erase = erase
-        self._review = Review()
         self.refused = ""
         """Why nothing may be taken, and what to do; empty where it may."""
 
     def agrees(self, review: Review) -> bool:
         """Whether everything may be taken; lists what changes where it was not said to be right."""
-        self._review = review
         for warning in review.warnings[:SHOWN_MAX]:
             self._voice.warn(warning)
         self.refused = self._trouble(review)
@@ -64,16 +61,8 @@ class Consent:
         if more := max(len(review.changes) - SHOWN_MAX, 0):
             self._voice.say(f"and {counted(more, 'other session')}")
 
-    def shape(self) -> dict[str, Any]:
-        """The fields of `import/1` that say what changes here."""
-        return {
-            "imported": not self.refused,
-            "changes": msgspec.to_builtins(self._review.changes),
-            "warnings": list(self._review.warnings),
-        }
 
-
-def _does(change: Change) -> str:
+def _does(change: SessionChange) -> str:
     events = counted(change.new_events, "event")
     if change.erases:
         return f"erases it, by {events}"

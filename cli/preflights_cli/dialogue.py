@@ -3,28 +3,30 @@
 from __future__ import annotations
 
 import sys
+from importlib import import_module
 
 import click
 
 from preflights_cli import answer_options
+from preflights_cli.advice import worded
 from preflights_cli.common import Voice
 from preflights_cli.main import EXIT_INTERRUPTED, EXIT_WAITING
 from preflights_cli.rendering import (
     ask,
     describe,
     exit_code,
-    open_questions,
     say_refusals,
     shown_of,
     tell_asking,
-    view_of,
 )
 from preflights_es.core.errors import Refused
 from preflights_es.core.ids import short
 from preflights_es.core.text import shown
 from preflights_es.core.views import Question
-from preflights_es.runtime.runner import Handle, Step
+from preflights_es.services import sessions
+from preflights_es.services.answers import chosen
 from preflights_es.services.request import Request
+from preflights_es.services.results import Session
 
 
 class Left(Exception):
@@ -32,58 +34,59 @@ class Left(Exception):
 
 
 def run(
-    app: Request, voice: Voice, step: Step, *, accepting: bool = False, by: str | None = None
+    app: Request, voice: Voice, session: Session, *, accepting: bool = False, by: str | None = None
 ) -> int:
     """Ask until nothing is open, and end as sessions of the workflow do."""
-    converse = shown_of(step.handle.workflow.name).converse
+    session = sessions.conversed(app, session)
+    module = shown_of(session.workflow).conversation
     try:
-        if converse is not None:
-            return converse(app, voice, step, accepting, by)
-        handle = conversed(app, voice, step)
+        if module:
+            code: int = import_module(module).run(app, voice, session, accepting=accepting, by=by)
+            return code
+        session = conversed(app, voice, session)
     except (Left, KeyboardInterrupt) as left:
-        id_ = short(step.handle.session_id)
+        id_ = short(session.session_id)
         click.echo(f"\nSaved. Go on with: preflights resume {id_}", err=True)
         return EXIT_WAITING if isinstance(left, Left) else EXIT_INTERRUPTED
-    describe(voice, handle)
-    return exit_code(handle)
+    describe(voice, session)
+    return exit_code(session)
 
 
 # 1. Questions --------------------------------------------------------------------------------
 
 
-def conversed(app: Request, voice: Voice, step: Step) -> Handle:
+def conversed(app: Request, voice: Voice, session: Session) -> Session:
     """The session with no question open; each answer is recorded before the next is asked."""
-    handle = step.handle
-    say_refusals(step.handle, step.decisions)
-    _say_new_warnings(voice, (), handle)
-    while questions := open_questions(handle):
-        given = answered(voice, handle, questions[0])
-        handle = taken(app, voice, handle, given, revise=False)
-    return handle
+    say_refusals(session)
+    _say_new_warnings(voice, (), session)
+    while session.questions:
+        given = answered(voice, session, session.questions[0])
+        session = taken(app, voice, session, given, revise=False)
+    return session
 
 
 def taken(
-    app: Request, voice: Voice, before: Handle, given: answer_options.Answers, *, revise: bool
-) -> Handle:
+    app: Request, voice: Voice, before: Session, given: answer_options.Answers, *, revise: bool
+) -> Session:
     """The session after an answer, or as it stands where the answer cannot be recorded."""
     try:
-        step = app.sessions.answer(before, given, revise=revise)
+        session = sessions.answer(app, before.session_id, given, revise=revise)
     except Refused as refused:
-        click.echo(f"Not taken: {shown(str(refused))}", err=True)
-        return app.process.runner.load(before.session_id)  # another process may have ended it
-    say_refusals(step.handle, step.decisions)
-    _say_new_warnings(voice, view_of(before).warnings, step.handle)
-    tell_asking(voice, step)
-    return step.handle
+        click.echo(f"Not taken: {shown(worded(refused))}", err=True)
+        return sessions.show(app, before.session_id)  # another process may have ended it
+    say_refusals(session)
+    _say_new_warnings(voice, before.warnings, session)
+    tell_asking(voice, session)
+    return session
 
 
-def _say_new_warnings(voice: Voice, before: tuple[str, ...], handle: Handle) -> None:
-    for warning in view_of(handle).warnings:
+def _say_new_warnings(voice: Voice, before: tuple[str, ...], session: Session) -> None:
+    for warning in session.warnings:
         if warning not in before:
             voice.warn(warning)
 
 
-def answered(voice: Voice, handle: Handle, question: Question) -> answer_options.Answers:
+def answered(voice: Voice, session: Session, question: Question) -> answer_options.Answers:
     """What the person answers to one question; asked again while it is empty."""
     ask(voice, question)
     while True:
@@ -92,7 +95,7 @@ def answered(voice: Voice, handle: Handle, question: Question) -> answer_options
             click.echo("An answer is needed; Ctrl-D leaves it for later.", err=True)
             continue
         try:
-            value = answer_options.chosen(question, text)
+            value = chosen(question, text)
         except Refused:
             click.echo(
                 f"There is no option {shown(text.strip())}: "
@@ -100,7 +103,7 @@ def answered(voice: Voice, handle: Handle, question: Question) -> answer_options
                 err=True,
             )
             continue
-        if own := shown_of(handle.workflow.name).companion(question, value.strip()):
+        if own := shown_of(session.workflow).companion(question, value.strip()):
             return [(question.id, (value,)), (own, (_specified(),))]
         return [(question.id, (value,))]
 

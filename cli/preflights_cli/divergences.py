@@ -13,7 +13,7 @@ VALUE_MAX: Final = 400  # characters of a value that differs
 
 
 def say_divergence(voice: Voice, id_: str, divergence: Divergence) -> None:
-    """Where it is, why, and both values."""
+    """The place, the reason and both values."""
     where = divergence.pointer or "the whole event"
     voice.say(
         f"{id_} differs at version {divergence.version}, {shown(divergence.type)}, {shown(where)}"

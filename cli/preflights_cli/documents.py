@@ -8,6 +8,7 @@ from preflights_cli.common import Voice, finish_pending, reading_where
 from preflights_cli.main import EXIT_REFUSED
 from preflights_es.core.ids import short
 from preflights_es.core.text import shown
+from preflights_es.services.documents import InItsPlace, Rendered, render
 from preflights_es.services.request import Request
 
 
@@ -30,30 +31,25 @@ def render_command(session: str, to_stdout: bool, check: bool, app: Request, voi
         message = "--check and --stdout exclude each other"
         raise click.UsageError(message)
     finish_pending(app, voice)
-    handle = app.sessions.load(session)
-    shape = {"format": "render/1", "session_id": handle.session_id}
-    if to_stdout:
-        due, text = app.process.documents.text(handle.session_id)
-        voice.json({**shape, "path": due.path, "outcome": "printed", "text": text})
-        if not voice.as_json:
-            click.echo(text, nl=False)
-        return 0
-    app.sessions.refuse_elsewhere(handle)
-    rendered = app.process.documents.rebuilt(handle, write=not check)
-    due, _ = app.process.documents.text(handle.session_id)
-    other = app.process.documents.other_at(handle.session_id, due.path)
-    voice.json({**shape, "path": rendered.path, "outcome": rendered.outcome, "text": None})
-    words = {
-        "written": f"Wrote {rendered.path}.",
-        "same": f"{rendered.path} is as it should be.",
-        "beside": f"The document was edited: the rebuilt text lies in {rendered.path}.",
-        "missing": f"{rendered.path} is missing.",
-        "differs": f"{rendered.path} differs from what the log says.",
-    }
-    if other:
+    done, other = render(app, session, write=not check, prints=to_stdout)
+    voice.json(done)
+    if done.text is None:
+        voice.say(shown(_said(done, other)))
+    elif not voice.as_json:
+        click.echo(done.text, nl=False)
+    return EXIT_REFUSED if done.outcome in ("missing", "differs") else 0
+
+
+def _said(done: Rendered, other: InItsPlace | None) -> str:
+    if other and done.outcome in ("differs", "beside"):
         mend = "`preflights admin renumber` gives one of them another number"
-        theirs = f"{due.path} is the document of session {short(other)}: {mend}"
-        words["differs"] = f"{theirs}."
-        words["beside"] = f"{theirs}. The rebuilt text lies in {rendered.path}."
-    voice.say(shown(words[rendered.outcome]))
-    return EXIT_REFUSED if rendered.outcome in ("missing", "differs") else 0
+        theirs = f"{other.path} is the document of session {short(other.session_id)}: {mend}."
+        lies = f" The rebuilt text lies in {done.path}." if done.outcome == "beside" else ""
+        return f"{theirs}{lies}"
+    return {
+        "written": f"Wrote {done.path}.",
+        "same": f"{done.path} is as it should be.",
+        "beside": f"The document was edited: the rebuilt text lies in {done.path}.",
+        "missing": f"{done.path} is missing.",
+        "differs": f"{done.path} differs from what the log says.",
+    }[done.outcome]

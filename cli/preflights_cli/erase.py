@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Any, Final
+from functools import partial
+from typing import Final
 
 import click
-import msgspec
 
-from preflights_cli.common import Voice, given, is_terminal, reading_where, tell_redacted
+from preflights_cli.advice import worded
+from preflights_cli.common import Voice, given, is_terminal, reading_where
 from preflights_cli.dates import day
 from preflights_cli.main import EXIT_DAMAGED, EXIT_REFUSED
 from preflights_cli.progress import counted, tell_scrubbed
 from preflights_es.archive.erasure import DAYS_MAX, Doomed
 from preflights_es.archive.quotes import Quotes
-from preflights_es.core.errors import ErasedSession, PreflightsError, SessionMoved
+from preflights_es.core.errors import PreflightsError
 from preflights_es.core.ids import short
 from preflights_es.core.text import shortened, shown
+from preflights_es.services.erasures import Erased, erase, plan, stated
 from preflights_es.services.request import Request
 
 TITLE_MAX: Final = 60  # characters of a title in the list
@@ -77,20 +79,18 @@ def erase_command(
       preflights admin erase --older-than 365d --dry-run
     """
     _check_usage(session, days, voice, unasked=yes or dry_run)
-    doomed, trouble = _doomed(app, session, days)
-    for error in trouble:
-        voice.warn(str(error))
-    ended = EXIT_DAMAGED if trouble else 0
-    quotes = app.erasure.quoting(doomed)
-    others = _others(app, voice, quotes)
+    planned = plan(app, session, days, reason)
+    for error in (*planned.damaged, *planned.kept):
+        voice.warn(worded(error))
+    ended = EXIT_DAMAGED if planned.damaged else 0
+    doomed, others, quotes = planned.doomed, planned.others, planned.quotes
     also: Sequence[Doomed] | None = others if quoting else []
     going = [*doomed, *(others if quoting else ())]
     if not voice.as_json:
         _say_doomed(voice, going, titled=dry_run or not yes)
         _say_quotes(voice, quotes, going)
-    text = app.erasure.reason(reason, [*doomed, *others])
     if dry_run or not doomed:
-        voice.json(_json(going, quotes, erased=False))
+        voice.json(stated(planned, going))
         voice.say("Nothing was erased: this is a dry run." if doomed else "No session is that old.")
         return ended
     if not yes:
@@ -98,30 +98,21 @@ def erase_command(
     if also is None:
         voice.say("Nothing was erased.")
         return EXIT_REFUSED
-    gone = _erased(app, voice, [*doomed, *also], text, resting=days is not None)
-    tell_redacted(voice, "the reason", reason)
-    scrubbed = app.process.store.scrubbed()
-    voice.json(_json(gone, quotes, erased=True, scrubbed=scrubbed))
-    _say_left(voice, gone, quotes)
-    tell_scrubbed(app, voice, scrubbed=scrubbed)
+    tell = partial(_tell, voice)
+    done = erase(app, planned, [*doomed, *also], rests=days is not None, tell=tell)
+    app.notice_redacted("the reason", reason)
+    voice.json(done)
+    _say_left(voice, done)
+    tell_scrubbed(app, voice, scrubbed=bool(done.scrubbed))
     voice.hint("Exports, backups and what-if files are copies that erasing does not reach.")
     return ended
 
 
-def _erased(
-    app: Request, voice: Voice, doomed: Sequence[Doomed], reason: str, *, resting: bool
-) -> list[Doomed]:
-    """Those that were erased; another process may be first, or wake one that was to rest."""
-    gone: list[Doomed] = []
-    for one in doomed:
-        try:
-            app.erasure.erase(one.session_id, reason, expect=one.version if resting else None)
-        except (ErasedSession, SessionMoved) as error:
-            voice.warn(str(error))
-            continue
-        gone.append(one)
+def _tell(voice: Voice, one: Doomed | PreflightsError) -> None:
+    if isinstance(one, PreflightsError):
+        voice.warn(worded(one))
+    else:
         voice.say(f"Erased {short(one.session_id)}.")
-    return gone
 
 
 def _check_usage(typed: Sequence[str], days: int | None, voice: Voice, *, unasked: bool) -> None:
@@ -149,35 +140,13 @@ def _agreed(
     return others if click.confirm(f"Also erase {what}?") else []
 
 
-def _doomed(
-    app: Request, typed: Sequence[str], days: int | None
-) -> tuple[list[Doomed], list[PreflightsError]]:
-    if days is None:
-        ids = dict.fromkeys(app.sessions.resolved(one) for one in typed)
-        return [app.erasure.doomed(session_id) for session_id in ids], []
-    found = list(app.erasure.older_than(days))
-    doomed = [one for one in found if isinstance(one, Doomed)]
-    return doomed, [one for one in found if isinstance(one, PreflightsError)]
-
-
-def _others(app: Request, voice: Voice, quotes: Quotes) -> list[Doomed]:
-    """The sessions that quote, as far as they can be erased themselves."""
-    others: list[Doomed] = []
-    for one in app.erasure.each_doomed(dict.fromkeys(q.session_id for q in quotes.found)):
-        if isinstance(one, PreflightsError):
-            voice.warn(str(one))
-        else:
-            others.append(one)
-    return others
-
-
 # What is said --------------------------------------------------------------------------------
 
 
 def _say_doomed(voice: Voice, doomed: Sequence[Doomed], *, titled: bool) -> None:
     for one in doomed:
         # Without a question the erased title is not repeated: logs of scripts are kept.
-        title = f"  {shown(shortened(one.title, TITLE_MAX))}" if titled else ""
+        title = f"  {shown(shortened(one.title or '', TITLE_MAX))}" if titled else ""
         status = one.status.replace("_", " ")
         events = counted(one.version, "event")
         voice.say(f"{short(one.session_id)}  {status}, {events}, {day(one.last_at)}{title}")
@@ -198,38 +167,12 @@ def _say_quotes(voice: Voice, quotes: Quotes, going: Sequence[Doomed]) -> None:
         voice.warn(f"session {short(session_id)} cannot be read: it may quote what is erased")
 
 
-def _say_left(voice: Voice, gone: Sequence[Doomed], quotes: Quotes) -> None:
-    left = _left(gone, quotes)
-    if left:
+def _say_left(voice: Voice, done: Erased) -> None:
+    if left := dict.fromkeys(quote.session_id for quote in done.quotes if quote.stays):
         voice.say(f"Not erased, though it quotes: {', '.join(map(short, left))}.")
-    if paths := [path for one in gone for path in one.documents]:
+    if paths := [path for one in done.sessions for path in one.documents]:
         voice.say(f"Delete yourself: {', '.join(map(shown, paths))}; git keeps what was committed.")
-    ids = {one.session_id for one in gone}
-    naming = dict.fromkeys(p for q in quotes.found if q.quoted in ids for p in q.documents)
+    ids = {one.session_id for one in done.sessions}
+    naming = dict.fromkeys(p for q in done.quotes if q.quoted in ids for p in q.documents)
     if others := [path for path in naming if path not in paths]:
         voice.say(f"Edit yourself, since they name it: {', '.join(map(shown, others))}.")
-
-
-def _left(gone: Sequence[Doomed], quotes: Quotes) -> list[str]:
-    """Sessions that quote, and stay."""
-    ids = {one.session_id for one in gone}
-    return [s for s in dict.fromkeys(q.session_id for q in quotes.found) if s not in ids]
-
-
-def _json(
-    doomed: Sequence[Doomed], quotes: Quotes, *, erased: bool, scrubbed: bool | None = None
-) -> dict[str, Any]:
-    left = _left(doomed, quotes)
-    return {
-        "format": "erase/1",
-        "erased": erased,
-        "sessions": [
-            {**msgspec.to_builtins(one), "title": None if erased else one.title} for one in doomed
-        ],
-        "quotes": [
-            {**msgspec.to_builtins(quote), "stays": quote.session_id in left}
-            for quote in quotes.found
-        ],
-        "unread": list(quotes.unread),
-        "scrubbed": scrubbed,
-    }

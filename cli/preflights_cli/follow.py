@@ -18,6 +18,7 @@ from preflights_es.core.errors import PreflightsError
 from preflights_es.core.times import iso
 from preflights_es.projections.follower import Follower
 from preflights_es.services.request import Request
+from preflights_es.services.upkeep import Followed
 from preflights_es.system import clock_ids
 
 EVERY_DEFAULT: Final = 1.0  # seconds between two looks, each of which is two small queries
@@ -79,7 +80,7 @@ class _Said:
 
     def progress(self, sessions: int) -> None:
         at = iso(clock_ids.now())
-        self._voice.json({"format": "projections-follow/2", "at": at, "sessions": sessions})
+        self._voice.json(Followed(at=at, sessions=sessions))
         self._trouble = ""
         how = f"looking every {self._every:g} s"
         when = f"{at[:10]} {at[11:19]} UTC"

@@ -3,34 +3,35 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
-from typing import Any, Final
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Final
 
 import click
 
 from preflights_cli.common import Voice
 from preflights_es.services.request import Request
 
+if TYPE_CHECKING:
+    from preflights_es.services.progress import Drawn, Update
+
 BAR_FROM: Final = 200  # sessions: fewer are done before a bar is drawn
 
 
-def bar(length: int, voice: Voice, label: str, *, least: int = BAR_FROM) -> Any:
+def bar(voice: Voice, label: str, *, least: int = BAR_FROM) -> Drawn:
     """A bar on stderr, where that is a terminal and there is time to look at it.
 
     Args:
         least: a length below which there is none.
     """
-    return _drawn(voice, label, hidden=length < least, length=length)
 
+    @contextmanager
+    def drawn(length: int) -> Iterator[Update]:
+        hidden = length < least or not sys.stderr.isatty() or voice.quiet
+        with click.progressbar(length=length, label=label, hidden=hidden, file=sys.stderr) as made:
+            yield made.update
 
-def bar_over(items: Sequence[Any], voice: Voice, label: str) -> Any:
-    """The same over items, one by one."""
-    return _drawn(voice, label, hidden=len(items) < BAR_FROM, iterable=items)
-
-
-def _drawn(voice: Voice, label: str, *, hidden: bool, **what: Any) -> Any:
-    hidden = hidden or not sys.stderr.isatty() or voice.quiet
-    return click.progressbar(label=label, file=sys.stderr, hidden=hidden, **what)
+    return drawn
 
 
 def counted(number: int, what: str) -> str:
@@ -39,6 +40,6 @@ def counted(number: int, what: str) -> str:
 
 
 def tell_scrubbed(app: Request, voice: Voice, *, scrubbed: bool) -> None:
-    """Say so where what was erased is not overwritten yet."""
+    """Warn where erased bytes are not overwritten yet."""
     if not scrubbed:
         voice.warn(app.process.store.database.keeps)

@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 import click
-import msgspec
-from msgspec.structs import replace
 
 from preflights_cli.common import Voice, given, reading
 from preflights_cli.divergences import say_divergence
 from preflights_cli.main import EXIT_ENVIRONMENT, EXIT_REFUSED
-from preflights_cli.replay_options import Asked, Stream
-from preflights_cli.transfer import sessions_of
-from preflights_es.core.errors import WorkflowMissing
+from preflights_cli.progress import bar
+from preflights_cli.replay_options import mode_of
+from preflights_cli.transfer import BAR_BYTES, session_file
 from preflights_es.core.ids import short
 from preflights_es.core.text import shown
-from preflights_es.replay.replayer import Replay, Replayer
-from preflights_es.runtime.registry import WORKFLOWS
-from preflights_es.runtime.sessions import LAST
-from preflights_es.services.replays import own_code
+from preflights_es.runtime.finder import LAST
+from preflights_es.services.archives import SessionFile
+from preflights_es.services.replays import Replayed, replays
 from preflights_es.services.request import Request
 
 
@@ -87,53 +83,29 @@ def replay_command(
       preflights replay last --simulate --seed 7
       preflights replay last --provider sim --from clarify-1
     """
-    wanted = Asked(**asked)
-    mode = wanted.mode()
-    streams = (stream for typed in session or (LAST,) for stream in _streams(app, voice, typed))
-    if mode == "strict":
-        return _strict(streams, voice, everything=everything)
-    from preflights_cli import rerun
+    mode = mode_of(asked)
+    named = [_named(typed) for typed in session or (LAST,)]
+    drawn = bar(voice, "Reading", least=2 * BAR_BYTES)
+    if mode != "strict":
+        from preflights_cli import rerun
 
-    return rerun.run(app, voice, streams, wanted, everything=everything)
-
-
-def _strict(streams: Iterable[Stream], voice: Voice, *, everything: bool) -> int:
-    replayer = Replayer(WORKFLOWS, own_code())
-    # What is not shown is not held: a file may have many sessions that differ in every event.
-    results: list[tuple[Replay, int]] = []
-    unknown: list[tuple[str, WorkflowMissing]] = []
-    for stored, head in streams:
-        try:
-            results.append(_kept(replayer.replay(stored, head), everything))
-        except WorkflowMissing as missing:
-            unknown.append((stored[0].session_id, missing))
-    if unknown and not results:
-        raise unknown[0][1]
-    voice.json({"format": "replay/1", "sessions": [_json(r, n) for r, n in results]})
-    for result, differences in results:
-        _say(voice, result, differences)
-    for session_id, why in unknown:
-        voice.warn(f"session {short(session_id)} is not replayed: {why}")
-    if any(result.status != "identical" for result, _ in results):
+        return rerun.run(app, voice, named, mode, asked, everything=everything, drawn=drawn)
+    found, unknown = replays(app, named, everything=everything, drawn=drawn)
+    voice.json(found)
+    for result in found.sessions:
+        _say(voice, result)
+    for one in unknown:
+        voice.warn(f"session {short(one.session_id)} is not replayed: {one.why}")
+    if any(result.status != "identical" for result in found.sessions):
         return EXIT_REFUSED
     return EXIT_ENVIRONMENT if unknown else 0
 
 
-def _kept(result: Replay, everything: bool) -> tuple[Replay, int]:
-    """What is shown of a replay, and how many differences it found."""
-    found = result.divergences
-    kept = result if everything else replace(result, divergences=found[:1])
-    return kept, len(found)
-
-
-def _streams(app: Request, voice: Voice, typed: str) -> Iterator[Stream]:
-    """The sessions of a file, or the one session of the log that was named."""
+def _named(typed: str) -> str | SessionFile:
+    """A session of the log, or a file."""
     if typed == "-" or typed.endswith(".jsonl") or _is_file(typed):
-        yield from ((events, None) for events in sessions_of(typed, voice))
-        return
-    session_id = app.sessions.resolved(typed)
-    head = app.process.store.head(session_id)
-    yield app.process.store.read(session_id), head.hash if head else None
+        return session_file(typed)
+    return typed
 
 
 def _is_file(typed: str) -> bool:
@@ -144,11 +116,7 @@ def _is_file(typed: str) -> bool:
         return False
 
 
-def _json(result: Replay, differences: int) -> dict[str, Any]:
-    return {**msgspec.to_builtins(result), "differences": differences}
-
-
-def _say(voice: Voice, result: Replay, differences: int) -> None:
+def _say(voice: Voice, result: Replayed) -> None:
     id_ = short(result.session_id)
     if result.status == "erased":
         voice.say(f"{id_} was erased: its payloads are gone and cannot be replayed")
@@ -168,11 +136,11 @@ def _say(voice: Voice, result: Replay, differences: int) -> None:
         )
     for divergence in result.divergences:
         say_divergence(voice, id_, divergence)
-    if rest := differences - len(result.divergences):
+    if rest := result.differences - len(result.divergences):
         voice.hint(f"{rest} more with --all.")
 
 
-def _say_generation(voice: Voice, result: Replay) -> None:
+def _say_generation(voice: Voice, result: Replayed) -> None:
     if result.generation:
         voice.hint(
             f"{shown(result.generation)} answered, which is not today's: "

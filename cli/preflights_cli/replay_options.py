@@ -2,64 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from typing import Any, NoReturn
 
 import click
-import msgspec
-
-from preflights_es.core.ports import Stored
-
-Stream = tuple[Sequence[Stored], bytes | None]
-"""A session's events, and the hash of its head where there is one to compare with."""
 
 
-class Asked(msgspec.Struct, frozen=True, kw_only=True):
-    """What the options say, as it was typed."""
+def mode_of(asked: Mapping[str, Any]) -> str:
+    """`strict`, `drift`, `simulate` or `whatif`.
 
-    drift: bool
-    simulate: bool
-    provider_: str | None
-    model_: str | None
-    prompts: tuple[str, ...]
-    seed_: int | None
-    faults_: str | None
-    answered: tuple[str, ...]
-    failing: tuple[str, ...]
-    start: str | None
-    live: bool
-    out: str | None
+    Args:
+        asked: the options by the names of their parameters.
 
-    def mode(self) -> str:
-        """`strict`, `drift`, `simulate` or `whatif`.
-
-        Raises:
-            UsageError: the options contradict each other.
-        """
-        simulators = _given(("--seed", self.seed_), ("--faults", self.faults_))
-        others = _given(
-            ("--provider", self.provider_),
-            ("--model", self.model_),
-            ("--prompt", self.prompts),
-            ("--answer", self.answered),
-            ("--fault", self.failing),
-        )
-        around = _given(("--from", self.start), ("--live", self.live))
-        if self.drift and self.simulate:
-            _refuse("--drift runs on with the recorded responses, --simulate with others: give one")
-        if self.drift and (found := [*simulators, *others, *around]):
-            _refuse(f"--drift changes nothing of a session: leave {found[0]} out")
-        if self.simulate and (found := [*others, *around]):
-            _refuse(f"--simulate takes --seed and --faults alone: leave {found[0]} out, or it")
-        if self.drift or self.simulate:
-            return "drift" if self.drift else "simulate"
-        if simulators or others:
-            return "whatif"
-        if around:
-            _refuse(f"{around[0]} needs a change to test, for example --model")
-        if self.out is not None:
-            _refuse("--out keeps what was run again: a strict replay runs nothing")
-        return "strict"
+    Raises:
+        UsageError: the options contradict each other.
+    """
+    simulators = _given(("--seed", asked["seed_"]), ("--faults", asked["faults_"]))
+    others = _given(
+        ("--provider", asked["provider_"]),
+        ("--model", asked["model_"]),
+        ("--prompt", asked["prompts"]),
+        ("--answer", asked["answered"]),
+        ("--fault", asked["failing"]),
+    )
+    around = _given(("--from", asked["start"]), ("--live", asked["live"]))
+    if asked["drift"] and asked["simulate"]:
+        _refuse("--drift runs on with the recorded responses, --simulate with others: give one")
+    if asked["drift"] and (found := [*simulators, *others, *around]):
+        _refuse(f"--drift changes nothing of a session: leave {found[0]} out")
+    if asked["simulate"] and (found := [*others, *around]):
+        _refuse(f"--simulate takes --seed and --faults alone: leave {found[0]} out, or it")
+    if asked["drift"] or asked["simulate"]:
+        return "drift" if asked["drift"] else "simulate"
+    if simulators or others:
+        return "whatif"
+    if around:
+        _refuse(f"{around[0]} needs a change to test, for example --model")
+    if asked["out"] is not None:
+        _refuse("--out keeps what was run again: a strict replay runs nothing")
+    return "strict"
 
 
 def _given(*options: tuple[str, Any]) -> list[str]:

@@ -2,29 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from functools import partial
 from typing import Final
 
 import click
-import msgspec
 
 from preflights_cli.common import Voice, finish_pending, given, reading
 from preflights_cli.dates import Moment
-from preflights_cli.sessions import erased
-from preflights_cli.trail_forms import WRITERS, Told
+from preflights_cli.trail_forms import WRITERS
 from preflights_cli.usage import refuse_backwards
-from preflights_es.core.errors import PreflightsError
 from preflights_es.core.ids import short
-from preflights_es.core.ports import Head
-from preflights_es.core.text import NAME_MAX, shortened
-from preflights_es.projections.audit import Behind, Step, Wanted, is_by, steps, wanted
-from preflights_es.projections.decisions import patches
-from preflights_es.projections.folding import Read
 from preflights_es.services.request import Request
-from preflights_es.services.why import refuse_undecided
+from preflights_es.services.trail import ACTORS_MAX, Trouble, trail
 
 FORMATS: Final = tuple(WRITERS)
-NAMED_MAX: Final = 8  # of the actors found, where none has the name asked for
 
 
 @click.command("trail", short_help="Show every step, as a table, JSON Lines, CSV or CloudEvents.")
@@ -88,107 +79,28 @@ def trail_command(
         raise click.UsageError(message)
     refuse_backwards(since, until)
     finish_pending(app, voice)
-    want = Wanted(since=since, until=until, actor=(actor or "").strip())
-    met = Met(want.actor)
-    if decision is not None or session is not None:
-        typed = decision or session or ""
-        found = _of_session(app, voice, typed, want, met, decides=decision is not None)
-    else:
-        project = None if any_project else app.process.project
-        found = _of_project(app, voice, project, want, met)
-        is_limited = since is not None or until is not None
-        met.is_empty = not (is_limited and app.process.store.heads(project, 1))
+    who = (actor or "").strip()
+    of = partial(trail, app, decision=decision, session=session, any_project=any_project)
+    found = of(since=since, until=until, actor=who, tell=lambda one: voice.warn(_said(one)))
     form = form or ("jsonl" if voice.as_json else "table")
-    WRITERS[form](voice, found)
-    if form == "table" and not met.is_wanted:
-        voice.say("Nothing was recorded." if met.is_empty else "No step fits the filter.")
-    if want.actor and met.others and not met.is_there:
-        there = ", ".join(met.others) + (", ..." if len(met.others) == NAMED_MAX else "")
+    is_said = WRITERS[form](voice, found.steps)
+    if form == "table" and not is_said:
+        is_filtered = any(of().steps)
+        voice.say("No step fits the filter." if is_filtered else "Nothing was recorded.")
+    if found.actors and not found.has_actor:
+        there = ", ".join(found.actors) + (", ..." if len(found.actors) == ACTORS_MAX else "")
         is_limited = since is not None or until is not None
         where = "in the sessions of that time" if is_limited else "here"
-        voice.warn(f"no actor {where} is {want.actor!r}: there are {there}")
+        voice.warn(f"no actor {where} is {who!r}: there are {there}")
     return 0
 
 
-class Met:
-    """The actors and times met, to report an unknown name or a time without steps."""
-
-    def __init__(self, said: str) -> None:
-        self._said = said
-        self.is_empty = True
-        """Whether there was no step at all, wanted or not, as far as sessions were read."""
-        self.is_wanted = False
-        """Whether one of them was wanted."""
-        self.is_there = False
-        self.others: dict[str, None] = {}
-        """The first few, as `--actor` takes them."""
-
-    def passing(self, found: Iterable[Step]) -> Iterator[Step]:
-        """The same steps."""
-        for step in found:
-            self.is_empty = False
-            if self._said and step.actor is not None:
-                self.is_there = self.is_there or is_by(step, self._said)
-                if len(self.others) < NAMED_MAX:
-                    self.others[_named(step.actor)] = None
-            yield step
-
-
-def _named(actor: Behind) -> str:
-    return f"{actor.kind}:{shortened(actor.name, NAME_MAX)}" if actor.name else actor.kind
-
-
-def _of_session(
-    app: Request, voice: Voice, typed: str, want: Wanted, met: Met, *, decides: bool
-) -> Iterator[Told]:
-    session_id = app.sessions.resolved(typed)
-    if decides:
-        read = app.process.history(session_id)  # refuses a session that cannot be folded
-        want = msgspec.structs.replace(want, upto=_decided_at(read))
-    else:
-        head = app.process.store.head(session_id)
-        assert head is not None, "it was found"
-        read = _read(app, head)
-    return _told(voice, read, want, met)
-
-
-def _decided_at(read: Read) -> int:
-    """The version of the event by which the decision counts, or was proposed."""
-    found = patches(read)
-    if not found:
-        refuse_undecided(read, "name it by --session")
-    return found[-1].recorded or found[-1].version
-
-
-def _read(app: Request, head: Head) -> Read:
-    return app.process.projector.reader.read(app.process.following.stream(head), opaque=True)
-
-
-def _of_project(
-    app: Request, voice: Voice, project: str | None, want: Wanted, met: Met
-) -> Iterator[Told]:
-    """Session by session, so that a log of any size passes through.
-
-    Of a time, sessions without an event in it are not read: what was done to them since they were
-    folded is for `audit verify` to find.
-    """
-    for head in app.process.projector.within(project, want.since, want.until):
-        try:
-            read = _read(app, head)
-        except PreflightsError as error:
-            voice.warn(f"session {short(head.session_id)} is left out: {error}")
-            continue
-        yield from _told(voice, read, want, met)
-
-
-def _told(voice: Voice, read: Read, want: Wanted, met: Met) -> Iterator[Told]:
-    """Those steps of a session that are wanted; what is wrong with it is said first."""
-    id_, why = read.head.session_id, read.why
-    if read.trouble == "damaged":
-        voice.warn(why if id_ in why else f"session {short(id_)}: {why}")
-    elif read.trouble == "faulted":
-        voice.warn(f"session {short(id_)} cannot be folded: {why}")
-    taken = erased(read.stored)
-    for step in wanted(met.passing(steps(read)), want):
-        met.is_wanted = True
-        yield Told(step, step.stored.version in taken)
+def _said(trouble: Trouble) -> str:
+    id_, why = short(trouble.session_id), trouble.why
+    match trouble.kind:
+        case "left_out":
+            return f"session {id_} is left out: {why}"
+        case "faulted":
+            return f"session {id_} cannot be folded: {why}"
+        case _:
+            return why if trouble.session_id in why else f"session {id_}: {why}"

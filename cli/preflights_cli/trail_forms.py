@@ -6,28 +6,25 @@ import csv
 import io
 import sys
 from collections.abc import Callable, Iterable
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 from urllib.parse import quote
-
-import msgspec
 
 from preflights_cli.common import Voice, escaped
 from preflights_cli.decisions import who
-from preflights_cli.sessions import ERASED, GONE, UNREAD, what_of
+from preflights_cli.log import ERASED, GONE, UNREAD, indented, what_of
 from preflights_cli.table import streamed
-from preflights_es.core.events import Actor, Input
+from preflights_es.core.events import Actor
 from preflights_es.core.ids import short
-from preflights_es.core.json import decoded
+from preflights_es.core.json import encoded
 from preflights_es.core.text import shown
-from preflights_es.core.times import iso
-from preflights_es.projections.audit import Step
+from preflights_es.services.trail import Told, TrailStep
 
 COLUMNS: Final = (
     *("recorded_at", "session_id", "version", "role", "type", "follows", "actor_kind"),
     *("actor_name", "provider", "model", "call", "what", "hash", "damage"),
 )
 FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
-"""How a cell begins that a spreadsheet would compute."""
+"""First characters of a cell that a spreadsheet would compute."""
 HEADINGS: Final = ("session", "", "UTC", "event", "by", "what")
 NONCHARACTERS: Final = dict.fromkeys(
     (*range(0xFDD0, 0xFDF0), *(p << 16 | n for p in range(17) for n in (0xFFFE, 0xFFFF))), "\ufffd"
@@ -35,40 +32,27 @@ NONCHARACTERS: Final = dict.fromkeys(
 """What no String of CloudEvents may hold, beside what `shown` escapes; and what stands for it."""
 
 
-class Told(NamedTuple):
-    """A step of the trail, and what became of its payload."""
-
-    step: Step
-    is_erased: bool
-    """Whether an erasure took it; a payload that is gone without one is damage."""
-
-
 # 1. For people -------------------------------------------------------------------------------
 
 
-def _table(_voice: Voice, found: Iterable[Told]) -> None:
-    streamed(HEADINGS, map(_row, found), whole=True)
+def _table(_voice: Voice, found: Iterable[Told]) -> bool:
+    """Whether there was a step."""
+    return streamed(HEADINGS, map(_row, found), whole=True)
 
 
 def _row(told: Told) -> tuple[str, ...]:
     step = told.step
     return (
-        short(step.stored.session_id),
-        str(step.stored.version),
-        _time(step)[:19].replace("T", " "),
-        _name(step),
+        short(step.session_id),
+        str(step.version),
+        step.recorded_at[:19].replace("T", " "),
+        indented(step.type, step.workflow, is_input=step.role == "input"),
         _by(step),
         _what(told),
     )
 
 
-def _name(step: Step) -> str:
-    one = step.stored
-    name = str(one.type).rsplit(".", 1)[0].removeprefix(f"{one.workflow}.")
-    return name if step.role == "input" else f"  {name}"
-
-
-def _by(step: Step) -> str:
+def _by(step: TrailStep) -> str:
     """The actor behind an Input; empty for a Decision."""
     if step.role == "decision":
         return ""
@@ -81,96 +65,45 @@ def _by(step: Step) -> str:
 
 
 def _what(told: Told) -> str:
-    step = told.step
-    if step.event is not None:
-        return what_of(step.event)
-    if step.stored.data is None:
-        return ERASED if told.is_erased else GONE
+    if told.event is not None:
+        return what_of(told.event)
+    if told.is_gone:
+        return ERASED if told.step.erased else GONE
     return UNREAD
 
 
 # 2. For programs -----------------------------------------------------------------------------
 
 
-def _time(step: Step) -> str:
-    at: Any = step.stored.recorded_at  # a damaged database keeps what it was given
-    return iso(at) if isinstance(at, int) else ""
-
-
-def _data(step: Step) -> msgspec.Raw | None:
-    """The payload, byte for byte; null where it is gone or no JSON."""
-    data = step.stored.data
-    if data is None:
-        return None
-    if step.event is None:
-        try:
-            decoded(data)
-        except ValueError:
-            return None
-    return msgspec.Raw(data)
-
-
-def _call(step: Step) -> str | None:
-    call = getattr(step.event, "call", None)
-    return call if isinstance(call, str) else None
-
-
-def _shape(told: Told) -> dict[str, Any]:
-    step = told.step
-    one, event = step.stored, step.event
-    return {
-        "format": "trail/1",
-        "session_id": one.session_id,
-        "project": one.project,
-        "workflow": one.workflow,
-        "version": one.version,
-        "type": one.type,
-        "role": step.role,
-        "follows": step.follows,
-        "recorded_at": _time(step),
-        "at": iso(event.at) if isinstance(event, Input) else None,
-        "actor": msgspec.to_builtins(step.actor),
-        "model": msgspec.to_builtins(step.model),
-        "call": _call(step),
-        "decider": one.decider,
-        "input_id": one.input_id,
-        "hash": one.hash.hex(),
-        "erased": told.is_erased,
-        "damage": step.damage or None,
-        "data": _data(step),
-    }
-
-
 def _jsonl(voice: Voice, found: Iterable[Told]) -> None:
     for told in found:
-        voice.lines(escaped(msgspec.json.encode(_shape(told))) + b"\n")
+        voice.lines(escaped(encoded(told.step)) + b"\n")
 
 
 def _cloudevents(voice: Voice, found: Iterable[Told]) -> None:
     """CloudEvents 1.0.2 in their JSON format, one a line."""
     for told in found:
-        voice.lines(escaped(msgspec.json.encode(_cloudevent(told))) + b"\n")
+        voice.lines(escaped(encoded(_cloudevent(told.step))) + b"\n")
 
 
-def _cloudevent(told: Told) -> dict[str, Any]:
-    step, one = told.step, told.step.stored
-    actor, model, data = step.actor, step.model, _data(step)
+def _cloudevent(step: TrailStep) -> dict[str, Any]:
+    actor, model, data = step.actor, step.model, step.data
     attributes: dict[str, Any] = {
         "specversion": "1.0",
-        "id": f"{one.session_id}/{one.version}",
-        "source": f"/preflights/{quote(one.project, safe='')}",
-        "type": one.type,
-        "subject": one.session_id,
-        "time": _time(step),
-        "sessionversion": one.version,
+        "id": f"{step.session_id}/{step.version}",
+        "source": f"/preflights/{quote(step.project, safe='')}",
+        "type": step.type,
+        "subject": step.session_id,
+        "time": step.recorded_at,
+        "sessionversion": step.version,
         "role": step.role,
         "follows": step.follows,
         "actorkind": actor.kind if actor else None,
         "actorname": actor.name if actor else None,
         "provider": model.provider if model else None,
         "model": model.model if model else None,
-        "eventhash": one.hash.hex(),
-        "erased": True if told.is_erased else None,
+        "eventhash": step.hash,
+        "erased": True if step.erased else None,
         "damage": step.damage,
     }
     return {
@@ -203,21 +136,21 @@ def _csv(_voice: Voice, found: Iterable[Told]) -> None:
 
 
 def _cells(told: Told) -> tuple[object, ...]:
-    step, one = told.step, told.step.stored
+    step = told.step
     return (
-        _time(step),
-        one.session_id,
-        one.version,
+        step.recorded_at,
+        step.session_id,
+        step.version,
         step.role,
-        one.type,
+        step.type,
         step.follows,
         step.actor.kind if step.actor else None,
         step.actor.name if step.actor else None,
         step.model.provider if step.model else None,
         step.model.model if step.model else None,
-        _call(step),
+        step.call,
         _what(told),
-        one.hash.hex(),
+        step.hash,
         step.damage,
     )
 
@@ -227,10 +160,10 @@ def _cell(value: object) -> str:
     return f"'{text}" if text.startswith(FORMULA) else text
 
 
-WRITERS: Final[dict[str, Callable[[Voice, Iterable[Told]], None]]] = {
+WRITERS: Final[dict[str, Callable[[Voice, Iterable[Told]], object]]] = {
     "table": _table,
     "jsonl": _jsonl,
     "csv": _csv,
     "cloudevents": _cloudevents,
 }
-"""By form, as `--format` names it."""
+"""The writers, by the name that `--format` gives."""

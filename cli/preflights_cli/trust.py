@@ -11,8 +11,9 @@ from preflights_cli.common import Voice, folder, is_terminal
 from preflights_es.core.errors import Refused
 from preflights_es.core.text import shown
 from preflights_es.providers.capabilities import host_of
+from preflights_es.services.trust import trust
 from preflights_es.settings import load
-from preflights_es.settings.file import Key, Source, Told, held_back
+from preflights_es.settings.file import FileSettings, Key, Source, held_back
 from preflights_es.settings.providers import key_receivers
 from preflights_es.settings.trust import Trusted, hidden
 
@@ -49,16 +50,16 @@ def trust_command(file: str | None, lists: bool, revokes: bool, as_json: bool) -
         _revoke(trusted, Path(file) if file is not None else _here().source.path, voice)
     elif not lists:
         _trust(_here(), trusted, voice)
-    states = trusted.states()
-    voice.json({"format": "trust/1", "files": [{"path": p, "state": s} for p, s in states]})
-    for path, state in states if lists else ():
-        voice.say(f"{state:<9}{shown(path)}")
-    if lists and not states:
+    listed = trust(trusted)
+    voice.json(listed)
+    for one in listed.files if lists else ():
+        voice.say(f"{one.state:<9}{shown(one.path)}")
+    if lists and not listed.files:
         voice.say("No file is trusted.")
     return 0
 
 
-def _here() -> Told:
+def _here() -> FileSettings:
     if (told := load.repository_file(folder())) is None:
         raise Refused("there is no settings file in this folder or above it in the repository")
     return told
@@ -70,7 +71,7 @@ def _revoke(trusted: Trusted, file: Path, voice: Voice) -> None:
     voice.say(f"{shown(str(file))} is not trusted any more.")
 
 
-def _trust(told: Told, trusted: Trusted, voice: Voice) -> None:
+def _trust(told: FileSettings, trusted: Trusted, voice: Voice) -> None:
     """Ask about what needs trust, unless it has it.
 
     Raises:
@@ -93,8 +94,8 @@ def _trust(told: Told, trusted: Trusted, voice: Voice) -> None:
     voice.say(f"{path} sets:")
     for line in lines:
         voice.say(line)
-    if (url := told.table.base_url) is not None:
-        voice.say(_receiver(told.table.provider, url))
+    if (url := told.values.get("base_url")) is not None:
+        voice.say(_receiver(told.values.get("provider"), url))
     if state == "changed":
         voice.say("The file changed since you trusted it.")
     if not click.confirm("Do you trust this file?"):

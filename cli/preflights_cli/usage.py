@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import UTC, datetime, time
-from decimal import Decimal
-from itertools import chain
-from typing import Any, cast
+from typing import Any
 
 import click
-import msgspec
 
 from preflights_cli.common import Voice, finish_pending, reading, tell_behind
 from preflights_cli.dates import Moment
 from preflights_cli.table import Column, table
-from preflights_es.core.times import EPOCH, iso
-from preflights_es.projections.usage import BY, By, Price, Used, used
+from preflights_es.core.times import iso
+from preflights_es.projections.usage import BY, By, Used
 from preflights_es.services.request import Request
-from preflights_es.settings.prices import PriceTable
+from preflights_es.services.usage import usage
 
 UNKNOWN = "?"
-"""For an unknown number, which is never shown as 0."""
+"""Shown for an unknown number; 0 would be wrong."""
 
 
 @click.command()
@@ -64,25 +60,17 @@ def usage_command(
     """
     refuse_backwards(since, until)
     finish_pending(app, voice)
-    project = None if any_project else app.process.project
-    prices = [_price(one) for one in app.process.settings.prices]
-    names = cast("Sequence[By]", [name for name in BY if name in by] or BY)
-    rows = app.process.projector.rows("usage", project)
-    first = next(rows, None)
-    found = used(chain(() if first is None else (first,), rows), names, since, until, prices)
-    voice.json(
-        {
-            "format": "usage/1",
-            "project": project,
-            "since": None if since is None else iso(since),
-            "until": None if until is None else iso(until),
-            "by": list(names),
-            "behind": tell_behind(app, voice),
-            "usage": msgspec.to_builtins(found),
-        }
-    )
-    if not voice.as_json:
-        _say(voice, found, names, is_empty=first is None)
+    found = usage(app, by, since=since, until=until, any_project=any_project)
+    tell_behind(app, voice)
+    voice.json(found)
+    if voice.as_json:
+        return 0
+    if found.usage:
+        _say(voice, found.usage, found.by)
+    elif usage(app, any_project=any_project).usage:
+        voice.say("No call fits the filter.")
+    else:
+        voice.say("No provider was asked anything.")
     return 0
 
 
@@ -95,23 +83,7 @@ def refuse_backwards(since: int | None, until: int | None) -> None:
         raise click.UsageError(message)
 
 
-def _price(table: PriceTable) -> Price:
-    """From the first moment of its day on, and as it was written: no float comes near it."""
-    first = datetime.combine(table.since, time(), UTC) - EPOCH
-    return Price(
-        provider=table.provider,
-        model=table.model,
-        since=first.days * 86_400 * 1_000_000,
-        input_per_million=Decimal(str(table.input_per_million)),
-        output_per_million=Decimal(str(table.output_per_million)),
-        currency=table.currency,
-    )
-
-
-def _say(voice: Voice, found: Sequence[Used], names: Sequence[By], *, is_empty: bool) -> None:
-    if not found:
-        voice.say("No provider was asked anything." if is_empty else "No call fits the filter.")
-        return
+def _say(voice: Voice, found: Sequence[Used], names: Sequence[By]) -> None:
     columns = [Column(name, [getattr(one, name) for one in found]) for name in names]
     columns += [
         Column("calls", [_text(one.calls) for one in found]),
@@ -134,7 +106,7 @@ def _say(voice: Voice, found: Sequence[Used], names: Sequence[By], *, is_empty: 
 
 
 def _trouble(one: Used) -> str:
-    """How often a call did not go as it should; nothing where all did."""
+    """The number of failed calls in words; empty without any."""
     counts = (
         ("retries", one.retries),
         ("failed", one.failed),

@@ -6,14 +6,12 @@ from collections.abc import Mapping
 from typing import Final
 
 import click
-import msgspec
 
 from preflights_cli.common import Voice, finish_pending, reading
 from preflights_cli.dates import minute
-from preflights_cli.decisions import (
-    who,
-)
+from preflights_cli.decisions import who
 from preflights_cli.rendering import shown_of
+from preflights_es.core.ids import short
 from preflights_es.core.text import one_line, shortened, shown
 from preflights_es.services.request import Request
 from preflights_es.services.results import Who
@@ -39,11 +37,10 @@ def why_command(what: str, field: str | None, app: Request, voice: Voice) -> int
       preflights why Database.Type --json
     """
     finish_pending(app, voice)
-    found = why(app, what, field, voice.warn)
-    values = [msgspec.to_builtins(value) for value, _ in found]
-    voice.json({"format": "why/1", "behind": bool(app.process.projector.behind), "values": values})
+    found, workflows = why(app, what, field)
+    voice.json(found)
     if not voice.as_json:
-        for value, workflow in found:
+        for value, workflow in zip(found.values, workflows, strict=True):
             _say_why(voice, value, shown_of(workflow).sources)
     return 0
 
@@ -68,6 +65,9 @@ def _say_why(voice: Voice, value: Why, sources: Mapping[str, str]) -> None:
         voice.say(f"  model      {shown(_model(response))} {did} (event {response.version})")
         text = shortened(one_line(response.text or ""), RESPONSE_MAX)
         voice.say(f"             {shown(text)}")
+    if value.read:
+        read = (f"{short(one.session_id)} (to event {one.version})" for one in value.read)
+        voice.say(f"  read       sessions {', '.join(read)}")
     if (done := value.acknowledged) is not None:
         word = "accepted" if done.by is not None and done.by.kind == "user" else "proposed"
         relayed = f", passed on by {_by(done.relayed_by)}" if done.relayed_by else ""

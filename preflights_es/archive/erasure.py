@@ -10,13 +10,13 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import count, takewhile
 from pathlib import Path, PurePosixPath
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 from msgspec.structs import replace
 
 from preflights_es.archive.erasure_reasons import Reason
-from preflights_es.archive.quotes import Quote, Quotes, quotes_of
+from preflights_es.archive.quotes import Quote, Quotes, folded_so_far, quotes_of
 from preflights_es.archive.verification import checked
 from preflights_es.artifacts.front_matter import fronts
 from preflights_es.core import session as kernel
@@ -29,7 +29,6 @@ from preflights_es.core.errors import (
     LogDamaged,
     PreflightsError,
     Refused,
-    SessionFaulted,
     SessionMoved,
     StoreUnavailable,
     UnknownSession,
@@ -37,13 +36,11 @@ from preflights_es.core.errors import (
 from preflights_es.core.events import ERASED_TAG, Event, SessionClosed, SessionErased
 from preflights_es.core.ids import decision_uid, short
 from preflights_es.core.ports import Archive, Batch, Head, Stored
-from preflights_es.core.session import Session
 from preflights_es.core.text import ANSWER_MAX, one_line, visible
 from preflights_es.runtime.runner import CONFLICTS_MAX
 from preflights_es.runtime.sanitizing import cleaned
 from preflights_es.runtime.sessions import Desk, Sessions
 from preflights_es.store.chain import erased_before
-from preflights_es.store.codec import Codec
 
 DAY_US: Final = 86_400_000_000  # microseconds
 DAYS_MAX: Final = 36_500  # a hundred years
@@ -67,7 +64,8 @@ class Doomed(msgspec.Struct, frozen=True):
 
     Which need not be its last: the clock may have stepped back between them.
     """
-    title: str
+    title: str | None
+    """None once it is gone."""
     documents: tuple[str, ...]
     """Paths of its documents that lie on this disk, relative to the project's root."""
     sent_to: tuple[str, ...]
@@ -125,7 +123,7 @@ class Erasure(Sessions):
     def _doomed(self, session_id: str, lying: Lying) -> Doomed:
         head, stored = self._whole(session_id)
         workflow = self._runner.workflow_or_opaque(head.workflow)
-        session = self._folded(head, stored)
+        session = folded_so_far(self._runner, stored)
         faulted = session.version < len(stored)
         codec = self._runner.codec(workflow)
         asked = [codec.decode(one) for one in stored if one.type == CompletionRequested.tag]
@@ -137,7 +135,7 @@ class Erasure(Sessions):
             version=len(stored),
             last_at=max(one.recorded_at for one in stored),
             title=one_line(workflow.view(session.state).intention),
-            documents=self._documents(stored, codec, lying),
+            documents=self._documents(stored, lying),
             sent_to=tuple(name for name in providers if name not in self._code),
         )
 
@@ -154,14 +152,6 @@ class Erasure(Sessions):
         if erased_before(stored):
             raise ErasedSession(session_id)
         return head, stored
-
-    def _folded(self, head: Head, stored: Sequence[Stored]) -> Session[Any]:
-        """As far as it can be folded: a bug holds no erasure up."""
-        workflow = self._runner.workflow_or_opaque(head.workflow)
-        try:
-            return self._runner.folded(workflow, stored)
-        except SessionFaulted as fault:
-            return self._runner.folded(workflow, stored[: fault.version - 1])
 
     def _lying(self) -> Lying:
         found: dict[str, list[str]] = {}
@@ -211,14 +201,12 @@ class Erasure(Sessions):
     def _with_documents(self, quote: Quote, lying: Lying) -> Quote:
         if quote.how == "known":
             return quote  # a model was told; no document says so
-        head = self._archive.head(quote.session_id)
-        assert head is not None, "it was read a moment ago"
-        codec = self._runner.codec(self._runner.workflow_or_opaque(head.workflow))
-        stored = self._archive.read(head.session_id)
-        return replace(quote, documents=self._documents(stored, codec, lying))
+        stored = self._archive.read(quote.session_id)
+        return replace(quote, documents=self._documents(stored, lying))
 
-    def _documents(self, stored: Sequence[Stored], codec: Codec, lying: Lying) -> tuple[str, ...]:
+    def _documents(self, stored: Sequence[Stored], lying: Lying) -> tuple[str, ...]:
         """Of a session, those that lie on this disk: where its log says, beside it, or moved."""
+        codec = self._runner.codec(self._runner.workflow_or_opaque(stored[0].workflow))
         artifacts = (codec.decode(one) for one in stored if one.type in ARTIFACTS)
         paths = dict.fromkeys(_asked_for(artifacts))
         there = [path for path in paths if self._lies(path)]
@@ -246,7 +234,7 @@ class Erasure(Sessions):
         return text
 
     def _repeats(self, said: Reason, doomed: Doomed) -> bool:
-        return said.quotes(doomed.title, "said") or said.repeats(
+        return said.quotes(doomed.title or "", "said") or said.repeats(
             self._archive.read(doomed.session_id)
         )
 

@@ -21,7 +21,7 @@ QUOTE_MIN: Final = 8  # characters; a shorter text of a program's stands in many
 TYPED_MIN: Final = 3  # characters of what a person typed: "no" and "10" stand in many as well
 NAME_MIN: Final = 2  # characters of a whole name; of a part of one as many as of a typed text
 
-Kind = Literal["name", "typed", "offered", "said"]
+QuoteKind = Literal["name", "typed", "offered", "said"]
 """`typed` by a person, `offered` as an option, `said` by a model, or derived from either."""
 
 _OFFERED: Final = frozenset(("options", "menu"))
@@ -33,7 +33,7 @@ _NOT_WORDS: Final = frozenset(
         *("noted_at", "path", "project", "prompts", "redacted", "request_id", "setup", "sha256"),
         *("status", "stop_reason", "text_base64", "time_zone", "type", "uid"),
         # Words of other sessions, which are not erased with this one.
-        *("by", "known", "supersedes"),
+        *("by", "known", "supersedes", "session_id", "hash"),
     )
 )
 """The fields of Inputs that no person types and no model says; every other field is compared."""
@@ -61,7 +61,7 @@ class Reason:
             for line in text.splitlines()
         )
 
-    def quotes(self, text: str, kind: Kind) -> bool:
+    def quotes(self, text: str, kind: QuoteKind) -> bool:
         """Whether it holds a text as whole words; of a name also a part of it."""
         if kind == "name":
             parts = _words(text).split()
@@ -88,7 +88,7 @@ def _is_unspaced(text: str) -> bool:
     return any(unicodedata.category(character) == "Lo" for character in text)
 
 
-def _of_event(one: Stored) -> Iterator[tuple[Kind, str]]:
+def _of_event(one: Stored) -> Iterator[tuple[QuoteKind, str]]:
     if one.data is None:
         return
     try:
@@ -104,7 +104,7 @@ def _of_event(one: Stored) -> Iterator[tuple[Kind, str]]:
         yield from _typed(payload)
 
 
-def _typed(value: Any) -> Iterator[tuple[Kind, str]]:
+def _typed(value: Any) -> Iterator[tuple[QuoteKind, str]]:
     """The texts of an Input of a person's, the names in it, and the options that it carries."""
     match value:
         case {"kind": str(), "name": str(name)} if len(value) == 2:
@@ -123,14 +123,14 @@ def _typed(value: Any) -> Iterator[tuple[Kind, str]]:
             yield "typed", value
 
 
-def _fields(pairs: Any) -> Iterator[tuple[Kind, str]]:
+def _fields(pairs: Any) -> Iterator[tuple[QuoteKind, str]]:
     """Pairs of field and value; a short value is mostly a word of ours, such as `high`."""
     for pair in pairs if isinstance(pairs, list) else ():
         if isinstance(pair, list) and pair and isinstance(pair[-1], str):
             yield "said", pair[-1]
 
 
-def _spoken(payload: Any) -> Iterator[tuple[Kind, str]]:
+def _spoken(payload: Any) -> Iterator[tuple[QuoteKind, str]]:
     """What a model said; where that is JSON, each of its texts."""
     for key in ("text", "received"):
         text = payload.get(key) or ""
@@ -143,7 +143,7 @@ def _spoken(payload: Any) -> Iterator[tuple[Kind, str]]:
         yield from _texts(value)
 
 
-def _texts(value: Any) -> Iterator[tuple[Kind, str]]:
+def _texts(value: Any) -> Iterator[tuple[QuoteKind, str]]:
     left = [value]
     while left:
         match left.pop():
@@ -155,7 +155,7 @@ def _texts(value: Any) -> Iterator[tuple[Kind, str]]:
                 left += some
 
 
-def _decided(value: Any, key: str = "") -> Iterator[tuple[Kind, str]]:
+def _decided(value: Any, key: str = "") -> Iterator[tuple[QuoteKind, str]]:
     match value:
         case dict():
             yield from _offered(value)
@@ -168,7 +168,7 @@ def _decided(value: Any, key: str = "") -> Iterator[tuple[Kind, str]]:
             yield "said", value
 
 
-def _offered(value: Any) -> Iterator[tuple[Kind, str]]:
+def _offered(value: Any) -> Iterator[tuple[QuoteKind, str]]:
     match value:
         case dict():
             for key, part in value.items():

@@ -35,18 +35,18 @@ class Said(msgspec.Struct, frozen=True):
     type: str
     actor_kind: str
     actor_name: str
-    """As the events say it; nothing proves it."""
+    """The name in the events; it is not verified."""
     events: int
 
 
-class Change(msgspec.Struct, frozen=True, kw_only=True):
+class SessionChange(msgspec.Struct, frozen=True, kw_only=True):
     """What a file does to one session that is held here."""
 
     session_id: str
     project: str
     title: str
     version: int
-    """Of the last event here."""
+    """The version of the last event here."""
     new_events: int
     said: tuple[Said, ...]
     """The Inputs among the new events, `SAID_MAX` kinds of them at most."""
@@ -62,17 +62,17 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
 class Review(msgspec.Struct, frozen=True):
     """What a file changes here, the gravest first."""
 
-    changes: tuple[Change, ...] = ()
+    changes: tuple[SessionChange, ...] = ()
     warnings: tuple[str, ...] = ()
     """What its new sessions say of others, and those do not say."""
 
     @property
-    def extended(self) -> tuple[Change, ...]:
+    def extended(self) -> tuple[SessionChange, ...]:
         """Those that go on, and are not erased."""
         return tuple(one for one in self.changes if not one.erases)
 
     @property
-    def erased(self) -> tuple[Change, ...]:
+    def erased(self) -> tuple[SessionChange, ...]:
         """Those that are erased."""
         return tuple(one for one in self.changes if one.erases)
 
@@ -123,7 +123,7 @@ class Reviewing:
         self._runner = runner
         self._archive = archive
 
-    def change(self, events: Sequence[Stored]) -> Change | None:
+    def change(self, events: Sequence[Stored]) -> SessionChange | None:
         """What the tail of a session does; None where it has none any more.
 
         Args:
@@ -138,7 +138,7 @@ class Reviewing:
         was = self._relations(before).superseded_by
         now = (relations_of(workflow, after) or Relations()).superseded_by
         counts = Counter((one.type, *actor) for one in tail if (actor := said_by(one)))
-        return Change(
+        return SessionChange(
             session_id=before.session_id,
             project=before.project,
             title=_title(before),
@@ -204,7 +204,7 @@ class Reviewing:
                 f"{short(silent)} does not say so, neither here nor in the file"
             )
         if self._archive.head(former) is not None:
-            raise Refused(f"{claim}: export both together (`preflights admin export --all`)")
+            raise Refused(claim, code="other_session_missing")
         return claim
 
     def _held(self, session_id: str) -> Relations | None:

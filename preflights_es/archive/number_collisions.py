@@ -35,7 +35,7 @@ class Collisions:
         self._folded = 0
 
     def look(self, taken: Taken) -> None:
-        """A session of the file, be it one that an import before had taken and said nothing of."""
+        """Look at a session of the file, also one that an earlier import took silently."""
         if taken.number is None or taken.erased:
             return
         project, session_id = taken.head.project, taken.head.session_id

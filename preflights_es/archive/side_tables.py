@@ -9,19 +9,15 @@ from preflights_es.archive.verification import Broken, Unwritten
 from preflights_es.core.errors import PreflightsError
 from preflights_es.core.events import Request
 from preflights_es.core.ports import Head
-from preflights_es.core.projection_ports import Numbering
 from preflights_es.projections.folding import Read
 from preflights_es.runtime.lost_calls import ends_too_late, lost
 from preflights_es.runtime.performer import CLAIM_MAX_MS
 from preflights_es.runtime.runner import Runner
 from preflights_es.store.side_tables import SqlAuditing
 
-REBUILD: Final = "`preflights admin projections rebuild`"
-
 CURES: Final = {
     "": "delete them, nothing needs them",
-    "marks": f"{REBUILD} removes it",
-    "outbox": f"events may be gone, compare with a copy or a checkpoint; {REBUILD} removes the row",
+    "outbox": "events may be gone, compare with a copy or a checkpoint",
     "claims": "delete it, nothing needs it",
 }
 """What to do, by the table that has a stray row."""
@@ -34,7 +30,6 @@ class Beside:
         self,
         runner: Runner,
         auditing: SqlAuditing,
-        numbering: Numbering,
         read: Callable[[Head], Read],
         versions: Mapping[str, int],
     ) -> None:
@@ -44,7 +39,6 @@ class Beside:
         """
         self._runner = runner
         self._auditing = auditing
-        self._numbering = numbering
         self._read = read
         self._versions = versions
         self.unwritten: list[Unwritten] = []
@@ -56,26 +50,26 @@ class Beside:
         """What is wrong beside one session."""
         session = read.sessions[-1]
         borne = _borne(read)
-        holders = {number: self._numbering.holder(head.project, number) for number in borne}
+        holders = {number: self._auditing.holder(head.project, number) for number in borne}
         self._borne += sum(holder == head.session_id for holder in holders.values())
         number = read.workflow.number(session.state)
         if number is not None and holders[number] is None:
             found = f"its record bears the number {number}, which the log does not know as given"
-            yield Broken(head.session_id, 0, f"{found}: {REBUILD} gives it again")
+            yield Broken(head.session_id, 0, found, "number_not_given")
         yield from self._calls(head, session.calls)
 
     def _calls(self, head: Head, calls: Sequence[Request]) -> Iterator[Broken]:
         """Open calls of a session that have no row, or a wrong one."""
         if calls:
             yield from self._wrong(head, {call.call for call in calls})
-        found = lost(self._runner.store, head.session_id, calls, self._auditing.imported)
+        found = lost(self._runner.store, head.session_id, calls, self._auditing)
         if found is None:
             return
         waits = [f"it waits for {call!r}" for call in found.completions]
         owes = [f"it owes the document {due.path!r}" for due in found.documents]
         for one in (*waits, *owes):
-            said = f"{one}, which no row of 'claims' has: {REBUILD} puts it back"
-            yield Broken(head.session_id, 0, said)
+            said = f"{one}, which no row of 'claims' has"
+            yield Broken(head.session_id, 0, said, "call_without_row")
         self.unwritten += [Unwritten(head.session_id, due.path) for due in found.imported]
 
     def _wrong(self, head: Head, calls: Container[str]) -> Iterator[Broken]:
@@ -86,12 +80,11 @@ class Beside:
             said = f"the row of 'claims' for {row.call!r} says"
             if row.project != head.project:
                 found = f"{said} the project {row.project!r}, expected {head.project!r}"
-                yield Broken(head.session_id, 0, f"{found}: {REBUILD} sets it right")
+                yield Broken(head.session_id, 0, found, "call_of_other_project")
             if ends_too_late(row, self._runner.now()):
                 found = f"{said} that a process has it until {row.until!r}"
                 most = f"expected at most {CLAIM_MAX_MS // 1_000} seconds from now"
-                cure = f"once no process asks for it, {REBUILD} ends the claim"
-                yield Broken(head.session_id, 0, f"{found}, {most}: {cure}")
+                yield Broken(head.session_id, 0, f"{found}, {most}", "claim_too_long")
 
     def rest(self, project: str | None) -> Iterator[Broken]:
         """What is wrong with the log, whatever its sessions are, once they were looked at.
@@ -105,10 +98,13 @@ class Beside:
             found = "its payload is stored as another kind than text: restore it from a copy"
             yield Broken(session_id, version, found)
         for session_id, table, found in self._auditing.strays(project):
-            yield Broken(session_id, 0, f"{found}: {CURES[table]}")
+            said = f"{found}: {CURES[table]}" if table in CURES else found
+            yield Broken(session_id, 0, said, f"stray_{table}" if table else "stray")
         yield from self._claims(project)
         for name, version in self._auditing.newer(self._versions):
-            yield Broken("", 0, _newer(name, version, self._versions.get(name)))
+            ours = self._versions.get(name)
+            code = "unknown_projection" if ours is None else "newer_projection_row"
+            yield Broken("", 0, _newer(name, version, ours), code)
         yield from self._numbers(project)
 
     def _claims(self, project: str | None) -> Iterator[Broken]:
@@ -127,7 +123,7 @@ class Beside:
 
     def gone(self, project: str | None) -> Iterator[Broken]:
         """Sessions of a project (of all: None) that were given numbers, and are not there."""
-        for of, number, session_id in self._numbering.gone():
+        for of, number, session_id in self._auditing.gone():
             if project in (None, of):
                 found = f"it was given the number {number} of {of}, and is gone: it was removed"
                 yield Broken(session_id, 0, found)
@@ -159,6 +155,5 @@ def _newer(name: str, version: Any, ours: int | None) -> str:
         known, cure = "this program does not know it", "delete its row of 'projections'"
     else:
         known = f"this program knows {ours}"
-        again = f"`preflights admin projections rebuild {name}`"
-        cure = f"set it to {ours} in 'projections', then run {again}"
+        cure = f"set it to {ours} in 'projections'"
     return f"{found}, {known}: upgrade preflights; where no newer version was ever used, {cure}"

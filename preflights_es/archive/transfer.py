@@ -12,9 +12,9 @@ from typing import Final, TypeVar
 import msgspec
 
 from preflights_es.archive.import_review import (
-    Change,
     Review,
     Reviewing,
+    SessionChange,
     relations_of,
 )
 from preflights_es.archive.incoming import NOTHING, TAIL, WHOLE, Filed, Known
@@ -48,11 +48,11 @@ class Taken(msgspec.Struct, frozen=True):
     head: Head
     """In the file."""
     new: int
-    """How many of its events were not known here."""
+    """The number of its events that were new here."""
     erased: bool
     """Whether it was erased, there and therefore here."""
     number: int | None = None
-    """Of its record; None where it has none."""
+    """The number of its record; None without one."""
 
 
 class _Seen(msgspec.Struct, frozen=True):
@@ -98,7 +98,7 @@ class _Arriving(msgspec.Struct, frozen=True):
     def open_calls(self, known: Iterable[str]) -> list[str]:
         """Completions can be made here; documents only stay due, where they were.
 
-        Importing a file writes no documents: `preflights admin render` does, when a person asks.
+        Importing a file writes no documents; they are rendered when a person asks.
         """
         here = set(known)
         return sorted(call for call, is_completion in self.calls if is_completion or call in here)
@@ -240,11 +240,12 @@ class Transfer:
             found = f"{error.found}; nothing was imported"
             raise LogDamaged(error.where, error.version, found) from error
         except Refused as error:
-            raise Refused(f"{error}; nothing was imported") from error
+            message = f"{error}; nothing was imported"
+            raise Refused(message, code=error.code, **error.fields) from error
         gravest = sorted(changes, key=lambda one: [not getattr(one, what) for what in GRAVEST])
         return Review(tuple(gravest), warnings)
 
-    def _changes(self, passes: Passes, known: Known) -> Iterator[Change]:
+    def _changes(self, passes: Passes, known: Known) -> Iterator[SessionChange]:
         for one in _arriving(passes, known):
             if one.lacking == TAIL and (change := self._reviewing.change(one.events)):
                 yield change
@@ -358,7 +359,7 @@ def _arriving(passes: Passes, known: Known) -> Iterator[_Arriving]:
 
 
 def _together(sessions: Iterable[T]) -> Iterator[list[T]]:
-    """As many sessions as are held in memory and taken over, or asked for, at once."""
+    """Batches of sessions that fit in memory and are imported or queried at once."""
     some: list[T] = []
     size = 0
     for one in sessions:

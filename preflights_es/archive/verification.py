@@ -22,13 +22,15 @@ _LOG_ID: Final = re.compile(r"[0-9a-f]{32}")
 _RESTORE: Final = "restore the table 'log' from a copy, else keys (`--key`) are recorded again"
 
 
-class Broken(msgspec.Struct, frozen=True):
+class Broken(msgspec.Struct, frozen=True, omit_defaults=True):
     """A session that does not verify."""
 
     session_id: str
     version: int
-    """Of the first event that does not fit; 0 where none can be named."""
+    """The version of the first bad event; 0 if unknown."""
     found: str
+    code: str = ""
+    """What it is, in snake case, where more can be said than that it does not verify."""
 
 
 class Unwritten(msgspec.Struct, frozen=True):
@@ -42,7 +44,7 @@ class Verified(msgspec.Struct, frozen=True):
     """What came of walking through chains."""
 
     sessions: int = 0
-    """How many were looked at."""
+    """The number of sessions that were checked."""
     events: int = 0
     erased: int = 0
     """Sessions whose payloads are gone, as an erasure allows."""
@@ -89,7 +91,9 @@ def walked(
             broken += beside(head, read)
         events += len(stored)
         erased += bool(erased_before(stored))
-    return Verified(sessions, events, erased, tuple(broken), holding.result() if holding else ())
+    return Verified(
+        sessions, events, erased, tuple(broken), tuple(holding.astray) if holding else ()
+    )
 
 
 def checked(store: Store, head: Head) -> Sequence[Stored]:
@@ -144,7 +148,7 @@ def told_if_moved(store: Store, broken: Broken, project: str) -> Broken:
 
 
 def headless(store: Archive) -> tuple[Broken, ...]:
-    """Sessions of which events are left, and no head."""
+    """Sessions with events but without a head."""
     found = "its events are there, and its head is not: part of the session was removed"
     return tuple(Broken(session_id, 0, found) for session_id in store.headless())
 
@@ -182,9 +186,9 @@ class Appended(msgspec.Struct, frozen=True):
     recorded_at: int
     """Microseconds since 1970 UTC, by the clock of the log that recorded it."""
     actor_kind: str | None
-    """Of an Input; null for a Decision, and where the payload is gone."""
+    """The kind of an Input's actor; null for a Decision and for an erased payload."""
     actor_name: str | None
-    """As the event says it; nothing proves it."""
+    """The name in the event; it is not verified."""
 
 
 class Grown(msgspec.Struct, frozen=True):
@@ -200,10 +204,10 @@ class Compared(msgspec.Struct, frozen=True):
     """The log against a checkpoint."""
 
     sessions: int
-    """How many the checkpoint names."""
+    """The number of sessions in the checkpoint."""
     same: int
     grown: int
-    """Of them, those that went on from where they were."""
+    """The number of these that continue from their recorded head."""
     new: int
     """Sessions of the same scope that began since."""
     erased: tuple[str, ...]

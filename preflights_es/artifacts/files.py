@@ -24,7 +24,7 @@ DOCUMENT_MAX: Final = 10_000_000  # bytes; a file that has more is not one of ou
 _NO_FILE: Final = "no file"  # stands for a link, a folder, a fifo: no hash can equal it
 _NOT_OURS: Final = "not ours"  # likewise for a file that cannot be read, or is too large
 IsOurs = Callable[[str | None], bool]
-"""Of the hash of what lies at a place; None where nothing does."""
+"""Whether the file with a hash is ours; None stands for no file."""
 
 Mend = Callable[[bytes], bytes | None]
 """Of a person's file; None where it stays as it is."""
@@ -264,7 +264,7 @@ def hash_of(text: str) -> str:
 
 
 def found_hash(target: Path) -> str | None:
-    """Of what lies there; None when nothing does, and never what a link points at."""
+    """The hash of the file there; None without one. Links are not followed."""
     try:
         with atomic_file.opened(target.parent) as folder:
             return _hash(folder, target.name)

@@ -12,12 +12,13 @@ import msgspec
 
 from preflights_es.artifacts import files
 from preflights_es.core.errors import ArtifactOutside
+from preflights_es.core.late_pattern import late_pattern
 from preflights_es.system.bounded_read import Unreadable, beginning
 
 FRONT_MATTER_MAX: Final = 4_096  # characters read of a file to find its uid
 UTF8_MAX: Final = 4  # bytes of a character
 
-_FRONT: Final = re.compile(r"---[ \t]*\n(.*?)(?:^---[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
+_FRONT: Final = late_pattern(r"---[ \t]*\n(.*?)(?:^---[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
 
 
 class Front(msgspec.Struct, frozen=True):

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from string import Template
 from typing import Final
 
 from preflights_es.core.artifacts import Record, RecordField, Related
@@ -66,6 +65,8 @@ def _template(name: str) -> str:
 
 
 def _filled(template: str, values: Mapping[str, str]) -> str:
+    from string import Template
+
     head, *sections = template.split("\n## ")
     if head.startswith("---\n"):
         _, front, rest = head.split("---\n", 2)
@@ -76,6 +77,8 @@ def _filled(template: str, values: Mapping[str, str]) -> str:
 
 
 def _says_something(text: str, values: Mapping[str, str]) -> bool:
+    from string import Template
+
     return any(values[name] for name in Template(text).get_identifiers())
 
 
@@ -110,7 +113,7 @@ def related_name(related: Related) -> str:
 
 
 def _options(record: Record) -> str:
-    """One list a question; the person's own words stand among what was offered."""
+    """One list for each question; a person's own words are among the options."""
     lists = []
     for field in record.fields:
         if field.options:
@@ -125,6 +128,7 @@ _HOW = {
     "chosen": "one of the options offered",
     "custom": "in their own words",
     "typed": "in their own words",
+    "stated": "stated in the intention",
     "suggested": "a model read it out of what was said",
 }
 _BY = {"user": "a person", "agent": "an agent", "script": "a script"}
@@ -144,7 +148,7 @@ def _outcome(record: Record) -> str:
 
 def _decided(field: RecordField) -> str:
     how = _HOW[field.source]
-    if field.source != "suggested":  # which is a reading, not an answer
+    if field.source not in ("stated", "suggested"):  # which are no answers
         how = f"{how}, answered by {_BY[field.by]}"
     return f"* {_inline(field.name)}: **{_inline(field.value)}** ({how})"
 

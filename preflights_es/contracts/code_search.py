@@ -33,7 +33,7 @@ LOOKS_MAX: Final = 64  # parentheses looked at before a text is taken to hold ca
 
 Named = tuple[str, Rule]
 """A language and a rule."""
-Found = tuple[str, int]
+CodeMatch = tuple[str, int]
 """A language and a place in the text."""
 
 
@@ -64,12 +64,12 @@ _SIGNS: Final = frozenset("-*>+$#.()|[{`0123456789\t") | set(_AT_SIGN) | {""}
 _FIRST_WORD: Final = re.compile(r"[ \t\d.)$>+*#|(\[{`-]{0,16}+([A-Za-z_][\w-]*+)?")
 
 
-def first_code(text: str) -> Found | None:
+def first_code(text: str) -> CodeMatch | None:
     """The first rule that matches, and where; those that match anywhere come first."""
     return _anywhere(text) or _in_lines(text)
 
 
-def _anywhere(text: str) -> Found | None:
+def _anywhere(text: str) -> CodeMatch | None:
     """The first rule that matches of those for code that is code wherever it stands."""
     for gate, rules in _ANYWHERE.items():
         if _calls(text) if gate is CALL else gate in text:
@@ -102,7 +102,7 @@ def _has(text: str, rule: Rule) -> bool:
 
 
 def _place(text: str, rule: Rule) -> int:
-    """Where a rule matches first, not within a word; -1 when it does not."""
+    """The first match of a rule outside a word; -1 without one."""
     pattern = _compiled(rule.pattern, rule.any_case)
     at = 0
     while found := pattern.search(text, at):
@@ -113,7 +113,7 @@ def _place(text: str, rule: Rule) -> int:
     return -1
 
 
-def _in_lines(text: str) -> Found | None:
+def _in_lines(text: str) -> CodeMatch | None:
     """The first rule that matches of those for the beginning of a line or a clause."""
     lines = text.replace(": ", ":\n").split("\n")
     heads = [line.partition(" ")[0] for line in lines]
@@ -159,7 +159,7 @@ def _is_glued(first: str) -> bool:
     return found is not None and found[1] in _FIRST_WORDS and found.end() < len(first)
 
 
-def _matched(text: str, at: int, rules: list[tuple[str, re.Pattern[str]]]) -> Found | None:
+def _matched(text: str, at: int, rules: list[tuple[str, re.Pattern[str]]]) -> CodeMatch | None:
     """The first of these rules that matches at a place."""
     for language, pattern in rules:
         if pattern.match(text, at):
@@ -183,7 +183,7 @@ class _Behind(dict[str, list[tuple[str, re.Pattern[str]]]]):
         return self[word]
 
 
-def _at_line(text: str, line: str, at: int, behind: _Behind) -> Found | None:
+def _at_line(text: str, line: str, at: int, behind: _Behind) -> CodeMatch | None:
     """The rules for the first word of a line, or for the sign that it begins with."""
     first = _FIRST_WORD.match(line)
     if first and first[1] and (found := _matched(text, at + first.start(1), behind[first[1]])):
@@ -192,7 +192,7 @@ def _at_line(text: str, line: str, at: int, behind: _Behind) -> Found | None:
     return _at_starts(text, line, at, rules) if rules else None
 
 
-def _at_starts(text: str, line: str, at: int, rules: list[Named]) -> Found | None:
+def _at_starts(text: str, line: str, at: int, rules: list[Named]) -> CodeMatch | None:
     """Rules that match where a line begins, with or without its bullets."""
     first = _FIRST_WORD.match(line)
     starts = {0, len(line) - len(line.lstrip()), first.start(1) if first and first[1] else 0}

@@ -23,7 +23,7 @@ from preflights_es.core.verdict import (
     DETAILS_MAX,
     VIOLATIONS_MAX,
     Accepted,
-    Kind,
+    FlawKind,
     Rejected,
     Violation,
     excerpt,
@@ -125,7 +125,7 @@ def _failure(value: dict[str, Any]) -> Rejected | None:
     return Rejected(kind, details=shortened(text, DETAILS_MAX))
 
 
-_OUTPUT_ERRORS: Final[dict[Kind, type[errors.LLMOutputError]]] = {
+_OUTPUT_ERRORS: Final[dict[FlawKind, type[errors.LLMOutputError]]] = {
     "invalid_json": errors.InvalidJSONError,
     "schema_violation": errors.SchemaViolationError,
     "code_in_output": errors.CodeInOutputError,
@@ -155,7 +155,7 @@ class OutputValidator:
         """The payload of a response that meets a schema; all stages of the compiler apply.
 
         Raises:
-            LLMOutputError: the response is not what was asked for; one of its subclasses.
+            LLMOutputError: the response breaks the contract; one of its subclasses.
             LLMMissingInformationError: the model lacks information.
             LLMInvalidRequestError: the model refuses the request.
             ValueError: the *schema* is no valid JSON Schema, or refers to another document:

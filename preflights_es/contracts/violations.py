@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 _UNKNOWN: Final = "is not a property that is known here"
 
-Found = tuple[Path, str]
+PlacedMessage = tuple[Path, str]
 """A place and a message."""
 
 UNIONS_MAX: Final = 200  # branches of unions followed to the violation inside; as deep as a value
@@ -58,7 +58,7 @@ def of_schema(validator: Validator, value: Any, *, every: bool) -> tuple[Violati
 
     Not `every`: only the first, because naming them costs far more than finding them.
     """
-    found: list[Found] = []
+    found: list[PlacedMessage] = []
     for error in validator.iter_errors(value) if every else _first(validator, value):
         found.extend(_named(error, value))
     return _sorted(found)
@@ -102,7 +102,7 @@ def _whole_numbers(raw: bytes) -> Any:
     return json.loads(raw, parse_float=number)
 
 
-def _sorted(found: Iterable[Found]) -> tuple[Violation, ...]:
+def _sorted(found: Iterable[PlacedMessage]) -> tuple[Violation, ...]:
     """Once each, in an order that no library decides, at most `VIOLATIONS_MAX`."""
     ordered = sorted(set(found), key=lambda f: ([_rank(part) for part in f[0]], f[1]))
     return tuple(
@@ -115,7 +115,7 @@ def _rank(part: str | int) -> tuple[int, str]:
     return (part, "") if isinstance(part, int) else (-1, part)
 
 
-def _named(error: ValidationError, value: Any) -> Iterator[Found]:
+def _named(error: ValidationError, value: Any) -> Iterator[PlacedMessage]:
     """One error as one or more violations; a union's as those of the branch that was meant."""
     work = [error]
     for _ in range(UNIONS_MAX):
@@ -151,7 +151,7 @@ def _held(error: ValidationError) -> Any:
 
 def _meant(
     branches: list[list[ValidationError]], path: Path, item: Any
-) -> tuple[list[ValidationError], list[Found]]:
+) -> tuple[list[ValidationError], list[PlacedMessage]]:
     """The errors of the branch that a value was meant to be, or what is wrong with all of them.
 
     Its type decides, then its fixed values (a discriminator), then what all branches say.

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from collections.abc import Mapping
+from typing import Any, ClassVar, Literal
 
 from preflights_es.core.events import ActorKind, Event, Outcome, RecordNumber, Request, Value
 
@@ -24,7 +25,7 @@ class ArtifactWritten(Outcome, frozen=True):
     answers: ClassVar[type[Request]] = ArtifactDue
     path: str
     sha256: str
-    """Of the bytes that were written, in hexadecimal."""
+    """The SHA-256 of the written bytes, in hexadecimal."""
     beside: bool = False
     """True when a person's edits were found and `path` is a `.new` file next to them."""
 
@@ -45,9 +46,9 @@ class RecordField(Value, frozen=True):
     name: str
     value: str
     source: str
-    """`detected`, `chosen`, `custom`, `typed`, or `suggested` by a model."""
+    """`detected`, `stated`, `chosen`, `custom`, `typed`, or `suggested` by a model."""
     by: ActorKind
-    """Who said it; of what a model suggested it says nothing."""
+    """The kind of actor who gave the value; of no meaning for a model's suggestion."""
     options: tuple[str, ...] = ()
     """What was offered, without the option to specify another."""
 
@@ -68,6 +69,17 @@ class Relations(Value, frozen=True):
     superseded_by: Related | None = None
 
 
+class Accepting(Value, frozen=True):
+    """What is recorded with an acceptance, where its Input has a field for it."""
+
+    kind: Literal["adr", "task", ""] = ""
+    """Of the document that follows: its folder stands in the field `folder`."""
+    numbered: bool = False
+    """Whether a record number is taken; it stands in the field `number`."""
+    fields: Mapping[str, Any] = {}
+    """What is accepted, as it was shown."""
+
+
 class Record(Value, frozen=True):
     """What a template may say about a decision; everything in it comes from the log."""
 
@@ -78,7 +90,7 @@ class Record(Value, frozen=True):
     status: str
     """`open`, `proposed`, `accepted` or `superseded`."""
     date: str = ""
-    """Of the acknowledgement, ISO 8601, UTC; empty while it is open."""
+    """The date of the acknowledgement, ISO 8601, UTC; empty while open."""
     decided_by: str = ""
     """The person's name; empty when a script or an agent proposed it."""
     proposed_by: ActorKind | None = None

@@ -1,8 +1,7 @@
 """The flow of a step that a model leads, the same for every workflow.
 
-request -> judge -> accept, or ask once more, or give up visibly: a fallback, or a stall where the
-session is strict. The policy is small on purpose: at most two calls a step, whatever went wrong
-with the first (the second failure ends it). Nothing here knows what is asked.
+request -> judge -> accept, or ask again, or give up visibly: a fallback, or a stall where the
+session is strict or the policy says so. Nothing here knows what is asked.
 """
 
 from __future__ import annotations
@@ -26,6 +25,7 @@ from preflights_es.core.lead import (
     Lead,
     LeadChanged,
     LeadTaken,
+    Policy,
     ResponseAccepted,
     ResponseRejected,
     Setup,
@@ -35,12 +35,11 @@ from preflights_es.core.prompts import wanted
 from preflights_es.core.text import shortened
 from preflights_es.core.verdict import Accepted, Judge, Rejected, Violation, excerpt
 
-CALLS_MAX: Final = 2  # calls of one step: one try, one retry
 BACKOFF_MS: Final = 1_000  # before a retry, where the provider gives no hint
 WAIT_MAX_MS: Final = 30_000  # of a provider's hint; a person does not wait longer for a question
 
 RETRY: Final = "Your previous response "
-"""How every retry's sentence begins."""
+"""The first words of every retry's sentence."""
 INVALID: Final = f"{RETRY}was invalid JSON. Please respond ONLY with valid JSON."
 MISMATCH: Final = RETRY + "did not match the schema: {}. Please respond ONLY with valid JSON."
 REPLY_MAX: Final = 20_000  # characters of a rejected reply that a retry sends back
@@ -156,36 +155,27 @@ class Usable(Value, frozen=True):
     accepted: ResponseAccepted
 
 
-class Unusable(Value, frozen=True):
-    """What is recorded of a response or failure that led nowhere, and what comes next.
+def concluded(
+    led: Led, outcome: Outcome, contract: Judge, check: Check, policy: Policy
+) -> Usable | tuple[Decision, ...]:
+    """What an outcome means for the open step: a payload, or what is recorded instead.
 
-    `again` is the retry, None when the calls of the step are used up.
-    """
-
-    decisions: tuple[Decision, ...]
-    reason: str
-    again: CompletionRequested | None
-
-
-def settled(
-    request: CompletionRequested, outcome: Outcome, contract: Judge, check: Check
-) -> Usable | Unusable:
-    """What an outcome means for its step.
+    That ends with the retry, the fallback or the stall.
 
     Args:
         check: what the contract alone cannot say, since it depends on the session.
     """
+    request, lead = led.request, led.lead
+    assert request is not None, "an outcome answers an open step"
+    assert lead is not None, "that a model was asked for"
     if isinstance(outcome, CompletionFailed):
-        again = _retry(request, request.messages, wait_ms(outcome))
-        return Unusable((), outcome.kind, again)
+        again = _retry(request, request.messages, wait_ms(outcome), policy.failed_transport)
+        return (again or _end(lead, policy)(contract=contract.id, reason=outcome.kind),)
     assert isinstance(outcome, CompletionReceived), "the only other outcome of a completion"
     verdict = judged(text_of(outcome), contract, check)
     if isinstance(verdict, Accepted):
         accepted = ResponseAccepted(
-            call=request.call,
-            contract=contract.id,
-            prose=verdict.prose,
-            dropped=verdict.dropped,
+            call=request.call, contract=contract.id, prose=verdict.prose, dropped=verdict.dropped
         )
         return Usable(verdict.payload, accepted)
     rejected = ResponseRejected(
@@ -201,25 +191,12 @@ def settled(
         Message("assistant", shortened(outcome.text or "(no valid text)", REPLY_MAX)),
         Message("user", retry_sentence(verdict)),
     )
-    return Unusable((rejected,), verdict.kind, _retry(request, said, 0))
+    again = _retry(request, said, 0, policy.bad_output)
+    return (rejected, again or _end(lead, policy)(contract=contract.id, reason=verdict.kind))
 
 
-def concluded(
-    led: Led, outcome: Outcome, contract: Judge, check: Check
-) -> Usable | tuple[Decision, ...]:
-    """What an outcome means for the open step: a payload, or what is recorded instead.
-
-    That ends with the retry, the fallback or the stall.
-    """
-    assert led.request is not None, "an outcome answers an open step"
-    assert led.lead is not None, "that a model was asked for"
-    verdict = settled(led.request, outcome, contract, check)
-    if isinstance(verdict, Usable):
-        return verdict
-    if verdict.again is not None:
-        return (*verdict.decisions, verdict.again)
-    end = StepStalled if led.lead.strict else FellBack
-    return (*verdict.decisions, end(contract=contract.id, reason=verdict.reason))
+def _end(lead: Lead, policy: Policy) -> type[FellBack | StepStalled]:
+    return StepStalled if lead.strict or policy.then == "report" else FellBack
 
 
 def judged(raw: str, contract: Judge, check: Check) -> Accepted | Rejected:
@@ -231,7 +208,7 @@ def judged(raw: str, contract: Judge, check: Check) -> Accepted | Rejected:
 
 
 def text_of(outcome: CompletionReceived) -> str:
-    """The response as text; what was not UTF-8 is shown as replacement characters."""
+    """The response as text; invalid UTF-8 becomes replacement characters."""
     if outcome.text is not None:
         return outcome.text
     import base64
@@ -253,9 +230,9 @@ def wait_ms(failed: CompletionFailed) -> int:
 
 
 def _retry(
-    request: CompletionRequested, messages: tuple[Message, ...], wait: int
+    request: CompletionRequested, messages: tuple[Message, ...], wait: int, retries: int
 ) -> CompletionRequested | None:
-    if request.attempt >= CALLS_MAX:
+    if request.attempt > retries:
         return None
     return replace(
         request,

@@ -31,7 +31,7 @@ class CompletionRequested(Request, frozen=True):
     attempt: Whole = 1
     """1 for the first try of a step; a retry counts on."""
     wait_ms: Whole = 0
-    """How long the performer waits before it makes the call; a replay does not."""
+    """Milliseconds that the performer waits before the call; a replay does not wait."""
 
 
 class CompletionReceived(Outcome, frozen=True):
@@ -112,4 +112,4 @@ def failed_v2(old: dict[str, Any]) -> dict[str, Any]:
 COMPLETION_UPCASTERS: dict[str, tuple[str, Callable[[dict[str, Any]], dict[str, Any]]]] = {
     "completion.failed.v1": (CompletionFailed.tag, failed_v2),
 }
-"""By old tag: the newer tag, and the function from an old payload to a new one."""
+"""Maps an old tag to the newer tag and to the function that converts the payload."""

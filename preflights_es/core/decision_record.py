@@ -27,26 +27,26 @@ class Origin(Value, frozen=True):
     """`Category`, or the field's name in the patch."""
     value: str
     source: str
-    """`detected`, `chosen`, `custom`, `typed`, or `suggested` by a model."""
+    """`detected`, `stated`, `chosen`, `custom`, `typed`, or `suggested` by a model."""
     by: Actor
-    """Who said it; an agent without a name where a model did."""
+    """The actor who gave it; an agent without a name for a model."""
     at: Whole
     """When it was said, in microseconds since 1970 UTC."""
     version: int
-    """Of the Decision that made it count."""
+    """The version of the Decision that made it count."""
     input: int
-    """Of the Input that said it: an answer, an intention, or a provider's response."""
+    """The version of the Input that holds it: answer, intention or provider's response."""
     asked: int | None = None
-    """Of the question, where one was asked."""
+    """The version of the question, if one was asked."""
     response: int | None = None
-    """Of the provider's response that said the value, or worded its question."""
+    """The version of the provider's response that gave the value or worded its question."""
 
 
 class Stood(Value, frozen=True):
     """What was so of a decision until it changed; the times go by the clock of who changed it."""
 
     until: Whole
-    """In microseconds since 1970 UTC: from then on it was otherwise."""
+    """The end, in microseconds since 1970 UTC: a later decision changed it."""
     number: RecordNumber | None
     supersedes: Related | None
     written: Written | None
@@ -56,7 +56,7 @@ class Decided(Value, frozen=True, kw_only=True):
     """One patch, and what became of it."""
 
     version: int
-    """Of the event that proposed it."""
+    """The version of the event that proposed it."""
     uid: str
     title: str
     """The intention."""
@@ -79,7 +79,7 @@ class Decided(Value, frozen=True, kw_only=True):
     acknowledged_by: Actor | None = None
     """A person only where it is, or was, accepted."""
     relayed_by: Actor | None = None
-    """Who passed that person's word on; None where the person gave it."""
+    """The actor who passed that person's word on; None if the person gave it directly."""
     superseded_at: Whole | None = None
     supersedes: Related | None = None
     superseded_by: Related | None = None
@@ -89,7 +89,7 @@ class Decided(Value, frozen=True, kw_only=True):
     """What its number, its document and the decision before it were since it was acknowledged."""
 
     def stood(self, at: int) -> Decided:
-        """As it was at the end of a microsecond in which it was in force."""
+        """The record at the end of a microsecond in which it was in force."""
         then = next((former for former in self.former if at < former.until), self)
         return replace(
             self,

@@ -3,6 +3,7 @@
 PreflightsError
 ├── Refused                 said before anything is recorded: the words or the moment are wrong
 │   ├── UnknownSession
+│   │   └── RecordWithoutSession    another tool or a person wrote the record
 │   ├── AmbiguousSession
 │   ├── ErasedSession
 │   ├── CallHeld            another process is asking the provider
@@ -38,22 +39,40 @@ PreflightsError
     │   └── LLMUnfinishedError
     │       ├── LLMTruncatedError   cut off at a limit of tokens
     │       └── LLMRefusedError     the model, or a filter, refused
-    ├── LLMMissingInformationError      the model says what it would have to know
-    └── LLMInvalidRequestError          the model says why it cannot answer this
+    └── LLMDeclinedError
+        ├── LLMMissingInformationError      the model says what it would have to know
+        └── LLMInvalidRequestError          the model says why it cannot answer this
 
 Refusals that concern the *meaning* of an Input are no errors: they are Decisions in the log.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from preflights_es.core.verdict import Violation
 
 
 class PreflightsError(Exception):
-    """Root of the tree; `str()` is one line that a person can act on."""
+    """Root of the tree; `str()` is one line, without advice that names a command."""
+
+    code: str = "preflights_error"
+    """Stable, in snake case: what went wrong."""
+    kind = ""
+    """Of a provider's failure: its name in the log."""
+
+    def __init_subclass__(cls) -> None:
+        words = "".join(f"_{c.lower()}" if c.isupper() else c for c in cls.__name__)
+        cls.code = f"llm_{cls.kind}" if cls.kind else words.removeprefix("_")
+
+    def __init__(self, message: str, *, code: str = "", **fields: Any) -> None:
+        """Args:
+        fields: the plain values that advice on it needs.
+        """
+        super().__init__(message)
+        self.code = code or self.code
+        self.fields = fields
 
 
 class Refused(PreflightsError):
@@ -64,20 +83,38 @@ class UnknownSession(Refused):
     """No session of this log bears the id that was typed."""
 
     def __init__(self, typed: str) -> None:
-        super().__init__(
-            f"no session matches {typed!r}: `preflights sessions --all` lists those of this project"
+        super().__init__(f"no session matches {typed!r}", typed=typed)
+        self.typed = typed
+
+
+class RecordWithoutSession(UnknownSession):
+    """The number that was typed is that of records which Preflights did not write."""
+
+    def __init__(self, typed: str, number: int, paths: tuple[str, ...]) -> None:
+        Refused.__init__(
+            self,
+            f"{typed} has no session: it is the record {' and '.join(map(repr, paths))}",
+            session=typed,
+            paths=paths,
         )
         self.typed = typed
+        self.number = number
+        self.paths = paths
 
 
 class AmbiguousSession(Refused):
     """More than one session bears the id, or the number of a record, that was typed."""
 
     def __init__(
-        self, typed: str, matches: tuple[str, ...], advice: str = "type more of the id"
+        self,
+        typed: str,
+        matches: tuple[str, ...],
+        advice: str = "type more of the id",
+        code: str = "",
     ) -> None:
         some = ", ".join((*matches[:4], *(["..."] if len(matches) > 4 else [])))
-        super().__init__(f"{typed!r} matches several sessions ({some}): {advice}")
+        message = f"{typed!r} matches several sessions ({some}): {advice}"
+        super().__init__(message, code=code, typed=typed, matches=matches)
         self.typed = typed
         self.matches = matches
 
@@ -86,7 +123,8 @@ class ErasedSession(Refused):
     """The session was erased: its payloads are gone."""
 
     def __init__(self, session_id: str) -> None:
-        super().__init__(f"session {session_id[-8:]} was erased: its payloads are gone")
+        message = f"session {session_id[-8:]} was erased: its payloads are gone"
+        super().__init__(message, session=session_id[-8:])
         self.session_id = session_id
 
 
@@ -96,11 +134,8 @@ class CallHeld(Refused):
     def __init__(self, session_id: str, provider: str, model: str) -> None:
         who = " ".join(word for word in (provider, model) if word)
         self.asking = f"another process is asking the provider ({who})"
-        """The same without advice, where something was recorded meanwhile."""
-        super().__init__(
-            f"{self.asking} for session {session_id[-8:]}: look at it with "
-            f"`preflights show {session_id[-8:]}`, and try again when it is done"
-        )
+        """The same, where something was recorded meanwhile."""
+        super().__init__(f"{self.asking} for session {session_id[-8:]}", session=session_id[-8:])
 
 
 class SessionMoved(Refused):
@@ -108,8 +143,10 @@ class SessionMoved(Refused):
 
     def __init__(self, session_id: str, expected: int, found: int) -> None:
         super().__init__(
-            f"session {session_id[-8:]} is at version {found}, not {expected}: "
-            f"look at it again with `preflights show {session_id[-8:]}`"
+            f"session {session_id[-8:]} is at version {found}, not {expected}",
+            session=session_id[-8:],
+            expected=expected,
+            found=found,
         )
         self.expected = expected
         self.found = found
@@ -129,9 +166,9 @@ class LogDamaged(PreflightsError):
     `version` is the first event that is wrong, 0 where no event can be named.
     """
 
-    def __init__(self, where: str, version: int, found: str) -> None:
+    def __init__(self, where: str, version: int, found: str, **fields: Any) -> None:
         at = f", event {version}" if version else ""
-        super().__init__(f"damaged log: {where}{at}: {found}")
+        super().__init__(f"damaged log: {where}{at}: {found}", version=version, **fields)
         self.where = where
         self.version = version
         self.found = found
@@ -141,8 +178,7 @@ class ProjectionDamaged(LogDamaged):
     """What a projection keeps is nothing that this program wrote; the log is another matter."""
 
     def __init__(self, name: str, found: str) -> None:
-        again = f"`preflights admin projections rebuild {name}` rebuilds it from the log"
-        super().__init__(f"projection {name!r}", 0, f"{found}: {again}")
+        super().__init__(f"projection {name!r}", 0, found, name=name)
 
 
 class LogFromFuture(PreflightsError):
@@ -153,12 +189,12 @@ class WorkflowMissing(LogFromFuture, KeyError):
     """A session of a workflow whose package is not installed, or does not load."""
 
     def __init__(self, name: str, why: str) -> None:
-        super().__init__(name, why)
+        super().__init__(f"the workflow {name!r} is not known here: {why}", name=name)
         self.name = name
         self.why = why
 
     def __str__(self) -> str:
-        return f"the workflow {self.name!r} is not known here: {self.why}"
+        return str(self.args[0])  # a KeyError quotes its message
 
 
 class NewerProjection(LogFromFuture):
@@ -167,7 +203,8 @@ class NewerProjection(LogFromFuture):
     def __init__(self, name: str) -> None:
         super().__init__(
             f"a newer version of preflights keeps the projection {name!r} of this log: "
-            "upgrade preflights"
+            "upgrade preflights",
+            name=name,
         )
         self.name = name
 
@@ -181,7 +218,10 @@ class SessionFaulted(PreflightsError):
 
     def __init__(self, session_id: str, version: int, error: BaseException) -> None:
         super().__init__(
-            f"session {session_id[-8:]} stopped at event {version}: {type(error).__name__}: {error}"
+            f"session {session_id[-8:]} stopped at event {version}: "
+            f"{type(error).__name__}: {error}",
+            session=session_id[-8:],
+            version=version,
         )
         self.session_id = session_id
         self.version = version
@@ -193,7 +233,7 @@ class ArtifactOutside(PreflightsError):
 
 
 class StoreError(PreflightsError):
-    """The store could not do what was asked."""
+    """The store failed."""
 
 
 class Conflict(StoreError):
@@ -241,10 +281,7 @@ class NoLog(StoreUnavailable):
     """A log is to be read, and there is none at this address."""
 
     def __init__(self, where: str) -> None:
-        super().__init__(
-            f"there is no log at {where}: look at --db, PREFLIGHTS_DATABASE_URL and the settings "
-            "file, or create it with `preflights admin db upgrade`"
-        )
+        super().__init__(f"there is no log at {where}", where=where)
 
 
 class LLMError(PreflightsError):
@@ -374,25 +411,23 @@ class ExplanatoryTextError(LLMOutputError):
     kind = "explanatory_text"
 
 
-class LLMMissingInformationError(LLMError):
+class LLMDeclinedError(LLMError):
+    """The model answered, and not what was asked for; `details` is what it says of that."""
+
+    def __init__(
+        self, message: str, *, details: str = "", retry_after_ms: int | None = None
+    ) -> None:
+        super().__init__(message, retry_after_ms=retry_after_ms)
+        self.details = details
+
+
+class LLMMissingInformationError(LLMDeclinedError):
     """The model answered that it lacks information; `details` says which, in its words."""
 
     kind = "missing_information"
 
-    def __init__(
-        self, message: str, *, details: str = "", retry_after_ms: int | None = None
-    ) -> None:
-        super().__init__(message, retry_after_ms=retry_after_ms)
-        self.details = details
 
-
-class LLMInvalidRequestError(LLMError):
+class LLMInvalidRequestError(LLMDeclinedError):
     """The model answered that the request is wrong; `details` says how, in its words."""
 
     kind = "invalid_request"
-
-    def __init__(
-        self, message: str, *, details: str = "", retry_after_ms: int | None = None
-    ) -> None:
-        super().__init__(message, retry_after_ms=retry_after_ms)
-        self.details = details

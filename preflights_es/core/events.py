@@ -9,9 +9,12 @@ something (a completion, a file); an Outcome is the Input that answers it and na
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, ClassVar, Final, Literal
 
 import msgspec
+
+from preflights_es.core.text import ANSWER_MAX
 
 ActorKind = Literal["user", "agent", "script"]
 
@@ -34,7 +37,7 @@ class Actor(Value, frozen=True):
 
     kind: ActorKind
     name: str = ""
-    """As configured, or as git knows the person; empty when neither has a name."""
+    """The configured name, or git's; empty without both."""
 
 
 class Event(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True, gc=False):
@@ -44,11 +47,22 @@ class Event(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
     """`workflow.snake_name.vN`; frozen once a session may have used it."""
 
 
+class Typed(msgspec.Struct, frozen=True):
+    """A text that a person typed: it is checked, and its secrets are taken out."""
+
+    limit: int
+    """Characters."""
+    needed: str = ""
+    """What to do where it is empty; it is stripped then. Nothing of a text that may be empty."""
+
+
 class Input(Event, frozen=True):
     """Something that came from outside."""
 
     verb: ClassVar[str] = "recorded something in"
     """What its actor did, before `session 3f9a12c4`."""
+    typed: ClassVar[Mapping[str, Typed]] = {}
+    """The fields that hold text of a person: a text, or pairs of name and text."""
     at: Whole
     """When it came, in microseconds since 1970 UTC, by the clock of who recorded it."""
     actor: Actor
@@ -78,6 +92,7 @@ class SessionAbandoned(Input, frozen=True):
 
     tag: ClassVar[str] = "session.abandoned.v1"
     verb: ClassVar[str] = "abandoned"
+    typed: ClassVar = {"reason": Typed(ANSWER_MAX)}
     reason: str = ""
 
 

@@ -8,16 +8,16 @@ SHORT = 8
 """Characters of an id that people see and type: its random end (issue 1)."""
 
 TYPED_MIN = 4
-"""Fewer characters of an id than this are taken for a slip of the keyboard."""
+"""A shorter part of an id counts as a typing error."""
 
 DIGITS = frozenset("0123456789abcdef-")
 """All that an id is made of."""
 
 SALT_BYTES = 16
-"""Of chance beside a payload, so that its digest does not give the payload away."""
+"""Random bytes beside a payload, so that its digest does not reveal the payload."""
 
 _TIME = late_pattern(r"[0-9a-f]{8}-[0-9a-f]{4}-")
-"""How an id begins."""
+"""The first characters of an id."""
 
 
 def uuid7(milliseconds: int, entropy: bytes) -> str:

@@ -5,7 +5,7 @@ What follows from a response stands in `core.completion_step`; both are the same
 
 from __future__ import annotations
 
-from typing import ClassVar, Protocol, runtime_checkable
+from typing import ClassVar, Literal, Protocol, runtime_checkable
 
 from preflights_es.core.events import Decision, Event, Input, Value
 from preflights_es.core.verdict import Violation
@@ -22,6 +22,23 @@ class Lead(Value, frozen=True):
     address: str = ""
     """Digest of another server's address; empty for the provider's own. The address itself is not
     recorded. The digest keeps a conversation with one server from going on with another."""
+
+
+class Policy(Value, frozen=True, kw_only=True):
+    """What follows where a call of a step brings nothing that can be used."""
+
+    bad_output: int = 1
+    """Retries of a step after an output that breaks its contract."""
+    failed_transport: int = 1
+    """Retries after a call that failed; retries for the other reason count, too."""
+    then: Literal["rules", "person", "report"] = "rules"
+    """Who goes on: the rules for the rest of the session, a person, or, where nothing stands in for
+    the model, the same step once it is retried; until then the workflow reports the failure."""
+
+    @property
+    def calls_max(self) -> int:
+        """Calls of one step."""
+        return 1 + max(self.bad_output, self.failed_transport)
 
 
 class Setup(Value, frozen=True):
@@ -108,7 +125,7 @@ class FellBack(Decision, frozen=True):
 
 
 class StepStalled(Decision, frozen=True):
-    """A strict session waits: the step is asked again when a command resumes it."""
+    """The session waits, strict or with a report: the step is asked again once it is resumed."""
 
     tag: ClassVar[str] = "led.step_stalled.v1"
     contract: str

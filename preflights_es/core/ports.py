@@ -31,7 +31,7 @@ class Batch(msgspec.Struct, frozen=True, kw_only=True):
     expected_version: int
     """0 opens the session."""
     expected_hash: bytes
-    """Of the head as it was read; empty for a new session."""
+    """The hash of the head that was read; empty for a new session."""
     events: tuple[Draft, ...]
     opens: tuple[str, ...] = ()
     """Calls that these events open."""

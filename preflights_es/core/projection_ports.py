@@ -9,7 +9,6 @@ from typing import Any, Literal, Protocol
 import msgspec
 
 from preflights_es.core.events import INT_MAX
-from preflights_es.core.listing import Listing
 from preflights_es.core.ports import Head, Stored
 
 Row = tuple[Any, ...]
@@ -21,9 +20,9 @@ class Registered(msgspec.Struct, frozen=True):
 
     name: str
     version: int
-    """Of the code that folds it."""
+    """The version of the code that folds it."""
     generation: int
-    """How often it was begun from zero."""
+    """The number of rebuilds from zero."""
     complete: bool
     """Whether every session was folded since."""
 
@@ -38,18 +37,18 @@ class Stream(msgspec.Struct, frozen=True):
 
     @property
     def version(self) -> int:
-        """How far it was read."""
+        """The version up to which it was read."""
         found: list[Any] = [self.head.version, *[one.version for one in self.events[-1:]]]
         # A database keeps what it is given, whatever the column's type says.
         return max([version for version in found if isinstance(version, int)], default=0)
 
 
-class Turn(msgspec.Struct, frozen=True):
+class FoldedSession(msgspec.Struct, frozen=True):
     """What a session folds to, for several projections."""
 
     session_id: str
     version: int
-    """How far it was folded."""
+    """The version up to which it is folded."""
     rows: Mapping[str, tuple[Row, ...]]
     """By projection: all of its rows for the session, in place of those that it has."""
 
@@ -57,7 +56,7 @@ class Turn(msgspec.Struct, frozen=True):
 class Folded(msgspec.Struct, frozen=True):
     """What came of folding some sessions."""
 
-    turns: tuple[Turn, ...]
+    turns: tuple[FoldedSession, ...]
     left: tuple[str, ...] = ()
     """Sessions that this program cannot read: they wait for a newer one."""
 
@@ -74,7 +73,21 @@ Choice = Literal["all", "in_force", "unfolded"]
 """
 
 
-class Following(Listing, Protocol):
+class Kept(msgspec.Struct, frozen=True):
+    """What a projection keeps of a session, as it lies there: a database keeps what it is given."""
+
+    of: Any
+    """Version of the code that folds the projection; None where it was never begun."""
+    complete: Any
+    """Whether every session was folded since."""
+    mark: Any
+    """How far the projection says that it folded the session; None where it never did."""
+    waits: Any
+    """Whether the outbox has the session: the next reader folds it."""
+    rows: tuple[Row, ...]
+
+
+class Following(Protocol):
     """What projections need of a store: what moved, sessions, and a place for rows and marks.
 
     Rows and the marks that say how far they go are written in one transaction; a session that a
@@ -149,42 +162,46 @@ class Following(Listing, Protocol):
             ProjectionDamaged: one of them is not a row that this program writes.
         """
 
-    def counts(self) -> dict[str, int]:
-        """How many `sessions` and `events` the log has, and what is `waiting` in the outbox."""
-
-    def folded(self, name: str) -> int:
-        """How many sessions a projection has folded."""
-
-
-class Kept(msgspec.Struct, frozen=True):
-    """What a projection keeps of a session, as it lies there."""
-
-    mark: Any
-    """How far the projection says that it folded the session; None where it never did."""
-    rows: tuple[Row, ...]
-    waits: bool
-    """Whether the outbox has the session: the next reader folds it."""
-
-
-class Keeping(Protocol):
-    """What projections keep, so that a verification can compare it with the log."""
-
-    def registered(self) -> dict[str, Registered]:
-        """The projections that were ever begun, by name."""
-
-    def kept(self, name: str, session_ids: Sequence[str]) -> dict[str, Kept]:
-        """What a projection keeps of each of some sessions.
+    def kept(self, name: str, session_id: str) -> Kept:
+        """What a projection keeps of a session.
 
         Raises:
             ProjectionDamaged: something of it cannot be read.
         """
 
     def strays(self, name: str, project: str | None) -> Iterator[str]:
-        """Ids under which a projection has rows, though the project has no such session.
+        """Ids under which a projection has rows, though the project (the log: None) has none."""
+
+    def newest(
+        self, project: str | None, before: str | None, limit: int
+    ) -> list[tuple[Head, dict[str, Any] | None]]:
+        """Heads, newest first, each with its row of the projection; None where it has none.
 
         Args:
             project: None for all of them.
+            before: the last id of the page before; None begins.
+
+        Raises:
+            ProjectionDamaged: a row is not one that this program writes.
         """
+
+    def within(
+        self, project: str | None, since: int, until: int, after: str, limit: int
+    ) -> tuple[Head, ...]:
+        """Heads of sessions with events in a time, oldest first.
+
+        Also those that are damaged or faulted, and those that wait to be folded.
+
+        Args:
+            since: in microseconds since 1970 UTC, as `until`; both belong to the time.
+            after: the last id of the page before; empty begins.
+        """
+
+    def counts(self) -> dict[str, int]:
+        """How many `sessions` and `events` the log has, and what is `waiting` in the outbox."""
+
+    def folded(self, name: str) -> int:
+        """How many sessions a projection has folded."""
 
 
 class ClaimRow(msgspec.Struct, frozen=True):
@@ -194,13 +211,3 @@ class ClaimRow(msgspec.Struct, frozen=True):
     project: str
     until: Any
     """When the claim ends, in microseconds since 1970 UTC."""
-
-
-class Numbering(Protocol):
-    """The numbers that projects gave out, so that a verification can compare them."""
-
-    def holder(self, project: str, number: int) -> str | None:
-        """The session that was given a number, which no other one can take then."""
-
-    def gone(self) -> Iterator[tuple[str, int, str]]:
-        """Project, number and session of what was given to a session that is not there."""

@@ -21,7 +21,7 @@ class Prompt(msgspec.Struct, frozen=True):
     """`name.vN`, the file's name without its ending."""
     text: str
     sha256: str
-    """Of the file's bytes, in hexadecimal."""
+    """The SHA-256 of the file's bytes, in hexadecimal."""
 
 
 @lru_cache(maxsize=64)

@@ -5,10 +5,11 @@ Each workflow has its own events, with its own tags, made from these.
 
 from __future__ import annotations
 
-from typing import Final, Literal
+from typing import ClassVar, Final, Literal
 
-from preflights_es.core.events import Decision, Input, Value
+from preflights_es.core.events import Decision, Input, Typed, Value
 from preflights_es.core.late_pattern import late_pattern
+from preflights_es.core.text import ANSWER_MAX
 
 RefusalReason = Literal[
     "unknown_question",
@@ -32,6 +33,7 @@ class Given(Value, frozen=True):
 class Answers(Input, frozen=True):
     """Root of the Inputs that answer questions."""
 
+    typed: ClassVar = {"answers": Typed(ANSWER_MAX)}
     answers: tuple[Given, ...]
     redacted: tuple[str, ...] = ()
     """Kinds of secrets that were taken out before recording, one a replacement."""

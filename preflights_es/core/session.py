@@ -6,12 +6,12 @@ answer what belongs to no workflow: abandoning, quarantine, and outcomes that co
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, Generic, TypeVar
 
 import msgspec
 
-from preflights_es.core.artifacts import Record, Relations
+from preflights_es.core.artifacts import Accepting, Record, Relations
 from preflights_es.core.completions import CompletionRequested
 from preflights_es.core.decision_record import Decided
 from preflights_es.core.events import (
@@ -26,11 +26,12 @@ from preflights_es.core.events import (
     SessionAbandoned,
     SessionClosed,
     SessionErased,
+    Value,
 )
-from preflights_es.core.lead import Lead
-from preflights_es.core.opening import Opening
+from preflights_es.core.lead import Lead, Policy
 from preflights_es.core.questions import Answers
 from preflights_es.core.settings_table import SettingsTable
+from preflights_es.core.source import Quoted
 from preflights_es.core.views import Behind, View
 
 S = TypeVar("S")
@@ -65,28 +66,36 @@ class Workflow(msgspec.Struct, Generic[S], frozen=True, kw_only=True):
     """Never fails."""
     is_terminal: Callable[[S], bool]
     view: Callable[[S], View]
-    opens: Callable[[Opening], Input] | None = None
-    """The first Input of a session that begins with a text; None where it takes more."""
+    opens: type[Input] | None = None
+    """Begins a session with the first of its typed fields; None where it takes more."""
     statuses: tuple[str, ...] = ()
     """All that a view may say of where a session stands, besides those of every workflow."""
     number: Callable[[S], int | None] = _none
     """The record number that a session holds; None while it holds none."""
     acknowledges: type[Input] | None = None
     """By which a person accepts what is proposed; None where nothing is."""
+    accepting: Callable[[S, Mapping[str, Any]], Accepting] = lambda _state, _said: Accepting()
+    """What an acceptance takes, in any state, with the fields that the caller said."""
     record: Callable[[S], Record] | None = None
-    """What a document about the session may say, in any state; None where none is written."""
+    """The content of the session's document in any state; None without a document."""
     decided: Callable[[Sequence[Event], Sequence[Session[S]]], tuple[Decided, ...]] | None = None
     """The patches of a session, from its events and how it stood after each; None without any."""
     behind: Callable[[Event], Behind] = lambda _event: Behind()
     """What an event says of where a decided value came from."""
     related: Callable[[S], Relations] | None = None
     """The decisions that it takes the place of, in any state; None where none replaces another."""
+    quotes: Callable[[Event], tuple[Quoted, ...]] | None = None
+    """Words of other sessions in an Input; None where no Input holds any."""
+    words: Callable[[S], Value | None] = _none
+    """What events without a `Source` hold of a session; None where they hold nothing."""
     answers: type[Answers] | None = None
     """What answers a question; None where nothing is asked."""
     revisions: type[Answers] | None = None
     """What changes an answer; None where none can be changed."""
     lead: Callable[[S], Lead | None] = _none
     """Who leads a session, as it stands; None for the rules."""
+    policy: Policy = Policy()
+    """What follows where a step brings nothing that can be used."""
     prompts: tuple[tuple[str, str], ...] = ()
     """Pairs of prompt name and the version that a new session uses."""
     always_led: bool = False
@@ -115,7 +124,7 @@ class Session(msgspec.Struct, Generic[S], frozen=True, gc=False):
 
 
 def begin(workflow: Workflow[S]) -> Session[S]:
-    """A session of which nothing is recorded yet."""
+    """A session without events."""
     return Session(state=workflow.initial)
 
 

@@ -20,6 +20,17 @@ class Source(Protocol):
             at: keys from the top of the file.
         """
 
+    def file(self, at: tuple[str, ...], path: str, most: int) -> str:
+        """The text of a file of the project that a key names.
+
+        Args:
+            path: relative to the folder of the settings file.
+            most: bytes that it may have.
+
+        Raises:
+            SettingsError: it is not there, leads out of the project, or is too large.
+        """
+
 
 class SettingsTable(msgspec.Struct, frozen=True):
     """The shape of a workflow's table, and what it comes to."""

@@ -158,7 +158,7 @@ class Draws:
 # 3. Routes -----------------------------------------------------------------------------------
 
 Generator = Callable[[Draws, CompletionRequested], str]
-"""Writes the response to a request, as text; pure, and total over whatever the request holds."""
+"""Writes the response to a request, as text; pure, and total over every request."""
 
 
 class Route(msgspec.Struct, frozen=True):

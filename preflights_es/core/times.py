@@ -15,3 +15,8 @@ def iso(at: int) -> str:
     """ISO 8601, UTC, to the microsecond; what no date can have is written as the nearest one."""
     moment = EPOCH + timedelta(microseconds=min(max(at, EARLIEST), LATEST))
     return moment.isoformat(timespec="microseconds").replace("+00:00", "Z")
+
+
+def iso_or_none(at: int | None) -> str | None:
+    """The same of a time that may not be known."""
+    return None if at is None else iso(at)

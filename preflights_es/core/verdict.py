@@ -20,7 +20,7 @@ POINTER_MAX: Final = 300  # characters of a JSON Pointer; a key may be as long a
 DETAILS_MAX: Final = 4_000  # characters of what a model says of its failure
 VIOLATIONS_MAX: Final = 20  # named at once; a person or a model cannot use more
 
-Kind = Literal[
+FlawKind = Literal[
     "invalid_json",
     "schema_violation",
     "code_in_output",
@@ -32,7 +32,7 @@ Kind = Literal[
 Path = tuple[str | int, ...]
 """Keys and indexes from the top of a value."""
 
-_SENTENCES: Final[dict[Kind, str]] = {
+_SENTENCES: Final[dict[FlawKind, str]] = {
     "invalid_json": "the response is not valid JSON",
     "schema_violation": "the response did not match the schema",
     "code_in_output": "the response holds source code",
@@ -66,7 +66,7 @@ class Accepted(msgspec.Struct, frozen=True):
 class Rejected(msgspec.Struct, frozen=True):
     """The response does not meet its contract; the first rejection of the stages."""
 
-    kind: Kind
+    kind: FlawKind
     violations: tuple[Violation, ...] = ()
     """Empty for a failure object, else at least one."""
     excerpt: str = ""
@@ -86,7 +86,7 @@ class Rejected(msgspec.Struct, frozen=True):
         return f"{_SENTENCES[self.kind]}: {said}" if said else _SENTENCES[self.kind]
 
 
-def rejected(kind: Kind, message: str, excerpt: str = "") -> Rejected:
+def rejected(kind: FlawKind, message: str, excerpt: str = "") -> Rejected:
     """A rejection of the response as a whole."""
     return Rejected(kind, (Violation("", message),), excerpt)
 

@@ -15,8 +15,8 @@ from preflights_es.core.events import Event, Input
 from preflights_es.core.ports import Stored
 from preflights_es.projections.folding import Read
 
-Kind = Literal["user", "agent", "script", "model"]
-KINDS: Final = get_args(Kind)
+SpeakerKind = Literal["user", "agent", "script", "model"]
+KINDS: Final = get_args(SpeakerKind)
 OF_A_MODEL: Final = tuple(
     tag.rpartition(".")[0] + "." for tag in (CompletionReceived.tag, CompletionFailed.tag)
 )
@@ -30,19 +30,19 @@ class Model(msgspec.Struct, frozen=True):
     model: str
 
 
-class Behind(msgspec.Struct, frozen=True):
+class TrailActor(msgspec.Struct, frozen=True):
     """Who is behind an Input.
 
     The log has three kinds of actors; what a model said is recorded by a script, and is not its
     word: a fourth.
     """
 
-    kind: Kind
+    kind: SpeakerKind
     name: str = ""
     """Of a model, as its provider calls it. Empty when it was not given, and after an erasure."""
 
 
-class Step(msgspec.Struct, frozen=True, kw_only=True):
+class TrailStep(msgspec.Struct, frozen=True, kw_only=True):
     """One event, and who is behind it."""
 
     stored: Stored
@@ -51,7 +51,7 @@ class Step(msgspec.Struct, frozen=True, kw_only=True):
     role: Literal["input", "decision"]
     follows: int | None
     """Version of the Input that a Decision follows from."""
-    actor: Behind | None
+    actor: TrailActor | None
     """Of an Input. Of one that was erased the kind is left: the name went with the payload."""
     model: Model | None
     """Of a request, and of what came of it."""
@@ -59,7 +59,7 @@ class Step(msgspec.Struct, frozen=True, kw_only=True):
     """Why the session does not verify; empty where it does."""
 
 
-def steps(read: Read) -> Iterator[Step]:
+def steps(read: Read) -> Iterator[TrailStep]:
     """Every event of a session, in order."""
     requests: dict[str, Model] = {}
     follows: int | None = None
@@ -69,7 +69,7 @@ def steps(read: Read) -> Iterator[Step]:
         if isinstance(event, CompletionRequested):
             requests[event.call] = Model(event.provider, event.model)
         model = _model(event, requests)
-        yield Step(
+        yield TrailStep(
             stored=one,
             event=event,
             role="input" if is_input else "decision",
@@ -82,7 +82,7 @@ def steps(read: Read) -> Iterator[Step]:
             follows = one.version
 
 
-def kind(one: Stored) -> Kind | None:
+def kind(one: Stored) -> SpeakerKind | None:
     """Who is behind an Input, as far as its envelope says; None for a Decision."""
     match one.actor_kind:
         case "user" | "agent" | "script" as found:
@@ -91,14 +91,14 @@ def kind(one: Stored) -> Kind | None:
             return None
 
 
-def _behind(one: Stored, event: Event | None, model: Model | None) -> Behind | None:
+def _behind(one: Stored, event: Event | None, model: Model | None) -> TrailActor | None:
     actor = event.actor if isinstance(event, Input) else None
     found = kind(one) or (actor.kind if actor else None)
     if found is None:
         return None
     if found == "model":
-        return Behind(found, model.model if model else "")
-    return Behind(found, actor.name if actor else "")
+        return TrailActor(found, model.model if model else "")
+    return TrailActor(found, actor.name if actor else "")
 
 
 def _model(event: Event | None, requests: dict[str, Model]) -> Model | None:
@@ -112,7 +112,7 @@ def _model(event: Event | None, requests: dict[str, Model]) -> Model | None:
             return None
 
 
-class Wanted(msgspec.Struct, frozen=True, kw_only=True):
+class TrailFilter(msgspec.Struct, frozen=True, kw_only=True):
     """Which steps of a trail are wanted."""
 
     since: int | None = None
@@ -125,7 +125,7 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True):
     """The last version that is wanted."""
 
 
-def wanted(found: Iterator[Step], want: Wanted) -> Iterator[Step]:
+def wanted(found: Iterator[TrailStep], want: TrailFilter) -> Iterator[TrailStep]:
     """Those of a session's steps that are wanted."""
     is_theirs = not want.actor
     for step in found:
@@ -137,14 +137,14 @@ def wanted(found: Iterator[Step], want: Wanted) -> Iterator[Step]:
             yield step
 
 
-def _within(at: object, want: Wanted) -> bool:
+def _within(at: object, want: TrailFilter) -> bool:
     """Whether a step is of the time that is wanted; damage that has no time is hidden by none."""
     if not isinstance(at, int):
         return True
     return (want.since is None or at >= want.since) and (want.until is None or at <= want.until)
 
 
-def is_by(step: Step, who: str) -> bool:
+def is_by(step: TrailStep, who: str) -> bool:
     """Whether the actor with this kind or name is behind an Input.
 
     Args:

@@ -16,6 +16,20 @@ from preflights_es.projections.folding import Read
 from preflights_es.projections.projection import Projection, text
 
 
+class DecisionRow(msgspec.Struct, frozen=True):
+    """A patch, with what is asked before it is read."""
+
+    session_id: str
+    version: int
+    project: str
+    uid: str
+    standing: str
+    category: str
+    accepted_at: int | None
+    superseded_at: int | None
+    decided: str
+
+
 class Decision(msgspec.Struct, frozen=True):
     """A patch, and the session that it stands in."""
 
@@ -54,7 +68,15 @@ def rows(read: Read) -> tuple[Row, ...]:
     )
 
 
-DECISIONS: Final = Projection(name="decisions", version=2, rows=rows)
+DECISIONS: Final = Projection(
+    name="decisions",
+    version=2,
+    rows=rows,
+    row=DecisionRow,
+    key=2,
+    index=("project", "session_id", "version", "accepted_at", "superseded_at"),
+)
+PROJECTION: Final = DECISIONS
 
 _decoder = msgspec.json.Decoder(Decided)
 

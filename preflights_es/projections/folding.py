@@ -32,7 +32,7 @@ class Read(msgspec.Struct, frozen=True):
     events: tuple[Event | None, ...]
     """One a stored event; None where it cannot be decoded."""
     sessions: tuple[Session[Any], ...]
-    """How it stood after each event; none where it cannot be folded."""
+    """Its state after each event; empty if it cannot be folded."""
     trouble: Trouble = ""
     why: str = ""
     """What the trouble is, in words."""
@@ -44,7 +44,7 @@ class Read(msgspec.Struct, frozen=True):
 
 
 def unreadable(read: Read, error: Exception) -> Read:
-    """A session of which a view fails, as one that is in trouble."""
+    """A session whose view fails, as one in trouble."""
     why = f"{type(error).__name__}: {error}".encode("utf-8", "backslashreplace").decode()
     nothing = (None,) * len(read.stored)
     return Read(read.head, read.workflow, read.stored, read.version, nothing, (), "faulted", why)
@@ -86,7 +86,7 @@ class Reader:
     def _unfolded(
         self, workflow: Workflow[Any], stream: Stream, trouble: Trouble, why: str
     ) -> Read:
-        """One of which as much is shown as can be decoded."""
+        """A session of which the decodable part is shown."""
         head, stored = stream.head, stream.events
         events = tuple(self._decoded(workflow, one) for one in stored)
         return Read(head, workflow, stored, stream.version, events, (), trouble, why)

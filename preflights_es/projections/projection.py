@@ -1,4 +1,9 @@
-"""The shape of every projection."""
+"""The shape of every projection.
+
+A projection is one module of this folder that declares a `PROJECTION`, and a migration that makes
+its table. `make freeze` registers it; what stores, follows, rebuilds, erases and verifies its rows
+follows from the declaration.
+"""
 
 from __future__ import annotations
 
@@ -12,16 +17,23 @@ from preflights_es.projections.folding import Read
 
 
 class Projection(msgspec.Struct, frozen=True, kw_only=True):
-    """A function from one session to rows, and its version."""
+    """A function from one session to rows, its version, and the table of the rows."""
 
     name: str
     version: int
     """One more whenever the function says something else: then every session is folded again."""
     rows: Callable[[Read], tuple[Row, ...]]
     """Pure; in the order of the table's columns."""
-    words: int | None = None
-    """Place of the column that says what is wrong with a session, in words that may differ between
-    versions of Python and of libraries."""
+    row: type[msgspec.Struct]
+    """Its fields are the columns of the table `projected_NAME`: `str`, `int` or `float`, perhaps or
+    None. The first is `session_id`; another is `project`."""
+    key: int = 1
+    """How many of the first columns tell one row from the others."""
+    index: tuple[str, ...] = ("project", "session_id")
+    """Columns by which rows of a project are found, with those that a choice of rows asks for."""
+    words: str = ""
+    """The column that says what is wrong with a session, in words that may differ between versions
+    of Python and of libraries."""
 
 
 def whole(value: object) -> int:

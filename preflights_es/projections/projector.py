@@ -17,16 +17,17 @@ import msgspec
 
 from preflights_es.core.errors import LogBusy, LogFromFuture, NewerProjection, StoreUnavailable
 from preflights_es.core.events import INT_MAX
+from preflights_es.core.notices import Notice
 from preflights_es.core.ports import Head
 from preflights_es.core.projection_ports import (
     Choice,
     Fold,
     Folded,
+    FoldedSession,
     Following,
     Registered,
     Row,
     Stream,
-    Turn,
 )
 from preflights_es.projections.folding import Read, Reader, unreadable
 from preflights_es.projections.projection import Projection
@@ -37,14 +38,15 @@ PAGE: Final = 1_000  # sessions that a rebuild looks at together
 WAITING: Final = 200  # sessions that a reader folds for itself, where it may not write or wait
 EVENTS: Final = 8_000  # events that are folded before their rows are written
 
-BUSY: Final = (
+BUSY: Final = Notice(
+    "log_busy",
     "another process is writing to the log: this answer may be older, run it again when that "
-    "process is done"
+    "process is done",
 )
-UNWRITTEN: Final = (
+UNWRITTEN: Final = Notice(
+    "projections_behind",
     "this log cannot be written from here, and many sessions moved since its projections were "
-    "folded: this answer may be older (`preflights admin projections follow`, by a role that "
-    "writes)"
+    "folded: this answer may be older",
 )
 
 
@@ -113,7 +115,7 @@ class Projector:
         self._projections = {one.name: one for one in projections}
         self._versions = {one.name: one.version for one in projections}
         self.reader = reader
-        self.behind = ""
+        self.behind: Notice | None = None
         """Why rows may be older than the log, in words; empty where they are not."""
 
     def states(self) -> tuple[State, ...]:
@@ -277,7 +279,7 @@ class Projector:
         wanted = [self._projections[name] for name in names]
 
         def fold(streams: Iterable[Stream]) -> Folded:
-            turns: list[Turn] = []
+            turns: list[FoldedSession] = []
             left: list[str] = []
             for stream in streams:
                 try:
@@ -286,7 +288,7 @@ class Projector:
                     left.append(stream.head.session_id)
                     continue
                 rows = rows_of(read, wanted, self._log.unfit)
-                turns.append(Turn(stream.head.session_id, read.version, rows))
+                turns.append(FoldedSession(stream.head.session_id, read.version, rows))
             return Folded(tuple(turns), tuple(left))
 
         return fold
@@ -294,7 +296,7 @@ class Projector:
     # 3. Rebuilding ---------------------------------------------------------------------------
 
     def rebuild(
-        self, names: Sequence[str] = (), progress: Callable[[int], None] = lambda _: None
+        self, names: Sequence[str] = (), progress: Callable[[int], object] = lambda _: None
     ) -> None:
         """Fold every session for some projections, from zero; writers go on meanwhile.
 
@@ -323,7 +325,7 @@ class Projector:
         self,
         names: Sequence[str] = (),
         start: str = "",
-        progress: Callable[[int], None] = lambda _: None,
+        progress: Callable[[int], object] = lambda _: None,
     ) -> None:
         """Help with what is being rebuilt, until it is; nothing where nothing is.
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from functools import cache
 from typing import Any, Final
 
+import msgspec
+
 from preflights_es.core import session as kernel
 from preflights_es.core.lead import FellBack, LeadChanged, LeadTaken, setup_of
 from preflights_es.core.projection_ports import Row
@@ -12,7 +14,23 @@ from preflights_es.core.questions import Answers
 from preflights_es.projections.folding import Read
 from preflights_es.projections.projection import Projection, text, whole
 
-INTENTION: Final = 9  # its place in a row
+
+class SessionRow(msgspec.Struct, frozen=True):
+    """Where a session stands."""
+
+    session_id: str
+    project: str
+    workflow: str
+    status: str
+    progress: float | None
+    turns: int
+    provider: str
+    model: str
+    fell_back: str
+    intention: str
+    version: int
+    began_at: int
+    moved_at: int
 
 
 def rows(read: Read) -> tuple[Row, ...]:
@@ -81,4 +99,13 @@ def _led(read: Read) -> tuple[str, str, str]:
     return provider, model, fell_back
 
 
-SESSIONS: Final = Projection(name="sessions", version=3, rows=rows, words=INTENTION)
+SESSIONS: Final = Projection(
+    name="sessions",
+    version=3,
+    rows=rows,
+    row=SessionRow,
+    # In the order in which rows are read, with all that is asked before a row is: a row has texts.
+    index=("project", "session_id", "status", "began_at", "moved_at"),
+    words="intention",
+)
+PROJECTION: Final = SESSIONS

@@ -62,7 +62,7 @@ _CALLS: Final = frozenset((CompletionRequested, CompletionReceived, CompletionFa
 
 
 def rows(read: Read) -> tuple[Row, ...]:
-    """Of every session that can be decoded, be it erased in part, or damaged."""
+    """The calls of every decodable session, also of erased and damaged ones."""
     if _CALLS.isdisjoint(map(type, read.events)):
         return ()
     return tuple(msgspec.structs.astuple(call) for call in _calls(read))
@@ -159,7 +159,8 @@ def _late(
     )
 
 
-USAGE: Final = Projection(name="usage", version=2, rows=rows)
+USAGE: Final = Projection(name="usage", version=2, rows=rows, row=Call, key=2)
+PROJECTION: Final = USAGE
 
 
 # 2. Sums -------------------------------------------------------------------------------------
@@ -207,7 +208,7 @@ class Used(msgspec.Struct, frozen=True, kw_only=True):
     latency_ms_median: int | None
     latency_ms_max: int | None
     costs: tuple[Cost, ...]
-    """One a currency; none where no price is known."""
+    """One cost for each currency; empty without a known price."""
     unpriced: int
     """Responses, late ones among them, that no price is known for: the costs lack them."""
 

@@ -8,6 +8,7 @@ says, and a request says what `parameters_for` found.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from hashlib import sha256
 from typing import Any, Final, Literal, NamedTuple, Protocol
 from urllib.parse import SplitResult, urlsplit
@@ -16,6 +17,7 @@ import msgspec
 
 from preflights_es.core.errors import LLMAPIError
 from preflights_es.core.late_pattern import late_pattern
+from preflights_es.core.secret import Secret
 
 Api = Literal["chat", "responses"]
 
@@ -68,43 +70,25 @@ class Family(NamedTuple):
     """Whether `temperature` or `top_p` is taken."""
     limit: str
     """What Chat Completions (or Messages) call the limit of tokens."""
-    reason: str
 
 
 FAMILIES: Final = (
-    Family(
-        ("anthropic",),
-        re.compile(""),
-        False,
-        "max_tokens",
-        "Anthropic's Messages API takes neither temperature nor top_p any more",
-    ),
-    Family(
-        REAL,
-        re.compile(r"(?i)claude-"),
-        False,
-        "max_tokens",
-        "Claude takes neither temperature nor top_p any more",
-    ),
+    # Claude takes neither temperature nor top_p any more.
+    Family(("anthropic",), late_pattern(""), False, "max_tokens"),
+    Family(REAL, late_pattern(r"(?i)claude-"), False, "max_tokens"),
+    # The model reasons: OpenAI refuses both unless reasoning is turned off.
     Family(
         ("openai", "openrouter"),
-        re.compile(r"(?i)o\d|gpt-([5-9]|\d\d)|codex-"),
+        late_pattern(r"(?i)o\d|gpt-([5-9]|\d\d)|codex-"),
         False,
         "max_completion_tokens",
-        "the model reasons: OpenAI refuses temperature and top_p unless reasoning is turned off",
     ),
-    Family(
-        ("openai", "openrouter"),
-        re.compile(""),
-        True,
-        "max_tokens",
-        "OpenAI says to alter temperature or top_p, not both: temperature is taken",
-    ),
+    Family(("openai", "openrouter"), late_pattern(""), True, "max_tokens"),
 )
 """First match wins."""
 
 
-class Wanted(Protocol):
+class ProviderParameters(Protocol):
     """What the settings ask of a provider."""
 
     @property
@@ -119,13 +103,38 @@ class Wanted(Protocol):
     def base_url(self) -> str: ...
 
 
+class ProviderSettings(msgspec.Struct, frozen=True, kw_only=True):
+    """What the settings say of a provider, and of how it is asked."""
+
+    provider: str
+    model: str = ""
+    """The provider's default unless the user names one; empty for one that has no models."""
+    base_url: str = ""
+    """Of another server than the provider's own; empty without one."""
+    base_url_in: str = ""
+    """The repository's file that says so; empty where the user does."""
+    api: Api = "chat"
+    """Which of OpenAI's APIs is asked."""
+    timeout_s: float = TIMEOUT_S
+    """Of one call, in seconds."""
+    max_tokens: int = MAX_TOKENS
+    """That a response may have, with what the model thinks."""
+    temperature: float | None = None
+    top_p: float | None = None
+    """Both are sent only where the model takes them."""
+    keys: Mapping[str, Secret] = {}
+    """By the provider's name, as far as the environment has them."""
+
+
 def family(provider: str, model: str) -> Family | None:
     """How a model is asked; None for a provider that makes no request."""
     name = model.rpartition("/")[2]
     return next((f for f in FAMILIES if provider in f.providers and f.models.match(name)), None)
 
 
-def parameters_for(provider: str, model: str, settings: Wanted) -> tuple[tuple[str, str], ...]:
+def parameters_for(
+    provider: str, model: str, settings: ProviderParameters
+) -> tuple[tuple[str, str], ...]:
     """What a request to a model says and sends: pairs of name and value, in the API's names.
 
     Empty for a provider that makes no request.
@@ -141,26 +150,14 @@ def parameters_for(provider: str, model: str, settings: Wanted) -> tuple[tuple[s
     return tuple((name, msgspec.json.encode(value).decode()) for name, value in values.items())
 
 
-def left_out(provider: str, model: str, settings: Wanted) -> tuple[tuple[str, str], ...]:
-    """What the settings ask for and no request says: pairs of name and reason."""
-    found = family(provider, model)
-    said = _both(settings)
-    if found is None:
-        return tuple((name, f"{provider} is asked without it") for name in said)
-    sent = _sampled(settings) if found.sampling else {}
-    return tuple((name, found.reason) for name in said if name not in sent)
-
-
-def _both(settings: Wanted) -> dict[str, float]:
+def _sampled(settings: ProviderParameters) -> dict[str, float]:
+    """OpenAI says to alter `temperature` or `top_p`, not both: the temperature is taken."""
     given = {"temperature": settings.temperature, "top_p": settings.top_p}
-    return {name: float(value) for name, value in given.items() if value is not None}
+    said = [(name, float(value)) for name, value in given.items() if value is not None]
+    return dict(said[:1])
 
 
-def _sampled(settings: Wanted) -> dict[str, float]:
-    return dict(list(_both(settings).items())[:1])
-
-
-def _limit(provider: str, found: Family, settings: Wanted) -> str:
+def _limit(provider: str, found: Family, settings: ProviderParameters) -> str:
     """What the limit of tokens is called; servers like OpenAI's may know the older name only."""
     if provider != "anthropic" and settings.api == "responses":
         return "max_output_tokens"

@@ -8,21 +8,17 @@ from __future__ import annotations
 import ssl
 from collections.abc import Callable, Mapping
 from importlib.util import find_spec
-from typing import Final, Protocol
+from typing import Any, Final
 
 from preflights_es.core.errors import ProviderMissing, SettingsError
 from preflights_es.core.secret import Secret
 from preflights_es.providers.capabilities import (
     ALIASES,
     BASE_URLS,
-    CONCURRENCY,
     DEFAULT_MODELS,
     KEY_VARIABLES,
-    MAX_TOKENS,
     REAL,
-    TIMEOUT_S,
-    Api,
-    Wanted,
+    ProviderSettings,
     checked_url,
     host_of,
     is_local,
@@ -32,40 +28,14 @@ from preflights_es.providers.remote import NO_KEY, RemoteProvider
 _SDKS: Final = {"anthropic": "anthropic", "openai": "openai", "openrouter": "openai"}
 
 
-class Chosen(Wanted, Protocol):
-    """What the settings say of a provider."""
-
-    @property
-    def provider(self) -> str: ...
-    @property
-    def model(self) -> str: ...
-    @property
-    def base_url_in(self) -> str: ...
-    @property
-    def keys(self) -> Mapping[str, Secret]: ...
-    @property
-    def timeout_s(self) -> float: ...
-
-
-def chosen(settings: Chosen, redact: Callable[[str], str]) -> RemoteProvider:
+def chosen(settings: ProviderSettings, redact: Callable[[str], str]) -> RemoteProvider:
     """The provider that the settings choose, ready to be asked; see `provider`.
 
     Raises:
         SettingsError: something that it needs is missing.
     """
-    made = provider(
-        settings.provider,
-        model=settings.model,
-        keys=settings.keys,
-        base_url=settings.base_url,
-        base_url_in=settings.base_url_in,
-        api=settings.api,
-        timeout_s=settings.timeout_s,
-        max_tokens=settings.max_tokens,
-        temperature=settings.temperature,
-        top_p=settings.top_p,
-        redact=redact,
-    )
+    asked = {name: getattr(settings, name) for name in ProviderSettings.__struct_fields__}
+    made = provider(asked.pop("provider"), redact=redact, **asked)
     check_importable(made)
     return made
 
@@ -77,20 +47,14 @@ def provider(
     keys: Mapping[str, Secret] | None = None,
     base_url: str = "",
     base_url_in: str = "",
-    api: Api = "chat",
-    timeout_s: float = TIMEOUT_S,
-    max_tokens: int = MAX_TOKENS,
-    temperature: float | None = None,
-    top_p: float | None = None,
-    concurrency: int = CONCURRENCY,
-    redact: Callable[[str], str] = str,
+    **asked: Any,
 ) -> RemoteProvider:
     """A remote provider; its SDK is not imported and no request is made yet.
 
     Args:
         keys: by the provider's name.
         base_url_in: the file of the project that said where to ask; empty for anything else.
-        redact: takes what looks like a secret out of a message.
+        asked: as for `RemoteProvider`.
 
     Raises:
         SettingsError: the provider is not known, or its key or its package is missing.
@@ -109,13 +73,7 @@ def provider(
         name=name,
         model=model or DEFAULT_MODELS[name],
         base_url=url,
-        api=api,
-        timeout_s=timeout_s,
-        max_tokens=max_tokens,
-        temperature=temperature,
-        top_p=top_p,
-        concurrency=concurrency,
-        redact=redact,
+        **asked,
     )
 
 

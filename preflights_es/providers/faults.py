@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from hashlib import sha256
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 from msgspec.structs import replace
 
@@ -22,7 +22,7 @@ from preflights_es.core.errors import (
     LLMTimeoutError,
     StoreUnavailable,
 )
-from preflights_es.core.ports import Batch, Claim, Head, Provider, Store, Stored
+from preflights_es.core.ports import Provider, Store
 from preflights_es.core.simulation import Draws, framed, key, prompt_of
 from preflights_es.providers.base import LLMProvider
 
@@ -235,6 +235,25 @@ WRITE_FAULTS: Final[tuple[WriteFault, ...]] = ("unavailable", "lost", "unknown")
 """Refused before anything was written, or an unknown outcome: nothing was written, or all of it."""
 
 
+def _operation(name: str, *, writes: bool = False) -> Any:
+    """A method of a store that may draw a fault: before it, or behind it where it writes.
+
+    Raises:
+        StoreUnavailable: drawn; nothing was read or written.
+        CommitUnknown: drawn, of a write; either nothing was written, or everything.
+    """
+
+    def method(faulty: FaultyStore, /, *args: Any, **named: Any) -> Any:
+        fault = faulty.drawn(name, writes=writes)
+        found = getattr(faulty.store, name)(*args, **named)
+        if fault is not None:
+            said = f"the connection broke while committing ({name}, written)"
+            raise CommitUnknown(f"simulated fault: {said}")
+        return found
+
+    return method
+
+
 class FaultyStore:
     """Any store, with faults around it; operations are counted from its making."""
 
@@ -245,105 +264,38 @@ class FaultyStore:
         """Reads and writes so far."""
         self._key = key("store", seed)
 
-    def append(self, batches: Sequence[Batch]) -> tuple[Head, ...]:
-        """As the store does, unless this operation draws a fault.
-
-        Raises:
-            StoreUnavailable: drawn; nothing was written.
-            CommitUnknown: drawn; either nothing was written, or everything.
-        """
-        fault = self._write("append")
-        heads = self.store.append(batches)
-        _acknowledged(fault, "append")
-        return heads
-
-    def claim(self, session_id: str, call: str, owner: str, now: int, until: int) -> Claim:
-        """As `append`: a claim is a write."""
-        fault = self._write("claim")
-        taken = self.store.claim(session_id, call, owner, now, until)
-        _acknowledged(fault, "claim")
-        return taken
-
-    def give_back(self, session_id: str, call: str, owner: str) -> None:
-        """As `append`: it is a write."""
-        fault = self._write("give_back")
-        self.store.give_back(session_id, call, owner)
-        _acknowledged(fault, "give_back")
-
-    def read(self, session_id: str, after: int = 0) -> tuple[Stored, ...]:
-        self._read("read")
-        return self.store.read(session_id, after)
-
-    def stream(self, session_id: str) -> tuple[Head, tuple[Stored, ...]] | None:
-        self._read("stream")
-        return self.store.stream(session_id)
-
-    def head(self, session_id: str) -> Head | None:
-        self._read("head")
-        return self.store.head(session_id)
-
-    def heads(self, project: str | None, limit: int | None = None) -> tuple[Head, ...]:
-        self._read("heads")
-        return self.store.heads(project, limit)
-
-    def matching(self, typed: str) -> tuple[str, ...]:
-        self._read("matching")
-        return self.store.matching(typed)
-
-    def session_of_input(self, input_id: str) -> str | None:
-        self._read("session_of_input")
-        return self.store.session_of_input(input_id)
-
-    def open_calls(self, project: str) -> tuple[tuple[str, str], ...]:
-        self._read("open_calls")
-        return self.store.open_calls(project)
-
-    def calls_of(self, session_id: str) -> frozenset[str]:
-        self._read("calls_of")
-        return self.store.calls_of(session_id)
-
-    def reopen(self, head: Head, calls: Sequence[str]) -> None:
-        """As `append`: it is a write."""
-        fault = self._write("reopen")
-        self.store.reopen(head, calls)
-        _acknowledged(fault, "reopen")
-
-    def numbers(self, project: str) -> dict[int, str]:
-        self._read("numbers")
-        return self.store.numbers(project)
+    append = _operation("append", writes=True)
+    claim = _operation("claim", writes=True)
+    give_back = _operation("give_back", writes=True)
+    reopen = _operation("reopen", writes=True)
+    read = _operation("read")
+    stream = _operation("stream")
+    head = _operation("head")
+    heads = _operation("heads")
+    matching = _operation("matching")
+    session_of_input = _operation("session_of_input")
+    open_calls = _operation("open_calls")
+    calls_of = _operation("calls_of")
+    numbers = _operation("numbers")
 
     def close(self) -> None:
         """Never fails."""
         self.store.close()
 
-    def _draws(self) -> Draws:
+    def drawn(self, operation: str, *, writes: bool) -> WriteFault | None:
+        """Count an operation; the fault that it draws, where that comes after a write."""
         self.operations += 1
         root = self._key.copy()
         root.update(framed(str(self.operations)))
-        return Draws(root)
-
-    def _read(self, operation: str) -> None:
-        if self._draws().chance(self.faults.storage_read_error):
-            raise StoreUnavailable(self._said(operation, "the log cannot be read"))
-
-    def _write(self, operation: str) -> WriteFault | None:
-        """The fault that the operation draws, where it comes after the write."""
-        draws = self._draws()
-        if not draws.chance(self.faults.storage_write_error):
+        draws, faults = Draws(root), self.faults
+        if not draws.chance(faults.storage_write_error if writes else faults.storage_read_error):
             return None
-        fault = draws.pick(WRITE_FAULTS)
+        fault = draws.pick(WRITE_FAULTS) if writes else "unavailable"
+        where = f"(operation {self.operations}, {operation})"
         if fault == "unavailable":
-            raise StoreUnavailable(self._said(operation, "the log cannot be written"))
+            verb = "written" if writes else "read"
+            raise StoreUnavailable(f"simulated fault: the log cannot be {verb} {where}")
         if fault == "lost":
-            raise CommitUnknown(self._said(operation, "the connection broke while committing"))
+            said = "the connection broke while committing"
+            raise CommitUnknown(f"simulated fault: {said} {where}")
         return fault
-
-    def _said(self, operation: str, what: str) -> str:
-        return f"simulated fault: {what} (operation {self.operations}, {operation})"
-
-
-def _acknowledged(fault: WriteFault | None, operation: str) -> None:
-    if fault is not None:
-        raise CommitUnknown(
-            f"simulated fault: the connection broke while committing ({operation}, written)"
-        )

@@ -1,4 +1,4 @@
-"""Reading what a server sent: total, whatever it is, and bounded."""
+"""Reads a server's response: total and bounded."""
 
 from __future__ import annotations
 

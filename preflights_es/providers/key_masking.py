@@ -25,7 +25,7 @@ class Discretion:
         self._redact = redact
 
     def said(self, text: str, limit: int) -> str:
-        """A server's words, at most so many characters.
+        """A server's message, shortened.
 
         The key goes first and the cut comes last: half a key would not be recognised.
         """

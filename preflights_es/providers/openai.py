@@ -146,7 +146,7 @@ class OpenAIProvider(RemoteProvider):
 
 
 def _texts(said: list[_Said]) -> tuple[str | None, str]:
-    """What was written, None where nothing was, and what was said in place of it."""
+    """The written text or None, and the refusal in its place."""
     texts: list[str] = []
     refusals: list[str] = []
     for one in said:

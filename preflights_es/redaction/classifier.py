@@ -19,7 +19,7 @@ from preflights_es.redaction.allowlist_words import (
     is_technical,
 )
 from preflights_es.redaction.entropy import is_code, is_mixed, is_noise, is_safe_mix
-from preflights_es.redaction.patterns import Kind, compiled, words
+from preflights_es.redaction.patterns import SecretKind, compiled, words
 
 Need = Literal["word", "code", "mixed", "noise", "pin"]
 Manner = Literal["=", ":", "is", "loose"]
@@ -28,7 +28,7 @@ Manner = Literal["=", ":", "is", "loose"]
 class Place(NamedTuple):
     """What a label makes us expect behind it."""
 
-    kind: Kind
+    kind: SecretKind
     need: Need  # any word; a code; letters and digits; long and random; four digits and more
     literal: bool  # an environment file, a query, a flag: no variable can stand here
     flag: bool  # --password
@@ -37,7 +37,7 @@ class Place(NamedTuple):
     romance: bool  # mot de passe, contraseña
 
 
-class Told(NamedTuple):
+class PlacedValue(NamedTuple):
     """A value at its place."""
 
     value: str
@@ -48,7 +48,7 @@ class Told(NamedTuple):
     variable: bool  # it stands in a call or an object of a programming language
 
 
-def gives_away(told: Told, place: Place) -> bool:
+def gives_away(told: PlacedValue, place: Place) -> bool:
     value, literal = told.value, place.literal
     if place.need == "pin":
         return (
@@ -74,7 +74,7 @@ def gives_away(told: Told, place: Place) -> bool:
             return _is_password_told(told, place)
 
 
-def _is_loosely_prose(told: Told, place: Place) -> bool:
+def _is_loosely_prose(told: PlacedValue, place: Place) -> bool:
     """Next to a label, and neither `=` nor "is" between: a link, an index, a verb's object."""
     if "://" in told.value or "](" in told.value:
         return True
@@ -83,7 +83,7 @@ def _is_loosely_prose(told: Told, place: Place) -> bool:
     return not told.quote and compiled(r"[()\[\]{}]").search(told.value) is not None
 
 
-def _is_password_told(told: Told, place: Place) -> bool:
+def _is_password_told(told: PlacedValue, place: Place) -> bool:
     value = told.value
     if told.quote and " " in value:
         return is_phrase(value)
@@ -102,7 +102,7 @@ def _is_numbered_name(value: str) -> bool:
     return value.rstrip("0123456789").lower() in words(LABEL_WORDS)
 
 
-def _is_word_told(told: Told, place: Place) -> bool:
+def _is_word_told(told: PlacedValue, place: Place) -> bool:
     """A password without digit or sign: only its place tells it from prose."""
     word = told.value.rstrip("!")
     low = word.lower()
@@ -144,7 +144,7 @@ def is_phrase(value: str) -> bool:
     return len(spoken) <= 12 and not any(word in ordinary or is_technical(word) for word in spoken)
 
 
-def _is_code_told(told: Told, place: Place, *, literal: bool) -> bool:
+def _is_code_told(told: PlacedValue, place: Place, *, literal: bool) -> bool:
     value, loose = told.value, told.manner == "loose"
     own = place.kind == "token" or place.need == "mixed"
     if " " in value or (own and not compiled(r"[A-Za-z0-9+_=~][\w.+/=~:%@-]*").fullmatch(value)):
@@ -164,7 +164,7 @@ def _is_code_told(told: Told, place: Place, *, literal: bool) -> bool:
     return quoted or (literal and told.tight)
 
 
-def _is_noise_told(told: Told, place: Place) -> bool:
+def _is_noise_told(told: PlacedValue, place: Place) -> bool:
     if place.kind == "key" and told.manner == "is":
         return is_noise(told.value) or (told.value.isalnum() and is_noise(told.value, 10))
     return is_noise(told.value) and (told.manner != "loose" or place.kind == "key")

@@ -7,7 +7,7 @@ from typing import Final
 
 from preflights_es.core.text import TAGS
 from preflights_es.redaction.masking import Redacted, redact
-from preflights_es.redaction.patterns import KINDS, Kind, compiled
+from preflights_es.redaction.patterns import KINDS, SecretKind, compiled
 
 _WITHOUT_WIDTH: Final = (
     "[\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069"
@@ -16,7 +16,9 @@ _WITHOUT_WIDTH: Final = (
 _TAG: Final = 0xE0000
 
 
-def redact_hidden(text: str, kinds: tuple[Kind, ...] = KINDS, *, by_form: bool = False) -> Redacted:
+def redact_hidden(
+    text: str, kinds: tuple[SecretKind, ...] = KINDS, *, by_form: bool = False
+) -> Redacted:
     """What `redact` returns, or another reading of the text where more is found in that."""
     found = redact(text, kinds, by_form=by_form)
     for form in readings(text):

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from typing import Final, cast
 
 from preflights_es.redaction.classifier import Need, Place
-from preflights_es.redaction.label_patterns import another, any_way, behind, in_front
-from preflights_es.redaction.patterns import Kind, Span, compiled, lower
+from preflights_es.redaction.label_patterns import another, behind, in_front, is_any, possible_ways
+from preflights_es.redaction.patterns import SecretKind, Span, compiled, lower
 
 _LABEL: Final = (
     r"(?=[ac-gj-ps-uwz])"  # what labels begin with: it spares most characters the alternatives
@@ -36,7 +36,7 @@ _LABEL: Final = (
     r"api|github|gitlab|openai|anthropic|stripe|aws|slack))?"
     r"(?![^\W_]|[_-][^\W_])[\"'`*_\])}\\]{0,4}"
 )
-_KIND_OF_LABEL: Final[dict[str, Kind]] = {
+_KIND_OF_LABEL: Final[dict[str, SecretKind]] = {
     "secret": "key",
     "key": "key",
     "named_key": "key",
@@ -67,12 +67,13 @@ _OWN_BEFORE: Final = (
 
 def labels(text: str) -> Iterator[Span]:
     low = lower(text)
+    ways = possible_ways(low)
     position = 0
     while label := compiled(_LABEL).search(low, position):
         done, position = position, label.end()
-        if not _is_told(low, label) or not (place := _place(text, low, label)):
+        if not _is_told(low, label, ways) or not (place := _place(text, low, label)):
             continue
-        span = in_front(text, low, label, place, done) or behind(text, low, label, place)
+        span = in_front(text, low, label, place, done) or behind(text, low, label, place, ways)
         if span and not span.secret:
             position = span.end
             continue
@@ -82,9 +83,9 @@ def labels(text: str) -> Iterator[Span]:
             span = another(text, low, place, span.end)
 
 
-def _is_told(low: str, label: re.Match[str]) -> bool:
+def _is_told(low: str, label: re.Match[str], ways: tuple[str, ...]) -> bool:
     """Whether any way leads from the label to a value: seldom so in prose, and soon seen."""
-    if any_way().match(low, label.end()):
+    if is_any(ways, low, label.end()):
         return True
     before = low[max(0, label.start() - 40) : label.start()]
     return "--" in before or any(

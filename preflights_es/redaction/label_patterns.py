@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-from functools import cache
 from typing import Final
 
 from preflights_es.redaction.allowlist_words import is_adjective
-from preflights_es.redaction.classifier import Manner, Place, Told, gives_away, is_phrase
+from preflights_es.redaction.classifier import Manner, Place, PlacedValue, gives_away, is_phrase
 from preflights_es.redaction.patterns import VALUE_MAX, compiled, words
 from preflights_es.redaction.values import Extent, told_at, value_at, whole
 
@@ -29,82 +28,103 @@ _OWNER: Final = (
     r"maestra|master|gmail|github|gitlab|windows|outlook|serv(?:er|eur|idor)|route(?:r|ur)|box|nas|"
     r"compte|cuenta|account|konto|api|jira|jenkins|grafana|kibana|keycloak)"
 )
-# The ways from a label to its value, tried in this order; the named group is the manner.
+_FLAG: Final = r"(?P<flag>[ \t]{1,9})(?=[^\s-])"
+_ROMANCE_SIGNS: Final = "es était ser era devient vaut fue sigue"
+_DIGITS: Final = "0 1 2 3 4 5 6 7 8 9"
+# The ways from a label to its value, tried in this order: signs and words of which the text must
+# hold one (in lower case) to be searched at all, and the pattern. Its named group is the manner.
 _WAYS: Final = (
     # password: str = "x", password string = "x"
     (
-        r"\[?\]?[?!]?(?P<equals>(?::[ \t]{0,20}|[ \t])[a-z][\w.\[\]|, ]{0,40}(?<![=!<>])=)"
+        r"= | \[?\]?[?!]?(?P<equals>(?::[ \t]{0,20}|[ \t])[a-z][\w.\[\]|, ]{0,40}(?<![=!<>])=)"
         r"(?=[ \t]{0,9}[frbu]{0,2}[\"'`])[ \t]{0,9}"
     ),
     # password = x, ${PASSWORD:-x}
-    r"\[?\]?[ \t]{0,20}(?P<equals>:-|:=|\?=|=>|={1,3}(?!=)|!={1,2}(?=[ \t]?[\"'`]))[ \t]{0,20}",
+    (
+        r"= :- | \[?\]?[ \t]{0,20}(?P<equals>:-|:=|\?=|=>|={1,3}(?!=)|!={1,2}(?=[ \t]?[\"'`]))"
+        r"[ \t]{0,20}"
+    ),
     # password: x, "password": "x", **password:** x
-    r"[?!]?[ \t\u00a0\u202f]{0,20}(?P<colon>:(?![:/=?]))[ \t\u00a0]{0,20}(?:\*\*|__)?[ \t]{0,20}",
+    (
+        r": | [?!]?[ \t\u00a0\u202f]{0,20}(?P<colon>:(?![:/=?]))[ \t\u00a0]{0,20}(?:\*\*|__)?"
+        r"[ \t]{0,20}"
+    ),
     # a line of its own below the label
     (
-        r"[ \t]{0,20}:[ \t]{0,9}(?:[|>][+-]?|\*\*|__)?[ \t]{0,9}\r?\n[ \t]{0,40}"
+        r": | [ \t]{0,20}:[ \t]{0,9}(?:[|>][+-]?|\*\*|__)?[ \t]{0,9}\r?\n[ \t]{0,40}"
         r"(?=[^\s#-]\S{0,200}[^\s:,{\[][ \t]{0,20}(?:\n|$))"
     ),
     # <password>x</password>
-    r"(?P<element>(?<![\"'`])(?:\s[^<>\n]{0,80})?>(?=[^<>\n]{1,200}</))",
+    r"> | (?P<element>(?<![\"'`])(?:\s[^<>\n]{0,80})?>(?=[^<>\n]{1,200}</))",
     # name: PASSWORD, value: x
-    r"[\s,]{1,40}[\"']?value[\"']?\s{0,5}(?P<equals>[:=])\s{0,5}",
+    r"value | [\s,]{1,40}[\"']?value[\"']?\s{0,5}(?P<equals>[:=])\s{0,5}",
     # password (staging): x
-    r"\s\([^()\n]{1,30}\)\s{0,3}(?P<colon>[:=])\s{1,3}",
+    r": = | \s\([^()\n]{1,30}\)\s{0,3}(?P<colon>[:=])\s{1,3}",
     # API key provided: x
     (
-        r"\s(?:provided|given|used|supplied|received|value|phrase|again|below)\s?(?P<colon>[:=])"
-        r"\s{1,3}"
+        r": = | \s(?:provided|given|used|supplied|received|value|phrase|again|below)\s?"
+        r"(?P<colon>[:=])\s{1,3}"
     ),
     # password -> x
-    r"[ \t]{0,3}(?:->|→)[ \t]{0,3}|[ \t][-\u2013][ \t]",
+    (
+        "- → \u2013 | "
+        r"[ \t]{0,3}(?:->|→)[ \t]{0,3}|[ \t][-\u2013][ \t]"
+    ),
     # setPassword("x")
-    r"(?P<equals>\()(?=[\"'`])",
+    r"( | (?P<equals>\()(?=[\"'`])",
     # getenv("DB_PASSWORD", "x")
-    r"(?P<default>,[ \t]?)(?=[\"'])",
+    r", | (?P<default>,[ \t]?)(?=[\"'])",
     # | password | x |
-    r"[ \t]{0,9}\|[ \t]{0,9}",
+    r"| | [ \t]{0,9}\|[ \t]{0,9}",
     # the password is: x, das Passwort lautet x
     (
+        ": = laut hei equals | "
         r"\s{1,3}(?P<colon>(?:is|was|are|ist|war|sind|est|es|sont|son)\s?[:=]\s{0,3}"
         r"|(?:lautete?n?|hei(?:ß|ss)t|equals)(?:\s?:\s{0,3}|\s{1,3}))"
     ),
     # the password is x
     (
+        "is was war will remains stays | "
         r"(?:,[^,\n]{1,40},|,\s(?:which|das)|\s(?:there|here|then|dort|hier|dann))?\s{1,3}(?P<verb>is|was|ist|war|will\sbe|remains|stays)\s{1,3}"
         r"(?:(?:now|still|currently|simply|just|jetzt|noch|aktuell|nun|einfach|set to)\s)?"
     ),
     # the password for the staging database is x
     (
+        ": = is was war laut hei | "
         r"\s{1,3}(?:for|of|to|on|in|at|from|fürs?|von|vom|zu|zum|zur|der|des|im|auf|am|bei|beim)"
         r"(?:\s{1,3}[^\s:=;,?!\"'()]{0,39}[^\s:=;,?!\"'().]){1,6}?"
         rf"(?:\s{{0,3}}(?P<colon>[:=])|\s{{1,3}}(?P<verb>{_VERB}))\s{{1,3}}"
     ),
     # mot de passe administrateur : x, password admin: x
     (
-        rf"\s{{1,3}}{_OWNER}(?:[ /-]{{1,3}}{_OWNER}){{0,3}}"
+        rf": = {_ROMANCE_SIGNS} | \s{{1,3}}{_OWNER}(?:[ /-]{{1,3}}{_OWNER}){{0,3}}"
         rf"(?:\s{{0,3}}(?P<owner>[:=])\s{{0,3}}|{_ROMANCE_VERB})"
     ),
     # mot de passe provisoire x
-    rf"(?P<adjective>\s{{1,3}}{_OWNER}\s{{1,3}})(?=[\"'`“„«]?\S{{0,64}}[0-9])",
+    rf"{_DIGITS} | (?P<adjective>\s{{1,3}}{_OWNER}\s{{1,3}})(?=[\"'`“„«]?\S{{0,64}}[0-9])",
     # le mot de passe est x, le mdp c'est x, la contraseña de la base es x
-    _ROMANCE_VERB,
+    f"{_ROMANCE_SIGNS} | {_ROMANCE_VERB}",
     (
+        f": = {_ROMANCE_SIGNS} | "
         r"\s{1,3}(?:(?:pour|de|du|des|sur|dans|para|del|en)\s{1,3}|d['\u2019])"
         r"[^\s:=;,?!\"()]{1,40}(?:\s{1,3}[^\s:=;,?!\"()]{0,39}[^\s:=;,?!\"().]){0,5}?"
         rf"(?:\s{{0,3}}(?P<colon>[:=])\s{{1,3}}|{_ROMANCE_VERB})"
     ),
     # the token we got back was x
     (
-        r"\s{1,3}(?:we|you|i|they|that|which|wir|ich)(?:\s{1,3}[a-z']{1,20}){1,5}?"
+        r"is was war | \s{1,3}(?:we|you|i|they|that|which|wir|ich)(?:\s{1,3}[a-z']{1,20}){1,5}?"
         r"\s{1,3}(?:is|was|ist|war)\s{1,3}"
     ),
     # set the password to 'x'
-    r"\s(?:to|auf)\s(?P<equals>)(?=[\"'`“„])",
+    (
+        "\" ' ` “ „ | "
+        r"\s(?:to|auf)\s(?P<equals>)(?=[\"'`“„])"
+    ),
     # --password x
-    r"(?P<flag>[ \t]{1,9})(?=[^\s-])",
+    f"- | {_FLAG}",
     # password x, the password was changed to x
     (
+        f"{_DIGITS} @ $ ! % * - | "
         r"(?:(?<=')s|\u2019s)?[ \t]{1,3}(?:(?:has|have|had|should|must|will|shall|can|soll|muss|"
         r"wird|wurde|are|sind|is|was|ist)\s)?(?:(?:been|be|now|jetzt|always|set|reset|changed|"
         r"updated|rotated|equal|used)\s){0,3}(?:(?:to|be|as|auf|zu|from|von|using|string|const|var|"
@@ -114,15 +134,22 @@ _WAYS: Final = (
 )
 
 
-@cache
-def any_way() -> re.Pattern[str]:
-    *ways, _, loose = _WAYS
-    return re.compile("|".join(re.sub(r"\(\?P<\w+>", "(?:", way) for way in (*ways, loose)))
+def possible_ways(low: str) -> tuple[str, ...]:
+    """The ways that a text can take; the other patterns are not even compiled for it."""
+    ways = (way.split(" | ", 1) for way in _WAYS)
+    return tuple(way for signs, way in ways if any(sign in low for sign in signs.split(" ")))
 
 
-def behind(text: str, low: str, label: re.Match[str], place: Place) -> Extent | None:
+def is_any(ways: tuple[str, ...], low: str, position: int) -> bool:
+    """Whether one of the ways, other than a flag's, begins here."""
+    return any(way != _FLAG and compiled(way).match(low, position) for way in ways)
+
+
+def behind(
+    text: str, low: str, label: re.Match[str], place: Place, ways: tuple[str, ...]
+) -> Extent | None:
     vain: Extent | None = None
-    for way in _WAYS:
+    for way in ways:
         found = compiled(way).match(low, label.end())
         if found is None or not _is_open(found, place):
             continue
@@ -183,7 +210,7 @@ _NUMBERED: Final = r"""
 """
 
 
-def _phrase(text: str, span: Extent, told: Told, place: Place) -> Extent | None:
+def _phrase(text: str, span: Extent, told: PlacedValue, place: Place) -> Extent | None:
     """A passphrase: four words and more, or a number behind two, none of them of a sentence."""
     if place.need != "word" or told.quote or told.manner == "loose":
         return None
@@ -231,6 +258,6 @@ def in_front(text: str, low: str, label: re.Match[str], place: Place, done: int)
     window = max(done, label.start() - 120)
     if not (found := compiled(_REVERSED).search(text, window, label.start())):
         return None
-    told = Told(found["value"], "", "loose", tight=False, ended=True, variable=False)
+    told = PlacedValue(found["value"], "", "loose", tight=False, ended=True, variable=False)
     place = place._replace(literal=False)
     return Extent(*found.span("value")) if gives_away(told, place) else None

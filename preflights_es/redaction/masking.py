@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-from preflights_es.redaction.patterns import KINDS, OPAQUE, Kind, Span, compiled
+from preflights_es.redaction.patterns import KINDS, OPAQUE, SecretKind, Span, compiled
 
 ROUNDS_MAX: Final = 8  # searches of one text; a further one sees what replacements laid open
 SHAPE_MIN: Final = 12  # characters of the shortest credential known by its shape
@@ -21,7 +21,7 @@ class Redacted(NamedTuple):
     """What was replaced, in order of appearance, one entry a replacement."""
 
 
-def redact(text: str, kinds: tuple[Kind, ...] = KINDS, *, by_form: bool = False) -> Redacted:
+def redact(text: str, kinds: tuple[SecretKind, ...] = KINDS, *, by_form: bool = False) -> Redacted:
     """The text with `[redacted:kind]` in place of each secret of these kinds.
 
     Redacting it again changes nothing and reports no kinds.
@@ -80,7 +80,7 @@ def _is_prose(word: str) -> bool:
 
 class _Mark(NamedTuple):
     shown: str
-    kind: Kind | None  # None: it stood in the text already
+    kind: SecretKind | None  # None: it stood in the text already
 
 
 class _Masked(NamedTuple):

@@ -193,7 +193,8 @@ _AMOUNT: Final = (
 
 
 def phones(text: str) -> Iterator[Span]:
-    found = [*compiled(_PHONE).finditer(text)]
+    is_dialled = any(sign in text for sign in ("+", "%2", "00", "011"))
+    found = [*compiled(_PHONE).finditer(text)] if is_dialled else []
     if "wa.me/" in (low := text.lower()) or "phone=" in low or "tel:" in low:
         found = sorted((*found, *compiled(_LINK).finditer(text)), key=lambda match: match.span())
     done = 0

@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Final, Literal, cast, get_args
 
-Kind = Literal["key", "token", "password", "email", "card", "iban", "phone"]
-KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
-Span = tuple[int, int, Kind]
+SecretKind = Literal["key", "token", "password", "email", "card", "iban", "phone"]
+KINDS: Final[tuple[SecretKind, ...]] = get_args(SecretKind)
+Span = tuple[int, int, SecretKind]
 OPAQUE: Final = "\ufdd0"  # a noncharacter of Unicode: no keyboard types it, no rule matches it
 VALUE_MAX: Final = 256  # characters of a value that are judged; more would not change the verdict
 
@@ -31,7 +31,7 @@ def words(vocabulary: str) -> frozenset[str]:
 def named(pattern: str, text: str) -> Iterator[Span]:
     """Each match's named group: its name is the kind, and it alone goes."""
     for found in compiled(pattern).finditer(text):
-        kind = cast("Kind", found.lastgroup)
+        kind = cast("SecretKind", found.lastgroup)
         start, end = found.span(kind)
         yield start, end, kind
 

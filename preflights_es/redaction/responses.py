@@ -15,9 +15,9 @@ from typing import Final
 from preflights_es.redaction.entropy import is_noise
 from preflights_es.redaction.hidden import plain_form, readings, redact_hidden
 from preflights_es.redaction.masking import Redacted, mentions, worth_a_look
-from preflights_es.redaction.patterns import Kind, compiled
+from preflights_es.redaction.patterns import SecretKind, compiled
 
-KINDS_OF_RESPONSES: Final[tuple[Kind, ...]] = ("key", "token", "email")
+KINDS_OF_RESPONSES: Final[tuple[SecretKind, ...]] = ("key", "token", "email")
 LABEL_MAX: Final = 100  # characters in front of a string that may name what it holds
 DEPTH_MAX: Final = 8  # JSON in a string of JSON; each level doubles the backslashes of the next
 SECRET_MIN: Final = 6  # characters; a shorter string is no secret and no address

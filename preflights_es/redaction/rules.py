@@ -20,4 +20,4 @@ _PLACES: Final = (options, places, ibans, cards, phones, headers, pairs, labels)
 _ADDRESSES: Final = (emails, escaped_emails)
 RULES: Final[tuple[Callable[[str], Iterator[Span]], ...]] = (*_SHAPES, *_PLACES, *_ADDRESSES)
 SHAPED: Final = (*_SHAPES, *_ADDRESSES)
-"""What is known by its own form, whatever stands around it."""
+"""Rules that know a secret by its form alone."""

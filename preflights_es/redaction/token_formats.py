@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from preflights_es.redaction.patterns import Span, named, rules
+from preflights_es.redaction.patterns import Span, compiled, named, rules
 
 # One a line, as the vendors document them and secret scanners collect them. What ends a shape is
 # greedy and unbounded: a long credential goes as a whole, and no search starts again inside it.
@@ -92,11 +92,18 @@ atlasv1\.«L»
 _JWT: Final = r"(?<!«D»)(?P<token>eyJ«D»{6,}\.«D»{4,}(?:\.«D»+)*)"
 
 
+# A run of a dozen characters: it spares most words the long lists.
+_RUN: Final = r"(?<![A-Za-z0-9])(?=[A-Za-z0-9~][A-Za-z0-9_.~/:+-]{11})"
+# Of more than fifteen letters, or with another sign among the first sixteen characters.
+_CANDIDATE: Final = rf"{_RUN}(?:[A-Za-z]{{0,15}}[0-9_.~/:+-]|[A-Za-z]{{16}})"
+
+
 def shapes(text: str) -> Iterator[Span]:
-    """A run of a dozen characters comes first: it spares most words the long list."""
+    """Keys and tokens of the lists, which take long to compile: a text of words needs neither."""
+    if not compiled(_CANDIDATE).search(text):
+        return
     keys, tokens = "|".join(rules(_KEYS)), "|".join(rules(_TOKENS))
-    start = r"(?<![A-Za-z0-9])(?=[A-Za-z0-9~][A-Za-z0-9_.~/:+-]{11})"
-    yield from named(f"{start}(?:(?P<key>{keys})|(?P<token>{tokens}))", text)
+    yield from named(f"{_RUN}(?:(?P<key>{keys})|(?P<token>{tokens}))", text)
 
 
 def web_tokens(text: str) -> Iterator[Span]:

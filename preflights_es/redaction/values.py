@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-from preflights_es.redaction.classifier import Manner, Told
+from preflights_es.redaction.classifier import Manner, PlacedValue
 from preflights_es.redaction.patterns import VALUE_MAX, compiled
 
 
@@ -84,10 +84,10 @@ _IN_A_CALL: Final = r"\w\([^()\n]*$|(?:^|\n)\s*(?:\w+\s?,\s?)+$"  # or unpacked:
 _IN_AN_OBJECT: Final = r"\{[^{}\n]*$"
 
 
-def told_at(text: str, low: str, label: int, span: Extent, manner: Manner) -> Told:
+def told_at(text: str, low: str, label: int, span: Extent, manner: Manner) -> PlacedValue:
     left = low[max(0, label - 200) : label]
     inside = _IN_A_CALL if manner == "=" else _IN_AN_OBJECT
-    return Told(
+    return PlacedValue(
         value=text[span.start : span.end],
         quote=span.quote,
         manner=manner,

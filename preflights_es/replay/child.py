@@ -56,7 +56,7 @@ class Child:
     def __init__(self, recording: Recording, kept: int, provider: Provider, name: str) -> None:
         """Args:
         kept: turns that stay as they are, byte for byte.
-        name: what is done otherwise; children of the same name have the same ids.
+        name: the change; children of the same name have the same ids.
         """
         self.recording = recording
         self.provider = provider
@@ -208,7 +208,7 @@ class Child:
     # 2. Asking -------------------------------------------------------------------------------
 
     async def ask(self, heard: Input | None = None) -> bool:
-        """Make the call that the recording heard of, or the oldest; False where none is open."""
+        """Make the call that the recording answers next, or the oldest; False without one."""
         calls = self.handle.session.calls
         same = (c for c in calls if isinstance(heard, Outcome) and c.call == heard.call)
         named = (c for c in same if isinstance(c, CompletionRequested))

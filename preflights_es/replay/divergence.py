@@ -16,7 +16,7 @@ _request = msgspec.json.Decoder(CompletionRequested).decode
 
 
 class Divergence(msgspec.Struct, frozen=True, kw_only=True):
-    """One value that today's code decides otherwise."""
+    """One value that today's code decides differently."""
 
     version: int
     """Of the event, in the session."""

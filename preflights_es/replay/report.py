@@ -28,7 +28,7 @@ CLOCK: Final = ("at", "latency_ms")
 
 
 class Change(msgspec.Struct, frozen=True, kw_only=True):
-    """One thing that is otherwise at the end of the child."""
+    """One difference at the end of the child."""
 
     pointer: str
     """JSON Pointer into what is told of a session: `told`."""
@@ -54,7 +54,7 @@ class Rerun(msgspec.Struct, frozen=True, kw_only=True):
     workflow: str
     mode: Literal["drift", "simulate", "whatif"]
     otherwise: tuple[str, ...]
-    """What was done otherwise, in words; nothing where the same was to come again."""
+    """The change in words; empty for a plain replay."""
     status: Status
     """`stopped`: no provider may answer a call of the child; it ends there."""
     events: int
@@ -200,7 +200,7 @@ def _questions(event: Event) -> list[Question]:
 
 
 def changes(recorded: dict[str, Any], child: dict[str, Any]) -> tuple[Change, ...]:
-    """Every value that is otherwise."""
+    """Every value that differs."""
     return tuple(
         Change(pointer=pointer, recorded=_plain(a), child=_plain(b))
         for pointer, a, b in differences(recorded, child)

@@ -22,8 +22,8 @@ from preflights_es.providers.recorded import RecordedProvider, Unanswered, Unrec
 from preflights_es.replay.recompute import WHAT_IF, Reasking
 from preflights_es.replay.recording import Recording
 
-Kind = Literal["timeout", "error", "rate_limit", "malformed"]
-KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
+FailureKind = Literal["timeout", "error", "rate_limit", "malformed"]
+KINDS: Final[tuple[FailureKind, ...]] = get_args(FailureKind)
 
 Models = Callable[[CompletionRequested], Provider]
 """The paid provider that a request names."""
@@ -81,7 +81,7 @@ class Answering:
 class Failing:
     """A provider whose calls fail where the user asked for it."""
 
-    def __init__(self, provider: Provider, faults: Sequence[tuple[str, Kind]]) -> None:
+    def __init__(self, provider: Provider, faults: Sequence[tuple[str, FailureKind]]) -> None:
         """Args:
         faults: pairs of a step, or one of its calls, and what goes wrong: of a step the first.
         """

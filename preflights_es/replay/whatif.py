@@ -1,4 +1,4 @@
-"""What if: a session goes on otherwise from one of its steps, and the two are held side by side.
+"""What if: a session goes on with a change from one of its steps, beside the recording.
 
 The child has the recording's events up to there, byte for byte. Then another lead may take over, a
 call may fail, an answer may be another one; all else that people did is fed to it once more.
@@ -48,7 +48,7 @@ class LiveNeeded(Misused):
 async def what_if(
     recording: Recording, otherwise: Otherwise, code: Code, models: Models | None = None
 ) -> tuple[Rerun, Child]:
-    """A child that goes on otherwise.
+    """A child that goes on with the change.
 
     Args:
         models: who asks a model; None where none may be asked.

@@ -7,14 +7,13 @@ from typing import NamedTuple
 
 import msgspec
 
-from preflights_es.core.completion_step import CALLS_MAX
 from preflights_es.core.completions import CompletionRequested
 from preflights_es.core.errors import SettingsError
 from preflights_es.core.events import InputQuarantined, Outcome
 from preflights_es.core.lead import Lead, LeadChanged, LeadTaken, setup_of
 from preflights_es.core.questions import Answers, Given
 from preflights_es.replay.recording import Recording, Turn
-from preflights_es.replay.responders import Kind, step_of
+from preflights_es.replay.responders import FailureKind, step_of
 
 Prompts = tuple[tuple[str, str], ...]
 
@@ -33,7 +32,7 @@ class Otherwise(msgspec.Struct, frozen=True, kw_only=True):
     answers: tuple[Given, ...] = ()
     redacted: tuple[str, ...] = ()
     """Kinds of secrets that were taken out of the answers."""
-    faults: tuple[tuple[str, Kind], ...] = ()
+    faults: tuple[tuple[str, FailureKind], ...] = ()
     """Pairs of a step, or one of its calls, and what goes wrong with it."""
     start: str = ""
     """A step, one of its calls, or the version of an event; empty for the first that is touched."""
@@ -55,7 +54,7 @@ class Led(NamedTuple):
 
 
 def kept_turns(recording: Recording, otherwise: Otherwise) -> int:
-    """Turns that stay as they are: all before the one in which something is otherwise.
+    """Turns that stay as they are: all before the first changed one.
 
     Raises:
         Misused: there is no such step or version.
@@ -104,7 +103,7 @@ def _requests(turn: Turn) -> list[CompletionRequested]:
 
 
 def _touched(turns: tuple[Turn, ...], otherwise: Otherwise) -> int:
-    """The first turn in which something is otherwise; all of them stay where none is."""
+    """The index of the first changed turn; without one, the number of turns."""
     if otherwise.leads:
         return 0
     named = [_turn_of(turns, named) for named, _ in otherwise.faults]
@@ -166,11 +165,12 @@ def calls_max(recording: Recording, kept: int, otherwise: Otherwise) -> int:
     steps = {step_of(c.call) for turn in left for c in _requests(turn)}
     people = sum(not isinstance(turn.input, Outcome) for turn in left)
     takes_over = otherwise.leads and kept > 0
-    return CALLS_MAX * (max(len(steps), people) + takes_over + len(otherwise.answers))
+    steps_max = max(len(steps), people) + takes_over + len(otherwise.answers)
+    return recording.workflow.policy.calls_max * steps_max
 
 
 def words(otherwise: Otherwise, before: Led, after: Led) -> tuple[str, ...]:
-    """What is otherwise, for people."""
+    """The change, in words."""
     return (
         *((f"led by {named(after.lead)}",) if after.lead != before.lead else ()),
         *(f"prompt {version}" for _, version in otherwise.prompts),

@@ -113,15 +113,16 @@ class Documents:
         stored = self._stored(session_id)
         workflow = self._runner.workflow(stored[0].workflow)
         if workflow.record is None:
-            raise Refused(f"sessions of the workflow {workflow.name} write no documents")
+            message = f"sessions of the workflow {workflow.name} write no documents"
+            raise Refused(message, code="writes_no_documents", workflow=workflow.name)
         due, upto = next(self._dues(reversed(stored), call), (None, 0))
         if due is None:
-            accept = (
-                f": it is written when the decision is accepted "
-                f"(`preflights accept {session_id[-8:]}`)"
-            )
-            advice = accept if workflow.acknowledges is not None else ""
-            raise Refused(f"session {session_id[-8:]} has no document{advice}")
+            waits = ": it is written when the decision is accepted"
+            why, code = ("", "no_document")
+            if workflow.acknowledges is not None:
+                why, code = (waits, "not_accepted_yet")
+            id_ = session_id[-8:]
+            raise Refused(f"session {id_} has no document{why}", code=code, session=id_)
         record = workflow.record(self._runner.folded(workflow, stored[:upto]).state)
         return due, render.document(due.template, replace(record, session_id=session_id))
 
@@ -161,7 +162,9 @@ class Documents:
         if handle.workflow.record is None:
             raise Refused(
                 f"session {handle.session_id[-8:]} is of the workflow {handle.workflow.name}, "
-                "which has no brief for agents: name a session of another workflow"
+                "which has no brief for agents: name a session of another workflow",
+                code="no_brief",
+                workflow=handle.workflow.name,
             )
         record = handle.workflow.record(handle.session.state)
         return render.brief(replace(record, session_id=handle.session_id))

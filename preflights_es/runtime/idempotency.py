@@ -21,7 +21,7 @@ class Recalled(Step, frozen=True):
     """What came of an Input that was recorded before, as it stood then: the session went on."""
 
 
-class Wanted(msgspec.Struct, frozen=True):
+class WantedInput(msgspec.Struct, frozen=True):
     """What a command is about to record: the same again is the same Input."""
 
     kinds: tuple[type[Input], ...]
@@ -32,7 +32,7 @@ class Wanted(msgspec.Struct, frozen=True):
     """Whether an Input of one of the kinds says the same."""
 
 
-class _Found(msgspec.Struct, frozen=True):
+class _Recorded(msgspec.Struct, frozen=True):
     """An Input that stands in the log."""
 
     new: Input
@@ -62,7 +62,7 @@ class Once:
         self._log_id = log_id
         self._count = 0
 
-    def recorded(self, wanted: Wanted, record: Callable[[str], Step]) -> Step:
+    def recorded(self, wanted: WantedInput, record: Callable[[str], Step]) -> Step:
         """What came of the next Input: recorded now, or as it was when it was recorded before.
 
         Args:
@@ -88,7 +88,7 @@ class Once:
         self._before(wanted)  # which may have said something else
         return step
 
-    def before(self, wanted: Wanted) -> Handle | None:
+    def before(self, wanted: WantedInput) -> Handle | None:
         """The session as the next Input met it, where that is recorded already.
 
         Raises:
@@ -105,14 +105,14 @@ class Once:
 
     # What is recorded ------------------------------------------------------------------------
 
-    def _before(self, wanted: Wanted) -> Step | None:
+    def _before(self, wanted: WantedInput) -> Step | None:
         found = self._found(self._count)
         if found is None:
             return None
         self._refuse_other(found, wanted)
         return self._result(found)
 
-    def _refuse_other(self, found: _Found, wanted: Wanted) -> None:
+    def _refuse_other(self, found: _Recorded, wanted: WantedInput) -> None:
         new, handle = found.new, found.handle
         opens = found.version == 1
         goes_there = opens if not wanted.session_id else handle.session_id == wanted.session_id
@@ -131,10 +131,12 @@ class Once:
         )
         raise Refused(
             f"the key {self._key!r} was used for something else: {who} {new.verb} session "
-            f"{ids.short(handle.session_id)} under it: choose a new one"
+            f"{ids.short(handle.session_id)} under it: choose a new one",
+            code="key_used",
+            session=ids.short(handle.session_id),
         )
 
-    def _result(self, found: _Found) -> Step:
+    def _result(self, found: _Recorded) -> Step:
         """What the command made of it: with the outcomes of what it asked for, and no more."""
         decisions = tuple(takewhile(_is_decision, found.events[1:]))
         rest = found.events[1 + len(decisions) :]
@@ -146,19 +148,19 @@ class Once:
             return self._runner.resume(found.handle)  # as it failed then, or mended
         return Step(found.handle, _typed(decisions))
 
-    def _at(self, found: _Found, version: int) -> Handle:
+    def _at(self, found: _Recorded, version: int) -> Handle:
         handle, stored = found.handle, found.stored[:version]
         session = self._runner.folded(handle.workflow, stored)
         return msgspec.structs.replace(handle, session=session, hash=stored[-1].hash)
 
-    def _found(self, count: int) -> _Found | None:
+    def _found(self, count: int) -> _Recorded | None:
         for input_id in self._ids(count):
             session_id = self._runner.store.session_of_input(input_id)
             if session_id is not None:
                 return self._read(session_id, input_id)
         return None
 
-    def _read(self, session_id: str, input_id: str) -> _Found:
+    def _read(self, session_id: str, input_id: str) -> _Recorded:
         handle = self._runner.load(session_id)
         stored = self._runner.store.read(session_id)[: handle.version]
         place = next(n for n, one in enumerate(stored) if one.input_id == input_id)
@@ -167,7 +169,7 @@ class Once:
         codec = self._runner.codec(handle.workflow)
         events = tuple(map(codec.decode, stored[place:]))
         assert isinstance(events[0], Input), "only Inputs have an id"
-        return _Found(events[0], handle, stored, events)
+        return _Recorded(events[0], handle, stored, events)
 
     # Ids -------------------------------------------------------------------------------------
 
@@ -184,7 +186,7 @@ class Once:
 
 
 def answering(lead: Lead | None) -> Lead | None:
-    """Who was asked for to answer, but for what the program's own code calls itself today."""
+    """The lead that a caller names, without the version of the program's own code."""
     own = lead is not None and lead.provider in ("mock", "sim")
     return msgspec.structs.replace(lead, model="") if lead and own else lead
 

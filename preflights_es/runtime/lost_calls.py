@@ -6,7 +6,7 @@ row and gets none: importing writes no documents. The log knows which these are.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 import msgspec
@@ -20,15 +20,7 @@ from preflights_es.core.ports import Store
 from preflights_es.core.projection_ports import ClaimRow
 from preflights_es.runtime.performer import CLAIM_MAX_MS
 from preflights_es.runtime.runner import Handle, Runner, head_of
-
-Imported = Callable[[str], frozenset[str]]
-"""Calls of a session's documents that this log does not owe."""
-
-Claims = Callable[[str], Iterable[ClaimRow]]
-"""The rows of a session's open calls."""
-
-Mend = Callable[[str, ClaimRow, ClaimRow], None]
-"""Changes a row of a session from what it is to what it should be."""
+from preflights_es.store.side_tables import SqlAuditing
 
 OVER: Final = 0
 """The end of a claim that has ended: its call counts as made, and its response as lost."""
@@ -45,7 +37,7 @@ class Lost(msgspec.Struct, frozen=True):
     imported: tuple[ArtifactDue, ...]
     """Those that it does not owe: they lack no row."""
     mended: tuple[str, ...] = ()
-    """Calls of which the row was wrong."""
+    """Calls with a wrong row."""
 
     @property
     def calls(self) -> tuple[str, ...]:
@@ -55,7 +47,7 @@ class Lost(msgspec.Struct, frozen=True):
 
 
 def lost(
-    store: Store, session_id: str, calls: Iterable[Request], imported: Imported
+    store: Store, session_id: str, calls: Iterable[Request], tables: SqlAuditing
 ) -> Lost | None:
     """What of a session's open calls no row has; None where all have one."""
     lacking = list(calls)
@@ -64,7 +56,7 @@ def lost(
         lacking = [call for call in lacking if call.call not in known]
     if not lacking:
         return None
-    elsewhere = imported(session_id)
+    elsewhere = tables.imported(session_id)
     completions = tuple(call.call for call in lacking if isinstance(call, CompletionRequested))
     documents = [call for call in lacking if isinstance(call, ArtifactDue)]
     return Lost(
@@ -85,22 +77,16 @@ def mended(row: ClaimRow, project: str, now: int) -> ClaimRow:
     return replace(row, project=project, until=OVER if ends_too_late(row, now) else row.until)
 
 
-def reopened(
-    runner: Runner, asking: Iterable[str], imported: Imported, claims: Claims, mend: Mend
-) -> Iterator[Lost]:
-    """Sessions of which open calls had no row, or a wrong one; the rows are set right.
-
-    Args:
-        asking: ids of sessions that may have a call open.
-    """
-    for session_id in asking:
+def reopened(runner: Runner, tables: SqlAuditing) -> Iterator[Lost]:
+    """Sessions of which open calls had no row, or a wrong one; the rows are set right."""
+    for session_id in tables.asking():
         try:
             handle = runner.load(session_id)
         except PreflightsError:
             continue  # `audit verify` says what is wrong with it
         calls = handle.session.calls
-        wrong = _mended(runner, handle, claims, mend) if calls else {}
-        found = lost(runner.store, session_id, calls, imported)
+        wrong = _mended(runner, handle, tables) if calls else {}
+        found = lost(runner.store, session_id, calls, tables)
         if found and found.calls:
             runner.store.reopen(head_of(handle), found.calls)
         if found or wrong:
@@ -109,13 +95,13 @@ def reopened(
             yield replace(found, documents=(*found.documents, *due), mended=tuple(wrong))
 
 
-def _mended(runner: Runner, handle: Handle, claims: Claims, mend: Mend) -> dict[str, ClaimRow]:
+def _mended(runner: Runner, handle: Handle, tables: SqlAuditing) -> dict[str, ClaimRow]:
     """Rows of a session's open calls that were wrong, by their calls."""
     calls = {call.call for call in handle.session.calls}
     wrong = {}
-    for row in claims(handle.session_id):
+    for row in tables.claims(handle.session_id):
         right = mended(row, handle.project, runner.now())
         if row.call in calls and right != row:
-            mend(handle.session_id, row, right)
+            tables.mend_claim(handle.session_id, row, right)
             wrong[row.call] = right
     return wrong

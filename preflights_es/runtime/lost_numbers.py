@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 
 import msgspec
 
 from preflights_es.core.errors import PreflightsError
 from preflights_es.runtime.runner import Runner
-
-Give = Callable[[str, int, str], None]
-"""Gives a project's number to a session, unless another one has it."""
+from preflights_es.store.side_tables import SqlAuditing
 
 
 class Borne(msgspec.Struct, frozen=True, order=True):
@@ -21,7 +19,7 @@ class Borne(msgspec.Struct, frozen=True, order=True):
     number: int
 
 
-def given_again(runner: Runner, borne: Iterable[Borne], give: Give) -> Iterator[Borne]:
+def given_again(runner: Runner, borne: Iterable[Borne], tables: SqlAuditing) -> Iterator[Borne]:
     """Numbers that no session had, and that a session's own log says it has; each is given.
 
     Args:
@@ -39,6 +37,6 @@ def given_again(runner: Runner, borne: Iterable[Borne], give: Give) -> Iterator[
             continue  # `audit verify` says what is wrong with it
         own = (handle.project, handle.workflow.number(handle.session.state))
         if own == (one.project, one.number):
-            give(one.project, one.number, one.session_id)
+            tables.give_number(one.project, one.number, one.session_id)
             given[one.project][one.number] = one.session_id
             yield one

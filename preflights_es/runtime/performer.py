@@ -192,7 +192,7 @@ def open_completion(session: Session[Any]) -> CompletionRequested | None:
 
 
 def claim_ms(request: CompletionRequested, provider: Provider) -> int:
-    """How long a call may take before its performer is taken for dead, in milliseconds.
+    """Milliseconds that a call may take before its performer counts as dead.
 
     Source: docs/decisions/0005.
     """

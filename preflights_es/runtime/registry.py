@@ -12,7 +12,6 @@ import sys
 from collections.abc import Iterator, MutableMapping
 from functools import cached_property
 from importlib import import_module
-from pkgutil import iter_modules
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
@@ -43,7 +42,8 @@ class Registry(MutableMapping[str, Workflow[Any]]):
     @cached_property
     def shipped(self) -> tuple[str, ...]:
         """Names of those that come with this program."""
-        return tuple(sorted(one.name for one in iter_modules(folder.__path__) if one.ispkg))
+        within = (one for path in folder.__path__ for one in os.scandir(path))
+        return tuple(sorted(one.name for one in within if _is_package(one.path)))
 
     def __getitem__(self, name: str) -> Workflow[Any]:
         """Raises:
@@ -77,6 +77,10 @@ class Registry(MutableMapping[str, Workflow[Any]]):
 
     def __len__(self) -> int:
         return len({*self.shipped, *self._loaded})
+
+
+def _is_package(path: str) -> bool:
+    return os.path.isfile(os.path.join(path, "__init__.py"))
 
 
 def _of_package(name: str) -> Workflow[Any]:

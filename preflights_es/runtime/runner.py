@@ -13,6 +13,7 @@ from itertools import takewhile
 from typing import Any, Final
 
 import msgspec
+from msgspec.structs import replace
 
 from preflights_es.core import ids
 from preflights_es.core import session as kernel
@@ -21,22 +22,19 @@ from preflights_es.core.errors import (
     Conflict,
     DuplicateInput,
     ErasedSession,
-    LogDamaged,
     Refused,
     SessionFaulted,
     StoreUnavailable,
     UnknownSession,
-    WorkflowMissing,
 )
 from preflights_es.core.events import Decision, Event, Input, InputQuarantined, Outcome, Request
-from preflights_es.core.grammar import misplaced
-from preflights_es.core.opaque import known, opaque_workflow, refuse_missing
-from preflights_es.core.ports import Batch, Head, Provider, Store, Stored
+from preflights_es.core.opaque import refuse_missing
+from preflights_es.core.ports import Batch, Head, Provider, Store
 from preflights_es.core.session import Session, Workflow
 from preflights_es.core.views import View
 from preflights_es.runtime.performer import Performed, Performer, open_completion
-from preflights_es.store.chain import erased_before, verified
-from preflights_es.store.codec import Codec
+from preflights_es.runtime.reader import Reader
+from preflights_es.store.chain import verified
 
 CONFLICTS_MAX: Final = 100  # tries to append before the store is said to be unusable
 
@@ -83,7 +81,7 @@ class Proposed(msgspec.Struct, frozen=True):
     number: int | None = None
 
 
-class Runner:
+class Runner(Reader):
     """Runs any workflow over any store."""
 
     def __init__(
@@ -94,37 +92,14 @@ class Runner:
         new_id: Callable[[], str],
         sleep: Callable[[float], Awaitable[None]] | None = None,
     ) -> None:
-        self.store = store
-        self.workflows = workflows
+        super().__init__(store, workflows)
         self.now = now
         self.new_id = new_id
         self.owner = new_id()
         """Names this process in claims."""
         self._performer = Performer(store, self.owner, now, new_id, sleep)
-        self._codecs: dict[str, Codec] = {}
 
     # 1. Reading ------------------------------------------------------------------------------
-
-    def workflow(self, name: str) -> Workflow[Any]:
-        """The workflow of that name.
-
-        Raises:
-            WorkflowMissing: its code is not here.
-        """
-        return known(self.workflows, name)
-
-    def workflow_or_opaque(self, name: str) -> Workflow[Any]:
-        """The same; where its code is not here, one that shows and decides nothing."""
-        try:
-            return self.workflow(name)
-        except WorkflowMissing as error:
-            return opaque_workflow(name, error.why)
-
-    def codec(self, workflow: Workflow[Any]) -> Codec:
-        """The codec of a workflow, made once."""
-        if workflow.name not in self._codecs:
-            self._codecs[workflow.name] = Codec(workflow)
-        return self._codecs[workflow.name]
 
     def load(self, session_id: str) -> Handle:
         """A session, verified and folded.
@@ -148,36 +123,6 @@ class Runner:
         """The session as it stands now; read again only where it has moved."""
         head = self.store.head(handle.session_id)
         return handle if head and head.hash == handle.hash else self.load(handle.session_id)
-
-    def folded(
-        self,
-        workflow: Workflow[Any],
-        stored: Sequence[Stored],
-        begun: Session[Any] | None = None,
-    ) -> Session[Any]:
-        """What verified events fold to.
-
-        Args:
-            begun: what the first of them fold to, where that is known.
-
-        Raises:
-            SessionFaulted: `evolve` raises on one of them.
-            LogDamaged: they do not follow the grammar of a log.
-        """
-        codec = self.codec(workflow)
-        session = begun or kernel.begin(workflow)
-        if begun is None and (covered := erased_before(stored)):
-            # What an erasure covers is gone, and left no trace in the state before it went.
-            session = Session(session.state, version=covered - 1)
-        for one in stored[session.version :]:
-            event = codec.decode(one)
-            if found := misplaced(session, event, one):
-                raise LogDamaged(f"session {one.session_id}", one.version, found)
-            try:
-                session = kernel.evolve(workflow, session, event)
-            except Exception as error:  # a bug of ours: named with its place, never swallowed
-                raise SessionFaulted(one.session_id, one.version, error) from error
-        return session
 
     # 2. Appending ----------------------------------------------------------------------------
 
@@ -238,7 +183,7 @@ class Runner:
             return (self._found(settled[0]),)
         by_id = {head.session_id: head for head in heads}
         return tuple(
-            Step(_at(step.handle, by_id[step.handle.session_id]), step.decisions)
+            Step(replace(step.handle, hash=by_id[step.handle.session_id].hash), step.decisions)
             for step, _ in decided
         )
 
@@ -247,7 +192,7 @@ class Runner:
         try:
             decisions = kernel.decide(handle.workflow, handle.session, proposed.input)
             session = _folded(handle, (proposed.input, *decisions))
-            step = Step(_with(handle, session), decisions)
+            step = Step(replace(handle, session=session), decisions)
             batch = self._batch(handle, step, (proposed.input, proposed.input_id), proposed.number)
         except Exception as error:  # a bug of ours: its Input is kept, so that it can be replayed
             self._append_undecided(proposed)
@@ -270,7 +215,7 @@ class Runner:
         inputs = (codec.draft(*new),) if new else ()
         was = {call.call for call in before.session.calls}
         now = {call.call for call in step.handle.session.calls}
-        return msgspec.structs.replace(
+        return replace(
             _batch_of(before, (*inputs, *map(codec.draft, step.decisions))),
             opens=tuple(sorted(now - was)),
             closes=tuple(sorted(was - now)),
@@ -294,8 +239,9 @@ class Runner:
     def _found(self, proposed: Proposed) -> Step:
         """What followed from an Input that is recorded already."""
         found = self.recorded(proposed.input_id)
-        is_new = proposed.handle.version == 0  # two processes opened it at once, under one key
-        if found is None or not (is_new or _is_same(found[1].handle, proposed.handle)):
+        wanted = proposed.handle
+        is_new = wanted.version == 0  # two processes opened it at once, under one key
+        if found is None or not (is_new or found[1].handle.session_id == wanted.session_id):
             raise DuplicateInput(proposed.input_id)
         return found[1]
 
@@ -326,15 +272,15 @@ class Runner:
         new = handle.session.undecided
         if new is None:
             return Step(handle, ())
-        before = msgspec.structs.replace(handle.session, undecided=None)
+        before = replace(handle.session, undecided=None)
         try:
             decisions = kernel.decide(handle.workflow, before, new)
-            step = Step(_with(handle, _folded(handle, decisions)), decisions)
+            step = Step(replace(handle, session=_folded(handle, decisions)), decisions)
             batch = self._batch(handle, step, None)
         except Exception as error:  # the same bug as when it was recorded
             raise SessionFaulted(handle.session_id, handle.version, error) from error
         (head,) = self.store.append([batch])
-        return Step(_at(step.handle, head), decisions)
+        return Step(replace(step.handle, hash=head.hash), decisions)
 
     def _resumed(self, handle: Handle, new: Input) -> Handle:
         """A handle without an undecided Input, unless it is about to be quarantined."""
@@ -376,10 +322,6 @@ class Runner:
         return Step(self.resume(found).handle, ())
 
 
-def _is_same(one: Handle, other: Handle) -> bool:
-    return one.session_id == other.session_id
-
-
 def _folded(handle: Handle, events: Sequence[Event]) -> Session[Any]:
     session = handle.session
     for event in events:
@@ -387,18 +329,10 @@ def _folded(handle: Handle, events: Sequence[Event]) -> Session[Any]:
     return session
 
 
-def _with(handle: Handle, session: Session[Any]) -> Handle:
-    return Handle(handle.session_id, handle.project, handle.workflow, session, handle.hash)
-
-
 def head_of(handle: Handle) -> Head:
-    """Where its session stood when it was read."""
+    """The head of its session when it was read."""
     workflow = handle.workflow.name
     return Head(handle.session_id, handle.project, workflow, handle.version, handle.hash)
-
-
-def _at(handle: Handle, head: Head) -> Handle:
-    return Handle(handle.session_id, handle.project, handle.workflow, handle.session, head.hash)
 
 
 def _batch_of(handle: Handle, drafts: tuple[Any, ...]) -> Batch:

@@ -2,15 +2,46 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Final
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
 
 from preflights_es.core.errors import Refused
+from preflights_es.core.events import Input, Typed
 from preflights_es.core.questions import Given
-from preflights_es.core.text import ANSWER_MAX, KEY_MAX, NAME_MAX, problem
+from preflights_es.core.text import ANSWER_MAX, KEY_MAX, NAME_MAX, problem, visible
 from preflights_es.redaction import redact_hidden
 
 ANSWERS_MAX: Final = 50  # answers in one Input
+
+
+def cleaned_fields(new: type[Input], said: Mapping[str, Any]) -> dict[str, Any]:
+    """Fields of an Input as they are recorded, with the kinds of secrets that were taken out.
+
+    Raises:
+        Refused: a text is empty or too long, or holds what no text holds.
+    """
+    fields, kinds = dict(said), list[str]()
+    for name, typed in new.typed.items():
+        if name in said:
+            fields[name], found = _cleaned(name, typed, said[name])
+            kinds += found
+    return fields | ({"redacted": tuple(kinds)} if "redacted" in new.__struct_fields__ else {})
+
+
+def _cleaned(name: str, typed: Typed, value: Any) -> tuple[Any, tuple[str, ...]]:
+    match value:
+        case str():
+            bare = value.strip() if typed.needed else value
+            text, kinds = cleaned(f"the {name}", bare, typed.limit)
+            if typed.needed and not visible(text):
+                raise Refused(f"the {name} is empty: {typed.needed}", code="empty_text")
+            return text, kinds
+        case (Given(), *_):
+            return cleaned_answers((given.key, given.values) for given in value)
+        case _:
+            found = [(key, *cleaned(f"the {key}", text, typed.limit)) for key, text in value]
+            pairs = tuple((key, text) for key, text, _ in found)
+            return pairs, tuple(kind for *_, kinds in found for kind in kinds)
 
 
 def cleaned(what: str, text: str, limit: int) -> tuple[str, tuple[str, ...]]:
@@ -20,7 +51,7 @@ def cleaned(what: str, text: str, limit: int) -> tuple[str, tuple[str, ...]]:
         Refused: it is too long, or holds what no text holds.
     """
     if found := problem(text, limit):
-        raise Refused(f"{what} {found}")
+        raise Refused(f"{what} {found}", code="unfit_text")
     redacted = redact_hidden(text.replace("\r\n", "\n").replace("\r", "\n"))
     return redacted.text, redacted.kinds
 
@@ -41,7 +72,8 @@ def cleaned_answers(
         given.append(Given(name, tuple(text for text, _ in texts)))
         kinds += [*in_key, *(kind for _, found in texts for kind in found)]
     if len(given) > ANSWERS_MAX or any(len(g.values) > ANSWERS_MAX for g in given):
-        raise Refused(f"too many answers at once: at most {ANSWERS_MAX} are taken")
+        message = f"too many answers at once: at most {ANSWERS_MAX} are taken"
+        raise Refused(message, code="too_many_answers", most=ANSWERS_MAX)
     return tuple(given), tuple(kinds)
 
 

@@ -6,9 +6,8 @@ here; everything about meaning is left to `decide`.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, Final
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
 
 import msgspec
 from msgspec.structs import replace
@@ -17,32 +16,21 @@ from preflights_es.core import ids
 from preflights_es.core import session as kernel
 from preflights_es.core.completions import CompletionRequested
 from preflights_es.core.errors import (
-    AmbiguousSession,
     CallHeld,
     ErasedSession,
-    PreflightsError,
     Refused,
     SessionFaulted,
-    UnknownSession,
 )
 from preflights_es.core.events import Actor, Input, InputQuarantined, SessionAbandoned
-from preflights_es.core.late_pattern import late_pattern
 from preflights_es.core.lead import Lead, LeadChanged, Setup, StepRetried, setup_of
 from preflights_es.core.opaque import refuse_missing
-from preflights_es.core.opening import Opening
-from preflights_es.core.ports import Head
-from preflights_es.core.questions import Answers
+from preflights_es.core.questions import Answers, Given
 from preflights_es.core.session import Workflow
-from preflights_es.core.text import ANSWER_MAX, visible
 from preflights_es.redaction import redact
-from preflights_es.runtime.idempotency import Once, Recalled, Wanted, answering
+from preflights_es.runtime.finder import Finder
+from preflights_es.runtime.idempotency import Once, Recalled, WantedInput, answering
 from preflights_es.runtime.runner import Handle, Runner, Step
-from preflights_es.runtime.sanitizing import cleaned, cleaned_answers, name_cleaned
-
-RECORD: Final = late_pattern(r"adr-?0*([1-9][0-9]{0,8})", re.IGNORECASE)
-RECENT: Final = 50  # sessions looked at before all of a project are
-TEXT_MAX: Final = 20_000  # characters of a text that begins a session; longer is a document
-LAST = "last"
+from preflights_es.runtime.sanitizing import cleaned_answers, cleaned_fields, name_cleaned
 
 
 class Desk(msgspec.Struct, frozen=True):
@@ -60,98 +48,26 @@ class Desk(msgspec.Struct, frozen=True):
     numbered: Callable[[int], Sequence[str]] = lambda _: ()
     """Sessions of the project whose record may bear a number: branches that were merged may have
     given it twice, and the log knows one holder."""
+    records: Callable[[int], Sequence[str]] = lambda _: ()
+    """Paths of the project's records without a session that bear a number."""
 
 
 class AskedElsewhere(Step, frozen=True):
     """A step that is recorded while another process asks the provider; that process goes on."""
 
     asking: str
-    """Who asks whom, in words."""
+    """The process and the provider that it asks, in words."""
 
 
-class Sessions:
+class Sessions(Finder):
     """The sessions of one project, as one actor meets them."""
 
     def __init__(self, desk: Desk) -> None:
-        self._runner = desk.runner
-        self._project = desk.project
-        self._actor = replace(desk.actor, name=name_cleaned(desk.actor.name))
+        actor = replace(desk.actor, name=name_cleaned(desk.actor.name))
+        super().__init__(desk.runner, desk.project, actor, desk.numbered, desk.records)
         self._settle = desk.settle
         self._check = desk.check
-        self._numbered = desk.numbered
         self._once = desk.once or Once(desk.runner, desk.project)
-
-    # 1. Finding ------------------------------------------------------------------------------
-
-    def resolved(self, typed: str) -> str:
-        """The id that a person meant: whole, its beginning, its end, `ADR-0007`, or `last`.
-
-        Raises:
-            UnknownSession, AmbiguousSession: none or several match.
-        """
-        if typed == LAST:
-            return self._last()
-        if record := RECORD.fullmatch(typed.strip()):
-            return self._bearing(typed, int(record[1]))
-        wanted = typed.strip().lower()
-        if not set(wanted) <= ids.DIGITS:
-            raise UnknownSession(typed)
-        if self._runner.store.head(wanted):
-            return wanted
-        found = self._runner.store.matching(wanted)
-        if not found:
-            raise UnknownSession(typed)
-        if len(found) > 1:
-            raise AmbiguousSession(typed, found)
-        return found[0]
-
-    def _bearing(self, typed: str, number: int) -> str:
-        """The session whose record bears a number in this project."""
-        holder = self._runner.store.numbers(self._project).get(number, "")
-        ids_ = dict.fromkeys(one for one in (holder, *self._numbered(number)) if one)
-        found = tuple(one for one in ids_ if self._bears(one, number, holder))
-        if not found:
-            raise UnknownSession(typed)
-        if len(found) > 1:
-            advice = "name one by its id, and give each its own by `preflights admin renumber`"
-            raise AmbiguousSession(typed, found, advice)
-        return found[0]
-
-    def _bears(self, session_id: str, number: int, holder: str) -> bool:
-        """Whether its own log says so; of one that cannot be read, the log's list of numbers."""
-        try:
-            handle = self._runner.load(session_id)
-        except PreflightsError:
-            return session_id == holder
-        if handle.session.closed == "erased":
-            return session_id == holder
-        return handle.workflow.number(handle.session.state) == number
-
-    def _last(self) -> str:
-        """The newest session of this project that this actor began."""
-        runner = self._runner
-        for head in self._newest_first():
-            first = runner.store.read(head.session_id)[0]
-            if first.data is None:
-                continue
-            event = runner.codec(runner.workflow_or_opaque(head.workflow)).decode(first)
-            actor = getattr(event, "actor", None)
-            if isinstance(actor, Actor) and actor.name == self._actor.name:
-                return head.session_id
-        raise UnknownSession(LAST)
-
-    def _newest_first(self) -> Iterator[Head]:
-        """The project's sessions; a second query only when the first page did not do."""
-        page = self._runner.store.heads(self._project, RECENT)
-        yield from page
-        if len(page) == RECENT:
-            yield from self._runner.store.heads(self._project)[RECENT:]
-
-    def load(self, typed: str) -> Handle:
-        """A session by what was typed."""
-        return self._runner.load(self.resolved(typed))
-
-    # 2. Beginning, and going on ------------------------------------------------------------------
 
     def begin(self, workflow: Workflow[Any], text: str, setup: Setup) -> Step:
         """Begin a session of any workflow to which a text is enough.
@@ -159,35 +75,76 @@ class Sessions:
         Raises:
             Refused: it takes more, or the text cannot be recorded.
         """
-        opens = workflow.opens
-        if opens is None:
-            raise Refused(
-                f"a session of the workflow {workflow.name} takes more than a text to begin: "
-                "`preflights --help` lists its commands"
-            )
-        said, redacted = cleaned("the text", text.strip(), TEXT_MAX)
-        if not visible(said):
-            raise Refused("the text is empty: say what the session is about")
-        opening = Opening(
-            at=self._runner.now(),
-            actor=self._actor,
-            text=said,
-            redacted=redacted,
-            project=self._project,
-            setup=setup,
-        )
-        first = opens(opening)
-        session_id = self._runner.new_session_id(self._project)
+        if (first := workflow.opens) is None or not first.typed:
+            message = f"a session of the workflow {workflow.name} takes more than a text to begin"
+            raise Refused(message, code="text_not_enough", workflow=workflow.name)
+        return self.opened(workflow, first, {next(iter(first.typed)): text}, setup)
 
-        def is_said(before: Input) -> bool:
-            was = setup_of(before) or setup
-            same = opens(replace(opening, at=before.at, setup=was)) == before
-            return same and answering(was.lead) == answering(setup.lead)
+    def opened(
+        self,
+        workflow: Workflow[Any],
+        first: type[Input],
+        said: Mapping[str, Any],
+        setup: Setup | None = None,
+        *,
+        beside: Callable[[], Mapping[str, Any]] = dict,
+        is_same: Callable[[Any], bool] = lambda _: True,
+    ) -> Step:
+        """Begin a session with an Input of a class.
+
+        Args:
+            said: what the caller says; under one key it must be the same again.
+            beside: other fields, asked for when it is recorded.
+            is_same: what else must be the same.
+
+        Raises:
+            Refused: a text cannot be recorded.
+        """
+        fields = cleaned_fields(first, said)
+        session_id = self._runner.new_session_id(self._project)
+        uid, project = ids.decision_uid(session_id), self._project
 
         def record(input_id: str) -> Step:
-            return self._runner.open(workflow, self._project, first, session_id, input_id)
+            said_or_known = {**fields, **beside()}
+            new = self._input(first, said_or_known, project=project, uid=uid, setup=setup)
+            return self._runner.open(workflow, project, new, session_id, input_id)
 
-        return self._recorded(Wanted((type(first),), self._actor, "", is_said), record)
+        def is_said(before: Any) -> bool:
+            return is_same(before) and says(before, fields, setup)
+
+        wanted = WantedInput((first,), self._actor, "", is_said)
+        return self._settled(self._once.recorded(wanted, record))
+
+    def submitted(
+        self, handle: Handle, cls: type[Input], said: Mapping[str, Any], *, asks: bool = False
+    ) -> Step:
+        """Record an Input of a class in a session that goes on.
+
+        Args:
+            said: what the caller says; under one key it must be the same again.
+            asks: whether a provider is asked for what follows.
+
+        Raises:
+            Refused: the session takes nothing any more, or a text cannot be recorded.
+        """
+        fields = cleaned_fields(cls, said)
+
+        def record(input_id: str) -> Step:
+            current = self._runner.refreshed(handle)
+            self._refuse_ended(current)
+            if asks:
+                self._check(current)
+            return self._runner.submit(current, self._input(cls, fields), input_id)
+
+        wanted = WantedInput((cls,), self._actor, handle.session_id, lambda new: says(new, fields))
+        step = self._once.recorded(wanted, record)
+        return self._settled(step) if asks else step
+
+    def _input(self, cls: type[Input], fields: Mapping[str, Any], **known: Any) -> Input:
+        """An Input of now, with what is known beside its fields where it has a place for that."""
+        known = {"actor": self._actor, **known}
+        more = {name: known[name] for name in known if name in cls.__struct_fields__}
+        return cls(at=self._runner.now(), **fields, **more)
 
     def check(self, answers: Iterable[tuple[str, Sequence[str]]]) -> None:
         """Refuse answers that cannot be recorded, before a session is opened for them.
@@ -209,19 +166,8 @@ class Sessions:
             Refused: the session takes no answers any more, or a text cannot be recorded.
         """
         cls = _answers_of(handle, revise=revise)
-        given, redacted = cleaned_answers(answers)
-
-        def record(input_id: str) -> Step:
-            current = self._runner.refreshed(handle)
-            self._refuse_ended(current)
-            self._check(current)
-            new = cls(at=self._runner.now(), actor=self._actor, answers=given, redacted=redacted)
-            return self._runner.submit(current, new, input_id)
-
-        wanted = Wanted(
-            (cls,), self._actor, handle.session_id, lambda before: before.answers == given
-        )
-        return self._recorded(wanted, record)
+        given = tuple(Given(key, tuple(values)) for key, values in answers)
+        return self.submitted(handle, cls, {"answers": given}, asks=True)
 
     def answered(self, handle: Handle, *, revise: bool = False) -> Handle | None:
         """The session as the answers met it that this command has given before, under its key.
@@ -231,18 +177,16 @@ class Sessions:
             ErasedSession: nothing is asked there, and nothing is left of what was.
         """
         cls = _answers_of(handle, revise=revise)
-        before = self._once.before(Wanted((cls,), self._actor, handle.session_id))
+        before = self._once.before(WantedInput((cls,), self._actor, handle.session_id))
         if before is None:
             _refuse_erased(handle)
         return before
 
-    def converse(self, step: Step) -> Step:
-        """The session as it stands now, for a conversation: what is said there has no key."""
+    def end_key(self) -> None:
+        """What is recorded from here on has no key: a person says it, and sees what came of it."""
         self._once.end()
-        return Step(self._runner.load(step.handle.session_id), ()) if recalled(step) else step
 
-    def _recorded(self, wanted: Wanted, record: Callable[[str], Step]) -> Step:
-        step = self._once.recorded(wanted, record)
+    def _settled(self, step: Step) -> Step:
         if recalled(step):
             return step
         try:
@@ -277,10 +221,9 @@ class Sessions:
         self._refuse_ended(handle)
         handle = self._runner.resume(handle).handle
         if _is_asking(handle):
-            raise Refused(
-                f"session {ids.short(handle.session_id)} has asked its model already: "
-                "`preflights resume` first, then change it"
-            )
+            id_ = ids.short(handle.session_id)
+            message = f"session {id_} has asked its model already"
+            raise Refused(message, code="model_asked", session=id_)
         new = LeadChanged(
             at=self._runner.now(), actor=self._actor, lead=lead, prompts=tuple(prompts)
         )
@@ -289,10 +232,22 @@ class Sessions:
     def _refuse_ended(self, handle: Handle) -> None:
         _refuse_erased(handle)
         short = ids.short(handle.session_id)
+        # What replaces it is said of what can be replaced.
+        code = f"session_{handle.status}" if handle.workflow.related else "session_ended"
         if handle.session.closed:
-            raise Refused(f"session {short} was {handle.session.closed}: start a new one")
+            message = f"session {short} was {handle.session.closed}: start a new one"
+            raise Refused(message, code=code, session=short)
         if why := handle.view.ended:
-            raise Refused(f"session {short} {why}")
+            raise Refused(f"session {short} {why}", code=code, session=short)
+
+    def refuse_other(self, handle: Handle, workflow: Workflow[Any], why: str) -> None:
+        """Raises:
+        Refused: the session is of another workflow.
+        """
+        if handle.workflow.name != workflow.name:
+            found = handle.workflow.name
+            message = f"session {ids.short(handle.session_id)} is of the workflow {found}; {why}"
+            raise Refused(message, code="other_workflow", workflow=found)
 
     def refuse_elsewhere(self, handle: Handle) -> None:
         """What a session left in its project (documents, numbers, items) is that project's.
@@ -303,7 +258,9 @@ class Sessions:
         if handle.project != self._project:
             raise Refused(
                 f"session {ids.short(handle.session_id)} belongs to the project "
-                f"{handle.project!r}: go there, or set PREFLIGHTS_PROJECT"
+                f"{handle.project!r}: go there, or set PREFLIGHTS_PROJECT",
+                code="other_project",
+                project=handle.project,
             )
 
     def abandon(self, handle: Handle, reason: str = "", *, force: bool = False) -> Step:
@@ -315,12 +272,12 @@ class Sessions:
         Raises:
             Refused: it is closed, accepted, or faulted without `force`.
         """
-        text, _ = cleaned("the reason", reason, ANSWER_MAX)
-        wanted = Wanted(
+        text = cleaned_fields(SessionAbandoned, {"reason": reason})["reason"]
+        wanted = WantedInput(
             (SessionAbandoned, InputQuarantined),
             self._actor,
             handle.session_id,
-            lambda before: getattr(before, "reason", text) == text,
+            lambda before: isinstance(before, InputQuarantined) or before.reason == text,
         )
         return self._once.recorded(
             wanted, lambda input_id: self._abandoned(handle, text, input_id, force=force)
@@ -336,8 +293,9 @@ class Sessions:
                 id_ = ids.short(handle.session_id)
                 raise Refused(
                     f"session {id_} is faulted at event {fault.version} "
-                    f"({type(fault.error).__name__}): "
-                    f"`preflights abandon {id_} --force` sets that Input aside"
+                    f"({type(fault.error).__name__})",
+                    code="faulted_input",
+                    session=id_,
                 ) from fault
             error = f"{type(fault.error).__name__}: {fault.error}"[:500]
             quarantined = InputQuarantined(
@@ -348,6 +306,14 @@ class Sessions:
         return self._runner.submit(
             handle, SessionAbandoned(at=now, actor=actor, reason=text), input_id
         )
+
+
+def says(before: Input, fields: Mapping[str, Any], setup: Setup | None = None) -> bool:
+    """Whether an Input says the same, to the same model, be it at another time."""
+    was = setup_of(before)
+    if setup and was and answering(was.lead) != answering(setup.lead):
+        return False
+    return all(getattr(before, name) == fields[name] for name in fields if name != "redacted")
 
 
 def recalled(step: Step) -> bool:
@@ -373,7 +339,8 @@ def _answers_of(handle: Handle, *, revise: bool) -> type[Answers]:
     cls = workflow.revisions if revise else workflow.answers
     if cls is None:
         what = "no answer can be changed" if revise else "nothing is asked"
-        raise Refused(f"in a session of the workflow {workflow.name} {what}")
+        message = f"in a session of the workflow {workflow.name} {what}"
+        raise Refused(message, code="no_answers", workflow=workflow.name)
     return cls
 
 

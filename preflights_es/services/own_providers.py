@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from importlib import import_module
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from preflights_es.core.errors import SettingsError
@@ -90,5 +89,7 @@ def _simulation(workflow: Workflow[Any]) -> Any:
     """Its module of that name; None where it has none."""
     if not workflow.package:
         return None
+    from importlib.util import find_spec
+
     name = f"{workflow.package}.simulation"
     return import_module(name) if find_spec(name) is not None else None

@@ -8,6 +8,7 @@ from threading import RLock
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, overload
 
 from preflights_es.core.errors import LogFromFuture, NoLog
+from preflights_es.core.notices import Notice
 from preflights_es.core.ports import Head
 from preflights_es.core.projection_ports import Stream
 from preflights_es.runtime.registry import WORKFLOWS
@@ -63,12 +64,12 @@ class Process:
         *,
         creates: bool = True,
         reads: bool = False,
-        tell: Callable[[str], None] = lambda _: None,
+        tell: Callable[[Notice], None] = lambda _: None,
     ) -> None:
         """Args:
         creates: whether the log may be made, where there is none.
         reads: whether the log is only read, and nothing waits for those who write.
-        tell: takes what a person should know of the project's name, line by line.
+        tell: takes what a person should know of the project's name.
         """
         self.settings = settings
         self.tell = tell
@@ -171,6 +172,12 @@ class Process:
         except LogFromFuture:
             return []  # the log's list of numbers has one of them all the same
 
+    def records(self, number: int) -> list[str]:
+        """Paths of the project's records without a session that bear a number."""
+        from preflights_es.services.records import foreign
+
+        return [row.path for row in foreign(self).rows if row.number == number]
+
     def follow(self, follower: Follower) -> None:
         """Keep the projections up to date until the follower is stopped.
 
@@ -185,25 +192,21 @@ class Process:
     def holding(self) -> Holding:
         """Compares sessions with the rows of projections."""
         from preflights_es.projections.verification import Holding
-        from preflights_es.store.projection_rows import SqlKeeping
 
         def again(session_id: str) -> Stream | None:
             head = self.store.head(session_id)
             stream = self.following.stream(head) if head is not None else None
             return None if stream is None or stream.damage else stream
 
-        keeping, unfit = SqlKeeping(self.store), self.following.unfit
-        return Holding(keeping, projections(), reader(), unfit, again)
+        return Holding(self.following, projections(), reader(), again)
 
     def beside(self) -> Beside:
         """Compares sessions with the tables beside their chains."""
         from preflights_es.archive.side_tables import Beside
-        from preflights_es.store.record_numbers import SqlNumbering
         from preflights_es.store.side_tables import SqlAuditing
 
         versions = {one.name: one.version for one in projections()}
-        tables = SqlAuditing(self.store), SqlNumbering(self.store)
-        return Beside(self.runner, *tables, self._read, versions)
+        return Beside(self.runner, SqlAuditing(self.store), self._read, versions)
 
     def history(self, session_id: str) -> Read:
         """A session with all of its events, and how it stood after each.

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
+from preflights_es.core.notices import Notice
 from preflights_es.settings.load import Settings
 from preflights_es.store.projects import Named, Projects
 from preflights_es.store.sql import SqlStore
 from preflights_es.store.urls import file_of
 
 
-def named(settings: Settings, log: SqlStore, tell: Callable[[str], None], *, claims: bool) -> Named:
+def named(
+    settings: Settings, log: SqlStore, tell: Callable[[Notice], None], *, claims: bool
+) -> Named:
     """The project's name in a log: in the repository's own, and where a person said it, as it is.
 
     Args:
@@ -24,29 +27,30 @@ def named(settings: Settings, log: SqlStore, tell: Callable[[str], None], *, cla
     if repository is None or (file is not None and repository.owns(file)):
         return Named(settings.project)
     found = Projects(log).named(settings.project, repository.identity(), claims=claims)
-    for line in _notices(settings.project, found):
-        tell(line)
+    for one in _notices(settings.project, found):
+        tell(one)
     return found
 
 
-def _notices(plain: str, found: Named) -> list[str]:
-    name, lines = found.name, []
+def _notices(plain: str, found: Named) -> Iterator[Notice]:
+    name = found.name
     if found.is_new and name != plain:
-        lines.append(
+        text = (
             f"another repository has the project name {plain!r} in this log: this one is {name!r} "
             "from now on. For another name, set PREFLIGHTS_PROJECT"
         )
+        yield Notice("project_renamed", text, {"name": name})
     if found.sessions:
         count = f"{found.sessions:,} session{'s' if found.sessions > 1 else ''}"
-        lines.append(
+        text = (
             f"this repository has the project name {name!r} in this log from now on, with {count} "
             "recorded before. If another repository recorded them, set PREFLIGHTS_PROJECT here "
             "to another name, and there to this one"
         )
+        yield Notice("sessions_claimed", text, {"name": name, "sessions": found.sessions})
     if found.is_unclaimed:
-        lines.append(
+        text = (
             f"the log does not say which repository recorded the sessions of {plain!r}: they are "
-            "shown, and no document of theirs is written. If they are of this repository, run "
-            "`preflights admin db upgrade` here; else set PREFLIGHTS_PROJECT to another name"
+            "shown, and no document of theirs is written"
         )
-    return lines
+        yield Notice("sessions_unclaimed", text, {"name": plain})

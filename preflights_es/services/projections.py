@@ -39,11 +39,10 @@ def projected() -> list[str]:
 
 def projections() -> tuple[Projection, ...]:
     """All that are kept."""
-    from preflights_es.projections.decisions import DECISIONS
-    from preflights_es.projections.sessions import SESSIONS
-    from preflights_es.projections.usage import USAGE
+    from preflights_es.projections.registry import named
+    from preflights_es.store.projected import PROJECTED
 
-    return (SESSIONS, DECISIONS, USAGE)
+    return named(PROJECTED)
 
 
 def reader() -> Reader:

@@ -8,7 +8,7 @@ from typing import Any
 from preflights_es.artifacts import files
 from preflights_es.artifacts.record_header import RECORD_MAX, ForeignRecord, RecordHeader
 from preflights_es.artifacts.record_list import Unread, records_in
-from preflights_es.core.errors import Refused
+from preflights_es.core.errors import RecordWithoutSession, Refused
 from preflights_es.services.process import Process
 from preflights_es.services.results import Result
 from preflights_es.system.bounded_read import Unreadable, regular
@@ -65,19 +65,17 @@ def foreign(process: Process, *, everything: bool = True) -> Foreign:
     return Foreign(rows=tuple(rows), unread=found.unread)
 
 
-def foreign_record_of(process: Process, number: int) -> ForeignShown | None:
-    """The record without a session that bears a number; None where there is none.
+def record(process: Process, named: RecordWithoutSession) -> ForeignShown:
+    """The record that a person named by its number.
 
     Raises:
-        Refused: several bear it, or it cannot be read.
+        Refused: several bear the number, or it cannot be read.
     """
-    found = [row for row in foreign(process).rows if row.number == number]
-    if not found:
-        return None
-    if len(found) > 1:
-        paths = ", ".join(repr(row.path) for row in found)
-        raise Refused(f"several records bear the number {number}: {paths}")
-    return _shown(process, found[0].path)
+    if len(named.paths) > 1:
+        paths = ", ".join(map(repr, named.paths))
+        message = f"several records bear the number {named.number}: {paths}"
+        raise Refused(message, code="ambiguous_record")
+    return _shown(process, named.paths[0])
 
 
 def _cache(process: Process) -> Path | None:
@@ -99,7 +97,9 @@ def _read(process: Process, name: str) -> ForeignRecord:
     try:
         return foreign_record(name, regular(folder / name, RECORD_MAX, follows=False))
     except (OSError, Unreadable) as error:
-        raise Refused(f"the record {name!r} cannot be read: {error}") from error
+        raise Refused(
+            f"the record {name!r} cannot be read: {error}", code="unreadable_record"
+        ) from error
 
 
 def _shown(process: Process, path: str) -> ForeignShown:

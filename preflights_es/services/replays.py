@@ -1,30 +1,109 @@
-"""Replays put together: who answers in a child, and what changes."""
+"""Strict replays of sessions that are recorded here, or in files."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from msgspec.structs import asdict, replace
 
 from preflights_es.core.completions import CompletionRequested
-from preflights_es.core.errors import LogDamaged, SettingsError
+from preflights_es.core.errors import LogDamaged, WorkflowMissing
 from preflights_es.core.lead import Lead
+from preflights_es.core.ports import Stored
 from preflights_es.core.session import Workflow
-from preflights_es.services.leads import Leads
+from preflights_es.replay.recompute import Code
+from preflights_es.replay.replayer import Replay, Replayer
+from preflights_es.runtime.registry import WORKFLOWS
+from preflights_es.services.archives import SessionFile, sessions_of
 from preflights_es.services.own_providers import GENERATION, simulated
+from preflights_es.services.progress import Drawn, undrawn
+from preflights_es.services.request import Request
+from preflights_es.services.results import Result
 
 if TYPE_CHECKING:
     from preflights_es.providers.base import LLMProvider
-    from preflights_es.replay.child import Child
-    from preflights_es.replay.recompute import Code
-    from preflights_es.replay.recording import Recording
-    from preflights_es.replay.report import Rerun
-    from preflights_es.replay.whatif_plan import Otherwise
+
+Stream = tuple[Sequence[Stored], bytes | None]
+"""A session's events, and the hash of its head where there is one to compare with."""
+
+
+class Replayed(Replay, frozen=True, kw_only=True):
+    """What came of a session, and how many differences there are, shown or not."""
+
+    differences: int
+
+
+class Replays(Result, frozen=True, tag_field="format", tag="replay/1"):
+    """What came of several, in the order in which they were named."""
+
+    sessions: tuple[Replayed, ...]
+
+
+class Unknown(NamedTuple):
+    """A session whose workflow is not here."""
+
+    session_id: str
+    why: WorkflowMissing
+
+
+def replay(request: Request, session: str) -> Replay:
+    """Decide a recorded session again and compare every decision; no provider is asked."""
+    stored, head = next(streams(request, [session]))
+    return Replayer(WORKFLOWS, own_code()).replay(stored, head)
+
+
+def replays(
+    request: Request,
+    named: Sequence[str | SessionFile],
+    *,
+    everything: bool = False,
+    drawn: Drawn = undrawn,
+) -> tuple[Replays, tuple[Unknown, ...]]:
+    """The same of several sessions, and of those in files; and which could not be replayed.
+
+    Args:
+        everything: whether all differences are kept, and not only the first of each session.
+
+    Raises:
+        WorkflowMissing: no session could be replayed.
+        LogDamaged, LogFromFuture: as `Replayer.replay` says.
+    """
+    replayer = Replayer(WORKFLOWS, own_code())
+    # What is not shown is not held: a file may have many sessions that differ in every event.
+    found: list[Replayed] = []
+    unknown: list[Unknown] = []
+    for stored, head in streams(request, named, drawn):
+        try:
+            found.append(_kept(replayer.replay(stored, head), everything))
+        except WorkflowMissing as missing:
+            unknown.append(Unknown(stored[0].session_id, missing))
+    if unknown and not found:
+        raise unknown[0].why
+    return Replays(sessions=tuple(found)), tuple(unknown)
+
+
+def _kept(result: Replay, everything: bool) -> Replayed:
+    shown = result if everything else replace(result, divergences=result.divergences[:1])
+    return Replayed(**asdict(shown), differences=len(result.divergences))
+
+
+def streams(
+    request: Request, named: Sequence[str | SessionFile], drawn: Drawn = undrawn
+) -> Iterator[Stream]:
+    """The sessions of the log that are named, and those of files."""
+    for one in named:
+        if isinstance(one, SessionFile):
+            yield from ((events, None) for events in sessions_of(one, drawn))
+            continue
+        store = request.process.store  # opened for them alone: a file needs no log
+        session_id = request.sessions.resolved(one)
+        head = store.head(session_id)
+        yield store.read(session_id), head.hash if head else None
 
 
 def own_code() -> Code:
     """The providers that are code of ours, for a replay to ask again."""
-    from preflights_es.replay.recompute import Code
-
     return Code(_generation, _made_again)
 
 
@@ -43,111 +122,3 @@ def _generation(request: CompletionRequested, workflow: Workflow[Any]) -> str | 
     is_former = request.model in workflow.former_deciders
     reference = request.model if is_former else workflow.decider
     return {"sim": GENERATION, "mock": reference}.get(request.provider)
-
-
-def simulating(
-    seed: int | None = None, faults: str | None = None
-) -> Callable[[Lead | None], Lead | None]:
-    """Who leads a session that is run again against the simulator, given who led.
-
-    A lead that is code of ours, or the rules, leads again, unless a seed or faults are given.
-
-    Raises:
-        SettingsError: the simulator does not know these faults.
-    """
-    from preflights_es.providers.faults import FaultConfig
-
-    try:
-        wanted = None if faults is None else FaultConfig.parsed(faults)
-    except ValueError as error:
-        raise SettingsError(f"--faults: {error}") from None
-
-    def is_ours(lead: Lead) -> bool:
-        return lead.provider == "mock" or (lead.provider, lead.model) == ("sim", GENERATION)
-
-    def lead(before: Lead | None) -> Lead | None:
-        if seed is None and wanted is None and (before is None or is_ours(before)):
-            return before
-        said = dict(before.parameters) if before and before.provider == "sim" else {}
-        failing = said.get("faults", "none")
-        if wanted is not None and FaultConfig.parsed(failing) != wanted:
-            failing = wanted.text()
-        numbered = said.get("seed", "0") if seed is None else str(seed)
-        strict = before is not None and before.strict
-        return Lead("sim", GENERATION, (("seed", numbered), ("faults", failing)), strict)
-
-    return lead
-
-
-def led_otherwise(leads: Leads, workflow: Workflow[Any]) -> Callable[[Lead | None], Lead | None]:
-    """Who leads in place of the recorded lead, as the command line says; the rest stays."""
-
-    def lead(before: Lead | None) -> Lead | None:
-        if before is None and not leads.names_provider:
-            raise SettingsError("the rules lead: name a --provider")
-        strict = before is not None and before.strict
-        return leads.over(before).configured(workflow, strict=strict)
-
-    return lead
-
-
-def prompts_named(
-    workflow: Workflow[Any], pairs: Iterable[tuple[str, str]]
-) -> tuple[tuple[str, str], ...]:
-    """Prompts of a workflow by name and version, which may be written `v2` or whole.
-
-    Raises:
-        SettingsError: there is no such prompt, or no such version; names those that exist.
-    """
-    from preflights_es.core.prompts import versions
-
-    known = dict(workflow.prompts)
-    found: dict[str, str] = {}
-    for name, version in pairs:
-        if name not in known:
-            expected = f"expected one of {', '.join(known)}" if known else "it has none"
-            raise SettingsError(f"no prompt {name!r} in the workflow {workflow.name}: {expected}")
-        if name in found:
-            raise SettingsError(f"the prompt {name} is named twice")
-        exist = versions(workflow.package, name)
-        whole = version if version in exist else f"{name}.{version}"
-        if whole not in exist:
-            raise SettingsError(
-                f"no version {version!r} of the prompt {name}: expected one of {', '.join(exist)}"
-            )
-        found[name] = whole
-    return tuple(found.items())
-
-
-def what_if(
-    leads: Leads, recording: Recording, otherwise: Otherwise, *, live: bool
-) -> tuple[Rerun, Child]:
-    """A child of a session that goes on otherwise.
-
-    Args:
-        live: whether a model may be asked, which costs money.
-
-    Raises:
-        SettingsError: the change does not fit the session, or a model may not be asked.
-    """
-    import asyncio
-    from contextlib import AsyncExitStack
-
-    from preflights_es.replay.whatif import what_if as run
-
-    async def played() -> tuple[Rerun, Child]:
-        made: dict[tuple[str, str], LLMProvider] = {}
-        async with AsyncExitStack() as stack:
-
-            def asked(request: CompletionRequested) -> LLMProvider:
-                key = (request.provider, request.model)
-                if key not in made:
-                    address = leads.address_for(recording.lead, request.provider)
-                    lead = Lead(*key, request.parameters, address=address)
-                    made[key] = leads.provider_for(lead)
-                    stack.push_async_callback(made[key].aclose)
-                return made[key]
-
-            return await run(recording, otherwise, own_code(), asked if live else None)
-
-    return asyncio.run(played())

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from preflights_es.core.completions import CompletionRequested
+from preflights_es.core.errors import LogBusy, PreflightsError
 from preflights_es.core.events import Actor
 from preflights_es.core.lead import Lead, Setup, setup_of
+from preflights_es.core.notices import Notice
 from preflights_es.core.session import Workflow
 from preflights_es.core.version import __version__
 from preflights_es.runtime.idempotency import Once
@@ -37,6 +40,47 @@ class Request:
         self.actor = actor
         self.leads = leads or Leads(process.settings)
         self._key = key
+        self.notices: list[Notice] = []
+        """What a person has to know of the call, in order."""
+        self.tell: Callable[[Notice], None] = lambda _: None
+        """Takes each notice at once."""
+
+    def notice(self, code: str, text: str, **fields: Any) -> None:
+        """Say something that a person has to know, once."""
+        if (found := Notice(code, text, fields)) not in self.notices:
+            self.notices.append(found)
+            self.tell(found)
+
+    def notice_redacted(self, what: str, text: str) -> None:
+        """Say that a text which no session shows is recorded without its secrets."""
+        from preflights_es.redaction import redact
+
+        if kinds := redact(text).kinds:
+            found = f"what looks like a secret ({', '.join(kinds)})"
+            self.notice("redacted", f"{what} is recorded without {found}", kinds=kinds)
+
+    def notice_name(self) -> None:
+        """Warn where the name of the person at work looks like a secret: an e-mail address does."""
+        what = "your name (PREFLIGHTS_ACTOR, or as git knows it)"
+        self.notice_redacted(what, self.actor.name)
+
+    def finish_pending(self) -> None:
+        """Write documents that an earlier call left open; trouble with one is no reason to stop.
+
+        Raises:
+            PreflightsError: the log itself cannot be opened.
+        """
+        _ = self.process.store  # what is wrong with the log as a whole is no matter of one document
+        try:
+            for handle in self.process.finish_pending():
+                written = handle.view.written
+                path = written.path if written else handle.session_id
+                self.notice("document_finished", f"finished {path}", path=path)
+        except LogBusy as error:
+            text = f"an earlier document is left to the next command: {error}"
+            self.notice("document_left", text)
+        except PreflightsError as error:
+            self.notice("document_open", f"an earlier document is still open: {error}")
 
     @cached_property
     def desk(self) -> Desk:
@@ -51,6 +95,7 @@ class Request:
             once,
             self._check_lead,
             process.numbered,
+            process.records,
         )
 
     def _check_lead(self, handle: Handle) -> None:

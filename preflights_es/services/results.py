@@ -2,100 +2,242 @@
 
 from __future__ import annotations
 
-from typing import Self
+from collections.abc import Iterator
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
 
 import msgspec
 
 from preflights_es.core.artifacts import Related
 from preflights_es.core.decision_record import Decided, Origin
 from preflights_es.core.events import Actor, Decision
+from preflights_es.core.notices import Notice
 from preflights_es.core.questions import AnswerRefusal, Refusal
-from preflights_es.core.times import iso
+from preflights_es.core.times import iso, iso_or_none
 from preflights_es.core.views import Question, View
-from preflights_es.projections import decisions as projection
+from preflights_es.runtime.idempotency import Recalled
+from preflights_es.runtime.registry import WORKFLOWS
 from preflights_es.runtime.runner import Handle, Step
+from preflights_es.runtime.sessions import AskedElsewhere
+
+if TYPE_CHECKING:
+    from preflights_es.projections.decisions import Decision as Patch
 
 
 class Result(msgspec.Struct, frozen=True, kw_only=True):
     """Root of the results."""
 
 
+# 1. A session --------------------------------------------------------------------------------
+
+
 class RefusedAnswer(Result, frozen=True):
     """An answer that was recorded and does not count; the question is still open."""
 
     key: str
-    code: str
+    reason: str
     """As in `core.questions.RefusalReason`."""
+    message: str
+    """The same in words."""
+
+    @property
+    def code(self) -> str:
+        """The reason, by the name that every refusal has for it."""
+        return self.reason
+
+
+class NotDone(Result, frozen=True):
+    """What a call asked for and the session did not do; it is recorded all the same."""
+
+    code: str
+    message: str
+    key: str | None = None
+    """Of an answer: what it should have answered."""
     expected: tuple[str, ...] = ()
     """Keys that would be taken, where the key was the trouble."""
 
 
-class Session(Result, frozen=True):
-    """A session as it stands after a call."""
+class Erased(Result, frozen=True):
+    """When, by whom and why a session was erased."""
 
+    at: int
+    by: Actor
+    reason: str
+
+
+class Session(Result, frozen=True, kw_only=True):
+    """A session as it stands after a call; a workflow adds the fields of its own.
+
+    `shape` is what `--json` prints: `HEAD`, what the workflow adds, and `TAIL`.
+    """
+
+    FORMAT: ClassVar[str] = ""
+
+    format: str
     session_id: str
     workflow: str
     project: str
     version: int
     """How many events it has."""
     status: str
-    intention: str
     questions: tuple[Question, ...]
     """What is asked, the first of them now."""
-    progress: float
+    warnings: tuple[str, ...]
+    """What a person has to know of the session."""
+
+    # For programs alone: `--json` does not print these.
+    view: View
+    """All that its workflow shows of it."""
+    number: int | None
+    """Of its record."""
     to_do: str
     """What a person has to do next, in a few words; empty where nothing waits for a person."""
     can_accept: bool
-    refused: tuple[RefusedAnswer, ...]
-    """Of the answers of this call."""
-    not_done: bool
-    """Whether something that this call asked for was not done."""
-    warnings: tuple[str, ...]
-    number: int | None
-    """Of its record."""
-    document: str | None
-    """Path of its document, relative to the project's root."""
-    view: View
-    """All that its workflow shows of it, with the fields of its own."""
+    refusals: tuple[NotDone, ...]
+    """What this call asked for and was not done, the refused answers among it."""
+    notices: tuple[Notice, ...]
+    """What a person has to know of this call."""
+    asking: str
+    """Who asks the provider meanwhile, where that is another process."""
+    is_recalled: bool
+    """Whether the call was made before, under the same key, and the session went on since."""
+    erased: Erased | None = None
+    """Only of an erased session that is looked at."""
 
-    @classmethod
-    def of(cls, step: Step) -> Self:
-        """The session of a step, and what the step refused."""
-        handle, decisions = step.handle, step.decisions
-        view, status = handle.view, handle.status
-        is_open = not handle.session.closed and handle.session.undecided is None
-        return cls(
-            session_id=handle.session_id,
-            workflow=handle.workflow.name,
-            project=handle.project,
-            version=handle.version,
-            status=status,
-            intention=view.intention,
-            questions=view.questions if is_open else (),
-            progress=view.progress,
-            to_do=view.to_do if is_open else "",
-            can_accept=is_open and status != "waiting" and view.can_accept,
-            refused=refused(decisions),
-            not_done=any(isinstance(one, Refusal) for one in decisions),
-            warnings=view.warnings,
-            number=handle.workflow.number(handle.session.state),
-            document=view.written.path if view.written else None,
-            view=view,
+    @property
+    def intention(self) -> str:
+        """What the session is about."""
+        return self.view.intention
+
+    @property
+    def progress(self) -> float:
+        """From 0.0 to 1.0."""
+        return self.view.progress
+
+    @property
+    def document(self) -> str | None:
+        """Path of its document, relative to the project's root."""
+        return self.view.written.path if self.view.written else None
+
+    @property
+    def refused(self) -> tuple[RefusedAnswer, ...]:
+        """Of the answers of this call."""
+        return tuple(
+            RefusedAnswer(key=one.key, reason=one.code, message=one.message)
+            for one in self.refusals
+            if one.key is not None
         )
 
+    @property
+    def not_done(self) -> bool:
+        """Whether something that this call asked for was not done."""
+        return bool(self.refusals)
 
-def session_of(handle: Handle) -> Session:
-    """A session as it stands."""
-    return Session.of(Step(handle, ()))
+    def shape(self) -> dict[str, Any]:
+        """The versioned JSON."""
+        own = type(self).__annotations__
+        return {name: getattr(self, name) for name in (*HEAD, *own, *TAIL)}
+
+    @classmethod
+    def more(cls, handle: Handle) -> dict[str, Any]:  # noqa: ARG003  for the workflows
+        """The values of the workflow's own fields that its view has not, or has otherwise."""
+        return {}
+
+    @classmethod
+    def refusal(cls, decision: Decision) -> tuple[str, str]:
+        """Why something was not done, as a code and in words."""
+        if not isinstance(decision, AnswerRefusal):
+            return "not_allowed", "the session does not allow it now"
+        why = f"was refused: {decision.reason.replace('_', ' ')}"
+        return decision.reason, answer_refused(decision, why)
 
 
-def refused(decisions: tuple[Decision, ...]) -> tuple[RefusedAnswer, ...]:
-    """The answers that do not count."""
-    return tuple(
-        RefusedAnswer(key=one.key, code=one.reason, expected=one.expected)
-        for one in decisions
-        if isinstance(one, AnswerRefusal)
+HEAD: Final = Session.__struct_fields__[:7]
+TAIL: Final = ("refused", "warnings")
+
+
+class AnySession(Session, frozen=True, kw_only=True):
+    """`any-session/1`: of a workflow that adds nothing."""
+
+    FORMAT = "any-session/1"
+
+    intention: str
+    progress: float
+
+
+def answer_refused(decision: AnswerRefusal, why: str) -> str:
+    """Why an answer does not count."""
+    text = f"{decision.key!r} {why}" if decision.key else "no answer was given"
+    return text + (f": it takes {', '.join(decision.expected)}" if decision.expected else "")
+
+
+def session_of(step: Step, notices: list[Notice] | None = None) -> Session:
+    """The session of a step, and what the step refused."""
+    handle = step.handle
+    view, status, closed = handle.view, handle.status, handle.session.closed
+    is_open = not closed and handle.session.undecided is None
+    cls = _class_of(handle.workflow.name)
+    shared = set(cls.__annotations__) & set(view.__struct_fields__)
+    own = {name: getattr(view, name) for name in shared}
+    return cls(
+        format=cls.FORMAT,
+        session_id=handle.session_id,
+        workflow=handle.workflow.name,
+        project=handle.project,
+        version=handle.version,
+        status=status,
+        questions=() if closed else view.questions,
+        warnings=view.warnings,
+        view=view,
+        to_do=view.to_do if is_open else "",
+        can_accept=is_open and status != "waiting" and view.can_accept,
+        refusals=tuple(_refusals(cls, step.decisions)),
+        notices=tuple(notices or ()),
+        asking=step.asking if isinstance(step, AskedElsewhere) else "",
+        is_recalled=isinstance(step, Recalled),
+        **({"number": handle.workflow.number(handle.session.state)} | own | cls.more(handle)),
     )
+
+
+def _class_of(workflow: str) -> type[Session]:
+    if workflow not in WORKFLOWS.shipped:
+        return AnySession
+    module = import_module(f"preflights_es.services.{workflow}.results")
+    found: type[Session] = module.SESSION
+    return found
+
+
+def _refusals(cls: type[Session], decisions: tuple[Decision, ...]) -> Iterator[NotDone]:
+    for one in decisions:
+        if not isinstance(one, Refusal):
+            continue
+        code, message = cls.refusal(one)
+        if isinstance(one, AnswerRefusal):
+            yield NotDone(code=code, message=message, key=one.key, expected=one.expected)
+        else:
+            yield NotDone(code=code, message=message)
+
+
+class SessionRow(Result, frozen=True):
+    """One session of a list; a damaged one has no progress, and its damage as the intention."""
+
+    session_id: str
+    age_seconds: int
+    workflow: str
+    status: str
+    progress: float | None
+    intention: str
+
+
+class Prompt(Result, frozen=True, kw_only=True):
+    """The brief for a coding agent."""
+
+    format: str = "prompt/1"
+    session_id: str
+    prompt: str
+
+
+# 2. A decision -------------------------------------------------------------------------------
 
 
 class Who(Result, frozen=True):
@@ -172,8 +314,10 @@ class DecisionRow(Result, frozen=True):
     sha256: str | None
 
     @classmethod
-    def of(cls, one: projection.Decision) -> Self:
+    def of(cls, one: Patch) -> Self:
         """As the projection `decisions` keeps it."""
+        from preflights_es.projections.decisions import accepted_at
+
         decided: Decided = one.decided
         return cls(
             session_id=one.session_id,
@@ -188,17 +332,13 @@ class DecisionRow(Result, frozen=True):
             provenance=tuple(map(Provenance.of, decided.origins)),
             response=decided.response,
             proposed_at=iso(decided.proposed_at),
-            acknowledged_at=_iso(decided.acknowledged_at),
+            acknowledged_at=iso_or_none(decided.acknowledged_at),
             acknowledged_by=Who.of(decided.acknowledged_by),
             relayed_by=Who.of(decided.relayed_by),
-            accepted_at=_iso(projection.accepted_at(decided)),
-            superseded_at=_iso(decided.superseded_at),
+            accepted_at=iso_or_none(accepted_at(decided)),
+            superseded_at=iso_or_none(decided.superseded_at),
             supersedes=decided.supersedes,
             superseded_by=decided.superseded_by,
             artifact=decided.written.path if decided.written else None,
             sha256=decided.written.sha256 if decided.written else None,
         )
-
-
-def _iso(at: int | None) -> str | None:
-    return None if at is None else iso(at)

@@ -6,44 +6,64 @@ stands. A surface (command line, server, page, program) parses, calls one of the
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Iterator
 from importlib import import_module
-from typing import Any
+from typing import Any, Final
 
-from preflights_es.core.errors import PreflightsError, Refused
-from preflights_es.core.events import INT_MAX
-from preflights_es.core.projection_ports import Choice
-from preflights_es.projections.decisions import decision, in_force
-from preflights_es.replay.replayer import Replay, Replayer
+from msgspec.structs import replace
+
+from preflights_es.core import ids
+from preflights_es.core.errors import LogDamaged, PreflightsError, Refused
+from preflights_es.core.events import ERASED_TAG, SessionErased
+from preflights_es.core.opaque import UNKNOWN
+from preflights_es.core.ports import Head
+from preflights_es.core.session import STATUSES
 from preflights_es.runtime.registry import WORKFLOWS
 from preflights_es.runtime.runner import Handle, Step
-from preflights_es.runtime.sessions import recalled
-from preflights_es.services.replays import own_code
+from preflights_es.services import acceptance
+from preflights_es.services.answers import Given, Pairs, addressed, pairs
+from preflights_es.services.filing import filed
 from preflights_es.services.request import Request
-from preflights_es.services.results import DecisionRow, Session, session_of
+from preflights_es.services.results import (
+    Erased,
+    Prompt,
+    Session,
+    SessionRow,
+    session_of,
+)
+from preflights_es.system import clock_ids
 
-Given = Mapping[str, str | Sequence[str]]
-"""Values by the key of their question."""
+LISTED: Final = 20  # sessions of a list that is not whole
+KEPT: Final = ("workflow", "status", "progress", "intention")
+TROUBLES: Final = ("damaged", "erased", "faulted")
+"""Statuses of which the log is asked anew: they may have been mended."""
+
+# 1. Deciding ---------------------------------------------------------------------------------
 
 
-def start(request: Request, text: str, workflow: str, given: Given | None = None) -> Session:
+def start(
+    request: Request, text: str, workflow: str, given: Given = (), *, strict: bool = False
+) -> Session:
     """Begin a session with the user's text; with answers to what it will ask, where given.
 
     Raises:
         Refused: the text or an answer cannot be recorded, or nothing of the workflow begins so.
         WorkflowMissing: no package has the workflow.
     """
-    answers = _pairs(given or {})
-    request.sessions.check(answers)
     found = request.process.runner.workflow(workflow)
-    if found.opens is None:
-        step = _services(workflow).start(request, text)
-    else:
-        step = request.sessions.begin(found, text, request.setup(found))
+    if found.opens is None and workflow in WORKFLOWS.shipped:
+        begun: Session = _services(workflow).start(request, text, given, strict=strict)
+        return begun
+    answers = pairs(given)
+    request.sessions.check(answers)
+    if found.record is not None:
+        request.process.documents.check_folders()
+    request.finish_pending()
+    request.notice_name()
+    step = request.sessions.begin(found, text, request.setup(found, strict=strict))
     if answers:
         step = request.sessions.answer(step.handle, answers)
-    return _filed(request, step)
+    return filed(request, step)
 
 
 def answer(request: Request, session: str, given: Given, *, revise: bool = False) -> Session:
@@ -51,13 +71,31 @@ def answer(request: Request, session: str, given: Given, *, revise: bool = False
 
     Raises:
         UnknownSession, AmbiguousSession: none or several match.
-        Refused: the session takes no answers any more.
+        Refused: the session takes no answers any more, or has no such option.
     """
+    request.finish_pending()
     handle = request.sessions.load(session)
-    if request.sessions.answered(handle, revise=revise) is None:
+    before = request.sessions.answered(handle, revise=revise)
+    if before is None:
         handle = request.process.runner.resume(handle).handle
-    step = request.sessions.answer(handle, _pairs(given), revise=revise)
-    return _filed(request, step)
+    answers = _answers(pairs(given), before or handle, again=before is not None)
+    return filed(request, request.sessions.answer(handle, answers, revise=revise))
+
+
+def _answers(given: Pairs, handle: Handle, *, again: bool) -> Pairs:
+    """What has no key answers the question that is open, or was when it was first said."""
+    try:
+        return addressed(given, next(iter(handle.view.questions), None))
+    except Refused:
+        if not again:
+            raise
+        return given  # never what was said the first time: refused as such
+
+
+def conversed(request: Request, session: Session) -> Session:
+    """The session as it stands now, for a conversation: what is said there has no key."""
+    request.sessions.end_key()
+    return show(request, session.session_id) if session.is_recalled else session
 
 
 def accept(
@@ -74,26 +112,62 @@ def accept(
         Refused: nothing there can be accepted.
     """
     handle = request.sessions.load(session)
-    if handle.workflow.acknowledges is None:
-        raise Refused(f"in a session of the workflow {handle.workflow.name} nothing is accepted")
-    request.process.documents.check_folders()
-    step = _services(handle.workflow.name).accept(request, handle, by=by, expect=expect)
-    return _filed(request, step)
+    workflow = handle.workflow
+    has_own = workflow.acknowledges and workflow.name in WORKFLOWS.shipped
+    own = _services(workflow.name) if has_own else acceptance
+    done: Session = own.accept(request, handle.session_id, by=by, expect=expect)
+    return done
 
 
-def abandon(request: Request, session: str, reason: str = "") -> Session:
-    """Give a session up; it stays in the log."""
-    return Session.of(request.sessions.abandon(request.sessions.load(session), reason))
+def abandon(request: Request, session: str, reason: str = "", *, force: bool = False) -> Session:
+    """Give a session up; it stays in the log.
+
+    Args:
+        force: also one whose last Input cannot be decided.
+    """
+    request.finish_pending()
+    step = request.sessions.abandon(request.sessions.load(session), reason, force=force)
+    request.notice_redacted("the reason", reason)
+    return session_of(step, request.notices)
 
 
-def resume(request: Request, session: str) -> Session:
-    """Go on where an error, a crash or a strict session stopped."""
-    return _filed(request, request.sessions.resume(request.sessions.load(session)))
+def resume(request: Request, session: str, *, anew: bool = False) -> Session:
+    """Go on where an error, a crash or a strict session stopped.
+
+    Args:
+        anew: whether the model that the request names leads from here on.
+    """
+    request.finish_pending()
+    handle = request.sessions.load(session)
+    return filed(request, request.led_anew(handle) if anew else request.sessions.resume(handle))
+
+
+def _services(workflow: str) -> Any:
+    """The services of a workflow: how a session begins and is accepted."""
+    if workflow not in WORKFLOWS.shipped:
+        message = f"the workflow {workflow!r} says neither how it begins nor what is accepted"
+        raise Refused(message, code="no_services", workflow=workflow)
+    return import_module(f"preflights_es.services.{workflow}.sessions")
+
+
+# 2. Looking ----------------------------------------------------------------------------------
 
 
 def show(request: Request, session: str) -> Session:
     """A session as it stands."""
-    return session_of(request.sessions.load(session))
+    request.finish_pending()
+    handle = request.sessions.load(session)
+    found = session_of(Step(handle, ()), request.notices)
+    return replace(found, erased=_erased(request, handle)) if found.status == "erased" else found
+
+
+def _erased(request: Request, handle: Handle) -> Erased:
+    """All that is left to say of a session."""
+    stored = request.process.store.read(handle.session_id)
+    one = next(one for one in stored if one.type == ERASED_TAG)
+    event = request.process.runner.codec(handle.workflow).decode(one)
+    assert isinstance(event, SessionErased), "its tag says so"
+    return Erased(at=one.recorded_at, by=event.actor, reason=event.reason)
 
 
 def sessions(request: Request, limit: int | None = None) -> Iterator[Session]:
@@ -104,65 +178,85 @@ def sessions(request: Request, limit: int | None = None) -> Iterator[Session]:
     """
     process = request.process
     for head in process.store.heads(process.project, limit):
-        yield session_of(process.runner.load(head.session_id))
+        yield session_of(Step(process.runner.load(head.session_id), ()))
 
 
-def decisions(
+def rows(
     request: Request,
     *,
-    at: int | None = None,
-    category: str | None = None,
     everything: bool = False,
-) -> Iterator[DecisionRow]:
-    """The decisions in force, oldest first; or every patch.
+    any_project: bool = False,
+    status: str | None = None,
+) -> tuple[Iterator[SessionRow], bool]:
+    """The sessions as a list, newest first, and whether older ones were left out.
 
     Args:
-        at: the moment, in microseconds since 1970 UTC; None is now.
-        category: of one category alone, in any case.
-        everything: also what is not in force.
+        everything: not the newest alone.
+        any_project: of every project of the log.
+        status: of one status alone.
     """
+    request.finish_pending()
     process = request.process
-    choice: Choice = "all" if everything else "in_force"
-    then = INT_MAX if at is None else at
-    rows = process.projector.rows("decisions", process.project, choice, then)
-    for one in map(decision, rows) if everything else in_force(rows, at):
-        if category is None or one.decided.category.casefold() == category.casefold():
-            yield DecisionRow.of(one)
+    project = None if any_project else process.project
+    heads = process.store.heads(project, LISTED + 1)
+    are_many = len(heads) > LISTED
+    more = are_many and not everything and not status
+    listed: Iterable[tuple[Head, dict[str, Any] | None]]
+    if are_many and not more:  # from the projection: folding every one of many would take long
+        listed = process.projector.newest(project)
+    else:
+        listed = ((head, None) for head in heads[:LISTED])
+    found = (_row(request, head, kept) for head, kept in listed)
+    return (row for row in found if status in (None, row.status)), more
 
 
-def replay(request: Request, session: str) -> Replay:
-    """Decide a recorded session again and compare every decision; no provider is asked."""
-    process = request.process
-    session_id = request.sessions.resolved(session)
-    head = process.store.head(session_id)
-    stored = process.store.read(session_id)
-    return Replayer(WORKFLOWS, own_code()).replay(stored, head.hash if head else None)
+def statuses(request: Request, wanted: str) -> set[str]:
+    """The statuses that a session can have; those of other packages where the wanted one is new."""
+    known = _statuses()
+    if wanted not in known:
+        # Workflows of other packages are looked for by the names that the log has.
+        for name in dict.fromkeys(head.workflow for head in request.process.store.heads(None)):
+            WORKFLOWS.get(name)
+        known = _statuses()
+    return known
 
 
-def export(request: Request, session: str) -> bytes:
-    """A session as JSON Lines, verified."""
-    return request.process.transfer.exported(request.sessions.resolved(session))
+def _statuses() -> set[str]:
+    of_all = {*STATUSES, "damaged", UNKNOWN}
+    return of_all.union(*(one.statuses for one in WORKFLOWS.values()))
 
 
-def _pairs(given: Given) -> list[tuple[str, Sequence[str]]]:
-    return [
-        (key, (value,) if isinstance(value, str) else tuple(value)) for key, value in given.items()
-    ]
+def _row(request: Request, head: Head, kept: dict[str, Any] | None) -> SessionRow:
+    """One session of the list; a damaged one is listed as such, and hides no other."""
+    began = kept["began_at"] if kept else ids.milliseconds(head.session_id) * 1_000
+    age = max((clock_ids.now() - began) // 1_000_000, 0)
+    if kept and kept["version"] == head.version and kept["status"] not in TROUBLES:
+        told = {name: kept[name] for name in KEPT}
+        return SessionRow(session_id=head.session_id, age_seconds=age, **told)
+    name, status, progress, intention = _standing(request, head.session_id)
+    return SessionRow(
+        session_id=head.session_id,
+        age_seconds=age,
+        workflow=name,
+        status=status,
+        progress=progress,
+        intention=intention,
+    )
 
 
-def _services(workflow: str) -> Any:
-    """The services of a workflow: how a session begins and is accepted."""
-    if workflow not in WORKFLOWS.shipped:
-        raise Refused(f"the workflow {workflow!r} says neither how it begins nor what is accepted")
-    return import_module(f"preflights_es.services.{workflow}")
+def _standing(request: Request, session_id: str) -> tuple[str, str, float | None, str]:
+    try:
+        handle = request.process.runner.load(session_id)
+    except PreflightsError as error:
+        if isinstance(error, LogDamaged) and error.version == 0:
+            raise  # the database as a whole, not one session of it
+        return "", "damaged", None, str(error)
+    return handle.workflow.name, handle.status, handle.view.progress, handle.view.intention
 
 
-def _filed(request: Request, step: Step) -> Session:
-    """The session after its documents were written, and those that its step left to others."""
-    if recalled(step) or step.handle.project != request.process.project:
-        return Session.of(step)
-    handle: Handle = request.process.documents.finish(step.handle)
-    # Trouble with the documents of other sessions is theirs; a later call tries again.
-    with suppress(PreflightsError):
-        request.process.finish_pending()
-    return Session.of(Step(handle, step.decisions))
+def prompt(request: Request, session: str) -> Prompt:
+    """The brief for a coding agent: what is decided, and what is still open."""
+    request.finish_pending()
+    handle = request.sessions.load(session)
+    text = request.process.documents.brief(handle)
+    return Prompt(session_id=handle.session_id, prompt=text)

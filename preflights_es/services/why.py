@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import NoReturn
 
 from preflights_es.core.artifacts import Related
 from preflights_es.core.completions import CompletionReceived, CompletionRequested
 from preflights_es.core.decision_record import Decided, Origin
-from preflights_es.core.errors import ErasedSession, PreflightsError, Refused, UnknownSession
+from preflights_es.core.errors import (
+    ErasedSession,
+    PreflightsError,
+    RecordWithoutSession,
+    Refused,
+    UnknownSession,
+)
 from preflights_es.core.events import Event, Input
 from preflights_es.core.ids import short
 from preflights_es.core.questions import Answers
+from preflights_es.core.source import Source
 from preflights_es.core.times import iso
 from preflights_es.core.views import Behind
 from preflights_es.projections.decisions import in_force, patches
 from preflights_es.projections.folding import Read
-from preflights_es.runtime.sessions import RECORD
 from preflights_es.services.request import Request
 from preflights_es.services.results import Result, Who
 
@@ -90,42 +95,60 @@ class Why(Result, frozen=True):
     response: Response | None
     acknowledged: Acknowledged | None
     superseded_by: Related | None
+    read: tuple[Source, ...]
+    """Sessions that this one read: what its model was told of, and what it replaces."""
+
+
+class Whys(Result, frozen=True, tag_field="format", tag="why/1"):
+    """Every value that was asked for, of the newest decision first."""
+
+    behind: bool
+    """Whether it may be older than the log, because another process was writing."""
+    values: tuple[Why, ...]
 
 
 def why(
     request: Request,
     what: str,
     field: str | None = None,
-    tell: Callable[[str], None] = lambda _: None,
-) -> list[tuple[Why, str]]:
-    """Every value that is meant, with the name of its workflow.
+) -> tuple[Whys, tuple[str, ...]]:
+    """Every value that is meant, and the workflow of each.
 
     Args:
         what: a session or record; or a field, among the decisions that are in force.
-        tell: takes what could not be looked at.
 
     Raises:
         Refused: nothing matches, or nothing is decided there.
     """
+    found = _meant(request, what, field)
+    behind = bool(request.process.projector.behind)
+    whys = Whys(behind=behind, values=tuple(value for value, _ in found))
+    return whys, tuple(workflow for _, workflow in found)
+
+
+def _meant(request: Request, what: str, field: str | None) -> list[tuple[Why, str]]:
     try:
         session_id = request.sessions.resolved(what)
+    except RecordWithoutSession:
+        raise
     except UnknownSession:
-        if field is not None or RECORD.fullmatch(what.strip()):
+        if field is not None:
             raise
-        return _in_force(request, what, tell)
+        return _in_force(request, what)
     read = request.process.history(session_id)
     found = patches(read)
     if not found:
-        refuse_undecided(read, "`preflights decisions --all` lists what is decided here")
+        refuse_undecided(read, "no_decision")
     decided = found[-1]
     origins = [o for o in decided.origins if field is None or _is_named(o, decided, field)]
     if not origins:
         known = ", ".join(origin.field for origin in decided.origins)
-        raise Refused(f"session {short(session_id)} has no field {field!r}: it has {known}")
+        message = f"session {short(session_id)} has no field {field!r}: it has {known}"
+        raise Refused(message, code="no_such_field", session=short(session_id))
     return [_why(read, decided, origin) for origin in origins]
 
 
-def refuse_undecided(read: Read, advice: str) -> NoReturn:
+def refuse_undecided(read: Read, code: str) -> NoReturn:
     """Say why a session has no decision to tell of.
 
     Raises:
@@ -136,11 +159,12 @@ def refuse_undecided(read: Read, advice: str) -> NoReturn:
         raise ErasedSession(read.head.session_id)
     id_ = short(read.head.session_id)
     if read.trouble:
-        raise Refused(f"session {id_} is {read.trouble}, so its decision is unknown: {read.why}")
-    raise Refused(f"session {id_} has no decision: {advice}")
+        message = f"session {id_} is {read.trouble}, so its decision is unknown: {read.why}"
+        raise Refused(message, code="decision_unknown", session=id_)
+    raise Refused(f"session {id_} has no decision", code=code, session=id_)
 
 
-def _in_force(request: Request, what: str, tell: Callable[[str], None]) -> list[tuple[Why, str]]:
+def _in_force(request: Request, what: str) -> list[tuple[Why, str]]:
     """A field, wherever a decision that is in force has it; the newest first."""
     process = request.process
     rows = process.projector.rows("decisions", process.project, "in_force")
@@ -150,29 +174,27 @@ def _in_force(request: Request, what: str, tell: Callable[[str], None]) -> list[
         if any(_is_named(origin, one.decided, what) for origin in one.decided.origins)
     ]
     if process.projector.behind:
-        tell(process.projector.behind)
+        request.tell(process.projector.behind)
     values = []
     for one in reversed(having):
         try:
             read = process.history(one.session_id)
         except PreflightsError as error:
-            tell(str(error))  # it hides no other decision
+            # It hides no other decision.
+            request.notice(error.code, str(error), **error.fields)
             continue
         # A row says where to look; what is so is what the session's own log folds to.
         if one.decided not in patches(read):
-            tell(
-                f"the projection 'decisions' keeps of session {short(one.session_id)} what its "
-                "log does not say: `preflights audit verify` looks into it"
-            )
+            id_ = short(one.session_id)
+            text = f"the projection 'decisions' keeps of session {id_} what its log does not say"
+            request.notice("projection_differs", text, session=id_)
         for decided in patches(read):
             named = [o for o in decided.origins if _is_named(o, decided, what)]
             if decided.standing == "accepted":
                 values += [_why(read, decided, origin) for origin in named]
     if not values:
-        raise Refused(
-            f"no session, and no field that is in force, matches {what!r}: "
-            "`preflights decisions` lists what is decided here"
-        )
+        message = f"no session, and no field that is in force, matches {what!r}"
+        raise Refused(message, code="nothing_matches", typed=what)
     return values
 
 
@@ -200,6 +222,7 @@ def _why(read: Read, decided: Decided, origin: Origin) -> tuple[Why, str]:
         response=_response(read, origin.response),
         acknowledged=_acknowledged(decided),
         superseded_by=decided.superseded_by,
+        read=_sources(read),
     )
     return found, read.workflow.name
 
@@ -251,6 +274,12 @@ def _response(read: Read, version: int | None) -> Response | None:
         prompts=tuple(name for name, _ in request.prompts) if request else (),
         text=event.text,
     )
+
+
+def _sources(read: Read) -> tuple[Source, ...]:
+    quotes = read.workflow.quotes or (lambda _: ())
+    held = (quoted.source for event in read.folded for quoted in quotes(event))
+    return tuple(dict.fromkeys(source for source in held if source is not None))
 
 
 def _acknowledged(decided: Decided) -> Acknowledged | None:

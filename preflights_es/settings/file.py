@@ -13,7 +13,7 @@ from preflights_es.core.errors import SettingsError
 from preflights_es.core.late_pattern import late_pattern
 from preflights_es.providers.capabilities import ALIASES, KEY_VARIABLES, REAL
 from preflights_es.runtime.registry import WORKFLOWS
-from preflights_es.settings.prices import PriceTable
+from preflights_es.settings.fields import HELD_BACK, KEYS
 from preflights_es.system.bounded_read import Unreadable, regular
 
 BITS_MAX: Final = 128  # of a whole number; TOML itself wants 64
@@ -24,31 +24,6 @@ FILE_MAX: Final = 1_000_000  # bytes of a settings file
 DOTS_MAX: Final = 2_000_000  # steps, see `_table`; a file of 5,000 lines takes some 100,000
 
 # 1. The shape --------------------------------------------------------------------------------
-
-
-class File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    project: str | None = None
-    database: str | None = None
-    decisions: str | None = None
-    tasks: str | None = None
-    language: str | None = None
-    actor: str | None = None
-    provider: str | None = None
-    model: str | None = None
-    base_url: str | None = None
-    api: str | None = None
-    timeout_s: float | None = None
-    max_tokens: int | None = None
-    temperature: float | None = None
-    top_p: float | None = None
-    seed: int | None = None
-    faults: str | None = None
-    llm_provider: str | None = msgspec.field(default=None, name="LLM_PROVIDER")
-    llm_model: str | None = msgspec.field(default=None, name="LLM_MODEL")
-    llm_temperature: float | None = msgspec.field(default=None, name="LLM_TEMPERATURE")
-    llm_top_p: float | None = msgspec.field(default=None, name="LLM_TOP_P")
-    llm_timeout: float | None = msgspec.field(default=None, name="LLM_TIMEOUT")
-    prices: tuple[PriceTable, ...] | None = None
 
 
 class Source(msgspec.Struct, frozen=True):
@@ -65,28 +40,39 @@ class Source(msgspec.Struct, frozen=True):
         """How a message names it: the user's own file with its whole path."""
         return str(self.path) if self.is_own else self.path.name
 
-    def wrong(self, at: tuple[str, ...], found: str) -> SettingsError:
+    def wrong(
+        self, at: tuple[str, ...], found: str, code: str = "", **fields: str
+    ) -> SettingsError:
         key = ".".join((*self.prefix, *at)) or "the file"
         line = line_of(self.text, (*self.prefix, *at))
         where = f"{self.name}, line {line}" if line else self.name
-        return SettingsError(f"{where}: {key}: {found}")
+        return SettingsError(f"{where}: {key}: {found}", code=code, key=key, **fields)
+
+    def file(self, at: tuple[str, ...], path: str, most: int) -> str:
+        """The text of a file in this file's folder, or below it."""
+        folder = self.path.parent.resolve()
+        try:
+            found = (folder / path).resolve()
+            if not found.is_relative_to(folder):
+                raise self.wrong(at, f"{path!r} leads out of the folder of {self.name}")
+            return regular(found, most).decode()
+        except FileNotFoundError as error:
+            raise self.wrong(at, f"{path!r} does not exist") from error
+        except (Unreadable, UnicodeDecodeError, OSError, RuntimeError, ValueError) as error:
+            raise self.wrong(at, f"{path!r} cannot be read: {error}") from error
 
 
-class Told(NamedTuple):
+class FileSettings(NamedTuple):
     """What a file says."""
 
     source: Source
-    table: File
+    values: Mapping[str, Any]
+    """By the key, but for the tables of workflows."""
     workflows: Mapping[str, Any]
     """By the name of a workflow that has a table in it: what the table comes to."""
 
 
-_KNOWN: Final = frozenset(one.encode_name for one in msgspec.structs.fields(File))
-
 # 2. What a repository's file may say only when a person trusts it ------------------------------
-
-HELD_BACK: Final = ("project", "database", "actor", "provider", "LLM_PROVIDER", "base_url")
-"""Where a log lies, who acts, and where a key is used."""
 
 PROVIDERS: Final = ("provider", "LLM_PROVIDER")
 """Of these, only the name of a provider that takes a key needs trust."""
@@ -100,21 +86,21 @@ class Key(NamedTuple):
     value: str
 
 
-def held_back(told: Told) -> list[Key]:
+def held_back(told: FileSettings) -> list[Key]:
     """The keys of a file that need trust, in the order of their lines."""
-    source, table = told.source, told.table
-    values = ((name, getattr(table, name.lower())) for name in HELD_BACK)
+    source = told.source
+    values = ((name, told.values[name]) for name in HELD_BACK if name in told.values)
     return sorted(
         Key(line_of(source.text, (*source.prefix, name)), name, value)
         for name, value in values
-        if value is not None and (name not in PROVIDERS or ALIASES.get(value, value) in REAL)
+        if name not in PROVIDERS or ALIASES.get(value, value) in REAL
     )
 
 
 # 3. Reading ----------------------------------------------------------------------------------
 
 
-def read(cwd: Path, root: Path) -> Told | None:
+def read(cwd: Path, root: Path) -> FileSettings | None:
     """The nearest settings file between here and the project's root.
 
     Raises:
@@ -134,7 +120,7 @@ def read(cwd: Path, root: Path) -> Told | None:
     return None
 
 
-def own(path: Path) -> Told | None:
+def own(path: Path) -> FileSettings | None:
     """The user's own file; None where there is none.
 
     Raises:
@@ -164,7 +150,7 @@ def _text(path: Path, name: str, root: Path | None) -> str | None:
         raise SettingsError(f"{name} cannot be read: {error}") from error
 
 
-def _table(source: Source) -> Told | None:
+def _table(source: Source) -> FileSettings | None:
     # The parser's time grows with the square of a key's dots: 40 KB of them are 20 s.
     dots = [line.count(".") for line in source.text.split("\n")]  # TOML knows no other line's end
     if sum(n * n for n in dots) + max(dots) * len(dots) > DOTS_MAX:
@@ -184,7 +170,7 @@ def _parsed(source: Source) -> Any:
         raise SettingsError(f"{source.name}: not valid TOML: {error}") from error
 
 
-def _converted(source: Source, data: Any) -> Told | None:
+def _converted(source: Source, data: Any) -> FileSettings | None:
     for key in source.prefix:
         if not isinstance(data, dict) or key not in data:
             return None
@@ -196,13 +182,22 @@ def _converted(source: Source, data: Any) -> Told | None:
             variables = ", ".join(name for name, _ in KEY_VARIABLES.values())
             raise source.wrong((key,), f"keys do not belong into a file: set one of {variables}")
     named = data.items() if isinstance(data, dict) else ()
-    tables = {name: value for name, value in named if name not in _KNOWN and _is_workflow(name)}
+    tables = {name: value for name, value in named if name not in KEYS and _is_workflow(name)}
     rest = {name: value for name, value in named if name not in tables} if tables else data
     try:
-        table = msgspec.convert(rest, File)
+        table = msgspec.convert(rest, _shape())
     except msgspec.ValidationError as error:
         raise source.wrong(*_place(str(error))) from error
-    return Told(source, table, {name: _workflow(source, name, tables[name]) for name in tables})
+    values = {key: value for key in KEYS if (value := getattr(table, key)) is not None}
+    return FileSettings(
+        source, values, {name: _workflow(source, name, tables[name]) for name in tables}
+    )
+
+
+def _shape() -> type[msgspec.Struct]:
+    """All keys but the tables of workflows."""
+    fields = [(key, one.kind | None, None) for key, one in KEYS.items()]
+    return msgspec.defstruct("File", fields, forbid_unknown_fields=True)
 
 
 def _is_workflow(name: str) -> bool:
@@ -288,27 +283,18 @@ def line_of(text: str, path: tuple[str, ...]) -> int:
     return best
 
 
-_KEY = late_pattern(r'"((?:[^"\\]|\\.)*)"|\'([^\']*)\'|([^.\s"\']+)')
-_ESCAPE = late_pattern(r"\\(?:u([0-9a-fA-F]{4})|U(000[0-9a-fA-F]{5}|0010[0-9a-fA-F]{4})|(.))")
-_SHORT: Final = {"b": "\b", "t": "\t", "n": "\n", "f": "\f", "r": "\r"}
-
-
 def _keys(dotted: str) -> tuple[str, ...]:
-    """The parts of a dotted key, as the parser reads them."""
-    found = ((_unescaped(basic), *others) for basic, *others in _KEY.findall(dotted))
-    return tuple(next(part for part in parts if part) for parts in found if any(parts))
+    """The parts of a dotted key, as the parser reads them; none where it reads no key."""
+    if (bare := dotted.strip()).isidentifier():
+        return (bare,)
+    import tomllib
 
-
-def _unescaped(basic: str) -> str:
-    if "\\" not in basic:
-        return basic
-    return _ESCAPE.sub(
-        lambda e: chr(int(e[1] or e[2], 16)) if e[1] or e[2] else _SHORT.get(e[3], e[3]), basic
-    )
-
-
-def wrong_setting(source: Source | None, key: str, found: str) -> SettingsError:
-    """What is wrong with a key that a file says; None for one that its variable says."""
-    if source is None:
-        return SettingsError(f"PREFLIGHTS_{key.upper()}: {found}")
-    return source.wrong((key,), found)
+    try:
+        node: Any = tomllib.loads(f"{dotted} = 0")
+    except ValueError:
+        return ()
+    parts: list[str] = []
+    while isinstance(node, dict):
+        ((part, node),) = node.items()
+        parts.append(part)
+    return tuple(parts)

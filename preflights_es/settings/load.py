@@ -10,29 +10,22 @@ variables alone.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, cast, get_args
+from typing import TYPE_CHECKING, Any, cast, get_args
 
 import msgspec
 
 from preflights_es.artifacts.record_folder import record_folder
-from preflights_es.core.errors import SettingsError
 from preflights_es.core.events import ActorKind
-from preflights_es.core.secret import Secret
 from preflights_es.core.session import Workflow
 from preflights_es.core.text import shortened
 from preflights_es.core.views import Language
-from preflights_es.providers.capabilities import MAX_TOKENS, TIMEOUT_S, Api
-from preflights_es.settings.file import (
-    Source,
-    Told,
-    held_back,
-    own,
-    read,
-    wrong_setting,
-)
+from preflights_es.providers.capabilities import ProviderSettings
+from preflights_es.settings.fields import HELD_BACK, KEYS
+from preflights_es.settings.file import FileSettings, held_back, own, read
 from preflights_es.settings.git import is_own
+from preflights_es.settings.layers import FoundSetting, Layers, outside, within
 from preflights_es.settings.places import (
     OWN,
     actor_of,
@@ -44,15 +37,15 @@ from preflights_es.settings.places import (
     project_named,
     project_of,
 )
-from preflights_es.settings.prices import PriceTable, prices_of
+from preflights_es.settings.prices import PriceTable, check_prices
 from preflights_es.settings.project import Repository
-from preflights_es.settings.providers import SEED_NAMES, Layer, asked_whom, keys_of
+from preflights_es.settings.providers import asked_whom, keys_of
 
 if TYPE_CHECKING:
     from preflights_es.settings.trust import Trusted
 
 
-class Settings(msgspec.Struct, frozen=True, kw_only=True):
+class Settings(ProviderSettings, frozen=True, kw_only=True):
     """Everything the program was told, from outside."""
 
     root: Path
@@ -66,35 +59,21 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """Whether the user named it; else it is the default place of a log."""
     decisions: str
     """Folder of the records, relative to the root."""
+    is_decisions_said: bool = True
+    """Whether a file says it; else it was found."""
     tasks: str
-    provider: str
-    model: str = ""
-    """The provider's default unless the user names one; empty for one that has no models."""
-    base_url: str = ""
-    """Of another server than the provider's own; empty without one."""
-    base_url_in: str = ""
-    """The repository's file that says so; empty where the user does."""
-    api: Api = "chat"
-    """Which of OpenAI's APIs is asked."""
-    timeout_s: float = TIMEOUT_S
-    """Of one call, in seconds."""
-    max_tokens: int = MAX_TOKENS
-    """That a response may have, with what the model thinks."""
-    temperature: float | None = None
-    top_p: float | None = None
-    """Both are sent only where the model takes them."""
     seed: int = 0
     """Of the simulator."""
     faults: str = "none"
     """Of the simulator, as `FaultConfig.parsed` reads them."""
-    keys: Mapping[str, Secret] = {}
-    """By the provider's name, as far as the environment has them."""
     actor_name: str
     """Of the person, agent or script at work; empty when not configured."""
     actor_kind: ActorKind | None
     """Where it is an agent's or a script's; None lets the terminal decide."""
     language: Language = "en"
-    """Of the sentences that a person reads of a note."""
+    """Of the sentences that a person reads."""
+    is_language_said: bool = False
+    """Whether an option, a variable or a file says it; else the locale does."""
     workflows: Mapping[str, Any] = {}
     """By the name of a workflow that a file has a table for: what it comes to."""
     prices: tuple[PriceTable, ...] = ()
@@ -126,9 +105,6 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     faults: str | None = None
 
 
-# 1. Loading ----------------------------------------------------------------------------------
-
-
 def load_settings(
     cwd: Path,
     environment: Mapping[str, str] | None = None,
@@ -157,37 +133,45 @@ def load_settings(
     here = read(cwd, root)
     if here and not git:
         root = here.source.path.parent
+    typed = msgspec.structs.asdict(asked)
+    typed |= {"database": database or None, "language": language or None}
+    ours = Layers(outside(typed, env))
     if here and not trusting:
-        here = _believed(here, env, database, asked)
+        here = _believed(here, env, ours)
     mine = _own(env)
-    files = Files(tuple(filter(None, (here, mine))))
-    named_project = project_named(env, *files.first("project"))
+    files = tuple(filter(None, (here, mine)))
+    layers = Layers((*ours, *within(files)))
+    named_project = project_named(layers.first("project"))
     # Another repository's folder of git says nothing of this one, wherever its log is named.
-    ours = git if git and is_own(*git) else None
-    project = named_project or project_of(root, ours)
-    kind, name = actor_of(env, *files.first("actor"), cwd)
-    named = database or env.get("PREFLIGHTS_DATABASE_URL") or beside(*files.first("database"))
+    own_git = git if git and is_own(*git) else None
+    kind, name = actor_of(layers.first("actor"), env, cwd)
+    log = layers.first("database")
+    named = beside(log.layer.file, log.value) if log else None
+    if prices := layers.first("prices"):
+        check_prices(prices.value, prices.refused)
     return Settings(
         root=root,
-        project=project,
-        repository=Repository(ours[1], env) if ours and named and not named_project else None,
+        project=named_project or project_of(root, own_git),
+        repository=Repository(own_git[1], env) if own_git and named and not named_project else None,
         database=named or str(log_folder(git, env) / "log.db"),
         is_database_named=bool(named),
-        decisions=_decisions(root, *files.first("decisions")),
-        tasks=folder("tasks", *files.first("tasks"), "docs/tasks"),
+        decisions=folder("decisions", layers) or record_folder(root).path,
+        is_decisions_said=layers.first("decisions") is not None,
+        tasks=folder("tasks", layers),
         actor_name=name,
         actor_kind=kind,
-        workflows=files.workflows(),
-        prices=prices_of(*files.first("prices")),
+        workflows={name: told for one in files[::-1] for name, told in one.workflows.items()},
+        prices=prices.value if prices else (),
         source=str(here.source.path) if here else "",
         own=str(mine.source.path) if mine else "",
-        language=_language(language, env, *files.first("language")),
+        language=_language(layers.first("language"), env),
+        is_language_said=layers.first("language") is not None,
         keys=keys_of(env),
-        **asked_whom(_layers(asked, env, files)),
+        **asked_whom(layers),
     )
 
 
-def repository_file(cwd: Path) -> Told | None:
+def repository_file(cwd: Path) -> FileSettings | None:
     """The settings file of the repository or folder, trusted or not.
 
     Raises:
@@ -226,110 +210,28 @@ def speaks_for_a_person(environment: Mapping[str, str] | None = None) -> bool:
     return not colon or kind == "user"
 
 
-class Files(NamedTuple):
-    """The settings files, the first to be heard first."""
-
-    each: tuple[Told, ...]
-
-    def first(self, key: str) -> tuple[Source | None, Any]:
-        """The file that sets a key, and what it says; None twice where no file does."""
-        for told in self.each:
-            if (value := getattr(told.table, key)) is not None:
-                return told.source, value
-        return None, None
-
-    def workflows(self) -> dict[str, Any]:
-        """What the tables of workflows come to, each as the first file that has it says."""
-        return {name: made for told in reversed(self.each) for name, made in told.workflows.items()}
-
-
-def _own(env: Mapping[str, str]) -> Told | None:
+def _own(env: Mapping[str, str]) -> FileSettings | None:
     """The user's own file; a folder that may not be entered holds none of ours."""
     lies = config_folder(env)
     return own(lies / OWN) if lies and os.access(lies, os.X_OK) else None
 
 
-def _believed(here: Told, env: Mapping[str, str], database: str | None, options: Options) -> Told:
+def _believed(here: FileSettings, env: Mapping[str, str], ours: Layers) -> FileSettings:
     """The repository's file, as far as a person trusts it or no trust is needed."""
     if not held_back(here):
         return here
     from preflights_es.settings.trust import believed
 
-    said = {
-        "project": env.get("PREFLIGHTS_PROJECT"),
-        "database": database or env.get("PREFLIGHTS_DATABASE_URL"),
-        "actor": env.get("PREFLIGHTS_ACTOR"),
-        "base_url": options.base_url or env.get("PREFLIGHTS_BASE_URL"),
-    }
-    provider = options.provider or env.get("PREFLIGHTS_PROVIDER") or env.get("LLM_PROVIDER")
-    said |= {"provider": provider, "LLM_PROVIDER": provider}
-    return believed(here, [key for key, value in said.items() if value], env)
+    return believed(here, [key for key in HELD_BACK if ours.first(KEYS[key].name)], env)
 
 
-def _decisions(root: Path, source: Source | None, told: str | None) -> str:
-    """The folder that a file names, else the one that holds records."""
-    if told is not None:
-        return folder("decisions", source, told, told)
-    return record_folder(root).path
-
-
-def _language(
-    asked: str | None, env: Mapping[str, str], source: Source | None, in_file: str | None
-) -> Language:
+def _language(said: FoundSetting | None, env: Mapping[str, str]) -> Language:
     """What is asked for, configured, or what the locale speaks; English where it is another."""
-    said = asked or env.get("PREFLIGHTS_LANGUAGE") or in_file
     if said is None:
         locales = (env.get(name) for name in ("LC_ALL", "LC_MESSAGES", "LANG"))
         return "de" if next(filter(None, locales), "").lower().startswith("de") else "en"
     for language in get_args(Language):
-        if said.strip().lower() == language:
+        if said.value.strip().lower() == language:
             return cast("Language", language)
-    found = f"found {shortened(said, 100)!r}, expected {' or '.join(get_args(Language))}"
-    if asked:
-        raise SettingsError(f"--language: {found}")
-    raise wrong_setting(source if said == in_file else None, "language", found)
-
-
-# 2. Providers --------------------------------------------------------------------------------
-
-
-def _layers(options: Options, env: Mapping[str, str], files: Files) -> tuple[Layer, ...]:
-    """The places that speak of providers, the first to be heard first."""
-    names = options.__struct_fields__
-    ours = {name: env.get(f"PREFLIGHTS_{name.upper()}") or None for name in names}
-    seeds = {name: env.get(alias) or None for name, alias in SEED_NAMES.items()}
-    return (
-        Layer(
-            _said(msgspec.structs.asdict(options)),
-            _blamed(lambda name: f"--{name.replace('_', '-')}"),
-        ),
-        Layer(_said(ours), _blamed(lambda name: f"PREFLIGHTS_{name.upper()}")),
-        Layer(_said(seeds), _blamed(lambda name: SEED_NAMES[name])),
-        *(layer for told in files.each for layer in _layers_of(told, names)),
-    )
-
-
-def _layers_of(told: Told, names: tuple[str, ...]) -> tuple[Layer, Layer]:
-    """What a file says of providers by our names, and by those of the compiler's specification."""
-    source, table = told.source, told.table
-    ours = {name: getattr(table, name) for name in names}
-    seeds = {name: getattr(table, alias.lower()) for name, alias in SEED_NAMES.items()}
-    return (
-        Layer(_said(ours), _blamed(str, source), source),
-        Layer(_said(seeds), _blamed(lambda name: SEED_NAMES[name], source), source),
-    )
-
-
-def _said(values: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in values.items() if value is not None}
-
-
-def _blamed(
-    label: Callable[[str], str], source: Source | None = None
-) -> Callable[[str, str], SettingsError]:
-    def wrong(name: str, found: str) -> SettingsError:
-        if source is None:
-            return SettingsError(f"{label(name)}: {found}")
-        return source.wrong((label(name),), found)
-
-    return wrong
+    found = f"found {shortened(said.value, 100)!r}, expected {' or '.join(get_args(Language))}"
+    raise said.refused(found)

@@ -15,8 +15,10 @@ from preflights_es.core.errors import SettingsError
 from preflights_es.core.events import ActorKind
 from preflights_es.core.late_pattern import late_pattern
 from preflights_es.core.text import NAME_MAX, line_trouble, problem, shortened
-from preflights_es.settings.file import TEXT_MAX, Source, wrong_setting
+from preflights_es.settings.fields import KEYS
+from preflights_es.settings.file import TEXT_MAX, Source
 from preflights_es.settings.git import own_folder, pointer
+from preflights_es.settings.layers import FoundSetting, Layers
 from preflights_es.system.atomic_file import is_git
 
 _PASSWORD: Final = late_pattern(
@@ -52,13 +54,11 @@ def _common(folder: Path, dot: Path) -> Path | None:
     return (pointed / told).resolve() if told and (pointed / told).is_dir() else None
 
 
-def project_named(env: Mapping[str, str], source: Source | None, told: str | None) -> str | None:
+def project_named(said: FoundSetting | None) -> str | None:
     """The project's name, where a variable or the file says one."""
-    if name := env.get("PREFLIGHTS_PROJECT"):
-        source, told = None, name
-    if told is not None and (found := line_trouble(told, NAME_MAX)):
-        raise wrong_setting(source, "project", found)
-    return told
+    if said and (found := line_trouble(said.value, NAME_MAX)):
+        raise said.refused(found)
+    return said.value if said else None
 
 
 def project_of(root: Path, git: tuple[Path, Path] | None) -> str:
@@ -162,43 +162,44 @@ def _check_server(source: Source, url: str) -> None:
         raise source.wrong(("database",), f"expected {expected}: for any other, {instead}")
 
 
-def folder(key: str, source: Source | None, told: str | None, default: str) -> str:
-    folder = default if told is None else told
+def folder(name: str, layers: Layers) -> str:
+    """A folder of documents, inside the project; empty where none is said and it is found."""
+    if (said := layers.first(name)) is None:
+        default: str = KEYS[name].default or ""
+        return default
+    folder: str = said.value
     parts = PurePosixPath(folder)
     leads_out = parts.is_absolute() or ".." in parts.parts or "\\" in folder
     if leads_out or line_trouble(folder, TEXT_MAX):
         error = f"found {folder!r}, expected a folder inside the project, with forward slashes"
-        raise wrong_setting(source, key, error)
+        raise said.refused(error)
     if any(category(c) == "Cf" for c in folder):
         error = f"found {folder!r}, with a character that is not seen: take it out"
-        raise wrong_setting(source, key, error)
+        raise said.refused(error)
     if any(map(is_git, parts.parts)):
         error = f"found {folder!r}, a folder that belongs to git: name another one"
-        raise wrong_setting(source, key, error)
+        raise said.refused(error)
     return parts.as_posix()
 
 
 def actor_of(
-    env: Mapping[str, str], source: Source | None, configured: str | None, cwd: Path
+    said: FoundSetting | None, env: Mapping[str, str], cwd: Path
 ) -> tuple[ActorKind | None, str]:
     """`PREFLIGHTS_ACTOR=kind:name`, or a name from the file or from git.
 
     A claim alone makes no user: that takes a terminal, or `--by` with `accept`.
     """
-    text = env.get("PREFLIGHTS_ACTOR") or configured or ""
-    told = None if env.get("PREFLIGHTS_ACTOR") else source
+    text: str = said.value if said else ""
     kind, colon, name = text.partition(":")
     kinds: dict[str, ActorKind | None] = {"user": None, "agent": "agent", "script": "script"}
-    if colon and kind not in kinds:
-        raise wrong_setting(
-            told, "actor", f"found {text!r}, expected NAME, user:NAME, agent:NAME or script:NAME"
-        )
+    if said and colon and kind not in kinds:
+        raise said.refused(f"found {text!r}, expected NAME, user:NAME, agent:NAME or script:NAME")
     if not colon:
         name = text or _git_name(env, cwd) or env.get("USER", "")
     if found := problem(name, NAME_MAX):
         message = f"the name {found}"
-        if text:
-            raise wrong_setting(told, "actor", message)
+        if said and text:
+            raise said.refused(message)
         raise SettingsError(f"git config user.name: {message}, or set PREFLIGHTS_ACTOR")
     return kinds[kind] if colon else None, name.strip()
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import datetime as dt
 import math
 import re
+from collections.abc import Callable
 from typing import Final
 
 import msgspec
 
 from preflights_es.core.errors import SettingsError
-from preflights_es.core.settings_table import Source
 from preflights_es.core.text import NAME_MAX
 
 PRICE_MAX: Final = 1_000_000  # of a million tokens: one a token is a slip of the keyboard
@@ -32,23 +32,17 @@ class PriceTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Three capital letters, ISO 4217."""
 
 
-def prices_of(
-    source: Source | None, tables: tuple[PriceTable, ...] | None
-) -> tuple[PriceTable, ...]:
-    """The same entries, once each makes sense.
+def check_prices(tables: tuple[PriceTable, ...], refused: Callable[[str], SettingsError]) -> None:
+    """See that each entry makes sense.
 
     Raises:
         SettingsError: names the first that does not.
     """
     seen: set[tuple[str, str, dt.date]] = set()
-    for number, one in enumerate(tables or (), 1):
+    for number, one in enumerate(tables, 1):
         if found := _trouble(one, seen):
-            message = f"entry {number}: {found}"
-            if source is None:
-                raise SettingsError(f"prices: {message}")
-            raise source.wrong(("prices",), message)
+            raise refused(f"entry {number}: {found}")
         seen.add((one.provider, one.model, one.since))
-    return tables or ()
 
 
 def _trouble(one: PriceTable, seen: set[tuple[str, str, dt.date]]) -> str | None:

@@ -34,7 +34,7 @@ class Repository:
         return file.resolve() == (self._common / "preflights" / "log.db").resolve()
 
     def identity(self) -> str:
-        """`root:` and its first commit, else `path:` and a digest; the same ever after.
+        """`root:` and its first commit, else `path:` and a digest; it never changes.
 
         A shallow clone does not have its first commit, and a new repository has none yet. What
         was found is remembered, so that the identity does not change with the next commit.

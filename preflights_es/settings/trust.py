@@ -1,6 +1,6 @@
 """Which settings files of a repository a person trusts: remembered by path and digest, elsewhere.
 
-A repository's file may come from a stranger. `settings_file.HELD_BACK` names the keys that it may
+A repository's file may come from a stranger. `settings.fields` marks the keys that it may
 set only when a person trusts exactly this file, byte for byte.
 """
 
@@ -17,7 +17,8 @@ import msgspec
 
 from preflights_es.core.errors import SettingsError, StoreUnavailable
 from preflights_es.core.text import shortened
-from preflights_es.settings.file import FILE_MAX, HELD_BACK, PROVIDERS, Source, Told, held_back
+from preflights_es.settings.fields import HELD_BACK
+from preflights_es.settings.file import FILE_MAX, PROVIDERS, FileSettings, Source, held_back
 from preflights_es.settings.places import OWN, beside, config_folder
 from preflights_es.system.bounded_read import Unreadable, regular
 
@@ -27,7 +28,7 @@ FORMAT: Final = "trusted/1"
 State = Literal["trusted", "changed", "missing", "unknown"]
 
 
-def believed(told: Told, said: Collection[str], env: Mapping[str, str]) -> Told:
+def believed(told: FileSettings, said: Collection[str], env: Mapping[str, str]) -> FileSettings:
     """What holds of a repository's file.
 
     Args:
@@ -36,21 +37,22 @@ def believed(told: Told, said: Collection[str], env: Mapping[str, str]) -> Told:
     Raises:
         SettingsError: it sets another key that needs trust, and no person trusts this file.
     """
-    source, table = told.source, told.table
+    source = told.source
     asked = [key for key in held_back(told) if key.name not in said]
     if not asked:
         # A provider stays: it is never heard, but its model and address belong to it.
         unheard = [name for name in HELD_BACK if name in said and name not in PROVIDERS]
-        return told._replace(table=msgspec.structs.replace(table, **dict.fromkeys(unheard)))
+        heard = {key: value for key, value in told.values.items() if key not in unheard}
+        return told._replace(values=heard)
     state = Trusted.of(env).state(source)
     if state == "trusted":
         return told
     if any(key.name == "database" for key in asked):
-        beside(source, table.database)  # what no trust allows is said first
+        beside(source, told.values["database"])  # what no trust allows is said first
     found = "this file changed since you trusted it" if state == "changed" else "not trusted"
     folder = config_folder(env)
-    instead = f", or set it in {folder / OWN}" if folder else ""
-    raise source.wrong((asked[0].name,), f"{found}: run `preflights trust`{instead}")
+    own = str(folder / OWN) if folder else "a settings file of your own"
+    raise source.wrong((asked[0].name,), found, "file_not_trusted", own=own)
 
 
 def hidden(value: str) -> str:
@@ -152,8 +154,8 @@ class Trusted:
             raise self._wrong(str(error)) from error
 
     def _wrong(self, found: str) -> SettingsError:
-        todo = "delete it, then run `preflights trust` again"
-        return SettingsError(f"{self._path} is not a list of trusted files: {found}: {todo}")
+        message = f"{self._path} is not a list of trusted files: {found}: delete it"
+        return SettingsError(message, code="trust_list_damaged")
 
 
 def _real(path: Path) -> str:

@@ -54,7 +54,7 @@ class Calls:
         return "held"
 
     def give_back(self, cursor: Any, session_id: str, call: str, owner: str) -> None:
-        """As if the owner had never had it."""
+        """Give a claim back, as if it was never made."""
         row = self._claimed(cursor, session_id, call)
         if row is not None and row[0] == owner:
             self._set(cursor, session_id, call, row, UNCLAIMED)

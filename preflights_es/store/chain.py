@@ -59,7 +59,7 @@ def stream_prefix(session_id: str, project: str, workflow: str) -> bytes:
 
 
 def digest(salt: bytes, data: bytes) -> bytes:
-    """Of a payload."""
+    """The digest of a payload with its salt."""
     return sha256(salt + data).digest()
 
 
@@ -162,6 +162,12 @@ def _prefix(first: Stored) -> bytes:
 def erased_before(events: Sequence[Stored]) -> int:
     """The place of the last erasure, from 1: payloads in front of it may be gone; 0 without one."""
     return max((n for n, event in enumerate(events, 1) if event.type == ERASED_TAG), default=0)
+
+
+def erased(events: Sequence[Stored]) -> set[int]:
+    """Versions of the events whose payloads an erasure of their session took."""
+    covered = max(erased_before(events) - 1, 0)
+    return {one.version for one in events[:covered] if one.data is None}
 
 
 def _trouble(event: Stored, first: Stored, expected: int, covered: bool) -> str | None:

@@ -42,7 +42,7 @@ class Tip(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     session_id: str
     version: Annotated[int, msgspec.Meta(ge=1, le=2**63 - 1)]
     hash: str
-    """Of the event with that version, in hexadecimal."""
+    """The hash of the event with that version, in hexadecimal."""
 
 
 class Root(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

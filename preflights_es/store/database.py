@@ -38,7 +38,7 @@ class Database(Protocol):
 
     @property
     def url(self) -> Address:
-        """Where it lies."""
+        """Its address."""
 
     @property
     def engine(self) -> Engine:

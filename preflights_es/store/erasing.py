@@ -28,7 +28,7 @@ def settle(run: Run, cursor: Any, head: Head, before: int, clear: Sequence[str] 
     """Drop what stands in front of an erasure that is recorded, in its transaction.
 
     The last row of the outbox stays, so that projections fold what is left. Whatever they were
-    about to write of an earlier version comes too late: each has a mark, be it a new one, and the
+    about to write of an earlier version comes too late: each has a mark, old or new, and the
     rows go behind it, so that a fold which was there first is waited for and its rows go too.
     """
     run(cursor, "drop_payloads", in_session=head.session_id, before=before)

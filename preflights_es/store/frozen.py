@@ -16,7 +16,7 @@ import msgspec
 STATEMENTS: Final = Path(__file__).with_name("sqlite_statements.json")
 TABLES: Final = Path(__file__).with_name("sqlite_tables.sql")
 
-Kind = Literal["text", "whole", "real", "bytes"]
+ValueKind = Literal["text", "whole", "real", "bytes"]
 
 
 class Statement(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -35,11 +35,11 @@ class Statement(msgspec.Struct, frozen=True, omit_defaults=True):
         return [values[name] for name in self.names] if self.names is not None else values
 
 
-class Column(msgspec.Struct, frozen=True, array_like=True):
+class FrozenColumn(msgspec.Struct, frozen=True, array_like=True):
     """A column of a table."""
 
     name: str
-    kind: Kind
+    kind: ValueKind
     is_nullable: bool
 
 
@@ -48,7 +48,7 @@ class Frozen(msgspec.Struct, frozen=True):
 
     schema: str
     """The revision of the tables."""
-    tables: dict[str, tuple[Column, ...]]
+    tables: dict[str, tuple[FrozenColumn, ...]]
     rooms: dict[str, dict[str, msgspec.Raw]]
     """Of each room its statements by name, as they stand there."""
 

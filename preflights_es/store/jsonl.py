@@ -22,7 +22,7 @@ LINE_MAX: Final = 16 * 1024 * 1024  # bytes: longer than any event this program 
 BLANK_MAX: Final = 100_000  # lines of a file; a packed one may hold a billion in a megabyte
 BLOCK: Final = 64 * 1024  # bytes that are read at once
 GZIP: Final = b"\x1f\x8b"
-"""How a compressed file begins."""
+"""The first bytes of a compressed file."""
 
 
 Int64 = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]

@@ -19,7 +19,7 @@ HEAD: Final = 5  # columns of a head
 
 
 class SqlListing(Looking):
-    """The promises are those of `core.listing.Listing`."""
+    """The promises are those of `core.projection_ports.Following`."""
 
     def newest(
         self, project: str | None, before: str | None, limit: int

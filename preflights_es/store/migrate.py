@@ -27,7 +27,7 @@ _CURE = "UPDATE alembic_version SET version_num = :revision"
 
 
 def script_location() -> Path:
-    """Where the migrations lie: inside the installed package, else at the checkout's root."""
+    """The folder of the migrations: in the installed package, else in the checkout."""
     here = Path(__file__).resolve().parent
     packaged = here / "migrations"
     return packaged if packaged.is_dir() else here.parent.parent / "alembic"

@@ -81,7 +81,8 @@ def make_current(database: Database, *, creates: bool, hurries: bool = False) ->
             with database.translated():
                 migrate.upgrade(url, hurries=hurries)
     except LogBusy as error:
-        raise LogBusy(_busy(found)) from error
+        code = "log_being_made" if found is None else "upgrade_waits"
+        raise LogBusy(_busy(found), code=code) from error
 
 
 def _known_schema(database: Database) -> str | None:
@@ -100,5 +101,5 @@ def _busy(found: str | None) -> str:
         return "the log is being made by another process: run this again"
     return (
         f"the log must be upgraded first, from schema {found} to {frozen.schema()}, and another "
-        "process is writing: run this again when it is done, or run `preflights admin db upgrade`"
+        "process is writing: run this again when it is done"
     )

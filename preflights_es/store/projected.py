@@ -8,12 +8,11 @@ from typing import Any, Final
 from preflights_es.core.events import Whole
 from preflights_es.store.frozen import frozen
 
+PREFIX: Final = "projected_"
 PROJECTED: Final = {
-    "sessions": "projected_sessions",
-    "decisions": "projected_decisions",
-    "usage": "projected_usage",
+    table.removeprefix(PREFIX): table for table in frozen().tables if table.startswith(PREFIX)
 }
-"""The table of each projection."""
+"""The table of each projection, as `make freeze` found them."""
 
 PORTIONS: Final = (64, 8, 1)  # sessions of one statement: three statements, not one a count
 

@@ -9,7 +9,7 @@ one of them write (docs/decisions/0011).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager
 from itertools import groupby
 from operator import itemgetter
 from types import MappingProxyType
@@ -20,7 +20,16 @@ import msgspec
 from preflights_es.core.errors import LogDamaged, NewerProjection, ProjectionDamaged
 from preflights_es.core.events import INT_MAX
 from preflights_es.core.ports import Head, Stored
-from preflights_es.core.projection_ports import Choice, Fold, Folded, Registered, Row, Stream, Turn
+from preflights_es.core.projection_ports import (
+    Choice,
+    Fold,
+    Folded,
+    FoldedSession,
+    Kept,
+    Registered,
+    Row,
+    Stream,
+)
 from preflights_es.store.chain import verified
 from preflights_es.store.frozen import columns
 from preflights_es.store.listing import SqlListing, as_head, as_version
@@ -148,7 +157,7 @@ class SqlFollowing(SqlListing):
             self._statements.rows(cursor, f"insert_{name}", self.columns(name), rows)
         self._settle(cursor, done, pairs)
 
-    def _standing(self, cursor: Any, turns: Sequence[Turn]) -> list[Turn]:
+    def _standing(self, cursor: Any, turns: Sequence[FoldedSession]) -> list[FoldedSession]:
         """Without those that were erased since: what they held must not come back."""
         found = dict(self._in_portions(cursor, "heads", [turn.session_id for turn in turns]))
         return [
@@ -158,12 +167,12 @@ class SqlFollowing(SqlListing):
             or not self._erased(cursor, turn)
         ]
 
-    def _erased(self, cursor: Any, turn: Turn) -> bool:
+    def _erased(self, cursor: Any, turn: FoldedSession) -> bool:
         of = {"in_session": turn.session_id, "upto": turn.version}
         return self._statements.run(cursor, "erased", **of).fetchone() is not None
 
     def _marked(
-        self, cursor: Any, turns: Sequence[Turn], names: Sequence[str]
+        self, cursor: Any, turns: Sequence[FoldedSession], names: Sequence[str]
     ) -> dict[str, set[str]]:
         """By projection: the sessions that it had not folded as far."""
         marked: dict[str, set[str]] = {name: set() for name in names}
@@ -260,7 +269,7 @@ class SqlFollowing(SqlListing):
 
     def unfit(self, name: str, rows: Sequence[Row]) -> str:
         for row in rows:
-            # Rows of the same kinds fit as well, but for what their values may be.
+            # Rows of the same kinds fit as well, apart from their values.
             kinds = (name, *map(type, row))
             if kinds in self._fitting and _are_held(row):
                 continue
@@ -292,14 +301,34 @@ class SqlFollowing(SqlListing):
     def _kept(self, name: str, which: str, **values: Any) -> list[Row]:
         """Rows that are what their columns say, which SQLite does not see to."""
         try:
-            rows: list[Row] = msgspec.convert(self._rows(which, **values), shape(name))
-        except LogDamaged as error:
-            if "UTF-8" not in error.found:
-                raise
-            raise ProjectionDamaged(name, error.found) from error
+            with _readable(name):
+                rows: list[Row] = msgspec.convert(self._rows(which, **values), shape(name))
         except msgspec.ValidationError as error:
             raise ProjectionDamaged(name, str(error)) from error
         return rows
+
+    def kept(self, name: str, session_id: str) -> Kept:
+        def look(cursor: Any) -> Kept:
+            of = {"of_name": name, "in_session": session_id}
+            ((version, complete, mark, waits),) = self._statements.run(
+                cursor, "kept", **of
+            ).fetchall()
+            rows = self._statements.run(cursor, f"last_{name}", in_session=session_id).fetchall()
+            # What is folded meanwhile moves rows and marks together, and looks like another state.
+            return Kept(version, complete, mark, waits, tuple(map(tuple, rows)))
+
+        with _readable(name):
+            return self._database.looked(look)
+
+    def strays(self, name: str, project: str | None) -> Iterator[str]:
+        after = ""
+        while some := self._rows(f"strays_{name}", after=after, at_most=ROWS_PAGE):
+            for session_id, of_project, known in some:
+                # PostgreSQL takes no NUL: a row's project may be spelled otherwise for that alone.
+                is_its = isinstance(known, str) and known.replace("\0", "\ufffd") == of_project
+                if known is None if project is None else of_project == project and not is_its:
+                    yield str(session_id)
+            after = some[-1][0]
 
     def counts(self) -> dict[str, int]:
         names = ("sessions", "events", "waiting")
@@ -308,6 +337,17 @@ class SqlFollowing(SqlListing):
     def folded(self, name: str) -> int:
         count: int = self._rows("count_marks", of_name=name)[0][0]
         return count
+
+
+@contextmanager
+def _readable(name: str) -> Iterator[None]:
+    """Within it, a text of a projection that no database reads is damage of the projection."""
+    try:
+        yield
+    except LogDamaged as error:
+        if "UTF-8" not in error.found:
+            raise
+        raise ProjectionDamaged(name, error.found) from error
 
 
 def _verified(head: Head, events: tuple[Stored, ...]) -> Stream:

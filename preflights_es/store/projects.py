@@ -67,7 +67,7 @@ class Projects(Looking):
         return Named(free, is_unclaimed=count > 0)
 
     def _claimed(self, name: str, identity: str) -> tuple[str, int]:
-        """Who has a name now, and how many sessions bore it."""
+        """The owner of a name now, and the number of sessions that bore it."""
 
         def work(cursor: Any) -> tuple[str, int]:
             run = self._statements.run

@@ -12,39 +12,30 @@ OURS: Final = frozenset({"events", "heads", "claims", "outbox"})
 """Tables that every log has had; no other program is taken for one that has them all."""
 SHOWN: Final = 5  # schemas of a log that says more than one
 SHOWN_LENGTH: Final = 40  # characters of each
-_COPY: Final = "restore it from a copy"
-_COLUMNS: Final = "SELECT * FROM :table LIMIT 0"
-_INSERT: Final = "INSERT INTO alembic_version VALUES (:schema)"
-_SET: Final = "UPDATE alembic_version SET version_num = :schema"
-_KEEP: Final = "DELETE FROM alembic_version WHERE version_num <> :schema"
 _MAKE: Final = (
     "CREATE TABLE alembic_version (version_num VARCHAR(32) NOT NULL, "
     "CONSTRAINT alembic_version_pkc PRIMARY KEY (version_num))"
 )
+_INSERT: Final = "INSERT INTO alembic_version VALUES ('{}')"
+_SET: Final = "UPDATE alembic_version SET version_num = '{}'"
+_KEEP: Final = "DELETE FROM alembic_version WHERE version_num <> '{}'"
 
 
 def missing(database: Database) -> str:
     """Where the table is gone."""
-    found = "its table 'alembic_version' is missing"
-    if not _is_of_today(database):
-        return f"{found}: {_COPY}"
-    return f"{found}: {_COPY}, or run in it: `{_MAKE}`, then `{_inserted()}`"
+    return _told("its table 'alembic_version' is missing", database, _MAKE, _INSERT)
 
 
 def unsaid(database: Database, rows: int) -> str:
-    """Where the table has no row, or rows without a schema."""
+    """Advice if the table has no row, or rows without a schema."""
     found = "it does not say its schema: its table 'alembic_version' is empty"
-    if rows > 1 or not _is_of_today(database):
-        return f"{found}: {_COPY}"
-    return f"{found}: {_COPY}, or run in it: `{_set() if rows else _inserted()}`"
+    return f"{found}: {_COPY}" if rows > 1 else _told(found, database, _SET if rows else _INSERT)
 
 
 def unknown(database: Database, schema: str) -> str:
     """Where the table has a schema that no version of this program made."""
-    found = f"it says the schema {_named(schema)}, which no version of preflights has"
-    if not _is_of_today(database):
-        return f"{found}: {_COPY}"
-    return f"{found}: {_COPY}, or run in it: `{_set()}`"
+    found = f"it says the schema {schema[:SHOWN_LENGTH]!r}, which no version of preflights has"
+    return _told(found, database, _SET)
 
 
 def several(database: Database, schemas: Sequence[str]) -> str:
@@ -53,18 +44,27 @@ def several(database: Database, schemas: Sequence[str]) -> str:
     Today's is kept where the tables are today's. Else the oldest is kept: the next command upgrades
     the tables, or says which schema they have.
     """
-    named = ", ".join(_named(one) for one in sorted(schemas)[:SHOWN])
-    found = f"it says {len(schemas)} schemas ({named}), expected one: {_COPY}"
+    named = ", ".join(repr(one[:SHOWN_LENGTH]) for one in sorted(schemas)[:SHOWN])
+    found = f"it says {len(schemas)} schemas ({named}), expected one"
     today = frozen.schema()
     ours = [one for one in schemas if one.isdigit() and one <= today]
     if not ours:
-        return found
+        return f"{found}: {_COPY}"
     if today in ours and _is_of_today(database):
-        return f"{found}, or run in it: `{_kept(today)}`"
-    return (
-        f"{found}, or run in it: `{_kept(min(ours))}`; the next command upgrades it or says what "
-        "fits"
-    )
+        return _told(found, database, _KEEP)
+    kept = f"{_COPY}, or run in it: `{_KEEP.format(min(ours))}`"
+    return f"{found}: {kept}; the next command upgrades it or says what fits"
+
+
+_COPY: Final = "restore it from a copy"
+
+
+def _told(found: str, database: Database, *statements: str) -> str:
+    """What is wrong and what to do; statements only where the tables are today's."""
+    if not _is_of_today(database):
+        return f"{found}: {_COPY}"
+    cure = ", then ".join(f"`{one.format(frozen.schema())}`" for one in statements)
+    return f"{found}: {_COPY}, or run in it: {cure}"
 
 
 def _is_of_today(database: Database) -> bool:
@@ -75,25 +75,9 @@ def _is_of_today(database: Database) -> bool:
 
     def look(cursor: Any) -> bool:
         for table in wanted:
-            cursor.execute(_COLUMNS.replace(":table", table))
+            cursor.execute(f"SELECT * FROM {table} LIMIT 0")  # noqa: S608  names of our own tables
             if {column[0] for column in cursor.description} != {*frozen.columns(table)}:
                 return False
         return True
 
     return database.looked(look)
-
-
-def _named(schema: str) -> str:
-    return repr(schema[:SHOWN_LENGTH])
-
-
-def _inserted() -> str:
-    return _INSERT.replace(":schema", repr(frozen.schema()))
-
-
-def _set() -> str:
-    return _SET.replace(":schema", repr(frozen.schema()))
-
-
-def _kept(schema: str) -> str:
-    return _KEEP.replace(":schema", repr(schema))

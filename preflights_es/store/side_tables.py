@@ -1,4 +1,4 @@
-"""What no chain covers, as it lies there: for the verification of a log."""
+"""What no chain covers: a verification looks at it, and a rebuild sets it right."""
 
 from __future__ import annotations
 
@@ -7,19 +7,21 @@ from typing import Any, Final
 
 from preflights_es.core.projection_ports import ClaimRow
 from preflights_es.store import triggers
+from preflights_es.store.database import Race
 from preflights_es.store.sql import SqlStore
-from preflights_es.store.statements import Looking
+from preflights_es.store.statements import Looking, Statements
 
 PAGE: Final = 500  # rows that are read at once
 NAMED_MAX: Final = 1_000  # stray rows of a table that are named; those behind are not
 
 
 class SqlAuditing(Looking):
-    """The promises are those of `core.ports.Auditing`."""
+    """Each repair is a transaction, and changes no row that another process changed meanwhile."""
 
     def __init__(self, store: SqlStore) -> None:
         super().__init__("side_tables", store.database)
         self._dialect = store.database.dialect
+        self._log = Statements("log", store.database)
 
     def guards(self) -> Iterator[str]:
         return triggers.trouble(self._dialect, self._database.looked)
@@ -87,3 +89,37 @@ class SqlAuditing(Looking):
                 if project in (None, of, holders):
                     yield str(session_id), str(of), number
             place = {"after_project": rows[-1][0], "after_number": rows[-1][1]}
+
+    def holder(self, project: str, number: int) -> str | None:
+        """The session that was given a number, which no other one can take then."""
+        rows = self._rows("given", of_project=project, of_number=number)
+        return str(rows[0][0]) if rows else None
+
+    def gone(self) -> Iterator[tuple[str, int, str]]:
+        """Project, number and session of what was given to a session that is not there."""
+        for project, number, session_id in self._rows("gone"):
+            yield str(project), number, str(session_id)
+
+    def mend_claim(self, session_id: str, was: ClaimRow, to: ClaimRow) -> None:
+        """Set the project and the end of a claim; its owner stays."""
+        values = {"was_project": was.project, "was_until": was.until}
+        values |= {"to_project": to.project, "to_until": to.until}
+        of = {"of_session": session_id, "of_call": was.call}
+        self._database.wrote(
+            lambda cursor: self._statements.run(cursor, "mend_claim", **of, **values)
+        )
+
+    def give_number(self, project: str, number: int, session_id: str) -> None:
+        """Give a project's number to a session, unless another session has it."""
+
+        def work(cursor: Any) -> None:
+            self._log.run(cursor, "number", of_project=project, of_number=number)
+            if cursor.fetchone() is not None:
+                return
+            values = {"project": project, "number": number, "session_id": session_id}
+            try:
+                self._log.run(cursor, "insert_number", **values)
+            except self._database.taken as error:
+                raise Race from error
+
+        self._database.wrote(work)

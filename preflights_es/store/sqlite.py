@@ -200,7 +200,7 @@ class SqliteDatabase:
             self._wait(BUSY_TIMEOUT_MS)
 
     def _wait(self, at_most_ms: int) -> None:
-        """How long this thread waits for others, on the connection that it has or opens next."""
+        """Sets how long this thread's connection waits for other writers."""
         line = self._line()
         line.wait_ms = at_most_ms
         if line.connection is not None:

@@ -7,16 +7,15 @@ rebuilt from it.
 
 from __future__ import annotations
 
-from typing import Final
+from types import NoneType
+from typing import Any, Final, get_args, get_type_hints
 
 from sqlalchemy import BigInteger, Column, Float, Index, LargeBinary, MetaData, String, Table, Text
 from sqlalchemy.types import TypeEngine
 
-SCHEMA: Final = "0006"
-"""The revision these tables correspond to; a test holds it against the migrations' head.
-
-The program reads it from the frozen file (`store.frozen.schema`).
-"""
+from preflights_es.projections.projection import Projection
+from preflights_es.projections.registry import declared
+from preflights_es.store.projected import PREFIX
 
 metadata = MetaData()
 
@@ -116,65 +115,25 @@ projections = Table(
     Column("complete", BigInteger, nullable=False),
 )
 
-projected_sessions = Table(
-    "projected_sessions",
-    metadata,
-    Column("session_id", _text(36), primary_key=True),
-    Column("project", _text(), nullable=False),
-    Column("workflow", _text(), nullable=False),
-    Column("status", _text(), nullable=False),
-    Column("progress", Float),
-    Column("turns", BigInteger, nullable=False),
-    Column("provider", _text(), nullable=False),
-    Column("model", _text(), nullable=False),
-    Column("fell_back", _text(), nullable=False),
-    Column("intention", _text(), nullable=False),
-    Column("version", BigInteger, nullable=False),
-    Column("began_at", BigInteger, nullable=False),
-    Column("moved_at", BigInteger, nullable=False),
-    # In the order in which rows are read, with all that is asked before a row is: a row has texts.
-    Index(
-        "projected_sessions_by_project",
-        *("project", "session_id", "status", "began_at", "moved_at"),
-    ),
-)
 
-projected_decisions = Table(
-    "projected_decisions",
-    metadata,
-    Column("session_id", _text(36), primary_key=True),
-    Column("version", BigInteger, primary_key=True, autoincrement=False),
-    Column("project", _text(), nullable=False),
-    Column("uid", _text(), nullable=False),
-    Column("standing", _text(), nullable=False),
-    Column("category", _text(), nullable=False),
-    Column("accepted_at", BigInteger),
-    Column("superseded_at", BigInteger),
-    Column("decided", _text(), nullable=False),
-    Index(
-        "projected_decisions_by_project",
-        *("project", "session_id", "version", "accepted_at", "superseded_at"),
-    ),
-)
+def _projected(one: Projection) -> Table:
+    hints = get_type_hints(one.row)
+    return Table(
+        PREFIX + one.name,
+        metadata,
+        *(_column(name, hints[name], number < one.key) for number, name in enumerate(hints)),
+        Index(f"{PREFIX}{one.name}_by_project", *one.index),
+    )
 
-projected_usage = Table(
-    "projected_usage",
-    metadata,
-    Column("session_id", _text(36), primary_key=True),
-    Column("version", BigInteger, primary_key=True, autoincrement=False),
-    Column("project", _text(), nullable=False),
-    Column("workflow", _text(), nullable=False),
-    Column("call", _text(), nullable=False),
-    Column("provider", _text(), nullable=False),
-    Column("model", _text(), nullable=False),
-    Column("prompt", _text(), nullable=False),
-    Column("at", BigInteger, nullable=False),
-    Column("attempt", BigInteger, nullable=False),
-    Column("outcome", _text(), nullable=False),
-    Column("judged", _text(), nullable=False),
-    Column("fell_back", BigInteger, nullable=False),
-    Column("input_tokens", BigInteger),
-    Column("output_tokens", BigInteger),
-    Column("latency_ms", BigInteger),
-    Index("projected_usage_by_project", "project", "session_id"),
-)
+
+def _column(name: str, hint: Any, is_key: bool) -> Column[Any]:
+    types = get_args(hint) or (hint,)
+    kind = _KINDS[types[0]]() if name != "session_id" else _text(36)
+    is_nullable = NoneType in types
+    return Column(name, kind, primary_key=is_key, autoincrement=False, nullable=is_nullable)
+
+
+_KINDS: Final[dict[Any, Any]] = {str: _text, int: BigInteger, float: Float}
+
+projected: Final = {one.name: _projected(one) for one in declared()}
+"""The table of each projection."""

@@ -201,7 +201,7 @@ class Folder:
                 os.fsync(self.handle)
 
     def _at(self, name: str) -> str | Path:
-        """How the system is told of a file in this folder."""
+        """The path of a file in this folder, or its name if the folder is held open."""
         if name in ("", os.curdir, os.pardir) or os.path.basename(name) != name:
             raise OSError(errno.EINVAL, "it is no name of a file", name)
         return self.path / name if self.handle is None else name
@@ -218,5 +218,5 @@ def is_git(name: str) -> bool:
 
 
 def _stem(name: str) -> str:
-    """How the names of temporary files begin."""
+    """The prefix of temporary files."""
     return f".{name[:_STEM_MAX]}."

@@ -14,6 +14,7 @@ import pytest
 
 import preflights_es
 from preflights_es.core.errors import Refused, UnknownSession, WorkflowMissing
+from preflights_es.services import sessions
 from preflights_es.services.results import Session
 from tests.cli.program import Project
 from tests.markdown import ROOT
@@ -35,7 +36,7 @@ def log(tmp_path: Path, database: str, monkeypatch: pytest.MonkeyPatch) -> Itera
 
 
 def test_a_session_is_begun_answered_accepted_and_asked_why(log: Any, tmp_path: Path) -> None:
-    begun = log.start("Add OAuth login")
+    begun = log.start("Add login")
     assert (begun.status, begun.to_do) == ("needs_answers", "answer the question")
     ready = log.answer(begun.session_id, {"auth_strategy": "OAuth"})
     assert (ready.status, ready.can_accept, ready.refused) == ("ready", True, ())
@@ -50,6 +51,22 @@ def test_a_session_is_begun_answered_accepted_and_asked_why(log: Any, tmp_path: 
     assert [value.value for value in log.why("ADR-0001", "Strategy")] == ["OAuth"]
     assert log.replay("last").status == "identical"
     assert len(log.export("last").splitlines()) == done.version
+    trail = log.trail("last")
+    assert [step.version for step in trail] == list(range(1, done.version + 1))
+    assert {step.actor.name for step in trail if step.role == "input"} == {"Ada", "Grace", ""}
+    assert json.loads(bytes(trail[0].data))["intention"] == "Add login"
+
+
+def test_the_calls_of_a_provider_are_summed_up(tmp_path: Path, database: str) -> None:
+    with preflights_es.open(tmp_path, database=database, provider="sim") as log:
+        log.start("Add OAuth login")
+        (by_provider,) = log.usage("provider").usage
+        assert (by_provider.provider, by_provider.model) == ("sim", None)
+        assert by_provider.calls >= 1
+        assert log.usage(since=2**62).usage == ()
+        many = preflights_es.AsyncPreflights(log)
+        assert asyncio.run(many.usage("provider")).usage == (by_provider,)
+        assert len(asyncio.run(many.trail("last"))) == log.show("last").version
 
 
 def test_what_cannot_be_done_is_an_error_and_records_nothing(log: Any) -> None:
@@ -70,6 +87,23 @@ def test_an_answer_that_does_not_count_is_told(log: Any) -> None:
     assert [(one.key, one.code) for one in session.refused] == [("auth_strategy", "placeholder")]
     assert session.not_done
     assert log.abandon(session.session_id, "no need").status == "abandoned"
+
+
+def test_the_open_question_is_answered_by_the_number_of_an_option(log: Any) -> None:
+    session = log.start("Add login")
+    ready = log.answer(session.session_id, {"": "1"})
+    assert (ready.status, ready.patch.fields) == ("ready", (("Strategy", "OAuth"),))
+    with pytest.raises(Refused) as raised:
+        log.answer(session.session_id, {"": "1"})
+    assert raised.value.code == "nothing_asked"
+
+
+def test_what_a_person_has_to_know_comes_with_a_code(log: Any) -> None:
+    request = log.request(actor="ada@example.com")
+    session = sessions.start(request, "Add login", "clarification")
+    assert [one.code for one in session.notices] == ["redacted"]
+    assert session.shape()["format"] == "session/1"
+    assert "notices" not in session.shape()
 
 
 def test_a_key_makes_a_call_happen_once(log: Any) -> None:

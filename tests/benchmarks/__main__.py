@@ -8,6 +8,7 @@ from pathlib import Path
 
 from tests.benchmarks import (
     appending,
+    finding,
     growing,
     importing,
     judging,
@@ -61,6 +62,7 @@ def main() -> int:
         "grow": growing,
         "simulate": simulating,
         "judge": judging,
+        "find": finding,
     }
     found: list[Figure] = []
     for name, room in rooms.items():

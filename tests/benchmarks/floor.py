@@ -83,7 +83,7 @@ def _drive(events: list[dict[str, Any]]) -> None:
 
 
 def _decide(state: dict[str, Any], tag: str, data: dict[str, Any]) -> list[tuple[str, Any]]:
-    if tag == P + "intention_declared.v1":
+    if tag == P + "intention_declared.v2":
         return _open(state, data)
     if tag in (P + "answers_given.v1", P + "answers_revised.v1"):
         return _answer(state, data, revising="revised" in tag)

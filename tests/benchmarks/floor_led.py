@@ -44,7 +44,7 @@ def _drive(events: list[dict[str, Any]]) -> None:
 
 
 def _decide(state: dict[str, Any], tag: str, data: dict[str, Any]) -> Decided:
-    if tag == P + "intention_declared.v1":
+    if tag == P + "intention_declared.v2":
         categories = {c["name"]: c for c in data["heuristics"]["categories"]}
         state.update(data=data, lead=data["setup"]["lead"], categories=categories)
         return [_request(state, "clarify")]

@@ -64,14 +64,14 @@ def rebuilt(path: str, jobs: str) -> None:
     """Every projection, from zero, as the command does it; prints the peak of its memory."""
     from preflights_cli.main import run
 
-    collect_seldom()  # as whoever runs the command does
+    collect_seldom()  # as the command does
     assert run(["--db", path, "admin", "projections", "rebuild", "--jobs", jobs]) == 0
     helpers = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1_024
     print(peak_mb() + helpers * (int(jobs) - 1))
 
 
 def peak_mb() -> float:
-    """Megabytes; `ru_maxrss` of a process begins with the peak of whoever started it."""
+    """Megabytes; `ru_maxrss` of a process begins with the peak of its parent."""
     status = Path("/proc/self/status").read_text()
     return int(status.split("VmHWM:")[1].split()[0]) / 1_024
 

@@ -68,7 +68,7 @@ def _gain(url: str) -> Figure:
 
 
 def _gain_against_raw(url: str) -> Figure:
-    """Where it is the processors, the server has a share of them, whoever writes."""
+    """Where processors are the limit, the server shares them with every writer."""
     gain = paired(partial(_slowed, url, _ours), partial(_slowed, url, _raw_pipeline), ROUNDS)
     return Figure(
         "what four writers gain over one with a flush that takes no time",
@@ -122,7 +122,7 @@ def _seconds(url: str, work: Work, writers: int) -> float:
 def _writer(barrier: Barrier, work: Work, url: str) -> None:
     try:
         ready = work(url)
-    except BaseException:  # the others would wait for ever; raised on
+    except BaseException:  # the others would wait without end; raised on
         barrier.abort()
         raise
     barrier.wait()
@@ -246,7 +246,7 @@ def _raw_pipeline(url: str) -> Callable[[], None]:
                 moved.execute(move, (version + 3, head.hash, head.session_id, version, head.hash))
                 cursor.executemany(event, _rows(at))
                 cursor.execute(outbox, (head.session_id, version + 3))
-            assert moved.rowcount == 1, "nobody else moves it"
+            assert moved.rowcount == 1, "only this process moves it"
             cursor.execute("COMMIT")
             version += 3
         connection.close()

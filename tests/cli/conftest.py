@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.cli.program import Project
+from tests.providers.server import FakeAPI
 from tests.trusting import trust
 
 GIT_CONFIG = """\
@@ -20,11 +22,21 @@ defaultBranch = main
 hooksPath = /dev/null
 """
 
+REFERENCE = """\
+[clarification]
+heuristics = "reference"
+"""
+
 
 @pytest.fixture(scope="session")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Of a person whom git knows."""
+    """Of a person whom git knows, and who is asked by the reference.
+
+    What a pack of topics changes stands in `test_packs`; everything else is the same with both.
+    """
     folder = tmp_path_factory.mktemp("home")
+    (folder / ".config" / "preflights").mkdir(parents=True)
+    (folder / ".config" / "preflights" / "settings.toml").write_text(REFERENCE)
     (folder / ".gitconfig").write_text(GIT_CONFIG)
     return folder
 
@@ -65,3 +77,10 @@ def colleague(tmp_path: Path, home: Path) -> Project:
     (made.folder / "preflights.toml").write_text('project = "house"\n')
     trust(made.folder / "preflights.toml", home)
     return made
+
+
+@pytest.fixture
+def api() -> Iterator[FakeAPI]:
+    """A server that answers as a provider does."""
+    with FakeAPI() as made:
+        yield made

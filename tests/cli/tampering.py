@@ -1,4 +1,4 @@
-"""Somebody who can write the log's file, and does."""
+"""An attacker who can write the log's file, and does."""
 
 from __future__ import annotations
 

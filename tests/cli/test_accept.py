@@ -63,7 +63,7 @@ def test_who_passed_a_persons_word_on_is_recorded_and_shown(house: Project) -> N
     assert house.call("replay", id_).code == 0
 
 
-def test_nobody_passes_on_what_a_person_says_at_a_terminal(house: Project) -> None:
+def test_a_person_at_a_terminal_speaks_without_a_relayer(house: Project) -> None:
     with terminal(house, "accept", ready(house)) as t:
         assert t.code() == 0
     shown = house.show()
@@ -73,12 +73,12 @@ def test_nobody_passes_on_what_a_person_says_at_a_terminal(house: Project) -> No
     assert house.show()["relayed_by"] == {"kind": "user", "name": "Ada"}
 
 
-@pytest.mark.parametrize("nobody", ["\u200b", "\u3164", "\u061c\u2800"])
-def test_nobody_whose_name_cannot_be_seen_accepts(house: Project, nobody: str) -> None:
-    done = house.call("accept", ready(house, "Add SSO"), "--by", nobody)
+@pytest.mark.parametrize("invisible", ["\u200b", "\u3164", "\u061c\u2800"])
+def test_an_invisible_name_cannot_accept(house: Project, invisible: str) -> None:
+    done = house.call("accept", ready(house, "Add SSO"), "--by", invisible)
     assert (done.code, done.err.count("\n")) == (2, 1)
     assert "nothing of it can be seen: give a name" in done.err
-    assert house.call("start", nobody).code == 1
+    assert house.call("start", invisible).code == 1
 
 
 def test_an_agent_passes_no_acceptance_on(house: Project) -> None:

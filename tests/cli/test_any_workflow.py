@@ -11,7 +11,6 @@ import pytest
 from msgspec.structs import replace
 
 from preflights_es.core.events import Decision, Event, Input
-from preflights_es.core.opening import Opening
 from preflights_es.core.questions import Answers
 from preflights_es.core.session import Workflow
 from preflights_es.core.views import Question, View
@@ -28,20 +27,15 @@ class ToneGiven(Answers, frozen=True):
     verb: ClassVar[str] = "answered in"
 
 
-def opens(said: Opening) -> Input:
-    """A text that is a path begins a session with a document, any other one that says it."""
-    if said.text == RECORD:
-        return toy.Wanted(at=said.at, actor=said.actor, path=said.text)
-    return toy.Said(at=said.at, actor=said.actor, text=said.text)
-
-
 def asking() -> Workflow[toy.State]:
-    """The toy, which asks for a tone until a person says two things."""
+    """The toy, which asks for a tone until a person says two things; a path is a document."""
     plain = toy.WORKFLOW
 
     def decide(state: toy.State, new: Input) -> tuple[Decision, ...]:
         if isinstance(new, ToneGiven):
             return (toy.Heard(text=new.answers[0].values[0], count=len(state.said) + 1),)
+        if isinstance(new, toy.Said) and new.text == RECORD:
+            return plain.decide(state, toy.wanted(RECORD))
         return plain.decide(state, new)
 
     def evolve(state: toy.State, event: Event) -> toy.State:
@@ -50,7 +44,7 @@ def asking() -> Workflow[toy.State]:
         return plain.evolve(state, event)
 
     def view(state: toy.State) -> View:
-        if len(state.said) != 1:
+        if len(state.said) != 1 or state.said[0] == RECORD:
             return plain.view(state)
         return View(
             status="needs_answers", intention=state.said[0], questions=(TONE,), to_do="answer"
@@ -63,7 +57,7 @@ def asking() -> Workflow[toy.State]:
         evolve=evolve,
         view=view,
         answers=ToneGiven,
-        opens=opens,
+        opens=toy.Said,
     )
 
 
@@ -122,17 +116,14 @@ def test_what_the_workflow_does_not_have_is_refused_in_words(house: House) -> No
     id_ = begun(house)[-8:]
     for words, said in (
         (("revise", id_, "tone=x"), "workflow toy no answer can be changed"),
-        (
-            ("accept", id_),
-            f"session {id_} is of the workflow toy; only clarifications can be accepted",
-        ),
+        (("accept", id_), "in a session of the workflow toy nothing is accepted"),
         (("why", id_), f"session {id_} has no decision"),
         (("admin", "render", id_), f"session {id_} has no document\n"),
         (("audit", "trail", "--decision", id_), f"session {id_} has no decision"),
         (("start", "--workflow", "toy", " "), "the text is empty"),
-        (("start", "--workflow", "extraction", "x"), "takes more than a text to begin"),
     ):
         assert said in house.call(*words, code=1).err, words
+    assert "task   x" in house.call("start", "--workflow", "extraction", "x").out
     done = house.call("start", "--workflow", "toy", "x", "--local", code=2)
     assert "--local is about a decision: leave it out" in done.err
     assert "install the package" in house.call("start", "--workflow", "nix", "x", code=5).err

@@ -11,7 +11,7 @@ import pytest
 
 from preflights_es.core.json import encoded
 from preflights_es.store import triggers
-from preflights_es.store.tables import SCHEMA
+from preflights_es.store.frozen import schema
 from tests.cli.program import Project
 from tests.cli.tampering import noted
 from tests.cli.test_lost_claims import GOLDEN, owing, waiting
@@ -142,7 +142,7 @@ def test_a_log_that_says_two_schemas_is_named_in_one_line(house: Project) -> Non
         done = house.call(*words)
         assert done.code == 4, done
         assert "it says 2 schemas ('0001', '" in done.err
-        assert f"`DELETE FROM alembic_version WHERE version_num <> '{SCHEMA}'`" in done.err
+        assert f"`DELETE FROM alembic_version WHERE version_num <> '{schema()}'`" in done.err
         assert done.err.count("\n") == 1
 
 

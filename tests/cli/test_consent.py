@@ -43,7 +43,7 @@ def stored(content: bytes) -> list[Stored]:
 
 
 def extended(content: bytes, *events: Any) -> bytes:
-    """A session with more events, chained as everybody can who holds a copy."""
+    """A session with more events, chained as any holder of a copy can do it."""
     known: Sequence[Stored] = stored(content)
     last, tail = known[-1], []
     for n, event in enumerate(events):
@@ -218,7 +218,7 @@ def test_a_successor_that_does_not_exist_takes_no_decision_out_of_force(house: P
         f"the file says that deadbeef supersedes {session_id[-8:]}, and deadbeef does" in done.err
     )
     assert "not say so, neither here nor in the file" in done.err
-    assert done.err.endswith("; nothing was imported\n")
+    assert "; nothing was imported: export both together" in done.err
     assert in_force(house) == [session_id]
 
 

@@ -247,7 +247,7 @@ def test_a_narrow_terminal_still_shows_every_column(house: Project) -> None:
         assert max(map(len, t.rest().splitlines())) <= 80
 
 
-def test_colours_are_the_terminals_unless_somebody_says_otherwise(house: Project) -> None:
+def test_colours_are_the_terminals_unless_a_variable_says_otherwise(house: Project) -> None:
     house.call("start", "Add login")
     for command, env, styled in (
         ("sessions", {}, True),

@@ -33,17 +33,22 @@ import re
 import shlex
 import shutil
 from collections.abc import Iterator
+from importlib import import_module
 from itertools import takewhile
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import click
+import msgspec
 import pytest
 
 import preflights_es
 from preflights_cli.commands import SECTIONS, Lazy, commands
 from preflights_cli.main import preflights
-from preflights_es.settings import file
+from preflights_es.archive.verification import Verified
+from preflights_es.services.own_providers import GENERATION
+from preflights_es.services.results import Result as Shape
+from preflights_es.settings.fields import FIELDS
 from preflights_es.settings.load import Options
 from preflights_es.workflows.clarification import settings as clarification
 from tests.cli.program import Project, Result
@@ -143,7 +148,7 @@ def test_the_commands_of_a_page_do_what_it_says(shop: Project, page: str) -> Non
             case "text" if page == "docs/writing-a-workflow.md":
                 pass  # tests/packaging/test_foreign_workflow.py
             case other:
-                pytest.fail(f"{where}: nobody tests blocks of {other!r}")
+                pytest.fail(f"{where}: no test runs blocks of {other!r}")
 
 
 def _settings_file(shop: Project, text: str) -> Path:
@@ -318,8 +323,9 @@ def test_the_fields_of_a_session_are_those_that_are_documented(shop: Project) ->
     old = shop.decided()
     asking = shop.call("start", "Add login", "--json").json
     refused = shop.call("answer", "last", "tbd", "--json").json
+    moved = shop.call("start", "Move from MySQL to PostgreSQL", "--json").json
     new = shop.decided("Add SSO", "--supersedes", old["uid"])
-    check("session/1", old, asking, refused, new, shop.show(old["session_id"]))
+    check("session/1", old, asking, refused, new, moved, shop.show(old["session_id"]))
     check("sessions/1", shop.call("sessions", "--json").json)
     check("log/1", *shop.events(), opaque="data")
     check("prompt/1", shop.call("prompt", "--json").json)
@@ -378,6 +384,8 @@ def test_the_fields_of_the_audit_are_those_that_are_documented(shop: Project) ->
     tampered(shop, broken, cut_with_its_head)
     tampered(shop, broken, flipped)
     tampered(shop, led, lambda log, _: log.execute("UPDATE projected_sessions SET turns = 99"))
+    stray = f"INSERT INTO marks VALUES ('sessions', '{'0' * 8}', 3)"
+    tampered(shop, led, lambda log, _: log.execute(stray))
     against = ("--against", "all.jsonl", "--json")
     check(
         "audit-verify/1",
@@ -405,7 +413,7 @@ def test_the_fields_of_a_note_are_those_that_are_documented(shop: Project) -> No
 
 
 def test_the_fields_of_a_replay_are_those_that_are_documented(shop: Project) -> None:
-    shop.started_session()
+    assert shop.call("start", "Add login", "--no-input").code == 3
     folder = Path(__file__).parent
     buggy = ("python", str(folder / "buggy.py"))
     diverging = ("python", str(folder / "diverging.py"))
@@ -422,10 +430,26 @@ def test_every_shape_is_documented_and_named_after_its_format() -> None:
     shapes = {heading for heading in tables("docs/api.md") if "/" in heading}
     formats = {
         found
-        for path in (ROOT / "cli" / "preflights_cli").rglob("*.py")
+        for room in (ROOT / "cli" / "preflights_cli", ROOT / "preflights_es" / "services")
+        for path in room.rglob("*.py")
         for found in re.findall(r'"([a-z-]+/\d)"', path.read_text())
     }
-    assert shapes == formats | {"log/1", "record/1"}
+    assert shapes == formats - {GENERATION} | set(results()) | {"log/1"}
+
+
+def results() -> dict[str, type[msgspec.Struct]]:
+    """The results of services that are a shape of their own, by format."""
+    for path in (ROOT / "preflights_es" / "services").rglob("[a-z]*.py"):
+        import_module(".".join(path.relative_to(ROOT).with_suffix("").parts))
+    kinds = [struct for base in (Shape, Verified) for struct in base.__subclasses__()]
+    tagged = {kind.__struct_config__.tag: kind for kind in kinds}
+    return {str(tag): kind for tag, kind in tagged.items() if tag is not None}
+
+
+@pytest.mark.parametrize("shape", results())
+def test_the_fields_of_a_result_are_those_that_are_documented(shape: str) -> None:
+    fields = {field.encode_name for field in msgspec.structs.fields(results()[shape])}
+    assert {"format", *fields} == {path for path in documented(shape) if not set(path) & set(".[")}
 
 
 def test_every_exported_name_is_documented() -> None:
@@ -502,12 +526,12 @@ def test_every_setting_is_documented_and_every_documented_one_exists() -> None:
     found = [tables_of_keys(number) for number in range(4)]
     # Providers have a page of their own; the seeds' names are theirs.
     providers = set(Options.__struct_fields__)
-    keys = {
-        key
-        for key in file.File.__struct_fields__
-        if key not in providers and not key.startswith("llm_")
-    }
-    assert found[0] == keys | {"provider"}
+    assert found[0] == {one.name for one in FIELDS} - providers | {"provider"}
+    page = (ROOT / "docs" / "configuration.md").read_text("utf-8")
+    for one in FIELDS:
+        if one.name in found[0]:
+            assert one.read_from is None or f"| `{one.read_from}` |" in page
+            assert one.default is None or f"| `{one.name}` | `{one.default}` |" in page
     assert found[1] == set(clarification.ClarificationTable.__struct_fields__)
     assert found[2] == set(clarification.CategoryTable.__struct_fields__)
     assert found[3] == set(clarification.SecondaryTable.__struct_fields__)
@@ -528,5 +552,5 @@ def test_every_variable_that_is_read_is_documented() -> None:
     source = "".join(path.read_text() for path in (ROOT / "preflights_es").glob("settings/*.py"))
     for name in re.findall(r'"(PREFLIGHTS_[A-Z_]+)"', source):
         assert f"`{name}`" in text
-    for name in re.findall(r"`(PREFLIGHTS_[A-Z_]+)`", text):
-        assert f'"{name}"' in source or name == "PREFLIGHTS_PROVIDER"
+    documented = set(re.findall(r"`(PREFLIGHTS_[A-Z_]+)`", text))
+    assert documented <= {one.read_from for one in FIELDS}

@@ -71,7 +71,7 @@ def test_a_dry_run_shows_all_that_would_go(house: Project, pair: tuple[str, str]
     ]
 
 
-def test_what_goes_with_it_is_not_repeated_where_nobody_is_asked(
+def test_what_goes_with_it_is_not_repeated_without_a_question(
     house: Project, pair: tuple[str, str]
 ) -> None:
     old, new = pair
@@ -130,6 +130,12 @@ def test_one_question_is_enough_where_all_that_goes_was_named(
         assert "Add SSO" in said
         t.type("n")
         assert "Nothing was erased." in t.rest()
+
+
+def test_a_reason_may_name_the_session_that_was_read(house: Project, pair: tuple[str, str]) -> None:
+    old, new = pair
+    read = house.call("why", new, "--json").json["values"][0]["read"]
+    erased(house, new, "--reason", f"retention is over, like {old} at {read[0]['hash']}")
 
 
 # 3. What is left of a decision whose successor is gone ---------------------------------------

@@ -1,4 +1,4 @@
-"""Files that no program of ours wrote, and whose chain holds: somebody made it anew."""
+"""Files that no program of ours wrote, and whose chain holds: it was computed again."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ REFUSED: Final = {
 
 
 @pytest.mark.parametrize("change", REFUSED.values(), ids=REFUSED)
-def test_what_nobody_could_record_is_not_taken_over(
+def test_what_no_program_could_record_is_not_taken_over(
     house: Project, other: Project, change: Change
 ) -> None:
     house.decided()

@@ -7,6 +7,8 @@ from typing import Final
 
 import pytest
 
+import preflights_es
+from preflights_es.core.errors import RecordWithoutSession
 from tests.cli.program import Project
 
 NYGARD: Final = """# {n}. {title}
@@ -25,6 +27,7 @@ Orders grow.
 
 We will use PostgreSQL because reports need it.
 """
+LOGIN: Final = ("--answer", "auth_strategy=OAuth")
 PATH: Final = "docs/decisions/0007-use-postgresql.md"
 
 
@@ -130,6 +133,26 @@ def test_a_record_that_is_replaced_changes_only_its_status(house: Project) -> No
     assert "was superseded by 'ADR-0008' already" in again.err
 
 
+def test_a_record_is_replaced_once_under_a_key(house: Project) -> None:
+    filed(house)
+    words = ("start", "Keep orders", "--answer", "db_type=PostgreSQL", "--supersedes", "ADR-7")
+    first = house.call(*words, "--no-input", "--key", "k", "--json").json
+    house.call("accept", "last", "--by", "Ada")
+    again = house.call(*words, "--no-input", "--key", "k", "--json").json
+    assert again["session_id"] == first["session_id"]
+    other = house.call(*words[:-2], "--no-input", "--key", "k")
+    assert (other.code, other.out) == (1, "")
+
+
+def test_a_replaced_record_is_no_session_that_is_quoted(house: Project) -> None:
+    filed(house)
+    replacing = house.decided("Add SSO", "--supersedes", "ADR-0007")["session_id"]
+    assert house.call("why", replacing, "--json").json["values"][0]["read"] == []
+    assert house.call("admin", "erase", replacing, "--yes").code == 0
+    bundle = house.call("admin", "export", "--all")
+    assert bundle.code == 0
+
+
 def test_a_number_that_two_records_bear_replaces_none(house: Project) -> None:
     filed(house)
     filed(house, "docs/decisions/07-other.md")
@@ -138,13 +161,26 @@ def test_a_number_that_two_records_bear_replaces_none(house: Project) -> None:
     assert "'ADR-7' is the number of 2 records" in done.err
 
 
+def test_a_program_is_told_the_record(house: Project) -> None:
+    filed(house)
+    log = preflights_es.open(house.folder, database=str(house.folder / "own.db"))
+    with log, pytest.raises(RecordWithoutSession) as raised:
+        log.why("ADR-0007")
+    assert (raised.value.code, raised.value.paths) == ("record_without_session", (PATH,))
+
+
 # 2. The folder -------------------------------------------------------------------------------
 
 
 def test_records_go_where_records_lie(house: Project) -> None:
     filed(house, "doc/adr/0007-use-postgresql.md")
-    decided = house.decided()
-    assert decided["artifacts"][0].startswith("doc/adr/0008-")
+    said = [
+        house.call("start", text, *LOGIN, "--accept", "--by", "Ada", "--no-input").out
+        for text in ("Add login", "Add SSO")
+    ]
+    hint = "records go to 'doc/adr', as found in this project"
+    assert [hint in text for text in said] == [True, False]
+    assert [*(house.folder / "doc/adr").glob("0008-*.md")]
     assert house.call("decisions", "--json").json["foreign"][0]["number"] == 7
 
 

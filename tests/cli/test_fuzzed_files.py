@@ -100,7 +100,7 @@ def played(case: Case) -> bool:
     done = case.call("admin", "import", "case.jsonl", *flags, *as_json, codes=(0, 1, 4, 5))
     after = case.streams()
     if done.code != 0:
-        assert done.err.splitlines()[-1].startswith("preflights: "), done
+        assert done.err.splitlines()[-1 - len(as_json)].startswith("preflights: "), done
         some = re.search(r"\(sessions taken over before: (\d+)\)", done.err)
         changed = [key for key in after if after[key] != before.get(key)]
         assert len(changed) == (int(some[1]) if some else 0), done

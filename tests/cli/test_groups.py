@@ -130,7 +130,7 @@ def test_a_command_that_changes_a_session_wants_its_name(house: Project, command
 def test_the_table_of_commands_imports_no_command() -> None:
     code = (
         "import sys; from preflights_cli.commands import commands; commands();"
-        "print(*sorted(m for m in sys.modules if m.startswith('preflights_')))"
+        "print(*sorted(m for m in sys.modules if m.startswith('preflights_cli')))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == [

@@ -138,7 +138,7 @@ def test_arguments_of_any_bytes_and_of_any_length_reach_no_traceback(house: Proj
 
 
 def test_a_file_that_was_made_to_harm_is_shown_and_does_nothing(house: Project) -> None:
-    """Whoever writes a file can chain whatever they like: it verifies, and is not believed."""
+    """The author of a file can chain any content: it verifies, and is not believed."""
     evil = "login \x1b]0;owned\x07\x1b[2J\x9b31m\u202e\U000e0065\x7f\x08"
     maker = memory_runner()
     workflow = maker.workflow("clarification")

@@ -68,7 +68,7 @@ def awaited(look: Callable[[], Any]) -> None:
 
 @contextmanager
 def held(log: str, session_id: str) -> Iterator[Callable[[], int]]:
-    """Whoever takes over a session gets stuck in its transaction; says how many are.
+    """An import gets stuck in its transaction; says how many are.
 
     In a file only until they are killed, and for good once there is anything.
     """
@@ -92,7 +92,7 @@ def held(log: str, session_id: str) -> Iterator[Callable[[], int]]:
 
 
 def waiting(watcher: psycopg.Connection[tuple[object, ...]]) -> int:
-    """How many stand before somebody else's lock."""
+    """How many wait for another connection's lock."""
     return len(watcher.execute("SELECT pid FROM pg_locks WHERE NOT granted").fetchall())
 
 
@@ -130,7 +130,7 @@ def test_an_import_that_is_repeated_adds_nothing(house: Project, file: bytes, lo
 def test_two_imports_of_one_file_at_the_same_time_take_it_once(
     house: Project, file: bytes, log: str
 ) -> None:
-    # On a server, they begin at the same moment; in a file, the one lock lets nobody see who waits.
+    # On a server, they begin at the same moment; in a file, the one lock hides who waits.
     gate = held(log, ids(file)[0]) if "://" in log else nullcontext(lambda: 2)
     with gate as stuck:
         both = [

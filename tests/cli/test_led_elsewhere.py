@@ -11,7 +11,7 @@ from tests.cli.program import Project, Result
 from tests.providers import server
 from tests.providers.server import FakeAPI
 
-KEY = {"PREFLIGHTS_OPENAI_API_KEY": "sk-not-a-key-of-anybody"}
+KEY = {"PREFLIGHTS_OPENAI_API_KEY": "sk-not-a-real-key"}
 CLARIFY = {"category": "Database", "question": "Which one?", "options": ["SQLite", "MySQL"]}
 DECIDE = {"category": "Database", "fields": [{"name": "Type", "value": "SQLite"}]}
 

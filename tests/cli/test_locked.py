@@ -11,7 +11,7 @@ from typing import Final
 import pytest
 
 from preflights_es.projections.projector import BUSY
-from preflights_es.store.tables import SCHEMA
+from preflights_es.store.frozen import schema
 from tests.cli.program import Project
 from tests.store.given import older
 
@@ -50,7 +50,7 @@ def test_a_command_that_looks_answers_while_another_process_writes(
         assert time.monotonic() - began < SOON_S
     assert done.code == 0, done
     if words[0] in ("decisions", "usage", "why"):
-        assert done.err == f"warning: {BUSY}\n"
+        assert done.err == f"warning: {BUSY.text}\n"
     if words[0] == "decisions":
         assert "Add SSO" in done.out
 
@@ -87,7 +87,7 @@ def test_a_command_that_looks_does_not_wait_to_upgrade_the_log(
         assert time.monotonic() - began < SOON_S
     assert (done.code, done.out) == (5, ""), done
     assert done.err == (
-        f"preflights: the log must be upgraded first, from schema 0004 to {SCHEMA}, and another "
+        f"preflights: the log must be upgraded first, from schema 0004 to {schema()}, and another "
         "process is writing: run this again when it is done, or run `preflights admin db upgrade`\n"
     )
     assert house.call(*words).code == 0

@@ -232,7 +232,7 @@ def test_a_session_that_was_mended_is_said_to_wait_for_a_rebuild(house: Project)
     assert ("ADR-0001" in done.out, done.err) == (True, "")
 
 
-def test_decisions_are_listed_though_what_is_kept_of_sessions_cannot_be_read(
+def test_decisions_are_listed_though_the_rows_of_sessions_cannot_be_read(
     house: Project,
 ) -> None:
     house.decided()
@@ -259,7 +259,7 @@ def test_a_rebuild_ends_with_how_many_sessions_could_not_be_folded(house: Projec
     assert len(house.call(*lists, "--json").json["sessions"]) == 2
 
 
-def test_a_rebuild_of_one_projection_counts_nothing_that_nobody_has_folded(house: Project) -> None:
+def test_a_rebuild_of_one_projection_counts_nothing_unfolded(house: Project) -> None:
     broken(house)
     assert house.call("admin", "projections", "rebuild", "usage").err == ""
 

@@ -33,7 +33,7 @@ def api() -> Iterator[FakeAPI]:
 def led(api: FakeAPI) -> dict[str, str]:
     """What the environment says of the server and its key."""
     return {
-        "PREFLIGHTS_OPENAI_API_KEY": "sk-not-a-key-of-anybody",
+        "PREFLIGHTS_OPENAI_API_KEY": "sk-not-a-real-key",
         "PREFLIGHTS_BASE_URL": api.openai,
     }
 
@@ -108,7 +108,7 @@ def test_a_model_cannot_forge_a_line_of_a_record(house: Project, api: FakeAPI, t
     assert house.call("replay", "last").code == 0
 
 
-def test_a_value_that_nobody_said_is_not_written(house: Project, api: FakeAPI) -> None:
+def test_a_value_that_was_not_said_is_not_written(house: Project, api: FakeAPI) -> None:
     clarify = {"category": "Authentication", "question": "Which?", "options": ["OAuth", "SAML"]}
     invented = {
         "category": "Authentication",
@@ -172,5 +172,5 @@ def test_what_a_model_says_of_a_key_is_recorded_without_it(house: Project, api: 
     # A process of its own: also what a library writes past Python's streams is seen.
     done = house.run("note", "buy milk", "--provider", "openai", env=led(api))
     assert done.code == 3
-    assert "sk-not-a-key-of-anybody" not in done.out + done.err
-    assert "sk-not-a-key-of-anybody" not in house.call("log", "last", "--json").out
+    assert "sk-not-a-real-key" not in done.out + done.err
+    assert "sk-not-a-real-key" not in house.call("log", "last", "--json").out

@@ -9,6 +9,7 @@ import pytest
 
 from preflights_cli.workflows.extraction.display import said
 from preflights_es.core.events import Actor
+from preflights_es.services.extraction.results import ItemRow
 from preflights_es.store import jsonl
 from preflights_es.workflows.extraction.events import ItemAdded
 from preflights_es.workflows.extraction.values import Item
@@ -482,7 +483,7 @@ def test_a_note_is_shown_logged_replayed_and_moved_like_any_session(house: Proje
 @pytest.mark.parametrize(
     ("command", "told"),
     [
-        (("accept", "last", "--by", "Ada"), "only clarifications can be accepted"),
+        (("accept", "last", "--by", "Ada"), "workflow extraction nothing is accepted"),
         (("prompt", "last"), "no brief for agents"),
         (("admin", "render", "last"), "write no documents"),
         (("revise", "last", "start_time=9"), "no answer can be changed"),
@@ -548,7 +549,7 @@ def test_no_title_forges_another_line_of_a_list(house: Project) -> None:
 
 
 def test_a_file_that_was_made_to_harm_is_shown_and_does_nothing(house: Project) -> None:
-    """Whoever writes a file can chain whatever they like, a model's titles among it."""
+    """The author of a file can chain any content, a model's titles among it."""
     evil = "x\x1b]0;owned\x07\x1b[2J\x9b31m\u202e\nffffffff.1  forged"
     maker = memory_runner()
     item = Item(number=1, type="task", title=evil, source="extracted", importance="high", due=evil)
@@ -573,7 +574,7 @@ def test_a_file_that_was_made_to_harm_is_shown_and_does_nothing(house: Project) 
         done = house.call(*command)
         assert (done.code, done.is_safe()) == (0, True), command
         assert not any(map(FORGED.match, done.out.splitlines())), command
-    assert not RAW & set(said(item))
+    assert not RAW & set(said(ItemRow.of(made.handle, item)))
 
 
 def test_secrets_are_taken_out_of_notes_titles_and_fields(house: Project) -> None:

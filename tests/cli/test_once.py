@@ -238,7 +238,7 @@ def test_a_key_of_a_task_belongs_to_its_note(house: Project) -> None:
     assert house.call("note", "add", "task", "mow", "--note", own, "--key", "own").code == 1
 
 
-def test_an_acceptance_by_somebody_else_is_not_dropped(house: Project) -> None:
+def test_an_acceptance_by_another_person_is_not_dropped(house: Project) -> None:
     house.call(*START, "--no-input")
     proposed = house.call("accept", "last", "--key", "z")
     assert proposed.code == 0

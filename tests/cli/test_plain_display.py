@@ -13,9 +13,11 @@ from msgspec.structs import replace
 from preflights_cli import rendering
 from preflights_cli.commands import workflows
 from preflights_cli.common import Voice
+from preflights_es.core.json import decoded, encoded
 from preflights_es.core.questions import AnswerRefusal, Refusal
 from preflights_es.core.views import Question, View
-from preflights_es.runtime.runner import Handle, Runner
+from preflights_es.runtime.runner import Handle, Runner, Step
+from preflights_es.services.results import session_of
 from preflights_es.store.memory import MemoryStore
 from tests import toy
 from tests.fixed import PROJECT, Clock, Ids, salt
@@ -62,7 +64,7 @@ def spoken(say: Callable[[Voice], int]) -> tuple[int, str, str]:
 
 def test_it_is_shown_with_its_status_and_its_question(handle: Handle) -> None:
     assert "toy" not in workflows()
-    code, out, err = spoken(lambda voice: rendering.said(voice, handle))
+    code, out, err = spoken(lambda voice: rendering.said(voice, session_of(Step(handle, ()))))
     id_ = SESSION[-8:]
     assert code == 3
     assert out.splitlines() == [
@@ -78,7 +80,7 @@ def test_it_is_shown_with_its_status_and_its_question(handle: Handle) -> None:
 
 
 def test_what_is_refused_is_said(handle: Handle) -> None:
-    code, _, err = spoken(lambda voice: rendering.said(voice, handle, REFUSED))
+    code, _, err = spoken(lambda voice: rendering.said(voice, session_of(Step(handle, REFUSED))))
     assert code == 1
     assert err.splitlines()[:2] == [
         "Not taken: 'tune' was refused: unknown question: it takes tone",
@@ -87,7 +89,7 @@ def test_what_is_refused_is_said(handle: Handle) -> None:
 
 
 def test_its_json_has_the_documented_fields(handle: Handle) -> None:
-    shape = rendering.session_json(handle, REFUSED)
+    shape = decoded(encoded(rendering.session_json(session_of(Step(handle, REFUSED)))))
     assert shape["format"] == "any-session/1"
     assert set(shape) == {ticked(row["field"])[0] for row in tables("docs/api.md")["any-session/1"]}
     assert shape["refused"] == [

@@ -170,7 +170,7 @@ def test_many_children_are_kept_in_one_file(house: Project) -> None:
         (("--from", "3"), "--from needs a change to test"),
         (("--live",), "--live needs a change to test"),
         (("--out", "x.jsonl"), "a strict replay runs nothing"),
-        (("--provider", "nobody"), "found 'nobody', expected one of mock, sim"),
+        (("--provider", "unheard"), "found 'unheard', expected one of mock, sim"),
         (("--provider", ""), "it is empty"),
         (("--from", " ", "--seed", "1"), "it is empty"),
         (("--model", "x"), "--model: the provider sim takes none: leave it out"),

@@ -45,7 +45,7 @@ def kept(house: Project, *sessions: Sequence[Stored]) -> None:
 
 
 def named(events: Sequence[Stored], name: str) -> tuple[Stored, ...]:
-    """The same session, by somebody of that name."""
+    """The same session, by a person of that name."""
 
     def of_them(data: bytes | None) -> bytes:
         assert data is not None, "no golden session was erased"
@@ -142,7 +142,7 @@ def test_a_machine_that_is_called_user_is_no_user(house: Project, kind: str) -> 
 
 
 @pytest.mark.parametrize("form", ["table", "jsonl", "csv", "cloudevents"])
-def test_a_name_that_nobody_has_is_said_with_those_who_are_here(house: Project, form: str) -> None:
+def test_an_unknown_name_is_said_with_those_who_are_here(house: Project, form: str) -> None:
     house.decided()
     done = house.call("audit", "trail", "--format", form, "--actor", "Lovelace")
     assert done.code == 0

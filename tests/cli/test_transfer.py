@@ -11,8 +11,8 @@ from typing import BinaryIO, cast
 
 import pytest
 
-from preflights_cli import transfer
 from preflights_es.core.errors import Refused
+from preflights_es.services import archives
 from tests.cli.program import Project
 
 
@@ -204,13 +204,13 @@ def test_a_pipe_of_more_bytes_than_are_copied_is_refused(
 ) -> None:
     content = file.read_bytes()
     words = (*command.split(), "-", "--db", "copy.db")
-    monkeypatch.setattr(transfer, "COPY_MAX", len(content) - 1)
+    monkeypatch.setattr(archives, "COPY_MAX", len(content) - 1)
     done = house.call(*words, stdin=content)
     found = f"the standard input has more than {len(content) - 1:,} bytes"
     told = (1, "", f"preflights: {found}: save it in a file and name that\n")
     assert (done.code, done.out, done.err) == told
     assert house.call("admin", "export", "--any-project", "--db", "copy.db").out == ""
-    monkeypatch.setattr(transfer, "COPY_MAX", len(content))
+    monkeypatch.setattr(archives, "COPY_MAX", len(content))
     assert house.call(*words, stdin=content).code == 0
 
 
@@ -228,6 +228,6 @@ class Pipe(io.RawIOBase):
 
 def test_four_gibibytes_of_a_pipe_are_copied_and_no_more() -> None:
     with Path(os.devnull).open("wb", buffering=0) as nowhere:
-        transfer._copy(cast("BinaryIO", Pipe(64)), nowhere, "-")
-        with pytest.raises(Refused, match="the standard input has more than 4,294,967,296 bytes"):
-            transfer._copy(cast("BinaryIO", Pipe(65)), nowhere, "-")
+        archives._copy(cast("BinaryIO", Pipe(64)), nowhere, "a pipe")
+        with pytest.raises(Refused, match="a pipe has more than 4,294,967,296 bytes"):
+            archives._copy(cast("BinaryIO", Pipe(65)), nowhere, "a pipe")

@@ -83,7 +83,8 @@ def test_hints_can_be_left_out_and_details_be_asked_for(house: Project) -> None:
     assert "Answer with:" not in quiet.out
     assert "Which authentication approach?" in quiet.out
     detailed = house.call("show", "-v")
-    assert detailed.err == f"project house, log {house.log}\n"
+    own = house.home / ".config" / "preflights" / "settings.toml"
+    assert detailed.err == f"project house, log {house.log}\nsettings from {own}\n"
     (house.folder / "preflights.toml").write_text("")
     assert "settings from " in house.call("show", "-v").err
 
@@ -193,7 +194,7 @@ def _opened_for_writing(fifo: Path) -> int:
         try:
             return os.open(fifo, os.O_WRONLY | os.O_NONBLOCK)
         except OSError:
-            assert time.monotonic() < deadline, "nobody reads"
+            assert time.monotonic() < deadline, "the output is not read"
             time.sleep(0.01)
 
 
@@ -212,7 +213,7 @@ def test_errors_leave_stdout_to_json(house: Project) -> None:
 
 
 def unread(house: Project, *args: str, stream: str = "stdout") -> tuple[int, bytes]:
-    """Exit code of a process when nobody reads what it writes, and what its other stream says."""
+    """Exit code of a process whose output is not read, and what its other stream says."""
     reader, writer = os.pipe()
     os.close(reader)
     streams: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, stream: writer}
@@ -251,14 +252,14 @@ def test_a_command_whose_reader_has_gone_ends_with_141_and_no_word(
 
 
 @pytest.mark.parametrize("words", ["show nosuch", "nosuch", "show --jsn"])
-def test_an_error_that_nobody_reads_ends_with_141(house: Project, words: str) -> None:
+def test_an_error_without_a_reader_ends_with_141(house: Project, words: str) -> None:
     assert unread(house, *words.split(), stream="stderr") == (141, b"")
 
 
 def test_a_pipe_that_is_closed_says_nothing_of_damage_that_it_did_not_see(house: Project) -> None:
     tampered(house, house.started_session(), flipped)
     assert house.run("audit", "verify").code == 4
-    assert unread(house, "audit", "verify")[0] == 141, "neither 0 nor 1: nobody knows"
+    assert unread(house, "audit", "verify")[0] == 141, "neither 0 nor 1: it is unknown"
 
 
 def test_what_head_takes_of_a_long_result_is_whole(house: Project) -> None:

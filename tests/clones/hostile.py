@@ -186,7 +186,7 @@ def _modules(ground: Ground) -> None:
 
 
 def _documents(ground: Ground) -> None:
-    """Records that are none."""
+    """Files that are not records."""
     records = ground.clone / "docs" / "decisions"
     records.mkdir(parents=True)
     (records / "0002-link.md").symlink_to(ground.home / ".bashrc")

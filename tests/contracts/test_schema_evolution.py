@@ -108,7 +108,7 @@ def changed(*path: str, to: Any) -> dict[str, Any]:
         changed("description", to="Words."),
         changed("properties", "mood", to={"type": "string"}),
         changed("$defs", "Item", "properties", "due", to={"type": "string"}),
-        changed("properties", "owner", "default", to="nobody"),
+        changed("properties", "owner", "default", to="unknown"),
         changed("$defs", "Unused", to={"type": "string"}),
         {
             **changed("properties", "items", "items", to={"$ref": "#/$defs/Renamed"}),

@@ -1,4 +1,4 @@
-"""What an event may hold, whoever wrote it."""
+"""What an event may hold, written by any program."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from msgspec.inspect import IntType, Type
 
 from preflights_es.core.artifacts import ARTIFACT_EVENTS
 from preflights_es.core.completions import COMPLETION_EVENTS, CompletionReceived
-from preflights_es.core.events import INT_MAX, NUMBER_MAX, SESSION_EVENTS, Actor, Event
+from preflights_es.core.events import INT_MAX, NUMBER_MAX, SESSION_EVENTS, Actor, Event, Input
 from preflights_es.core.json import encoded, repeated
 from preflights_es.runtime.registry import WORKFLOWS
 from preflights_es.workflows.clarification.events import DecisionSuperseded
@@ -73,7 +73,7 @@ def received(**fields: Any) -> bytes:
         ("latency_ms", 2**63),
     ],
 )
-def test_a_number_that_nobody_could_record_is_refused(field: str, value: int) -> None:
+def test_a_number_out_of_range_is_refused(field: str, value: int) -> None:
     decoder: msgspec.json.Decoder[Event] = msgspec.json.Decoder(CompletionReceived)
     with pytest.raises(msgspec.ValidationError, match=field):
         decoder.decode(received(**{field: value}))
@@ -83,7 +83,7 @@ def test_a_number_that_nobody_could_record_is_refused(field: str, value: int) ->
     ("field", "value"),
     [("at", 2**63 - 1), ("at", -(2**63)), ("latency_ms", -1), ("input_tokens", 0)],
 )
-def test_a_number_that_somebody_may_have_recorded_is_read(field: str, value: int) -> None:
+def test_a_number_that_may_have_been_recorded_is_read(field: str, value: int) -> None:
     decoder = msgspec.json.Decoder(CompletionReceived)
     event = decoder.decode(received(**{field: value}))
     assert getattr(event, field) == value
@@ -102,3 +102,15 @@ def test_a_number_that_somebody_may_have_recorded_is_read(field: str, value: int
 )
 def test_a_name_that_an_object_has_twice_is_found(data: bytes, name: str | None) -> None:
     assert repeated(data) == name
+
+
+INPUTS: Final = [event for event in EVERY if issubclass(event, Input)]
+
+
+@pytest.mark.parametrize("new", INPUTS, ids=lambda new: new.__name__)
+def test_an_input_that_records_what_was_taken_out_marks_the_texts_it_comes_from(
+    new: type[Input],
+) -> None:
+    assert set(new.typed) <= set(new.__struct_fields__)
+    assert bool(new.typed) >= ("redacted" in new.__struct_fields__)
+    assert all(0 < typed.limit <= 20_000 for typed in new.typed.values())

@@ -29,7 +29,7 @@ ADA = Actor("user", "Ada")
 
 
 class Pressed(Input, frozen=True):
-    """Somebody pressed a button; some ask for something."""
+    """A button was pressed; some ask for something."""
 
     tag: ClassVar[str] = "counter.pressed.v1"
     button: str = "count"
@@ -176,7 +176,7 @@ def test_a_failure_closes_its_call_too() -> None:
 @pytest.mark.parametrize(
     "given", [(), (pressed(),), (pressed("ask"), received("c-1")), (pressed("write"),)]
 )
-def test_an_outcome_that_nobody_waits_for_is_kept_and_changes_nothing(
+def test_an_outcome_without_a_request_is_kept_and_changes_nothing(
     given: tuple[Input, ...],
 ) -> None:
     assert follows(*given, received("c-1")) == (ResponseIgnored(call="c-1", reason="not_open"),)
@@ -237,7 +237,7 @@ def test_an_input_that_cannot_be_decided_is_set_aside_without_deciding_it() -> N
 
 def test_the_status_is_the_first_that_holds() -> None:
     assert kernel.status(COUNTER, run(pressed())) == "done"
-    assert kernel.status(COUNTER, run(pressed("write"))) == "done", "a file keeps nobody waiting"
+    assert kernel.status(COUNTER, run(pressed("write"))) == "done", "a file keeps no user waiting"
     assert kernel.status(COUNTER, run(pressed("ask"))) == "waiting"
     stuck = kernel.evolve(COUNTER, run(pressed("ask")), pressed("crash"))
     assert kernel.status(COUNTER, stuck) == "faulted"

@@ -103,15 +103,23 @@ def test_it_is_recorded_answered_shown_replayed_exported_and_erased(
     assert refused == "Not taken: 'action' was refused: placeholder\n"
     assert ": Freeze on Thursday" in house.out("answer", "last", "Freeze on Thursday")
     shown = json.loads(house.out("show", "--json"))
-    assert (shown["workflow"], shown["status"]) == ("retro", "done")
-    assert "done" in house.out("sessions", "--status", "done")
-    assert "identical: 6 events" in house.out("replay", "last")
+    assert (shown["workflow"], shown["status"]) == ("retro", "ready")
+    assert "ready" in house.out("sessions", "--status", "ready")
+    _, refused = house.call("accept", "last", "--local", code=2)
+    assert "--local is about a clarification: leave it out" in refused
+    accept = ("accept", "last", "--by", "Ada", "--key", "k0", "--json")
+    accepted, again = (json.loads(house.out(*accept)) for _ in range(2))
+    assert accepted["status"] == again["status"] == "accepted"
+    (task,) = (house.folder / "docs" / "tasks").glob("*.md")
+    assert "* Action: **Freeze on Thursday**" in task.read_text()
+    assert "is as it should be" in house.out("admin", "render", "last", "--check")
+    assert "identical: 11 events" in house.out("replay", "last")
     assert "identical" in house.out("replay", "last", "--drift")
     _, ended = house.call("answer", "last", "action=Again", code=1)
-    assert ended.endswith("has its action already: start a new one\n")
+    assert ended.endswith("has its action accepted: start a new one\n")
     file = str(tmp_path / "retro.jsonl")
     house.call("admin", "export", "last", "-o", file)
-    assert "identical: 6 events" in house.out("replay", file)
+    assert "identical: 11 events" in house.out("replay", file)
     elsewhere = ("--db", str(tmp_path / "other.db"))
     house.call("admin", "import", file, *elsewhere)
     assert ": Freeze on Thursday" in house.out("show", "last", *elsewhere)
@@ -121,7 +129,7 @@ def test_it_is_recorded_answered_shown_replayed_exported_and_erased(
 
 def test_the_commands_of_the_page_do_what_it_says(house: House) -> None:
     lines = re.findall(r"^\$ preflights (.*?)(?: # exit (\d))?$", PAGE, re.MULTILINE)
-    assert len(lines) == 4
+    assert len(lines) == 5
     for words, code in lines:
         house.call(*shlex.split(words), code=int(code or 0))
 

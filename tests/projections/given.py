@@ -13,7 +13,7 @@ from preflights_es.store.sql import SqlStore
 from preflights_es.store.urls import SqliteFile
 from tests.projections.recording import Recording
 
-NAMES: Final = ("sessions", "decisions", "usage")
+NAMES: Final = ("decisions", "sessions", "usage")
 
 
 def recorded(store: SqlStore, sessions: Sequence[Sequence[Stored]], first: int = 1) -> list[str]:
@@ -44,7 +44,7 @@ def changed(store: SqlStore, *statements: str) -> None:
 
 
 def tampered(store: SqlStore, *statements: str) -> None:
-    """What somebody would do who may do everything: past the triggers that guard events."""
+    """What an administrator can do: past the triggers that guard events."""
     if store.database.dialect == "postgresql":
         changed(store, "SET LOCAL session_replication_role = replica", *statements)
     else:
@@ -65,7 +65,7 @@ def following(store: SqlStore) -> Projector:
 
 
 def kept(store: SqlStore) -> dict[str, list[dict[str, Any]]]:
-    """What is kept of a log as it lies there: nobody catches up."""
+    """The rows of projections as they are stored, without catching up."""
     log = SqlFollowing(store)
     return {name: list(log.rows(name, None)) for name in NAMES}
 

@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from preflights_es.core.completions import CompletionFailed, CompletionReceived
-from preflights_es.projections.audit import Behind, Wanted, steps, wanted
+from preflights_es.projections.audit import TrailActor, TrailFilter, steps, wanted
 from tests.projections.recording import golden, goldens
 from tests.projections.test_decisions import read
 
@@ -28,14 +28,14 @@ def test_every_event_is_a_step_and_every_decision_names_its_input() -> None:
                 assert all(e.input_id is None for e in events[step.follows : step.stored.version])
 
 
-def test_a_response_is_the_models_whoever_recorded_it() -> None:
+def test_a_response_is_the_models_for_any_recorder() -> None:
     found = list(steps(read(golden("a_model_leads")[0])))
     responses = [step for step in found if isinstance(step.event, CompletionReceived)]
     assert responses
     for step in responses:
         assert step.model is not None
         assert step.model.provider
-        assert step.actor == Behind("model", step.model.model)
+        assert step.actor == TrailActor("model", step.model.model)
         assert step.stored.actor_kind == "script", "what the log says of it stays as it is"
 
 
@@ -49,70 +49,70 @@ def test_of_what_was_erased_the_kind_of_the_actor_is_left() -> None:
     found = list(steps(gone))
     assert all(step.event is None for step in found)
     before = [step.actor.kind for step in steps(session) if step.actor]
-    assert [step.actor for step in found if step.role == "input"] == list(map(Behind, before))
+    assert [step.actor for step in found if step.role == "input"] == list(map(TrailActor, before))
     assert {"model", "user"} <= set(before)
-    assert list(wanted(iter(found), Wanted(actor="model")))
+    assert list(wanted(iter(found), TrailFilter(actor="model")))
 
 
 def test_an_actor_is_asked_for_by_kind_by_name_or_by_both() -> None:
     session = read(golden("a_script_proposes_and_a_person_confirms")[0])
     names = {step.actor for step in steps(session) if step.actor}
     person = next(actor for actor in names if actor.kind == "user")
-    by_kind = list(wanted(steps(session), Wanted(actor="USER")))
+    by_kind = list(wanted(steps(session), TrailFilter(actor="USER")))
     assert by_kind
-    assert by_kind == list(wanted(steps(session), Wanted(actor=f"user:{person.name}")))
+    assert by_kind == list(wanted(steps(session), TrailFilter(actor=f"user:{person.name}")))
     assert {step.actor for step in by_kind if step.role == "input"} == {person}
     assert any(step.role == "decision" for step in by_kind), "and what followed"
-    assert list(wanted(steps(session), Wanted(actor="nobody"))) == []
+    assert list(wanted(steps(session), TrailFilter(actor="nobody"))) == []
 
 
-def test_what_a_model_said_is_found_as_the_models_and_as_nobody_elses() -> None:
+def test_what_a_model_said_is_found_only_as_the_models() -> None:
     session = read(golden("a_model_leads")[0])
     responses = [s for s in steps(session) if isinstance(s.event, CompletionReceived)]
     model = responses[0].model
     assert model is not None
     for said in ("model", "MODEL", f"model:{model.model}", f"model:{model.provider}", model.model):
-        theirs = [s for s in wanted(steps(session), Wanted(actor=said)) if s.role == "input"]
+        theirs = [s for s in wanted(steps(session), TrailFilter(actor=said)) if s.role == "input"]
         assert theirs == responses, said
     for said in ("user", "agent", "script", f"script:{model.model}"):
-        theirs = list(wanted(steps(session), Wanted(actor=said)))
+        theirs = list(wanted(steps(session), TrailFilter(actor=said)))
         assert not [s for s in theirs if s in responses], said
 
 
 @pytest.mark.parametrize("name", ["user", "User", "agent:Ada", "user:"])
-def test_a_word_that_is_a_kind_is_nobodys_name(name: str) -> None:
+def test_a_word_that_is_a_kind_is_not_a_name(name: str) -> None:
     session = read(golden("keyword_skips_the_generic_question")[0])
-    named = Behind("script", name)
+    named = TrailActor("script", name)
     found = [replace(step, actor=step.actor and named) for step in steps(session)]
     for said in ("user", "agent", "model", "user:Ada", "agent:Ada", name):
-        assert list(wanted(iter(found), Wanted(actor=said))) == [], said
+        assert list(wanted(iter(found), TrailFilter(actor=said))) == [], said
     for said in ("script", f"script:{name}", f"SCRIPT:{name.upper()}"):
-        assert list(wanted(iter(found), Wanted(actor=said))) == found, said
+        assert list(wanted(iter(found), TrailFilter(actor=said))) == found, said
 
 
 def test_a_time_is_that_of_the_store_and_both_ends_count() -> None:
     session = read(golden("keyword_skips_the_generic_question")[0])
     times = [step.stored.recorded_at for step in steps(session)]
     middle = times[len(times) // 2]
-    since = list(wanted(steps(session), Wanted(since=middle)))
-    until = list(wanted(steps(session), Wanted(until=middle)))
+    since = list(wanted(steps(session), TrailFilter(since=middle)))
+    until = list(wanted(steps(session), TrailFilter(until=middle)))
     assert len(since) == sum(at >= middle for at in times)
     assert len(until) == sum(at <= middle for at in times)
-    assert [s.stored.version for s in wanted(steps(session), Wanted(upto=3))] == [1, 2, 3]
+    assert [s.stored.version for s in wanted(steps(session), TrailFilter(upto=3))] == [1, 2, 3]
 
 
 def test_a_step_whose_time_was_damaged_is_hidden_by_no_time() -> None:
     session = read(golden("keyword_skips_the_generic_question")[0])
     *others, last = steps(session)
     lost = replace(last, stored=replace(last.stored, recorded_at="yesterday"))
-    for want in (Wanted(since=2**62), Wanted(until=0)):
+    for want in (TrailFilter(since=2**62), TrailFilter(until=0)):
         assert list(wanted(iter([*others, lost]), want)) == [lost]
 
 
 def test_who_has_no_name_is_asked_for_by_a_kind_and_no_more() -> None:
     session = read(golden("keyword_skips_the_generic_question")[0])
-    nameless, named = Behind("script"), Behind("script", "Ada")
+    nameless, named = TrailActor("script"), TrailActor("script", "Ada")
     inputs = [step for step in steps(session) if step.actor]
     assert len(inputs) > 1
     found = [replace(inputs[0], actor=nameless), *(replace(s, actor=named) for s in inputs[1:])]
-    assert list(wanted(iter(found), Wanted(actor="script:"))) == found[:1]
+    assert list(wanted(iter(found), TrailFilter(actor="script:"))) == found[:1]

@@ -14,9 +14,9 @@ from preflights_es.core.events import INT_MAX
 from preflights_es.projections.decisions import in_force
 from preflights_es.projections.sessions import SESSIONS
 from preflights_es.store import migrate
+from preflights_es.store.frozen import schema
 from preflights_es.store.projection_feed import SqlFollowing
 from preflights_es.store.sql import SqlStore
-from preflights_es.store.tables import SCHEMA
 from tests.projections.given import address, asked, changed, following, recorded, tampered
 from tests.projections.recording import Recording, golden, goldens, new_id
 from tests.store.given import at, sql
@@ -138,7 +138,7 @@ def test_a_rebuild_that_begins_meanwhile_hides_no_session(tmp_path: Path) -> Non
 # 2. Newest first -----------------------------------------------------------------------------
 
 
-def test_the_newest_come_first_each_with_what_is_kept_of_it(store: SqlStore) -> None:
+def test_the_newest_come_first_each_with_its_stored_fields(store: SqlStore) -> None:
     recorded(store, goldens())
     rows = {row["session_id"]: row for row in following(store).rows("sessions", None)}
     found = list(following(store).newest(None))
@@ -210,6 +210,6 @@ def test_a_log_of_the_schema_before_is_folded_again(store: SqlStore, days: Days)
         "UPDATE projected_sessions SET began_at = 0, moved_at = 0",
     )
     with closing(SqlStore(address(store), days, store._salt)) as again:
-        assert again.schema() == SCHEMA
+        assert again.schema() == schema()
         assert within(again, 9, 9) == [one]
         assert [head.session_id for head in again.heads("house")] == [new_id(2), one]

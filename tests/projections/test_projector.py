@@ -105,7 +105,7 @@ def test_an_append_that_is_seen_twice_is_folded_once(store: SqlStore) -> None:
     assert kept(store) == before
 
 
-def test_what_nobody_can_fold_does_not_wait_for_ever(store: SqlStore) -> None:
+def test_unreadable_sessions_leave_the_outbox(store: SqlStore) -> None:
     ids = recorded(store, goldens()[:3])
     following(store).catch_up()
     before = kept(store)
@@ -136,7 +136,7 @@ class Died(BaseException):
 
 
 def dying(after: int) -> Projection:
-    """Decisions, folded by somebody who dies when so many sessions are folded."""
+    """Decisions, folded by a process that dies when so many sessions are folded."""
     left = after
 
     def rows(read: Read) -> tuple[Row, ...]:
@@ -259,7 +259,7 @@ def test_an_older_program_does_not_touch_what_a_newer_one_keeps(store: SqlStore)
     assert len(list(with_decisions(store, shouting(NEWER)).rows("sessions", None))) == 4
 
 
-def test_who_may_only_read_gets_what_nobody_has_folded_yet(server: Server, postgres: str) -> None:
+def test_a_reader_gets_sessions_that_are_not_folded_yet(server: Server, postgres: str) -> None:
     with closing(at(postgres)) as store:
         recorded(store, goldens()[:9])
         following(store).catch_up()

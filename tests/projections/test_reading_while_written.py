@@ -63,7 +63,7 @@ def test_a_reader_answers_without_the_lock_and_says_that_it_may_be_older(store: 
     first = recorded(store, goldens()[:2])
     projector = following(store)
     assert ids(projector) == first
-    assert projector.behind == ""
+    assert projector.behind is None
     second = recorded(store, goldens()[2:4], 3)
     with written_by_another(store):
         assert ids(projector) == [*first, *second]
@@ -83,7 +83,7 @@ def test_what_has_not_moved_is_read_without_a_word(store: SqlStore) -> None:
     ids(projector)
     with written_by_another(store):
         assert ids(projector) == made
-    assert projector.behind == ""
+    assert projector.behind is None
 
 
 def test_a_lock_is_given_up_soon_within_a_hurry_and_waited_for_after_it(store: SqlStore) -> None:
@@ -105,7 +105,7 @@ def test_a_log_that_is_only_read_is_folded_as_far_as_that_is_little(tmp_path: Pa
         with closing(SqlStore(f"sqlite:///{address(store)}?mode=ro", Clock(), Salt())) as readable:
             projector = following(readable)
             assert ids(projector) == [*first, *few]
-            assert projector.behind == ""
+            assert projector.behind is None
             recorded(store, goldens()[:1], 2 + projecting.WAITING)
             assert ids(projector) == first
             assert projector.behind == UNWRITTEN

@@ -85,7 +85,7 @@ def test_a_follower_of_a_sequence_loses_events_and_ours_none_of_20_000(
         poller, projections = Poller(store), following(store)
         projections.catch_up()
         writers = started(store, 8, 20_000)
-        # Nobody is held up: a writer takes positions, and another one commits later ones first.
+        # No process is held up: a writer takes positions, and another one commits later ones first.
         polled = pool.submit(poller.follow, writers)
         while writers.poll() is None:
             projections.follow()
@@ -182,7 +182,7 @@ def test_two_that_rebuild_at_once_end_with_what_one_would(store: SqlStore) -> No
     assert all(state.is_current for state in following(store).states())
 
 
-def test_whoever_joins_begins_elsewhere_and_goes_all_the_way_round(store: SqlStore) -> None:
+def test_a_joining_process_begins_elsewhere_and_goes_all_the_way_round(store: SqlStore) -> None:
     recorded(store, goldens())
     expected = from_zero(store)
     for place in (0, 1, 17, len(goldens()) - 1, len(goldens())):

@@ -11,6 +11,7 @@ from typing import Any, Final
 import pytest
 from msgspec.structs import replace
 
+from preflights_cli.advice import worded
 from preflights_es.core.errors import ProjectionDamaged
 from preflights_es.core.ports import Stored
 from preflights_es.core.projection_ports import Row
@@ -31,7 +32,7 @@ HUGE: Final = str(10**30).encode()
 
 @pytest.fixture(params=["sqlite", "postgresql"])
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[SqlStore]:
-    """Three sessions that nobody has folded, in every engine."""
+    """Three sessions that are not folded yet, in every engine."""
     is_file = request.param == "sqlite"
     with closing(sql(tmp_path) if is_file else at(request.getfixturevalue("postgres"))) as made:
         recorded(made, golden("a_model_leads") * 3)
@@ -44,8 +45,8 @@ def failing(rows: Callable[[Read], tuple[Row, ...]]) -> tuple[Projection, ...]:
     def said(read: Read) -> tuple[Row, ...]:
         return rows(read) if read.head.session_id == BAD else DECISIONS.rows(read)
 
-    sessions, _, usage = projections()
-    return (sessions, replace(DECISIONS, rows=said), usage)
+    _, sessions, usage = projections()
+    return (replace(DECISIONS, rows=said), sessions, usage)
 
 
 def _raises(_read: Read) -> tuple[Row, ...]:
@@ -165,7 +166,7 @@ def test_an_event_of_the_wrong_kind_is_damage_of_one_session(tmp_path: Path, val
             assert isinstance(row["at"], int)
 
 
-# Rows that somebody wrote --------------------------------------------------------------------
+# Forged rows ---------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -185,8 +186,9 @@ def test_a_row_of_the_wrong_kind_is_named_with_what_mends_it(
         recorded(store, golden("a_model_leads"))
         following(store).catch_up()
         changed(store, f"UPDATE projected_{table} SET {value}")
-        with pytest.raises(ProjectionDamaged, match=f"projections rebuild {table}"):
+        with pytest.raises(ProjectionDamaged) as raised:
             list(following(store).rows(table, None))
+        assert f"`preflights admin projections rebuild {table}`" in worded(raised.value)
         following(store).rebuild([table])
         assert list(following(store).rows(table, None))
 
@@ -198,5 +200,6 @@ def test_a_patch_that_cannot_be_read_is_named_with_what_mends_it(
     following(store).catch_up()
     changed(store, f"UPDATE projected_decisions SET decided = '{decided}'")
     for row in following(store).rows("decisions", None):
-        with pytest.raises(ProjectionDamaged, match="projections rebuild decisions"):
+        with pytest.raises(ProjectionDamaged) as raised:
             decision(row)
+        assert "`preflights admin projections rebuild decisions`" in worded(raised.value)

@@ -140,7 +140,7 @@ def test_a_response_to_a_call_that_was_given_up_is_counted_once() -> None:
     assert (total.calls, total.late, total.input_tokens) == (1, 1, 7)
 
 
-def test_a_response_that_nobody_asked_for_is_kept_all_the_same() -> None:
+def test_an_unrequested_response_is_kept_all_the_same() -> None:
     ignored = ResponseIgnored(call="clarify-1.1", reason="closed")
     (row,) = calls(made(received(), ignored))
     assert (row["outcome"], row["provider"], row["model"]) == ("late", "", "")
@@ -193,7 +193,7 @@ def test_latency_is_the_median_and_the_longest_of_those_that_are_known() -> None
     assert (total.latency_ms_median, total.latency_ms_max) == (40, 1_000)
 
 
-def test_tokens_that_nobody_said_are_unknown_and_not_0() -> None:
+def test_tokens_that_are_not_reported_are_unknown_and_not_0() -> None:
     (total,) = used([call(input_tokens=None, output_tokens=None)])
     assert (total.input_tokens, total.output_tokens, total.unmeasured) == (None, None, 1)
     (mixed,) = used([call(), call(input_tokens=None)])

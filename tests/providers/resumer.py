@@ -93,7 +93,7 @@ def main(pairs: list[str]) -> None:
                 obey(orders, reports)
             os._exit(0)
     with contextlib.suppress(ChildProcessError):
-        while True:  # whoever was killed is gone at once
+        while True:  # a killed process is gone at once
             os.wait()
 
 

@@ -15,7 +15,6 @@ from preflights_es.providers.capabilities import (
     checked_url,
     host_of,
     is_local,
-    left_out,
     parameters_for,
 )
 
@@ -115,16 +114,6 @@ def test_what_a_request_names_can_be_sent(provider: str, api: str, model: str) -
     assert list(sent) == [name for name, _ in said]
     assert 100 in sent.values()
     assert not {"temperature", "top_p"} <= set(sent)
-
-
-def test_what_is_left_out_has_a_reason() -> None:
-    reasons = dict(left_out("anthropic", "claude-sonnet-5-5", Wanted(**BOTH)))
-    assert set(reasons) == {"temperature", "top_p"}
-    assert "Messages API" in reasons["top_p"]
-    assert [name for name, _ in left_out("openai", "gpt-4.1", Wanted(**BOTH))] == ["top_p"]
-    assert [name for name, _ in left_out("openai", "gpt-6-sol", Wanted(top_p=1.0))] == ["top_p"]
-    assert [name for name, _ in left_out("mock", "", Wanted(**BOTH))] == ["temperature", "top_p"]
-    assert left_out("openai", "gpt-6-sol", Wanted()) == ()
 
 
 def test_the_sdks_know_the_default_models() -> None:

@@ -26,7 +26,7 @@ from tests.store.mortal import ROOT
 SESSION = "00000001-0000-7000-8000-000000000001"
 EACH = 3  # processes that a test needs
 PROCESSES = 3 * EACH
-FOREVER_S = 60  # seconds that a call takes which nobody lives to see
+FOREVER_S = 60  # seconds that a call takes that outlives every process
 
 
 class Process:
@@ -69,7 +69,7 @@ class Process:
 
 
 @pytest.fixture(scope="module")
-def everybody() -> Iterator[list[Process]]:
+def crowd() -> Iterator[list[Process]]:
     """Enough processes for all tests: a test uses its own up."""
     orders, reports = zip(*((os.pipe(), os.pipe()) for _ in range(PROCESSES)), strict=True)
     theirs = [(read, write) for (read, _), (_, write) in zip(orders, reports, strict=True)]
@@ -100,8 +100,8 @@ def log(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def processes(everybody: list[Process], log: Path, api: FakeAPI) -> list[Process]:
-    made = [everybody.pop() for _ in range(EACH)]
+def processes(crowd: list[Process], log: Path, api: FakeAPI) -> list[Process]:
+    made = [crowd.pop() for _ in range(EACH)]
     assert [process.does(str(log), api.openai) for process in made] == ["ready"] * EACH
     return made
 

@@ -38,7 +38,7 @@ def test_each_name_is_a_provider() -> None:
 
 
 @pytest.mark.parametrize("name", ["mock", "sim", "", "gpt"])
-def test_a_name_that_asks_nobody_is_refused(name: str) -> None:
+def test_a_name_of_no_provider_is_refused(name: str) -> None:
     with pytest.raises(SettingsError, match="expected anthropic, openai, openrouter"):
         provider(name, keys=KEYS)
 
@@ -82,14 +82,14 @@ def test_a_file_of_the_project_cannot_send_a_key_away() -> None:
         with pytest.raises(SettingsError, match="cannot send your key to"):
             provider("openai", base_url=BASE_URLS[other], **options)
     assert provider("openai", base_url=LOCAL, **options).base_url == LOCAL
-    with pytest.raises(SettingsError, match=NO_LIVE):  # the next catch: nobody asks in a test
+    with pytest.raises(SettingsError, match=NO_LIVE):  # the next catch: a test asks no provider
         provider("openai", base_url=away, keys=KEYS)
     with pytest.raises(SettingsError, match=NO_LIVE):
         provider("openai", base_url=away, base_url_in="preflights.toml")
 
 
 @pytest.mark.parametrize("name", REAL)
-def test_nobody_but_this_machine_is_asked_in_a_session_of_tests(name: str) -> None:
+def test_only_this_machine_is_asked_in_a_session_of_tests(name: str) -> None:
     with pytest.raises(SettingsError, match=f"{NO_LIVE} is set: {name} is not asked at "):
         provider(name, keys=KEYS)
     with pytest.raises(SettingsError, match=NO_LIVE):

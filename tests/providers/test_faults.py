@@ -404,7 +404,7 @@ def test_neither_does_any_other_text(text: str) -> None:
 
 
 @given(st.dictionaries(st.text(), st.integers() | st.text(), max_size=3), st.integers(0, 20))
-def test_nobody_finds_the_object_whole_inside(value: dict[str, object], which: int) -> None:
+def test_the_whole_object_is_not_found_inside(value: dict[str, object], which: int) -> None:
     whole = json.dumps(value)
     for text in (whole, f"```json\n{whole}\n```", f"Here it is: {whole} Anything else?"):
         broken = damaged(text, Draws.of("damage", str(which)))

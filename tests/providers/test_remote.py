@@ -519,7 +519,7 @@ def test_a_model_that_thought_until_the_limit_was_cut_off(api: FakeAPI) -> None:
     assert isinstance(failure(provider("chat", api)), LLMTruncatedError)
 
 
-def test_what_is_kept_of_a_long_response_is_short(api: FakeAPI, endpoint: str) -> None:
+def test_the_record_of_a_long_response_is_short(api: FakeAPI, endpoint: str) -> None:
     api.script(server.cut_off("x" * 100_000))
     error = failure(provider(endpoint, api))
     assert isinstance(error, LLMTruncatedError)
@@ -591,7 +591,7 @@ def test_a_placeholder_for_a_key_is_a_word_like_any_other(api: FakeAPI) -> None:
     assert answer(provider("chat", api, key="ollama")).text == "use ollama"
 
 
-def test_what_else_looks_secret_is_redacted_by_whoever_knows(api: FakeAPI, endpoint: str) -> None:
+def test_other_secrets_are_redacted_by_the_caller(api: FakeAPI, endpoint: str) -> None:
     api.script(server.status(500, "the other key is hunter2"))
     error = failure(provider(endpoint, api, redact=lambda text: text.replace("hunter2", "***")))
     assert "the other key is ***" in str(error)
@@ -606,9 +606,9 @@ def test_without_a_key_a_server_of_ones_own_is_asked_all_the_same(
     api: FakeAPI, endpoint: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "OPENAI_ORG_ID"):
-        monkeypatch.setenv(name, "somebody-elses")
+        monkeypatch.setenv(name, "another-users")
     assert answer(provider(endpoint, api, key="")).text == "ok"
-    assert "somebody-elses" not in str(api.requests[0].headers)
+    assert "another-users" not in str(api.requests[0].headers)
 
 
 def test_what_cannot_be_a_key_is_refused_at_once() -> None:

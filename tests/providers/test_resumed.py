@@ -1,4 +1,4 @@
-"""The program itself, which somebody stops or kills while it asks, and resumes."""
+"""The program itself, stopped or killed while it asks, and resumed."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.cli.program import TIMEOUT_S, Project
 from tests.providers import server
 from tests.providers.server import FakeAPI, wait_until
 
-FOREVER_S = 60  # seconds that a call takes which nobody waits for
+FOREVER_S = 60  # seconds that a call takes whose caller is gone
 MODEL = DEFAULT_MODELS["openai"]
 START_S = 30.0  # seconds until a program asks, on a machine that is busy
 
@@ -136,4 +136,4 @@ def test_nothing_is_recorded_where_the_package_of_a_provider_lacks_one_of_its_ow
     begun = house.run("start", "Add login", "--json", env=surroundings(api)).json
     assert house.run("answer", "last", "OAuth", env=env).code == 5
     assert house.show()["version"] == begun["version"]
-    assert house.run("accept", "last", env=env).code == 1  # it asks nobody: refused for itself
+    assert house.run("accept", "last", env=env).code == 1  # it asks no provider: refused for itself

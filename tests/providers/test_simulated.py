@@ -108,7 +108,7 @@ def test_an_empty_prompt_is_refused(said: tuple[str, ...]) -> None:
             driven(provider.chat([]))
 
 
-def test_a_message_by_nobody_is_refused() -> None:
+def test_a_message_without_a_role_is_refused() -> None:
     with pytest.raises(ValueError, match="expected role and content"):
         driven(SimLLMProvider(1).chat([{"role": "oracle", "content": "hello"}]))
 

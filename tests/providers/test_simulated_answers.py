@@ -118,7 +118,7 @@ def test_a_pydantic_class_is_a_schema() -> None:
 
 
 @pytest.mark.parametrize("schema", [int, "object", None, ["object"], {"type": "no such type"}])
-def test_what_is_no_schema_is_refused_before_anybody_is_asked(schema: object) -> None:
+def test_an_invalid_schema_is_refused_before_the_simulator_is_asked(schema: object) -> None:
     provider = SimLLMProvider(1, FaultConfig(llm_timeout=1.0))
     with pytest.raises(ValueError, match=r"expected a JSON Schema|not a valid JSON Schema"):
         driven(provider.complete_json("Categorize: tea", schema))

@@ -1,4 +1,4 @@
-"""Sessions that somebody leads, recorded for the tests of replay."""
+"""Sessions with a lead, recorded for the tests of replay."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def sim(seed: int, faults: str = "none", *, strict: bool = False) -> Lead:
 
 
 def real(model: str = "claude-sonnet-5-5") -> Lead:
-    """A model that nobody here can ask; in these tests the simulator answers in its place."""
+    """A model that cannot be asked here; in these tests the simulator answers in its place."""
     return Lead("anthropic", model, (("max_tokens", "16384"),))
 
 

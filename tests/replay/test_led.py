@@ -155,6 +155,6 @@ def test_a_model_is_never_asked_again() -> None:
 def test_a_lead_that_this_program_never_records_is_damage(
     parameters: tuple[tuple[str, str], ...],
 ) -> None:
-    nobody = replace(sim(3), parameters=parameters)
+    unknown = replace(sim(3), parameters=parameters)
     with pytest.raises(LogDamaged, match="recorded parameters do not fit the provider"):
-        replayed(Led(nobody, provider=own_providers.simulated(sim(3))).stored)
+        replayed(Led(unknown, provider=own_providers.simulated(sim(3))).stored)

@@ -34,7 +34,7 @@ from preflights_es.replay.recording import recording
 from preflights_es.replay.report import Rerun
 from preflights_es.replay.simulate import simulate
 from preflights_es.runtime.registry import WORKFLOWS
-from preflights_es.services import own_providers, replays
+from preflights_es.services import own_providers, replays, reruns
 from preflights_es.workflows.clarification import WORKFLOW
 from tests import strategies, toy
 from tests.fixed import NOON
@@ -56,7 +56,7 @@ def drifted(stored: Any, workflow: Workflow[Any] = WORKFLOW) -> Rerun:
 
 def resimulated(stored: list[Stored], seed: int | None = None, faults: str | None = None) -> Rerun:
     found = recording(WORKFLOWS, stored)
-    return asyncio.run(simulate(found, replays.own_code(), replays.simulating(seed, faults)))[0]
+    return asyncio.run(simulate(found, replays.own_code(), reruns.simulating(seed, faults)))[0]
 
 
 def is_the_same(found: Rerun) -> bool:
@@ -114,7 +114,7 @@ def test_only_the_request_that_changed_is_listed() -> None:
     assert [(m.call, m.causes) for m in found.matches] == [("decide-2.1", ("message 6 is new",))]
 
 
-def test_a_miss_ends_the_child_and_nobody_is_asked() -> None:
+def test_a_miss_ends_the_child_and_no_provider_is_asked() -> None:
     found = drifted(Led(real()).stored, asking(model="x", call="clarify-9.1"))
     assert found.status == "stopped"
     assert found.stopped == "the call 'clarify-9.1': no response is recorded for it"
@@ -192,7 +192,7 @@ def test_a_bug_of_today_is_a_fault_with_its_place() -> None:
     assert (found.status, found.fault.version, found.fault.error) == ("faulted", 3, "Broken")
 
 
-def test_an_input_that_nobody_decided_stays_out() -> None:
+def test_an_undecided_input_stays_out() -> None:
     found = drifted(recorded("a", "!", workflow=toy.workflow("decide")))
     assert [(left.version, left.reason) for left in found.left] == [
         (3, "it is undecided: a strict replay says why")
@@ -270,7 +270,7 @@ def test_what_the_rules_led_they_lead_again_unless_a_seed_is_given() -> None:
 def test_two_simulations_are_the_same_to_the_last_id() -> None:
     recorded = recording(WORKFLOWS, Led(real()).answer().stored)
     runs = [
-        asyncio.run(simulate(recorded, replays.own_code(), replays.simulating(7)))[1]
+        asyncio.run(simulate(recorded, replays.own_code(), reruns.simulating(7)))[1]
         for _ in range(2)
     ]
     assert runs[0].stored == runs[1].stored

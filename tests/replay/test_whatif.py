@@ -1,4 +1,4 @@
-"""What if: a child with the recording's beginning goes on otherwise, beside the log."""
+"""What if: a child has the recording's beginning and a change, beside the log."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ from preflights_es.replay.child import Child
 from preflights_es.replay.recompute import Reasking, driven
 from preflights_es.replay.recording import recording
 from preflights_es.replay.report import Rerun
-from preflights_es.replay.responders import KINDS, Answering, Kind, step_of
+from preflights_es.replay.responders import KINDS, Answering, FailureKind, step_of
 from preflights_es.replay.sealing import sealed_as
 from preflights_es.replay.whatif import LiveNeeded, what_if
 from preflights_es.replay.whatif_plan import Misused, Otherwise
 from preflights_es.runtime.performer import PROGRAM
 from preflights_es.runtime.registry import WORKFLOWS
-from preflights_es.services import own_providers, replays
+from preflights_es.services import own_providers, replays, reruns
 from preflights_es.store import jsonl
 from preflights_es.store.chain import verified
 from preflights_es.workflows.clarification.events import AnswersGiven
@@ -95,16 +95,16 @@ def test_it_begins_with_the_input_that_led_to_the_step(start: str, kept: int) ->
     assert found.kept == kept
 
 
-def test_without_a_word_it_begins_where_something_is_otherwise() -> None:
+def test_without_a_word_it_begins_where_something_differs() -> None:
     stored = Led(sim(3)).answer("Cloud").stored
-    fault: tuple[tuple[str, Kind]] = (("decide-2", "timeout"),)
+    fault: tuple[tuple[str, FailureKind]] = (("decide-2", "timeout"),)
     assert run(stored, lead=led_by(sim(4)))[0].kept == 0
     assert run(stored, faults=fault)[0].kept == 6
     assert run(stored, answers=(Given("hosting", ("Bare metal",)),))[0].kept == 6
     assert run(stored, answers=(Given("ci_cd", ("Jenkins",)),))[0].kept == len(stored)
 
 
-def test_while_a_call_is_open_nobody_else_can_take_over() -> None:
+def test_while_a_call_is_open_no_other_lead_can_take_over() -> None:
     stored = Led(sim(3)).answer("Cloud").stored
     outcome = next(i for i, one in enumerate(stored, 1) if one.type == "completion.received.v1")
     assert run(stored, lead=led_by(sim(4)), start=str(outcome))[0].kept == 0
@@ -132,7 +132,7 @@ def test_a_child_never_touches_the_log() -> None:
     assert led.stored == before
 
 
-# 2. Somebody else leads ----------------------------------------------------------------------
+# 2. Another lead -----------------------------------------------------------------------------
 
 
 def test_another_lead_at_the_beginning_opens_the_session() -> None:
@@ -154,7 +154,7 @@ def test_another_lead_in_the_middle_takes_over() -> None:
     ]
 
 
-def test_the_rules_take_over_and_nobody_is_asked() -> None:
+def test_the_rules_take_over_and_no_provider_is_asked() -> None:
     found, child = run(Led(real(), "Add login").stored, lead=led_by(None))
     assert requests(list(map(CODEC.decode, child.stored))) == []
     assert found.asks == ("auth_strategy",)
@@ -182,12 +182,12 @@ def test_the_rules_read_no_prompt() -> None:
         run(Led(None).stored, prompts=(("clarify", "clarify.v2"),))
 
 
-def test_nobody_leads_a_workflow_that_has_no_setup() -> None:
+def test_a_workflow_without_a_setup_has_no_lead() -> None:
     with pytest.raises(Misused, match="sessions of the workflow toy have no lead"):
         run(said("a"), lead=led_by(sim(4)))
 
 
-def test_nobody_takes_over_what_is_accepted() -> None:
+def test_an_accepted_session_cannot_be_taken_over() -> None:
     stored = list(jsonl.stored(golden(a_model_leads).splitlines(), "golden"))
     with pytest.raises(Misused, match="no other lead can take over at event"):
         run(stored, lead=led_by(sim(4)), start=str(len(stored)))
@@ -197,7 +197,7 @@ def test_nobody_takes_over_what_is_accepted() -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_first_call_of_a_step_fails_and_the_next_answers(kind: Kind) -> None:
+def test_the_first_call_of_a_step_fails_and_the_next_answers(kind: FailureKind) -> None:
     stored = Led(sim(3)).answer("Cloud").stored
     found, child = run(stored, faults=(("decide-2", kind),))
     events = list(map(CODEC.decode, child.stored))
@@ -209,7 +209,10 @@ def test_the_first_call_of_a_step_fails_and_the_next_answers(kind: Kind) -> None
 
 
 def test_both_calls_fail_and_the_rules_go_on() -> None:
-    faults: tuple[tuple[str, Kind], ...] = (("clarify-1", "error"), ("clarify-1.2", "timeout"))
+    faults: tuple[tuple[str, FailureKind], ...] = (
+        ("clarify-1", "error"),
+        ("clarify-1.2", "timeout"),
+    )
     found, _ = run(Led(sim(3)).stored, faults=faults)
     changes = {change.pointer: change.child for change in found.changes}
     assert (changes["/failures"], changes["/fallbacks"]) == (2, 1)
@@ -247,7 +250,7 @@ def test_an_answer_to_what_is_asked_only_now_is_given_when_it_is_asked() -> None
     assert [left.type for left in found.left] == ["clarification.answers_given.v1"]
 
 
-def test_an_answer_that_nobody_asks_for_is_refused_and_listed() -> None:
+def test_an_unrequested_answer_is_refused_and_listed() -> None:
     found, _ = run(Led(sim(3)).stored, answers=(Given("no_such_key", ("x",)),))
     assert [(left.version, left.reason) for left in found.left] == [
         (0, "no_such_key: unknown_question")
@@ -333,15 +336,15 @@ def test_no_more_calls_are_made_than_were_announced() -> None:
 def test_prompts_are_named_by_version_or_whole() -> None:
     workflow = WORKFLOWS["clarification"]
     for version in ("v2", "clarify.v2"):
-        assert replays.prompts_named(workflow, [("clarify", version)]) == (
+        assert reruns.prompts_named(workflow, [("clarify", version)]) == (
             ("clarify", "clarify.v2"),
         )
     with pytest.raises(SettingsError, match="expected one of clarify, decide"):
-        replays.prompts_named(workflow, [("x", "v1")])
+        reruns.prompts_named(workflow, [("x", "v1")])
     with pytest.raises(SettingsError, match=r"expected one of clarify\.v1, clarify\.v2"):
-        replays.prompts_named(workflow, [("clarify", "v3")])
+        reruns.prompts_named(workflow, [("clarify", "v3")])
     with pytest.raises(SettingsError, match="it has none"):
-        replays.prompts_named(toy.WORKFLOW, [("x", "v1")])
+        reruns.prompts_named(toy.WORKFLOW, [("x", "v1")])
 
 
 @pytest.mark.parametrize("name", WORKFLOWS)

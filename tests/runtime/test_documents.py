@@ -52,7 +52,12 @@ class House:
         """The clarifications as a person or a script meets them."""
         actor = Actor("user", "Ada") if kind == "user" else Actor("script")
         folders = {"adr": FOLDERS[0], "task": FOLDERS[1]}
-        return Clarifications(Desk(self.runner, PROJECT, actor), self.documents, folders)
+        desk = Desk(self.runner, PROJECT, actor, records=self.foreign)
+        return Clarifications(desk, self.documents, folders)
+
+    def foreign(self, number: int) -> list[str]:
+        """Records without a session that bear a number."""
+        return [one.path for one in self.documents.foreign(number)]
 
     def answered(self, intention: str = "Add login", supersedes: str | None = None) -> str:
         """A session that is ready to be accepted."""
@@ -430,7 +435,7 @@ def test_folders_that_lead_outside_are_refused_before_anything_is_recorded(house
 
 def test_a_session_without_a_document_says_how_to_get_one(house: House) -> None:
     session_id = house.answered()
-    with pytest.raises(Refused, match="preflights accept"):
+    with pytest.raises(Refused, match="it is written when the decision is accepted"):
         house.documents.text(session_id)
     with pytest.raises(UnknownSession):
         house.documents.text(house.new_id())
@@ -446,7 +451,7 @@ def test_a_brief_is_of_the_session_as_it_stands(house: House) -> None:
     assert "No person" not in house.documents.brief(accepted)
 
 
-def test_numbers_are_those_of_files_whoever_wrote_them(house: House) -> None:
+def test_numbers_are_those_of_files_of_any_author(house: House) -> None:
     assert house.documents.numbers_used() == set()
     house.documents.finish(house.by().accept(house.answered()).handle)
     (house.root / "docs" / "decisions" / "0042-by-hand.md").write_text("")

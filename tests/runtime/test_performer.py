@@ -184,7 +184,7 @@ def test_a_claim_ends_soon_after_the_providers_timeout(processes: Processes, han
     assert seen == ["held", "overdue"]
 
 
-# 2. Whoever made a call never reported back --------------------------------------------------
+# 2. The process that made a call never reported back -----------------------------------------
 
 
 def dead(run: Runner, hands: Hands, call: str = "completion-1") -> None:
@@ -246,7 +246,7 @@ def test_two_who_find_a_call_overdue_count_it_once(processes: Processes, hands: 
 # 3. Interrupted ------------------------------------------------------------------------------
 
 
-def test_a_call_that_is_interrupted_counts_and_nobody_waits_for_its_claim(
+def test_an_interrupted_call_counts_and_its_claim_is_given_back(
     processes: Processes,
 ) -> None:
     ada, bob = processes.another(), processes.another()
@@ -299,7 +299,7 @@ def test_a_cancelled_task_counts_its_call(processes: Processes) -> None:
     assert attempts(provider) == [2]
 
 
-def test_an_interruption_before_anybody_was_asked_leaves_no_trace(processes: Processes) -> None:
+def test_an_interruption_before_the_provider_is_asked_leaves_no_trace(processes: Processes) -> None:
     waited: list[float] = []
 
     async def interrupted(seconds: float) -> None:
@@ -308,11 +308,11 @@ def test_an_interruption_before_anybody_was_asked_leaves_no_trace(processes: Pro
 
     ada, bob = processes.another(PATIENT, sleep=interrupted), processes.another(PATIENT)
     begun(ada)
-    nobody, provider = Scripted(), Scripted("because")
+    unasked, provider = Scripted(), Scripted("because")
     with pytest.raises(Stop):
-        settled(ada, nobody)
+        settled(ada, unasked)
     settled(bob, provider)
-    assert (waited, nobody.asked, attempts(provider)) == ([2.0], [], [1])
+    assert (waited, unasked.asked, attempts(provider)) == ([2.0], [], [1])
     assert failures(bob) == []
     assert is_whole(bob)
 
@@ -358,7 +358,7 @@ def test_a_process_that_waits_keeps_others_away(processes: Processes) -> None:
     assert his.asked == []
 
 
-def test_a_machine_that_slept_while_it_waited_asks_nobody_whom_another_asks(
+def test_a_machine_that_slept_asks_no_provider_that_another_asks(
     processes: Processes, hands: Hands
 ) -> None:
     his, hers = Scripted("his"), Scripted()
@@ -470,7 +470,7 @@ def test_what_comes_after_the_session_was_abandoned_is_kept_with_what_it_cost(
     assert is_whole(bob)
 
 
-def test_who_comes_when_the_call_is_answered_asks_nobody(processes: Processes) -> None:
+def test_a_process_that_finds_the_call_answered_asks_no_provider(processes: Processes) -> None:
     ada, bob = processes.another(), processes.another()
     begun(ada)
     stale = bob.load(SESSION)

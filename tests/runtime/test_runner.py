@@ -157,7 +157,7 @@ class LosesTheAnswer(Counting):
 
 
 class AlwaysMoving(Counting):
-    """A store in which somebody else is always faster."""
+    """A store in which another process is always faster."""
 
     def append(self, batches: Sequence[Batch]) -> tuple[Head, ...]:
         self.appends.append(tuple(batches))
@@ -236,7 +236,7 @@ def test_an_input_after_the_end_is_recorded_and_ignored(store: MemoryStore) -> N
 
 
 class GrowsWhileRead(Counting):
-    """A store to which somebody appends between the two reads of a session."""
+    """A store to which another process appends between the two reads of a session."""
 
     def __init__(self, inner: Store, other: Runner) -> None:
         super().__init__(inner)
@@ -655,7 +655,7 @@ def test_a_request_is_durable_before_the_provider_is_asked(store: MemoryStore) -
     assert replayed(store) == "identical"
 
 
-def test_a_session_that_waits_for_nothing_asks_nobody(store: MemoryStore) -> None:
+def test_a_session_that_waits_for_nothing_asks_no_provider(store: MemoryStore) -> None:
     run = runner(store)
     handle = begun(run, toy.said("a")).handle
     provider = Scripted()
@@ -873,7 +873,7 @@ def test_an_error_that_comes_late_is_kept_as_well(store: MemoryStore, hands: Han
     assert last(store, CompletionFailed).kind == "timeout"
 
 
-def test_somebody_may_speak_while_the_provider_thinks(store: MemoryStore, hands: Hands) -> None:
+def test_a_user_may_answer_while_the_provider_thinks(store: MemoryStore, hands: Hands) -> None:
     ada, bob = two_runners(store, hands)
     begun(ada, toy.asked("why?"))
 

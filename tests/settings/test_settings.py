@@ -17,9 +17,34 @@ from preflights_es.settings.file import TEXT_MAX, line_of
 from preflights_es.settings.load import Settings, load_settings
 from preflights_es.store.urls import file_of, parsed
 from preflights_es.workflows.clarification import WORKFLOW, rules
-from preflights_es.workflows.clarification.settings import LIST_MAX
-from preflights_es.workflows.clarification.values import Field, HeuristicsConfig
+from preflights_es.workflows.clarification.pack import NO_TABLES, STANDARD, tables
+from preflights_es.workflows.clarification.settings import LIST_MAX, PACK_MAX
+from preflights_es.workflows.clarification.values import Field, Heuristics, HeuristicsConfig
 from tests.trusting import trust
+
+_ONE = {
+    "id": "oven",
+    "category": "Oven",
+    "field": "Kind",
+    "key": "oven",
+    "scope": "local",
+    "question": {"en": "Which oven?", "de": "Welcher Ofen?"},
+    "options": ["Gas", "Electric"],
+    "titles": {"en": "Bake with {value}", "de": "Mit {value} backen"},
+    "values": {"Gas": ["gas"]},
+    "words": {"strong": ["oven", "bake*", "heat up"]},
+}
+PACK = {
+    "name": "ours",
+    "version": 3,
+    "category": {"en": "What?", "de": "Was?"},
+    "description": {"en": "And what?", "de": "Und was?"},
+    **{key: {} for key in ("task", "decision", "vague", "begin")},
+    "roles": {key: [] for key in ("before", "after", "links", "present", "request", "skipped")},
+    "nothing": [],
+    "languages": {"en": ["the"], "de": ["der"]},
+    "topics": [_ONE],
+}
 
 ENVIRONMENT = {"GIT_AUTHOR_NAME": "Ada"}
 
@@ -68,7 +93,7 @@ def test_without_a_file_everything_has_a_default(project: Path) -> None:
     assert (found.root, found.project, found.source) == (project, "shop", "")
     assert (found.decisions, found.tasks) == ("docs/decisions", "docs/tasks")
     assert found.provider == "mock"
-    assert found.of(WORKFLOW) == HeuristicsConfig()
+    assert found.of(WORKFLOW) == Heuristics(NO_TABLES, STANDARD)
     assert found.database == str(project / ".git" / "preflights" / "log.db")
 
 
@@ -180,7 +205,7 @@ def test_an_empty_file_changes_nothing(project: Path) -> None:
         ("database = 7", "preflights.toml, line 1: database: expected `str"),
         ("database = ''", "preflights.toml, line 1: database: is empty"),
         ('database = "a\\u0000"', "preflights.toml, line 1: database: "),
-        ("provider = 'nobody'", "preflights.toml, line 1: provider: found 'nobody'"),
+        ("provider = 'unheard'", "preflights.toml, line 1: provider: found 'unheard'"),
         ("actor = 'king:Ada'", "preflights.toml, line 1: actor: found 'king:Ada', expected NAME"),
         ("clarification = 7", "preflights.toml, line 1: clarification: expected `object`"),
         (
@@ -248,7 +273,7 @@ def test_a_wrong_value_is_named_with_its_file_line_and_key(
             ["secondary = [{ field = 'x', id = 'same' }, { field = 'y', id = 'same' }]"],
             5,
             ".secondary",
-            "'same' is the key of Search.x too",
+            "'same' is the key of Cooking.x too",
         ),
         (
             ["secondary = [{ field = 'x', id = 'a' }, { field = 'X', id = 'b' }]"],
@@ -268,9 +293,9 @@ def test_a_wrong_value_of_a_category_is_named_with_the_category(
     project: Path, lines: list[str], line: int, key: str, expected: str
 ) -> None:
     head = ["project = 'x'", "[clarification]", "question = 'What?'"]
-    text = "\n".join([*head, "[clarification.categories.Search]", *lines]).replace("`", "'")
+    text = "\n".join([*head, "[clarification.categories.Cooking]", *lines]).replace("`", "'")
     message = refused(project, text)
-    where = f"preflights.toml, line {line}: clarification.categories.Search{key}: "
+    where = f"preflights.toml, line {line}: clarification.categories.Cooking{key}: "
     assert message.startswith(where)
     assert expected in message[len(where) :]
 
@@ -403,8 +428,69 @@ def test_a_table_that_is_unknown_is_named_where_it_begins(project: Path) -> None
 
 
 def heuristics(project: Path, text: str) -> HeuristicsConfig:
-    made: HeuristicsConfig = written(project, text).of(WORKFLOW)
-    return made
+    """What a file comes to that extends the reference."""
+    rest = dedent(text).lstrip().removeprefix("[clarification]\n")
+    text = f"[clarification]\nheuristics = 'reference'\n{rest}"
+    made: Heuristics = written(project, text).of(WORKFLOW)
+    assert (made.pack, made.inlined) == (None, "")
+    return made.tables
+
+
+def test_a_pack_is_chosen_and_extended(project: Path) -> None:
+    made: Heuristics = written(
+        project,
+        "[clarification.categories.Database]\noptions = ['Oracle', 'DB2']\n"
+        "[clarification.categories.Cooking]\nkeywords = ['soup']\n",
+    ).of(WORKFLOW)
+    assert made.pack == STANDARD
+    assert [category.name for category in made.tables.categories] == ["Database", "Cooking"]
+    whole = tables(STANDARD, "", "de", made.tables)
+    database = whole.named("Database")
+    assert database is not None
+    assert database.primary is not None
+    assert database.primary.options == ("Oracle", "DB2")
+    assert whole.named("Caching") is not None
+    assert whole.category_question().question == "Welche Art von \u00c4nderung ist das?"
+
+
+def test_only_some_categories_of_a_pack_are_left(project: Path) -> None:
+    made: Heuristics = written(
+        project, "[clarification]\nonly = ['Caching', 'Search']\nquestion = 'What?'\n"
+    ).of(WORKFLOW)
+    assert made.tables.categories == ()
+    whole = tables(STANDARD, "", "en", made.tables)
+    assert [category.name for category in whole.categories] == ["Caching", "Search"]
+    assert whole.category_question().question == "What?"
+
+
+def test_a_pack_of_the_team_is_inlined(project: Path) -> None:
+    (project / "ours.json").write_text(json.dumps(PACK))
+    made: Heuristics = written(project, "[clarification]\nheuristics = 'ours.json'\n").of(WORKFLOW)
+    assert made.pack is not None
+    assert (made.pack.name, made.pack.version) == ("ours", 3)
+    assert json.loads(made.inlined) == PACK
+
+
+@pytest.mark.parametrize(
+    ("path", "content", "expected"),
+    [
+        ("ours.json", None, "'ours.json' does not exist"),
+        ("../ours.json", None, "leads out of the folder"),
+        ("ours.json", b"{}", "is no pack: Object missing required field"),
+        ("ours.json", json.dumps(PACK).replace('oven"', 'Oven"').encode(), "never be found"),
+        ("ours.json", b"\xff", "cannot be read"),
+        ("ours.json", b" " * (PACK_MAX + 1), "it has more than 60,000 bytes"),
+        (".", None, "cannot be read: it is no regular file"),
+    ],
+)
+def test_a_pack_that_cannot_be_used_is_named(
+    project: Path, path: str, content: bytes | None, expected: str
+) -> None:
+    if content is not None:
+        (project / path).write_bytes(content)
+    message = refused(project, f"[clarification]\nheuristics = '{path}'\n")
+    assert message.startswith("preflights.toml, line 2: clarification.heuristics: ")
+    assert expected in message
 
 
 def test_a_category_is_changed_in_one_thing_and_kept_in_the_others(project: Path) -> None:
@@ -713,7 +799,7 @@ def test_a_variable_comes_before_a_file(project: Path) -> None:
         ("PREFLIGHTS_PROJECT", "   "),
         ("PREFLIGHTS_PROJECT", "\udcff"),
         ("PREFLIGHTS_PROJECT", "x" * (NAME_MAX + 1)),
-        ("PREFLIGHTS_PROVIDER", "nobody"),
+        ("PREFLIGHTS_PROVIDER", "unheard"),
         ("PREFLIGHTS_ACTOR", "king:Ada"),
         ("PREFLIGHTS_ACTOR", ":Ada"),
         ("PREFLIGHTS_ACTOR", "agent:\x1b[2J"),
@@ -758,7 +844,7 @@ def test_an_actor_is_a_name_with_or_without_a_kind(
     assert written(project, f'actor = "{text}"').actor_kind == kind
 
 
-def test_nobody_becomes_a_person_by_saying_so(project: Path) -> None:
+def test_unheard_becomes_a_person_by_saying_so(project: Path) -> None:
     said = loaded(project, PREFLIGHTS_ACTOR="user:Ada")
     assert actor_of(said, terminal=False) == Actor("script", "Ada")
     assert actor_of(said, terminal=True) == Actor("user", "Ada")
@@ -766,7 +852,7 @@ def test_nobody_becomes_a_person_by_saying_so(project: Path) -> None:
     assert actor_of(agent, terminal=True) == Actor("agent", "Robo")
 
 
-def test_a_name_is_asked_of_git_where_nobody_said_one(repository: Path) -> None:
+def test_a_name_is_asked_of_git_where_unheard_said_one(repository: Path) -> None:
     git(repository, "config", "user.name", "Grace Hopper")
     assert load_settings(repository, {"USER": "grace"}).actor_name == "Grace Hopper"
     assert load_settings(repository, {"GIT_AUTHOR_NAME": "Ada"}).actor_name == "Ada"

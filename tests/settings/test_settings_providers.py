@@ -11,8 +11,9 @@ import pytest
 from preflights_es.core import errors
 from preflights_es.core.errors import SettingsError
 from preflights_es.providers.capabilities import DEFAULT_MODELS, KEY_VARIABLES, REAL
+from preflights_es.settings.fields import KEYS
 from preflights_es.settings.load import Options, Settings, load_settings
-from preflights_es.settings.providers import PROVIDERS, SEED_NAMES, check_options
+from preflights_es.settings.providers import PROVIDERS, check_options
 from tests.markdown import tables, ticked
 from tests.trusting import trust
 
@@ -46,7 +47,7 @@ def problem(folder: Path, env: dict[str, str] | None = None, **options: str) -> 
 # 1. Defaults ---------------------------------------------------------------------------------
 
 
-def test_without_a_word_nobody_is_asked(tmp_path: Path) -> None:
+def test_without_settings_no_provider_is_asked(tmp_path: Path) -> None:
     found = loaded(tmp_path)
     assert (found.provider, found.model, found.base_url, found.api) == ("mock", "", "", "chat")
     assert (found.timeout_s, found.max_tokens) == (120.0, 16_384)
@@ -296,7 +297,7 @@ def test_the_page_names_every_setting_and_every_default(tmp_path: Path) -> None:
     rows = {ticked(row["key"])[0]: row for row in page["Settings"]}
     assert set(rows) == set(Options.__struct_fields__)
     assert {key: row["also called"].strip("`") for key, row in rows.items()} == {
-        key: SEED_NAMES.get(key, "") for key in rows
+        key: KEYS[key].also for key in rows
     }
     found = loaded(tmp_path)
     for key, row in rows.items():

@@ -8,13 +8,13 @@ import stat
 from pathlib import Path
 from threading import Thread
 
-import msgspec
 import pytest
 
 from preflights_es.artifacts.files import alone
 from preflights_es.core.errors import SettingsError
 from preflights_es.settings import load
-from preflights_es.settings.file import HELD_BACK, PROVIDERS, File, Source
+from preflights_es.settings.fields import HELD_BACK, KEYS
+from preflights_es.settings.file import PROVIDERS, Source
 from preflights_es.settings.load import Options, load_settings
 from preflights_es.settings.places import PARAMETERS
 from preflights_es.workflows.clarification import WORKFLOW
@@ -101,7 +101,7 @@ def test_everything_else_needs_no_trust(ada: Person) -> None:
     found = ada.loaded()
     assert (found.decisions, found.language, found.provider) == ("adr", "de", "sim")
     assert (found.seed, found.max_tokens, len(found.prices)) == (7, 100, 1)
-    assert found.of(WORKFLOW).category.question == "What?"
+    assert found.of(WORKFLOW).tables.category.question == "What?"
 
 
 @pytest.mark.parametrize("name", ["mock", "stub", "sim"])
@@ -153,7 +153,7 @@ def test_the_page_says_which_keys_need_trust_and_which_parameters_a_server_may_h
     rows = re.findall(r"^\| (`.*?`) \| .*only when you trust the file.*$", page, re.MULTILINE)
     assert {name for row in rows for name in ticked(row)} == set(HELD_BACK)
     keys = set(re.findall(r"`(\w+)`", page.split("## Who may set what")[1]))
-    assert {field.encode_name for field in msgspec.structs.fields(File)} <= keys
+    assert KEYS.keys() <= keys
     allowed = page.partition("options but ")[2].partition(". ")[0]
     assert set(ticked(allowed)) == set(PARAMETERS)
 
@@ -366,9 +366,9 @@ def test_the_users_own_file_is_heard_behind_the_repositorys(ada: Person) -> None
 
 def test_a_table_of_the_repository_replaces_the_users_as_a_whole(ada: Person) -> None:
     ada.own.write_text('[clarification]\nquestion = "Mine?"\n')
-    assert ada.loaded().of(WORKFLOW).category.question == "Mine?"
+    assert ada.loaded().of(WORKFLOW).tables.category.question == "Mine?"
     ada.file.write_text('[clarification]\ndescription = "Theirs?"\n')
-    found = ada.loaded().of(WORKFLOW)
+    found = ada.loaded().of(WORKFLOW).tables
     assert found.description.question == "Theirs?"
     assert found.category.question != "Mine?"
 

@@ -1,8 +1,8 @@
 """One of a crowd that writes: `python -m tests.store.crowd DATABASE NAME SESSIONS TIMES`.
 
-It appends so many Inputs to sessions of its choice, again where somebody else was first, and takes
-numbers that others want as well. It prints a line when it is ready and waits for one, and in the
-end how many conflicts it met.
+It appends so many Inputs to sessions of its choice, again where another process was first, and
+takes numbers that others want as well. It prints a line when it is ready and waits for one, and in
+the end how many conflicts it met.
 """
 
 from __future__ import annotations

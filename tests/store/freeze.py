@@ -10,6 +10,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import msgspec
+from alembic.script import ScriptDirectory
 from sqlalchemy import BigInteger, Float, LargeBinary, Text
 from sqlalchemy import Column as CoreColumn
 from sqlalchemy import String as CoreString
@@ -17,10 +18,10 @@ from sqlalchemy.dialects import sqlite
 
 from preflights_es.store import frozen, migrate, tables
 from preflights_es.store.core_statements.compiling import compiled, rooms
-from preflights_es.store.frozen import Column, Kind
+from preflights_es.store.frozen import FrozenColumn, ValueKind
 from preflights_es.store.urls import parsed
 
-_KINDS: dict[type, Kind] = {
+_KINDS: dict[type, ValueKind] = {
     BigInteger: "whole",
     Float: "real",
     LargeBinary: "bytes",
@@ -33,7 +34,7 @@ def statements() -> str:
     """The file of statements, as Core compiles them today: one a line."""
     dialect = sqlite.dialect()
     made = {
-        "schema": tables.SCHEMA,
+        "schema": ScriptDirectory.from_config(migrate.config()).get_current_head(),
         "tables": {
             str(name): [_column(column) for column in table.c]
             for name, table in tables.metadata.tables.items()
@@ -46,8 +47,8 @@ def statements() -> str:
     return _by_line(msgspec.to_builtins(made))
 
 
-def _column(column: CoreColumn[object]) -> Column:
-    return Column(str(column.name), _KINDS[type(column.type)], bool(column.nullable))
+def _column(column: CoreColumn[object]) -> FrozenColumn:
+    return FrozenColumn(str(column.name), _KINDS[type(column.type)], bool(column.nullable))
 
 
 def _by_line(made: dict[str, Any]) -> str:

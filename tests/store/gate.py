@@ -18,7 +18,7 @@ WAITING: Final = (
 
 
 class Gate:
-    """Stops whoever inserts into a table, in the midst of its transaction."""
+    """Stops a process that inserts into a table, in the midst of its transaction."""
 
     def __init__(self, connection: psycopg.Connection[tuple[object, ...]]) -> None:
         self._connection = connection
@@ -41,5 +41,5 @@ class Gate:
         """Until so many wait, for this gate or for each other, or something is done."""
         until = time.monotonic() + UP_S
         while self._connection.execute(WAITING).fetchall() != [(count,)] and not done():
-            assert time.monotonic() < until, "nobody comes"
+            assert time.monotonic() < until, "no process comes"
             time.sleep(0.005)

@@ -162,7 +162,7 @@ def chain_of(*events: Draft, number: int = 1) -> list[Stored]:
 
 
 def resealed(events: Sequence[Stored]) -> list[Stored]:
-    """The same events, counted and chained anew, as somebody would do it who knows how."""
+    """The same events, counted and chained anew, as an attacker who knows how would do it."""
     first = events[0]
     prefix = stream_prefix(first.session_id, first.project, first.workflow)
     previous, made = GENESIS, []

@@ -1,7 +1,8 @@
 """Disks of a few megabytes, in memory, which fill up like any other.
 
-A test that needs one runs in a child, in a namespace of its own: nobody else sees the disk, it goes
-with the child however that ends, and a user without root may mount it where the system lets them.
+A test that needs one runs in a child, in a namespace of its own: no other process sees the
+disk, it goes with the child however that ends, and a user without root may mount it where the
+system lets them.
 """
 
 from __future__ import annotations

@@ -169,7 +169,7 @@ SESSION: Final = "00000001-0000-7000-8000-000000000001"
 
 
 @pytest.mark.parametrize("moved", [-1_000 * DAY, -1, 0])
-def test_a_call_under_way_is_nobody_elses_by_a_clock_that_stepped_back(
+def test_a_clock_that_stepped_back_does_not_free_a_call_under_way(
     tmp_path: Path, moved: int
 ) -> None:
     hands, new_id, path = Hands(), Ids(), str(tmp_path / "log.db")

@@ -1,4 +1,4 @@
-"""Several processes at one log: each event once, each number once, nobody's word lost."""
+"""Several processes at one log: each event once, each number once, no input lost."""
 
 from __future__ import annotations
 

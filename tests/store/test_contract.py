@@ -363,7 +363,7 @@ def test_a_claim_keeps_others_away_until_it_is_overdue(store: AnyStore) -> None:
     assert store.claim(*claim, "bob", now=250, until=350) == "taken"
 
 
-def test_whoever_holds_a_claim_may_renew_it(store: AnyStore) -> None:
+def test_the_holder_of_a_claim_may_renew_it(store: AnyStore) -> None:
     _with_calls(store)
     claim = (session_id(1), "completion-1")
     assert store.claim(*claim, "ada", now=100, until=200) == "taken"
@@ -379,7 +379,7 @@ def test_ones_own_claim_is_overdue_as_well(store: AnyStore) -> None:
     assert store.claim(*claim, "bob", now=299, until=400) == "held"
 
 
-def test_a_claim_that_ends_at_once_is_overdue_for_whoever_comes_next(store: AnyStore) -> None:
+def test_a_claim_that_ends_at_once_is_overdue_for_the_next_process(store: AnyStore) -> None:
     _with_calls(store)
     claim = (session_id(1), "completion-1")
     assert store.claim(*claim, "ada", now=100, until=200) == "taken"
@@ -395,7 +395,7 @@ def test_a_claim_that_was_given_back_leaves_no_trace(store: AnyStore) -> None:
     assert store.claim(*claim, "bob", now=101, until=201) == "taken"
 
 
-def test_nobody_gives_back_what_another_claims(store: AnyStore) -> None:
+def test_only_the_holder_gives_a_claim_back(store: AnyStore) -> None:
     head = _with_calls(store)
     claim = (session_id(1), "completion-1")
     store.give_back(*claim, "ada")
@@ -636,7 +636,7 @@ def test_new_sessions_bring_their_calls_and_their_numbers(store: AnyStore, other
     assert other.insert_new(two(store, open_calls=calls, number=7))
     assert other.open_calls(PROJECT) == tuple((session_id(1), call) for call in calls)
     assert other.claim(session_id(1), "completion-1", "ada", now=100, until=200) == "taken"
-    assert other.numbers(PROJECT) == {7: session_id(3)}, "whoever has it here keeps it"
+    assert other.numbers(PROJECT) == {7: session_id(3)}, "its holder here keeps it"
     opened(store, 4)
     assert other.insert_new([Arrival(store.read(session_id(4)), number=8)])
     assert other.numbers(PROJECT) == {7: session_id(3), 8: session_id(4)}

@@ -37,7 +37,7 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 @contextmanager
 def alone(place: str) -> Iterator[SqlStore]:
-    """A log that nobody else is at; a server finishes what it was told by one that was killed."""
+    """A log without other users; a server finishes what it was told by one that was killed."""
     if "://" in place:
         hung_up(place)
     with closing(at(place)) as store:

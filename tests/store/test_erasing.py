@@ -178,7 +178,7 @@ def _users(log: SqlStore) -> list[str]:
     return [row[0] for row in cursor(log).execute(statement)]
 
 
-def test_whoever_folded_an_earlier_version_comes_too_late(log: SqlStore) -> None:
+def test_a_fold_of_an_earlier_version_comes_too_late(log: SqlStore) -> None:
     opened(log, 1)
     cursor(log).execute("INSERT INTO marks VALUES ('usage', ?, 2)", (session_id(1),))
     at = erase(log, 1)
@@ -186,7 +186,7 @@ def test_whoever_folded_an_earlier_version_comes_too_late(log: SqlStore) -> None
     assert mark == at.version - 1
 
 
-def test_every_projection_has_a_mark_of_it_whoever_had_folded_it_before(log: SqlStore) -> None:
+def test_every_projection_has_a_mark_of_it(log: SqlStore) -> None:
     opened(log, 1)
     cursor(log).execute("INSERT INTO marks VALUES ('weather', ?, 2)", (session_id(1),))
     at = erase(log, 1)
@@ -226,14 +226,14 @@ def _bytes(folder: Path) -> bytes:
     return b"".join(path.read_bytes() for path in folder.glob("log.db*"))
 
 
-# While somebody folds -------------------------------------------------------------------------
+# While another process folds ------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("place", ["marks", "projected_sessions"])
 def test_what_a_fold_was_about_to_write_when_its_session_was_erased_goes_too(
     empty_database: str, place: str
 ) -> None:
-    """Nobody had folded it before, so that no mark tells the fold that it comes too late."""
+    """It was not folded before, so that no mark tells the fold that it comes too late."""
     with closing(at(empty_database)) as store, closing(connected(empty_database)) as other:
         following(store).catch_up()
         (one,) = recorded(store, golden("a_model_leads"))

@@ -39,7 +39,7 @@ class Writer:
         self.store = store
         self.inputs: list[str] = []
         self.maybe: list[str] = []
-        """Of which the log said that nobody knows."""
+        """Of which the log said that the outcome is unknown."""
         self._steps = 0
         self._choice = random.Random(0)  # bytes that no database packs
 
@@ -80,7 +80,7 @@ class Writer:
         raise AssertionError("the disk does not fill up")
 
     def check(self) -> None:
-        """What was acknowledged is there, all of it and nothing else, but for what nobody knows."""
+        """What was acknowledged is there and nothing else, but for commits of unknown outcome."""
         heads = self.store.heads(None)
         found: list[str] = []
         for head in heads:
@@ -194,7 +194,7 @@ def elsewhere(folder: Path) -> dict[str, str]:
 
 
 def refused(done: Result, *words: str) -> None:
-    """The world failed, and that is said in one line."""
+    """An environment failure is said in one line."""
     assert done.code == 5, done
     assert done.err.count("\n") == 1
     assert done.err.startswith("preflights: ")
@@ -336,7 +336,7 @@ class SmallServer(OwnServer):
             self.admin().execute("SELECT pg_switch_wal()")
 
     def answers_again(self) -> None:
-        """After it ended itself, be it that it started again or that somebody must start it."""
+        """After it ended itself, whether it started again or must be started."""
         try:
             self._answers()
         except AssertionError:

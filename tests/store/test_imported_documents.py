@@ -8,7 +8,7 @@ from contextlib import closing
 import pytest
 
 from preflights_es.core.ports import Arrival, Draft
-from preflights_es.store import tables
+from preflights_es.store import frozen
 from preflights_es.store.side_tables import SqlAuditing
 from preflights_es.store.sql import SqlStore
 from tests.fixed import Clock
@@ -51,7 +51,7 @@ def test_an_upgrade_makes_no_document_due(store: SqlStore, database: str) -> Non
     store.append([has_row, has_none, is_written])
     older(database, "0005")
     with closing(SqlStore(database, Clock(), Salt())) as upgraded:
-        assert upgraded.schema() == tables.SCHEMA
+        assert upgraded.schema() == frozen.schema()
         found = [owed_elsewhere(upgraded, number) for number in (1, 2, 3)]
     assert found == [set(), {"artifact-1", "artifact-2"}, set()]
 

@@ -1,4 +1,4 @@
-"""Whoever erases is killed at any moment: a session is erased as a whole, or not at all."""
+"""An erasing process is killed at any moment: a session is erased as a whole, or not at all."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def _nothing_of_it_is_left_beside_the_log(program: Request, head: Head, now: Row
     session_id = head.session_id
     assert session_id not in now["decisions"]
     assert session_id not in now["usage"]
-    # Whoever came after the erasure may have folded it: then that is all that its row says.
+    # A process that came after the erasure may have folded it: then that is all that its row says.
     assert [row["status"] for row in now["sessions"].get(session_id, [])] in ([], ["erased"])
     assert session_id not in dict(program.process.store.open_calls(PROJECT))
     waiting = asked(

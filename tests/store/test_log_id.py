@@ -11,9 +11,9 @@ from alembic import command
 
 from preflights_es.core.errors import LogDamaged
 from preflights_es.store import backup, migrate
+from preflights_es.store.frozen import schema
 from preflights_es.store.log_id import log_id
 from preflights_es.store.sql import SqlStore
-from preflights_es.store.tables import SCHEMA
 from tests.fixed import Clock
 from tests.store.given import Salt, opened, session_id
 
@@ -47,7 +47,7 @@ def test_a_log_of_an_older_schema_gets_one(place: str) -> None:
         assert store.schema() == "0002"
     first = named(place)
     with closing(SqlStore(place, Clock(), Salt())) as store:
-        assert (store.schema(), store.read(session_id(1))) == (SCHEMA, events)
+        assert (store.schema(), store.read(session_id(1))) == (schema(), events)
         assert log_id(store) == first
 
 

@@ -59,7 +59,7 @@ class Said(NamedTuple):
 
 
 def said(program: Request, root: Path, database: str) -> list[Said]:
-    """What the processes were acknowledged, while somebody follows."""
+    """What the processes were acknowledged, while another process follows."""
     sessions = [head.session_id for head in program.process.store.heads(None)]
     assert len(sessions) == SESSIONS
     words = (sys.executable, "-m", "tests.store.answerer", str(root), database, *sessions)

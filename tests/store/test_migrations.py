@@ -22,7 +22,7 @@ from preflights_es.core.errors import (
     PreflightsError,
     StoreUnavailable,
 )
-from preflights_es.store import migrate, tables
+from preflights_es.store import frozen, migrate, tables
 from preflights_es.store.chain import verified
 from preflights_es.store.sql import SqlStore
 from preflights_es.store.sqlite import PAGE_SIZE
@@ -68,7 +68,7 @@ def refused(path: Path) -> PreflightsError:
 
 def test_the_last_migration_is_the_schema_that_the_code_expects() -> None:
     script = ScriptDirectory.from_config(migrate.config())
-    assert script.get_heads() == [tables.SCHEMA]
+    assert script.get_heads() == [frozen.schema()]
 
 
 def test_migrations_make_the_tables_that_the_code_describes(path: Path) -> None:
@@ -116,14 +116,14 @@ def test_upgrading_again_changes_nothing(path: Path) -> None:
 
 def test_the_folder_of_a_new_log_is_made(tmp_path: Path) -> None:
     with closing(SqlStore(str(tmp_path / "a" / "b" / "log.db"), int, bytes)) as store:
-        assert store.schema() == tables.SCHEMA
+        assert store.schema() == frozen.schema()
 
 
 def test_an_empty_file_becomes_a_log(path: Path) -> None:
     path.touch()
     open_and_close(path)
     with closing(sql(path.parent)) as store:
-        assert store.schema() == tables.SCHEMA
+        assert store.schema() == frozen.schema()
 
 
 def test_processes_that_open_one_new_log_at_once_all_find_it_upgraded(tmp_path: Path) -> None:
@@ -143,10 +143,10 @@ def test_processes_that_open_one_new_log_at_once_all_find_it_upgraded(tmp_path: 
             assert process.stdin is not None
             process.stdin.write("go\n")
             process.stdin.flush()
-        assert [_line_from(process) for process in processes] == [tables.SCHEMA] * 3
+        assert [_line_from(process) for process in processes] == [frozen.schema()] * 3
         with database(path) as connection:
             versions = connection.execute("SELECT version_num FROM alembic_version").fetchall()
-            assert versions == [(tables.SCHEMA,)]
+            assert versions == [(frozen.schema(),)]
     for process in processes:
         process.communicate()
         assert process.returncode == 0
@@ -193,13 +193,13 @@ def test_a_revision_that_was_set_back_is_told_with_the_one_that_fits(
     before = schema_of(path)
     error = refused(path)
     assert isinstance(error, LogDamaged)
-    assert f"it says schema {revision}, but has the tables of {tables.SCHEMA}" in str(error)
+    assert f"it says schema {revision}, but has the tables of {frozen.schema()}" in str(error)
     cure = str(error).split("`")[1]
     assert schema_of(path) == before
     with database(path) as other:
         other.execute(cure)
     with closing(sql(path.parent)) as store:
-        assert store.schema() == tables.SCHEMA
+        assert store.schema() == frozen.schema()
 
 
 def schema_of(path: Path) -> list[str]:
@@ -238,7 +238,7 @@ def test_a_log_without_the_table_of_its_schema_is_not_taken_for_another_programs
         for statement in said.split("`")[1::2]:
             other.execute(statement)
     with closing(sql(path.parent)) as store:
-        assert store.schema() == tables.SCHEMA
+        assert store.schema() == frozen.schema()
 
 
 def test_tables_of_an_older_schema_without_its_name_come_with_no_statement(path: Path) -> None:
@@ -266,14 +266,14 @@ def opens_once_cured(path: Path) -> None:
     """After the one statement that the message names."""
     cured(path, refused(path))
     with closing(sql(path.parent)) as store:
-        assert store.schema() == tables.SCHEMA
+        assert store.schema() == frozen.schema()
 
 
 def test_two_schemas_on_tables_of_the_older_one_are_upgraded(path: Path) -> None:
     sql(path.parent).close()
     older(str(path), "0004")
     with database(path) as other:
-        other.execute("INSERT INTO alembic_version VALUES (?)", (tables.SCHEMA,))
+        other.execute("INSERT INTO alembic_version VALUES (?)", (frozen.schema(),))
     opens_once_cured(path)
 
 
@@ -284,7 +284,7 @@ def test_a_log_that_says_two_schemas_is_told_which_row_to_keep(path: Path, more:
         other.execute("INSERT INTO alembic_version VALUES (?)", (more,))
     error = refused(path)
     assert isinstance(error, LogDamaged)
-    said = f"it says 2 schemas ({', '.join(map(repr, sorted([more, tables.SCHEMA])))})"
+    said = f"it says 2 schemas ({', '.join(map(repr, sorted([more, frozen.schema()])))})"
     assert f"{said}, expected one: restore it from a copy" in str(error)
     opens_once_cured(path)
 
@@ -439,7 +439,7 @@ def test_a_folder_of_the_kernel_is_unavailable() -> None:
         SqlStore("/proc/self/log.db", int, bytes)
 
 
-def test_a_log_that_somebody_else_keeps_locked_is_unavailable(path: Path) -> None:
+def test_a_log_that_another_process_keeps_locked_is_unavailable(path: Path) -> None:
     with closing(sql(path.parent)) as store, database(path) as other:
         opened(store, 1)
         cursor(store).execute("PRAGMA busy_timeout=10")

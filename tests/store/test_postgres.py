@@ -30,7 +30,7 @@ from preflights_es.core.errors import (
     StoreUnavailable,
 )
 from preflights_es.core.ports import Draft
-from preflights_es.store import jsonl, migrate, tables
+from preflights_es.store import frozen, jsonl, migrate, tables
 from preflights_es.store.chain import verified
 from preflights_es.store.postgres import (
     CONNECT_TIMEOUT_S,
@@ -307,7 +307,7 @@ def test_a_new_database_is_made_a_log_and_upgrading_again_changes_nothing(
     empty_database: str,
 ) -> None:
     with closing(at(empty_database)) as store:
-        assert store.schema() == tables.SCHEMA
+        assert store.schema() == frozen.schema()
         opened(store, 1)
         before = store.read(session_id(1))
     migrate.upgrade(parsed(empty_database))
@@ -324,7 +324,7 @@ def test_a_log_lives_in_a_schema_of_its_own_where_the_address_says_so(empty_data
     assert "another program's database" in str(error)
     with closing(at(f"{empty_database}&options=-c%20search_path=flights")) as store:
         opened(store, 1)
-        assert store.schema() == tables.SCHEMA
+        assert store.schema() == frozen.schema()
     with closing(connected(empty_database)) as other:
         assert other.execute("SELECT count(*) FROM flights.events").fetchone() == (2,)
 
@@ -341,7 +341,7 @@ def test_a_reader_does_not_wait_to_upgrade_while_another_process_does(postgres: 
             assert time.monotonic() - began < SOON_S
             other.execute("ROLLBACK")
         finally:
-            other.execute("UPDATE alembic_version SET version_num = %s", (tables.SCHEMA,))
+            other.execute("UPDATE alembic_version SET version_num = %s", (frozen.schema(),))
 
 
 def test_a_newer_schema_is_of_the_future(postgres: str) -> None:
@@ -350,7 +350,7 @@ def test_a_newer_schema_is_of_the_future(postgres: str) -> None:
         try:
             error = refused(postgres)
         finally:
-            other.execute("UPDATE alembic_version SET version_num = %s", (tables.SCHEMA,))
+            other.execute("UPDATE alembic_version SET version_num = %s", (frozen.schema(),))
     assert isinstance(error, LogFromFuture)
     assert "9999" in str(error)
     assert "upgrade preflights" in str(error)
@@ -364,10 +364,10 @@ def test_a_revision_that_was_set_back_is_told_with_the_one_that_fits(
         other.execute("UPDATE alembic_version SET version_num = %s", (revision,))
         error = refused(postgres)
         assert isinstance(error, LogDamaged)
-        assert f"it says schema {revision}, but has the tables of {tables.SCHEMA}" in str(error)
+        assert f"it says schema {revision}, but has the tables of {frozen.schema()}" in str(error)
         other.execute(str(error).split("`")[1])
     with closing(at(postgres)) as store:
-        assert store.schema() == tables.SCHEMA
+        assert store.schema() == frozen.schema()
 
 
 def test_a_log_that_says_two_schemas_is_told_which_row_to_keep(postgres: str) -> None:
@@ -375,10 +375,10 @@ def test_a_log_that_says_two_schemas_is_told_which_row_to_keep(postgres: str) ->
         other.execute("INSERT INTO alembic_version VALUES ('zebra')")
         error = refused(postgres)
         assert isinstance(error, LogDamaged)
-        assert f"it says 2 schemas ('{tables.SCHEMA}', 'zebra'), expected one" in str(error)
+        assert f"it says 2 schemas ('{frozen.schema()}', 'zebra'), expected one" in str(error)
         other.execute(str(error).split("`")[1])
     with closing(at(postgres)) as store:
-        assert store.schema() == tables.SCHEMA
+        assert store.schema() == frozen.schema()
 
 
 def test_a_log_without_the_table_of_its_schema_is_told_how_to_make_it(postgres: str) -> None:
@@ -390,7 +390,7 @@ def test_a_log_without_the_table_of_its_schema_is_told_how_to_make_it(postgres: 
         for statement in str(error).split("`")[1::2]:
             other.execute(statement)
     with closing(at(postgres)) as store:
-        assert store.schema() == tables.SCHEMA
+        assert store.schema() == frozen.schema()
 
 
 @pytest.mark.parametrize("revision", ["0000", "3f2a9c1b77aa", "zebra"])
@@ -400,7 +400,7 @@ def test_a_revision_that_there_never_was_is_damage(postgres: str, revision: str)
         try:
             error = refused(postgres)
         finally:
-            other.execute("UPDATE alembic_version SET version_num = %s", (tables.SCHEMA,))
+            other.execute("UPDATE alembic_version SET version_num = %s", (frozen.schema(),))
     assert isinstance(error, LogDamaged)
 
 
@@ -436,10 +436,10 @@ def test_processes_that_open_one_new_log_at_once_all_find_it_upgraded(server: Se
                 assert process.stdin is not None
                 process.stdin.write("go\n")
                 process.stdin.flush()
-            assert [_line_from(process) for process in processes] == [tables.SCHEMA] * 3
+            assert [_line_from(process) for process in processes] == [frozen.schema()] * 3
             with closing(connected(server.url(name))) as other:
                 versions = other.execute("SELECT version_num FROM alembic_version").fetchall()
-                assert versions == [(tables.SCHEMA,)]
+                assert versions == [(frozen.schema(),)]
         for process in processes:
             process.communicate()
             assert process.returncode == 0

@@ -273,7 +273,7 @@ def _acknowledged_anew(writers: Sequence[Writer], works: Sequence[Future[None]])
         fewest = min(n - m for n, m in zip(after, before, strict=True))
         if fewest >= EACH or any(work.done() for work in works):
             return fewest
-        assert time.monotonic() < until, "somebody writes no more"
+        assert time.monotonic() < until, "a writer has stopped"
         time.sleep(0.005)
 
 
@@ -318,7 +318,7 @@ def test_a_database_that_cannot_be_written_is_unavailable(postgres: str) -> None
 
 
 def test_a_transaction_that_a_deadlock_ends_is_made_again(postgres: str) -> None:
-    # The other one holds what this one wants, and wants what this one holds. Whoever looks first
+    # The other one holds what this one wants, and wants what this one holds. The first to look
     # for a circle is the one that is ended; on a very busy machine that may be the other one.
     ours, theirs = (f"{postgres}&options=-c%20deadlock_timeout={s}" for s in ("300ms", "5s"))
     with closing(at(ours)) as store, closing(connected(theirs)) as other:
@@ -351,7 +351,7 @@ def _wait_for_a_lock(postgres: str) -> None:
     with closing(connected(postgres)) as third:
         until = time.monotonic() + 10
         while third.execute(waits).fetchone() == (0,):
-            assert time.monotonic() < until, "nobody waits"
+            assert time.monotonic() < until, "no connection waits"
 
 
 @pytest.mark.parametrize("level", ["repeatable read", "serializable"])
@@ -381,7 +381,7 @@ def test_threads_share_a_store(postgres: str) -> None:
                     (head,) = store.append(
                         [batch(number, said("x", f"{number}-{n}"), heard("x"), after=head)]
                     )
-            except Exception as error:  # a thread has nobody to raise it to: asserted below
+            except Exception as error:  # a thread has no caller to raise it to: asserted below
                 errors.append(error)
 
         threads = [threading.Thread(target=write, args=(n,)) for n in range(1, 9)]

@@ -16,7 +16,7 @@ from preflights_es.core.errors import StoreUnavailable
 from preflights_es.replay.replayer import Replayer
 from preflights_es.runtime.registry import WORKFLOWS
 from preflights_es.services.clarification.clarifications import clarifications_of
-from preflights_es.store import tables
+from preflights_es.store import frozen, tables
 from preflights_es.store.sql import SqlStore
 from preflights_es.workflows.clarification import WORKFLOW
 from tests.cli.program import Project
@@ -38,9 +38,9 @@ def documented(first: str) -> str:
 
 
 class Roles:
-    """People of each role in one log, and its owner; whoever made the roles is somebody else.
+    """People of each role in one log, and its owner; another user made the roles.
 
-    Roles belong to a whole server, which may be somebody's own: theirs bear the database's name.
+    Roles belong to a whole server, which may have others: these bear the database's name.
     """
 
     def __init__(self, server: Server, database: str) -> None:
@@ -74,7 +74,7 @@ class Roles:
         return statements.replace("preflights_", f"{self._database}_as_").encode()
 
     def drop(self) -> None:
-        """The log first: whoever owns something, or may do something, stays."""
+        """The log first: a role that owns something, or may do something, stays."""
         self._server.drop(self._database)
         of_server = ("as_eraser", "as_writer", "as_reader", "owner", "admin")
         for name in (*KINDS, *of_server):
@@ -102,10 +102,10 @@ def _recorded(roles: Roles) -> None:
         store.append([batch(2, said("secret", "secret"), heard("secret"), erased())])
 
 
-def test_the_page_gives_every_table_to_somebody() -> None:
+def test_the_page_gives_every_table_to_a_role() -> None:
     lines = re.findall(r"ON ([\w, ]+?)\s+TO", documented("SET search_path"))
     granted = {word for line in lines for word in line.split(", ")}
-    assert granted >= tables.metadata.tables.keys() - {"log"}  # all read it, nobody writes it
+    assert granted >= tables.metadata.tables.keys() - {"log"}  # all read it, no role writes it
 
 
 def test_a_writer_takes_a_session_from_its_beginning_to_its_document(
@@ -176,7 +176,7 @@ def test_a_reader_writes_to_no_table(roles: Roles, table: str, verb: str) -> Non
 def test_a_reader_reads_and_is_told_in_one_line_that_it_may_not_write(roles: Roles) -> None:
     with closing(at(roles.url("reader"))) as store:
         assert len(store.read(session_id(1))) == 2
-        assert store.schema() == tables.SCHEMA
+        assert store.schema() == frozen.schema()
         store.check()
         with pytest.raises(StoreUnavailable, match="may not") as caught:
             opened(store, 3)

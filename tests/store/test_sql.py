@@ -229,7 +229,7 @@ def test_a_file_that_cannot_grow_loses_nothing_that_was_acknowledged(tmp_path: P
         opened(store, 5_000)
 
 
-# 4. Somebody else's hand ---------------------------------------------------------------------
+# 4. Another program's changes ----------------------------------------------------------------
 
 OTHER_KINDS = {
     "data": ("CAST(x'7b7d' AS BLOB)", "CAST(x'ff' AS TEXT)", "7"),

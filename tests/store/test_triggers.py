@@ -1,4 +1,4 @@
-"""What the database itself refuses, whoever asks: an event is not changed, deleted or replaced."""
+"""What the database refuses to every client: an event is not changed, deleted or replaced."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ KEYS: Final = "session_id, version, input_id, type, recorded_at, decider, digest
 
 
 class Foreign:
-    """Somebody else's connection, as the log's owner."""
+    """Another program's connection, as the log's owner."""
 
     def __init__(self, connection: Any, blob: str) -> None:
         self._connection = connection

@@ -11,9 +11,12 @@ import msgspec
 from preflights_es.artifacts import files
 from preflights_es.artifacts.front_matter import Front, front_of
 from preflights_es.core.errors import PreflightsError, StoreUnavailable
+from preflights_es.projections.decisions import DECISIONS, decision
 from preflights_es.runtime.documents import Documents
 from preflights_es.runtime.runner import Handle, Runner
-from preflights_es.services.clarification.clarifications import Clarifications
+from preflights_es.services.clarification.clarifications import Clarifications, clarifications_of
+from preflights_es.services.request import Request
+from preflights_es.services.results import Result
 from preflights_es.system.bounded_read import Unreadable
 from preflights_es.workflows.clarification.state import State
 
@@ -21,16 +24,54 @@ from preflights_es.workflows.clarification.state import State
 class Move(msgspec.Struct, frozen=True):
     """A record that gets another number."""
 
-    path: str
+    path: str = msgspec.field(name="from")
     """Relative to the project's root, as it was."""
     to: str
     session_id: str = ""
     """Empty when the record was made elsewhere: its file is renamed, no event recorded."""
 
 
+class Renumbered(Result, frozen=True, tag_field="format", tag="renumber/1"):
+    """What was done, or would be."""
+
+    moves: tuple[Move, ...]
+
+
 class _Entry(msgspec.Struct, frozen=True):
     path: Path
     front: Front
+
+
+def renumber(request: Request, *, write: bool) -> Renumbered:
+    """Give records of this project whose numbers collide new ones.
+
+    Raises:
+        StoreUnavailable: a file cannot be read or renamed.
+    """
+    process = request.process
+    process.documents.check_folders()
+    moves = mended(
+        process.runner,
+        clarifications_of(request),
+        process.documents,
+        process.settings.decisions,
+        _second(request),
+        write=write,
+    )
+    return Renumbered(moves=tuple(moves))
+
+
+def _second(request: Request) -> list[str]:
+    """Sessions of this project that bear a number which the log gave to another one."""
+    process = request.process
+    given = process.store.numbers(process.project)
+    rows = process.projector.rows(DECISIONS.name, process.project)
+    return [
+        one.session_id
+        for one in map(decision, rows)
+        if one.decided.number is not None
+        and given.get(one.decided.number, one.session_id) != one.session_id
+    ]
 
 
 def mended(
@@ -85,7 +126,7 @@ def _without_place(runner: Runner, documents: Documents, session_id: str) -> Han
         other = documents.other_at(session_id, documents.text(session_id)[0].path)
     except PreflightsError:
         return None
-    return handle if other else None
+    return handle if other and isinstance(handle.session.state, State) else None
 
 
 def _renamed(path: str, number: int) -> str:
@@ -167,6 +208,7 @@ def _ours(
         return None
     written = handle.view.written
     is_there = written is not None and written.path == path
+    is_there = is_there and isinstance(handle.session.state, State)  # others take no new number
     return handle if is_there and path in documents.paths(handle.session_id) else None
 
 

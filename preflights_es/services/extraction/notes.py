@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import Final, Literal
+from collections.abc import Iterable, Mapping
+from typing import Any, Final, Literal
 
 import msgspec
-from msgspec.structs import replace
 
 from preflights_es.core import ids
-from preflights_es.core.errors import PreflightsError, Refused
+from preflights_es.core.errors import Refused
 from preflights_es.core.events import Input
 from preflights_es.core.lead import Setup
-from preflights_es.core.text import ANSWER_MAX, NAME_MAX, one_line, problem, visible
+from preflights_es.core.text import NAME_MAX, one_line, problem
 from preflights_es.core.views import Language
-from preflights_es.runtime.idempotency import Wanted, answering
 from preflights_es.runtime.runner import Handle, Step
-from preflights_es.runtime.sanitizing import cleaned
+from preflights_es.runtime.sanitizing import cleaned_fields
 from preflights_es.runtime.sessions import Sessions
+from preflights_es.services.extraction.results import item_id
 from preflights_es.services.request import Request
 from preflights_es.workflows import extraction
 from preflights_es.workflows.extraction.events import (
@@ -30,7 +29,6 @@ from preflights_es.workflows.extraction.events import (
 from preflights_es.workflows.extraction.state import State
 from preflights_es.workflows.extraction.values import Item, ItemType
 
-NOTE_MAX: Final = 20_000  # characters; what is longer is a document
 NUMBER_MAX: Final = 6  # digits of an item's number
 
 Fields = Iterable[tuple[str, str]]
@@ -41,16 +39,6 @@ class Listed(msgspec.Struct, frozen=True):
 
     handle: Handle
     item: Item
-
-    @property
-    def id(self) -> str:
-        """What people type: the end of the session's id, and the number within."""
-        return item_id(self.handle, self.item)
-
-
-def item_id(handle: Handle, item: Item) -> str:
-    """What people type for an item."""
-    return f"{ids.short(handle.session_id)}.{item.number}"
 
 
 def notes_of(request: Request) -> Notes:
@@ -74,26 +62,9 @@ class Notes(Sessions):
         Raises:
             Refused: it cannot be recorded.
         """
-        text, redacted = cleaned("the note", note.strip(), NOTE_MAX)
-        if not visible(text):
-            raise Refused("the note is empty: write down what is on your mind")
-
-        def is_said(before: NoteTaken) -> bool:
-            said = (before.note, before.language, answering(before.setup.lead))
-            return said == (text, language, answering(setup.lead))
-
-        first = NoteTaken(
-            at=self._runner.now(),
-            actor=self._actor,
-            note=text,
-            project=self._project,
-            setup=setup,
-            language=language,
-            noted_at=noted_at,
-            time_zone=_zone(time_zone),
-            redacted=redacted,
-        )
-        return self._opened(first, Wanted((NoteTaken,), self._actor, "", is_said))
+        when = {"noted_at": noted_at, "time_zone": _zone(time_zone)}
+        said = {"note": note, "language": language}
+        return self.opened(extraction.WORKFLOW, NoteTaken, said, setup, beside=lambda: when)
 
     def add(
         self, type_: ItemType, title: str, fields: Fields, language: Language, to: Handle | None
@@ -107,21 +78,10 @@ class Notes(Sessions):
         Raises:
             Refused: it cannot be recorded, or what it is to belong to is no note of this project.
         """
-        text, kinds = cleaned("the title", title, ANSWER_MAX)
-        given, more = _cleaned(fields)
-        new = ItemAdded(
-            at=self._runner.now(),
-            actor=self._actor,
-            type=type_,
-            title=text,
-            fields=given,
-            language=language,
-            redacted=(*kinds, *more),
-        )
-        if to is not None:
-            return self._submitted(to, new)
-        wanted = Wanted((ItemAdded,), self._actor, "", lambda before: _is_same(before, new))
-        return self._opened(new, wanted)
+        said = {"type": type_, "title": title, "fields": tuple(fields), "language": language}
+        if to is None:
+            return self.opened(extraction.WORKFLOW, ItemAdded, said)
+        return self._changed(to, ItemAdded, said)
 
     def unfit(self, type_: ItemType, title: str, fields: Fields) -> ChangeRefused | None:
         """Why an item cannot begin a session; None where it can.
@@ -129,62 +89,27 @@ class Notes(Sessions):
         Raises:
             Refused: it cannot be recorded.
         """
-        text, _ = cleaned("the title", title, ANSWER_MAX)
-        given, _ = _cleaned(fields)
-        new = ItemAdded(at=0, actor=self._actor, type=type_, title=text, fields=given)
+        said = cleaned_fields(ItemAdded, {"type": type_, "title": title, "fields": tuple(fields)})
+        new = ItemAdded(at=0, actor=self._actor, **said)
         verdict = extraction.WORKFLOW.decide(extraction.WORKFLOW.initial, new)[0]
         return verdict if isinstance(verdict, ChangeRefused) else None
-
-    def _opened(self, first: Input, wanted: Wanted) -> Step:
-        workflow = extraction.WORKFLOW
-        session_id = self._runner.new_session_id(self._project)
-
-        def record(input_id: str) -> Step:
-            return self._runner.open(workflow, self._project, first, session_id, input_id)
-
-        return self._recorded(wanted, record)
 
     # 2. Changing -----------------------------------------------------------------------------
 
     def closed(self, listed: Listed, status: Literal["done", "cancelled"]) -> Step:
         """A task is done, or will not be."""
-        now, number = self._runner.now(), listed.item.number
-        return self._submitted(
-            listed.handle, TaskClosed(at=now, actor=self._actor, number=number, status=status)
-        )
+        said = {"number": listed.item.number, "status": status}
+        return self._changed(listed.handle, TaskClosed, said)
 
     def edited(self, listed: Listed, fields: Fields) -> Step:
         """Change what a task says; an empty value takes a field away."""
-        given, redacted = _cleaned(fields)
-        new = TaskEdited(
-            at=self._runner.now(),
-            actor=self._actor,
-            number=listed.item.number,
-            fields=given,
-            redacted=redacted,
-        )
-        return self._submitted(listed.handle, new)
+        said = {"number": listed.item.number, "fields": tuple(fields)}
+        return self._changed(listed.handle, TaskEdited, said)
 
-    def _submitted(self, handle: Handle, new: Input) -> Step:
-        def record(input_id: str) -> Step:
-            self.refuse_other(handle)
-            self.refuse_elsewhere(handle)
-            self._refuse_ended(handle)
-            return self._runner.submit(self._runner.resume(handle).handle, new, input_id)
-
-        kinds, id_ = (type(new),), handle.session_id
-        wanted = Wanted(kinds, self._actor, id_, lambda before: _is_same(before, new))
-        return self._once.recorded(wanted, record)
-
-    def refuse_other(self, handle: Handle) -> None:
-        """Raises:
-        Refused: the session is of another workflow.
-        """
-        if handle.workflow.name != extraction.WORKFLOW.name:
-            raise Refused(
-                f"session {ids.short(handle.session_id)} is of the workflow "
-                f"{handle.workflow.name}; this command is for notes"
-            )
+    def _changed(self, handle: Handle, new: type[Input], said: Mapping[str, Any]) -> Step:
+        self.refuse_other(handle, extraction.WORKFLOW, "this command is for notes")
+        self.refuse_elsewhere(handle)
+        return self.submitted(handle, new, said)
 
     # 3. Finding ------------------------------------------------------------------------------
 
@@ -197,49 +122,19 @@ class Notes(Sessions):
         """
         session, dot, digits = typed.strip().rpartition(".")
         if not (dot and digits.isascii() and digits.isdecimal() and len(digits) <= NUMBER_MAX):
-            raise Refused(
-                f"found {typed!r}, expected an item such as 3f9a12c4.1: "
-                "`preflights note tasks` lists them"
-            )
+            message = f"found {typed!r}, expected an item such as 3f9a12c4.1"
+            raise Refused(message, code="no_item_id", typed=typed)
         handle = self.load(session)
-        self.refuse_other(handle)
+        self.refuse_other(handle, extraction.WORKFLOW, "this command is for notes")
         state: State = handle.session.state
         for item in state.items:
             if item.number == int(digits):
                 return Listed(handle, item)
         held = ", ".join(item_id(handle, item) for item in state.items) or "none"
-        raise Refused(f"session {ids.short(handle.session_id)} has no item {digits}: it has {held}")
-
-    def all(self, *, newest_first: bool = True) -> Iterator[Handle | PreflightsError]:
-        """The notes of the project that were not given up, one at a time; trouble in its place."""
-        heads = self._runner.store.heads(self._project)
-        for head in heads if newest_first else reversed(heads):
-            if head.workflow != extraction.WORKFLOW.name:
-                continue
-            try:
-                handle = self._runner.load(head.session_id)
-            except PreflightsError as error:
-                yield error  # a damaged note hides no other
-                continue
-            if not handle.session.closed:
-                yield handle
-
-
-def _is_same(before: Input, new: Input) -> bool:
-    """Whether two Inputs say the same, be it at another time."""
-    return replace(before, at=new.at) == new
+        message = f"session {ids.short(handle.session_id)} has no item {digits}: it has {held}"
+        raise Refused(message, code="no_such_item", typed=typed)
 
 
 def _zone(name: str) -> str:
     """The name, or empty if it is invalid: a bad variable must not make a note fail."""
     return "" if problem(name, NAME_MAX) or name != one_line(name) else name
-
-
-def _cleaned(fields: Fields) -> tuple[tuple[tuple[str, str], ...], tuple[str, ...]]:
-    given: list[tuple[str, str]] = []
-    kinds: list[str] = []
-    for name, value in fields:
-        text, found = cleaned(f"the {name}", value, NOTE_MAX)
-        given.append((name, text))
-        kinds += found
-    return tuple(given), tuple(kinds)

@@ -13,10 +13,8 @@ from preflights_es.store.core_statements import (
     erasing,
     listing,
     log,
-    projection_rows,
     projections,
     projects,
-    record_numbers,
     side_tables,
 )
 from preflights_es.store.frozen import Statement
@@ -51,9 +49,7 @@ def rooms(dialect: str) -> dict[str, dict[str, ClauseElement]]:
     return {
         "log": _together(log.statements(), erasing.statements(), bulk_insert.statements()),
         "projections": _together(projections.statements(dialect), listing.statements()),
-        "projection_rows": projection_rows.statements(),
         "projects": projects.statements(),
-        "record_numbers": record_numbers.statements(),
         "side_tables": side_tables.statements(),
     }
 

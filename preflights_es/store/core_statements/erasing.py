@@ -10,7 +10,6 @@ from sqlalchemy.sql.elements import BindParameter
 
 from preflights_es.store import tables
 from preflights_es.store.erasing import CLEAR
-from preflights_es.store.projected import PROJECTED
 
 _e, _h, _o = tables.events.c, tables.heads.c, tables.outbox.c
 # As every engine of ours says it; Core has it for each dialect apart, which is not known here.
@@ -40,9 +39,7 @@ def statements() -> dict[str, ClauseElement]:
         .distinct()
         .order_by(_e.session_id),
         **{
-            f"{CLEAR}{name}": delete(tables.metadata.tables[name]).where(
-                tables.metadata.tables[name].c.session_id == ours
-            )
-            for name in PROJECTED.values()
+            f"{CLEAR}{table.name}": delete(table).where(table.c.session_id == ours)
+            for table in tables.projected.values()
         },
     }

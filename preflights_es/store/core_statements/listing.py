@@ -12,7 +12,8 @@ from preflights_es.store import tables
 
 def statements() -> dict[str, ClauseElement]:
     """Each of a project, and as `any_` of all."""
-    h, s, o = tables.heads.c, tables.projected_sessions.c, tables.outbox.c
+    sessions = tables.projected["sessions"]
+    h, s, o = tables.heads.c, sessions.c, tables.outbox.c
     head = (h.session_id, h.project, h.workflow, h.version, h.head_hash)
     limit: BindParameter[int] = bindparam("at_most")
     after: BindParameter[str] = bindparam("after")
@@ -20,7 +21,7 @@ def statements() -> dict[str, ClauseElement]:
     since, until = (bindparam(name, type_=BigInteger) for name in ("since", "until"))
     newest = (
         select(*head, *s)
-        .outerjoin_from(tables.heads, tables.projected_sessions, s.session_id == h.session_id)
+        .outerjoin_from(tables.heads, sessions, s.session_id == h.session_id)
         .where(h.session_id < bindparam("before"))
         .order_by(h.session_id.desc())
         .limit(limit)
@@ -31,7 +32,7 @@ def statements() -> dict[str, ClauseElement]:
     )
     within = (
         select(*head)
-        .join_from(tables.projected_sessions, tables.heads, s.session_id == h.session_id)
+        .join_from(sessions, tables.heads, s.session_id == h.session_id)
         .where(s.session_id > after, or_(trouble, and_(s.moved_at >= since, s.began_at <= until)))
         .order_by(s.session_id)
         .limit(limit)

@@ -29,9 +29,7 @@ from preflights_es.core.events import ERASED_TAG, INT_MAX
 from preflights_es.core.projection_ports import Choice
 from preflights_es.store import tables
 from preflights_es.store.core_statements.log import reading
-from preflights_es.store.projected import PORTIONS, PROJECTED
-
-_TABLES = {name: tables.metadata.tables[table] for name, table in PROJECTED.items()}
+from preflights_es.store.projected import PORTIONS
 
 
 def statements(dialect: str) -> dict[str, ClauseElement]:
@@ -86,7 +84,7 @@ def statements(dialect: str) -> dict[str, ClauseElement]:
         "head": head.add_columns(
             select(func.count())
             .where(
-                or_(*(m.projection == literal_column(f"'{name}'") for name in PROJECTED)),
+                or_(*(m.projection == literal_column(f"'{name}'") for name in tables.projected)),
                 m.session_id == h.session_id,
                 m.version >= h.version,
             )
@@ -103,11 +101,18 @@ def statements(dialect: str) -> dict[str, ClauseElement]:
             e.type == literal_column(f"'{ERASED_TAG}'"),
         )
         .limit(1),
+        "kept": select(
+            *(select(column).where(named).scalar_subquery() for column in (p.version, p.complete)),
+            select(m.version)
+            .where(m.projection == bindparam("of_name"), m.session_id == bindparam("in_session"))
+            .scalar_subquery(),
+            select(o.session_id).where(o.session_id == bindparam("in_session")).exists(),
+        ),
         "count_sessions": select(func.count()).select_from(tables.heads),
         "count_events": select(func.count()).select_from(tables.events),
         "count_waiting": select(func.count()).select_from(tables.outbox),
     }
-    for name, table in _TABLES.items():
+    for name, table in tables.projected.items():
         made |= _of_table(name, table)
     return made | dict(_portions(dialect))
 
@@ -118,9 +123,9 @@ def _portions(dialect: str) -> Iterator[tuple[str, ClauseElement]]:
     `mark` sets marks, `heads` finds heads, and the name of a projection deletes its rows.
     """
     for count in PORTIONS:
-        for which in ("heads", *PROJECTED):
+        for which in ("heads", *tables.projected):
             yield f"{which}_0_{count}", _sized(dialect, which, 0, count)
-        for names in range(1, len(PROJECTED) + 1):
+        for names in range(1, len(tables.projected) + 1):
             yield f"mark_{names}_{count}", _sized(dialect, "mark", names, count)
 
 
@@ -138,7 +143,7 @@ def _sized(dialect: str, which: str, names: int, count: int) -> ClauseElement:
     if which == "heads":
         return select(h.session_id, h.version).where(h.session_id.in_(sessions))
     if which != "mark":
-        table = _TABLES[which]
+        table = tables.projected[which]
         return delete(table).where(table.c.session_id.in_(sessions))
     versions: list[BindParameter[int]] = [bindparam(f"version_{n}") for n in range(count)]
     of: list[BindParameter[str]] = [bindparam(f"name_{n}") for n in range(names)]
@@ -169,7 +174,7 @@ def _upsert(dialect: str) -> Callable[[Table], Any]:
 
 def _of_table(name: str, table: Table) -> dict[str, ClauseElement]:
     """The statements of one projection's rows; its first column is the session's id."""
-    session_id, project = table.c.session_id, table.c.project
+    h, session_id, project = tables.heads.c, table.c.session_id, table.c.project
     some = (
         select(*table.c)
         .where(session_id > bindparam("after"))
@@ -182,6 +187,12 @@ def _of_table(name: str, table: Table) -> dict[str, ClauseElement]:
         f"last_{name}": select(*table.c)
         .where(session_id == bindparam("in_session"))
         .order_by(*table.primary_key.columns),
+        f"strays_{name}": select(session_id, project, h.project)
+        .select_from(table.outerjoin(tables.heads, h.session_id == session_id))
+        .where(h.session_id.is_(None) | (h.project != project), session_id > bindparam("after"))
+        .distinct()
+        .order_by(session_id)
+        .limit(bindparam("at_most")),
     }
     for choice, condition in _choices(table.c).items():
         chosen = some.where(condition)

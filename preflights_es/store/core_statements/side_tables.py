@@ -22,7 +22,6 @@ from sqlalchemy.sql import ClauseElement
 
 from preflights_es.core.events import ERASED_TAG
 from preflights_es.store import tables
-from preflights_es.store.projected import PROJECTED
 
 _OPENS: Final = ("completion.requested.v1", "artifact.due.v1")
 # Neither an Outcome that is ignored nor one in quarantine answers its call.
@@ -31,10 +30,7 @@ _ANSWERS: Final = (
     *("completion.received.v1", "completion.failed.v1", "completion.failed.v2"),
     "artifact.written.v1",
 )
-_NAME_PROJECTS: Final = (
-    *(tables.numbers, tables.claims),
-    *(tables.projected_sessions, tables.projected_decisions),
-)
+_NAME_PROJECTS: Final = (tables.numbers, tables.claims, *tables.projected.values())
 """Tables whose rows name a session, and the project that it had."""
 
 
@@ -73,7 +69,7 @@ def statements() -> dict[str, ClauseElement]:
         ),
         "strays_claims": strays(tables.claims, c.project, h.project, false()),
         "unknown_marks": select(m.projection)
-        .where(~_is_one_of(m.projection, *PROJECTED), m.projection.not_in(select(p.name)))
+        .where(~_is_one_of(m.projection, *tables.projected), m.projection.not_in(select(p.name)))
         .distinct()
         .limit(at_most),
         "registered": select(p.name, p.version),
@@ -107,6 +103,12 @@ def statements() -> dict[str, ClauseElement]:
         .having(func.sum(kinds) > 0)
         .order_by(e.session_id)
         .limit(at_most),
+        "given": select(n.session_id).where(
+            n.project == bindparam("of_project"), n.number == bindparam("of_number")
+        ),
+        "gone": select(n.project, n.number, n.session_id)
+        .where(~select(h.session_id).where(h.session_id == n.session_id).exists())
+        .order_by(n.project, n.number),
         "imported": select(i.call).where(i.session_id == bindparam("of_session")),
         "count_numbers": select(n.project, h.project, func.count())
         .select_from(held)

@@ -2,7 +2,7 @@
 
 from preflights_es.core.session import Workflow
 from preflights_es.core.settings_table import SettingsTable
-from preflights_es.workflows.clarification.decide import decide
+from preflights_es.workflows.clarification.decide import accepting, decide
 from preflights_es.workflows.clarification.events import (
     EVENTS,
     UPCASTERS,
@@ -11,7 +11,8 @@ from preflights_es.workflows.clarification.events import (
     DecisionAcknowledged,
 )
 from preflights_es.workflows.clarification.history import behind, decided
-from preflights_es.workflows.clarification.lead import PROMPTS
+from preflights_es.workflows.clarification.lead import POLICY, PROMPTS
+from preflights_es.workflows.clarification.quotes import quotes, words
 from preflights_es.workflows.clarification.state import State, evolve, is_terminal
 from preflights_es.workflows.clarification.views import record, related, view
 
@@ -35,14 +36,18 @@ WORKFLOW: Workflow[State] = Workflow(
     statuses=("needs_answers", "ready", "stopped", "proposed", "accepted", "superseded"),
     number=lambda state: state.number,
     acknowledges=DecisionAcknowledged,
+    accepting=accepting,
     record=record,
     decided=decided,
     behind=behind,
     related=related,
+    quotes=quotes,
+    words=words,
     answers=AnswersGiven,
     revisions=AnswersRevised,
     upcasters=UPCASTERS,
     lead=lambda state: state.led.lead,
     settings=_settings,
+    policy=POLICY,
     prompts=tuple(PROMPTS.items()),
 )

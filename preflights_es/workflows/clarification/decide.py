@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import reduce
+from typing import Any
 
 from msgspec.structs import replace
 
-from preflights_es.core.artifacts import ArtifactDue, ArtifactWritten
+from preflights_es.core.artifacts import Accepting, ArtifactDue, ArtifactWritten
 from preflights_es.core.completions import CompletionFailed, CompletionReceived
 from preflights_es.core.events import Decision, Input
 from preflights_es.core.lead import FellBack, LeadChanged, LeadTaken, StepRetried
@@ -31,14 +33,16 @@ from preflights_es.workflows.clarification.events import (
     QuestionAsked,
     QuestionSuggested,
     ReferenceRenumbered,
+    TopicsFound,
 )
-from preflights_es.workflows.clarification.state import State, accepted, evolve
+from preflights_es.workflows.clarification.state import State, accepted, evolve, is_due
+from preflights_es.workflows.clarification.stated import response_of, stated_by_key
 from preflights_es.workflows.clarification.values import (
     COMPANION,
     OTHER_OPTION,
     Answer,
     Field,
-    Mark,
+    PackRef,
 )
 
 Decisions = tuple[Decision, ...]
@@ -78,11 +82,43 @@ def _after(state: State, new: Input, decisions: Decisions) -> State:
 
 
 def _opened(state: State, new: IntentionDeclared) -> Decisions:
+    """The category, by a topic of the pack or by a keyword of the team; then what was stated."""
+    by_topic = () if new.pack is None else (_topics_found(new, new.pack),)
     found = rules.detected(new.intention, new.heuristics)
     by_keyword = (
         (CategoryDetected(category=found.category.name, keyword=found.keyword),) if found else ()
     )
-    return by_keyword + _next(_after(state, new, by_keyword))
+    decisions: Decisions = by_topic + by_keyword
+    decisions += _stated(_after(state, new, decisions))
+    return decisions + _next(_after(state, new, decisions))
+
+
+def _topics_found(new: IntentionDeclared, ref: PackRef) -> TopicsFound:
+    # Imported where a session of a pack begins: no other step needs its words.
+    from preflights_es.workflows.clarification import topics
+
+    found = topics.find(new.intention, topics.index_of(ref, new.inlined), new.language)
+    return TopicsFound(
+        kind=found.kind,
+        language=found.language,
+        topics=found.topics,
+        stated=found.stated,
+        replaced=found.replaced,
+        between=found.between,
+    )
+
+
+def _stated(state: State) -> Decisions:
+    """The answer that stands in the intention, where its question is the session's."""
+    if state.topics is None or state.found is None or state.found[0].primary is None:
+        return ()
+    field = state.found[0].primary
+    value = None if field.id in state.answers else stated_by_key(state).get(field.id)
+    if value is None:
+        return ()
+    return (
+        AnswerAccepted(key=field.id, answer=value, field=field.name, value=value, source="stated"),
+    )
 
 
 def _next(state: State) -> Decisions:
@@ -90,7 +126,7 @@ def _next(state: State) -> Decisions:
     if state.led.request is not None:
         return ()
     found = state.found
-    turn = rules.response_in(state.heuristics, state.answers, state.turn, found)
+    turn = response_of(state)
     if turn.questions:
         if turn.questions[0] == state.question:
             return ()
@@ -109,7 +145,7 @@ def _next(state: State) -> Decisions:
 
 def _asked(state: State) -> Decisions:
     """The question that is due, as it stands."""
-    turn = rules.response_in(state.heuristics, state.answers, state.turn, state.found)
+    turn = response_of(state)
     if not turn.questions:
         return _next(state)
     return (QuestionAsked(question=turn.questions[0], turn=state.turn),)
@@ -120,6 +156,8 @@ def _led(state: State, new: CompletionReceived | CompletionFailed) -> Decisions:
     decisions = lead.answered(state, new)
     after = _after(state, new, decisions)
     match decisions[-1]:
+        case QuestionSuggested() if said := _stated(after):
+            return decisions + said + _next(_after(state, new, decisions + said))
         case QuestionSuggested():
             return decisions + _asked(after)
         case FellBack():
@@ -140,10 +178,35 @@ def _answered(state: State, new: AnswersGiven | AnswersRevised) -> Decisions:
     decisions: list[Decision] = []
     after = evolve(state, new)
     for given, other in _in_order(state, new.answers):
-        verdict = _verdict(after, given, other, revising=revising)
-        decisions.append(verdict)
-        after = evolve(after, verdict)
-    return (*decisions, *_next(after)) or (AnswerRefused(key="", reason="blank"),)
+        named = _named(after, given.key)
+        verdict = _verdict(reduce(evolve, named, after), given, other, revising=revising)
+        taken = (*named, verdict) if isinstance(verdict, AnswerAccepted) else (verdict,)
+        decisions += taken
+        after = reduce(evolve, taken, after)
+    said = _stated(after)  # of a category that was just named
+    return (*decisions, *said, *_next(reduce(evolve, said, after))) or (
+        AnswerRefused(key="", reason="blank"),
+    )
+
+
+def _named(state: State, key: str) -> tuple[AnswerAccepted, ...]:
+    """The category that an answer to one of its keys names, where a pack found another or none."""
+    config = state.heuristics
+    if state.topics is None or config.category.id in state.answers or key in _known_fields(state):
+        return ()
+    for category in config.categories:
+        if any(field.id == key for field in category.fields()):
+            name = category.name
+            return (
+                AnswerAccepted(
+                    key=config.category.id,
+                    answer=name,
+                    field="Category",
+                    value=name,
+                    source="chosen",
+                ),
+            )
+    return ()
 
 
 def _in_order(
@@ -208,10 +271,15 @@ def _known_fields(state: State) -> dict[str, Field]:
 
 
 def _is_settled(state: State, key: str) -> bool:
-    """Whether another answer to the key would be a revision."""
-    if key == state.heuristics.category.id and state.question is None:
+    """Whether another answer to the key would be a revision.
+
+    What was found in the intention is not: an answer that is given wins over it.
+    """
+    if key == state.heuristics.category.id and state.question is None and state.topics is None:
         return True
-    return key in state.answers
+    return key in state.answers and not any(
+        one.key == key and one.source == "stated" for one in state.provenance
+    )
 
 
 # 3. Acknowledging ----------------------------------------------------------------------------
@@ -222,7 +290,7 @@ def _acknowledged(state: State, new: DecisionAcknowledged) -> Decisions:
     by_person = new.actor.kind == "user"
     if accepted(state):
         return (ChangeRefused(change="acknowledgement", reason="already_accepted"),)
-    if state.led.request is not None or (state.patch is None and not state.stopped):
+    if state.led.request is not None or not is_due(state):
         return (ChangeRefused(change="acknowledgement", reason="question_open"),)
     if new.patch != state.patch:
         return (ChangeRefused(change="acknowledgement", reason="patch_changed"),)
@@ -238,9 +306,10 @@ def _acknowledged(state: State, new: DecisionAcknowledged) -> Decisions:
     return (recorded, _due(_after(state, new, (recorded,))))
 
 
-def kind_of(state: State, mark: Mark) -> rules.Kind:
-    """The kind of document that an acknowledgement with this mark would lead to."""
-    return rules.kind(state.heuristics, state.patch, mark or state.mark)
+def accepting(state: State, said: Mapping[str, Any]) -> Accepting:
+    """What an acknowledgement with this mark takes."""
+    kind = rules.kind(state.heuristics, state.patch, said.get("mark") or state.mark)
+    return Accepting(kind, is_due(state) and kind == "adr", {"patch": state.patch})
 
 
 def _due(state: State) -> ArtifactDue:

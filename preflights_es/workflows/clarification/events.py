@@ -6,26 +6,41 @@ from typing import Any, ClassVar, Literal
 
 from preflights_es.core.artifacts import ARTIFACT_EVENTS, Related
 from preflights_es.core.completions import COMPLETION_EVENTS
-from preflights_es.core.events import Actor, Decision, Event, Input, RecordNumber, Value, Whole
+from preflights_es.core.events import (
+    Actor,
+    Decision,
+    Event,
+    Input,
+    RecordNumber,
+    Typed,
+    Value,
+    Whole,
+)
 from preflights_es.core.lead import LED_EVENTS, Setup
 from preflights_es.core.questions import AnswerRefusal, Answers, Refusal
 from preflights_es.core.session import Upcaster
-from preflights_es.core.views import Question
+from preflights_es.core.source import Source as SessionSource
+from preflights_es.core.text import INTENTION_MAX
+from preflights_es.core.views import Language, Question
 from preflights_es.workflows.clarification.values import (
     DecisionPatch,
     Field,
     HeuristicsConfig,
     LLMContext,
     Mark,
+    Named,
+    PackRef,
     Source,
 )
 
 
 class Known(Value, frozen=True):
-    """A decision of the project that was accepted before; all that a model sees of it."""
+    """A decision of the project that was accepted before; a model sees the title and the patch."""
 
     title: str
     patch: DecisionPatch
+    source: SessionSource | None = None
+    """The session that it was read from; None in logs from before it was recorded."""
 
 
 # 1. Inputs -----------------------------------------------------------------------------------
@@ -34,8 +49,11 @@ class Known(Value, frozen=True):
 class IntentionDeclared(Input, frozen=True):
     """The actor states an intention; opens the session and carries all that a replay needs."""
 
-    tag: ClassVar[str] = "clarification.intention_declared.v1"
+    tag: ClassVar[str] = "clarification.intention_declared.v2"
     verb: ClassVar[str] = "started"
+    typed: ClassVar = {
+        "intention": Typed(INTENTION_MAX, "say in a sentence what you want to build")
+    }
     intention: str
     project: str
     uid: str
@@ -51,6 +69,14 @@ class IntentionDeclared(Input, frozen=True):
     """Accepted decisions of the project, where a model leads."""
     redacted: tuple[str, ...] = ()
     """Kinds of secrets that were taken out before recording, one a replacement."""
+    supersedes_source: SessionSource | None = None
+    """The session that `supersedes` was read from; None in logs from before it was recorded."""
+    pack: PackRef | None = None
+    """The topics; `heuristics` are then only the team's own tables. None for the reference."""
+    inlined: str = ""
+    """The pack's text, where it is a file of the team."""
+    language: Language | None = None
+    """As a person or a setting said it; None where the intention shows it."""
 
 
 class AnswersGiven(Answers, frozen=True):
@@ -114,6 +140,22 @@ class CategoryDetected(Decision, frozen=True):
     tag: ClassVar[str] = "clarification.category_detected.v1"
     category: str
     keyword: str
+
+
+class TopicsFound(Decision, frozen=True):
+    """What the intention is about, by the session's pack."""
+
+    tag: ClassVar[str] = "clarification.topics_found.v1"
+    kind: Literal["choice", "stated", "none", "open"]
+    """`stated` has nothing open; `none` is no decision; `open` is covered by no topic."""
+    language: Language
+    """Of questions, options and titles."""
+    topics: tuple[str, ...] = ()
+    """Those left open, the one to ask about first."""
+    stated: tuple[Named, ...] = ()
+    replaced: tuple[Named, ...] = ()
+    between: tuple[str, ...] = ()
+    """The values between which the first question is; empty for the pack's options."""
 
 
 class QuestionSuggested(Decision, frozen=True):
@@ -221,6 +263,7 @@ EVENTS: tuple[type[Event], ...] = (
     DecisionRenumbered,
     ReferenceRenumbered,
     CategoryDetected,
+    TopicsFound,
     QuestionSuggested,
     QuestionAsked,
     AnswerAccepted,
@@ -240,6 +283,18 @@ EVENTS: tuple[type[Event], ...] = (
 # Tags of the past ----------------------------------------------------------------------------
 
 
+def declared_v2(old: dict[str, Any]) -> dict[str, Any]:
+    """An intention recorded before there were packs of topics, and sources of what was read."""
+    known = old.get("known", [])
+    if found := {"supersedes_source", "pack", "inlined", "language"} & old.keys():
+        raise ValueError(f"a field that came later: {min(found)!r}")
+    if any("source" in one for one in known):
+        raise ValueError("a field that came later: 'source'")
+    told = [{**one, "source": None} for one in known]
+    later = {"supersedes_source": None, "pack": None, "inlined": "", "language": None}
+    return {**old, "known": told, **later}
+
+
 def acknowledged_v2(old: dict[str, Any]) -> dict[str, Any]:
     """An acknowledgement recorded before the field for who passed a person's word on."""
     if "relayed_by" in old:
@@ -248,6 +303,7 @@ def acknowledged_v2(old: dict[str, Any]) -> dict[str, Any]:
 
 
 UPCASTERS: dict[str, Upcaster] = {
+    "clarification.intention_declared.v1": (IntentionDeclared.tag, declared_v2),
     "clarification.decision_acknowledged.v1": (DecisionAcknowledged.tag, acknowledged_v2),
 }
-"""By old tag: the newer tag, and the function from an old payload to a new one."""
+"""Maps an old tag to the newer tag and to the function that converts the payload."""

@@ -22,13 +22,14 @@ from preflights_es.workflows.clarification.events import (
     PatchProposed,
     QuestionAsked,
     QuestionSuggested,
+    TopicsFound,
 )
 from preflights_es.workflows.clarification.state import State, accepted
 from preflights_es.workflows.clarification.values import Provenance
 from preflights_es.workflows.clarification.views import kind, provenance
 
 MODEL = Actor("agent")
-"""Who is behind a value that no person, agent or script typed."""
+"""The actor of a value that a model gave."""
 
 
 class Said(msgspec.Struct, frozen=True):
@@ -94,6 +95,11 @@ def _detected(trail: Trail, _: CategoryDetected, said: Said, state: State) -> No
     trail.said[state.heuristics.category.id] = said
 
 
+def _found(trail: Trail, _: TopicsFound, said: Said, state: State) -> None:
+    if state.detected:
+        trail.said[state.heuristics.category.id] = said
+
+
 def _answered(trail: Trail, event: AnswerAccepted, said: Said, _: State) -> None:
     trail.said[event.key] = said
 
@@ -119,6 +125,7 @@ def _superseded(trail: Trail, _: DecisionMarkedSuperseded, said: Said, __: State
 _SEEN: Final[Mapping[type[Event], Callable[[Trail, Any, Said, State], None]]] = {
     QuestionAsked: _asked,
     CategoryDetected: _detected,
+    TopicsFound: _found,
     AnswerAccepted: _answered,
     QuestionSuggested: _suggested,
     PatchProposed: _proposed,

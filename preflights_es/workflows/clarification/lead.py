@@ -13,6 +13,7 @@ from typing import Any, Literal
 from preflights_es.core.completion_step import Usable, concluded, requested
 from preflights_es.core.completions import CompletionRequested, Message
 from preflights_es.core.events import ActorKind, Decision, Outcome
+from preflights_es.core.lead import Policy
 from preflights_es.core.questions import is_placeholder, stripped
 from preflights_es.core.verdict import Violation
 from preflights_es.workflows.clarification import rules
@@ -28,6 +29,7 @@ from preflights_es.workflows.clarification.values import (
 
 PACKAGE = "preflights_es.workflows.clarification"
 PROMPTS: dict[str, str] = {"clarify": "clarify.v1", "decide": "decide.v1"}
+POLICY = Policy(bad_output=1, failed_transport=1, then="rules")
 OWN = "custom."
 """Before the slug, in the key of a question of the model's own."""
 CHOOSERS: dict[ActorKind, str] = {
@@ -35,7 +37,7 @@ CHOOSERS: dict[ActorKind, str] = {
     "agent": "an agent",
     "script": "a script",
 }
-EVERYBODY_A_PERSON = "clarification/1"
+EVERY_ACTOR_A_PERSON = "clarification/1"
 """The rules that named a person to the model as the one who chose, whatever the actor."""
 OPTIONS_MAX = 6  # of one question, without `Other (specify)`
 
@@ -59,7 +61,8 @@ def _surroundings(state: State) -> str:
     lines += [f"* {c.name}: {_names(c)}" for c in _menu(config)]
     lines.append(f"* {OTHER}: {config.description.name}")
     found = state.found
-    if found is not None and found[1].source != "suggested":
+    is_covered = state.topics is None or found is None or found[0].name != OTHER
+    if found is not None and found[1].source != "suggested" and is_covered:
         detected = found[1].source == "detected"
         how = "named by the intention" if detected else f"chosen by {_chooser(state)}"
         lines += ["", f"Category: {found[0].name} ({how})"]
@@ -73,7 +76,7 @@ def _chooser(state: State) -> str:
     """Who chose the category; under the first rules, every actor was a person."""
     key = state.heuristics.category.id
     chosen = (p.by for p in state.provenance if p.key == key)
-    by: ActorKind = "user" if state.decider == EVERYBODY_A_PERSON else next(chosen, "user")
+    by: ActorKind = "user" if state.decider == EVERY_ACTOR_A_PERSON else next(chosen, "user")
     return CHOOSERS[by]
 
 
@@ -111,7 +114,7 @@ def answered(state: State, outcome: Outcome) -> tuple[Decision, ...]:
     clarifies = asked.contract.startswith("clarify.")
     contract = contracts.CLARIFY if clarifies else contracts.DECIDE
     check = partial(clarify_violations if clarifies else decide_violations, state)
-    verdict = concluded(state.led, outcome, contract, check)
+    verdict = concluded(state.led, outcome, contract, check, POLICY)
     if not isinstance(verdict, Usable):
         return verdict
     outcome_of = _suggested if clarifies else _patched

@@ -171,11 +171,11 @@ def category_judged(
     return category, Resolved(category.name, "chosen")
 
 
-Found = tuple[Category, Resolved]
+CategoryMatch = tuple[Category, Resolved]
 """A category, and how it became known."""
 
 
-def category_of(intention: str, config: HeuristicsConfig, answers: Answers) -> Found | None:
+def category_of(intention: str, config: HeuristicsConfig, answers: Answers) -> CategoryMatch | None:
     """The category as answered, else as detected; None while neither says."""
     by_keyword = detected(intention, config)
     return category_given(config, answers, by_keyword.category if by_keyword else None)
@@ -183,7 +183,7 @@ def category_of(intention: str, config: HeuristicsConfig, answers: Answers) -> F
 
 def category_given(
     config: HeuristicsConfig, answers: Answers, by_keyword: Category | None
-) -> Found | None:
+) -> CategoryMatch | None:
     """As `category_of`, where the intention was looked at before."""
     key = config.category.id
     if key in answers:
@@ -218,7 +218,7 @@ def response(
 
 
 def response_in(
-    config: HeuristicsConfig, answers: Answers, turn: int, found: Found | None
+    config: HeuristicsConfig, answers: Answers, turn: int, found: CategoryMatch | None
 ) -> LLMResponse:
     """As `response`, where the category is known or known to be unknown."""
     question: Question | None
@@ -243,7 +243,7 @@ def patch(intention: str, config: HeuristicsConfig, answers: Answers) -> Decisio
     return patch_in(answers, category_of(intention, config, answers))
 
 
-def patch_in(answers: Answers, found: Found | None) -> DecisionPatch | None:
+def patch_in(answers: Answers, found: CategoryMatch | None) -> DecisionPatch | None:
     """As `patch`, where the category is known or known to be unknown."""
     if found is None:
         return None
@@ -255,11 +255,11 @@ def patch_in(answers: Answers, found: Found | None) -> DecisionPatch | None:
 
 # 5. The document (section 6, and docs/specs/clarification.md, section 7) ---------------------
 
-Kind = Literal["adr", "task"]
-TEMPLATES: dict[Kind, str] = {"adr": "adr.v1", "task": "task.v1"}
+RecordKind = Literal["adr", "task"]
+TEMPLATES: dict[RecordKind, str] = {"adr": "adr.v1", "task": "task.v1"}
 
 
-def kind(config: HeuristicsConfig, decided: DecisionPatch | None, mark: Mark) -> Kind:
+def kind(config: HeuristicsConfig, decided: DecisionPatch | None, mark: Mark) -> RecordKind:
     """Whether a decision becomes an architecture decision record or a task brief."""
     if decided is None:
         return "task"
@@ -272,7 +272,7 @@ def kind(config: HeuristicsConfig, decided: DecisionPatch | None, mark: Mark) ->
     return "adr" if mark == "adr" else "task"
 
 
-def document_path(folder: str, of: Kind, number: int | None, uid: str, title: str) -> str:
+def document_path(folder: str, of: RecordKind, number: int | None, uid: str, title: str) -> str:
     """`folder/NNNN-title.md` for a record, `folder/uid-title.md` for a task."""
     name = f"{number:04d}" if of == "adr" and number is not None else uid
     words = slug(title)

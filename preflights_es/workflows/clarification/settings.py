@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from hashlib import sha256
 from typing import Any, Final
 
 import msgspec
@@ -10,18 +11,24 @@ import msgspec
 from preflights_es.core.questions import is_placeholder
 from preflights_es.core.settings_table import SettingsTable, Source
 from preflights_es.core.text import line_trouble
+from preflights_es.workflows.clarification.pack import NO_TABLES, STANDARD, Pack, tables
+from preflights_es.workflows.clarification.terms import is_readable
+from preflights_es.workflows.clarification.topics import terms_of
 from preflights_es.workflows.clarification.values import (
     COMPANION,
     OTHER,
     OTHER_OPTION,
     Category,
     Field,
+    Heuristics,
     HeuristicsConfig,
+    PackRef,
     Scope,
 )
 
 TEXT_MAX: Final = 300  # characters of a name, a question or an option
 LIST_MAX: Final = 50  # categories, keywords or options in one table
+PACK_MAX: Final = 60_000  # bytes of a pack of the team's own: every session holds it
 
 
 class SecondaryTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -32,7 +39,7 @@ class SecondaryTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class CategoryTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A category, or what is otherwise in one of the specification."""
+    """A category, or the changes to one of the specification."""
 
     keywords: tuple[str, ...] | None = None
     field: str | None = None
@@ -48,18 +55,64 @@ class ClarificationTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True
 
     question: str | None = None
     description: str | None = None
+    heuristics: str | None = None
+    """`standard`, `reference`, or a file with a pack of the team's own."""
     only: tuple[str, ...] | None = None
     menu: tuple[str, ...] | None = None
     categories: dict[str, CategoryTable] = {}
 
 
-def heuristics_of(source: Source, table: ClarificationTable) -> HeuristicsConfig:
-    """The seed's tables, with what the file replaces or adds.
+def heuristics_of(source: Source, table: ClarificationTable) -> Heuristics:
+    """The pack that the file names, with what the file replaces or adds.
 
     Raises:
         SettingsError: a category lacks what it needs, or two answer to one key.
     """
-    base = HeuristicsConfig()
+    match table.heuristics:
+        case "reference":
+            return Heuristics(_tables(source, table, HeuristicsConfig()))
+        case None | STANDARD.name:
+            ref, inlined = STANDARD, ""
+        case path:
+            ref, inlined = _own_pack(source, path)
+    whole = tables(ref, inlined, "en", NO_TABLES)
+    made = _tables(source, table, whole)
+    return Heuristics(_said_otherwise(table, whole, made), ref, inlined)
+
+
+def _own_pack(source: Source, path: str) -> tuple[PackRef, str]:
+    """The pack in a file of the team, and its text."""
+    at = ("clarification", "heuristics")
+    text = source.file(at, path, PACK_MAX)
+    try:
+        pack = msgspec.json.decode(text, type=Pack)
+    except msgspec.MsgspecError as error:
+        raise source.wrong(at, f"{path!r} is no pack: {error}") from error
+    unread = [term for term in terms_of(pack) if not is_readable(term)]
+    if unread:
+        raise source.wrong(at, f"{path!r}: the term {unread[0]!r} would never be found")
+    return PackRef(pack.name, pack.version, sha256(text.encode()).hexdigest()), text
+
+
+def _said_otherwise(
+    table: ClarificationTable, whole: HeuristicsConfig, made: HeuristicsConfig
+) -> HeuristicsConfig:
+    """Only what differs from the pack: a session holds no more of it."""
+    changed = tuple(c for c in made.categories if c not in whole.categories)
+    is_chosen = table.only is not None or table.menu is not None
+    default = HeuristicsConfig()
+    return HeuristicsConfig(
+        categories=changed,
+        menu=made.menu if is_chosen else (),
+        category=made.category if table.question else default.category,
+        description=made.description if table.description else default.description,
+    )
+
+
+def _tables(source: Source, table: ClarificationTable, base: HeuristicsConfig) -> HeuristicsConfig:
+    """Tables with what the file replaces or adds."""
+    if len(table.categories) > LIST_MAX:
+        raise source.wrong(("clarification", "categories"), f"at most {LIST_MAX} are taken")
     merged = {category.name: category for category in base.categories}
     given_names: set[str] = set()
     for name, given in table.categories.items():
@@ -184,8 +237,6 @@ def _check_list(source: Source, at: tuple[str, ...], values: tuple[str, ...]) ->
 
 def _check_keys(source: Source, config: HeuristicsConfig) -> None:
     """Every key answers one question, so that no answer is filed under another field."""
-    if len(config.categories) > LIST_MAX:
-        raise source.wrong(("clarification", "categories"), f"at most {LIST_MAX} are taken")
     seen = {config.category.id: "Category", config.description.id: "Description"}
     for category in config.categories:
         for field in category.fields():
@@ -201,4 +252,4 @@ def _check_keys(source: Source, config: HeuristicsConfig) -> None:
             seen[field.id] = f"{category.name}.{field.name}"
 
 
-SETTINGS: Final = SettingsTable(ClarificationTable, heuristics_of, HeuristicsConfig())
+SETTINGS: Final = SettingsTable(ClarificationTable, heuristics_of, Heuristics(NO_TABLES, STANDARD))

@@ -32,15 +32,18 @@ from preflights_es.workflows.clarification.events import (
     QuestionAsked,
     QuestionSuggested,
     ReferenceRenumbered,
+    TopicsFound,
 )
-from preflights_es.workflows.clarification.rules import Found, Resolved, category_given
+from preflights_es.workflows.clarification.rules import CategoryMatch, Resolved, category_given
 from preflights_es.workflows.clarification.values import (
     COMPANION,
+    OTHER,
     Answer,
     Category,
     DecisionPatch,
     HeuristicsConfig,
     Mark,
+    PackRef,
     Provenance,
     SessionSnapshot,
 )
@@ -56,7 +59,7 @@ class Acknowledgement(msgspec.Struct, frozen=True):
     status: Literal["proposed", "accepted"]
     kind: Literal["adr", "task"]
     relayed_by: Actor | None = None
-    """Who passed the actor's word on."""
+    """The actor that passed on what this actor said."""
 
 
 class State(msgspec.Struct, frozen=True, gc=False):
@@ -78,9 +81,14 @@ class State(msgspec.Struct, frozen=True, gc=False):
     known: tuple[Known, ...] = ()
     framed: QuestionSuggested | None = None
     """The model's category and question, while its category holds."""
+    pack: PackRef | None = None
+    """The topics that the session began with; None for the reference."""
+    inlined: str = ""
+    topics: TopicsFound | None = None
+    """What the intention is about, by the pack."""
     detected: str = ""
-    """The category that a word of the intention named, as it was decided then."""
-    found: Found | None = None
+    """The category that a word of the intention or its topic named, as it was decided then."""
+    found: CategoryMatch | None = None
     """The category, and how it became known: what the rest gives, since everything asks for it."""
     answers: dict[str, Answer] = {}
     """As the rules read them: raw, with companion keys."""
@@ -104,7 +112,7 @@ class State(msgspec.Struct, frozen=True, gc=False):
     beside: str = ""
     """Path of a `.new` file that waits beside one that was edited."""
     hashes: Growing[str] = Growing()
-    """Of every document that was written."""
+    """The hashes of every written document."""
 
 
 def snapshot(state: State) -> SessionSnapshot:
@@ -117,14 +125,21 @@ def accepted(state: State) -> bool:
     return state.acknowledgement is not None and state.acknowledgement.status == "accepted"
 
 
+def is_due(state: State) -> bool:
+    """Whether there is something to accept: a patch, or that nothing was decided."""
+    return state.patch is not None or bool(state.stopped)
+
+
 def _categorized(state: State) -> State:
     """With the category that the rest of it gives."""
     return replace(state, found=_category(state, state.answers, state.detected))
 
 
-def _category(state: State, answers: dict[str, Answer], detected: str) -> Found | None:
+def _category(state: State, answers: dict[str, Answer], detected: str) -> CategoryMatch | None:
     config, framed = state.heuristics, state.framed
     by_keyword = config.named(detected) if detected else None
+    if detected == OTHER and by_keyword is None:
+        by_keyword = config.other()
     found = category_given(config, answers, by_keyword)
     if framed is None or (found and found[1].source != "detected" and not _frames(framed, found)):
         return found
@@ -133,7 +148,7 @@ def _category(state: State, answers: dict[str, Answer], detected: str) -> Found 
     return replace(base, primary=framed.field), resolved
 
 
-def _frames(framed: QuestionSuggested, found: Found) -> bool:
+def _frames(framed: QuestionSuggested, found: CategoryMatch) -> bool:
     return framed.category == found[0].name
 
 
@@ -175,6 +190,8 @@ def _after_intention(state: State, new: IntentionDeclared) -> State:
         redacted=state.redacted.plus(*new.redacted),
         led=completion_step.opened(new.setup),
         known=new.known,
+        pack=new.pack,
+        inlined=new.inlined,
     )
 
 
@@ -200,6 +217,23 @@ def _after_category(state: State, event: CategoryDetected) -> State:
     provenance = _filed(state.provenance, found)
     category = _category(state, state.answers, name)
     return replace(state, detected=name, provenance=provenance, found=category)
+
+
+def _after_topics(state: State, event: TopicsFound) -> State:
+    from preflights_es.workflows.clarification.pack import asked_topic, loaded, narrowed, tables
+
+    if state.pack is None:
+        return state
+    config = tables(state.pack, state.inlined, event.language, state.heuristics)
+    topic = asked_topic(loaded(state.pack, state.inlined), event)
+    after = replace(state, topics=event)
+    if topic is None or config.named(topic.category) is None:
+        name = OTHER if event.kind != "none" else ""
+        return _categorized(replace(after, heuristics=config, detected=name))
+    named = replace(after, heuristics=narrowed(config, topic, event), detected=topic.category)
+    key = config.category.id
+    found = Provenance(key, "Category", topic.category, "detected", state.actor.kind)
+    return _categorized(replace(named, provenance=_filed(state.provenance, found)))
 
 
 def _after_question(state: State, event: QuestionAsked) -> State:
@@ -273,7 +307,7 @@ def _after_answer(state: State, event: AnswerAccepted) -> State:
     )
 
 
-def _is_another(was: Found | None, now: Found | None) -> bool:
+def _is_another(was: CategoryMatch | None, now: CategoryMatch | None) -> bool:
     return was is None or now is None or was[0].name != now[0].name
 
 
@@ -353,6 +387,7 @@ _AFTER: Final[Mapping[type[Event], Callable[[State, Any], State]]] = {
     AnswersRevised: _after_answers,
     ArtifactWritten: _after_writing,
     CategoryDetected: _after_category,
+    TopicsFound: _after_topics,
     QuestionAsked: _after_question,
     QuestionSuggested: _after_suggestion,
     AnswerAccepted: _after_answer,

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Literal
 
-from preflights_es.core.events import ActorKind, Value
+from preflights_es.core.events import ActorKind, Value, Whole
 from preflights_es.core.views import Question, QuestionType
 
 Answer = str | tuple[str, ...]
 Hint = Literal["adr", "task", "unsure"]
-Source = Literal["detected", "chosen", "custom", "typed", "suggested"]
-"""`suggested` is a model's reading of what was said; the others are a person's or a keyword's."""
+Source = Literal["detected", "stated", "chosen", "custom", "typed", "suggested"]
+"""`stated` stands in the intention; `suggested` is a model's reading of what was said."""
 Scope = Literal["structural", "contract", "local"]
 Mark = Literal["", "local", "adr"]
 
@@ -138,6 +138,33 @@ class HeuristicsConfig(Value, frozen=True):
         return Category(OTHER, primary=self.description)
 
 
+class Named(Value, frozen=True):
+    """A value that an intention names, in the spelling of the pack."""
+
+    topic: str
+    value: str
+
+
+class PackRef(Value, frozen=True):
+    """Which pack of topics a session began with."""
+
+    name: str
+    version: Whole
+    sha256: str
+    """Of the file's bytes, in hexadecimal."""
+
+
+class Heuristics(Value, frozen=True):
+    """What a team chose: a pack of topics and tables of its own, or tables alone."""
+
+    tables: HeuristicsConfig
+    """Beside a pack: only what the team says otherwise."""
+    pack: PackRef | None = None
+    """None for the reference: `tables` are the whole."""
+    inlined: str = ""
+    """The pack's text, where it is a file of the team."""
+
+
 class LLMContext(Value, frozen=True):
     """What is known of the surroundings; the reference behaviour does not look at it."""
 
@@ -172,7 +199,7 @@ class DecisionPatch(Value, frozen=True):
 
 
 class Provenance(Value, frozen=True):
-    """How one value came about, and by whom."""
+    """The source of one value, and its actor."""
 
     key: str
     """The question it answers."""

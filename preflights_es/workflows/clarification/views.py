@@ -5,18 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from functools import reduce
-from typing import Final
+from typing import Any, Final
 
 from preflights_es.core.artifacts import Record, RecordField, Relations
-from preflights_es.core.events import Event
+from preflights_es.core.events import Event, Value
 from preflights_es.core.text import one_line
-from preflights_es.core.views import View, taken_out
+from preflights_es.core.views import Language, View, taken_out
 from preflights_es.workflows.clarification import rules
 from preflights_es.workflows.clarification.state import State, accepted, evolve
+from preflights_es.workflows.clarification.stated import response_of, topics_of
 from preflights_es.workflows.clarification.values import (
     DecisionPatch,
     Hint,
-    LLMResponse,
+    Named,
     Provenance,
 )
 
@@ -25,8 +26,17 @@ LAST_S: Final = 253_402_300_799
 """The first and the last second, since 1970, that a date can have: of the years 1 and 9999."""
 
 
+class StatedValue(Value, frozen=True):
+    """A value that stands in the intention, and the question that it answers."""
+
+    key: str
+    category: str
+    field: str
+    value: str
+
+
 class ClarificationView(View, frozen=True, kw_only=True):
-    """The fields of `preflights show --json` (docs/api.md)."""
+    """The fields of `session/1` (docs/api.md)."""
 
     uid: str
     missing_info: tuple[str, ...]
@@ -37,6 +47,14 @@ class ClarificationView(View, frozen=True, kw_only=True):
     """`adr` or `task`: what accepting leads to, or led to."""
     number: int | None
     turn: int
+    topic: str = ""
+    """The category that the pack's topic leads to; empty without one."""
+    topics: tuple[str, ...] = ()
+    """Categories that the intention leaves open, the one to ask about first."""
+    stated: tuple[StatedValue, ...] = ()
+    replaced: tuple[Named, ...] = ()
+    language: Language | None = None
+    """Of questions and options; None without a pack."""
 
 
 def fold(events: Iterable[Event]) -> State:
@@ -49,7 +67,7 @@ def progress(events: Iterable[Event]) -> float:
 
     Source: seed 0, section 8.
     """
-    return _response(fold(events)).progress
+    return response_of(fold(events)).progress
 
 
 def patch(events: Iterable[Event]) -> DecisionPatch | None:
@@ -59,7 +77,7 @@ def patch(events: Iterable[Event]) -> DecisionPatch | None:
 
 def missing(events: Iterable[Event]) -> tuple[str, ...]:
     """Keys of what is still open (seed 0, section 7)."""
-    return _response(fold(events)).missing_info
+    return response_of(fold(events)).missing_info
 
 
 def status(state: State) -> str:
@@ -86,7 +104,7 @@ def _waits(state: State) -> bool:
 
 def view(state: State) -> ClarificationView:
     """All that `show` says."""
-    response = _response(state)
+    response = response_of(state)
     is_open = state.question is not None
     stands = status(state)
     return ClarificationView(
@@ -102,6 +120,7 @@ def view(state: State) -> ClarificationView:
         kind=kind(state),
         number=state.number,
         turn=state.turn,
+        **_found(state),
         written=state.written,
         hashes=tuple(state.hashes),
         warnings=_warnings(state),
@@ -111,13 +130,30 @@ def view(state: State) -> ClarificationView:
     )
 
 
+def _found(state: State) -> dict[str, Any]:
+    """What the pack found in the intention."""
+    found, topics = state.topics, topics_of(state)
+    if found is None:
+        return {}
+    stated = [(topics[one.topic], one) for one in found.stated if one.topic in topics]
+    return {
+        "topic": state.detected,
+        "topics": tuple(topics[one].category for one in found.topics if one in topics),
+        "stated": tuple(
+            StatedValue(
+                topic.key, topic.category, topic.field, topic.said(one.value, found.language)
+            )
+            for topic, one in stated
+        ),
+        "replaced": found.replaced,
+        "language": found.language,
+    }
+
+
 def _ended(state: State) -> str:
     if not accepted(state):
         return ""
-    return (
-        "is accepted and takes no answers any more: supersede it with "
-        f"`preflights start INTENTION --supersedes {state.uid}`"
-    )
+    return "is accepted and takes no answers any more"
 
 
 def provenance(state: State) -> tuple[Provenance, ...]:
@@ -130,17 +166,13 @@ def provenance(state: State) -> tuple[Provenance, ...]:
     return tuple([by_key[key] for key in keys if key in by_key])
 
 
-def kind(state: State) -> rules.Kind:
+def kind(state: State) -> rules.RecordKind:
     """What accepting leads to, or would once the open question is answered."""
     found = state.found
     patch = state.patch
     if patch is None and found is not None and not state.stopped:
         patch = DecisionPatch(found[0].name)
     return rules.kind(state.heuristics, patch, state.mark)
-
-
-def _response(state: State) -> LLMResponse:
-    return rules.response_in(state.heuristics, state.answers, state.turn, state.found)
 
 
 def _warnings(state: State) -> tuple[str, ...]:
@@ -212,7 +244,7 @@ def _fields(state: State) -> tuple[RecordField, ...]:
 
 
 def _open_questions(state: State) -> tuple[str, ...]:
-    if not _response(state).missing_info:
+    if not response_of(state).missing_info:
         return ()
     found = state.found
     due = found[0].primary if found else state.heuristics.category

@@ -3,7 +3,7 @@
 from preflights_es.core.session import Workflow
 from preflights_es.workflows.extraction.decide import decide
 from preflights_es.workflows.extraction.events import EVENTS, AnswersGiven
-from preflights_es.workflows.extraction.lead import PROMPTS
+from preflights_es.workflows.extraction.lead import POLICY, PROMPTS
 from preflights_es.workflows.extraction.state import State, evolve, is_terminal
 from preflights_es.workflows.extraction.views import view
 
@@ -21,6 +21,7 @@ WORKFLOW: Workflow[State] = Workflow(
     statuses=("needs_answers", "stopped", "done"),
     answers=AnswersGiven,
     lead=lambda state: state.led.lead,
+    policy=POLICY,
     prompts=tuple(PROMPTS.items()),
     always_led=True,
 )

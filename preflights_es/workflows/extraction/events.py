@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import ClassVar, Literal
 
 from preflights_es.core.completions import COMPLETION_EVENTS
-from preflights_es.core.events import Decision, Event, Input, Whole
+from preflights_es.core.events import Decision, Event, Input, Typed, Whole
 from preflights_es.core.lead import LED_EVENTS, Setup
 from preflights_es.core.questions import AnswerRefusal, Answers, Refusal
+from preflights_es.core.text import ANSWER_MAX
 from preflights_es.core.views import Language, Question
-from preflights_es.workflows.extraction.values import Item, ItemType
+from preflights_es.workflows.extraction.values import NOTE_MAX, Item, ItemType
 
 # 1. Inputs -----------------------------------------------------------------------------------
 
@@ -19,6 +20,7 @@ class NoteTaken(Input, frozen=True):
 
     tag: ClassVar[str] = "extraction.note_taken.v1"
     verb: ClassVar[str] = "took the note of"
+    typed: ClassVar = {"note": Typed(NOTE_MAX, "write down what is on your mind")}
     note: str
     project: str
     setup: Setup
@@ -44,6 +46,7 @@ class ItemAdded(Input, frozen=True):
 
     tag: ClassVar[str] = "extraction.item_added.v1"
     verb: ClassVar[str] = "filed an item in"
+    typed: ClassVar = {"title": Typed(ANSWER_MAX), "fields": Typed(NOTE_MAX)}
     type: ItemType
     title: str
     fields: tuple[tuple[str, str], ...] = ()
@@ -66,6 +69,7 @@ class TaskEdited(Input, frozen=True):
 
     tag: ClassVar[str] = "extraction.task_edited.v1"
     verb: ClassVar[str] = "edited a task of"
+    typed: ClassVar = {"fields": Typed(NOTE_MAX)}
     number: Whole
     fields: tuple[tuple[str, str], ...]
     """Pairs of field and value, as typed; an empty value takes the field away."""

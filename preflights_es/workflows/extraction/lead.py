@@ -8,6 +8,7 @@ from typing import Any, Final
 from preflights_es.core.completion_step import Usable, concluded, requested
 from preflights_es.core.completions import CompletionRequested, Message
 from preflights_es.core.events import Decision, Outcome
+from preflights_es.core.lead import Policy
 from preflights_es.core.verdict import Violation
 from preflights_es.core.views import Question
 from preflights_es.workflows.extraction import rules
@@ -16,6 +17,7 @@ from preflights_es.workflows.extraction.state import State
 
 PACKAGE: Final = "preflights_es.workflows.extraction"
 PROMPTS: Final[dict[str, str]] = {"extract": "extract.v1"}
+POLICY: Final = Policy(bad_output=1, failed_transport=1, then="person")
 CONTRACT: Final = "extraction.v1"
 ANSWER: Final = "answer"
 """Key of a question that names no field."""
@@ -37,7 +39,7 @@ def answered(state: State, outcome: Outcome) -> tuple[Decision, ...]:
     # Imported where a response is judged: sessions without a lead need no pydantic.
     from preflights_es.workflows.extraction.contracts import EXTRACTION
 
-    verdict = concluded(state.led, outcome, EXTRACTION, partial(violations, state))
+    verdict = concluded(state.led, outcome, EXTRACTION, partial(violations, state), POLICY)
     if not isinstance(verdict, Usable):
         return verdict
     decisions: list[Decision] = [

@@ -16,6 +16,7 @@ Rules = Literal[1, 2]
 
 RULES: Final[Rules] = 2  # those of a new session
 
+NOTE_MAX: Final = 20_000  # characters; what is longer is a document
 TITLE_MAX: Final = 200  # characters (seed 3)
 CONTENT_MAX: Final = 20_000  # characters; as long as a note, so that nothing of one is lost
 DURATION_MAX: Final = 480  # minutes: a working day

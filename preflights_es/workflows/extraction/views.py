@@ -9,7 +9,7 @@ from preflights_es.workflows.extraction.values import Item, NoteStatus
 
 
 class NoteView(View, frozen=True, kw_only=True):
-    """The fields of `preflights note --json` (docs/api.md)."""
+    """The fields of `note/1` (docs/api.md)."""
 
     note: str
     note_status: NoteStatus

@@ -1,4 +1,4 @@
-"""Words that look like code and are none: what plans, rules and notes are made of."""
+"""Prose that looks like code: the material of plans, rules and notes."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ ENGLISH: Final = tuple(
         "Delete from the basket what is out of stock.",
         "Insert into the report a line for each region.",
         "Update users on the progress; set a date for the demo.",
-        "Drop the table booking if nobody comes.",
+        "Drop the table booking if no guest comes.",
         "Create a table with all prices and an index of names.",
         "Alter the plan, not the table.",
         "Join the two teams on Monday.",

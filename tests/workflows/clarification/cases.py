@@ -10,6 +10,7 @@ from preflights_es.core.events import Actor, Decision, Event, Input
 from preflights_es.core.lead import Setup
 from preflights_es.core.questions import Given
 from preflights_es.core.session import Session
+from preflights_es.core.views import Language
 from preflights_es.workflows.clarification import WORKFLOW
 from preflights_es.workflows.clarification.events import (
     AnswersGiven,
@@ -22,7 +23,12 @@ from preflights_es.workflows.clarification.events import (
     ReferenceRenumbered,
 )
 from preflights_es.workflows.clarification.state import State
-from preflights_es.workflows.clarification.values import DecisionPatch, HeuristicsConfig, Mark
+from preflights_es.workflows.clarification.values import (
+    DecisionPatch,
+    HeuristicsConfig,
+    Mark,
+    PackRef,
+)
 from tests.fixed import NOON, PROJECT
 
 ADA: Final = Actor("user", "Ada Lovelace")
@@ -48,6 +54,8 @@ def declared(
     mark: Mark = "",
     supersedes: Related | None = None,
     redacted: tuple[str, ...] = (),
+    pack: PackRef | None = None,
+    language: Language | None = None,
 ) -> IntentionDeclared:
     return IntentionDeclared(
         at=NOON,
@@ -57,6 +65,8 @@ def declared(
         uid=UID,
         setup=Setup("0.1.0", WORKFLOW.decider),
         heuristics=heuristics,
+        pack=pack,
+        language=language,
         mark=mark,
         supersedes=supersedes,
         redacted=redacted,

@@ -189,7 +189,7 @@ def test_a_secondary_field_resolves_other_specify_too() -> None:
 def test_every_way_to_other_leads_to_the_description(category: Answers) -> None:
     turn = questions(NO_KEYWORD, category, 2)
     assert (turn.missing_info, turn.decision_hint) == (("description",), "unsure")
-    assert patch(NO_KEYWORD, category) is None, "nobody decided the intention"
+    assert patch(NO_KEYWORD, category) is None, "no person decided the intention"
     assert patch(NO_KEYWORD, {**category, "description": "Use Flutter"}) == DecisionPatch(
         category="Other", fields=(("Description", "Use Flutter"),)
     )

@@ -12,7 +12,7 @@ from preflights_es.core.completions import CompletionReceived
 from preflights_es.core.events import Actor, Decision, Input, ResponseIgnored
 from preflights_es.core.questions import RefusalReason
 from preflights_es.workflows.clarification import WORKFLOW
-from preflights_es.workflows.clarification.decide import decide, kind_of
+from preflights_es.workflows.clarification.decide import accepting, decide
 from preflights_es.workflows.clarification.events import (
     AnswerAccepted,
     AnswerRefused,
@@ -348,7 +348,7 @@ def test_what_is_no_answer_is_refused_and_uses_no_turn(
     assert folded(given, answered(**answers)) == folded(given)
 
 
-def test_a_key_that_nobody_asked_for_is_refused_with_those_that_are_known() -> None:
+def test_an_unknown_key_is_refused_with_those_that_are_known() -> None:
     keys = ("change_category", "auth_strategy", "auth_library")
     check(
         declared("Add OAuth"),
@@ -682,8 +682,8 @@ def test_the_mark_of_the_acknowledgement_wins_over_that_of_the_intention() -> No
             due("0003-add-an-api.md"),
         ),
     )
-    assert kind_of(after(*given), "") == "task"
-    assert kind_of(after(*given), "adr") == "adr"
+    assert accepting(after(*given), {}).kind == "task"
+    assert accepting(after(*given), {"mark": "adr"}).kind == "adr"
 
 
 def test_a_revision_voids_what_a_script_accepted() -> None:
@@ -727,7 +727,7 @@ def test_a_document_beside_a_person_s_own_is_remembered_until_it_is_filed() -> N
     assert later.beside == ""
 
 
-def test_a_document_that_nobody_asked_for_is_ignored() -> None:
+def test_an_unrequested_document_is_ignored() -> None:
     check(*READY, when=written(), then=(ResponseIgnored(call="artifact-1", reason="not_open"),))
     check(
         *ACCEPTED,

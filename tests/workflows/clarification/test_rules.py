@@ -385,7 +385,7 @@ def test_what_has_no_category_asks_for_a_description(label: str) -> None:
     )
 
 
-def test_nobody_s_intention_becomes_a_description() -> None:
+def test_an_intention_without_an_author_becomes_a_description() -> None:
     assert rules.patch("Use Flutter", CONFIG, {"change_category": "Other"}) is None
 
 
@@ -454,6 +454,6 @@ def test_a_team_s_scope_decides() -> None:
     ],
 )
 def test_a_document_is_named_by_its_number_or_its_uid(
-    kind: rules.Kind, number: int | None, title: str, path: str
+    kind: rules.RecordKind, number: int | None, title: str, path: str
 ) -> None:
     assert rules.document_path("d", kind, number, "0123456789ab", title) == path

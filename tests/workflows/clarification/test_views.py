@@ -246,7 +246,7 @@ def test_an_accepted_record_names_the_person_the_day_and_each_value() -> None:
     )
 
 
-def test_a_proposed_record_names_nobody_as_the_one_who_decided() -> None:
+def test_a_proposed_record_names_no_decision_maker() -> None:
     record = views.record(after(*READY, acknowledged(actor=AGENT)))
     assert (record.status, record.decided_by, record.proposed_by) == ("proposed", "", "agent")
     confirmed = views.record(after(*READY, acknowledged(actor=AGENT), acknowledged()))
@@ -269,7 +269,7 @@ def test_a_superseded_record_says_by_what() -> None:
     assert record.decided_by == "Ada Lovelace"
 
 
-def test_the_category_says_whether_anybody_chose_it() -> None:
+def test_the_category_says_whether_it_was_chosen() -> None:
     chosen = after(declared(), answered(change_category="Infra", hosting="Cloud"))
     assert views.record(chosen).category_source == "chosen"
     assert views.record(after(declared())).category_source == ""

@@ -336,7 +336,7 @@ AS_BEFORE: Final[tuple[Row, ...]] = (
     ("workshop from 8 until midnight", "event: workshop from 8 until midnight"),
     ("14 Uhr, Meeting 15 Uhr", "event: 14 Uhr @14:00", "event: Meeting @15:00"),
 )
-"""What stays as it was: to whom the time belongs, or which half of the day, is anybody's guess."""
+"""What stays as it was: to whom the time belongs, or which half of the day, is unknown."""
 
 EVERY: Final = (
     *(*SEED, *LISTS, *TIMES, *RANGES, *DEADLINES, *DURATIONS),

@@ -139,7 +139,7 @@ def test_two_objects_are_no_answer() -> None:
 # 3. What is dropped --------------------------------------------------------------------------
 
 
-def test_properties_that_nobody_knows_are_dropped_and_named() -> None:
+def test_unknown_properties_are_dropped_and_named() -> None:
     answer = items({**task("Email"), "due": "2027-01-31", "content": "x"}, mood="calm")
     answer["question"] = {**QUESTION, "options": ["a"]}
     found = verdict(answer)

@@ -7,7 +7,6 @@ from collections import Counter
 from hypothesis import given
 
 from preflights_es.core import session as kernel
-from preflights_es.core.completion_step import CALLS_MAX
 from preflights_es.core.completions import CompletionRequested
 from preflights_es.core.events import Event
 from preflights_es.core.lead import FellBack, LeadChanged
@@ -19,6 +18,7 @@ from preflights_es.workflows.extraction.events import (
     NoteTaken,
     QuestionAsked,
 )
+from preflights_es.workflows.extraction.lead import POLICY
 from preflights_es.workflows.extraction.state import State, note_status
 from preflights_es.workflows.extraction.values import FIELDS, Item
 from tests import strategies
@@ -43,7 +43,7 @@ def test_at_most_one_question_is_asked_and_two_calls_are_made_a_step(moves: list
     assert sum(isinstance(event, QuestionAsked) for event in events) <= 1
     calls = [event for event in events if isinstance(event, CompletionRequested)]
     steps = Counter(call.call.rsplit(".", 1)[0] for call in calls)
-    assert all(made <= CALLS_MAX for made in steps.values())
+    assert all(made <= POLICY.calls_max for made in steps.values())
     assert len({call.call for call in calls}) == len(calls)
 
 

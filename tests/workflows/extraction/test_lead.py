@@ -229,14 +229,14 @@ def test_a_new_lead_is_not_asked_for_what_is_read() -> None:
     assert (note.status, len(note.script.requests)) == ("done", 1)
 
 
-def test_nobody_to_lead_leaves_the_note_too() -> None:
+def test_a_lead_of_none_leaves_the_note_too() -> None:
     note = Note("no", "no").led_by(None)
     assert note.view.note_status == "unprocessed"
     assert note.view.warnings[0].endswith("(no_lead)")
 
 
 @pytest.mark.parametrize("call", ["extract-1.1", "extract-9.1", ""])
-def test_an_outcome_that_nobody_waits_for_changes_nothing(call: str) -> None:
+def test_an_outcome_without_a_request_changes_nothing(call: str) -> None:
     note = Note(EMAIL)
     before = note.state
     note.late(call, json.dumps(READ_AGAIN))

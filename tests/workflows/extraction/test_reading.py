@@ -14,10 +14,9 @@ from preflights_es.contracts.contract import Accepted, judge
 from preflights_es.core.json import encoded
 from preflights_es.core.text import problem
 from preflights_es.core.views import Language
-from preflights_es.services.extraction.notes import NOTE_MAX
 from preflights_es.workflows.extraction import clock, reading
 from preflights_es.workflows.extraction.contracts import EXTRACTION
-from preflights_es.workflows.extraction.values import ITEMS_MAX, RULES, TITLE_MAX, Rules
+from preflights_es.workflows.extraction.values import ITEMS_MAX, NOTE_MAX, RULES, TITLE_MAX, Rules
 from tests import strategies
 from tests.led import Case, alone
 from tests.workflows.extraction import notes

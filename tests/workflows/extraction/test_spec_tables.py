@@ -5,11 +5,9 @@ from __future__ import annotations
 from functools import cache
 from typing import Any, get_args, get_type_hints
 
-from preflights_es.core import completion_step
 from preflights_es.core.events import Decision, Input
 from preflights_es.core.session import STATUSES
-from preflights_es.services.extraction import notes
-from preflights_es.workflows.extraction import WORKFLOW, events, reading, sentences, values
+from preflights_es.workflows.extraction import WORKFLOW, events, lead, reading, sentences, values
 from preflights_es.workflows.extraction.contracts import EventItem, IdeaItem, TaskItem
 from tests import markdown
 from tests.markdown import Row, ticked
@@ -26,13 +24,13 @@ def rows(heading: str) -> list[Row]:
 
 def test_the_limits_are_those_of_the_code() -> None:
     constants = {
-        "NOTE_MAX": notes.NOTE_MAX,
+        "NOTE_MAX": values.NOTE_MAX,
         "TITLE_MAX": values.TITLE_MAX,
         "CONTENT_MAX": values.CONTENT_MAX,
         "QUESTION_MAX": values.QUESTION_MAX,
         "DURATION_MAX": values.DURATION_MAX,
         "ITEMS_MAX": values.ITEMS_MAX,
-        "CALLS_MAX": completion_step.CALLS_MAX,
+        "POLICY.calls_max": lead.POLICY.calls_max,
         "": 1,
     }
     found = {row["Constant"].strip("`"): int(row["Value"]) for row in rows("1.1 Limits")}

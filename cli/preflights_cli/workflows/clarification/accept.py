@@ -4,20 +4,13 @@ from __future__ import annotations
 
 import click
 
-from preflights_cli.common import (
-    Voice,
-    by_option,
-    common,
-    finish_pending,
-    key_option,
-    tell_name,
-)
-from preflights_cli.filing import filed
+from preflights_cli.common import Voice, by_option, common, key_option
 from preflights_cli.rendering import said
 from preflights_cli.workflows.clarification.start import mark_of
-from preflights_es.runtime.sessions import recalled
-from preflights_es.services.clarification.clarifications import clarifications_of
+from preflights_es.services import sessions
+from preflights_es.services.clarification.sessions import accept
 from preflights_es.services.request import Request
+from preflights_es.workflows.clarification import WORKFLOW
 
 
 @click.command()
@@ -50,13 +43,13 @@ def accept_command(
       preflights accept 3f9a12c4 --by "Ada Lovelace" --expect 6
     """
     mark = mark_of(local=local, adr=adr)
-    app.process.documents.check_folders()
-    finish_pending(app, voice)
-    handle = app.sessions.load(session)
-    if expect is None and handle.session.undecided is None:
-        expect = handle.version
-    if by is None:
-        tell_name(app, voice)
-    step = clarifications_of(app).accept(handle.session_id, by=by, mark=mark, expect=expect)
-    handle = step.handle if recalled(step) else filed(app, voice, step.handle)
-    return said(voice, handle, step.decisions)
+    if mark:
+        _check(app, session, mark)
+        return said(voice, accept(app, session, by=by, mark=mark, expect=expect))
+    return said(voice, sessions.accept(app, session, by=by, expect=expect))
+
+
+def _check(app: Request, session: str, mark: str) -> None:
+    if app.sessions.load(session).workflow.name != WORKFLOW.name:
+        message = f"--{mark} is about a clarification: leave it out"
+        raise click.UsageError(message)

@@ -10,20 +10,17 @@ from preflights_cli import answer_options, dialogue
 from preflights_cli.common import (
     Voice,
     by_option,
-    finish_pending,
     given,
     is_terminal,
     key_option,
+    language_option,
     led,
     recording,
-    tell_name,
 )
-from preflights_cli.filing import filed
-from preflights_cli.opening import begin
-from preflights_cli.rendering import is_refusal, said
-from preflights_es.runtime.runner import Step
-from preflights_es.runtime.sessions import recalled
-from preflights_es.services.clarification.clarifications import clarifications_of
+from preflights_cli.rendering import said
+from preflights_cli.workflows.clarification import display
+from preflights_es.services import sessions
+from preflights_es.services.clarification.sessions import start
 from preflights_es.services.request import Request
 from preflights_es.workflows.clarification import WORKFLOW as CLARIFICATION
 from preflights_es.workflows.clarification.values import Mark
@@ -62,12 +59,11 @@ def _refuse_own(flags: Mapping[str, bool], supersedes: str | None) -> None:
 @click.option(
     "--supersedes", metavar="UID", callback=given, help="The decision that this one replaces."
 )
-@click.option(
-    "--workflow", "name", metavar="NAME", callback=given, help="A workflow of another package."
-)
+@click.option("--workflow", "name", metavar="NAME", callback=given, help="Another workflow.")
 @click.option(
     "--strict", is_flag=True, help="If the model fails, wait; do not go on with the rules."
 )
+@language_option
 @key_option
 @led
 @recording
@@ -105,32 +101,23 @@ def start_command(
     wanted = (
         answer_options.from_file(answers_file) if answers_file else []
     ) + answer_options.keyed(answered)
+    asks = is_terminal() and not (voice.as_json or no_input)
     if name not in (None, CLARIFICATION.name):
         _refuse_own({"--accept": accepting, "--local": local, "--adr": adr}, supersedes)
-        return begin(app, voice, name, intention[0], wanted, strict=strict, asks=not no_input)
-    clarifications_of(app).refuse_relaying(by)
-    app.sessions.check(wanted)
-    app.process.documents.check_folders()
-    finish_pending(app, voice)
-    tell_name(app, voice)
-    step = clarifications_of(app).open(
-        intention[0],
-        app.setup(CLARIFICATION, strict=strict),
-        app.process.settings.of(CLARIFICATION),
-        mark=mark,
-        supersedes=supersedes,
+        found = sessions.start(app, intention[0], name, wanted, strict=strict)
+    else:
+        found = start(
+            app,
+            intention[0],
+            wanted,
+            strict=strict,
+            mark=mark,
+            supersedes=supersedes,
+            accepts=accepting and not asks,
+            by=by,
+        )
+        if not found.is_recalled:
+            display.tell_found(voice, found)
+    return (
+        dialogue.run(app, voice, found, accepting=accepting, by=by) if asks else said(voice, found)
     )
-    if wanted:
-        step = app.sessions.answer(step.handle, wanted)
-    if is_terminal() and not (voice.as_json or no_input):
-        step = app.sessions.converse(step)
-        return dialogue.run(app, voice, step, accepting=accepting, by=by)
-    if (
-        accepting
-        and not step.handle.session.state.question
-        and not any(map(is_refusal, step.decisions))
-    ):
-        step = clarifications_of(app).accept(step.handle.session_id, by=by)
-        if not recalled(step):
-            step = Step(filed(app, voice, step.handle), step.decisions)
-    return said(voice, step.handle, step.decisions)

@@ -6,24 +6,12 @@ from typing import cast, get_args
 
 import click
 
-from preflights_cli.common import (
-    Voice,
-    common,
-    finish_pending,
-    given,
-    key_option,
-    language_option,
-    recording,
-    tell_name,
-)
+from preflights_cli.common import Voice, common, given, key_option, language_option, recording
 from preflights_cli.main import EXIT_REFUSED
-from preflights_cli.rendering import is_refusal
-from preflights_cli.rendering import said as session_said
-from preflights_cli.workflows.extraction.display import refusal
-from preflights_es.core.errors import Refused
-from preflights_es.runtime.runner import Step
-from preflights_es.services.extraction.notes import notes_of
+from preflights_cli.rendering import said
+from preflights_es.services.extraction.sessions import add, close, edit
 from preflights_es.services.request import Request
+from preflights_es.services.results import Session
 from preflights_es.workflows.extraction.values import Energy, Importance, ItemType
 
 # 1. Adding ----------------------------------------------------------------------------------
@@ -66,19 +54,12 @@ def add_command(
       preflights note add event "Dentist" --start 09:30 --note 3f9a12c4
       preflights note add idea "A podcast about logs"
     """
-    finish_pending(app, voice)
-    tell_name(app, voice)
-    to = app.sessions.load(session) if session else None
     fields = _fields(minutes, said_of)
-    item_type = cast("ItemType", type_)
-    if to is None and (wrong := notes_of(app).unfit(item_type, title, fields)):
-        raise Refused(refusal(wrong))  # a session that would hold nothing is not opened
-    step = notes_of(app).add(item_type, title, fields, app.process.settings.language, to)
-    return _said(voice, step)
+    return _said(voice, add(app, cast("ItemType", type_), title, fields, session))
 
 
 def _fields(minutes: str | None, said_of: dict[str, str | None]) -> list[tuple[str, str]]:
-    """Pairs of field and value, as typed; what was not given is left out."""
+    """Pairs of field and value, as typed, without missing ones."""
     names = {"start": "start_time", "end": "end_time"}
     fields = [(names.get(k, k), value) for k, value in said_of.items() if value is not None]
     if minutes is None:
@@ -87,10 +68,10 @@ def _fields(minutes: str | None, said_of: dict[str, str | None]) -> list[tuple[s
     return [("duration_min", low), ("duration_max", high if dash else low), *fields]
 
 
-def _said(voice: Voice, step: Step) -> int:
+def _said(voice: Voice, session: Session) -> int:
     """What became of it; what else the note waits for is no failure of this command."""
-    session_said(voice, step.handle, step.decisions)
-    return EXIT_REFUSED if any(map(is_refusal, step.decisions)) else 0
+    said(voice, session)
+    return EXIT_REFUSED if session.not_done else 0
 
 
 # 2. Tasks ------------------------------------------------------------------------------------
@@ -107,9 +88,7 @@ def done_command(task: str, app: Request, voice: Voice) -> int:
     Examples:
       preflights note done 3f9a12c4.1
     """
-    finish_pending(app, voice)
-    step = notes_of(app).closed(notes_of(app).found(task), "done")
-    return _said(voice, step)
+    return _said(voice, close(app, task, "done"))
 
 
 @click.command()
@@ -123,9 +102,7 @@ def cancel_command(task: str, app: Request, voice: Voice) -> int:
     Examples:
       preflights note cancel last.2
     """
-    finish_pending(app, voice)
-    step = notes_of(app).closed(notes_of(app).found(task), "cancelled")
-    return _said(voice, step)
+    return _said(voice, close(app, task, "cancelled"))
 
 
 @click.command()
@@ -151,6 +128,4 @@ def edit_command(
     if not fields:
         message = "nothing to change: give --title, --minutes, --importance, --due or --energy"
         raise click.UsageError(message)
-    finish_pending(app, voice)
-    step = notes_of(app).edited(notes_of(app).found(task), fields)
-    return _said(voice, step)
+    return _said(voice, edit(app, task, fields))

@@ -10,7 +10,7 @@ import click
 from preflights_cli.commands import Lazy
 
 COMMANDS: Final = "preflights_cli.note.commands"
-"""In a context: the names that a note of one word may be a slip of."""
+"""Key in a context: the command names that a note of one word may misspell."""
 _BULLET: Final = re.compile(r"-+\s")
 
 

@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any, cast
-
 import click
 
-from preflights_cli.common import Voice, finish_pending, reading
-from preflights_cli.rendering import status_of
+from preflights_cli.common import Voice, reading
 from preflights_cli.table import streamed
-from preflights_cli.workflows.extraction.display import item_json, said, view_of
-from preflights_es.core.errors import PreflightsError
+from preflights_cli.workflows.extraction.display import said
 from preflights_es.core.ids import short
 from preflights_es.core.text import one_line
-from preflights_es.runtime.runner import Handle
-from preflights_es.services.extraction.notes import Listed, notes_of
+from preflights_es.services.extraction.sessions import items, notes
 from preflights_es.services.request import Request
-from preflights_es.workflows.extraction.state import State
 from preflights_es.workflows.extraction.values import ItemType
 
 
@@ -32,36 +25,18 @@ def list_command(unprocessed: bool, app: Request, voice: Voice) -> int:
       preflights note list
       preflights note list --unprocessed
     """
-    finish_pending(app, voice)
-    found = (
-        _note_row(handle)
-        for handle in _all(app, voice)
-        if view_of(handle).note
-        and (not unprocessed or view_of(handle).note_status == "unprocessed")
-    )
+    found = notes(app, unprocessed=unprocessed)
     voice.listed({"format": "notes/1", "notes": []}, "notes", found)
     if voice.as_json:
         return 0
     cells = (
-        (short(row["session_id"]), row["note_status"], str(row["items"]), one_line(row["note"]))
+        (short(row.session_id), row.note_status, str(row.items), one_line(row.note))
         for row in found
     )
     # What is to be filed by hand is wanted whole.
     if not streamed(("id", "status", "items", "note"), cells, whole=unprocessed):
         voice.say("No note waits to be filed by hand." if unprocessed else "No notes here yet.")
     return 0
-
-
-def _note_row(handle: Handle) -> dict[str, Any]:
-    view = view_of(handle)
-    return {
-        "session_id": handle.session_id,
-        "status": status_of(handle),
-        "note_status": view.note_status,
-        "note": view.note,
-        "items": len(view.items),
-        "warnings": list(view.warnings),
-    }
 
 
 @click.command()
@@ -105,27 +80,11 @@ def ideas_command(app: Request, voice: Voice) -> int:
 
 
 def _listed(app: Request, voice: Voice, type_: ItemType, *, everything: bool) -> int:
-    finish_pending(app, voice)
-    found = (
-        Listed(handle, item)
-        for handle in _all(app, voice, newest_first=False)
-        for item in cast("State", handle.session.state).items
-        if item.type == type_ and (everything or item.status == "open")
-    )
-    rows = (item_json(listed.handle, listed.item) for listed in found)
-    voice.listed({"format": "items/1", "items": []}, "items", rows)
+    found = items(app, type_, everything=everything)
+    voice.listed({"format": "items/1", "items": []}, "items", found)
     if voice.as_json:
         return 0
-    cells = ((listed.id, said(listed.item)) for listed in found)
+    cells = ((item.id, said(item)) for item in found)
     if not streamed(("id", type_), cells, whole=True):
         voice.say(f"No {'open ' if not everything else ''}{type_}s here.")
     return 0
-
-
-def _all(app: Request, voice: Voice, *, newest_first: bool = True) -> Iterator[Handle]:
-    """The notes that can be read; trouble with one is said and hides no other."""
-    for found in notes_of(app).all(newest_first=newest_first):
-        if isinstance(found, PreflightsError):
-            voice.warn(str(found))
-        else:
-            yield found

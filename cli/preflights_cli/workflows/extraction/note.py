@@ -11,22 +11,19 @@ import click
 from preflights_cli import dialogue
 from preflights_cli.common import (
     Voice,
-    finish_pending,
     given,
     is_terminal,
     key_option,
     language_option,
     led,
     recording,
-    tell_name,
 )
 from preflights_cli.rendering import said
 from preflights_cli.workflows.extraction.group import COMMANDS
 from preflights_es.core.errors import Refused
-from preflights_es.services.extraction.notes import NOTE_MAX, notes_of
+from preflights_es.services.extraction.sessions import start
 from preflights_es.services.request import Request
-from preflights_es.system import clock_ids
-from preflights_es.workflows.extraction import WORKFLOW
+from preflights_es.workflows.extraction.values import NOTE_MAX
 
 BYTES_MAX: Final = 4 * NOTE_MAX + 3  # of a file: every character in four, and a mark
 
@@ -67,14 +64,10 @@ def take_command(
     if text and (meant := _command_meant(text[0])):
         message = f"did you mean `note {meant}`? To take it as a note: preflights note -- {text[0]}"
         raise click.UsageError(message)
-    finish_pending(app, voice)
-    tell_name(app, voice)
-    setup = app.setup(WORKFLOW, strict=strict)
-    when, zone = clock_ids.local(clock_ids.now())
-    step = notes_of(app).take(note, setup, app.process.settings.language, when, zone)
+    found = start(app, note, strict=strict)
     if is_terminal() and not (voice.as_json or no_input):
-        return dialogue.run(app, voice, app.sessions.converse(step))
-    return said(voice, step.handle, step.decisions)
+        return dialogue.run(app, voice, found)
+    return said(voice, found)
 
 
 def _text(words: tuple[str, ...], file: str | None) -> str:

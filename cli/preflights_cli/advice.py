@@ -1,0 +1,69 @@
+"""Advice that names a command, by the code of an error, a warning or a finding.
+
+The rest of the program says what happened; which command helps is the command line's to say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from preflights_es.core.errors import PreflightsError
+
+_REBUILD: Final = "`preflights admin projections rebuild`"
+
+ADVICE: Final[dict[str, str]] = {
+    # 1. Errors -------------------------------------------------------------------------------
+    "agent_cannot_accept": ", with `preflights accept {session}` at a terminal; without --by it "
+    "is proposed",
+    "ambiguous_number": ", and give each its own by `preflights admin renumber`",
+    "call_held": ": look at it with `preflights show {session}`, and try again when it is done",
+    "faulted_input": ": `preflights abandon {session} --force` sets that Input aside",
+    "file_not_trusted": ": run `preflights trust`, or set it in {own}",
+    "model_asked": ": `preflights resume` first, then change it",
+    "no_decision": ": `preflights decisions --all` lists what is decided here",
+    "no_decision_to_trail": ": name it by --session",
+    "no_item_id": ": `preflights note tasks` lists them",
+    "no_log": ": look at --db, PREFLIGHTS_DATABASE_URL and the settings file, or create it with "
+    "`preflights admin db upgrade`",
+    "unknown_session": ": `preflights sessions --all` lists those of this project",
+    "not_accepted_yet": " (`preflights accept {session}`)",
+    "nothing_matches": ": `preflights decisions` lists what is decided here",
+    "other_session_missing": ": export both together (`preflights admin export --all`)",
+    "projection_damaged": ": `preflights admin projections rebuild {name}` rebuilds it from the "
+    "log",
+    "record_without_session": "; `preflights show {session}` shows it",
+    "session_accepted": ": supersede it with `preflights start INTENTION --supersedes {session}`",
+    "session_moved": ": look at it again with `preflights show {session}`",
+    "session_superseded": ": `preflights show {session}` names the newer one",
+    "successor_erased": ": start without --supersedes, or supersede a decision that is in force "
+    "(`preflights decisions`)",
+    "text_not_enough": ": `preflights --help` lists its commands",
+    "trust_list_damaged": ", then run `preflights trust` again",
+    "upgrade_waits": ", or run `preflights admin db upgrade`",
+    # 2. Warnings -----------------------------------------------------------------------------
+    "asking_elsewhere": ": see the result with `preflights show {session}`",
+    "projection_differs": ": `preflights audit verify` looks into it",
+    "projections_behind": " (`preflights admin projections follow`, by a role that writes)",
+    "sessions_unclaimed": ". If they are of this repository, run `preflights admin db upgrade` "
+    "here; else set PREFLIGHTS_PROJECT to another name",
+    # 3. Findings of `audit verify` -----------------------------------------------------------
+    "call_of_other_project": f": {_REBUILD} sets it right",
+    "call_without_row": f": {_REBUILD} puts it back",
+    "claim_too_long": f": once no process asks for it, {_REBUILD} ends the claim",
+    "newer_projection_row": f", then run {_REBUILD}",
+    "number_not_given": f": {_REBUILD} gives it again",
+    "stray_marks": f": {_REBUILD} removes it",
+    "stray_outbox": f"; {_REBUILD} removes the row",
+}
+
+
+def advised(text: str, code: str, fields: Mapping[str, Any]) -> str:
+    """A text, and the command that helps, where one does."""
+    return text + ADVICE[code].format(**fields) if code in ADVICE else text
+
+
+def worded(error: PreflightsError) -> str:
+    """An error, and the command that helps."""
+    return advised(str(error), error.code, error.fields)

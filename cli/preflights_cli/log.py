@@ -1,0 +1,126 @@
+"""`log`: the events of a session, and what an event says in short."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+import click
+
+from preflights_cli.common import Voice, finish_pending, reading
+from preflights_cli.dates import day, second
+from preflights_cli.table import Column, table
+from preflights_es.core.completions import Message
+from preflights_es.core.errors import LogDamaged
+from preflights_es.core.events import Event
+from preflights_es.core.ids import short
+from preflights_es.core.ports import Stored
+from preflights_es.core.source import Source
+from preflights_es.core.text import one_line, shortened, shown
+from preflights_es.core.views import Question
+from preflights_es.services.events import Recorded, log
+from preflights_es.services.request import Request
+from preflights_es.store.chain import erased
+
+WHAT_MAX: Final = 200  # characters of one value in the list of events
+ERASED, GONE, UNREAD = "erased", "gone", "damaged"
+"""In place of a payload: it was erased; it is missing without an erasure; it is unreadable."""
+
+
+@click.command()
+@click.argument("session", default="last")
+@reading
+def log_command(session: str, app: Request, voice: Voice) -> int:
+    """Show the events of a session; with --json one a line, as `admin export` writes them.
+
+    For a damaged session, show the events that are there, then the damage.
+
+    \b
+    Examples:
+      preflights log last
+      preflights log last --json | jq -r .type
+    """
+    finish_pending(app, voice)
+    found = log(app, session, decodes=not voice.as_json)
+    if voice.as_json:
+        from preflights_es.store import jsonl
+
+        voice.lines(jsonl.lines(found.stored))
+    elif found.stored:
+        _say_events(voice, found)
+    if found.damage is not None:
+        raise found.damage
+    return 0
+
+
+def _say_events(voice: Voice, found: Recorded) -> None:
+    from preflights_es.projections.audit import kind
+
+    stored, taken = found.stored, erased(found.stored)
+    said = [_told(one, event, taken) for one, event in zip(stored, found.events, strict=True)]
+    table(
+        (
+            Column("", [str(one.version) for one in stored]),
+            Column("UTC", [_at(second, one) for one in stored]),
+            Column("event", [_indented(one) for one in stored]),
+            Column("by", [kind(one) or "" for one in stored]),
+            Column("what", said),
+        ),
+        whole=True,
+    )
+    first = stored[0]
+    began = _at(day, first)
+    voice.hint(f"Session {first.session_id} of {began} in project {shown(first.project)}")
+
+
+def _told(one: Stored, event: Event | LogDamaged | None, taken: set[int]) -> str:
+    if event is None:
+        return ERASED if one.version in taken else GONE
+    return UNREAD if isinstance(event, LogDamaged) else what_of(event)
+
+
+def _at(form: Callable[[int], str], one: Stored) -> str:
+    """When it was recorded; empty where a damaged database has something else."""
+    at: Any = one.recorded_at
+    return form(at) if isinstance(at, int) else ""
+
+
+def _indented(one: Stored) -> str:
+    return indented(one.type, one.workflow, is_input=bool(one.input_id))
+
+
+def indented(tag: str, workflow: str, *, is_input: bool) -> str:
+    """The event's name; a Decision stands under the Input that it follows from."""
+    name = str(tag).rsplit(".", 1)[0].removeprefix(f"{workflow}.")
+    return name if is_input else f"  {name}"
+
+
+def what_of(event: object) -> str:
+    """The payload in short, without what stands in other columns or is the same everywhere."""
+    hidden = {
+        *("at", "actor", "heuristics", "pack", "inlined", "setup", "context", "project"),
+        *("uid", "call"),
+    }
+    names = [name for name in getattr(event, "__struct_fields__", ()) if name not in hidden]
+    pairs = ((name, getattr(event, name)) for name in names)
+    return ", ".join(
+        f"{name}={_short(value)}" for name, value in pairs if value not in ("", None, (), False)
+    )
+
+
+def _short(value: object) -> str:
+    if isinstance(value, str):
+        return repr(shortened(one_line(value), WHAT_MAX))
+    if isinstance(value, Question):
+        return value.id
+    if isinstance(value, Source):
+        return short(value.session_id)
+    if isinstance(value, tuple) and value and isinstance(value[0], Message):
+        before = f"{len(value) - 1} before, " if len(value) > 1 else ""
+        return f"[{before}{_short(value[-1].content)}]"
+    if isinstance(value, tuple):
+        return "[" + ", ".join(_short(v) for v in value) + "]"
+    names = getattr(value, "__struct_fields__", None)
+    if names is None:
+        return str(value)
+    return " ".join(_short(getattr(value, n)) for n in names if getattr(value, n))

@@ -1,0 +1,110 @@
+"""The session that a person means by what was typed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from typing import Final
+
+from preflights_es.core import ids
+from preflights_es.core.errors import (
+    AmbiguousSession,
+    PreflightsError,
+    RecordWithoutSession,
+    UnknownSession,
+)
+from preflights_es.core.events import Actor, Input
+from preflights_es.core.late_pattern import late_pattern
+from preflights_es.core.ports import Head
+from preflights_es.runtime.runner import Handle, Runner
+
+RECORD: Final = late_pattern(r"adr-?0*([1-9][0-9]{0,8})", re.IGNORECASE)
+RECENT: Final = 50  # sessions looked at before all of a project are
+LAST = "last"
+
+
+class Finder:
+    """Finds sessions, as one actor in one project names them."""
+
+    def __init__(
+        self,
+        runner: Runner,
+        project: str,
+        actor: Actor,
+        numbered: Callable[[int], Sequence[str]],
+        records: Callable[[int], Sequence[str]],
+    ) -> None:
+        self._runner = runner
+        self._project = project
+        self._actor = actor
+        self._numbered = numbered
+        self._records = records
+
+    def resolved(self, typed: str) -> str:
+        """The id that a person meant: whole, its beginning, its end, `ADR-0007`, or `last`.
+
+        Raises:
+            UnknownSession, AmbiguousSession: none or several match.
+            RecordWithoutSession: the number is that of a record alone.
+        """
+        if typed == LAST:
+            return self._last()
+        if record := RECORD.fullmatch(typed.strip()):
+            return self._bearing(typed, int(record[1]))
+        wanted = typed.strip().lower()
+        if not set(wanted) <= ids.DIGITS:
+            raise UnknownSession(typed)
+        if self._runner.store.head(wanted):
+            return wanted
+        found = self._runner.store.matching(wanted)
+        if not found:
+            raise UnknownSession(typed)
+        if len(found) > 1:
+            raise AmbiguousSession(typed, found)
+        return found[0]
+
+    def _bearing(self, typed: str, number: int) -> str:
+        """The session whose record bears a number in this project."""
+        holder = self._runner.store.numbers(self._project).get(number, "")
+        ids_ = dict.fromkeys(one for one in (holder, *self._numbered(number)) if one)
+        found = tuple(one for one in ids_ if self._bears(one, number, holder))
+        if not found and (paths := tuple(self._records(number))):
+            raise RecordWithoutSession(typed.strip(), number, paths)
+        if not found:
+            raise UnknownSession(typed)
+        if len(found) > 1:
+            raise AmbiguousSession(typed, found, "name one by its id", "ambiguous_number")
+        return found[0]
+
+    def _bears(self, session_id: str, number: int, holder: str) -> bool:
+        """Whether its own log says so; of one that cannot be read, the log's list of numbers."""
+        try:
+            handle = self._runner.load(session_id)
+        except PreflightsError:
+            return session_id == holder
+        if handle.session.closed == "erased":
+            return session_id == holder
+        return handle.workflow.number(handle.session.state) == number
+
+    def _last(self) -> str:
+        """The newest session of this project that this actor began."""
+        runner = self._runner
+        for head in self._newest_first():
+            first = runner.store.read(head.session_id)[0]
+            if first.data is None:
+                continue
+            event = runner.codec(runner.workflow_or_opaque(head.workflow)).decode(first)
+            if isinstance(event, Input) and event.actor.name == self._actor.name:
+                return head.session_id
+        raise UnknownSession(LAST)
+
+    def _newest_first(self) -> Iterator[Head]:
+        """The project's sessions; a second query only when the first page did not do."""
+        page = self._runner.store.heads(self._project, RECENT)
+        yield from page
+        if len(page) == RECENT:
+            yield from self._runner.store.heads(self._project)[RECENT:]
+
+    def load(self, typed: str) -> Handle:
+        """A session by what was typed."""
+        return self._runner.load(self.resolved(typed))

@@ -1,0 +1,75 @@
+"""Stored events on their way to what they fold to, for workflows whose code is here or not."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from preflights_es.core import session as kernel
+from preflights_es.core.errors import LogDamaged, SessionFaulted, WorkflowMissing
+from preflights_es.core.grammar import misplaced
+from preflights_es.core.opaque import known, opaque_workflow
+from preflights_es.core.ports import Store, Stored
+from preflights_es.core.session import Session, Workflow
+from preflights_es.store.chain import erased_before
+from preflights_es.store.codec import Codec
+
+
+class Reader:
+    """Reads the events of any workflow."""
+
+    def __init__(self, store: Store, workflows: Mapping[str, Workflow[Any]]) -> None:
+        self.store = store
+        self.workflows = workflows
+        self._codecs: dict[str, Codec] = {}
+
+    def workflow(self, name: str) -> Workflow[Any]:
+        """The workflow of that name.
+
+        Raises:
+            WorkflowMissing: its code is not here.
+        """
+        return known(self.workflows, name)
+
+    def workflow_or_opaque(self, name: str) -> Workflow[Any]:
+        """The same; where its code is not here, one that shows and decides nothing."""
+        try:
+            return self.workflow(name)
+        except WorkflowMissing as error:
+            return opaque_workflow(name, error.why)
+
+    def codec(self, workflow: Workflow[Any]) -> Codec:
+        """The codec of a workflow, made once."""
+        if workflow.name not in self._codecs:
+            self._codecs[workflow.name] = Codec(workflow)
+        return self._codecs[workflow.name]
+
+    def folded(
+        self,
+        workflow: Workflow[Any],
+        stored: Sequence[Stored],
+        begun: Session[Any] | None = None,
+    ) -> Session[Any]:
+        """What verified events fold to.
+
+        Args:
+            begun: what the first of them fold to, where that is known.
+
+        Raises:
+            SessionFaulted: `evolve` raises on one of them.
+            LogDamaged: they do not follow the grammar of a log.
+        """
+        codec = self.codec(workflow)
+        session = begun or kernel.begin(workflow)
+        if begun is None and (covered := erased_before(stored)):
+            # What an erasure covers is gone, and left no trace in the state before it went.
+            session = Session(session.state, version=covered - 1)
+        for one in stored[session.version :]:
+            event = codec.decode(one)
+            if found := misplaced(session, event, one):
+                raise LogDamaged(f"session {one.session_id}", one.version, found)
+            try:
+                session = kernel.evolve(workflow, session, event)
+            except Exception as error:  # a bug of ours: named with its place, never swallowed
+                raise SessionFaulted(one.session_id, one.version, error) from error
+        return session

@@ -1,0 +1,180 @@
+"""Accepting what a session of any workflow proposes, with the record number that it takes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Self
+
+from preflights_es.archive.record_numbers import NUMBER_MAX, highest
+from preflights_es.core import ids
+from preflights_es.core.errors import (
+    Conflict,
+    NumberTaken,
+    Refused,
+    SessionMoved,
+    StoreUnavailable,
+)
+from preflights_es.core.events import Actor, Input
+from preflights_es.runtime.documents import Documents
+from preflights_es.runtime.idempotency import WantedInput
+from preflights_es.runtime.runner import CONFLICTS_MAX, Handle, Proposed, Step
+from preflights_es.runtime.sanitizing import cleaned_fields, name_cleaned
+from preflights_es.runtime.sessions import Desk, Sessions, says
+from preflights_es.services.filing import filed
+from preflights_es.services.request import Request
+from preflights_es.services.results import Session
+
+
+def accept(
+    request: Request, session: str, *, by: str | None = None, expect: int | None = None
+) -> Session:
+    """Accept what is proposed in a session of any workflow, as it is now or as it was seen.
+
+    Raises:
+        SessionMoved: the session is at another version.
+        Refused: nothing there can be accepted.
+    """
+    handle, expect = begun(request, session, by, expect)
+    cls = handle.workflow.acknowledges or Input
+    own = Acceptances.of(request)
+    return filed(request, own.acknowledged(handle.session_id, cls, {}, by=by, expect=expect))
+
+
+def begun(
+    request: Request, session: str, by: str | None, expect: int | None
+) -> tuple[Handle, int | None]:
+    """The session that is accepted, and the version at which it must still be then."""
+    request.process.documents.check_folders()
+    request.finish_pending()
+    handle = request.sessions.load(session)
+    if expect is None and handle.session.undecided is None:
+        expect = handle.version
+    if by is None:
+        request.notice_name()
+    return handle, expect
+
+
+class Acceptances(Sessions):
+    """The sessions of one project that come to something, as one actor meets them."""
+
+    def __init__(self, desk: Desk, documents: Documents, folders: Mapping[str, str]) -> None:
+        """Args:
+        folders: where an `adr` and a `task` go, relative to the project's root.
+        """
+        super().__init__(desk)
+        self._documents = documents
+        self._folders = folders
+
+    @classmethod
+    def of(cls, request: Request) -> Self:
+        """Those of the project that a request is about."""
+        settings = request.process.settings
+        folders = {"adr": settings.decisions, "task": settings.tasks}
+        return cls(request.desk, request.process.documents, folders)
+
+    # 1. Accepting ----------------------------------------------------------------------------
+
+    def acknowledged(
+        self,
+        session_id: str,
+        cls: type[Input],
+        said: Mapping[str, Any],
+        *,
+        by: str | None,
+        expect: int | None,
+    ) -> Step:
+        """Acknowledge what is proposed; a decision when a person does it, a proposal otherwise.
+
+        Args:
+            said: fields of the Input that the caller says.
+            by: the person's name, where no terminal shows that there is one.
+            expect: the version at which it was shown.
+
+        Raises:
+            SessionMoved: the session is at another version.
+            Refused: it is closed, of another project, or nothing in it can be accepted.
+        """
+        self.refuse_relaying(by, ids.short(session_id))
+        actor = Actor("user", name_cleaned(by)) if by is not None else self._actor
+        fields = cleaned_fields(cls, said)
+
+        def record(input_id: str) -> Step:
+            for _ in range(CONFLICTS_MAX):
+                handle = self._runner.resume(self._runner.load(session_id)).handle
+                if expect is not None and handle.version != expect:
+                    raise SessionMoved(session_id, expect, handle.version)
+                _refuse_other(handle, cls)
+                self.refuse_elsewhere(handle)
+                self._refuse_ended(handle)
+                first = self._acknowledgement(handle, cls, fields, actor, input_id)
+                try:
+                    return self._runner.submit_all([first, *self._others(first)])[0]
+                except (Conflict, NumberTaken):
+                    continue
+            raise StoreUnavailable(f"the log is too busy: {CONFLICTS_MAX} tries to append failed")
+
+        wanted = WantedInput((cls,), actor, session_id, lambda before: says(before, fields))
+        return self._once.recorded(wanted, record)
+
+    def refuse_relaying(self, by: str | None, session: str = "SESSION") -> None:
+        """An agent passes no acceptance on: the log could not show whether there was one.
+
+        Raises:
+            Refused: an agent names a person.
+        """
+        if by is not None and self._actor.kind == "agent":
+            name = f" ({self._actor.name})" if self._actor.name else ""
+            message = f"an agent{name} cannot accept for {by!r}: a person accepts"
+            raise Refused(message, code="agent_cannot_accept", session=session)
+
+    def _acknowledgement(
+        self, handle: Handle, cls: type[Input], said: Mapping[str, Any], actor: Actor, input_id: str
+    ) -> Proposed:
+        accepting = handle.workflow.accepting(handle.session.state, said)
+        number = self._number_of(handle) if accepting.numbered else None
+        folder = self._folders.get(accepting.kind)
+        relayed_by = None if actor == self._actor else self._actor
+        known = {"folder": folder, "number": number, "relayed_by": relayed_by, "actor": actor}
+        new = self._input(cls, {**accepting.fields, **said}, **known)
+        return Proposed(handle, new, input_id, number)
+
+    def _others(self, first: Proposed) -> list[Proposed]:  # noqa: ARG002  of some workflows
+        """What other sessions record with an acknowledgement."""
+        return []
+
+    # 2. Numbers ------------------------------------------------------------------------------
+
+    def _number_of(self, handle: Handle) -> int:
+        """The record's own, unless it came from elsewhere and another session holds that here."""
+        number = handle.workflow.number(handle.session.state)
+        holder = self._runner.store.numbers(self._project).get(number) if number else None
+        if number and holder in (None, handle.session_id):
+            return number
+        return self.next_number()
+
+    def next_number(self) -> int:
+        """The first above all that count (`archive.record_numbers`), and that is free.
+
+        Raises:
+            Refused: none is left.
+        """
+        given, filed = self._runner.store.numbers(self._project), self._documents.numbers_used()
+        number = highest(given, filed) + 1
+        while number in filed or number in given:
+            number += 1
+        if number > NUMBER_MAX:
+            message = f"no number is left: a record of this project has {NUMBER_MAX:,}"
+            raise Refused(message, code="no_number_left")
+        return number
+
+    def uncounted(self) -> list[int]:
+        """Numbers of files that do not count, since they are far beyond the others."""
+        top = highest(self._runner.store.numbers(self._project), self._documents.numbers_used())
+        return sorted(number for number in self._documents.numbers_used() if number > top)
+
+
+def _refuse_other(handle: Handle, cls: type[Input]) -> None:
+    """Refuse a session whose workflow has another Input to accept by, or none."""
+    if handle.workflow.acknowledges is not cls:
+        message = f"in a session of the workflow {handle.workflow.name} nothing is accepted"
+        raise Refused(message, code="not_acceptable", workflow=handle.workflow.name)

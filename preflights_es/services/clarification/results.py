@@ -1,0 +1,109 @@
+"""A clarification as services return it: `session/1` (docs/api.md)."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from preflights_es.core.artifacts import Related
+from preflights_es.core.events import Actor, Decision
+from preflights_es.core.questions import AnswerRefusal
+from preflights_es.core.views import Language
+from preflights_es.runtime.runner import Handle
+from preflights_es.services.results import Result, Session, answer_refused
+from preflights_es.workflows.clarification.events import ChangeRefused
+from preflights_es.workflows.clarification.values import (
+    OTHER_OPTION,
+    DecisionPatch,
+    Hint,
+    Named,
+    Provenance,
+)
+from preflights_es.workflows.clarification.views import ClarificationView, StatedValue
+
+REFUSED: Final = {
+    "unknown_question": "is no question of this session",
+    "already_answered": "is answered already",
+    "blank": "was given no value",
+    "placeholder": "was given a placeholder, which decides nothing",
+    "several_values": "takes one value: put quotes around words that belong together",
+    "other_needs_text": f"was answered {OTHER_OPTION!r} without the text",
+    "no_choice": "has no such option",
+    "closed": "cannot be answered any more: the decision is accepted",
+}
+_CHANGES: Final = {
+    "question_open": "a question is still open",
+    "already_accepted": "it is accepted already",
+    "already_proposed": "it is proposed already: a person has to accept it",
+    "patch_changed": "the session moved on since the patch was shown",
+    "number_missing": "the record has no number",
+    "not_accepted": "it is not accepted",
+    "already_superseded": "it was superseded before",
+    "not_related": "it has nothing to do with this session",
+    "not_expected": "nothing of the kind is expected here",
+}
+
+
+class Value(Result, frozen=True):
+    """How one value came about, and by whom: a model's reading is not an agent's word."""
+
+    key: str
+    field: str
+    value: str
+    source: str
+    by: str
+
+    @classmethod
+    def of(cls, one: Provenance) -> Value:
+        """As the session has it."""
+        by = "model" if one.source == "suggested" else one.by
+        return cls(key=one.key, field=one.field, value=one.value, source=one.source, by=by)
+
+
+class Clarification(Session, frozen=True, kw_only=True):
+    """`session/1`."""
+
+    FORMAT = "session/1"
+
+    intention: str
+    missing_info: tuple[str, ...]
+    decision_hint: Hint
+    progress: float
+    patch: DecisionPatch | None
+    provenance: tuple[Value, ...]
+    stated: tuple[StatedValue, ...]
+    topics: tuple[str, ...]
+    replaced: tuple[Named, ...]
+    language: Language | None
+    kind: str
+    uid: str
+    number: int | None
+    turn: int
+    acknowledged_by: Actor | None
+    relayed_by: Actor | None
+    supersedes: Related | None
+    superseded_by: Related | None
+    artifacts: tuple[str, ...]
+
+    @classmethod
+    def more(cls, handle: Handle) -> dict[str, Any]:
+        view, state = handle.view, handle.session.state
+        assert isinstance(view, ClarificationView), "the caller checked the workflow"
+        done = state.acknowledgement
+        return {
+            "provenance": tuple(map(Value.of, view.provenance)),
+            "acknowledged_by": done.actor if done else None,
+            "relayed_by": done.relayed_by if done else None,
+            "supersedes": state.supersedes,
+            "superseded_by": state.superseded_by,
+            "artifacts": (view.written.path,) if view.written else (),
+        }
+
+    @classmethod
+    def refusal(cls, decision: Decision) -> tuple[str, str]:
+        if isinstance(decision, ChangeRefused):
+            return decision.reason, _CHANGES[decision.reason]
+        assert isinstance(decision, AnswerRefusal), "the only other refusal"
+        return decision.reason, answer_refused(decision, REFUSED[decision.reason])
+
+
+SESSION: Final = Clarification

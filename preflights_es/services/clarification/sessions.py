@@ -1,0 +1,106 @@
+"""What people do with clarifications, besides what they do with any session."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from preflights_es.core.questions import Refusal
+from preflights_es.core.views import Question
+from preflights_es.runtime.runner import Step
+from preflights_es.services.acceptance import begun
+from preflights_es.services.answers import Given, pairs
+from preflights_es.services.clarification.clarifications import Clarifications, clarifications_of
+from preflights_es.services.filing import filed
+from preflights_es.services.request import Request
+from preflights_es.services.results import Session
+from preflights_es.workflows.clarification import WORKFLOW
+from preflights_es.workflows.clarification.values import Mark
+from preflights_es.workflows.clarification.views import ClarificationView
+
+
+def start(
+    request: Request,
+    text: str,
+    given: Given = (),
+    *,
+    strict: bool = False,
+    mark: Mark = "",
+    supersedes: str | None = None,
+    accepts: bool = False,
+    by: str | None = None,
+) -> Session:
+    """Begin one with an intention.
+
+    Args:
+        given: answers to what it will ask.
+        strict: whether it waits where the model fails.
+        mark: what a person said about the reach of the change.
+        supersedes: the decision that this one replaces.
+        accepts: whether the outcome is accepted, where no question is left.
+        by: the person who accepts.
+
+    Raises:
+        Refused: it cannot be recorded.
+    """
+    own, answers = clarifications_of(request), pairs(given)
+    own.refuse_relaying(by)
+    own.check(answers)
+    request.process.documents.check_folders()
+    request.finish_pending()
+    request.notice_name()
+    setup = request.setup(WORKFLOW, strict=strict)
+    settings = request.process.settings
+    language = settings.language if settings.is_language_said else None
+    tables = settings.of(WORKFLOW)
+    step = own.open(text, setup, tables, language=language, mark=mark, supersedes=supersedes)
+    if answers:
+        step = own.answer(step.handle, answers)
+    is_refused = any(isinstance(one, Refusal) for one in step.decisions)
+    if accepts and not step.handle.session.state.question and not is_refused:
+        step = _accepted(request, own, own.accept(step.handle.session_id, by=by))
+    return filed(request, step)
+
+
+def accept(
+    request: Request,
+    session: str,
+    *,
+    by: str | None = None,
+    mark: Mark = "",
+    expect: int | None = None,
+) -> Session:
+    """Accept what is proposed, as it is now or at the version that the person saw."""
+    handle, expect = begun(request, session, by, expect)
+    own = clarifications_of(request)
+    step = own.accept(handle.session_id, by=by, mark=mark, expect=expect)
+    return filed(request, _accepted(request, own, step))
+
+
+def _accepted(request: Request, own: Clarifications, step: Step) -> Step:
+    """Say which files no new number is counted from."""
+    if step.handle.session.state.number is None or not (found := own.uncounted()):
+        return step
+    which = f"{found[0]:04d}" if len(found) == 1 else f"{found[0]:04d} to {found[-1]:04d}"
+    text = (
+        f"{request.process.settings.decisions} has a file with a number far beyond the others "
+        f"({which}): new records do not count from it; rename it if its number is wrong"
+    )
+    request.notice("number_uncounted", text, numbers=found)
+    return step
+
+
+def answerable(request: Request, session: str) -> list[tuple[str, Question]]:
+    """Pairs of field and question, for the category and each value that was given."""
+    handle = request.sessions.load(session)
+    view = handle.view
+    assert isinstance(view, ClarificationView), "the caller checked the workflow"
+    config = handle.session.state.heuristics
+    fields = {field.id: field for category in config.categories for field in category.fields()}
+    fields[config.description.id] = config.description
+    again = [("Category", config.category_question())]
+    for provenance in view.provenance:
+        if field := fields.get(provenance.key):
+            asked = field.asked()
+            question = replace(asked, question=asked.question or f"{field.name}?")
+            again.append((provenance.field, question))
+    return again

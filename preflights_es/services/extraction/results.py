@@ -1,0 +1,151 @@
+"""A note as services return it: `note/1`, `notes/1` and `items/1` (docs/api.md)."""
+
+from __future__ import annotations
+
+from typing import Any, Final, Self
+
+from msgspec.structs import asdict
+
+from preflights_es.core import ids
+from preflights_es.core.events import Decision
+from preflights_es.core.questions import AnswerRefusal
+from preflights_es.core.views import Language
+from preflights_es.runtime.runner import Handle
+from preflights_es.services.results import Result, Session, answer_refused
+from preflights_es.workflows.extraction.events import ChangeRefused
+from preflights_es.workflows.extraction.values import (
+    Energy,
+    Importance,
+    Item,
+    ItemStatus,
+    ItemType,
+    NoteStatus,
+)
+from preflights_es.workflows.extraction.views import NoteView
+
+_REFUSED: Final = {
+    "unknown_question": "is no question of this note",
+    "already_answered": "is answered already",
+    "blank": "was given no value",
+    "placeholder": "was given a placeholder, which says nothing",
+    "several_values": "takes one value: put quotes around words that belong together",
+}
+_CHANGES: Final = {
+    "unknown_item": "there is no such item",
+    "not_a_task": "it is no task",
+    "closed": "the task is over already",
+    "unknown_field": "an item of this type has no {}",
+    "invalid_value": "the {} is not what is expected of one",
+    "nothing_changed": "it says so already",
+    "too_many": "the note is full",
+    "not_expected": "nothing of the kind is expected here",
+}
+_EXPECTED: Final = {
+    "title": "1 to 200 characters on one line",
+    "duration_min": "1 to 480 minutes",
+    "duration_max": "1 to 480 minutes, and at least the shortest",
+    "importance": "low, normal or high",
+    "due": "a date such as 2027-01-31",
+    "energy": "deep_work, admin or creative",
+    "start_time": "a time such as 14:30",
+    "end_time": "a time such as 14:30",
+    "content": "at most 20,000 characters",
+}
+
+
+def item_id(handle: Handle, item: Item) -> str:
+    """What people type for an item: the end of the session's id, and the number within."""
+    return f"{ids.short(handle.session_id)}.{item.number}"
+
+
+def view_of(handle: Handle) -> NoteView:
+    """What can be shown of a note."""
+    view = handle.view
+    assert isinstance(view, NoteView), "the caller checked the workflow"
+    return view
+
+
+class ItemRow(Result, frozen=True, kw_only=True, omit_defaults=True):
+    """An item with the id that people type; what the note does not say is absent."""
+
+    id: str
+    status: ItemStatus
+    type: ItemType
+    title: str
+    source: str
+    confidence: float | None = None
+    duration_min: int | None = None
+    duration_max: int | None = None
+    importance: Importance | None = None
+    start_time: str | None = None
+    end_time: str | None = None
+    content: str | None = None
+    due: str | None = None
+    energy: Energy | None = None
+
+    @classmethod
+    def of(cls, handle: Handle, item: Item) -> Self:
+        """As the note has it."""
+        told = asdict(item)
+        del told["number"]
+        return cls(id=item_id(handle, item), **told)
+
+
+class NoteRow(Result, frozen=True):
+    """One note of a list."""
+
+    session_id: str
+    status: str
+    note_status: NoteStatus
+    note: str
+    items: int
+    warnings: tuple[str, ...]
+
+    @classmethod
+    def of(cls, handle: Handle) -> Self:
+        """As it stands."""
+        view = view_of(handle)
+        return cls(
+            session_id=handle.session_id,
+            status=handle.status,
+            note_status=view.note_status,
+            note=view.note,
+            items=len(view.items),
+            warnings=view.warnings,
+        )
+
+
+class Note(Session, frozen=True, kw_only=True):
+    """`note/1`."""
+
+    FORMAT = "note/1"
+
+    note: str
+    note_status: NoteStatus
+    items: tuple[ItemRow, ...]
+    question: str | None
+    calls: int
+    language: Language
+
+    @classmethod
+    def more(cls, handle: Handle) -> dict[str, Any]:
+        view = view_of(handle)
+        asks = view.questions and not handle.session.closed
+        return {
+            "items": tuple(ItemRow.of(handle, item) for item in view.items),
+            "question": view.questions[0].question if asks else None,
+        }
+
+    @classmethod
+    def refusal(cls, decision: Decision) -> tuple[str, str]:
+        if isinstance(decision, ChangeRefused):
+            field = decision.field.replace("_", " ")
+            expected = _EXPECTED.get(decision.field, "")
+            wrong = decision.reason == "invalid_value"
+            why = _CHANGES[decision.reason].format(field) + (f": {expected}" if wrong else "")
+            return decision.reason, why
+        assert isinstance(decision, AnswerRefusal), "the only other refusal"
+        return decision.reason, answer_refused(decision, _REFUSED[decision.reason])
+
+
+SESSION: Final = Note

@@ -1,0 +1,131 @@
+"""What people do with notes, besides what they do with any session."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal
+
+from preflights_es.core.errors import PreflightsError, Refused
+from preflights_es.runtime.runner import Handle
+from preflights_es.services.answers import Given, pairs
+from preflights_es.services.extraction.notes import Fields, Listed, Notes, notes_of
+from preflights_es.services.extraction.results import ItemRow, Note, NoteRow, view_of
+from preflights_es.services.filing import filed
+from preflights_es.services.request import Request
+from preflights_es.services.results import Session, session_of
+from preflights_es.system import clock_ids
+from preflights_es.workflows.extraction import WORKFLOW
+from preflights_es.workflows.extraction.values import ItemType
+
+# 1. Taking and filing ------------------------------------------------------------------------
+
+
+def start(request: Request, text: str, given: Given = (), *, strict: bool = False) -> Session:
+    """Take a note.
+
+    Args:
+        given: answers to what it will ask.
+        strict: whether it waits where the model fails.
+
+    Raises:
+        Refused: it cannot be recorded.
+    """
+    own, answers = notes_of(request), pairs(given)
+    own.check(answers)
+    request.finish_pending()
+    request.notice_name()
+    when, zone = clock_ids.local(clock_ids.now())
+    setup = request.setup(WORKFLOW, strict=strict)
+    step = own.take(text, setup, request.process.settings.language, when, zone)
+    if answers:
+        step = own.answer(step.handle, answers)
+    return filed(request, step)
+
+
+def add(
+    request: Request, type_: ItemType, title: str, fields: Fields = (), note: str | None = None
+) -> Session:
+    """File an item by hand.
+
+    Args:
+        fields: pairs of name and value, as typed.
+        note: the session that it belongs to; None begins one of its own.
+
+    Raises:
+        Refused: it cannot be recorded.
+    """
+    request.finish_pending()
+    request.notice_name()
+    own, to = notes_of(request), request.sessions.load(note) if note else None
+    if to is None and (wrong := own.unfit(type_, title, fields)):
+        code, words = Note.refusal(wrong)  # a session that would hold nothing is not opened
+        raise Refused(words, code=code)
+    step = own.add(type_, title, fields, request.process.settings.language, to)
+    return session_of(step, request.notices)
+
+
+def close(request: Request, task: str, status: Literal["done", "cancelled"]) -> Session:
+    """A task is done, or will not be.
+
+    Args:
+        task: the end of a session's id, a dot, and the number of the item.
+    """
+    own, listed = _found(request, task)
+    return session_of(own.closed(listed, status), request.notices)
+
+
+def edit(request: Request, task: str, fields: Fields) -> Session:
+    """Change what a task says; an empty value takes a field away."""
+    own, listed = _found(request, task)
+    return session_of(own.edited(listed, fields), request.notices)
+
+
+def _found(request: Request, task: str) -> tuple[Notes, Listed]:
+    request.finish_pending()
+    own = notes_of(request)
+    return own, own.found(task)
+
+
+# 2. Looking ----------------------------------------------------------------------------------
+
+
+def notes(request: Request, *, unprocessed: bool = False) -> Iterator[NoteRow]:
+    """The notes of the project, newest first; trouble with one is a notice, and hides no other.
+
+    Args:
+        unprocessed: those alone that wait to be filed by hand.
+    """
+    request.finish_pending()
+    for handle in _all(request, newest_first=True):
+        row = NoteRow.of(handle)
+        if row.note and (not unprocessed or row.note_status == "unprocessed"):
+            yield row
+
+
+def items(request: Request, type_: ItemType, *, everything: bool = True) -> Iterator[ItemRow]:
+    """The items of a type that notes of the project hold, the oldest note's first.
+
+    Args:
+        everything: also tasks that are done or cancelled.
+    """
+    request.finish_pending()
+    for handle in _all(request, newest_first=False):
+        for item in view_of(handle).items:
+            if item.type == type_ and (everything or item.status == "open"):
+                yield ItemRow.of(handle, item)
+
+
+def _all(request: Request, *, newest_first: bool) -> Iterator[Handle]:
+    """The notes that were not given up, one at a time."""
+    process = request.process
+    heads = process.store.heads(process.project)
+    for head in heads if newest_first else reversed(heads):
+        if head.workflow != WORKFLOW.name:
+            continue
+        try:
+            handle = process.runner.load(head.session_id)
+        except PreflightsError as error:
+            request.notice(error.code, str(error), **error.fields)
+            continue
+        if not handle.session.closed:
+            yield handle

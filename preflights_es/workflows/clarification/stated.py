@@ -1,0 +1,40 @@
+"""What a session knows of its topics: the values that were stated, and what is due."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from preflights_es.workflows.clarification.rules import response_in
+from preflights_es.workflows.clarification.state import State
+from preflights_es.workflows.clarification.values import LLMResponse
+
+if TYPE_CHECKING:  # imported where a session has a pack: its classes cost time
+    from preflights_es.workflows.clarification.pack import Topic
+
+
+def topics_of(state: State) -> dict[str, Topic]:
+    """The topics of the session's pack, by id; none without a pack."""
+    from preflights_es.workflows.clarification.pack import loaded
+
+    if state.pack is None:
+        return {}
+    return {topic.id: topic for topic in loaded(state.pack, state.inlined).topics}
+
+
+def stated_by_key(state: State) -> dict[str, str]:
+    """The values that the intention states, by the key of the question they answer."""
+    if state.topics is None:
+        return {}
+    topics, language = topics_of(state), state.topics.language
+    return {
+        topic.key: topic.said(named.value, language)
+        for named in state.topics.stated
+        if (topic := topics.get(named.topic)) is not None
+    }
+
+
+def response_of(state: State) -> LLMResponse:
+    """What is due; nothing where the intention holds no decision and none was named."""
+    if state.found is None and state.topics is not None and state.topics.kind == "none":
+        return LLMResponse(progress=1.0)
+    return response_in(state.heuristics, state.answers, state.turn, state.found)

@@ -1,0 +1,312 @@
+"""What an intention is about: the values that it states, the topics that it leaves open.
+
+A pure function of a text and a pack (docs/specs/clarification.md, sections 11 and 12).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+from itertools import pairwise
+from typing import Final, Literal, NamedTuple
+
+from preflights_es.core.events import Value
+from preflights_es.core.views import Language
+from preflights_es.workflows.clarification.pack import Pack, loaded
+from preflights_es.workflows.clarification.terms import ENDS, Terms, Text, read
+from preflights_es.workflows.clarification.values import Named, PackRef
+
+WEIGHTS: Final = {"names": 2, "strong": 3, "likely": 2, "weak": 1, "against": -3}
+SURE: Final = 3
+"""A topic, a task or a decision is found from this score on."""
+LIKELY: Final = 2
+TOPICS_MAX: Final = 4  # topics that a session names
+NEAR: Final = 4  # words between two values of which one takes the other's place
+SKIPPED_MAX: Final = 3  # words between a value and the word that takes it away
+
+Kind = Literal["choice", "stated", "none", "open"]
+Part = Literal["wanted", "replaced", "asked", "present"]
+
+
+class Found(Value, frozen=True):
+    """What an intention is about."""
+
+    kind: Kind
+    language: Language
+    topics: tuple[str, ...] = ()
+    """Those left open, the one to ask about first."""
+    stated: tuple[Named, ...] = ()
+    replaced: tuple[Named, ...] = ()
+    between: tuple[str, ...] = ()
+    """The values between which the first topic's question is; empty for the pack's options."""
+
+
+# 1. The index --------------------------------------------------------------------------------
+
+
+class _Meaning(NamedTuple):
+    """What a term stands for."""
+
+    group: int
+    """A topic, then `_GROUPS`, then `_ROLES`; `_NOTHING` for a value that is none here."""
+    weight: int
+    is_name: bool = False
+    value: str = ""
+    is_loose: bool = False
+
+
+_GROUPS: Final = ("task", "decision", "vague", "begin")
+_ROLES: Final = ("before", "after", "links", "present", "request")
+_NOTHING: Final = -1
+
+
+class Index:
+    """The terms of a pack, ready for many intentions."""
+
+    def __init__(self, pack: Pack) -> None:
+        self.ids = [topic.id for topic in pack.topics]
+        self.skipped = frozenset(pack.roles.skipped)
+        self.english = frozenset(pack.languages["en"])
+        self.german = frozenset(pack.languages["de"])
+        self.meanings: list[_Meaning] = []
+        self.terms = Terms(self.listed(pack))
+
+    def listed(self, pack: Pack) -> Iterator[str]:
+        """The terms, while their meanings are noted in the same order."""
+        groups = [topic.words for topic in pack.topics] + [getattr(pack, name) for name in _GROUPS]
+        for group, words in enumerate(groups):
+            for name, weight in WEIGHTS.items():
+                meaning = _Meaning(group, weight, name == "names")
+                yield from self._meant(getattr(words, name), meaning)
+        for group, role in enumerate(_ROLES, len(groups)):
+            yield from self._meant(getattr(pack.roles, role), _Meaning(group, 0))
+        for group, topic in enumerate(pack.topics):
+            for is_loose, table in ((False, topic.values), (True, topic.loose)):
+                for value, spellings in table.items():
+                    meaning = _Meaning(group, 0, False, value, is_loose)
+                    yield from self._meant(spellings, meaning)
+        yield from self._meant(pack.nothing, _Meaning(_NOTHING, 0, False, "-"))
+
+    def _meant(self, terms: tuple[str, ...], meaning: _Meaning) -> tuple[str, ...]:
+        self.meanings += [meaning] * len(terms)
+        return terms
+
+
+def terms_of(pack: Pack) -> list[str]:
+    """Every term of a pack."""
+    return list(Index(pack).listed(pack))
+
+
+@lru_cache(maxsize=4)
+def index_of(ref: PackRef, inlined: str = "") -> Index:
+    """The index of a session's pack, made once a process."""
+    return Index(loaded(ref, inlined))
+
+
+# 2. Weighing ---------------------------------------------------------------------------------
+
+
+class _Mention(NamedTuple):
+    """A value, from its first word to before the word `end`."""
+
+    start: int
+    end: int
+    topic: int
+    value: str
+    is_loose: bool
+
+
+class _Seen(NamedTuple):
+    """What the terms of a text say, before it is weighed."""
+
+    scores: list[int]
+    """Of each topic, then of each group."""
+    called: list[tuple[int, int]]
+    """Where a topic is called by a name, and which."""
+    asked: list[int]
+    """Where words ask for a decision or begin something."""
+    mentions: list[_Mention]
+    roles: list[list[tuple[int, int]]]
+    """By role: the first word of each term, and the word behind its last."""
+
+
+def find(intention: str, index: Index, language: Language | None = None) -> Found:
+    """What an intention is about; `language` where a person or a setting said it."""
+    text = read(intention)
+    tongue = language or _language(text, index)
+    seen = _seen(text, index)
+    scores, count = seen.scores, len(index.ids)
+    task, decision, vague, begin = scores[count:]
+    decision += LIKELY * ("?" in text.words)
+    task += SURE * _is_upgrade(text.words)
+    if task >= SURE > decision and max(scores[:count]) < 2 * task:
+        return Found("none", tongue)
+    parts = _parts(text, seen, index)
+    wanted = {mention.topic for mention, part in parts if part == "wanted"}
+    between = _between(parts)
+    for mention, part in parts:
+        scores[mention.topic] += _HINTS[part] * (mention.topic not in wanted)
+    for topic in {topic for at, topic in seen.called if _is_near(at, seen.asked)}:
+        scores[topic] += 1
+    least = SURE if begin or decision >= LIKELY else SURE + LIKELY + task
+    sure = [t for t in range(count) if scores[t] >= least and t not in wanted]
+    sure.sort(key=lambda topic: -scores[topic])
+    left = [*between, *(t for t in sure if t not in between)]
+    topics = tuple(index.ids[topic] for topic in left[:TOPICS_MAX])
+    stated = tuple(n for n in _named(parts, "wanted", index) if n.topic not in topics)
+    replaced = _named(parts, "replaced", index)
+    if topics and (between or not stated or decision >= SURE):
+        values = between.get(left[0], ())
+        return Found("choice", tongue, topics, stated, replaced, values)
+    if stated:
+        return Found("stated", tongue, topics, stated, replaced)
+    if task >= LIKELY > decision or (task and not decision and not vague):
+        return Found("none", tongue)
+    return Found("open", tongue, replaced=replaced)
+
+
+_HINTS: Final[dict[Part, int]] = {"wanted": 0, "replaced": 3, "asked": 3, "present": 1}
+"""What a value says for its topic, where none of the topic is wanted."""
+
+
+def _is_near(at: int, others: list[int]) -> bool:
+    return any(abs(at - other) <= NEAR for other in others)
+
+
+def _language(text: Text, index: Index) -> Language:
+    words = set(text.words)
+    lean = len(words & index.german) - len(words & index.english)
+    return "de" if lean > 0 or (not lean and _has_umlaut(text)) else "en"
+
+
+def _has_umlaut(text: Text) -> bool:
+    return any(letter in "\u00e4\u00f6\u00fc\u00df" for word in text.typed for letter in word)
+
+
+def _seen(text: Text, index: Index) -> _Seen:
+    scores = [0] * (len(index.ids) + len(_GROUPS))
+    mentions: list[_Mention] = []
+    roles: list[list[tuple[int, int]]] = [[] for _ in _ROLES]
+    called: list[tuple[int, int]] = []
+    asked: list[int] = []
+    counted = set()
+    meanings, ungrouped = index.meanings, len(scores)
+    asking = (ungrouped - 1, ungrouped - 3)
+    for start, end, number in index.terms.found(text):
+        group, weight, is_name, value, is_loose = meanings[number]
+        if weight:
+            if number not in counted:
+                counted.add(number)
+                scores[group] += weight
+                if is_name:
+                    called.append((start, group))
+                elif group in asking:
+                    asked.append(start)
+        elif value:
+            mentions.append(_Mention(start, end, group, value, is_loose))
+        else:
+            roles[group - ungrouped].append((start, end))
+    return _Seen(scores, called, asked, _kept(mentions, scores), roles)
+
+
+def _kept(mentions: list[_Mention], scores: list[int]) -> list[_Mention]:
+    """The longest of those that overlap, and an everyday word only where its topic is named too."""
+    firm = {mention.topic for mention in mentions if not mention.is_loose}
+    kept: list[_Mention] = []
+    end = 0
+    for mention in sorted(mentions, key=lambda m: (m.start, -m.end, m.is_loose)):
+        if mention.start < end:
+            continue
+        if not mention.is_loose or mention.topic in firm or scores[mention.topic] >= LIKELY:
+            end = mention.end
+            if mention.topic != _NOTHING:
+                kept.append(mention)
+    return kept
+
+
+def _is_upgrade(words: list[str]) -> bool:
+    """Whether a number is followed by another: a new version is no decision between options."""
+    if _TO.isdisjoint(words):
+        return False
+    for at, word in enumerate(words):
+        if word in _TO and at > 2 and words[at - 1].isdecimal():
+            return any(near.isdecimal() for near in words[at + 1 : at + 3])
+    return False
+
+
+_TO: Final = frozenset(("to", "auf", "->", "=>", "\u2192"))
+
+
+# 3. Values -----------------------------------------------------------------------------------
+
+_Spans = list[tuple[int, int]]
+_BEFORE, _AFTER, _LINKS, _PRESENT, _REQUEST = range(len(_ROLES))
+
+
+def _parts(text: Text, seen: _Seen, index: Index) -> list[tuple[_Mention, Part]]:
+    """Every value that is named, with the part it plays."""
+    parts: list[tuple[_Mention, Part]] = []
+    taken_over = _taken_over(text.words, seen)
+    for mention in seen.mentions:
+        sentence = _sentence(text.words, mention.start)
+        if mention in taken_over:
+            part: Part = taken_over[mention]
+        elif _is_taken_away(mention, text.words, seen, index.skipped):
+            part = "replaced"
+        elif text.words[sentence.stop :][:1] == ["?"] and not _has(seen.roles[_REQUEST], sentence):
+            part = "asked"
+        else:
+            is_there = mention.is_loose or _has(seen.roles[_PRESENT], sentence)
+            part = "present" if is_there else "wanted"
+        parts.append((mention, part))
+    return parts
+
+
+def _sentence(words: list[str], at: int) -> range:
+    start, stop = at, at
+    while start and words[start - 1] not in ENDS:
+        start -= 1
+    while stop < len(words) and words[stop] not in ENDS:
+        stop += 1
+    return range(start, stop)
+
+
+def _has(spans: _Spans, sentence: range) -> bool:
+    return any(start in sentence for start, _ in spans)
+
+
+def _taken_over(words: list[str], seen: _Seen) -> dict[_Mention, Part]:
+    """Neighbours of one topic where the second takes the first's place: `MySQL to PostgreSQL`."""
+    parts: dict[_Mention, Part] = {}
+    for one, other in pairwise(seen.mentions):
+        if one.topic != other.topic or one.value == other.value or other.start - one.end > NEAR:
+            continue
+        is_one = ENDS.isdisjoint(words[one.end : other.start])
+        if is_one and any(one.end <= link < other.start for link, _ in seen.roles[_LINKS]):
+            parts |= {one: "replaced", other: "wanted"}
+    return parts
+
+
+def _is_taken_away(
+    mention: _Mention, words: list[str], seen: _Seen, skipped: frozenset[str]
+) -> bool:
+    start = mention.start
+    while start and words[start - 1] in skipped and mention.start - start < SKIPPED_MAX:
+        start -= 1
+    return any(end == start for _, end in seen.roles[_BEFORE]) or any(
+        begin == mention.end for begin, _ in seen.roles[_AFTER]
+    )
+
+
+def _named(parts: list[tuple[_Mention, Part]], wanted: Part, index: Index) -> tuple[Named, ...]:
+    named = (Named(index.ids[one.topic], one.value) for one, part in parts if part == wanted)
+    return tuple(dict.fromkeys(named))
+
+
+def _between(parts: list[tuple[_Mention, Part]]) -> dict[int, tuple[str, ...]]:
+    """Topics of which several values are wanted or asked about, with these values."""
+    named: dict[int, dict[str, None]] = {}
+    for mention, part in parts:
+        if part in ("wanted", "asked"):
+            named.setdefault(mention.topic, {})[mention.value] = None
+    return {topic: tuple(values) for topic, values in named.items() if len(values) > 1}

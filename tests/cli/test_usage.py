@@ -1,0 +1,86 @@
+"""`usage`."""
+
+from __future__ import annotations
+
+import pytest
+
+from preflights_es.settings.prices import PriceTable
+from tests.cli.program import Project, Result
+from tests.cli.test_docs import tables_of_keys
+
+SIM = ("--provider", "sim", "--seed", "3")
+
+
+def priced(house: Project, *entries: str) -> Result:
+    """The sums, where the settings say what the simulator costs."""
+    text = "".join(
+        "[[prices]]\nprovider = 'sim'\nmodel = 'simllm/1'\noutput_per_million = 0\n"
+        f"currency = 'EUR'\n{entry}\n"
+        for entry in entries
+    )
+    (house.folder / "preflights.toml").write_text(text)
+    return house.call("usage", "--by", "model", "--json")
+
+
+def test_calls_are_summed_and_without_a_price_their_cost_is_unknown(house: Project) -> None:
+    house.call("note", "Call the dentist", *SIM)
+    (one,) = house.call("usage", "--json").json["usage"]
+    assert (one["provider"], one["calls"], one["costs"]) == ("sim", one["calls"], [])
+    assert one["unpriced"] == one["calls"] > 0
+    assert one["input_tokens"] > 0
+    assert house.call("usage").out.splitlines()[2].endswith(" ?")
+    assert house.call("usage", "--since", "9999-01-01").out == "No call fits the filter.\n"
+    assert house.call("usage", "--until", "2020-01-01").out == "No call fits the filter.\n"
+    elsewhere = {"PREFLIGHTS_PROJECT": "elsewhere"}
+    none = house.call("usage", "--until", "2020-01-01", env=elsewhere)
+    assert none.out == "No provider was asked anything.\n"
+
+
+def test_the_dated_price_that_is_configured_counts(house: Project) -> None:
+    house.call("note", "Call the dentist", *SIM)
+    (free,) = priced(house).json["usage"]
+    (one,) = priced(
+        house,
+        "from = 2020-01-01\ninput_per_million = 2.5",
+        "from = 9000-01-01\ninput_per_million = 1000",
+    ).json["usage"]
+    (cost,) = one["costs"]
+    assert cost["currency"] == "EUR"
+    assert float(cost["amount"]) == pytest.approx(free["input_tokens"] * 2.5 / 1_000_000)
+    assert one["unpriced"] == 0
+    (unknown,) = priced(house, "from = 9000-01-01\ninput_per_million = 2.5").json["usage"]
+    assert (unknown["costs"], unknown["unpriced"]) == ([], one["calls"])
+
+
+@pytest.mark.parametrize(
+    ("entry", "found"),
+    [
+        ("from = 2020-01-01", "`input_per_million`"),
+        ("from = 'soon'\ninput_per_million = 1", "prices.from"),
+        ("from = 2020-01-01\ninput_per_million = -1", "found -1, expected a number from 0"),
+        ("from = 2020-01-01\ninput_per_million = nan", "found nan"),
+        ("from = 2020-01-01\ninput_per_million = 'much'", "prices.input_per_million"),
+        ("from = 2020-01-01\ninput_per_million = 1\nweekday = 1", "weekday: unknown key"),
+    ],
+)
+def test_a_price_that_is_wrong_is_named(house: Project, entry: str, found: str) -> None:
+    done = priced(house, entry)
+    assert (done.code, done.out) == (2, "")
+    assert found in done.err
+    assert done.err.startswith("preflights: preflights.toml")
+    assert done.err.count("\n") == 2  # in words, and as JSON
+
+
+def test_two_prices_of_one_day_and_a_currency_that_is_none_are_refused(house: Project) -> None:
+    entry = "from = 2020-01-01\ninput_per_million = 1"
+    assert "entry 2: a second price" in priced(house, entry, entry).err
+    (house.folder / "preflights.toml").write_text(
+        (house.folder / "preflights.toml").read_text().replace("EUR", "euros")
+    )
+    assert "expected three capital letters" in house.call("usage").err
+
+
+def test_every_key_of_a_price_is_documented() -> None:
+    names = {name.replace("since", "from") for name in PriceTable.__struct_fields__}
+    assert {key for key in tables_of_keys(4) if key} == {n for n in names if "_" not in n}
+    assert names >= tables_of_keys(4)

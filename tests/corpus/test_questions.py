@@ -1,0 +1,28 @@
+"""Pack `standard.v1` asks well on the four fifths of the corpus that words are written with."""
+
+from __future__ import annotations
+
+from preflights_es.workflows.clarification.pack import STANDARD
+from preflights_es.workflows.clarification.topics import find, index_of
+from tests.corpus.judging import counted, is_held_out
+from tests.corpus.test_corpus import intentions
+
+
+def test_the_questions_are_worth_answering() -> None:
+    held_out = is_held_out()
+    counts = counted(one for one in intentions() if one.id not in held_out)
+    lines = counts["lines"]
+    assert counts["right"] >= 0.95 * lines, counts
+    assert counts["choice fits"] >= 0.85 * counts["choice"], counts
+    assert counts["irrelevant"] <= 0.01 * lines, counts
+    assert counts["asked_again"] == 0, counts
+
+
+def test_the_language_is_found() -> None:
+    held_out = is_held_out()
+    wrong = [
+        one.id
+        for one in intentions()
+        if one.id not in held_out and find(one.text, index_of(STANDARD)).language != one.language
+    ]
+    assert len(wrong) <= 4, wrong

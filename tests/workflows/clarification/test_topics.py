@@ -1,0 +1,147 @@
+"""What an intention states and leaves open (specification, sections 11 and 12)."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from preflights_es.core.views import Language
+from preflights_es.workflows.clarification.pack import STANDARD
+from preflights_es.workflows.clarification.terms import Terms, is_readable, read
+from preflights_es.workflows.clarification.topics import Found, find, index_of
+
+
+def found(intention: str, language: Language | None = None) -> Found:
+    return find(intention, index_of(STANDARD), language)
+
+
+@pytest.mark.parametrize(
+    ("intention", "stated", "replaced"),
+    [
+        ("Use PostgreSQL for the orders", ["PostgreSQL"], []),
+        ("Migrate from MySQL to PostgreSQL", ["PostgreSQL"], ["MySQL"]),
+        ("pnpm instead of npm", ["pnpm"], ["npm"]),
+        ("JWT statt Sessions", ["JWT"], ["Sessions"]),
+        ("Weg von Oracle, hin zu Postgres", ["PostgreSQL"], ["Oracle"]),
+        ("Redux -> Zustand", ["Zustand"], ["Redux"]),
+        ("jQuery raus, Vue rein", ["Vue"], ["jQuery"]),
+        ("Vuex durch Pinia ersetzen", ["Pinia"], ["Vuex"]),
+        ("Can you put Keycloak in front of it?", ["Keycloak"], []),
+        ("Use Docker Compose", ["Docker Compose"], []),
+    ],
+)
+def test_a_value_is_taken_unless_a_word_takes_it_away(
+    intention: str, stated: list[str], replaced: list[str]
+) -> None:
+    seen = found(intention)
+    assert seen.kind == "stated"
+    assert [named.value for named in seen.stated] == stated
+    assert [named.value for named in seen.replaced] == replaced
+
+
+@pytest.mark.parametrize(
+    "intention",
+    [
+        "Upgrade React 17 to 19",
+        "Fix the typo in the login page",
+        "Rename UserService",
+        "Unit-Tests f\u00fcr die Rabattberechnung nachziehen",
+        "MySQL 5.7 auf 8.0 aktualisieren",
+        "the redis connection isn't closed on shutdown, fix the leak",
+    ],
+)
+def test_work_without_a_decision_gets_no_question(intention: str) -> None:
+    assert found(intention).kind == "none"
+
+
+@pytest.mark.parametrize("intention", ["make it faster", "Performance verbessern", "new project"])
+def test_what_is_vague_is_open(intention: str) -> None:
+    seen = found(intention)
+    assert (seen.kind, seen.topics, seen.stated) == ("open", (), ())
+
+
+@pytest.mark.parametrize(
+    ("intention", "topic"),
+    [
+        ("Add caching", "caching"),
+        ("suche einbauen", "search"),
+        ("implement login", "auth"),
+        ("bitte kein jenkins mehr. was nehmen wir f\u00fcr die builds?", "ci"),
+        ("isn't Kafka overkill for 50 events a day? what else would do", "queue"),
+    ],
+)
+def test_a_topic_is_found_where_a_choice_is_open(intention: str, topic: str) -> None:
+    seen = found(intention)
+    assert seen.kind == "choice"
+    assert seen.topics[0] == topic
+
+
+def test_two_values_make_the_question_one_between_them() -> None:
+    seen = found("REST oder GraphQL f\u00fcr die H\u00e4ndler?")
+    assert (seen.kind, seen.topics[0]) == ("choice", "backend_api")
+    assert seen.between == ("REST", "GraphQL")
+
+
+def test_a_value_of_another_topic_is_stated_beside_the_choice() -> None:
+    seen = found("We build it in Vue; how do people sign in?")
+    assert (seen.kind, seen.topics[0]) == ("choice", "auth")
+    assert [named.value for named in seen.stated] == ["Vue"]
+
+
+def test_several_topics_are_named() -> None:
+    assert found("Add caching and search").topics == ("caching", "search")
+
+
+def test_the_language_is_that_of_the_intention_unless_it_is_said() -> None:
+    assert found("Suche einbauen").language == "de"
+    assert found("Add search").language == "en"
+    assert found("Add search", "de").language == "de"
+
+
+@pytest.mark.parametrize(
+    ("term", "is_good"),
+    [
+        ("cache", True),
+        ("cach*", True),
+        ("sign in", True),
+        ("who .. changed", True),
+        ("=REST", True),
+        ("^ sort", True),
+        ("job*", False),
+        ("Cache", False),
+        ("", False),
+        ("a  b", False),
+        ("a *", False),
+        ("=", False),
+    ],
+)
+def test_a_term_that_could_not_be_found_is_seen(term: str, is_good: bool) -> None:
+    assert is_readable(term) == is_good
+
+
+@pytest.mark.parametrize(
+    ("term", "text", "spans"),
+    [
+        ("cache", "A cache. The CACHE", [(2, 3), (5, 6)]),
+        ("anmeld*", "Die Anmeldung", [(2, 3)]),
+        ("*suche", "Volltextsuche", [(1, 2)]),
+        ("who .. changed", "who has ever changed it", [(1, 5)]),
+        ("who .. changed", "who is it? changed", []),
+        ("=REST", "the rest is REST", [(4, 5)]),
+        ("ueber", "\u00dcber", [(1, 2)]),
+        ("^ sort", "Sort, then sort", [(0, 2)]),
+        ("io $", "fly.io", [(2, 4)]),
+        ("sign in", "sign. in", []),
+    ],
+)
+def test_a_term_is_found_in_its_forms(term: str, text: str, spans: list[tuple[int, int]]) -> None:
+    assert [hit[:2] for hit in Terms([term]).found(read(text))] == spans
+
+
+@given(st.text(max_size=300))
+def test_any_text_is_about_something(text: str) -> None:
+    seen = found(text)
+    assert bool(seen.topics) >= (seen.kind == "choice")
+    assert bool(seen.stated) >= (seen.kind == "stated")
+    assert seen == found(text)
