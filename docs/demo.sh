@@ -16,6 +16,6 @@ run() {
 }
 
 run preflights start "Add login" --answer auth_strategy=OAuth --accept --by "Ada Lovelace"
-run cat docs/decisions/0001-add-login.md
+run cat docs/decisions/0001-use-oauth-for-authentication.md
 run preflights log last
 run preflights replay last

@@ -20,6 +20,7 @@ from preflights_es.core.artifacts import ArtifactDue, ArtifactWritten, Related
 from preflights_es.core.errors import SessionFaulted
 from preflights_es.core.events import Actor, Decision, Input
 from preflights_es.core.lead import Lead, Setup
+from preflights_es.core.rationale import Alternative
 from preflights_es.providers.faults import FaultConfig
 from preflights_es.providers.simulated.provider import SimLLMProvider
 from preflights_es.runtime.documents import Documents
@@ -31,7 +32,11 @@ from preflights_es.services.clarification.clarifications import Clarifications
 from preflights_es.store import jsonl
 from preflights_es.store.memory import MemoryStore
 from preflights_es.workflows.clarification import WORKFLOW
-from preflights_es.workflows.clarification.events import DecisionAcknowledged, DecisionSuperseded
+from preflights_es.workflows.clarification.events import (
+    DecisionAcknowledged,
+    DecisionSuperseded,
+    RationaleGiven,
+)
 from preflights_es.workflows.clarification.pack import NO_TABLES, STANDARD
 from preflights_es.workflows.clarification.simulation import BANK
 from preflights_es.workflows.clarification.state import State
@@ -70,6 +75,8 @@ class Recorder:
         self.documents = Documents(self.runner, root, ("docs/decisions", "docs/tasks"))
         self.order: list[str] = []
         self.asked = SimLLMProvider(0, bank=BANK)
+        self.decider = "clarification/2"
+        """The rules of most goldens; a golden of newer rules says so."""
 
     def by(self, actor: Actor = ADA) -> Clarifications:
         """The project as one actor meets it."""
@@ -88,7 +95,7 @@ class Recorder:
     ) -> Handle:
         step = self.by(actor).open(
             intention,
-            Setup(preflights="0.1.0", decider=WORKFLOW.decider),
+            Setup(preflights="0.1.0", decider=self.decider),
             heuristics or HeuristicsConfig(),
             mark=mark,
             supersedes=supersedes,
@@ -105,12 +112,12 @@ class Recorder:
         *,
         strict: bool = False,
         actor: Actor = ADA,
-        decider: str = WORKFLOW.decider,
+        decider: str = "",
     ) -> Handle:
         """A session that the simulator leads, as far as its first question."""
         lead = Lead("sim", "simllm/1", (("seed", str(seed)), ("faults", faults)), strict)
         self.asked = SimLLMProvider(seed, FaultConfig.parsed(faults), BANK)
-        setup = Setup("0.1.0", decider, "sim", lead=lead)
+        setup = Setup("0.1.0", decider or self.decider, "sim", lead=lead)
         step = self.by(actor).open(intention, setup, HeuristicsConfig())
         self.order.append(step.handle.session_id)
         return self.settled(step.handle)
@@ -130,6 +137,15 @@ class Recorder:
     ) -> Handle:
         given = [(k, (v,) if isinstance(v, str) else tuple(v)) for k, v in answers.items()]
         return self.by().answer(handle, given, revise=revise).handle
+
+    def why(
+        self, handle: Handle, because: str, *more: str, replaces: bool = False, **others: str
+    ) -> Handle:
+        named = tuple(Alternative(name, why_not) for name, why_not in others.items())
+        said = {"because": because, "consequences": more, "alternatives": named}
+        given = {**said, "replaces": replaces}
+        step = self.by().submitted(handle, RationaleGiven, given)
+        return self.documents.finish(step.handle)
 
     def accept(
         self, handle: Handle, actor: Actor = ADA, *, mark: Mark = "", expect: int | None = None
@@ -429,6 +445,27 @@ def somebody_else_takes_over(r: Recorder) -> None:
     r.accept(r.answer(r.by().led_by(waits, None).handle, auth_strategy="OAuth"))
 
 
+def a_decision_says_why(r: Recorder) -> None:
+    """A reason that holds no more, one that is refused, and one of a proposal."""
+    r.decider = "clarification/3"
+    handle = r.answer(r.start("Keep what customers order in a database"), db_type="mysql")
+    handle = r.why(handle, "The team runs it", MariaDB="it brings no gain")
+    handle = r.revise(handle, db_type="PostgreSQL")
+    handle = r.accept(handle, Actor("script"))
+    handle = r.why(handle, "TBD")
+    handle = r.why(handle, "It runs here already", "Backups come with it", SQLite="one writer")
+    r.accept(handle)
+
+
+def a_model_says_why_and_a_person_edits_it(r: Recorder) -> None:
+    r.decider = "clarification/3"
+    for seed in (3, 5):
+        handle = r.led("Keep orders safe", seed)
+        question = handle.session.state.question
+        handle = r.settled(r.answer_all(handle, {question.id: question.options[0]}))
+    r.accept(r.why(handle, "We know it", replaces=True))
+
+
 GOLDENS: tuple[Callable[[Recorder], None], ...] = (
     keyword_skips_the_generic_question,
     two_phases_without_a_keyword,
@@ -468,6 +505,8 @@ GOLDENS: tuple[Callable[[Recorder], None], ...] = (
     a_model_fails_and_the_rules_go_on,
     a_strict_session_is_retried,
     somebody_else_takes_over,
+    a_decision_says_why,
+    a_model_says_why_and_a_person_edits_it,
 )
 
 

@@ -98,7 +98,7 @@ def _say_decisions(voice: Voice, found: Iterable[DecisionRow], *, everything: bo
         "by": _by,
         "category": _category,
         "decided": _values,
-        "intention": lambda decided: one_line(decided.title),
+        "title": lambda decided: one_line(decided.title),
     }
     rows = ([cell(one) for cell in columns.values()] for one in found)
     if streamed(tuple(columns), rows):

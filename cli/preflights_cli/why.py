@@ -9,7 +9,7 @@ import click
 
 from preflights_cli.common import Voice, finish_pending, reading
 from preflights_cli.dates import minute
-from preflights_cli.decisions import who
+from preflights_cli.decisions import KINDS, who
 from preflights_cli.rendering import shown_of
 from preflights_es.core.ids import short
 from preflights_es.core.text import one_line, shortened, shown
@@ -18,6 +18,8 @@ from preflights_es.services.results import Who
 from preflights_es.services.why import Acknowledged, Response, Said, Why, why
 
 RESPONSE_MAX: Final = 300  # characters of a provider's response, in words for people
+
+SPEAKERS: Final = {**{kind: f"by {who}" for kind, who in KINDS.items()}, "model": "by a model"}
 
 
 @click.command()
@@ -65,6 +67,7 @@ def _say_why(voice: Voice, value: Why, sources: Mapping[str, str]) -> None:
         voice.say(f"  model      {shown(_model(response))} {did} (event {response.version})")
         text = shortened(one_line(response.text or ""), RESPONSE_MAX)
         voice.say(f"             {shown(text)}")
+    _say_reasons(voice, value)
     if value.read:
         read = (f"{short(one.session_id)} (to event {one.version})" for one in value.read)
         voice.say(f"  read       sessions {', '.join(read)}")
@@ -74,6 +77,16 @@ def _say_why(voice: Voice, value: Why, sources: Mapping[str, str]) -> None:
         voice.say(f"  {word:<10} {_by_at(done)}{relayed}")
     if (later := value.superseded_by) is not None:
         voice.say(f"  superseded by {later.uid[-8:]}: {shown(one_line(later.title))}")
+
+
+def _say_reasons(voice: Voice, value: Why) -> None:
+    if (because := value.because) is not None:
+        voice.say(f"  because    {_quoted(because.text)}, {SPEAKERS[because.by]}")
+    for one in value.consequences:
+        voice.say(f"  follows    {_quoted(one.text)}, {SPEAKERS[one.by]}")
+    for other in value.alternatives:
+        why_not = f": {other.why_not}" if other.why_not else ""
+        voice.say(f"  not        {_quoted(other.name + why_not)}, {SPEAKERS[other.by]}")
 
 
 def _quoted(text: str) -> str:

@@ -14,6 +14,7 @@ from preflights_es.core.artifacts import Record, RecordField, Related
 from preflights_es.core.errors import LogFromFuture
 from preflights_es.core.json import encoded
 from preflights_es.core.late_pattern import late_pattern
+from preflights_es.core.rationale import Rationale, Rejected, Speaker, Statement
 from preflights_es.core.text import one_line, shortened, shown, shown_lines, slug
 
 TITLE_MAX: Final = 120  # characters of a heading
@@ -23,6 +24,7 @@ BRIEF_BYTES_MAX: Final = 1_500  # about 375 tokens of English, under 500 of any 
 _MARKUP = late_pattern(r"[\\`*\[\]<>|~]|(?<![^\W_])_|_(?![^\W_])|&(?=#?\w+;)")
 # What means something at the start of a line, and at the end of a heading.
 _MARGINS = late_pattern(r"^[#+=:-]|(?<= )#+$")
+_SECTION = late_pattern(r"\n(?=###? )")
 _TEMPLATE = late_pattern(r"[a-z_]+\.v[0-9]+")
 _COUNT = late_pattern(r"^(\d+)(?=[.)])")
 
@@ -67,13 +69,14 @@ def _template(name: str) -> str:
 def _filled(template: str, values: Mapping[str, str]) -> str:
     from string import Template
 
-    head, *sections = template.split("\n## ")
+    head, *sections = _SECTION.split(template)
     if head.startswith("---\n"):
         _, front, rest = head.split("---\n", 2)
         kept = [line for line in front.splitlines() if _says_something(line, values)]
         head = "\n".join(("---", *kept, "---", rest))
-    parts = [head, *(f"## {section}" for section in sections if _says_something(section, values))]
-    return "\n\n".join(Template(part.strip("\n")).substitute(values) for part in parts) + "\n"
+    parts = [head, *(section for section in sections if _says_something(section, values))]
+    filled = (Template(part.strip("\n")).substitute(values).strip("\n") for part in parts)
+    return "\n\n".join(filled) + "\n"
 
 
 def _says_something(text: str, values: Mapping[str, str]) -> bool:
@@ -95,7 +98,11 @@ def _values(record: Record) -> dict[str, str]:
         "title": _inline(shortened(record.title, TITLE_MAX)),
         "context": _quoted(record.intention),
         "options": _options(record),
+        "considered": "\n".join(f"* {_inline(name)}" for name in record.considered),
+        "chosen": _chosen(record),
         "outcome": _outcome(record),
+        "consequences": "\n".join(map(_statement, record.rationale.consequences)),
+        "rejected": "\n".join(_rejected(o) for o in record.rationale.alternatives if o.why_not),
         "open": "\n".join(f"* {_inline(question)}" for question in record.missing),
         "more": _relations(record),
     }
@@ -132,6 +139,33 @@ _HOW = {
     "suggested": "a model read it out of what was said",
 }
 _BY = {"user": "a person", "agent": "an agent", "script": "a script"}
+
+
+def _chosen(record: Record) -> str:
+    """What was chosen, and why."""
+    chosen, because = record.considered[:1], record.rationale.because
+    text = f"Chosen option: {_inline(chosen[0])}" if chosen else "Nothing was decided"
+    if because is not None:
+        said = one_line(because.text)
+        said = said[len("because ") :] if said.casefold().startswith("because ") else said
+        end = "" if said.endswith((".", "!", "?", "…")) else "."
+        return f"{text}, because {_inline(said)}{end}{_offered(because.by)}"
+    return f"{text}." if chosen or record.rationale != Rationale() else ""
+
+
+def _statement(said: Statement) -> str:
+    return f"* {_inline(said.text)}{_offered(said.by)}"
+
+
+def _rejected(one: Rejected) -> str:
+    return f"* {_inline(one.name)}: bad, because {_inline(one.why_not)}{_offered(one.by)}"
+
+
+def _offered(by: Speaker) -> str:
+    """What a person did not say is marked, also where a person accepted it with the rest."""
+    if by == "user":
+        return ""
+    return " (offered by a model)" if by == "model" else f" (said by {_BY[by]})"
 
 
 def _outcome(record: Record) -> str:
@@ -180,7 +214,14 @@ def _decided_values(record: Record) -> list[tuple[str, str]]:
     if not record.fields:
         return []
     category = [("Category", record.category)] if record.category else []
-    return category + [(field.name, field.value) for field in record.fields]
+    because = record.rationale.because
+    reason = [("Because", because.text)] if because else []
+    rejected = [("Not", _not(one)) for one in record.rationale.alternatives]
+    return category + [(field.name, field.value) for field in record.fields] + reason + rejected
+
+
+def _not(one: Rejected) -> str:
+    return f"{one.name}: {one.why_not}" if one.why_not else one.name
 
 
 def _rows(pairs: list[tuple[str, str]], room: int) -> str:

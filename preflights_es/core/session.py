@@ -92,6 +92,8 @@ class Workflow(msgspec.Struct, Generic[S], frozen=True, kw_only=True):
     """What answers a question; None where nothing is asked."""
     revisions: type[Answers] | None = None
     """What changes an answer; None where none can be changed."""
+    reasons: type[Input] | None = None
+    """What takes `core.rationale.Reasons`, field by field; None where no reason is recorded."""
     lead: Callable[[S], Lead | None] = _none
     """Who leads a session, as it stands; None for the rules."""
     policy: Policy = Policy()

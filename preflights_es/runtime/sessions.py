@@ -20,6 +20,7 @@ from preflights_es.core.errors import (
     ErasedSession,
     Refused,
     SessionFaulted,
+    SessionMoved,
 )
 from preflights_es.core.events import Actor, Input, InputQuarantined, SessionAbandoned
 from preflights_es.core.lead import Lead, LeadChanged, Setup, StepRetried, setup_of
@@ -116,21 +117,31 @@ class Sessions(Finder):
         return self._settled(self._once.recorded(wanted, record))
 
     def submitted(
-        self, handle: Handle, cls: type[Input], said: Mapping[str, Any], *, asks: bool = False
+        self,
+        handle: Handle,
+        cls: type[Input],
+        said: Mapping[str, Any],
+        *,
+        asks: bool = False,
+        expect: int | None = None,
     ) -> Step:
         """Record an Input of a class in a session that goes on.
 
         Args:
             said: what the caller says; under one key it must be the same again.
             asks: whether a provider is asked for what follows.
+            expect: the version at which the session was shown.
 
         Raises:
+            SessionMoved: it is at another version.
             Refused: the session takes nothing any more, or a text cannot be recorded.
         """
         fields = cleaned_fields(cls, said)
 
         def record(input_id: str) -> Step:
             current = self._runner.refreshed(handle)
+            if expect is not None and current.version != expect:
+                raise SessionMoved(handle.session_id, expect, current.version)
             self._refuse_ended(current)
             if asks:
                 self._check(current)

@@ -13,6 +13,7 @@ from preflights_es.core.decision_record import Decided, Origin
 from preflights_es.core.events import Actor, Decision
 from preflights_es.core.notices import Notice
 from preflights_es.core.questions import AnswerRefusal, Refusal
+from preflights_es.core.rationale import Rejected, Statement
 from preflights_es.core.times import iso, iso_or_none
 from preflights_es.core.views import Question, View
 from preflights_es.runtime.idempotency import Recalled
@@ -312,6 +313,9 @@ class DecisionRow(Result, frozen=True):
     superseded_by: Related | None
     artifact: str | None
     sha256: str | None
+    because: Statement | None
+    consequences: tuple[Statement, ...]
+    alternatives: tuple[Rejected, ...]
 
     @classmethod
     def of(cls, one: Patch) -> Self:
@@ -341,4 +345,5 @@ class DecisionRow(Result, frozen=True):
             superseded_by=decided.superseded_by,
             artifact=decided.written.path if decided.written else None,
             sha256=decided.written.sha256 if decided.written else None,
+            **msgspec.structs.asdict(decided.rationale),
         )

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import NoReturn
 
+import msgspec
+
 from preflights_es.core.artifacts import Related
 from preflights_es.core.completions import CompletionReceived, CompletionRequested
 from preflights_es.core.decision_record import Decided, Origin
@@ -17,6 +19,7 @@ from preflights_es.core.errors import (
 from preflights_es.core.events import Event, Input
 from preflights_es.core.ids import short
 from preflights_es.core.questions import Answers
+from preflights_es.core.rationale import Rejected, Statement
 from preflights_es.core.source import Source
 from preflights_es.core.times import iso
 from preflights_es.core.views import Behind
@@ -97,6 +100,9 @@ class Why(Result, frozen=True):
     superseded_by: Related | None
     read: tuple[Source, ...]
     """Sessions that this one read: what its model was told of, and what it replaces."""
+    because: Statement | None
+    consequences: tuple[Statement, ...]
+    alternatives: tuple[Rejected, ...]
 
 
 class Whys(Result, frozen=True, tag_field="format", tag="why/1"):
@@ -223,6 +229,7 @@ def _why(read: Read, decided: Decided, origin: Origin) -> tuple[Why, str]:
         acknowledged=_acknowledged(decided),
         superseded_by=decided.superseded_by,
         read=_sources(read),
+        **msgspec.structs.asdict(decided.rationale),
     )
     return found, read.workflow.name
 

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from preflights_es.artifacts.render import BRIEF_BYTES_MAX, brief, document
 from preflights_es.core.artifacts import Record, RecordField, Related
+from preflights_es.core.rationale import Rationale, Rejected, Statement
 from preflights_es.core.text import one_line, shown, shown_lines
 from tests.artifacts.reading import RECORD, body, every, front_matter, headings, section
 
@@ -111,6 +112,26 @@ def test_no_text_makes_anything_but_text(text: str) -> None:
         assert {tag for tag, _ in headings(tokens)[1:]} == {"h2"}
         expected = document(template, hostile("plain"))
         assert headings(tokens)[1:] == headings(body(expected))[1:]
+
+
+@given(TEXTS)
+def test_no_reason_makes_anything_but_text(text: str) -> None:
+    for template in ("adr.v2", "task.v2"):
+        found = document(template, reasoned(text))
+        tokens = body(found)
+        assert {token.type for token in every(tokens)} <= PERMITTED
+        assert headings(tokens)[1:] == headings(body(document(template, reasoned("plain"))))[1:]
+        assert front_matter(found) == front_matter(document(template, hostile(text)))
+        (consequence,) = section(found, "Consequences")
+        assert consequence == f"{line(text)} (offered by a model)"
+    assert section(document("adr.v2", reasoned(text)), "Considered Options") == [line(text)]
+
+
+def reasoned(text: str) -> Record:
+    """A record of which every text was typed by an attacker, the reasons too."""
+    said = Statement(text, "model")
+    why = Rationale(said, (said,), (Rejected(text, text, "agent"),))
+    return replace(hostile(text), rationale=why, considered=(text,))
 
 
 @given(TEXTS)

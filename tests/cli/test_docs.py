@@ -53,7 +53,7 @@ from preflights_es.settings.load import Options
 from preflights_es.workflows.clarification import settings as clarification
 from tests.cli.program import Project, Result
 from tests.cli.tampering import cut_with_its_head, flipped, tampered
-from tests.cli.terminal import ANSWER, KEY, terminal
+from tests.cli.terminal import ANSWER, terminal
 from tests.markdown import ROOT, tables, ticked
 
 PAGES: Final = ("README.md", *sorted(f"docs/{path.name}" for path in ROOT.glob("docs/*.md")))
@@ -65,7 +65,8 @@ _PIECE = re.compile(r"# [\w/]+\.py$", re.MULTILINE)
 _EXIT = re.compile(r"\s+# exit (\d+)$")
 _PLAIN = re.compile(r"preflights [^|><&;$`*]*")
 _PROMPT = re.compile(
-    r"^(> (?:\(\d+\) )?|In your own words: |\[a\]ccept, \[r\]evise, \[l\]eave\? |.* \[y/N\]: )(.*)$"
+    r"^(> (?:\(\d+\) )?|In your own words: |Why\? \(Enter to skip\) ?|\[a\]ccept.*\[l\]eave\? "
+    r"|.* \[y/N\]: )(.*)$"
 )
 _ANY = (
     (re.compile(r"\b[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}\b"), "ID"),
@@ -190,7 +191,7 @@ def _conversed(shop: Project, command: str, where: str) -> None:
     with terminal(shop, *shlex.split(command)[1:]) as t:
         t.expect(ANSWER)
         t.type("1")
-        t.expect(KEY)
+        t.proposal()
         t.press("a")
         assert t.code() == 0, where
 
@@ -323,8 +324,9 @@ def test_the_fields_of_a_session_are_those_that_are_documented(shop: Project) ->
     old = shop.decided()
     asking = shop.call("start", "Add login", "--json").json
     refused = shop.call("answer", "last", "tbd", "--json").json
+    why = ("--because", "It fits", "--consequence", "One more", "--alternative", "SAML: slow")
     moved = shop.call("start", "Move from MySQL to PostgreSQL", "--json").json
-    new = shop.decided("Add SSO", "--supersedes", old["uid"])
+    new = shop.decided("Add SSO", "--supersedes", old["uid"], *why)
     check("session/1", old, asking, refused, new, moved, shop.show(old["session_id"]))
     check("sessions/1", shop.call("sessions", "--json").json)
     check("log/1", *shop.events(), opaque="data")

@@ -52,7 +52,7 @@ def test_a_command_that_looks_answers_while_another_process_writes(
     if words[0] in ("decisions", "usage", "why"):
         assert done.err == f"warning: {BUSY.text}\n"
     if words[0] == "decisions":
-        assert "Add SSO" in done.out
+        assert "Use OAuth" in done.out
 
 
 @pytest.mark.parametrize("words", [("decisions",), ("usage",), ("why", "Strategy")], ids=" ".join)
@@ -107,4 +107,4 @@ def test_a_document_that_is_owed_is_left_to_the_next_command(house: Project) -> 
     assert house.call("sessions").code == 0
     assert house.call("admin", "render", "--check").code == 0
     (document,) = (house.folder / "docs" / "decisions").iterdir()
-    assert document.name == "0001-add-login.md"
+    assert document.name == "0001-use-oauth-for-authentication.md"

@@ -16,7 +16,7 @@ from tests.fixed import Clock
 from tests.projections.given import asked, changed
 from tests.store.given import Salt
 
-DOCUMENT = "docs/decisions/0001-add-login.md"
+DOCUMENT = "docs/decisions/0001-use-oauth-for-authentication.md"
 ACCEPTED = ("--answer", "auth_strategy=OAuth", "--accept", "--by", "Ada Lovelace")
 
 

@@ -46,7 +46,8 @@ def test_of_an_empty_log_every_command_says_so(house: Project, words: tuple[str,
 
 def test_the_json_of_every_command_is_what_is_documented(house: Project) -> None:
     former = house.decided()
-    later = house.decided("Add SSO", "--supersedes", former["uid"])
+    why = ("--because", "It fits", "--consequence", "One more", "--alternative", "SAML: slow")
+    later = house.decided("Add SSO", "--supersedes", former["uid"], *why)
     house.call("start", "Deploy it somewhere", "--answer", "hosting=Cloud", "--accept")
     house.call("note", "Call the dentist", *SIM)
     open_ = house.call("start", "Improve the orders", *SIM, "--no-input", "--json").json

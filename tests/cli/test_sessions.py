@@ -100,7 +100,7 @@ def test_show_says_who_decided_what(house: Project) -> None:
     assert shown.startswith("Add OAuth login\n  session ")
     assert "Category  Authentication  (named by the intention)" in shown
     assert "Strategy  OAuth  (chosen, by a script)" in shown
-    assert "written to docs/decisions/0001-add-oauth-login.md" in shown
+    assert "written to docs/decisions/0001-use-oauth-for-authentication.md" in shown
     assert "Brief an agent with: preflights prompt" in shown
     assert "Brief" not in house.call("show", "-q").out
 

@@ -98,8 +98,8 @@ def test_both_number_their_own_records(one: Shop, other: Shop) -> None:
     first, second = one.decided(), other.decided("Use OAuth for the login")
     assert [first["project"], second["project"]] == [one.project, "shop"]
     assert one.project.startswith("shop-")
-    assert one.documents == ["0001-add-oauth-login.md"]
-    assert other.documents == ["0001-use-oauth-for-the-login.md"]
+    assert one.documents == ["0001-use-oauth-for-authentication.md"]
+    assert other.documents == ["0001-use-oauth-for-authentication.md"]
     assert one.sessions == [first["session_id"]]
     assert other.sessions == [second["session_id"]]
 
@@ -110,7 +110,7 @@ def test_another_repository_does_not_write_what_the_first_owes(one: Shop, other:
         other.call(*command.split())
         assert other.documents == []
     one.call("sessions")
-    assert one.documents == ["0001-add-oauth-login.md"]
+    assert one.documents == ["0001-use-oauth-for-authentication.md"]
 
 
 def test_clones_of_one_repository_are_one_project(one: Shop, tmp_path: Path, log: str) -> None:

@@ -28,6 +28,7 @@ from preflights_es.workflows.clarification.events import (
 )
 from preflights_es.workflows.clarification.quotes import words
 from preflights_es.workflows.clarification.state import State, accepted, is_due
+from preflights_es.workflows.clarification.titles import title_of
 from preflights_es.workflows.clarification.values import (
     Heuristics,
     HeuristicsConfig,
@@ -139,7 +140,7 @@ class Clarifications(Acceptances):
         if self.load(state.supersedes.uid).session.closed == "erased":
             return []
         former, _ = self._supersedable(state.supersedes.uid)
-        by = Related(state.uid, state.intention, first.number, first.handle.session_id)
+        by = Related(state.uid, title_of(state), first.number, first.handle.session_id)
         superseded = DecisionSuperseded(at=at, actor=actor, by=by)
         return [Proposed(former, superseded, self._runner.new_id())]
 
@@ -191,7 +192,7 @@ class Clarifications(Acceptances):
             raise Refused(message, code="not_accepted", typed=typed)
         if state.superseded_by is not None:
             raise self._superseded(typed, state.superseded_by)
-        return handle, Related(state.uid, state.intention, state.number, handle.session_id)
+        return handle, Related(state.uid, title_of(state), state.number, handle.session_id)
 
     def _superseded(self, typed: str, successor: Related) -> Refused:
         """What took a decision's place."""

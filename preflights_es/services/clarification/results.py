@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+import msgspec
+
 from preflights_es.core.artifacts import Related
 from preflights_es.core.events import Actor, Decision
 from preflights_es.core.questions import AnswerRefusal
+from preflights_es.core.rationale import Rejected, Statement
 from preflights_es.core.views import Language
 from preflights_es.runtime.runner import Handle
 from preflights_es.services.results import Result, Session, answer_refused
 from preflights_es.workflows.clarification.events import ChangeRefused
+from preflights_es.workflows.clarification.reasons import RATIONALE_MAX
 from preflights_es.workflows.clarification.values import (
     OTHER_OPTION,
     DecisionPatch,
@@ -39,6 +43,9 @@ _CHANGES: Final = {
     "not_accepted": "it is not accepted",
     "already_superseded": "it was superseded before",
     "not_related": "it has nothing to do with this session",
+    "blank": "no reason was given",
+    "placeholder": "a reason is a placeholder, which says nothing",
+    "too_many": f"a decision has at most {RATIONALE_MAX} consequences and alternatives each",
     "not_expected": "nothing of the kind is expected here",
 }
 
@@ -83,6 +90,10 @@ class Clarification(Session, frozen=True, kw_only=True):
     supersedes: Related | None
     superseded_by: Related | None
     artifacts: tuple[str, ...]
+    title: str
+    because: Statement | None
+    consequences: tuple[Statement, ...]
+    alternatives: tuple[Rejected, ...]
 
     @classmethod
     def more(cls, handle: Handle) -> dict[str, Any]:
@@ -96,6 +107,7 @@ class Clarification(Session, frozen=True, kw_only=True):
             "supersedes": state.supersedes,
             "superseded_by": state.superseded_by,
             "artifacts": (view.written.path,) if view.written else (),
+            **msgspec.structs.asdict(view.rationale),
         }
 
     @classmethod

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
+from preflights_es.core.ids import short
 from preflights_es.core.questions import Refusal
+from preflights_es.core.rationale import Reasons
 from preflights_es.core.views import Question
 from preflights_es.runtime.runner import Step
 from preflights_es.services.acceptance import begun
 from preflights_es.services.answers import Given, pairs
 from preflights_es.services.clarification.clarifications import Clarifications, clarifications_of
 from preflights_es.services.filing import filed
+from preflights_es.services.reasons import reasoned, taking, with_reasons
 from preflights_es.services.request import Request
 from preflights_es.services.results import Session
 from preflights_es.workflows.clarification import WORKFLOW
@@ -28,6 +31,7 @@ def start(
     supersedes: str | None = None,
     accepts: bool = False,
     by: str | None = None,
+    reasons: Reasons | None = None,
 ) -> Session:
     """Begin one with an intention.
 
@@ -38,6 +42,7 @@ def start(
         supersedes: the decision that this one replaces.
         accepts: whether the outcome is accepted, where no question is left.
         by: the person who accepts.
+        reasons: why it is decided so.
 
     Raises:
         Refused: it cannot be recorded.
@@ -45,6 +50,8 @@ def start(
     own, answers = clarifications_of(request), pairs(given)
     own.refuse_relaying(by)
     own.check(answers)
+    if reasons is not None:
+        taking(WORKFLOW, reasons)
     request.process.documents.check_folders()
     request.finish_pending()
     request.notice_name()
@@ -55,6 +62,7 @@ def start(
     step = own.open(text, setup, tables, language=language, mark=mark, supersedes=supersedes)
     if answers:
         step = own.answer(step.handle, answers)
+    step = with_reasons(own, step, reasons)
     is_refused = any(isinstance(one, Refusal) for one in step.decisions)
     if accepts and not step.handle.session.state.question and not is_refused:
         step = _accepted(request, own, own.accept(step.handle.session_id, by=by))
@@ -68,10 +76,21 @@ def accept(
     by: str | None = None,
     mark: Mark = "",
     expect: int | None = None,
+    reasons: Reasons | None = None,
 ) -> Session:
-    """Accept what is proposed, as it is now or at the version that the person saw."""
+    """Accept what is proposed, as it is now or at the version that the person saw.
+
+    Args:
+        reasons: why it is decided so; they are recorded first.
+    """
     handle, expect = begun(request, session, by, expect)
     own = clarifications_of(request)
+    own.refuse_relaying(by, short(handle.session_id))
+    if reasons is not None:
+        said = reasoned(own, handle, reasons, expect)
+        if any(isinstance(one, Refusal) for one in said.decisions):
+            return filed(request, said)
+        handle, expect = said.handle, said.handle.version
     step = own.accept(handle.session_id, by=by, mark=mark, expect=expect)
     return filed(request, _accepted(request, own, step))
 

@@ -9,11 +9,13 @@ from preflights_es.workflows.clarification.events import (
     AnswersGiven,
     AnswersRevised,
     DecisionAcknowledged,
+    RationaleGiven,
 )
+from preflights_es.workflows.clarification.evolve import evolve
 from preflights_es.workflows.clarification.history import behind, decided
 from preflights_es.workflows.clarification.lead import POLICY, PROMPTS
 from preflights_es.workflows.clarification.quotes import quotes, words
-from preflights_es.workflows.clarification.state import State, evolve, is_terminal
+from preflights_es.workflows.clarification.state import State, is_terminal
 from preflights_es.workflows.clarification.views import record, related, view
 
 
@@ -26,7 +28,7 @@ def _settings() -> SettingsTable:
 WORKFLOW: Workflow[State] = Workflow(
     name="clarification",
     package=__name__,
-    decider="clarification/2",
+    decider="clarification/3",
     events=EVENTS,
     initial=State(),
     decide=decide,
@@ -45,6 +47,7 @@ WORKFLOW: Workflow[State] = Workflow(
     words=words,
     answers=AnswersGiven,
     revisions=AnswersRevised,
+    reasons=RationaleGiven,
     upcasters=UPCASTERS,
     lead=lambda state: state.led.lead,
     settings=_settings,

@@ -13,7 +13,7 @@ from preflights_es.core.completions import CompletionFailed, CompletionReceived
 from preflights_es.core.events import Decision, Input
 from preflights_es.core.lead import FellBack, LeadChanged, LeadTaken, StepRetried
 from preflights_es.core.questions import Given, stripped
-from preflights_es.workflows.clarification import lead, rules
+from preflights_es.workflows.clarification import lead, reasons, rules
 from preflights_es.workflows.clarification.events import (
     AnswerAccepted,
     AnswerRefused,
@@ -32,11 +32,14 @@ from preflights_es.workflows.clarification.events import (
     PatchProposed,
     QuestionAsked,
     QuestionSuggested,
+    RationaleGiven,
     ReferenceRenumbered,
     TopicsFound,
 )
-from preflights_es.workflows.clarification.state import State, accepted, evolve, is_due
+from preflights_es.workflows.clarification.evolve import evolve
+from preflights_es.workflows.clarification.state import State, accepted, is_due
 from preflights_es.workflows.clarification.stated import response_of, stated_by_key
+from preflights_es.workflows.clarification.titles import title_of
 from preflights_es.workflows.clarification.values import (
     COMPANION,
     OTHER_OPTION,
@@ -55,6 +58,8 @@ def decide(state: State, new: Input) -> Decisions:
             return _opened(state, new)
         case AnswersGiven() | AnswersRevised():
             return _answered(state, new)
+        case RationaleGiven() if state.input is not None:
+            return _reasoned(state, new)
         case CompletionReceived() | CompletionFailed() if state.led.request and state.led.lead:
             return _led(state, new)
         case StepRetried() if state.led.stalled and (again := _next(state)):
@@ -64,10 +69,8 @@ def decide(state: State, new: Input) -> Decisions:
             return taken + _next(_after(state, new, taken))
         case DecisionAcknowledged():
             return _acknowledged(state, new)
-        case DecisionSuperseded():
-            return _superseded(state, new)
-        case DecisionRenumbered() | ReferenceRenumbered():
-            return _renumbered(state, new)
+        case DecisionSuperseded() | DecisionRenumbered() | ReferenceRenumbered():
+            return _changed(state, new)
         case ArtifactWritten(path=path):
             return (ArtifactFiled(path=path),)
         case _:
@@ -282,6 +285,17 @@ def _is_settled(state: State, key: str) -> bool:
     )
 
 
+def _reasoned(state: State, new: RationaleGiven) -> Decisions:
+    if accepted(state):
+        return (ChangeRefused(change="rationale", reason="already_accepted"),)
+    noted = reasons.noted(state.rationale, new)
+    if isinstance(noted, str):
+        return (ChangeRefused(change="rationale", reason=noted),)
+    if state.acknowledgement is None:
+        return (noted,)
+    return (noted, _due(_after(state, new, (noted,))))
+
+
 # 3. Acknowledging ----------------------------------------------------------------------------
 
 
@@ -315,8 +329,19 @@ def accepting(state: State, said: Mapping[str, Any]) -> Accepting:
 def _due(state: State) -> ArtifactDue:
     assert state.acknowledgement is not None, "a document is due only for what was acknowledged"
     kind = state.acknowledgement.kind
-    path = rules.document_path(state.folder, kind, state.number, state.uid, state.intention)
-    return ArtifactDue(call=f"artifact-{state.dues + 1}", template=rules.TEMPLATES[kind], path=path)
+    path = rules.document_path(state.folder, kind, state.number, state.uid, title_of(state))
+    template = rules.template(kind, state.decider)
+    return ArtifactDue(call=f"artifact-{state.dues + 1}", template=template, path=path)
+
+
+def _changed(
+    state: State, new: DecisionSuperseded | DecisionRenumbered | ReferenceRenumbered
+) -> Decisions:
+    if isinstance(new, DecisionSuperseded):
+        return _superseded(state, new)
+    if isinstance(new, ReferenceRenumbered):
+        return _reference_renumbered(state, new)
+    return _renumbered(state, new)
 
 
 def _superseded(state: State, new: DecisionSuperseded) -> Decisions:
@@ -328,9 +353,7 @@ def _superseded(state: State, new: DecisionSuperseded) -> Decisions:
     return (marked, _due(_after(state, new, (marked,))))
 
 
-def _renumbered(state: State, new: DecisionRenumbered | ReferenceRenumbered) -> Decisions:
-    if isinstance(new, ReferenceRenumbered):
-        return _reference_renumbered(state, new)
+def _renumbered(state: State, new: DecisionRenumbered) -> Decisions:
     if state.acknowledgement is None or state.acknowledgement.kind != "adr":
         return (ChangeRefused(change="renumbering", reason="not_accepted"),)
     return (_due(replace(state, number=new.number)),)

@@ -18,9 +18,10 @@ from preflights_es.core.events import (
 )
 from preflights_es.core.lead import LED_EVENTS, Setup
 from preflights_es.core.questions import AnswerRefusal, Answers, Refusal
+from preflights_es.core.rationale import Alternative
 from preflights_es.core.session import Upcaster
 from preflights_es.core.source import Source as SessionSource
-from preflights_es.core.text import INTENTION_MAX
+from preflights_es.core.text import ANSWER_MAX, INTENTION_MAX
 from preflights_es.core.views import Language, Question
 from preflights_es.workflows.clarification.values import (
     DecisionPatch,
@@ -91,6 +92,26 @@ class AnswersRevised(Answers, frozen=True):
 
     tag: ClassVar[str] = "clarification.answers_revised.v1"
     verb: ClassVar[str] = "revised an answer in"
+
+
+class RationaleGiven(Input, frozen=True):
+    """The actor says why; it adds to what was said before."""
+
+    tag: ClassVar[str] = "clarification.rationale_given.v1"
+    verb: ClassVar[str] = "gave reasons in"
+    typed: ClassVar = {
+        "because": Typed(ANSWER_MAX),
+        "consequences": Typed(ANSWER_MAX),
+        "alternatives": Typed(ANSWER_MAX),
+    }
+    because: str = ""
+    """Empty where no reason is given."""
+    consequences: tuple[str, ...] = ()
+    alternatives: tuple[Alternative, ...] = ()
+    replaces: bool = False
+    """Whether it is the whole: what was said before is dropped."""
+    redacted: tuple[str, ...] = ()
+    """Kinds of secrets that were taken out before recording, one a replacement."""
 
 
 class DecisionAcknowledged(Input, frozen=True):
@@ -196,6 +217,26 @@ class AnswerRefused(AnswerRefusal, frozen=True):
     tag: ClassVar[str] = "clarification.answer_refused.v1"
 
 
+class RationaleNoted(Decision, frozen=True):
+    """The reasons that were given count."""
+
+    tag: ClassVar[str] = "clarification.rationale_noted.v1"
+    because: str
+    """Empty where the reason stays as it was."""
+    consequences: tuple[str, ...]
+    alternatives: tuple[Alternative, ...]
+    replaces: bool = False
+
+
+class RationaleSuggested(Decision, frozen=True):
+    """What a model offers beside its patch; it is the model's until a person accepts."""
+
+    tag: ClassVar[str] = "clarification.rationale_suggested.v1"
+    because: str
+    consequences: tuple[str, ...]
+    alternatives: tuple[Alternative, ...]
+
+
 class PatchProposed(Decision, frozen=True):
     """Everything needed is known; the patch waits to be accepted."""
 
@@ -225,7 +266,7 @@ class ChangeRefused(Refusal, frozen=True):
     """An acknowledgement, a supersession or a new number does not fit the session as it stands."""
 
     tag: ClassVar[str] = "clarification.change_refused.v1"
-    change: Literal["acknowledgement", "supersession", "renumbering", "input"]
+    change: Literal["acknowledgement", "supersession", "renumbering", "rationale", "input"]
     reason: Literal[
         "question_open",
         "already_accepted",
@@ -235,6 +276,9 @@ class ChangeRefused(Refusal, frozen=True):
         "not_accepted",
         "already_superseded",
         "not_related",
+        "blank",
+        "placeholder",
+        "too_many",
         "not_expected",
     ]
 
@@ -258,6 +302,7 @@ EVENTS: tuple[type[Event], ...] = (
     IntentionDeclared,
     AnswersGiven,
     AnswersRevised,
+    RationaleGiven,
     DecisionAcknowledged,
     DecisionSuperseded,
     DecisionRenumbered,
@@ -268,6 +313,8 @@ EVENTS: tuple[type[Event], ...] = (
     QuestionAsked,
     AnswerAccepted,
     AnswerRefused,
+    RationaleNoted,
+    RationaleSuggested,
     PatchProposed,
     ClarificationStopped,
     DecisionRecorded,

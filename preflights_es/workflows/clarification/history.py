@@ -22,9 +22,11 @@ from preflights_es.workflows.clarification.events import (
     PatchProposed,
     QuestionAsked,
     QuestionSuggested,
+    RationaleNoted,
     TopicsFound,
 )
 from preflights_es.workflows.clarification.state import State, accepted
+from preflights_es.workflows.clarification.titles import title_of
 from preflights_es.workflows.clarification.values import Provenance
 from preflights_es.workflows.clarification.views import kind, provenance
 
@@ -114,6 +116,11 @@ def _proposed(trail: Trail, event: PatchProposed, said: Said, state: State) -> N
     trail.patches.append(_patch(trail, event, said, state))
 
 
+def _noted(trail: Trail, _: RationaleNoted, __: Said, state: State) -> None:
+    if trail.patches and state.patch is not None:
+        trail.patches[-1] = replace(trail.patches[-1], rationale=state.rationale)
+
+
 def _recorded(trail: Trail, _: DecisionRecorded, said: Said, __: State) -> None:
     trail.recorded = said.version
 
@@ -129,6 +136,7 @@ _SEEN: Final[Mapping[type[Event], Callable[[Trail, Any, Said, State], None]]] = 
     AnswerAccepted: _answered,
     QuestionSuggested: _suggested,
     PatchProposed: _proposed,
+    RationaleNoted: _noted,
     DecisionRecorded: _recorded,
     DecisionMarkedSuperseded: _superseded,
 }
@@ -150,7 +158,7 @@ def _patch(trail: Trail, event: PatchProposed, said: Said, state: State) -> Deci
     return Decided(
         version=said.version,
         uid=state.uid,
-        title=state.intention,
+        title=title_of(state),
         category=event.patch.category,
         fields=event.patch.fields,
         origins=tuple(_origin(trail, one, said) for one in provenance(state)),
@@ -160,6 +168,7 @@ def _patch(trail: Trail, event: PatchProposed, said: Said, state: State) -> Deci
         proposed_at=said.new.at,
         response=said.input if is_response else None,
         supersedes=state.supersedes,
+        rationale=state.rationale,
     )
 
 

@@ -11,6 +11,7 @@ from preflights_es.workflows.clarification.events import (
     Known,
 )
 from preflights_es.workflows.clarification.state import State, accepted
+from preflights_es.workflows.clarification.titles import title_of
 
 
 def quotes(event: Event) -> tuple[Quoted, ...]:
@@ -31,4 +32,4 @@ def words(state: State) -> Known | None:
     """What a model is told of a decision that a person accepted; None of any other session."""
     if not accepted(state) or state.patch is None:
         return None
-    return Known(one_line(state.intention), state.patch)
+    return Known(one_line(title_of(state)), state.patch)

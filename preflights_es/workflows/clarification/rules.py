@@ -256,7 +256,15 @@ def patch_in(answers: Answers, found: CategoryMatch | None) -> DecisionPatch | N
 # 5. The document (section 6, and docs/specs/clarification.md, section 7) ---------------------
 
 RecordKind = Literal["adr", "task"]
-TEMPLATES: dict[RecordKind, str] = {"adr": "adr.v1", "task": "task.v1"}
+FIRST_DECIDERS: Final = ("clarification/1", "clarification/2")
+"""Rules that knew no reasons: a record was named by the intention, in version 1 of a template."""
+TEMPLATES: dict[RecordKind, str] = {"adr": "adr.v2", "task": "task.v2"}
+FIRST_TEMPLATES: dict[RecordKind, str] = {"adr": "adr.v1", "task": "task.v1"}
+
+
+def template(of: RecordKind, decider: str) -> str:
+    """The template of a session that began under these rules."""
+    return (FIRST_TEMPLATES if decider in FIRST_DECIDERS else TEMPLATES)[of]
 
 
 def kind(config: HeuristicsConfig, decided: DecisionPatch | None, mark: Mark) -> RecordKind:

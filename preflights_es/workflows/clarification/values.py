@@ -107,6 +107,16 @@ _INFRA = Category(
 )
 
 
+TITLES: dict[str, str] = {
+    "auth_strategy": "Use {value} for authentication",
+    "db_type": "Use {value} for the database",
+    "frontend_framework": "Use {value} for the frontend",
+    "api_style": "Use {value} for the API",
+    "hosting": "Use {value} for hosting",
+}
+"""Of a record, by the key of its first field."""
+
+
 class HeuristicsConfig(Value, frozen=True):
     """The tables of seed 0; a team replaces them, and every session carries its own copy."""
 

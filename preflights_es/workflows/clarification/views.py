@@ -9,11 +9,14 @@ from typing import Any, Final
 
 from preflights_es.core.artifacts import Record, RecordField, Relations
 from preflights_es.core.events import Event, Value
+from preflights_es.core.rationale import Rationale
 from preflights_es.core.text import one_line
 from preflights_es.core.views import Language, View, taken_out
 from preflights_es.workflows.clarification import rules
-from preflights_es.workflows.clarification.state import State, accepted, evolve
-from preflights_es.workflows.clarification.stated import response_of, topics_of
+from preflights_es.workflows.clarification.evolve import evolve
+from preflights_es.workflows.clarification.state import State, accepted
+from preflights_es.workflows.clarification.stated import named_for, response_of, topics_of
+from preflights_es.workflows.clarification.titles import title_of
 from preflights_es.workflows.clarification.values import (
     DecisionPatch,
     Hint,
@@ -47,6 +50,9 @@ class ClarificationView(View, frozen=True, kw_only=True):
     """`adr` or `task`: what accepting leads to, or led to."""
     number: int | None
     turn: int
+    title: str
+    """Of the record."""
+    rationale: Rationale
     topic: str = ""
     """The category that the pack's topic leads to; empty without one."""
     topics: tuple[str, ...] = ()
@@ -120,6 +126,8 @@ def view(state: State) -> ClarificationView:
         kind=kind(state),
         number=state.number,
         turn=state.turn,
+        title=one_line(title_of(state)),
+        rationale=state.rationale,
         **_found(state),
         written=state.written,
         hashes=tuple(state.hashes),
@@ -198,7 +206,7 @@ def record(state: State) -> Record:
     return Record(
         uid=state.uid,
         session_id="",
-        title=one_line(state.intention),
+        title=one_line(title_of(state)),
         intention=state.intention,
         status="superseded" if state.superseded_by else done.status if done else "open",
         date=_date(done.at) if done else "",
@@ -210,7 +218,21 @@ def record(state: State) -> Record:
         missing=_open_questions(state),
         supersedes=state.supersedes,
         superseded_by=state.superseded_by,
+        rationale=state.rationale,
+        considered=_considered(state),
     )
+
+
+def _considered(state: State) -> tuple[str, ...]:
+    """What was chosen, what was before it, and the alternatives; each once, in any case."""
+    if state.patch is None or not state.patch.fields:
+        return ()
+    name, chosen = state.patch.fields[0]
+    keys = {field.name: field.id for field in state.found[0].fields()} if state.found else {}
+    alternatives = (one.name for one in state.rationale.alternatives)
+    said = named_for(state, keys.get(name, ""))
+    values = (chosen, *said, *state.revised, *alternatives)
+    return tuple({value.casefold(): value for value in reversed(values)}.values())[::-1]
 
 
 def related(state: State) -> Relations:

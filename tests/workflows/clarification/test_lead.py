@@ -372,6 +372,7 @@ def test_any_seed_and_fault_ends_valid_or_resumable_and_replays(seed: int) -> No
 FROZEN = {
     "clarify.v1": "7a3341af6d5125d05cee1a76acb58ebcbfbed64435a4e351e893f553b0ecffa1",
     "clarify.v2": "8bbc697fc9dfbca6854bb757da3cb264764a23113d85e91d7eb0111da4e8b094",
+    "decide.v2": "7cce257a68f389e68fea8ef92f2e4148742301a5e9e030e2498fb44ce87f7584",
     "decide.v1": "c2fa1db4996cea2a1211f96a7b851a1b3f90a86775bddc4be6a8a385f0f8498b",
 }
 

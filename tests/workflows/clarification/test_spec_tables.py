@@ -20,7 +20,15 @@ from preflights_es.core.questions import (
 from preflights_es.core.session import STATUSES
 from preflights_es.core.views import QuestionType
 from preflights_es.runtime import sanitizing
-from preflights_es.workflows.clarification import WORKFLOW, events, rules, values
+from preflights_es.workflows.clarification import (
+    WORKFLOW,
+    contracts,
+    events,
+    reasons,
+    rules,
+    titles,
+    values,
+)
 from preflights_es.workflows.clarification.values import Category, DecisionPatch, HeuristicsConfig
 from tests import markdown
 from tests.markdown import Row, ticked
@@ -275,6 +283,17 @@ def test_the_refused_changes_are_those_of_the_event() -> None:
     assert {word for row in table for word in ticked(row["Reasons"])} == set(
         literals(events.ChangeRefused, "reason")
     )
+
+
+def test_the_limits_of_reasons_are_those_of_the_code() -> None:
+    constants = {
+        "RATIONALE_MAX": reasons.RATIONALE_MAX,
+        "ANSWER_MAX": text.ANSWER_MAX,
+        "VALUE_MAX": titles.VALUE_MAX,
+        "OFFERED_MAX": contracts.OFFERED_MAX,
+    }
+    found = {row["Constant"].strip("`"): int(row["Value"]) for row in rows("13.2 Limits")}
+    assert found == constants
 
 
 # Section 8 -----------------------------------------------------------------------------------

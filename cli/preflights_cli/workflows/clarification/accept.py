@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from preflights_cli.common import Voice, by_option, common, key_option
+from preflights_cli.reason_options import reasoned, reasons_of
 from preflights_cli.rendering import said
 from preflights_cli.workflows.clarification.start import mark_of
 from preflights_es.services import sessions
@@ -21,6 +22,7 @@ from preflights_es.workflows.clarification import WORKFLOW
 )
 @click.option("--local", is_flag=True, help="Local change: file a backend decision as a task.")
 @click.option("--adr", is_flag=True, help="File it as a record in any category.")
+@reasoned
 @key_option
 @common
 def accept_command(
@@ -29,6 +31,9 @@ def accept_command(
     expect: int | None,
     local: bool,
     adr: bool,
+    because: str,
+    consequences: tuple[str, ...],
+    alternatives: tuple[str, ...],
     app: Request,
     voice: Voice,
 ) -> int:
@@ -41,12 +46,16 @@ def accept_command(
     Examples:
       preflights accept last
       preflights accept 3f9a12c4 --by "Ada Lovelace" --expect 6
+      preflights accept last --because "The team runs it already"
     """
     mark = mark_of(local=local, adr=adr)
+    why = reasons_of(because, consequences, alternatives)
     if mark:
         _check(app, session, mark)
-        return said(voice, accept(app, session, by=by, mark=mark, expect=expect))
-    return said(voice, sessions.accept(app, session, by=by, expect=expect))
+        found = accept(app, session, by=by, mark=mark, expect=expect, reasons=why)
+    else:
+        found = sessions.accept(app, session, by=by, expect=expect, reasons=why)
+    return said(voice, found)
 
 
 def _check(app: Request, session: str, mark: str) -> None:

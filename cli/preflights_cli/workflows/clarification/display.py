@@ -7,6 +7,7 @@ from typing import Final
 from preflights_cli.common import Voice
 from preflights_cli.rendering import Shown
 from preflights_es.core.ids import SHORT, short
+from preflights_es.core.rationale import Speaker
 from preflights_es.core.text import one_line, shown
 from preflights_es.core.views import Question
 from preflights_es.services.clarification.results import Clarification, Value
@@ -43,7 +44,7 @@ def describe(voice: Voice, session: Session) -> None:
     found, status = own(session), session.status.replace("_", " ")
     voice.say(f"{voice.bold(shown(one_line(found.intention)))}")
     voice.say(f"  session {short(found.session_id)}, {status}, {round(found.progress * 100)} %")
-    for line in values(found.provenance):
+    for line in (*values(found.provenance), *why(found)):
         voice.say(f"  {line}")
     for path in found.artifacts:
         voice.say(f"  written to {shown(path)}")
@@ -96,6 +97,23 @@ def _by(one: Value) -> str:
     if one.source in ("detected", "stated", "suggested"):
         return ""  # the source says who
     return f", by {_KINDS[one.by]}"
+
+
+def why(found: Clarification) -> list[str]:
+    """One line a reason, a consequence and an alternative; a person's own bear no mark."""
+    because = [("because", found.because)] if found.because else []
+    said = [*because, *(("follows", one) for one in found.consequences)]
+    lines = [f"{name}: {shown(one_line(one.text))}{_said_by(one.by)}" for name, one in said]
+    for other in found.alternatives:
+        text = f"{other.name}: {other.why_not}" if other.why_not else other.name
+        lines.append(f"not {shown(one_line(text))}{_said_by(other.by)}")
+    return lines
+
+
+def _said_by(speaker: Speaker) -> str:
+    if speaker == "user":
+        return ""
+    return "  (offered by the model)" if speaker == "model" else f"  (by {_KINDS[speaker]})"
 
 
 def _companion(question: Question, value: str) -> str:

@@ -17,6 +17,7 @@ from preflights_cli.common import (
     led,
     recording,
 )
+from preflights_cli.reason_options import reasoned, reasons_of
 from preflights_cli.rendering import said
 from preflights_cli.workflows.clarification import display
 from preflights_es.services import sessions
@@ -63,6 +64,7 @@ def _refuse_own(flags: Mapping[str, bool], supersedes: str | None) -> None:
 @click.option(
     "--strict", is_flag=True, help="If the model fails, wait; do not go on with the rules."
 )
+@reasoned
 @language_option
 @key_option
 @led
@@ -79,6 +81,9 @@ def start_command(
     local: bool,
     adr: bool,
     supersedes: str | None,
+    because: str,
+    consequences: tuple[str, ...],
+    alternatives: tuple[str, ...],
     app: Request,
     voice: Voice,
 ) -> int:
@@ -89,6 +94,7 @@ def start_command(
       preflights start "Add OAuth login"
       preflights start "Store invoices in a database" --answer db_type=PostgreSQL --no-input
       preflights start "Add login" --answer auth_strategy=OAuth --accept --by "Ada" --json
+      preflights start "Cache pages" --because "The database is too slow" --no-input
       preflights start --workflow retro "The release was late"
     """
     if len(intention) > 1:
@@ -101,10 +107,11 @@ def start_command(
     wanted = (
         answer_options.from_file(answers_file) if answers_file else []
     ) + answer_options.keyed(answered)
+    why = reasons_of(because, consequences, alternatives)
     asks = is_terminal() and not (voice.as_json or no_input)
     if name not in (None, CLARIFICATION.name):
         _refuse_own({"--accept": accepting, "--local": local, "--adr": adr}, supersedes)
-        found = sessions.start(app, intention[0], name, wanted, strict=strict)
+        found = sessions.start(app, intention[0], name, wanted, strict=strict, reasons=why)
     else:
         found = start(
             app,
@@ -115,6 +122,7 @@ def start_command(
             supersedes=supersedes,
             accepts=accepting and not asks,
             by=by,
+            reasons=why,
         )
         if not found.is_recalled:
             display.tell_found(voice, found)
