@@ -34,6 +34,7 @@ ADVICE: Final[dict[str, str]] = {
     "other_session_missing": ": export both together (`preflights admin export --all`)",
     "projection_damaged": ": `preflights admin projections rebuild {name}` rebuilds it from the "
     "log",
+    "record_without_session": "; `preflights show {session}` shows it",
     "session_accepted": ": supersede it with `preflights start INTENTION --supersedes {session}`",
     "session_moved": ": look at it again with `preflights show {session}`",
     "session_superseded": ": `preflights show {session}` names the newer one",

@@ -10,6 +10,7 @@ from preflights_cli.common import Voice, reading, tell_behind
 from preflights_cli.rendering import said
 from preflights_cli.table import streamed
 from preflights_es.core import ids
+from preflights_es.core.errors import RecordWithoutSession
 from preflights_es.core.text import one_line
 from preflights_es.services import sessions
 from preflights_es.services.request import Request
@@ -96,7 +97,12 @@ def show_command(session: str, app: Request, voice: Voice) -> int:
       preflights show
       preflights show 3f9a12c4 --json
     """
-    said(voice, sessions.show(app, session))
+    try:
+        said(voice, sessions.show(app, session))
+    except RecordWithoutSession as error:
+        from preflights_cli.records import say_record
+
+        say_record(voice, app.process, error)
     return 0
 
 

@@ -114,10 +114,11 @@ def _values(record: Record) -> dict[str, str]:
 def _status(record: Record) -> str:
     if record.superseded_by is None:
         return record.status
-    return f"superseded by {_name(record.superseded_by)}"
+    return f"superseded by {related_name(record.superseded_by)}"
 
 
-def _name(related: Related) -> str:
+def related_name(related: Related) -> str:
+    """How another decision is named: by the number of its record, a task by its uid."""
     return f"task {related.uid}" if related.number is None else f"ADR-{related.number:04d}"
 
 
@@ -200,7 +201,7 @@ def _relations(record: Record) -> str:
 
 def _link(related: Related) -> str:
     """Both records lie in the folder of records; a task is named without a link."""
-    words = f"{inline(_name(related))}, {inline(related.title)}"
+    words = f"{inline(related_name(related))}, {inline(related.title)}"
     if related.number is None:
         return words
     name = slug(related.title)
@@ -257,7 +258,7 @@ def _fitted(text: str, room: int, form: Callable[[str], str] | None = None) -> s
 
 
 def _before_you_code(record: Record) -> str:
-    newer = f" by {inline(_name(record.superseded_by))}" if record.superseded_by else ""
+    newer = f" by {inline(related_name(record.superseded_by))}" if record.superseded_by else ""
     lines = (
         _STATE.get(record.status, "").format(newer=newer),
         "Ask the person before you decide anything that is not decided above.",

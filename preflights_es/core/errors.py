@@ -3,6 +3,7 @@
 PreflightsError
 ├── Refused                 said before anything is recorded: the words or the moment are wrong
 │   ├── UnknownSession
+│   │   └── RecordWithoutSession    another tool or a person wrote the record
 │   ├── AmbiguousSession
 │   ├── ErasedSession
 │   ├── CallHeld            another process is asking the provider
@@ -85,6 +86,21 @@ class UnknownSession(Refused):
     def __init__(self, typed: str) -> None:
         super().__init__(f"no session matches {typed!r}", typed=typed)
         self.typed = typed
+
+
+class RecordWithoutSession(UnknownSession):
+    """The number that was typed is that of records which Preflights did not write."""
+
+    def __init__(self, typed: str, number: int, paths: tuple[str, ...]) -> None:
+        Refused.__init__(
+            self,
+            f"{typed} has no session: it is the record {' and '.join(map(repr, paths))}",
+            session=typed,
+            paths=paths,
+        )
+        self.typed = typed
+        self.number = number
+        self.paths = paths
 
 
 class AmbiguousSession(Refused):

@@ -49,6 +49,8 @@ class Desk(msgspec.Struct, frozen=True):
     numbered: Callable[[int], Sequence[str]] = lambda _: ()
     """Sessions of the project whose record may bear a number: branches that were merged may have
     given it twice, and the log knows one holder."""
+    records: Callable[[int], Sequence[str]] = lambda _: ()
+    """Paths of the project's records without a session that bear a number."""
 
 
 class AskedElsewhere(Step, frozen=True):
@@ -63,7 +65,7 @@ class Sessions(Finder):
 
     def __init__(self, desk: Desk) -> None:
         actor = replace(desk.actor, name=name_cleaned(desk.actor.name))
-        super().__init__(desk.runner, desk.project, actor, desk.numbered)
+        super().__init__(desk.runner, desk.project, actor, desk.numbered, desk.records)
         self._settle = desk.settle
         self._check = desk.check
         self._once = desk.once or Once(desk.runner, desk.project)

@@ -111,6 +111,7 @@ class Request:
             once,
             self._check_lead,
             process.numbered,
+            process.records,
         )
 
     def _check_lead(self, handle: Handle) -> None:

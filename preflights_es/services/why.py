@@ -9,7 +9,13 @@ import msgspec
 from preflights_es.core.artifacts import Related
 from preflights_es.core.completions import CompletionReceived, CompletionRequested
 from preflights_es.core.decision_record import Decided, Origin
-from preflights_es.core.errors import ErasedSession, PreflightsError, Refused, UnknownSession
+from preflights_es.core.errors import (
+    ErasedSession,
+    PreflightsError,
+    RecordWithoutSession,
+    Refused,
+    UnknownSession,
+)
 from preflights_es.core.events import Event, Input
 from preflights_es.core.ids import short
 from preflights_es.core.questions import Answers
@@ -130,6 +136,8 @@ def why(
 def _meant(request: Request, what: str, field: str | None) -> list[tuple[Why, str]]:
     try:
         at = looking(request, what)
+    except RecordWithoutSession:
+        raise
     except UnknownSession:
         if field is not None:
             raise

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, cast, get_args
 
 import msgspec
 
+from preflights_es.artifacts.record_folder import record_folder
 from preflights_es.core.events import ActorKind
 from preflights_es.core.session import Workflow
 from preflights_es.core.text import shortened
@@ -68,6 +69,8 @@ class Settings(ProviderSettings, frozen=True, kw_only=True):
     """Whether the user named it; else it is the default place of a log."""
     decisions: str
     """Folder of the records, relative to the root."""
+    is_decisions_said: bool = True
+    """Whether a file says it; else it was found."""
     keeps_sessions: bool = True
     """Whether sessions are kept as files beside their records."""
     tasks: str
@@ -170,7 +173,8 @@ def load_settings(
         stand_in=stand_in(git[1], env) if git and not named else None,
         is_read_only=is_read_only(git[1]) if git and not named else False,
         is_database_named=bool(named),
-        decisions=folder("decisions", layers),
+        decisions=folder("decisions", layers) or record_folder(root).path,
+        is_decisions_said=layers.first("decisions") is not None,
         tasks=folder("tasks", layers),
         keeps_sessions=records is None or records.value.sessions,
         actor_name=name,

@@ -196,9 +196,9 @@ def _check_server(source: Source, url: str) -> None:
 
 
 def folder(name: str, layers: Layers) -> str:
-    """A folder of documents, inside the project."""
+    """A folder of documents, inside the project; empty where none is said and it is found."""
     if (said := layers.first(name)) is None:
-        default: str = KEYS[name].default
+        default: str = KEYS[name].default or ""
         return default
     folder: str = said.value
     parts = PurePosixPath(folder)

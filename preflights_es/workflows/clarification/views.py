@@ -247,7 +247,9 @@ def _considered(state: State) -> tuple[str, ...]:
 
 def related(state: State) -> Relations:
     """What an accepted decision replaced, and what replaced it; a mere intention does not count."""
-    return Relations(state.supersedes if accepted(state) else None, state.superseded_by)
+    # A record without a session says nothing of this one.
+    says = accepted(state) and state.supersedes is not None and state.supersedes.uid
+    return Relations(state.supersedes if says else None, state.superseded_by)
 
 
 def _date(at: int) -> str:
