@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, TypeVar
 
 from preflights_es import bootstrap
 from preflights_es.core.events import Actor, ActorKind
+from preflights_es.core.questions import WrittenQuestion
 from preflights_es.core.rationale import Alternative, Reasons
 from preflights_es.services import sessions
 from preflights_es.services.answers import Given
@@ -79,6 +80,10 @@ class Preflights:
         *,
         workflow: str = "clarification",
         answers: Given | None = None,
+        question: str | None = None,
+        options: Sequence[str] = (),
+        recommend: tuple[str, str] | None = None,
+        topic: str = "",
         because: str = "",
         consequences: Sequence[str] = (),
         alternatives: Alternatives = (),
@@ -88,6 +93,9 @@ class Preflights:
 
         Args:
             answers: by the key of their question, to what it will ask.
+            question: what it asks first, as the program wrote it; with `options`, or free text.
+            recommend: one of the options, and why.
+            topic: what the question is about: a category, or words of the program's own.
             because, consequences, alternatives: why; an alternative is a name with why it was
                 not chosen.
             key: makes it happen once.
@@ -96,8 +104,14 @@ class Preflights:
             Refused: the text or an answer cannot be recorded.
             SettingsError: the provider of the settings lacks something; nothing is recorded.
         """
+        written = (
+            WrittenQuestion(question, tuple(options), topic, recommend)
+            if question is not None
+            else None
+        )
         why = _reasons(because, consequences, alternatives)
-        return sessions.start(self.request(key=key), text, workflow, answers or (), reasons=why)
+        request = self.request(key=key)
+        return sessions.start(request, text, workflow, answers or (), written=written, reasons=why)
 
     def answer(
         self,
@@ -105,6 +119,7 @@ class Preflights:
         answers: Given = (),
         *,
         revise: bool = False,
+        relayed: bool = False,
         because: str = "",
         consequences: Sequence[str] = (),
         alternatives: Alternatives = (),
@@ -116,6 +131,7 @@ class Preflights:
 
         Args:
             session: its id, an end or beginning of it, `ADR-0007`, or `last`.
+            relayed: whether an agent or script passes a person's words on.
             because, consequences, alternatives: why, as in `start`; also without an answer.
 
         Raises:
@@ -124,7 +140,9 @@ class Preflights:
         """
         why = _reasons(because, consequences, alternatives)
         request = self.request(key=key)
-        return sessions.answer(request, session, answers, revise=revise, reasons=why)
+        return sessions.answer(
+            request, session, answers, revise=revise, relays=relayed, reasons=why
+        )
 
     def accept(
         self,

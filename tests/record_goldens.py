@@ -20,8 +20,11 @@ from preflights_es.core.artifacts import ArtifactDue, ArtifactWritten, Related
 from preflights_es.core.errors import SessionFaulted
 from preflights_es.core.events import Actor, Decision, Input
 from preflights_es.core.lead import Lead, Setup
+from preflights_es.core.ports import Provider
+from preflights_es.core.questions import WrittenQuestion
 from preflights_es.core.rationale import Alternative
 from preflights_es.providers.faults import FaultConfig
+from preflights_es.providers.given import GivenProvider
 from preflights_es.providers.simulated.provider import SimLLMProvider
 from preflights_es.runtime.documents import Documents
 from preflights_es.runtime.performer import PROGRAM
@@ -35,6 +38,7 @@ from preflights_es.workflows.clarification import WORKFLOW
 from preflights_es.workflows.clarification.events import (
     DecisionAcknowledged,
     DecisionSuperseded,
+    OptionRecommended,
     RationaleGiven,
 )
 from preflights_es.workflows.clarification.pack import NO_TABLES, STANDARD
@@ -49,6 +53,7 @@ from preflights_es.workflows.clarification.values import (
     LLMContext,
     Mark,
 )
+from preflights_es.workflows.clarification.written import response
 
 FOLDER = Path(__file__).parent.parent / "replays"
 ADA = Actor("user", "Ada Lovelace")
@@ -74,7 +79,7 @@ class Recorder:
         )
         self.documents = Documents(self.runner, root, ("docs/decisions", "docs/tasks"))
         self.order: list[str] = []
-        self.asked = SimLLMProvider(0, bank=BANK)
+        self.asked: Provider = SimLLMProvider(0, bank=BANK)
         self.decider = "clarification/2"
         """The rules of most goldens; a golden of newer rules says so."""
 
@@ -432,6 +437,23 @@ def an_agent_chose_the_category(r: Recorder) -> None:
         r.settled(r.by(CLAUDE).answer(handle, given).handle)
 
 
+def an_agent_writes_the_question(r: Recorder) -> None:
+    """With a recommendation, and another that does not count; a person's answer is relayed."""
+    written = WrittenQuestion("Which cache?", ("Redis", "Memcached"), "Caching")
+    r.asked = GivenProvider("agent", response(written, HeuristicsConfig()))
+    lead = Lead("agent", "claude-code 2.1", (("sha256", "00"),))
+    setup = Setup("0.1.0", WORKFLOW.decider, "agent", lead=lead)
+    step = r.by(CLAUDE).open("Speed up the search", setup, HeuristicsConfig())
+    r.order.append(step.handle.session_id)
+    handle = r.settled(step.handle)
+    for option, reason in (("redis", "sessions use it"), ("Hazelcast", "fast"), ("Redis", "TBD")):
+        said = {"option": option, "reason": reason}
+        handle = r.by(CLAUDE).submitted(handle, OptionRecommended, said).handle
+    given = [("custom.caching", ("Memcached",))]
+    handle = r.by(CLAUDE).answer(handle, given, relays=True).handle
+    r.accept(r.accept(handle, CLAUDE))
+
+
 def somebody_else_takes_over(r: Recorder) -> None:
     """Another seed and another version of a prompt; and in a second session the rules."""
     handle = r.led("Keep orders safe", 3)
@@ -500,6 +522,7 @@ GOLDENS: tuple[Callable[[Recorder], None], ...] = (
     text_from_everywhere,
     a_model_leads,
     an_agent_chose_the_category,
+    an_agent_writes_the_question,
     a_model_words_the_question_and_reads_a_second_field,
     a_model_is_asked_once_more,
     a_model_fails_and_the_rules_go_on,

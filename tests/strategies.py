@@ -37,11 +37,13 @@ from preflights_es.core.session import Session, Workflow
 from preflights_es.runtime.registry import WORKFLOWS
 from preflights_es.workflows.clarification.events import (
     AnswersGiven,
+    AnswersRelayed,
     AnswersRevised,
     DecisionAcknowledged,
     DecisionRenumbered,
     DecisionSuperseded,
     IntentionDeclared,
+    OptionRecommended,
     RationaleGiven,
     ReferenceRenumbered,
 )
@@ -239,7 +241,7 @@ _CONFIGS: Final = st.sampled_from((DEFAULT, DEFAULT, DEFAULT, _TEAM, HeuristicsC
 _CATEGORIES: Final = (*DEFAULT.categories, *_TEAM.categories, DEFAULT.other())
 _FIELDS: Final = [field for category in _CATEGORIES for field in category.fields()]
 _NAMES: Final = [category.name for category in _CATEGORIES]
-_Answers = type[AnswersGiven] | type[AnswersRevised]
+_Answers = type[AnswersGiven] | type[AnswersRelayed] | type[AnswersRevised]
 _MARKS: Final[SearchStrategy[Mark]] = st.sampled_from(("", "local", "adr"))
 
 _WORDS: Final = st.sampled_from(
@@ -294,7 +296,10 @@ def clarification_opening(_: Workflow[Any]) -> SearchStrategy[Move]:
 
 def clarification_moves(workflow: Workflow[Any]) -> SearchStrategy[Move]:
     """The natural next step, answers to what is asked, answers to anything, and what else comes."""
-    cls = st.sampled_from((AnswersGiven, AnswersGiven, AnswersRevised))
+    cls = st.sampled_from((AnswersGiven, AnswersRelayed, AnswersRevised))
+    recommended = st.builds(
+        OptionRecommended, at=TIMES, actor=ACTORS, option=VALUES, reason=VALUES
+    ).map(_always)
     return weighted(
         (6, st.builds(_forward, ACTORS, st.integers(0, 9), st.integers(1, 12), _MARKS)),
         (2, st.builds(_to_the_question, cls, ACTORS, SEVERAL, VALUES | st.none())),
@@ -302,6 +307,7 @@ def clarification_moves(workflow: Workflow[Any]) -> SearchStrategy[Move]:
         (2, st.builds(_to_another_category, ACTORS, st.sampled_from(_NAMES))),
         (1, st.builds(_reasoned, ACTORS, TEXT, TEXT, TEXT, st.booleans())),
         (1, st.builds(_of_what_is_shown, ACTORS, st.none() | st.integers(1, 12), _MARKS)),
+        (1, recommended),
         (1, clarification_opening(workflow)),
     )
 

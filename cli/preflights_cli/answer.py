@@ -20,12 +20,14 @@ from preflights_es.services.request import Request
 @click.command()
 @click.argument("session")
 @click.argument("answer", nargs=-1, metavar="[KEY=]VALUE...")
+@click.option("--relayed", is_flag=True, help="Pass a person's words on; for agents and scripts.")
 @reasoned
 @key_option
 @common
 def answer_command(
     session: str,
     answer: tuple[str, ...],
+    relayed: bool,
     because: str,
     consequences: tuple[str, ...],
     alternatives: tuple[str, ...],
@@ -42,10 +44,14 @@ def answer_command(
       preflights answer last 2
       preflights answer 3f9a12c4 db_type=PostgreSQL db_orm=SQLAlchemy
       preflights answer last auth_strategy__other=Passkeys
+      preflights answer 3f9a12c4 OAuth --relayed
       preflights answer last OAuth --because "We know it" --alternative "SAML: too slow"
     """
     why = _why(answer, because, consequences, alternatives)
-    return said(voice, sessions.answer(app, session, answer_options.worded(answer), reasons=why))
+    if relayed and not answer:
+        raise click.UsageError("--relayed takes an answer")
+    given = answer_options.worded(answer)
+    return said(voice, sessions.answer(app, session, given, relays=relayed, reasons=why))
 
 
 def _why(

@@ -249,6 +249,7 @@ def _opening(
     @click.option("-q", "--quiet", is_flag=True, help="Leave hints out.")
     @click.option("-v", "--verbose", is_flag=True, help="Say more on stderr.")
     @click.option("--db", metavar="URL", callback=given, help="The log's database.")
+    @click.option("--as", "who", metavar="ACTOR", callback=given, help="Who acts, as KIND:NAME.")
     @click.option("--debug", is_flag=True, help="Show the traceback of a bug.")
     @click.pass_context
     @wraps(command)
@@ -262,9 +263,10 @@ def _opening(
         database = options.pop("db") or (ctx.obj or {}).get("db")
         asked = Options(**{n: options.pop(n) for n in PROVIDER_OPTIONS if n in options})
         language, key = options.pop("language", None), options.pop("key", None)
+        who = options.pop("who")
         looks = reads or any(options[flag] for flag in reads_where)
         makes = creates and not looks
-        with opened(voice, database, asked, language, key or "", makes, looks) as app:
+        with opened(voice, database, asked, language, who, key or "", makes, looks) as app:
             try:
                 return command(*args, app=app, voice=voice, **options)  # type: ignore[arg-type]  # P lacks them
             except KeyboardInterrupt:
@@ -305,6 +307,7 @@ def opened(
     database: str | None,
     asked: Options,
     language: str | None = None,
+    who: str | None = None,
     key: str = "",
     creates: bool = False,
     reads: bool = False,
@@ -317,6 +320,7 @@ def opened(
         database=database,
         options=asked,
         language=language,
+        who=who,
         creates=creates,
         reads=reads,
         tell=voice.notice,
@@ -325,6 +329,8 @@ def opened(
     app.tell = voice.notice
     if sys.stderr.isatty() and not (voice.as_json or voice.quiet):
         app.watch = voice.waiting
+    if app.actor.kind == "agent":
+        voice.detail(f"acting as the agent {app.actor.name}")
     if voice.verbose:
         # A log that is shared says the project's name itself, once it is opened.
         told = app.process.settings

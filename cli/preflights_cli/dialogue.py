@@ -86,7 +86,7 @@ def _say_new_warnings(voice: Voice, before: tuple[str, ...], session: Session) -
 
 def answered(voice: Voice, session: Session, question: Question) -> answer_options.Answers:
     """What the person answers to one question; asked again while it is empty."""
-    ask(voice, question)
+    ask(voice, session, question)
     while True:
         text = line("> ")
         if not text.strip():

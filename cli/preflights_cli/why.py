@@ -12,6 +12,7 @@ from preflights_cli.dates import minute
 from preflights_cli.decisions import KINDS, who
 from preflights_cli.rendering import shown_of
 from preflights_es.core.ids import short
+from preflights_es.core.lead import WRITERS
 from preflights_es.core.text import one_line, shortened, shown
 from preflights_es.services.request import Request
 from preflights_es.services.results import Who
@@ -61,10 +62,12 @@ def _say_why(voice: Voice, value: Why, sources: Mapping[str, str]) -> None:
     if (answer := value.answer) is not None:
         said = ", ".join(map(one_line, answer.values))
         source = sources.get(value.source, value.source)
-        voice.say(f"  answer     {_quoted(said)}, {source}, {_by_at(answer)}")
+        relayed = f", relayed by {_by(answer.relayed_by)}" if answer.relayed_by else ""
+        voice.say(f"  answer     {_quoted(said)}, {source}, {_by_at(answer)}{relayed}")
     if (response := value.response) is not None:
         did = "read the value" if value.answer is None else "worded the question"
-        voice.say(f"  model      {shown(_model(response))} {did} (event {response.version})")
+        who_said = "writer" if response.provider in WRITERS else "model"
+        voice.say(f"  {who_said:<10} {shown(_model(response))} {did} (event {response.version})")
         text = shortened(one_line(response.text or ""), RESPONSE_MAX)
         voice.say(f"             {shown(text)}")
     _say_reasons(voice, value)

@@ -40,6 +40,17 @@ class Answers(Input, frozen=True):
     """Kinds of secrets that were taken out before recording, one a replacement."""
 
 
+class WrittenQuestion(Value, frozen=True):
+    """A question that an actor wrote, for a session to begin with."""
+
+    question: str
+    options: tuple[str, ...] = ()
+    topic: str = ""
+    """What it is about."""
+    recommended: tuple[str, str] | None = None
+    """An option and the reason for it."""
+
+
 class Refusal(Decision, frozen=True):
     """Root of the Decisions by which something that was asked for is not done."""
 

@@ -97,6 +97,10 @@ class Workflow(msgspec.Struct, Generic[S], frozen=True, kw_only=True):
     """What answers a question; None where nothing is asked."""
     revisions: type[Answers] | None = None
     """What changes an answer; None where none can be changed."""
+    relayed: type[Answers] | None = None
+    """What answers in a person's words, by an agent or script; None where none passes them on."""
+    written: bool = False
+    """Whether the actor may write the question that a session begins with."""
     reasons: type[Input] | None = None
     """What takes `core.rationale.Reasons`, field by field; None where no reason is recorded."""
     lead: Callable[[S], Lead | None] = _none

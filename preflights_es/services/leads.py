@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from preflights_es.core.errors import ProviderMissing
-from preflights_es.core.lead import Lead
+from preflights_es.core.lead import WRITERS, Lead
 from preflights_es.core.session import Workflow
 from preflights_es.redaction import redact
 from preflights_es.runtime.runner import Handle
@@ -36,6 +36,8 @@ class Leads:
         self.settings = settings
         self._options = options or Options()
         self._reloaded = reloaded
+        self.written = ""
+        """The response that the caller brings, where no model is asked for it."""
 
     def saying(self, options: Options) -> Leads:
         """The same, had the command said this."""
@@ -123,6 +125,10 @@ class Leads:
         """
         if lead.provider in CODE:
             return simulated(lead)
+        if lead.provider in WRITERS:
+            from preflights_es.providers.given import GivenProvider
+
+            return GivenProvider(lead.provider, self.written)
         from preflights_es.providers.factory import chosen
 
         asked = msgspec.structs.replace(self.asked(lead), provider=lead.provider, model=lead.model)

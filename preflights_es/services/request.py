@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from preflights_es.core.completions import CompletionRequested
 from preflights_es.core.errors import AmbiguousSession, LogBusy, PreflightsError, UnknownSession
 from preflights_es.core.events import Actor
-from preflights_es.core.lead import Lead, Setup, setup_of
+from preflights_es.core.lead import WRITERS, Lead, Setup, setup_of
 from preflights_es.core.notices import Notice
 from preflights_es.core.session import Workflow
 from preflights_es.core.version import __version__
@@ -129,7 +129,8 @@ class Request:
 
         process, settings = self.process, self.process.settings
         folders = (settings.decisions, settings.tasks)
-        return Erasure(self.desk, process.store, settings.root, CODE, projected(), folders)
+        own = (*CODE, *WRITERS)
+        return Erasure(self.desk, process.store, settings.root, own, projected(), folders)
 
     def holding(self, typed: str) -> Request:
         """This request where the log has the session, else one to what session files hold.

@@ -18,6 +18,7 @@ from preflights_es.core.errors import LogDamaged, PreflightsError, Refused
 from preflights_es.core.events import ERASED_TAG, SessionErased
 from preflights_es.core.opaque import UNKNOWN
 from preflights_es.core.ports import Head
+from preflights_es.core.questions import WrittenQuestion
 from preflights_es.core.rationale import Reasons
 from preflights_es.core.session import STATUSES
 from preflights_es.runtime.registry import WORKFLOWS
@@ -52,11 +53,13 @@ def start(
     given: Given = (),
     *,
     strict: bool = False,
+    written: WrittenQuestion | None = None,
     reasons: Reasons | None = None,
 ) -> Session:
     """Begin a session with the user's text; with answers to what it will ask, where given.
 
     Args:
+        written: the first question, which the actor wrote.
         reasons: why it is decided so, where that is said.
 
     Raises:
@@ -64,11 +67,15 @@ def start(
         WorkflowMissing: no package has the workflow.
     """
     found = request.process.runner.workflow(workflow)
+    if written is not None and not found.written:
+        message = f"a session of the workflow {workflow} begins with no question of yours"
+        raise Refused(message, code="no_written_question", workflow=workflow)
     if reasons is not None:
         taking(found, reasons)
     if found.opens is None and workflow in WORKFLOWS.shipped:
-        more = {} if reasons is None else {"reasons": reasons}
-        begun: Session = _services(workflow).start(request, text, given, strict=strict, **more)
+        own = {"written": written, "reasons": reasons}
+        said = {name: value for name, value in own.items() if value is not None}
+        begun: Session = _services(workflow).start(request, text, given, strict=strict, **said)
         return begun
     answers = pairs(given)
     request.sessions.check(answers)
@@ -89,12 +96,14 @@ def answer(
     given: Given,
     *,
     revise: bool = False,
+    relays: bool = False,
     reasons: Reasons | None = None,
 ) -> Session:
     """Answer what is asked, or revise what was answered; what does not count is in `refused`.
 
     Args:
         given: nothing, where only reasons are said.
+        relays: whether an agent or script passes a person's words on.
         reasons: why it is decided so; they count where the answers do.
 
     Raises:
@@ -105,13 +114,13 @@ def answer(
     handle = request.sessions.load(session)
     if reasons is not None:
         taking(handle.workflow, reasons)
-        if not given:
+        if not (given or relays):
             return filed(request, reasoned(request.sessions, handle, reasons))
-    before = request.sessions.answered(handle, revise=revise)
+    before = request.sessions.answered(handle, revise=revise, relays=relays)
     if before is None:
         handle = request.process.runner.resume(handle).handle
     answers = _answers(pairs(given), before or handle, again=before is not None)
-    step = request.sessions.answer(handle, answers, revise=revise)
+    step = request.sessions.answer(handle, answers, revise=revise, relays=relays)
     return filed(request, with_reasons(request.sessions, step, reasons))
 
 

@@ -56,6 +56,7 @@ class Answer(Said, frozen=True):
     """What a person said."""
 
     values: tuple[str, ...]
+    relayed_by: Who | None = None
 
 
 class Response(Result, frozen=True):
@@ -274,7 +275,10 @@ def _answer(read: Read, origin: Origin) -> Answer | None:
     keys = (origin.key, f"{origin.key}__other")
     values = tuple(v for given in event.answers if given.key in keys for v in given.values)
     by = Who.of(event.actor)
-    return Answer(version=origin.input, by=by, at=iso(event.at), values=values)
+    relayed_by = Who.of(getattr(event, "relayed_by", None))
+    return Answer(
+        version=origin.input, by=by, at=iso(event.at), values=values, relayed_by=relayed_by
+    )
 
 
 def _response(read: Read, version: int | None) -> Response | None:

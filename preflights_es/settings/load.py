@@ -22,6 +22,7 @@ from preflights_es.core.session import Workflow
 from preflights_es.core.text import shortened
 from preflights_es.core.views import Language
 from preflights_es.providers.capabilities import ProviderSettings
+from preflights_es.settings.agents import agent_of, is_ci
 from preflights_es.settings.fields import HELD_BACK, KEYS
 from preflights_es.settings.file import FileSettings, held_back, own, read
 from preflights_es.settings.git import is_own
@@ -82,6 +83,8 @@ class Settings(ProviderSettings, frozen=True, kw_only=True):
     """Of the person, agent or script at work; empty when not configured."""
     actor_kind: ActorKind | None
     """Where it is an agent's or a script's; None lets the terminal decide."""
+    agent: str = ""
+    """Of the agent in whose environment the program runs; empty elsewhere."""
     language: Language = "en"
     """Of the sentences that a person reads."""
     is_language_said: bool = False
@@ -123,6 +126,7 @@ def load_settings(
     database: str | None = None,
     options: Options | None = None,
     language: str | None = None,
+    actor: str | None = None,
     *,
     trusting: bool = False,
 ) -> Settings:
@@ -133,6 +137,7 @@ def load_settings(
         database: what `--db` said.
         options: what the command line said of a provider.
         language: what `--language` said.
+        actor: what `--as` said.
         trusting: reads the repository's file as if a person trusted it.
 
     Raises:
@@ -146,7 +151,7 @@ def load_settings(
     if here and not git:
         root = here.source.path.parent
     typed = msgspec.structs.asdict(asked)
-    typed |= {"database": database or None, "language": language or None}
+    typed |= {"database": database or None, "language": language or None, "actor": actor or None}
     ours = Layers(outside(typed, env))
     if here and not trusting:
         here = _believed(here, env, ours)
@@ -179,6 +184,7 @@ def load_settings(
         keeps_sessions=records is None or records.value.sessions,
         actor_name=name,
         actor_kind=kind,
+        agent=agent_of(env),
         workflows={name: told for one in files[::-1] for name, told in one.workflows.items()},
         prices=prices.value if prices else (),
         source=str(here.source.path) if here else "",
@@ -223,10 +229,10 @@ def trusted_files(environment: Mapping[str, str] | None = None) -> Trusted:
 
 
 def speaks_for_a_person(environment: Mapping[str, str] | None = None) -> bool:
-    """Whether no variable says that an agent or a script is at work."""
+    """Whether no variable says that an agent, a script or a CI is at work."""
     env = os.environ if environment is None else environment
     kind, colon, _ = env.get("PREFLIGHTS_ACTOR", "").partition(":")
-    return not colon or kind == "user"
+    return kind == "user" if colon else not is_ci(env)
 
 
 def _own(env: Mapping[str, str]) -> FileSettings | None:

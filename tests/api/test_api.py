@@ -57,6 +57,25 @@ def test_a_session_is_begun_answered_accepted_and_asked_why(log: Any, tmp_path: 
     assert json.loads(bytes(trail[0].data))["intention"] == "Add login"
 
 
+def test_a_program_writes_the_question(log: Any) -> None:
+    begun = log.start(
+        "Speed up the search",
+        question="Which cache?",
+        options=["Redis", "Memcached"],
+        recommend=("Redis", "sessions use it"),
+        topic="Caching",
+    )
+    assert (begun.questions[0].id, begun.recommended.option) == ("caching", "Redis")
+    ready = log.answer(begun.session_id, {"caching": "Redis"}, relayed=True)
+    assert [value for _, value in ready.patch.fields] == ["Redis"]
+    assert ready.provenance[-1].relayed_by.kind == "script"
+    with pytest.raises(Refused, match="begins with no question of yours"):
+        log.start("Buy milk", workflow="extraction", question="Which?")
+    note = log.start("Buy milk", workflow="extraction")
+    with pytest.raises(Refused, match="no answer is relayed"):
+        log.answer(note.session_id, {"x": "y"}, relayed=True)
+
+
 def test_the_calls_of_a_provider_are_summed_up(tmp_path: Path, database: str) -> None:
     with preflights_es.open(tmp_path, database=database, provider="sim") as log:
         log.start("Add OAuth login")

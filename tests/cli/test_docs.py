@@ -320,14 +320,24 @@ def _flat(wanted: list[Any]) -> Iterator[type]:
         yield from one if isinstance(one, tuple) else (one,)
 
 
+WRITTEN: Final = (
+    *("--question", "Which lever?", "--option", "A", "--option", "B"),
+    *("--recommend", "A: it is short", "--topic", "Lever"),
+)
+"""A question of a script's own."""
+
+
 def test_the_fields_of_a_session_are_those_that_are_documented(shop: Project) -> None:
+    written = shop.call("start", "Go faster", *WRITTEN, "--json").json
+    relayed = shop.call("answer", written["session_id"], "1", "--relayed", "--json").json
     old = shop.decided()
     asking = shop.call("start", "Add login", "--json").json
     refused = shop.call("answer", "last", "tbd", "--json").json
     why = ("--because", "It fits", "--consequence", "One more", "--alternative", "SAML: slow")
     moved = shop.call("start", "Move from MySQL to PostgreSQL", "--json").json
     new = shop.decided("Add SSO", "--supersedes", old["uid"], *why)
-    check("session/1", old, asking, refused, new, moved, shop.show(old["session_id"]))
+    shown = shop.show(old["session_id"])
+    check("session/1", old, asking, refused, new, moved, written, relayed, shown)
     check("sessions/1", shop.call("sessions", "--json").json)
     check("log/1", *shop.events(), opaque="data")
     check("inbox/1", shop.call("inbox", "--json").json)

@@ -135,7 +135,14 @@ def test_a_record_that_is_replaced_changes_only_its_status(house: Project) -> No
 
 def test_a_record_is_replaced_once_under_a_key(house: Project) -> None:
     filed(house)
-    words = ("start", "Keep orders", "--answer", "db_type=PostgreSQL", "--supersedes", "ADR-7")
+    words = (
+        "start",
+        "Keep orders in a database",
+        "--answer",
+        "db_type=PostgreSQL",
+        "--supersedes",
+        "ADR-7",
+    )
     first = house.call(*words, "--no-input", "--key", "k", "--json").json
     house.call("accept", "last", "--by", "Ada")
     again = house.call(*words, "--no-input", "--key", "k", "--json").json
@@ -175,7 +182,7 @@ def test_a_program_is_told_the_record(house: Project) -> None:
 def test_records_go_where_records_lie(house: Project) -> None:
     filed(house, "doc/adr/0007-use-postgresql.md")
     said = [
-        house.call("start", text, *LOGIN, "--accept", "--by", "Ada", "--no-input").out
+        house.call("start", text, *LOGIN, "--accept", "--by", "Ada", "--no-input").err
         for text in ("Add login", "Add SSO")
     ]
     hint = "records go to 'doc/adr', as found in this project"

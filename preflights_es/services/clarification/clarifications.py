@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from preflights_es.core.artifacts import Related
 from preflights_es.core.errors import PreflightsError, RecordWithoutSession, Refused
 from preflights_es.core.events import Input
-from preflights_es.core.lead import Setup
+from preflights_es.core.lead import WRITERS, Setup
 from preflights_es.core.source import Source
 from preflights_es.core.text import INTENTION_MAX, one_line, shown
 from preflights_es.core.views import Language
@@ -106,7 +106,7 @@ class Clarifications(Acceptances):
 
     def _known(self, setup: Setup) -> tuple[Known, ...]:
         """The decisions that a model is told of: accepted, in force, the newest first."""
-        if setup.lead is None:
+        if setup.lead is None or setup.lead.provider in WRITERS:
             return ()
         known: list[Known] = []
         for head in self._runner.store.heads(self._project, RECENT):

@@ -15,6 +15,7 @@ from preflights_es.runtime.runner import Handle
 from preflights_es.services.results import Result, Session, answer_refused
 from preflights_es.workflows.clarification.events import ChangeRefused
 from preflights_es.workflows.clarification.reasons import RATIONALE_MAX
+from preflights_es.workflows.clarification.state import State
 from preflights_es.workflows.clarification.values import (
     OTHER_OPTION,
     DecisionPatch,
@@ -43,6 +44,7 @@ _CHANGES: Final = {
     "number_missing": "the record has no number",
     "not_accepted": "it is not accepted",
     "already_superseded": "it was superseded before",
+    "no_such_option": "the question has no such option",
     "not_related": "it has nothing to do with this session",
     "blank": "no reason was given",
     "placeholder": "a reason is a placeholder, which says nothing",
@@ -59,12 +61,28 @@ class Value(Result, frozen=True):
     value: str
     source: str
     by: str
+    relayed_by: Actor | None = None
 
     @classmethod
     def of(cls, one: Provenance) -> Value:
         """As the session has it."""
         by = "model" if one.source == "suggested" else one.by
-        return cls(key=one.key, field=one.field, value=one.value, source=one.source, by=by)
+        return cls(
+            key=one.key,
+            field=one.field,
+            value=one.value,
+            source=one.source,
+            by=by,
+            relayed_by=one.relayed_by,
+        )
+
+
+class Recommendation(Result, frozen=True):
+    """An option that the writer of the question recommends."""
+
+    option: str
+    reason: str
+    by: Actor
 
 
 class Clarification(Session, frozen=True, kw_only=True):
@@ -91,6 +109,7 @@ class Clarification(Session, frozen=True, kw_only=True):
     supersedes: Related | None
     superseded_by: Related | None
     artifacts: tuple[str, ...]
+    recommended: Recommendation | None
     title: str
     because: Statement | None
     consequences: tuple[Statement, ...]
@@ -107,6 +126,7 @@ class Clarification(Session, frozen=True, kw_only=True):
             "relayed_by": done.relayed_by if done else None,
             "supersedes": state.supersedes,
             "superseded_by": state.superseded_by,
+            "recommended": _recommended(state),
             "artifacts": (view.written.path,) if view.written else (),
             **msgspec.structs.asdict(view.rationale),
         }
@@ -117,6 +137,14 @@ class Clarification(Session, frozen=True, kw_only=True):
             return decision.reason, _CHANGES[decision.reason]
         assert isinstance(decision, AnswerRefusal), "the only other refusal"
         return decision.reason, answer_refused(decision, REFUSED[decision.reason])
+
+
+def _recommended(state: State) -> Recommendation | None:
+    """What is recommended beside the written question, from when it is asked."""
+    if state.recommended is None or state.writer is None:
+        return None
+    one = state.recommended
+    return Recommendation(option=one.option, reason=one.reason, by=state.writer)
 
 
 SESSION: Final = Clarification

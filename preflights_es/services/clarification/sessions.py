@@ -7,13 +7,14 @@ from functools import partial
 from msgspec.structs import replace
 
 from preflights_es.core.ids import short
-from preflights_es.core.questions import Refusal
+from preflights_es.core.questions import Refusal, WrittenQuestion
 from preflights_es.core.rationale import Reasons
 from preflights_es.core.views import Question
 from preflights_es.runtime.runner import Step
 from preflights_es.services.acceptance import begun
 from preflights_es.services.answers import Given, addressed, asked_in, check_taken, pairs
 from preflights_es.services.clarification.clarifications import Clarifications, clarifications_of
+from preflights_es.services.clarification.written import asking, recommended
 from preflights_es.services.filing import filed
 from preflights_es.services.reasons import reasoned, taking, with_reasons
 from preflights_es.services.request import Request
@@ -33,6 +34,7 @@ def start(
     supersedes: str | None = None,
     accepts: bool = False,
     by: str | None = None,
+    written: WrittenQuestion | None = None,
     reasons: Reasons | None = None,
 ) -> Session:
     """Begin one with an intention.
@@ -44,6 +46,7 @@ def start(
         supersedes: the decision that this one replaces.
         accepts: whether the outcome is accepted, where no question is left.
         by: the person who accepts.
+        written: the first question, which the actor wrote.
         reasons: why it is decided so.
 
     Raises:
@@ -57,15 +60,18 @@ def start(
     request.process.documents.check_folders(writes=accepts)
     request.finish_pending()
     request.notice_name()
-    setup = request.setup(WORKFLOW, strict=strict)
     settings = request.process.settings
+    tables = settings.of(WORKFLOW)
+    setup = asking(request, written, tables) if written else request.setup(WORKFLOW, strict=strict)
     step = own.open(
-        *(text, setup, settings.of(WORKFLOW)),
+        *(text, setup, tables),
         language=settings.language if settings.is_language_said else None,
         mark=mark,
         supersedes=supersedes,
         check=partial(check_taken, WORKFLOW, answers),
     )
+    if written:
+        step = recommended(own, step, written)
     if answers:
         step = own.answer(step.handle, addressed(answers, asked_in(step.handle)))
     step = with_reasons(own, step, reasons)

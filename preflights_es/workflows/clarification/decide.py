@@ -12,12 +12,13 @@ from preflights_es.core.artifacts import Accepting, ArtifactDue, ArtifactWritten
 from preflights_es.core.completions import CompletionFailed, CompletionReceived
 from preflights_es.core.events import Decision, Input
 from preflights_es.core.lead import FellBack, LeadChanged, LeadTaken, StepRetried
-from preflights_es.core.questions import Given, stripped
-from preflights_es.workflows.clarification import lead, reasons, rules
+from preflights_es.core.questions import Answers, Given, stripped
+from preflights_es.workflows.clarification import lead, reasons, rules, written
 from preflights_es.workflows.clarification.events import (
     AnswerAccepted,
     AnswerRefused,
     AnswersGiven,
+    AnswersRelayed,
     AnswersRevised,
     ArtifactFiled,
     CategoryDetected,
@@ -29,6 +30,7 @@ from preflights_es.workflows.clarification.events import (
     DecisionRenumbered,
     DecisionSuperseded,
     IntentionDeclared,
+    OptionRecommended,
     PatchProposed,
     QuestionAsked,
     QuestionSuggested,
@@ -56,10 +58,10 @@ def decide(state: State, new: Input) -> Decisions:
     match new:
         case IntentionDeclared() if state.input is None:
             return _opened(state, new)
-        case AnswersGiven() | AnswersRevised():
+        case AnswersGiven() | AnswersRevised() | AnswersRelayed():
             return _answered(state, new)
-        case RationaleGiven() if state.input is not None:
-            return _reasoned(state, new)
+        case RationaleGiven() | OptionRecommended() if state.input is not None:
+            return _noted(state, new)
         case CompletionReceived() | CompletionFailed() if state.led.request and state.led.lead:
             return _led(state, new)
         case StepRetried() if state.led.stalled and (again := _next(state)):
@@ -92,6 +94,9 @@ def _opened(state: State, new: IntentionDeclared) -> Decisions:
         (CategoryDetected(category=found.category.name, keyword=found.keyword),) if found else ()
     )
     decisions: Decisions = by_topic + by_keyword
+    after = _after(state, new, decisions)
+    if after.writer is not None:  # the writer asks, whatever the intention says
+        return (*decisions, lead.request(after, "clarify"))
     decisions += _stated(_after(state, new, decisions))
     return decisions + _next(_after(state, new, decisions))
 
@@ -113,7 +118,8 @@ def _topics_found(new: IntentionDeclared, ref: PackRef) -> TopicsFound:
 
 def _stated(state: State) -> Decisions:
     """The answer that stands in the intention, where its question is the session's."""
-    if state.topics is None or state.found is None or state.found[0].primary is None:
+    is_open = state.topics is not None and state.writer is None
+    if not is_open or state.found is None or state.found[0].primary is None:
         return ()
     field = state.found[0].primary
     value = None if field.id in state.answers else stated_by_key(state).get(field.id)
@@ -172,7 +178,7 @@ def _led(state: State, new: CompletionReceived | CompletionFailed) -> Decisions:
 # 2. Answering --------------------------------------------------------------------------------
 
 
-def _answered(state: State, new: AnswersGiven | AnswersRevised) -> Decisions:
+def _answered(state: State, new: Answers) -> Decisions:
     if accepted(state):
         return tuple(AnswerRefused(key=given.key, reason="closed") for given in new.answers) or (
             AnswerRefused(key="", reason="closed"),
@@ -285,6 +291,12 @@ def _is_settled(state: State, key: str) -> bool:
     return key in state.answers and not any(
         one.key == key and one.source == "stated" for one in state.provenance
     )
+
+
+def _noted(state: State, new: RationaleGiven | OptionRecommended) -> Decisions:
+    if isinstance(new, OptionRecommended):
+        return (written.noted(state, new),)
+    return _reasoned(state, new)
 
 
 def _reasoned(state: State, new: RationaleGiven) -> Decisions:

@@ -94,6 +94,27 @@ class AnswersRevised(Answers, frozen=True):
     verb: ClassVar[str] = "revised an answer in"
 
 
+class AnswersRelayed(Answers, frozen=True):
+    """Answers in the words of a person, whom the log does not see; the actor is that person."""
+
+    tag: ClassVar[str] = "clarification.answers_relayed.v1"
+    verb: ClassVar[str] = "answered in"
+    relayed_by: Actor | None = None
+    """The agent or script that passed them on."""
+
+
+class OptionRecommended(Input, frozen=True):
+    """The writer of the open question recommends one of its options."""
+
+    tag: ClassVar[str] = "clarification.option_recommended.v1"
+    verb: ClassVar[str] = "recommended an option in"
+    typed: ClassVar = {"option": Typed(ANSWER_MAX), "reason": Typed(ANSWER_MAX)}
+    option: str
+    reason: str
+    redacted: tuple[str, ...] = ()
+    """Kinds of secrets that were taken out before recording, one a replacement."""
+
+
 class RationaleGiven(Input, frozen=True):
     """The actor says why; it adds to what was said before."""
 
@@ -195,6 +216,15 @@ class QuestionAsked(Decision, frozen=True):
     turn: Whole
 
 
+class RecommendationNoted(Decision, frozen=True):
+    """The recommendation is shown beside its option."""
+
+    tag: ClassVar[str] = "clarification.recommendation_noted.v1"
+    option: str
+    """In the question's spelling."""
+    reason: str
+
+
 class AnswerAccepted(Decision, frozen=True):
     """An answer counts."""
 
@@ -266,7 +296,9 @@ class ChangeRefused(Refusal, frozen=True):
     """An acknowledgement, a supersession or a new number does not fit the session as it stands."""
 
     tag: ClassVar[str] = "clarification.change_refused.v1"
-    change: Literal["acknowledgement", "supersession", "renumbering", "rationale", "input"]
+    change: Literal[
+        "acknowledgement", "supersession", "renumbering", "recommendation", "rationale", "input"
+    ]
     reason: Literal[
         "question_open",
         "already_accepted",
@@ -276,6 +308,7 @@ class ChangeRefused(Refusal, frozen=True):
         "not_accepted",
         "already_superseded",
         "not_related",
+        "no_such_option",
         "blank",
         "placeholder",
         "too_many",
@@ -302,6 +335,8 @@ EVENTS: tuple[type[Event], ...] = (
     IntentionDeclared,
     AnswersGiven,
     AnswersRevised,
+    AnswersRelayed,
+    OptionRecommended,
     RationaleGiven,
     DecisionAcknowledged,
     DecisionSuperseded,
@@ -311,6 +346,7 @@ EVENTS: tuple[type[Event], ...] = (
     TopicsFound,
     QuestionSuggested,
     QuestionAsked,
+    RecommendationNoted,
     AnswerAccepted,
     AnswerRefused,
     RationaleNoted,

@@ -9,13 +9,15 @@ from msgspec.structs import replace
 
 from preflights_es.core import completion_step
 from preflights_es.core.artifacts import ArtifactDue, ArtifactWritten, Related, Written
-from preflights_es.core.events import Event, Input
-from preflights_es.core.lead import FellBack
+from preflights_es.core.events import Actor, Event, Input
+from preflights_es.core.lead import WRITERS, FellBack
+from preflights_es.core.questions import Answers
 from preflights_es.core.rationale import Rationale
 from preflights_es.workflows.clarification import reasons
 from preflights_es.workflows.clarification.events import (
     AnswerAccepted,
     AnswersGiven,
+    AnswersRelayed,
     AnswersRevised,
     CategoryDetected,
     ClarificationStopped,
@@ -31,6 +33,7 @@ from preflights_es.workflows.clarification.events import (
     RationaleGiven,
     RationaleNoted,
     RationaleSuggested,
+    RecommendationNoted,
     ReferenceRenumbered,
     TopicsFound,
 )
@@ -44,6 +47,7 @@ from preflights_es.workflows.clarification.values import (
     DecisionPatch,
     HeuristicsConfig,
     Provenance,
+    Source,
 )
 
 
@@ -66,7 +70,7 @@ def _categorized(state: State) -> State:
 
 
 def _category(state: State, answers: dict[str, Answer], detected: str) -> CategoryMatch | None:
-    config, framed = state.heuristics, state.framed
+    config, framed, writer = state.heuristics, state.framed, state.writer
     by_keyword = config.named(detected) if detected else None
     if detected == OTHER and by_keyword is None:
         by_keyword = config.other()
@@ -74,7 +78,8 @@ def _category(state: State, answers: dict[str, Answer], detected: str) -> Catego
     if framed is None or (found and found[1].source != "detected" and not _frames(framed, found)):
         return found
     base = found[0] if found and _frames(framed, found) else _framed_category(config, framed)
-    resolved = found[1] if found and _frames(framed, found) else Resolved(base.name, "suggested")
+    source: Source = "suggested" if writer is None else "chosen"
+    resolved = found[1] if found and _frames(framed, found) else Resolved(base.name, source)
     return replace(base, primary=framed.field), resolved
 
 
@@ -92,8 +97,10 @@ def _framed_category(config: HeuristicsConfig, framed: QuestionSuggested) -> Cat
 def _after_intention(state: State, new: IntentionDeclared) -> State:
     if state.input is not None:
         return replace(state, actor=new.actor, input=new)
+    lead = new.setup.lead
     return replace(
         state,
+        writer=new.actor if lead is not None and lead.provider in WRITERS else None,
         intention=new.intention,
         uid=new.uid,
         heuristics=new.heuristics,
@@ -110,7 +117,7 @@ def _after_intention(state: State, new: IntentionDeclared) -> State:
     )
 
 
-def _after_answers(state: State, new: AnswersGiven | AnswersRevised | RationaleGiven) -> State:
+def _after_answers(state: State, new: Answers | RationaleGiven) -> State:
     redacted = state.redacted.plus(*new.redacted)
     return replace(state, actor=new.actor, input=new, redacted=redacted)
 
@@ -213,7 +220,9 @@ def _after_answer(state: State, event: AnswerAccepted) -> State:
     answers.pop(event.key + COMPANION, None)
     if event.other is not None:
         answers[event.key + COMPANION] = event.other
-    filed = Provenance(event.key, event.field, event.value, event.source, state.actor.kind)
+    relayed_by = state.input.relayed_by if isinstance(state.input, AnswersRelayed) else None
+    by = state.actor.kind
+    filed = Provenance(event.key, event.field, event.value, event.source, by, relayed_by)
     answers_open = state.question is not None and state.question.id == event.key
     provenance = _filed(state.provenance, filed)
     found = state.found
@@ -256,13 +265,31 @@ def _is_another(was: CategoryMatch | None, now: CategoryMatch | None) -> bool:
 
 
 def _after_suggestion(state: State, event: QuestionSuggested) -> State:
-    after = _categorized(replace(state, framed=event))
+    lead = state.led.lead
+    if state.writer is not None and lead is not None and lead.provider in WRITERS:
+        return _after_written(state, event, state.writer)
+    after = _categorized(replace(state, framed=event, writer=None))
     found = after.found
     if found is None or found[1].source != "suggested":
         return after
     key = state.heuristics.category.id
     suggested = Provenance(key, "Category", found[0].name, "suggested", "agent")
     return replace(after, provenance=_filed(state.provenance, suggested))
+
+
+def _after_written(state: State, event: QuestionSuggested, writer: Actor) -> State:
+    """The rules lead from here on; a choice that no category has is recorded as a decision."""
+    is_choice = event.category == OTHER and bool(event.field.options)
+    mark = state.mark or ("adr" if is_choice else "")
+    led = replace(state.led, lead=None)
+    after = _categorized(replace(state, framed=event, led=led, mark=mark))
+    key = state.heuristics.category.id
+    chosen = Provenance(key, "Category", event.category, "chosen", writer.kind)
+    return replace(after, provenance=_filed(state.provenance, chosen))
+
+
+def _after_recommendation(state: State, event: RecommendationNoted) -> State:
+    return replace(state, recommended=event)
 
 
 def _answered_frame(state: State) -> QuestionSuggested | None:
@@ -329,12 +356,14 @@ _AFTER: Final[Mapping[type[Event], Callable[[State, Any], State]]] = {
     IntentionDeclared: _after_intention,
     AnswersGiven: _after_answers,
     AnswersRevised: _after_answers,
+    AnswersRelayed: _after_answers,
     RationaleGiven: _after_answers,
     ArtifactWritten: _after_writing,
     CategoryDetected: _after_category,
     TopicsFound: _after_topics,
     QuestionAsked: _after_question,
     QuestionSuggested: _after_suggestion,
+    RecommendationNoted: _after_recommendation,
     AnswerAccepted: _after_answer,
     RationaleNoted: _after_noted,
     RationaleSuggested: _after_offer,

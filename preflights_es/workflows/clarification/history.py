@@ -15,6 +15,7 @@ from preflights_es.core.session import Session
 from preflights_es.core.views import Behind
 from preflights_es.workflows.clarification.events import (
     AnswerAccepted,
+    AnswersRelayed,
     CategoryDetected,
     DecisionMarkedSuperseded,
     DecisionRecorded,
@@ -106,9 +107,12 @@ def _answered(trail: Trail, event: AnswerAccepted, said: Said, _: State) -> None
     trail.said[event.key] = said
 
 
-def _suggested(trail: Trail, event: QuestionSuggested, said: Said, _: State) -> None:
+def _suggested(trail: Trail, event: QuestionSuggested, said: Said, state: State) -> None:
     trail.worded[event.field.id] = said.input
     trail.suggested = said
+    if state.writer is not None:  # the response is the writer's word
+        by_writer = replace(said.new, actor=state.writer)
+        trail.said[state.heuristics.category.id] = replace(said, new=by_writer)
 
 
 def _proposed(trail: Trail, event: PatchProposed, said: Said, state: State) -> None:
@@ -184,13 +188,19 @@ def _origin(trail: Trail, one: Provenance, patch: Said) -> Origin:
         field=one.field,
         value=one.value,
         source=one.source,
-        by=MODEL if by_model else said.new.actor,
+        by=MODEL if by_model else _heard(said.new),
         at=said.new.at,
         version=said.version,
         input=said.input,
         asked=asked if asked is not None and asked < said.version else None,
         response=said.input if by_model else trail.worded.get(one.key),
     )
+
+
+def _heard(new: Input) -> Actor:
+    """Who spoke to the log: a person's words may be relayed."""
+    relayed_by = new.relayed_by if isinstance(new, AnswersRelayed) else None
+    return relayed_by or new.actor
 
 
 def _ended(last: Decided, trail: Trail, session: Session[State]) -> Decided:

@@ -15,6 +15,7 @@ from preflights_es.core.views import Question
 from preflights_es.workflows.clarification.events import (
     Known,
     QuestionSuggested,
+    RecommendationNoted,
     TopicsFound,
 )
 from preflights_es.workflows.clarification.rules import CategoryMatch
@@ -61,6 +62,10 @@ class State(msgspec.Struct, frozen=True, gc=False):
     known: tuple[Known, ...] = ()
     framed: QuestionSuggested | None = None
     """The model's category and question, while its category holds."""
+    writer: Actor | None = None
+    """Who wrote the first question, where no model is asked for it."""
+    recommended: RecommendationNoted | None = None
+    """Of the options of the written question."""
     pack: PackRef | None = None
     """The topics that the session began with; None for the reference."""
     inlined: str = ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from preflights_es.core.events import ActorKind, Value, Whole
+from preflights_es.core.events import Actor, ActorKind, Value, Whole
 from preflights_es.core.views import Question, QuestionType
 
 Answer = str | tuple[str, ...]
@@ -218,3 +218,5 @@ class Provenance(Value, frozen=True):
     value: str
     source: Source
     by: ActorKind
+    relayed_by: Actor | None = None
+    """Who passed the actor's words on."""

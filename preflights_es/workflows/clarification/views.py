@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from preflights_es.core.artifacts import Record, RecordField, Relations
 from preflights_es.core.completion_step import no_answer
-from preflights_es.core.events import Event, Value
+from preflights_es.core.events import ActorKind, Event, Value
 from preflights_es.core.rationale import Rationale
 from preflights_es.core.text import one_line
 from preflights_es.core.views import Language, Question, View, taken_out
@@ -269,10 +269,15 @@ def _fields(state: State) -> tuple[RecordField, ...]:
     options = {q.id: q.options[:-1] for q in state.asked}
     sources = {p.key: p for p in state.provenance}
     return tuple(
-        RecordField(name, value, how.source, how.by, options.get(how.key, ()))
+        RecordField(name, value, how.source, _heard(how), options.get(how.key, ()))
         for name, value in state.patch.fields
         if (how := sources.get(keys.get(name, ""))) is not None
     )
+
+
+def _heard(how: Provenance) -> ActorKind:
+    """Who said a value as far as the log can know it: a record makes no person of an agent."""
+    return how.relayed_by.kind if how.relayed_by else how.by
 
 
 def _open_questions(state: State) -> tuple[str, ...]:

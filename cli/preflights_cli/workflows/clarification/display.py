@@ -98,7 +98,9 @@ def values(provenance: tuple[Value, ...]) -> list[str]:
 def _by(one: Value) -> str:
     if one.source in ("detected", "stated", "suggested"):
         return ""  # the source says who
-    return f", by {_KINDS[one.by]}"
+    relayer = one.relayed_by
+    relayed = f", relayed by {relayer.name or _KINDS[relayer.kind]}" if relayer else ""
+    return f", by {_KINDS[one.by]}{shown(relayed)}"
 
 
 def why(found: Clarification) -> list[str]:
@@ -124,10 +126,19 @@ def _companion(question: Question, value: str) -> str:
     return question.id + COMPANION if chose_other(question, value) and not is_category else ""
 
 
+def _beside(session: Session, option: str) -> str:
+    """Who recommends the option, and why."""
+    one = own(session).recommended
+    if one is None or one.option != option:
+        return ""
+    return f"recommended by {one.by.name or _KINDS[one.by.kind]}: {one.reason}"
+
+
 SHOWN: Final = Shown(
     describe=describe,
     hint=hint,
     advice=ADVICE,
+    beside=_beside,
     companion=_companion,
     conversation="preflights_cli.workflows.clarification.conversation",
     sources=SOURCES,
