@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
     from preflights_es.projections.usage import By
     from preflights_es.replay.replayer import Replay
+    from preflights_es.services.brief import Brief
+    from preflights_es.services.inbox import Inbox
     from preflights_es.services.trail import TrailStep
     from preflights_es.services.usage import Usage
     from preflights_es.services.why import Why
@@ -199,6 +201,18 @@ class Preflights:
 
         return list(decisions(self.request(), at=at, category=category, everything=everything))
 
+    def brief(self) -> Brief:
+        """What a coding agent has to know of the project, in fewer than 500 tokens."""
+        from preflights_es.services.brief import brief
+
+        return brief(self.request())
+
+    def inbox(self) -> Inbox:
+        """What waits: proposals, questions, notes to file, models to ask again."""
+        from preflights_es.services.inbox import inbox
+
+        return inbox(self.request())
+
     def why(self, what: str, field: str | None = None) -> list[Why]:
         """Where decided values came from: each with the answer, question, model and person behind.
 
@@ -301,6 +315,8 @@ class AsyncPreflights:
     show = _threaded(Preflights.show)
     sessions = _threaded(Preflights.sessions)
     decisions = _threaded(Preflights.decisions)
+    brief = _threaded(Preflights.brief)
+    inbox = _threaded(Preflights.inbox)
     why = _threaded(Preflights.why)
     replay = _threaded(Preflights.replay)
     trail = _threaded(Preflights.trail)

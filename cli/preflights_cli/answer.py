@@ -6,11 +6,14 @@ import click
 
 from preflights_cli import answer_options, dialogue
 from preflights_cli.common import Voice, common, is_terminal, key_option, led
+from preflights_cli.inbox import the_one
 from preflights_cli.reason_options import reasoned, reasons_of
 from preflights_cli.rendering import said
 from preflights_es.core.ids import short
 from preflights_es.core.rationale import Reasons
+from preflights_es.runtime.finder import LAST
 from preflights_es.services import sessions
+from preflights_es.services.inbox import resumable
 from preflights_es.services.request import Request
 
 
@@ -95,12 +98,15 @@ def revise_command(
 
 
 @click.command()
-@click.argument("session", default="last")
+@click.argument("session", required=False)
 @click.option("--no-input", is_flag=True, help="Ask no question; finish open calls and documents.")
 @led
 @common
-def resume_command(session: str, no_input: bool, app: Request, voice: Voice) -> int:
+def resume_command(session: str | None, no_input: bool, app: Request, voice: Voice) -> int:
     """Continue a session: at a terminal ask the open questions, else show the session.
+
+    Without SESSION it takes the only one that waits, and lists them where several wait; where none
+    does, it shows the last one.
 
     If an earlier error left an Input undecided, decide it now. With --provider or another option
     of a model, that model leads from here on (mock: the rules).
@@ -110,6 +116,7 @@ def resume_command(session: str, no_input: bool, app: Request, voice: Voice) -> 
       preflights resume
       preflights resume 3f9a12c4 --provider openai --model gpt-5.1-mini
     """
+    session = session or the_one(voice, resumable(app), "resume") or LAST
     found = sessions.resume(app, session, anew=app.leads.named)
     if is_terminal() and not (voice.as_json or no_input):
         return dialogue.run(app, voice, found)

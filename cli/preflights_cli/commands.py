@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
 SECTIONS: Final[dict[str, tuple[str, ...]]] = {
     "Decide": ("start", "answer", "revise", "accept", "resume", "abandon"),
-    "Look": ("show", "sessions", "decisions", "why", "prompt", "log", "usage", "audit"),
+    "Look": ("show", "inbox", "sessions", "decisions", "why", "prompt", "log", "usage", "audit"),
     "Replay": ("replay",),
     "Notes": ("note",),
-    "Set up": ("trust", "admin"),
+    "Set up": ("sync", "trust", "admin"),
 }
 """The commands of `preflights --help`, in order. A workflow's command in no section stands last."""
 
@@ -33,6 +33,7 @@ _COMMANDS: Final[dict[str, tuple[str, str]]] = {
     "resume": ("answer", "Continue a session."),
     "abandon": ("answer", "Give up a session."),
     "show": ("sessions", "Show a session."),
+    "inbox": ("inbox", "List what waits for you, with the command that settles it."),
     "sessions": ("sessions", "List the sessions of this project."),
     "decisions": ("decisions", "List the decisions in force, today or on another day."),
     "why": ("why", "Show where a decided value came from."),
@@ -41,6 +42,7 @@ _COMMANDS: Final[dict[str, tuple[str, str]]] = {
     "usage": ("usage", "Sum up provider calls: tokens, time, cost."),
     "audit": ("audit", "Verify the log, and show who did what."),
     "replay": ("replay", "Run recorded sessions again and compare every decision."),
+    "sync": ("sync", "Bring the log and the session files together."),
     "trust": ("trust", "Trust the settings file of a repository."),
     "admin": ("admin", "Manage the log: its database, projections and files."),
     "admin db": ("db", "Manage the log's database."),

@@ -14,10 +14,13 @@ from typing import Any, Final, ParamSpec, TypeVar
 import click
 
 from preflights_cli.advice import advised
+from preflights_cli.main import EXIT_INTERRUPTED
 from preflights_es import bootstrap as composition
-from preflights_es.core.errors import StoreUnavailable
+from preflights_es.core.errors import Refused, StoreUnavailable, UnknownSession
+from preflights_es.core.ids import short
 from preflights_es.core.json import encoded
 from preflights_es.core.late_pattern import late_pattern
+from preflights_es.core.lead import Lead
 from preflights_es.core.notices import Notice
 from preflights_es.core.text import NAME_MAX, TAGS, problem, shown, visible
 from preflights_es.services.request import Request
@@ -33,6 +36,9 @@ _OBEYED: Final = late_pattern(f"[\x7f-\x9f\u2028\u2029\ufeff\u202a-\u202e\u2066-
 
 DETAILS: Final = ("document_finished", "document_left")
 """Notices that most do not want to read."""
+WAITING_MAX: Final = 70  # characters of the line that is shown while a model is at work
+REMARKS: Final = ("folder_found", "sessions_kept")
+"""Notices that warn of nothing; `-q` leaves them out."""
 PAGE: Final = 65_536  # bytes of a long list that are written at once
 
 
@@ -58,14 +64,26 @@ class Voice:
         """Something to know, on stderr."""
         click.echo(f"warning: {shown(text)}", err=True)
 
+    def remark(self, text: str) -> None:
+        """Something to know once, on stderr; `-q` leaves it out."""
+        if not self.quiet:
+            click.echo(shown(text), err=True)
+
     def detail(self, text: str) -> None:
         """More than most want to know: with `-v`, on stderr."""
         if self.verbose:
             click.echo(shown(text), err=True)
 
+    def waiting(self, lead: Lead, seconds: int | None) -> None:
+        """Who is asked and for how long, on one line of stderr; None takes the line away."""
+        who = shown(" ".join(filter(None, (lead.provider, lead.model))))
+        line = "" if seconds is None else f"asking {who} ... {seconds} s"[:WAITING_MAX]
+        click.echo(f"\r{line:<{WAITING_MAX}}\r{line}", nl=False, err=True)
+
     def notice(self, notice: Notice) -> None:
         """What a service has to say besides its result."""
         say = self.detail if notice.code in DETAILS else self.warn
+        say = self.remark if notice.code in REMARKS else say
         say(advised(notice.text, notice.code, notice.fields))
 
     def json(self, value: Any) -> None:
@@ -211,9 +229,11 @@ def reading(command: Callable[P, R]) -> Callable[..., R]:
     return _opening(command, reads=True)
 
 
-def reading_where(*flags: str) -> Callable[[Callable[P, R]], Callable[..., R]]:
-    """As `common`; with one of these flags, as `reading`."""
-    return lambda command: _opening(command, reads_where=flags)
+def reading_where(
+    *flags: str, creates: bool = False
+) -> Callable[[Callable[P, R]], Callable[..., R]]:
+    """As `common`, or `recording` where it creates; with one of these flags, as `reading`."""
+    return lambda command: _opening(command, creates=creates, reads_where=flags)
 
 
 def _opening(
@@ -245,10 +265,40 @@ def _opening(
         language, key = options.pop("language", None), options.pop("key", None)
         who = options.pop("who")
         looks = reads or any(options[flag] for flag in reads_where)
-        with opened(voice, database, asked, language, who, key or "", creates, looks) as app:
-            return command(*args, app=app, voice=voice, **options)  # type: ignore[arg-type]  # P lacks them
+        makes = creates and not looks
+        with opened(voice, database, asked, language, who, key or "", makes, looks) as app:
+            try:
+                return command(*args, app=app, voice=voice, **options)  # type: ignore[arg-type]  # P lacks them
+            except KeyboardInterrupt:
+                if not app.asking_for:
+                    raise
+                say_saved(app.asking_for)
+                ctx.exit(EXIT_INTERRUPTED)
+            except UnknownSession as unknown:
+                _refuse_filed(app, unknown)
+                raise
 
     return wrapped
+
+
+def say_saved(session_id: str) -> None:
+    """Where a person leaves: what was said is recorded, and how to go on."""
+    id_ = short(session_id)
+    click.echo(f"\nSaved. Go on with: preflights resume {id_}", err=True)
+
+
+def _refuse_filed(app: Request, unknown: UnknownSession) -> None:
+    """Say where a session lies that is in no log.
+
+    Raises:
+        Refused: only a session file has it.
+    """
+    try:
+        app.holding(unknown.typed)
+    except UnknownSession:
+        return
+    message = f"only a session file has {unknown.typed}"
+    raise Refused(message, code="only_in_file", typed=unknown.typed) from unknown
 
 
 @contextlib.contextmanager
@@ -277,6 +327,8 @@ def opened(
     )
     app = program.request(key=key)
     app.tell = voice.notice
+    if sys.stderr.isatty() and not (voice.as_json or voice.quiet):
+        app.watch = voice.waiting
     if app.actor.kind == "agent":
         voice.detail(f"acting as the agent {app.actor.name}")
     if voice.verbose:

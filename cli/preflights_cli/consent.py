@@ -20,7 +20,13 @@ TITLE_MAX: Final = 60  # characters of a title
 class Consent:
     """Whether sessions that are held here may change as a file wants it."""
 
-    def __init__(self, voice: Voice, *, extend: bool, erase: bool) -> None:
+    def __init__(
+        self, voice: Voice, *, extend: bool, erase: bool, option: str = "--extend"
+    ) -> None:
+        """Args:
+        option: by which the caller's command is told to extend sessions.
+        """
+        self._option = option
         self._voice = voice
         self._extend = extend
         self._erase = erase
@@ -49,7 +55,8 @@ class Consent:
             return "" if done else "you did not agree"
         held = "that is held here" if len(review.extended) == 1 else "that are held here"
         return (
-            f"the file changes {sessions} {held}: read the list, then run this again with --extend"
+            f"the file changes {sessions} {held}: read the list, then run this again with "
+            f"{self._option}"
         )
 
     def _list(self, review: Review) -> None:

@@ -11,6 +11,7 @@ from preflights_cli.advice import worded
 from preflights_cli.common import Voice, finish_pending, given, reading, tell_behind
 from preflights_cli.dates import DAY_LENGTH, Moment
 from preflights_cli.progress import counted
+from preflights_cli.records import say_foreign
 from preflights_cli.table import streamed
 from preflights_es.core.events import Actor
 from preflights_es.core.ids import short
@@ -60,6 +61,7 @@ def decisions_command(
     voice.listed(found.head, "decisions", found.rows)
     if not voice.as_json:
         _say_decisions(voice, found.rows, everything=everything)
+    say_foreign(voice, found.head.foreign, found.unread)
     return 0
 
 
@@ -112,9 +114,10 @@ def _standing(decided: DecisionRow) -> str:
 
 
 def _record(decided: DecisionRow) -> str:
+    record = "task" if decided.kind == "task" else ""
     if decided.number is not None:
-        return f"ADR-{decided.number:04}"
-    return "task" if decided.kind == "task" else ""
+        record = f"ADR-{decided.number:04}"
+    return f"{record} (file)".lstrip() if decided.file else record
 
 
 def _by(decided: DecisionRow) -> str:

@@ -19,7 +19,7 @@ from preflights_es.archive.quotes import Quotes
 from preflights_es.core.errors import PreflightsError
 from preflights_es.core.ids import short
 from preflights_es.core.text import shortened, shown
-from preflights_es.services.erasures import Erased, erase, plan, stated
+from preflights_es.services.erasures import Erased, erase, meant, plan, stated
 from preflights_es.services.request import Request
 
 TITLE_MAX: Final = 60  # characters of a title in the list
@@ -55,7 +55,7 @@ def _days(ctx: click.Context, parameter: click.Parameter, value: str | None) -> 
 @click.option("--reason", default="", metavar="TEXT", help="Reason; it is recorded, and stays.")
 @click.option("--yes", is_flag=True, help="Do not ask; needed without a terminal.")
 @click.option("--dry-run", is_flag=True, help="Only show what would be erased.")
-@reading_where("dry_run")
+@reading_where("dry_run", creates=True)
 def erase_command(
     session: tuple[str, ...],
     days: int | None,
@@ -79,7 +79,8 @@ def erase_command(
       preflights admin erase --older-than 365d --dry-run
     """
     _check_usage(session, days, voice, unasked=yes or dry_run)
-    planned = plan(app, session, days, reason)
+    app, ids = meant(app, session, looks=dry_run)
+    planned = plan(app, ids, days, reason)
     for error in (*planned.damaged, *planned.kept):
         voice.warn(worded(error))
     ended = EXIT_DAMAGED if planned.damaged else 0

@@ -44,6 +44,8 @@ class Shown(msgspec.Struct, frozen=True, kw_only=True):
     """What to do about what was not done, by its code."""
     conversation: str = ""
     """The module whose `run` is the conversation of a workflow in which a person accepts."""
+    by_hand: str = "preflights show {id}"
+    """The command for what a person has to do where nothing is asked and nothing proposed."""
     sources: Mapping[str, str] = {}
     """How a value came about, in words, by `Origin.source`."""
 

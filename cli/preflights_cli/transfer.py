@@ -86,7 +86,7 @@ def import_command(file: str, extend: bool, erase: bool, app: Request, voice: Vo
       preflights admin import project.jsonl.gz --extend
       preflights admin export last | preflights admin import - --db copy.db
     """
-    told, consent = _Told(voice), Consent(voice, extend=extend, erase=erase)
+    told, consent = Telling(voice), Consent(voice, extend=extend, erase=erase)
     drawn = bar(voice, "Importing", least=2 * BAR_BYTES)
     source = session_file(file)
     made = imported(app, source, consent.agrees, told.tell, lists=voice.as_json, drawn=drawn)
@@ -97,7 +97,7 @@ def import_command(file: str, extend: bool, erase: bool, app: Request, voice: Vo
         raise Refused(f"{consent.refused}; nothing was imported")
     if told.sessions > 1:
         voice.say(f"{counted(told.sessions, 'session')}, {counted(told.new, 'new event')}.")
-    _warn_twice(voice, made.collisions)
+    warn_twice(voice, made.collisions)
     return 0
 
 
@@ -108,7 +108,7 @@ def session_file(typed: str) -> SessionFile:
     return SessionFile(typed)
 
 
-def _warn_twice(voice: Voice, twice: Sequence[Collision]) -> None:
+def warn_twice(voice: Voice, twice: Sequence[Collision]) -> None:
     for one in twice[:SHOWN_MAX]:
         ids = ", ".join(map(short, one.session_ids[:SHOWN_MAX]))
         voice.warn(f"the number {one.number:04d} of {one.project} is used twice now: {ids}")
@@ -121,7 +121,7 @@ def _warn_twice(voice: Voice, twice: Sequence[Collision]) -> None:
         )
 
 
-class _Told:
+class Telling:
     """Says what came of the first sessions, and counts all."""
 
     def __init__(self, voice: Voice) -> None:

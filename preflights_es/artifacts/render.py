@@ -43,14 +43,17 @@ def brief(record: Record) -> str:
 
     What is open and what is decided come first; the intention gets the room they leave.
     """
-    template = _template("brief.v1")
+    template = _template("brief.v2")
     values = {"context": ">", "outcome": "*", "open": "*", "more": _before_you_code(record)}
+    values["standing"] = _STANDING.get(record.status, "Superseded, do not follow")
     room = BRIEF_BYTES_MAX - len(_filled(template, values).encode())
     values["open"] = _rows([("", question) for question in record.missing], room // 4)
     if not record.fields and not record.missing:
         values["open"] = "* Nothing was decided: ask before you choose a technology."
     room -= len(values["open"].encode())
     values["outcome"] = _rows(_decided_values(record), room * 2 // 3)
+    if not values["outcome"]:
+        values["standing"] = ""  # a section of which nothing is said is left out
     room -= len(values["outcome"].encode())
     values["context"] = _fitted(record.intention, room, _quoted)
     return _filled(template, values)
@@ -95,15 +98,15 @@ def _values(record: Record) -> dict[str, str]:
         "decision_makers": f"[{_yaml(record.decided_by)}]" if record.decided_by else "",
         "uid": _yaml(record.uid),
         "session": _yaml(record.session_id),
-        "title": _inline(shortened(record.title, TITLE_MAX)),
+        "title": inline(shortened(record.title, TITLE_MAX)),
         "context": _quoted(record.intention),
         "options": _options(record),
-        "considered": "\n".join(f"* {_inline(name)}" for name in record.considered),
+        "considered": "\n".join(f"* {inline(name)}" for name in record.considered),
         "chosen": _chosen(record),
         "outcome": _outcome(record),
         "consequences": "\n".join(map(_statement, record.rationale.consequences)),
         "rejected": "\n".join(_rejected(o) for o in record.rationale.alternatives if o.why_not),
-        "open": "\n".join(f"* {_inline(question)}" for question in record.missing),
+        "open": "\n".join(f"* {inline(question)}" for question in record.missing),
         "more": _relations(record),
     }
 
@@ -111,10 +114,11 @@ def _values(record: Record) -> dict[str, str]:
 def _status(record: Record) -> str:
     if record.superseded_by is None:
         return record.status
-    return f"superseded by {_name(record.superseded_by)}"
+    return f"superseded by {related_name(record.superseded_by)}"
 
 
-def _name(related: Related) -> str:
+def related_name(related: Related) -> str:
+    """How another decision is named: by the number of its record, a task by its uid."""
     return f"task {related.uid}" if related.number is None else f"ADR-{related.number:04d}"
 
 
@@ -124,8 +128,8 @@ def _options(record: Record) -> str:
     for field in record.fields:
         if field.options:
             options = dict.fromkeys((*field.options, field.value))
-            lines = "\n".join(f"* {_inline(option)}" for option in options)
-            lists.append(f"For {_inline(field.name)}:\n\n{lines}")
+            lines = "\n".join(f"* {inline(option)}" for option in options)
+            lists.append(f"For {inline(field.name)}:\n\n{lines}")
     return "\n\n".join(lists)
 
 
@@ -143,21 +147,21 @@ _BY = {"user": "a person", "agent": "an agent", "script": "a script"}
 def _chosen(record: Record) -> str:
     """What was chosen, and why."""
     chosen, because = record.considered[:1], record.rationale.because
-    text = f"Chosen option: {_inline(chosen[0])}" if chosen else "Nothing was decided"
+    text = f"Chosen option: {inline(chosen[0])}" if chosen else "Nothing was decided"
     if because is not None:
         said = one_line(because.text)
         said = said[len("because ") :] if said.casefold().startswith("because ") else said
         end = "" if said.endswith((".", "!", "?", "…")) else "."
-        return f"{text}, because {_inline(said)}{end}{_offered(because.by)}"
+        return f"{text}, because {inline(said)}{end}{_offered(because.by)}"
     return f"{text}." if chosen or record.rationale != Rationale() else ""
 
 
 def _statement(said: Statement) -> str:
-    return f"* {_inline(said.text)}{_offered(said.by)}"
+    return f"* {inline(said.text)}{_offered(said.by)}"
 
 
 def _rejected(one: Rejected) -> str:
-    return f"* {_inline(one.name)}: bad, because {_inline(one.why_not)}{_offered(one.by)}"
+    return f"* {inline(one.name)}: bad, because {inline(one.why_not)}{_offered(one.by)}"
 
 
 def _offered(by: Speaker) -> str:
@@ -173,7 +177,7 @@ def _outcome(record: Record) -> str:
         return ""
     if record.category:
         how = "named by the intention" if record.category_source == "detected" else ""
-        lines.insert(0, f"* Category: {_inline(record.category)}{f' ({how})' if how else ''}")
+        lines.insert(0, f"* Category: {inline(record.category)}{f' ({how})' if how else ''}")
     if record.proposed_by is not None:
         lines.append(f"\nProposed by {_BY[record.proposed_by]}; no person has confirmed it yet.")
     return "\n".join(lines)
@@ -183,7 +187,7 @@ def _decided(field: RecordField) -> str:
     how = _HOW[field.source]
     if field.source not in ("stated", "suggested"):  # which are no answers
         how = f"{how}, answered by {_BY[field.by]}"
-    return f"* {_inline(field.name)}: **{_inline(field.value)}** ({how})"
+    return f"* {inline(field.name)}: **{inline(field.value)}** ({how})"
 
 
 def _relations(record: Record) -> str:
@@ -197,7 +201,7 @@ def _relations(record: Record) -> str:
 
 def _link(related: Related) -> str:
     """Both records lie in the folder of records; a task is named without a link."""
-    words = f"{_inline(_name(related))}, {_inline(related.title)}"
+    words = f"{inline(related_name(related))}, {inline(related.title)}"
     if related.number is None:
         return words
     name = slug(related.title)
@@ -244,7 +248,7 @@ def _more(count: int) -> str:
 
 def _fitted(text: str, room: int, form: Callable[[str], str] | None = None) -> str:
     """The text in its form, cut so that it takes at most so many bytes."""
-    form = form or _inline
+    form = form or inline
     width = min(len(text), room)
     found = form(shortened(text, width))
     while (size := len(found.encode())) > room and width > 1:
@@ -254,25 +258,31 @@ def _fitted(text: str, room: int, form: Callable[[str], str] | None = None) -> s
 
 
 def _before_you_code(record: Record) -> str:
+    newer = f" by {inline(related_name(record.superseded_by))}" if record.superseded_by else ""
     lines = (
-        "" if record.status == "accepted" else _STATE.get(record.status, ""),
+        _STATE.get(record.status, "").format(newer=newer),
         "Ask the person before you decide anything that is not decided above.",
         f"Source: Preflights session {record.session_id[-8:]}.",
     )
     return "\n".join(filter(None, lines))
 
 
-_STATE = {
+_STANDING: Final = {
+    "accepted": "Decided, do not reconsider",
+    "proposed": "Proposed, not accepted yet",
+    "open": "Proposed, not accepted yet",
+}
+_STATE: Final = {
     "open": "No person has accepted this yet: treat it as a proposal.",
     "proposed": "No person has accepted this yet: treat it as a proposal.",
-    "superseded": "This decision was superseded: ask for the newer one.",
+    "superseded": "This decision was superseded{newer}: ask for the newer one.",
 }
 
 
 # 3. Text that forges nothing -----------------------------------------------------------------
 
 
-def _inline(text: str) -> str:
+def inline(text: str) -> str:
     """One line of Markdown that shows the text and does nothing else."""
     escaped = _MARKUP.sub(r"\\\g<0>", shown(one_line(text)))
     return _COUNT.sub(r"\1\\", _MARGINS.sub(r"\\\g<0>", escaped))
@@ -281,7 +291,7 @@ def _inline(text: str) -> str:
 def _quoted(text: str) -> str:
     """A block quote, so that no line of the text can begin a section."""
     lines = shown_lines(text).strip().split("\n")
-    return "\n".join(f"> {_inline(line)}".rstrip() for line in lines)
+    return "\n".join(f"> {inline(line)}".rstrip() for line in lines)
 
 
 def _yaml(text: str) -> str:

@@ -52,6 +52,8 @@ class Desk(msgspec.Struct, frozen=True):
     numbered: Callable[[int], Sequence[str]] = lambda _: ()
     """Sessions of the project whose record may bear a number: branches that were merged may have
     given it twice, and the log knows one holder."""
+    records: Callable[[int], Sequence[str]] = lambda _: ()
+    """Paths of the project's records without a session that bear a number."""
 
 
 class AskedElsewhere(Step, frozen=True):
@@ -66,12 +68,18 @@ class Sessions(Finder):
 
     def __init__(self, desk: Desk) -> None:
         actor = replace(desk.actor, name=name_cleaned(desk.actor.name))
-        super().__init__(desk.runner, desk.project, actor, desk.numbered)
+        super().__init__(desk.runner, desk.project, actor, desk.numbered, desk.records)
         self._settle = desk.settle
         self._check = desk.check
         self._once = desk.once or Once(desk.runner, desk.project)
 
-    def begin(self, workflow: Workflow[Any], text: str, setup: Setup) -> Step:
+    def begin(
+        self,
+        workflow: Workflow[Any],
+        text: str,
+        setup: Setup,
+        check: Callable[[Input], None] = lambda _: None,
+    ) -> Step:
         """Begin a session of any workflow to which a text is enough.
 
         Raises:
@@ -80,7 +88,7 @@ class Sessions(Finder):
         if (first := workflow.opens) is None or not first.typed:
             message = f"a session of the workflow {workflow.name} takes more than a text to begin"
             raise Refused(message, code="text_not_enough", workflow=workflow.name)
-        return self.opened(workflow, first, {next(iter(first.typed)): text}, setup)
+        return self.opened(workflow, first, {next(iter(first.typed)): text}, setup, check=check)
 
     def opened(
         self,
@@ -91,6 +99,7 @@ class Sessions(Finder):
         *,
         beside: Callable[[], Mapping[str, Any]] = dict,
         is_same: Callable[[Any], bool] = lambda _: True,
+        check: Callable[[Input], None] = lambda _: None,
     ) -> Step:
         """Begin a session with an Input of a class.
 
@@ -98,6 +107,7 @@ class Sessions(Finder):
             said: what the caller says; under one key it must be the same again.
             beside: other fields, asked for when it is recorded.
             is_same: what else must be the same.
+            check: refuses an Input before it is recorded.
 
         Raises:
             Refused: a text cannot be recorded.
@@ -109,6 +119,7 @@ class Sessions(Finder):
         def record(input_id: str) -> Step:
             said_or_known = {**fields, **beside()}
             new = self._input(first, said_or_known, project=project, uid=uid, setup=setup)
+            check(new)
             return self._runner.open(workflow, project, new, session_id, input_id)
 
         def is_said(before: Any) -> bool:

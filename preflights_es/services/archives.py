@@ -15,6 +15,7 @@ from preflights_es.archive.two_pass_reader import Passes
 from preflights_es.core.errors import LogDamaged, Refused
 from preflights_es.core.ports import Head, Stored
 from preflights_es.runtime.finder import LAST
+from preflights_es.services.looking import looking
 from preflights_es.services.progress import Drawn, Update, undrawn
 from preflights_es.services.request import Request
 from preflights_es.services.results import Result
@@ -51,7 +52,8 @@ def lines(
         Refused: there is none.
         LogDamaged: one of them does not verify.
     """
-    return request.process.transfer.all(_heads(request, session, any_project=any_project))
+    at = request if session is None else looking(request, session)
+    return at.process.transfer.all(_heads(at, session, any_project=any_project))
 
 
 def export(
@@ -63,6 +65,7 @@ def export(
     drawn: Drawn = undrawn,
 ) -> Exported:
     """The same in a new file, compressed where its name ends with `.gz`."""
+    request = request if session is None else looking(request, session)
     heads, events = _heads(request, session, any_project=any_project), 0
     with new_file(file) as raw, _packed(raw, file) as packed, drawn(len(heads)) as update:
         for content in request.process.transfer.all(heads):
@@ -106,6 +109,30 @@ class Came(Result, frozen=True):
     new_events: int
     erased: bool
 
+    @classmethod
+    def of(cls, one: Taken) -> Came:
+        """The same of a session as it was taken."""
+        head = one.head
+        return cls(
+            session_id=head.session_id, version=head.version, new_events=one.new, erased=one.erased
+        )
+
+
+class Agreement:
+    """Remembers what reviews found and whether the caller agreed; yes where none was needed."""
+
+    def __init__(self, agrees: Callable[[Review], bool]) -> None:
+        self._agrees = agrees
+        self.given = True
+        self.changes: list[SessionChange] = []
+        self.warnings: list[str] = []
+
+    def __call__(self, review: Review) -> bool:
+        self.given = self._agrees(review)
+        self.changes += review.changes
+        self.warnings += review.warnings
+        return self.given
+
 
 class Imported(Result, frozen=True, tag_field="format", tag="import/1"):
     """What came of a file."""
@@ -144,35 +171,22 @@ def imported(
     Raises:
         LogDamaged, LogFromFuture, Refused, StoreUnavailable: as `Transfer.imported` says.
     """
-    review, is_agreed = Review(), True
+    agreed = Agreement(agrees)
     came: list[Came] = []
     collisions = Collisions(request.process.runner)
-
-    def agreed(found: Review) -> bool:
-        nonlocal review, is_agreed
-        review, is_agreed = found, agrees(found)
-        return is_agreed
-
     with _opened(file, drawn) as source:
         taking = request.process.transfer.imported
         for one in taking(source.lines, file.name, source.progress, agreed):
             tell(one)
             collisions.look(one)
             if lists:
-                came.append(_came(one))
+                came.append(Came.of(one))
     return Imported(
         sessions=tuple(came),
         collisions=tuple(collisions.found()),
-        imported=is_agreed,
-        changes=review.changes,
-        warnings=review.warnings,
-    )
-
-
-def _came(one: Taken) -> Came:
-    head = one.head
-    return Came(
-        session_id=head.session_id, version=head.version, new_events=one.new, erased=one.erased
+        imported=agreed.given,
+        changes=tuple(agreed.changes),
+        warnings=tuple(agreed.warnings),
     )
 
 

@@ -11,6 +11,8 @@ from preflights_es.archive.quotes import Quote, Quotes
 from preflights_es.core.errors import ErasedSession, PreflightsError, SessionMoved
 from preflights_es.services.request import Request
 from preflights_es.services.results import Result
+from preflights_es.services.session_files import Shelf
+from preflights_es.services.sync import erased_file, from_file
 
 
 class Plan(Result, frozen=True):
@@ -45,6 +47,44 @@ class Erased(Result, frozen=True, tag_field="format", tag="erase/1"):
     """Sessions that could not be looked at, and may quote."""
     scrubbed: bool | None
     """Whether the database's journal is empty of it; None where nothing was erased."""
+
+
+def meant(request: Request, named: Sequence[str], *, looks: bool) -> tuple[Request, list[str]]:
+    """The ids of sessions, and the request that can erase them.
+
+    Where only files have one, the log takes it over first. What a branch brought back of one that
+    is erased goes again.
+
+    Args:
+        looks: whether nothing will be erased, and so nothing is taken over.
+
+    Raises:
+        UnknownSession, AmbiguousSession: none or several match.
+    """
+    if looks:
+        at = request.holding(named[0]) if len(named) == 1 else request
+        return at, [at.sessions.resolved(one) for one in named]
+    ids = [*dict.fromkeys(from_file(request, one) for one in named)]
+    for session_id in ids:
+        file = Shelf(request.process).file_of(session_id)
+        if file is not None and file.compared == "restored":
+            _erase_file(request, session_id)
+    return request, ids
+
+
+def _erase_file(request: Request, session_id: str) -> None:
+    """Take the text out of a session's file, and say what that does not reach."""
+    try:
+        path = erased_file(request.process, session_id)
+    except PreflightsError as error:
+        request.notice("session_file_stays", str(error), session=session_id)
+        return
+    if path:
+        text = (
+            f"{path} is erased, and git's history keeps its text: commit it, so that your team's "
+            "clones erase it too"
+        )
+        request.notice("session_file_erased", text, path=path)
 
 
 def plan(request: Request, named: Sequence[str], days: int | None = None, reason: str = "") -> Plan:
@@ -104,6 +144,7 @@ def erase(
             continue
         gone.append(one)
         tell(one)
+        _erase_file(request, one.session_id)
     untitled = [replace(one, title=None) for one in gone]
     return stated(planned, untitled, scrubbed=request.process.store.scrubbed())
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from preflights_es.core.errors import LogDamaged
 from preflights_es.core.events import Event
 from preflights_es.core.ports import Stored
+from preflights_es.services.looking import looking
 from preflights_es.services.request import Request
 from preflights_es.services.results import Result
 from preflights_es.store import chain
@@ -33,6 +34,7 @@ def log(request: Request, session: str, *, decodes: bool = True) -> Recorded:
         UnknownSession, AmbiguousSession: none or several match.
         LogFromFuture: a newer version wrote it.
     """
+    request = looking(request, session)
     store, runner = request.process.store, request.process.runner
     session_id = request.sessions.resolved(session)
     head = store.head(session_id)  # before the events: a session may grow meanwhile

@@ -87,6 +87,7 @@ class Leads:
             if lead.provider in CODE:
                 refuse_taken_route(workflow)
             self.provider_for(lead)
+            self._remember_server(lead)
         return lead
 
     def configured(self, workflow: Workflow[Any], *, strict: bool = False) -> Lead | None:
@@ -107,6 +108,14 @@ class Leads:
         sent = parameters_for(settings.provider, settings.model, settings)
         address = digest_of(settings.provider, settings.base_url)
         return Lead(settings.provider, settings.model, sent, strict, address)
+
+    def _remember_server(self, lead: Lead) -> None:
+        """Keep the address that a person named, for later commands in this project."""
+        settings = self.settings
+        if lead.address and not settings.base_url_in:
+            from preflights_es.settings.servers import remember_server
+
+            remember_server(settings.root, lead.provider, settings.base_url)
 
     def provider_for(self, lead: Lead) -> LLMProvider:
         """Who answers a session, as its first Input says; keys and addresses are today's.
@@ -142,6 +151,12 @@ class Leads:
         from preflights_es.providers.capabilities import digest_of
 
         if lead.address and digest_of(lead.provider, settings.base_url) != lead.address:
+            from preflights_es.settings.servers import server
+
+            is_said = settings.base_url and not settings.base_url_in
+            known = "" if is_said else server(settings.root, lead.provider, lead.address)
+            if known:
+                return msgspec.structs.replace(settings, base_url=known, base_url_in="")
             raise ProviderMissing(
                 f"the session is led by a server like {lead.provider}'s at another address: set "
                 "PREFLIGHTS_BASE_URL to it, since what was said there goes nowhere else"

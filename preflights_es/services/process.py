@@ -21,11 +21,14 @@ from preflights_es.system import clock_ids
 if TYPE_CHECKING:
     from preflights_es.archive.side_tables import Beside
     from preflights_es.archive.transfer import Transfer
+    from preflights_es.artifacts.session_folder import SessionFolder
     from preflights_es.projections.folding import Read
     from preflights_es.projections.follower import Follower
     from preflights_es.projections.projector import Projector
     from preflights_es.projections.verification import Holding
     from preflights_es.runtime.documents import Documents
+    from preflights_es.runtime.session_files import SessionFiles
+    from preflights_es.services.file_log import FileLog
     from preflights_es.store.projection_feed import SqlFollowing
 
 T = TypeVar("T")
@@ -78,6 +81,7 @@ class Process:
         self._reads = reads
         self._took_over = False
         self._given_back = ExitStack()
+        self._file_log: tuple[int, FileLog] | None = None
 
     # 1. The log ------------------------------------------------------------------------------
 
@@ -89,6 +93,10 @@ class Process:
             NoLog: settings name a place, no log lies there, and none is to be made.
         """
         database, creates = self.settings.database, self._creates
+        if self.settings.stand_in is not None:
+            from preflights_es.services.stand_in import database_of
+
+            database = database_of(self.settings, self.tell, reads=self._reads)
         try:
             return SqlStore(
                 database, clock_ids.now, clock_ids.salt, creates=creates, hurries=self._reads
@@ -103,6 +111,10 @@ class Process:
     @made_once
     def project(self) -> str:
         """The project's name in this log; a log that several repositories share has a say."""
+        if self.settings.project_file is not None:
+            from preflights_es.services.project_name import adopted
+
+            return adopted(self.settings, self.store, self.session_folder, keeps=self._creates)
         if self.settings.repository is None:
             return self.settings.project
         from preflights_es.services.project_name import named
@@ -116,6 +128,25 @@ class Process:
         """The loop."""
         return Runner(self.store, WORKFLOWS, clock_ids.now, clock_ids.new_id, _sleep)
 
+    @property
+    def file_log(self) -> FileLog:
+        """What session files say more than the log; looked at again when their folder changed."""
+        from preflights_es.services.file_log import FileLog
+
+        stamp = self.session_folder.stamp()
+        with self.lock:
+            if self._file_log is None or self._file_log[0] != stamp:
+                self.forget_files()
+                self._file_log = stamp, FileLog(self)
+            return self._file_log[1]
+
+    def forget_files(self) -> None:
+        """Look at session files again: the log took some over."""
+        with self.lock:
+            if self._file_log is not None:
+                self._given_back.callback(self._file_log[1].close)  # a thread may be reading it
+                self._file_log = None
+
     def log_id(self) -> str:
         """What the log calls itself."""
         from preflights_es.store.log_id import log_id
@@ -128,7 +159,22 @@ class Process:
         from preflights_es.runtime.documents import Documents
 
         folders = (self.settings.decisions, self.settings.tasks)
-        return Documents(self.runner, self.settings.root, folders)
+        kept = self.session_files if self.settings.keeps_sessions else None
+        return Documents(self.runner, self.settings.root, folders, kept)
+
+    @made_once
+    def session_files(self) -> SessionFiles:
+        """The writer of sessions beside their records."""
+        from preflights_es.runtime.session_files import SessionFiles
+
+        return SessionFiles(self.store, self.session_folder, self.tell)
+
+    @made_once
+    def session_folder(self) -> SessionFolder:
+        """Where those files lie."""
+        from preflights_es.artifacts.session_folder import SessionFolder
+
+        return SessionFolder(self.settings.root, self.settings.decisions)
 
     def finish_pending(self) -> list[Handle]:
         """Write the documents that earlier commands of this project left open; `LogBusy`: not now.
@@ -171,6 +217,12 @@ class Process:
             return [row["session_id"] for row in rows if said in row["decided"]]
         except LogFromFuture:
             return []  # the log's list of numbers has one of them all the same
+
+    def records(self, number: int) -> list[str]:
+        """Paths of the project's records without a session that bear a number."""
+        from preflights_es.services.records import foreign
+
+        return [row.path for row in foreign(self).rows if row.number == number]
 
     def follow(self, follower: Follower) -> None:
         """Keep the projections up to date until the follower is stopped.
@@ -218,6 +270,7 @@ class Process:
 
     def close(self) -> None:
         """Give the log back, if it was opened."""
+        self.forget_files()
         self._given_back.close()
         if "store" in self.__dict__:
             self.store.close()

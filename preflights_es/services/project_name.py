@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 
+from preflights_es.artifacts.session_folder import SessionFolder
 from preflights_es.core.notices import Notice
+from preflights_es.core.text import NAME_MAX, line_trouble
+from preflights_es.services.session_files import projects_said
 from preflights_es.settings.load import Settings
 from preflights_es.store.projects import Named, Projects
 from preflights_es.store.sql import SqlStore
 from preflights_es.store.urls import file_of
+from preflights_es.system import atomic_file
 
 
 def named(
@@ -30,6 +36,31 @@ def named(
     for one in _notices(settings.project, found):
         tell(one)
     return found
+
+
+def adopted(settings: Settings, log: SqlStore, folder: SessionFolder, *, keeps: bool) -> str:
+    """The name that session files say most often, in a clone whose own log has no session yet.
+
+    A clone may lie in a folder of another name, and its sessions belong to the same project.
+
+    Args:
+        keeps: whether the name is remembered: files of another branch may say none.
+    """
+    file = settings.project_file
+    if file is None or log.heads(settings.project, 1):
+        return settings.project
+    said = Counter(projects_said(folder)).most_common(1)
+    name = said[0][0] if said else settings.project
+    if name == settings.project or line_trouble(name, NAME_MAX):
+        return settings.project
+    if keeps:
+        with (
+            suppress(OSError),
+            atomic_file.opened(file.parent.parent, (file.parent.name,), makes=True) as place,
+            place.new(file.name) as new,
+        ):
+            new.write(f"{name}\n".encode())
+    return name
 
 
 def _notices(plain: str, found: Named) -> Iterator[Notice]:

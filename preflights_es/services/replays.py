@@ -16,6 +16,7 @@ from preflights_es.replay.recompute import Code
 from preflights_es.replay.replayer import Replay, Replayer
 from preflights_es.runtime.registry import WORKFLOWS
 from preflights_es.services.archives import SessionFile, sessions_of
+from preflights_es.services.looking import looking
 from preflights_es.services.own_providers import GENERATION, simulated
 from preflights_es.services.progress import Drawn, undrawn
 from preflights_es.services.request import Request
@@ -96,8 +97,8 @@ def streams(
         if isinstance(one, SessionFile):
             yield from ((events, None) for events in sessions_of(one, drawn))
             continue
-        store = request.process.store  # opened for them alone: a file needs no log
-        session_id = request.sessions.resolved(one)
+        at = looking(request, one)  # which opens the log for them alone: a file needs none
+        store, session_id = at.process.store, at.sessions.resolved(one)
         head = store.head(session_id)
         yield store.read(session_id), head.hash if head else None
 

@@ -7,6 +7,7 @@ stands. A surface (command line, server, page, program) parses, calls one of the
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import partial
 from importlib import import_module
 from typing import Any, Final
 
@@ -23,8 +24,9 @@ from preflights_es.core.session import STATUSES
 from preflights_es.runtime.registry import WORKFLOWS
 from preflights_es.runtime.runner import Handle, Step
 from preflights_es.services import acceptance
-from preflights_es.services.answers import Given, Pairs, addressed, pairs
+from preflights_es.services.answers import Given, Pairs, addressed, asked_in, check_taken, pairs
 from preflights_es.services.filing import filed
+from preflights_es.services.looking import looking
 from preflights_es.services.reasons import reasoned, taking, with_reasons
 from preflights_es.services.request import Request
 from preflights_es.services.results import (
@@ -81,9 +83,10 @@ def start(
         request.process.documents.check_folders()
     request.finish_pending()
     request.notice_name()
-    step = request.sessions.begin(found, text, request.setup(found, strict=strict))
+    setup = request.setup(found, strict=strict)
+    step = request.sessions.begin(found, text, setup, partial(check_taken, found, answers))
     if answers:
-        step = request.sessions.answer(step.handle, answers)
+        step = request.sessions.answer(step.handle, addressed(answers, asked_in(step.handle)))
     return filed(request, with_reasons(request.sessions, step, reasons))
 
 
@@ -124,7 +127,7 @@ def answer(
 def _answers(given: Pairs, handle: Handle, *, again: bool) -> Pairs:
     """What has no key answers the question that is open, or was when it was first said."""
     try:
-        return addressed(given, next(iter(handle.view.questions), None))
+        return addressed(given, asked_in(handle), next(iter(handle.view.questions), None))
     except Refused:
         if not again:
             raise
@@ -177,7 +180,7 @@ def abandon(request: Request, session: str, reason: str = "", *, force: bool = F
     request.finish_pending()
     step = request.sessions.abandon(request.sessions.load(session), reason, force=force)
     request.notice_redacted("the reason", reason)
-    return session_of(step, request.notices)
+    return filed(request, step)
 
 
 def resume(request: Request, session: str, *, anew: bool = False) -> Session:
@@ -205,9 +208,10 @@ def _services(workflow: str) -> Any:
 def show(request: Request, session: str) -> Session:
     """A session as it stands."""
     request.finish_pending()
-    handle = request.sessions.load(session)
+    at = looking(request, session)
+    handle = at.sessions.load(session)
     found = session_of(Step(handle, ()), request.notices)
-    return replace(found, erased=_erased(request, handle)) if found.status == "erased" else found
+    return replace(found, erased=_erased(at, handle)) if found.status == "erased" else found
 
 
 def _erased(request: Request, handle: Handle) -> Erased:
@@ -306,6 +310,7 @@ def _standing(request: Request, session_id: str) -> tuple[str, str, float | None
 def prompt(request: Request, session: str) -> Prompt:
     """The brief for a coding agent: what is decided, and what is still open."""
     request.finish_pending()
-    handle = request.sessions.load(session)
-    text = request.process.documents.brief(handle)
+    at = looking(request, session)
+    handle = at.sessions.load(session)
+    text = at.process.documents.brief(handle)
     return Prompt(session_id=handle.session_id, prompt=text)

@@ -18,6 +18,7 @@ from preflights_es.projections.audit import Model, TrailActor, TrailFilter, is_b
 from preflights_es.projections.audit import TrailStep as Step
 from preflights_es.projections.decisions import patches
 from preflights_es.projections.folding import Read
+from preflights_es.services.looking import heads_with_files, looking
 from preflights_es.services.request import Request
 from preflights_es.services.results import Result
 from preflights_es.services.why import refuse_undecided
@@ -162,19 +163,24 @@ def trail(
         UnknownSession, AmbiguousSession: none or several match.
         Refused: the session has no decision.
     """
-    process = request.process
     want = TrailFilter(since=since, until=until, actor=actor.strip())
     found = Trail(want.actor)
     if decision is not None:
-        read = process.history(request.sessions.resolved(decision))
+        at = looking(request, decision)
+        read = at.process.history(at.sessions.resolved(decision))
         found.steps = _told(read, replace(want, upto=_decided_at(read)), found, tell)
     elif session is not None:
-        head = process.store.head(request.sessions.resolved(session))
+        at = looking(request, session)
+        head = at.process.store.head(at.sessions.resolved(session))
         assert head is not None, "it was found"
-        found.steps = _told(_read(request, head), want, found, tell)
+        found.steps = _told(_read(at, head), want, found, tell)
     else:
-        heads = process.projector.within(None if any_project else process.project, since, until)
-        found.steps = _of_all(request, heads, want, found, tell)
+        project = None if any_project else request.process.project
+
+        def within(at: Request) -> Iterator[Head]:
+            return at.process.projector.within(project, since, until)
+
+        found.steps = _of_all(heads_with_files(request, within), want, found, tell)
     return found
 
 
@@ -192,8 +198,7 @@ def _read(request: Request, head: Head) -> Read:
 
 
 def _of_all(
-    request: Request,
-    heads: Iterable[Head],
+    heads: Iterable[tuple[Request, Head]],
     want: TrailFilter,
     trail: Trail,
     tell: Callable[[Trouble], None],
@@ -203,9 +208,9 @@ def _of_all(
     Of a time, sessions without an event in it are not read: `audit verify` finds what was done to
     them since they were folded.
     """
-    for head in heads:
+    for at, head in heads:
         try:
-            read = _read(request, head)
+            read = _read(at, head)
         except PreflightsError as error:
             tell(Trouble(session_id=head.session_id, kind="left_out", why=str(error)))
             continue

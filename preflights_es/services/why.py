@@ -9,7 +9,13 @@ import msgspec
 from preflights_es.core.artifacts import Related
 from preflights_es.core.completions import CompletionReceived, CompletionRequested
 from preflights_es.core.decision_record import Decided, Origin
-from preflights_es.core.errors import ErasedSession, PreflightsError, Refused, UnknownSession
+from preflights_es.core.errors import (
+    ErasedSession,
+    PreflightsError,
+    RecordWithoutSession,
+    Refused,
+    UnknownSession,
+)
 from preflights_es.core.events import Event, Input
 from preflights_es.core.ids import short
 from preflights_es.core.questions import Answers
@@ -19,6 +25,7 @@ from preflights_es.core.times import iso
 from preflights_es.core.views import Behind
 from preflights_es.projections.decisions import in_force, patches
 from preflights_es.projections.folding import Read
+from preflights_es.services.looking import looking
 from preflights_es.services.request import Request
 from preflights_es.services.results import Result, Who
 
@@ -129,12 +136,15 @@ def why(
 
 def _meant(request: Request, what: str, field: str | None) -> list[tuple[Why, str]]:
     try:
-        session_id = request.sessions.resolved(what)
+        at = looking(request, what)
+    except RecordWithoutSession:
+        raise
     except UnknownSession:
         if field is not None:
             raise
         return _in_force(request, what)
-    read = request.process.history(session_id)
+    session_id = at.sessions.resolved(what)
+    read = at.process.history(session_id)
     found = patches(read)
     if not found:
         refuse_undecided(read, "no_decision")
@@ -164,7 +174,18 @@ def refuse_undecided(read: Read, code: str) -> NoReturn:
 
 
 def _in_force(request: Request, what: str) -> list[tuple[Why, str]]:
-    """A field, wherever a decision that is in force has it; the newest first."""
+    """A field, wherever a decision that is in force has it; the newest of the log first."""
+    values = _of_log(request, what)
+    if (beside := request.at_files()) is not None:
+        known = request.process.store.head
+        values += [one for one in _of_log(beside, what) if known(one[0].session_id) is None]
+    if not values:
+        message = f"no session, and no field that is in force, matches {what!r}"
+        raise Refused(message, code="nothing_matches", typed=what)
+    return values
+
+
+def _of_log(request: Request, what: str) -> list[tuple[Why, str]]:
     process = request.process
     rows = process.projector.rows("decisions", process.project, "in_force")
     having = [
@@ -191,9 +212,6 @@ def _in_force(request: Request, what: str) -> list[tuple[Why, str]]:
             named = [o for o in decided.origins if _is_named(o, decided, what)]
             if decided.standing == "accepted":
                 values += [_why(read, decided, origin) for origin in named]
-    if not values:
-        message = f"no session, and no field that is in force, matches {what!r}"
-        raise Refused(message, code="nothing_matches", typed=what)
     return values
 
 

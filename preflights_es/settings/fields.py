@@ -22,6 +22,13 @@ SEED_MAX: Final = 2**63 - 1  # what fits a column, in both directions
 TEMPERATURE_MAX: Final = 2.0  # where a provider takes one (OpenAI's reference)
 
 
+class RecordsTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The table `records`."""
+
+    sessions: bool = True
+    """Whether sessions are kept as files beside their records."""
+
+
 class Setting(msgspec.Struct, frozen=True):
     """One setting."""
 
@@ -49,7 +56,7 @@ class Setting(msgspec.Struct, frozen=True):
 FIELDS: Final = (
     Setting("project", needs_trust=True),
     Setting("database", variable="PREFLIGHTS_DATABASE_URL", needs_trust=True),
-    Setting("decisions", variable=None, default="docs/decisions"),
+    Setting("decisions", variable=None),
     Setting("tasks", variable=None, default="docs/tasks"),
     Setting(
         *("language", str),
@@ -88,6 +95,7 @@ FIELDS: Final = (
     ),
     Setting("faults", metavar="FAULTS", help="Faults of the simulator: timeout=0.2,error=0.1"),
     Setting("prices", tuple[PriceTable, ...], variable=None),
+    Setting("records", RecordsTable, variable=None),
 )
 
 KEYS: Final = {key: one for one in FIELDS for key in (one.name, one.also) if key}

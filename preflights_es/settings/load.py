@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, cast, get_args
 
 import msgspec
 
+from preflights_es.artifacts.record_folder import record_folder
 from preflights_es.core.events import ActorKind
 from preflights_es.core.session import Workflow
 from preflights_es.core.text import shortened
@@ -33,9 +34,13 @@ from preflights_es.settings.places import (
     config_folder,
     folder,
     git_folders,
+    is_read_only,
     log_folder,
+    project_file,
     project_named,
     project_of,
+    remembered_project,
+    stand_in,
 )
 from preflights_es.settings.prices import PriceTable, check_prices
 from preflights_es.settings.project import Repository
@@ -53,12 +58,22 @@ class Settings(ProviderSettings, frozen=True, kw_only=True):
     project: str
     repository: Repository | None = None
     """Which one it is, where others may share the log; None where its name is enough."""
+    project_file: Path | None = None
+    """Where the project's name is remembered when session files say it; None where it is known."""
     database: str
     """A URL, or the path of a SQLite file."""
+    stand_in: Path | None = None
+    """The log while git's folder is read-only; None where that is not, and none was needed."""
+    is_read_only: bool = False
+    """Whether git's folder is read-only now."""
     is_database_named: bool = True
     """Whether the user named it; else it is the default place of a log."""
     decisions: str
     """Folder of the records, relative to the root."""
+    is_decisions_said: bool = True
+    """Whether a file says it; else it was found."""
+    keeps_sessions: bool = True
+    """Whether sessions are kept as files beside their records."""
     tasks: str
     seed: int = 0
     """Of the simulator."""
@@ -146,19 +161,27 @@ def load_settings(
     named_project = project_named(layers.first("project"))
     # Another repository's folder of git says nothing of this one, wherever its log is named.
     own_git = git if git and is_own(*git) else None
+    remembered = remembered_project(own_git) if own_git and not named_project else None
     kind, name = actor_of(layers.first("actor"), env, cwd)
     log = layers.first("database")
     named = beside(log.layer.file, log.value) if log else None
+    known = named or named_project or remembered
+    records = layers.first("records")
     if prices := layers.first("prices"):
         check_prices(prices.value, prices.refused)
     return Settings(
         root=root,
-        project=named_project or project_of(root, own_git),
+        project=named_project or remembered or project_of(root, own_git),
         repository=Repository(own_git[1], env) if own_git and named and not named_project else None,
+        project_file=project_file(own_git) if own_git and not known else None,
         database=named or str(log_folder(git, env) / "log.db"),
+        stand_in=stand_in(git[1], env) if git and not named else None,
+        is_read_only=is_read_only(git[1]) if git and not named else False,
         is_database_named=bool(named),
-        decisions=folder("decisions", layers),
+        decisions=folder("decisions", layers) or record_folder(root).path,
+        is_decisions_said=layers.first("decisions") is not None,
         tasks=folder("tasks", layers),
+        keeps_sessions=records is None or records.value.sessions,
         actor_name=name,
         actor_kind=kind,
         agent=agent_of(env),

@@ -18,9 +18,10 @@ from preflights_es.core.text import NAME_MAX, line_trouble, problem, shortened
 from preflights_es.settings.agents import is_ci
 from preflights_es.settings.fields import KEYS
 from preflights_es.settings.file import TEXT_MAX, Source
-from preflights_es.settings.git import own_folder, pointer
+from preflights_es.settings.git import FOLDER, own_folder, pointer
 from preflights_es.settings.layers import FoundSetting, Layers
 from preflights_es.system.atomic_file import is_git
+from preflights_es.system.bounded_read import Unreadable, regular
 
 _PASSWORD: Final = late_pattern(
     r"[^:/?#]+://(?:[^:/]*:[^@]+@|.*[?&](?:ssl)?password=[^&])", re.DOTALL
@@ -62,6 +63,21 @@ def project_named(said: FoundSetting | None) -> str | None:
     return said.value if said else None
 
 
+def project_file(git: tuple[Path, Path]) -> Path:
+    """Where a repository remembers the project's name that its session files say."""
+    return git[1] / FOLDER / "project"
+
+
+def remembered_project(git: tuple[Path, Path]) -> str | None:
+    """The name that a repository took over from session files; None where it took none."""
+    try:
+        name = regular(project_file(git), NAME_MAX * UTF8_MAX, follows=False).decode()
+    except (OSError, Unreadable, UnicodeDecodeError):
+        return None
+    name = name.removesuffix("\n")
+    return name if name and not line_trouble(name, NAME_MAX) else None
+
+
 def project_of(root: Path, git: tuple[Path, Path] | None) -> str:
     """The name that all work trees of a repository share: that of a folder.
 
@@ -94,6 +110,22 @@ def log_folder(git: tuple[Path, Path] | None, env: Mapping[str, str]) -> Path:
     return _state_folder(env) / "preflights"
 
 
+def is_read_only(common: Path) -> bool:
+    """Whether git's common directory, or the log in it, cannot be written by this process."""
+    places = (common / FOLDER / "log.db", common / FOLDER, common)
+    return any(os.path.exists(place) and not os.access(place, os.W_OK) for place in places)
+
+
+def stand_in(common: Path, env: Mapping[str, str]) -> Path | None:
+    """The log of a repository while its git folder is read-only; each repository has its own.
+
+    None where the folder can be written, and no such log is left of a time when it could not.
+    """
+    digest = sha256(os.fsencode(common.resolve())).hexdigest()[:12]
+    log = _state_folder(env) / "preflights" / "read-only" / digest / "log.db"
+    return log if is_read_only(common) or os.path.exists(log) else None
+
+
 def _state_folder(env: Mapping[str, str]) -> Path:
     home = Path(env.get("HOME") or env.get("USERPROFILE") or Path.home())
     if sys.platform == "win32":
@@ -103,6 +135,7 @@ def _state_folder(env: Mapping[str, str]) -> Path:
     return Path(env.get("XDG_STATE_HOME") or home / ".local" / "state")
 
 
+UTF8_MAX: Final = 4  # bytes of a character
 OWN: Final = "settings.toml"
 """The user's own settings, in `config_folder`."""
 
@@ -164,9 +197,9 @@ def _check_server(source: Source, url: str) -> None:
 
 
 def folder(name: str, layers: Layers) -> str:
-    """A folder of documents, inside the project."""
+    """A folder of documents, inside the project; empty where none is said and it is found."""
     if (said := layers.first(name)) is None:
-        default: str = KEYS[name].default
+        default: str = KEYS[name].default or ""
         return default
     folder: str = said.value
     parts = PurePosixPath(folder)

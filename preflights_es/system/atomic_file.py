@@ -90,6 +90,10 @@ class Folder:
         """The bytes of a regular file; errors as of `bounded_read.regular`."""
         return bounded_read.regular(self._at(name), limit, folder=self.handle, follows=False)
 
+    def ending(self, name: str, size: int) -> tuple[bytes, int]:
+        """The last bytes of a regular file, and how many it has; errors as for `content`."""
+        return bounded_read.ending(self._at(name), size, folder=self.handle, follows=False)
+
     def names(self) -> list[str]:
         """Of everything in it."""
         return os.listdir(self.path if self.handle is None else self.handle)

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import BinaryIO
 
 
 class Unreadable(Exception):
@@ -35,6 +38,22 @@ def beginning(
     path: Path | str, size: int, *, folder: int | None = None, follows: bool = True
 ) -> bytes:
     """The first bytes of a regular file, all of them where it has no more; errors as above."""
+    with _opened(path, folder, follows=follows) as file:
+        return file.read(size)
+
+
+def ending(
+    path: Path | str, size: int, *, folder: int | None = None, follows: bool = True
+) -> tuple[bytes, int]:
+    """The last bytes of a regular file, and how many it has; errors as above."""
+    with _opened(path, folder, follows=follows) as file:
+        whole = file.seek(0, os.SEEK_END)
+        file.seek(max(whole - size, 0))
+        return file.read(size), whole
+
+
+@contextmanager
+def _opened(path: Path | str, folder: int | None, *, follows: bool) -> Iterator[BinaryIO]:
     # A fifo without a writer would block without end, a terminal could become ours.
     flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0)
     flags |= getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
@@ -52,7 +71,7 @@ def beginning(
     try:
         _checked(os.fstat(handle))
         with os.fdopen(handle, "rb", closefd=False) as file:
-            return file.read(size)
+            yield file
     except OSError as error:
         raise Unreadable(error.strerror or str(error)) from error
     finally:

@@ -102,7 +102,10 @@ def test_what_cannot_be_done_is_an_error_and_records_nothing(log: Any) -> None:
 
 
 def test_an_answer_that_does_not_count_is_told(log: Any) -> None:
-    session = log.start("Add login", answers={"auth_strategy": ["TBD"]})
+    with pytest.raises(Refused, match=r"placeholder.*no session was begun"):
+        log.start("Add login", answers={"auth_strategy": ["TBD"]})
+    session = log.start("Add login", answers={"auth_library": "Authlib"})
+    session = log.answer(session.session_id, {"Strategy": ["TBD"]})
     assert [(one.key, one.code) for one in session.refused] == [("auth_strategy", "placeholder")]
     assert session.not_done
     assert log.abandon(session.session_id, "no need").status == "abandoned"

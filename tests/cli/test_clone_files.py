@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.cli.clones import FIRST
 from tests.cli.program import Project, Result
 
 DECISIONS = "docs/decisions"
@@ -49,7 +50,7 @@ def test_a_link_under_a_temporary_name_that_can_be_guessed_is_not_written_throug
     link = owing.folder / DECISIONS / f".{NAME}.{os.getpid()}.tmp"
     link.symlink_to(victim)
     done = owing.call("sessions")
-    assert (done.code, done.err) == (0, "")
+    assert (done.code, done.err) == (0, FIRST)
     assert is_written(owing)
     assert link.is_symlink()
 
@@ -76,7 +77,7 @@ def test_a_fifo_blocks_no_command_and_takes_no_document(owing: Project, names: l
     for name in names:
         os.mkfifo(owing.folder / DECISIONS / name)
     done = owing.run("sessions")
-    assert (done.code, done.err) == (0, "")
+    assert (done.code, done.err) == (0, FIRST)
     assert (owing.folder / DECISIONS / NAME).is_fifo()
     assert is_written(owing, f"{DECISIONS}/{NAME}.new")
     assert owing.run("admin", "render", "last", "--check").code == 1
@@ -106,7 +107,7 @@ def test_a_folder_that_is_a_link_to_another_place_gets_no_document(
     assert "leads outside the project" in done.err
     assert [path.name for path in outside.rglob("*")] == ["decisions"]
     (owing.folder / link).unlink()
-    assert owing.call("sessions").err == ""
+    assert owing.call("sessions").err == FIRST
     assert is_written(owing)
 
 
@@ -119,7 +120,7 @@ def test_one_document_that_cannot_be_written_holds_up_no_other(owing: Project) -
         (owing.folder / DECISIONS / name).mkdir(parents=True)
     done = owing.call("sessions")
     assert done.code == 0
-    assert done.err == (
+    assert done.err == FIRST + (
         f"warning: an earlier document is still open: {DECISIONS}/{NAME}.new cannot be "
         "written: Is a directory\n"
     )

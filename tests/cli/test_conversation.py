@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from tests.cli.program import Project
 from tests.cli.terminal import AGAIN, ANSWER, OWN_WORDS, WHY, terminal
+from tests.providers import server
+from tests.providers.server import FakeAPI
+
+CLARIFY = {"category": "Database", "question": "Which one?", "options": ["SQLite", "MySQL"]}
 
 
 def test_an_option_is_chosen_by_its_number_and_accepted_by_one_key(house: Project) -> None:
@@ -111,6 +117,28 @@ def test_the_category_can_be_revised_before_it_is_accepted(house: Project) -> No
         assert "written to docs/tasks/" in t.rest()
         assert t.code() == 0
     assert house.show()["patch"] == {"category": "Frontend", "fields": [["Framework", "Vue"]]}
+
+
+def test_a_model_at_work_is_shown_and_control_c_leaves_it(house: Project) -> None:
+    with FakeAPI() as api:
+        slow = server.slow(server.text("no JSON"), 20)
+        api.script(slow, server.slow(server.text(json.dumps(CLARIFY)), 1.5))
+        env = {"OPENAI_API_KEY": "sk-not-a-real-key"}
+        who = ("--provider", "openai", "--model", "gpt-test", "--base-url", api.openai)
+        with terminal(house, "start", "Keep orders", *who, env=env) as t:
+            t.expect("asking openai gpt-test ... 1 s")
+            t.interrupt()
+            said = t.rest()
+            id_ = house.show()["session_id"][-8:]
+            assert said.endswith(f"Saved. Go on with: preflights resume {id_}\n")
+            assert t.code() == 130
+        with terminal(house, "resume", env=env) as t:
+            asked = t.expect(ANSWER)
+            assert "asking openai gpt-test ... 0 s" in asked
+            line = asked.partition("Which one?")[0].rpartition("\n")[2].rpartition("s\r")[2]
+            assert line.strip() == ""  # the line is taken away
+            t.interrupt()
+            assert t.code() == 130
 
 
 def test_control_c_saves_and_says_how_to_go_on(house: Project) -> None:

@@ -340,7 +340,8 @@ def test_the_fields_of_a_session_are_those_that_are_documented(shop: Project) ->
     check("session/1", old, asking, refused, new, moved, written, relayed, shown)
     check("sessions/1", shop.call("sessions", "--json").json)
     check("log/1", *shop.events(), opaque="data")
-    check("prompt/1", shop.call("prompt", "--json").json)
+    check("inbox/1", shop.call("inbox", "--json").json)
+    check("prompt/1", shop.call("prompt", "last", "--json").json)
     check("render/1", shop.call("admin", "render", "--json").json)
     check("export/1", shop.call("admin", "export", "last", "-o", "new.jsonl", "--json").json)
     again = shop.call("admin", "import", "new.jsonl", "--json").json
@@ -349,6 +350,9 @@ def test_the_fields_of_a_session_are_those_that_are_documented(shop: Project) ->
     check("renumber/1", shop.call("admin", "renumber", "--check", "--json").json)
     check("db-status/1", shop.call("admin", "db", "status", "--json").json)
     check("db-upgrade/1", shop.call("admin", "db", "upgrade", "--json").json)
+    shop.decided("Add a login form", key="auth_strategy=Magic Link")  # two values in force
+    shop.decided("Add a login page", key="auth_strategy=OAuth")
+    check("brief/1", shop.call("prompt", "--json").json)
 
 
 def _merged(shop: Project) -> Any:

@@ -13,7 +13,7 @@ from preflights_es.store.sql import SqlStore
 from tests.cli.program import Project, Result
 from tests.store.given import older
 
-ACCEPTED = ("--answer", "auth_strategy=OAuth", "--accept", "--by", "Ada")
+ANSWERED = ("--answer", "auth_strategy=OAuth")
 
 
 class Shop(Project):
@@ -69,7 +69,8 @@ def other(tmp_path: Path, home: Path, log: str) -> Shop:
 def owing(shop: Shop) -> None:
     """Leave a session whose document could not be written."""
     (shop.folder / "docs").write_text("a file in the way")
-    assert shop.call("start", "Add OAuth login", *ACCEPTED).code != 0
+    shop.call("start", "Add OAuth login", *ANSWERED)
+    assert shop.call("accept", "last", "--by", "Ada").code != 0
     (shop.folder / "docs").unlink()
 
 

@@ -92,7 +92,7 @@ def test_a_copy_that_has_diverged_is_refused_and_the_version_named(house: Projec
     assert done.code == 1
     assert f"session {diverged} has diverged: at version 4" in done.err
     assert "nothing was imported" in done.err
-    assert house.call("show", other, "--db", "copy.db").code == 1
+    assert house.call("abandon", other, "--db", "copy.db").code == 1
 
 
 def changed_payload(lines: list[bytes]) -> list[bytes]:

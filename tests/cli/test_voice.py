@@ -140,7 +140,7 @@ def test_completion_knows_commands_and_options_without_importing_them(house: Pro
         out = house.run(env=env).out
         return [line.partition(",")[2] for line in out.splitlines()]
 
-    assert completed("preflights s", 1) == ["start", "show", "sessions"]
+    assert completed("preflights s", 1) == ["start", "show", "sessions", "sync"]
     assert completed("preflights admin re", 2) == ["render", "renumber"]
     assert completed("preflights note a", 2) == ["add"]
     assert "--supersedes" in completed("preflights start --", 2)

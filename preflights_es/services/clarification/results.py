@@ -30,6 +30,7 @@ REFUSED: Final = {
     "already_answered": "is answered already",
     "blank": "was given no value",
     "placeholder": "was given a placeholder, which decides nothing",
+    "undecided": "was left undecided: the question stays open",
     "several_values": "takes one value: put quotes around words that belong together",
     "other_needs_text": f"was answered {OTHER_OPTION!r} without the text",
     "no_choice": "has no such option",

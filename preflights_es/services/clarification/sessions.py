@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from msgspec.structs import replace
 
 from preflights_es.core.ids import short
@@ -10,7 +12,7 @@ from preflights_es.core.rationale import Reasons
 from preflights_es.core.views import Question
 from preflights_es.runtime.runner import Step
 from preflights_es.services.acceptance import begun
-from preflights_es.services.answers import Given, pairs
+from preflights_es.services.answers import Given, addressed, asked_in, check_taken, pairs
 from preflights_es.services.clarification.clarifications import Clarifications, clarifications_of
 from preflights_es.services.clarification.written import asking, recommended
 from preflights_es.services.filing import filed
@@ -55,18 +57,23 @@ def start(
     own.check(answers)
     if reasons is not None:
         taking(WORKFLOW, reasons)
-    request.process.documents.check_folders()
+    request.process.documents.check_folders(writes=accepts)
     request.finish_pending()
     request.notice_name()
     settings = request.process.settings
     tables = settings.of(WORKFLOW)
     setup = asking(request, written, tables) if written else request.setup(WORKFLOW, strict=strict)
-    language = settings.language if settings.is_language_said else None
-    step = own.open(text, setup, tables, language=language, mark=mark, supersedes=supersedes)
+    step = own.open(
+        *(text, setup, tables),
+        language=settings.language if settings.is_language_said else None,
+        mark=mark,
+        supersedes=supersedes,
+        check=partial(check_taken, WORKFLOW, answers),
+    )
     if written:
         step = recommended(own, step, written)
     if answers:
-        step = own.answer(step.handle, answers)
+        step = own.answer(step.handle, addressed(answers, asked_in(step.handle)))
     step = with_reasons(own, step, reasons)
     is_refused = any(isinstance(one, Refusal) for one in step.decisions)
     if accepts and not step.handle.session.state.question and not is_refused:

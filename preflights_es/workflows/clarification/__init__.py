@@ -17,7 +17,7 @@ from preflights_es.workflows.clarification.history import behind, decided
 from preflights_es.workflows.clarification.lead import POLICY, PROMPTS
 from preflights_es.workflows.clarification.quotes import quotes, words
 from preflights_es.workflows.clarification.state import State, is_terminal
-from preflights_es.workflows.clarification.views import record, related, view
+from preflights_es.workflows.clarification.views import answerable, record, related, view
 
 
 def _settings() -> SettingsTable:
@@ -37,6 +37,7 @@ WORKFLOW: Workflow[State] = Workflow(
     is_terminal=is_terminal,
     view=view,
     statuses=("needs_answers", "ready", "stopped", "proposed", "accepted", "superseded"),
+    settled=("stopped", "accepted", "superseded"),
     number=lambda state: state.number,
     acknowledges=DecisionAcknowledged,
     accepting=accepting,
@@ -46,6 +47,7 @@ WORKFLOW: Workflow[State] = Workflow(
     related=related,
     quotes=quotes,
     words=words,
+    answerable=answerable,
     answers=AnswersGiven,
     revisions=AnswersRevised,
     relayed=AnswersRelayed,

@@ -268,14 +268,16 @@ def _verdict(
     answer: Answer = tuple(stripped(value) for value in given.values)
     if len(answer) == 1:
         answer = answer[0]
-    if key == config.category.id:
-        question = config.category_question()
+    is_category = key == config.category.id
+    question = config.category_question() if is_category else fields[key].asked()
+    if rules.is_left_undecided(state.decider, question, (*given.values, *(other or ()))):
+        return AnswerRefused(key=key, reason="undecided")
+    if is_category:
         found = rules.category_judged(config, answer, other)
         if isinstance(found, str):
             return AnswerRefused(key=key, reason=found)
         name, resolved = "Category", found[1]
     else:
-        question = fields[key].asked()
         judged = rules.judged(question, answer, other)
         if isinstance(judged, str):
             return AnswerRefused(key=key, reason=judged)

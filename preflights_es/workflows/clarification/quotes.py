@@ -18,7 +18,9 @@ def quotes(event: Event) -> tuple[Quoted, ...]:
     """The decisions that a model is told of, then the one that is, or was, replaced."""
     match event:
         case IntentionDeclared(known=known, supersedes=former, supersedes_source=source):
-            replaced = [Quoted("supersedes", source, former.session_id)] if former else ()
+            replaced: tuple[Quoted, ...] = ()
+            if former is not None and former.uid:  # a record without a session has none
+                replaced = (Quoted("supersedes", source, former.session_id),)
             return (*(Quoted("known", one.source, words=one) for one in known), *replaced)
         case DecisionSuperseded(by=by):
             return (Quoted("superseded_by", None, by.session_id),)

@@ -8,10 +8,11 @@ from functools import reduce
 from typing import Any, Final
 
 from preflights_es.core.artifacts import Record, RecordField, Relations
+from preflights_es.core.completion_step import no_answer
 from preflights_es.core.events import ActorKind, Event, Value
 from preflights_es.core.rationale import Rationale
 from preflights_es.core.text import one_line
-from preflights_es.core.views import Language, View, taken_out
+from preflights_es.core.views import Language, Question, View, taken_out
 from preflights_es.workflows.clarification import rules
 from preflights_es.workflows.clarification.evolve import evolve
 from preflights_es.workflows.clarification.state import State, accepted
@@ -138,6 +139,19 @@ def view(state: State) -> ClarificationView:
     )
 
 
+def answerable(state: State) -> list[tuple[str, Question]]:
+    """The category and every field; a label is that of the session's category, where it has it."""
+    config, found = state.heuristics, state.found
+    own = found[0].fields() if found else ()
+    keys, labels = {field.id for field in own}, {field.name for field in own}
+    asked = [("Category", config.category_question())]
+    asked += [(field.name, field.asked()) for field in own]
+    for category in (*config.categories, config.other()):
+        others = [field for field in category.fields() if field.id not in keys]
+        asked += [("" if f.name in labels else f.name, f.asked()) for f in others]
+    return asked
+
+
 def _found(state: State) -> dict[str, Any]:
     """What the pack found in the intention."""
     found, topics = state.topics, topics_of(state)
@@ -186,13 +200,9 @@ def kind(state: State) -> rules.RecordKind:
 def _warnings(state: State) -> tuple[str, ...]:
     warnings = [*taken_out(state.redacted)]
     if state.led.fell_back:
-        warnings.append(
-            f"no usable answer from the model ({state.led.fell_back}): the rules went on"
-        )
+        warnings.append(no_answer(state.led, "the rules went on"))
     if state.led.stalled:
-        warnings.append(
-            f"no usable answer from the model ({state.led.stalled}): resume asks it again"
-        )
+        warnings.append(no_answer(state.led, "resume asks it again"))
     if state.beside:
         warnings.append(f"the document was edited: the new text lies in {state.beside}")
     return tuple(warnings)
@@ -237,7 +247,9 @@ def _considered(state: State) -> tuple[str, ...]:
 
 def related(state: State) -> Relations:
     """What an accepted decision replaced, and what replaced it; a mere intention does not count."""
-    return Relations(state.supersedes if accepted(state) else None, state.superseded_by)
+    # A record without a session says nothing of this one.
+    says = accepted(state) and state.supersedes is not None and state.supersedes.uid
+    return Relations(state.supersedes if says else None, state.superseded_by)
 
 
 def _date(at: int) -> str:

@@ -424,6 +424,7 @@ def test_every_reason_to_refuse_an_answer_but_the_reserved_one_is_given() -> Non
         (declared("Add OAuth"), answered(x="y", auth_strategy="")),
         (declared("Add OAuth"), answered(auth_strategy="tbd", auth_library=("a", "b"))),
         (declared("Add OAuth"), answered(auth_strategy="Other")),
+        (declared("Add OAuth"), answered(auth_strategy="idk")),
         (*READY, answered(auth_strategy="OAuth")),
         (*ACCEPTED, answered(auth_strategy="OAuth")),
     )

@@ -11,7 +11,13 @@ import pytest
 from preflights_es.core import session as kernel
 from preflights_es.core.completion_step import INVALID
 from preflights_es.core.completions import CompletionRequested, Message
-from preflights_es.core.errors import LLMAPIError, LLMError, LLMRateLimitError, LLMTimeoutError
+from preflights_es.core.errors import (
+    LLMAPIError,
+    LLMError,
+    LLMRateLimitError,
+    LLMRequestRejectedError,
+    LLMTimeoutError,
+)
 from preflights_es.core.events import Actor
 from preflights_es.core.lead import (
     FellBack,
@@ -318,6 +324,17 @@ def test_a_failed_call_is_made_once_more_after_a_pause_then_the_rules_go_on(
     led.answer(auth_strategy="OAuth")
     assert led.state.patch == OAUTH
     assert len(led.provider.requests) == 2
+    assert led.replayed() == "identical"
+
+
+def test_a_rejected_request_is_not_sent_again_and_the_warning_says_why() -> None:
+    led = Led(LLMRequestRejectedError("openai: the key in OPENAI_API_KEY was refused"))
+    assert (led.waits, len(led.provider.requests)) == ([], 1)
+    (warning,) = WORKFLOW.view(led.state).warnings
+    assert warning == (
+        "no usable answer from the model (request_rejected: openai: the key in OPENAI_API_KEY was "
+        "refused): the rules went on"
+    )
     assert led.replayed() == "identical"
 
 

@@ -13,9 +13,11 @@ from preflights_es.core.events import Decision, Input
 from preflights_es.core.questions import (
     INVISIBLE,
     PLACEHOLDER,
+    UNDECIDED,
     WRAPPING,
     RefusalReason,
     is_placeholder,
+    is_undecided,
 )
 from preflights_es.core.session import STATUSES
 from preflights_es.core.views import QuestionType
@@ -195,6 +197,13 @@ def test_every_example_of_a_placeholder_is_one() -> None:
     assert len(examples) >= len(rows("5.2 Placeholders"))
     for example in examples:
         assert is_placeholder(example), example
+
+
+def test_the_words_that_leave_it_undecided_are_those_of_the_specification() -> None:
+    table = rows("5.2.2 Words that leave it undecided")
+    assert "|".join(ticked(row["Pattern"])[0] for row in table) == UNDECIDED.pattern
+    for example in column("5.2.2 Words that leave it undecided", "Examples"):
+        assert is_undecided(example), example
 
 
 def test_the_marks_around_a_placeholder_are_those_of_the_specification() -> None:

@@ -22,6 +22,8 @@ _KINDS = {"user": "a person", "agent": "an agent", "script": "a script"}
 ADVICE = {
     "already_answered": ": change it with `preflights revise`",
     "already_proposed": " (--by NAME)",
+    "undecided": ": give an option, its number or your own words, or go on later with "
+    "`preflights resume`",
 }
 SOURCES = {
     "detected": "named by the intention",

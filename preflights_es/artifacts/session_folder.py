@@ -1,0 +1,136 @@
+"""The folder beside the records that holds sessions as files."""
+
+from __future__ import annotations
+
+import contextlib
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from preflights_es.artifacts.files import checked_folder
+from preflights_es.core.errors import ArtifactOutside, StoreUnavailable
+from preflights_es.core.late_pattern import late_pattern
+from preflights_es.system import atomic_file
+from preflights_es.system.bounded_read import Unreadable
+
+FOLDER: Final = ".sessions"
+SIZE_MAX: Final = 16 * 1024 * 1024  # bytes of a session's file; most have some ten thousand
+FILES_MAX: Final = 100_000  # of a folder: some hundred bytes are held of each
+
+_NAME: Final = late_pattern(r"[0-9a-f]{12}\.jsonl")
+_ATTRIBUTES: Final = (".gitattributes", b"*.jsonl -text merge=binary\n")
+"""Git takes every byte as it is, and merges no two sessions line by line."""
+
+
+def name_of(uid: str) -> str:
+    """The file of a decision's session."""
+    return f"{uid}.jsonl"
+
+
+class SessionFolder:
+    """`.sessions` in one folder of records; no link leads into it."""
+
+    def __init__(self, root: Path, folder: str) -> None:
+        """Args:
+        folder: of the records, relative to the project's root.
+        """
+        self._root = root
+        self._folder = folder
+        self.path = f"{folder}/{FOLDER}"
+        """Relative to the project's root, for messages."""
+
+    def names(self) -> list[str]:
+        """Names of the files that may hold a session, in order.
+
+        Raises:
+            Unreadable: the folder is a link or no folder, leads outside, or has too many files.
+        """
+        try:
+            with self._opened() as folder:
+                found = sorted(filter(_NAME.fullmatch, folder.names()))
+        except FileNotFoundError:
+            return []
+        except (OSError, ArtifactOutside) as error:
+            raise Unreadable(getattr(error, "strerror", None) or str(error)) from error
+        if len(found) > FILES_MAX:
+            raise Unreadable(f"it has more than {FILES_MAX:,} files")
+        return found
+
+    def stamp(self) -> int:
+        """Another number when a file of the folder was added, removed or replaced."""
+        try:
+            return (self._root / self._folder / FOLDER).stat().st_mtime_ns
+        except OSError:
+            return 0
+
+    @contextlib.contextmanager
+    def reading(self) -> Iterator[atomic_file.Folder | None]:
+        """The folder, for reading many of its files; None where there is none to be read."""
+        with contextlib.ExitStack() as stack:
+            try:
+                folder = stack.enter_context(self._opened())
+            except (OSError, ArtifactOutside):
+                folder = None
+            yield folder
+
+    def content(self, name: str) -> bytes | None:
+        """A whole file; None where there is none.
+
+        Raises:
+            Unreadable: it is a link or no regular file, too large, or the system refuses.
+        """
+        with self.reading() as folder:
+            try:
+                return folder.content(name, SIZE_MAX) if folder else None
+            except (FileNotFoundError, NotADirectoryError):
+                return None
+
+    def write(self, name: str, content: bytes) -> bool:
+        """Write a file whole; whether it is the first one of the folder.
+
+        Raises:
+            ArtifactOutside: a link, or no file, lies in its place or that of the folder.
+            StoreUnavailable: the disk refuses.
+        """
+        try:
+            with self._opened(makes=True) as folder:
+                lies = folder.lies(name)
+                if lies is not None and not stat.S_ISREG(lies.st_mode):
+                    raise ArtifactOutside(
+                        f"{self.path}/{name} is a link or no file: remove it; nothing was written"
+                    )
+                is_first = self._attributed(folder)
+                with folder.new(name, replacing=True) as file:
+                    file.write(content)
+                folder.tidy(name)
+        except NotADirectoryError as error:
+            raise ArtifactOutside(f"{self.path} is a link or no folder: remove it") from error
+        except OSError as error:
+            why = error.strerror or str(error)
+            raise StoreUnavailable(f"{self.path}/{name} cannot be written: {why}") from error
+        return is_first
+
+    def remove(self, name: str) -> None:
+        """Remove a file; nothing where there is none."""
+        with self.reading() as folder, contextlib.suppress(FileNotFoundError):
+            if folder is not None:
+                folder.remove(name)
+
+    def _attributed(self, folder: atomic_file.Folder) -> bool:
+        """Whether git's attributes had to be written; what a person wrote there stays."""
+        name, content = _ATTRIBUTES
+        folder.tidy(name)
+        with contextlib.suppress(FileExistsError):
+            if folder.lies(name) is None:
+                with folder.new(name) as file:
+                    file.write(content)
+                return True
+        return False
+
+    def _opened(
+        self, *, makes: bool = False
+    ) -> contextlib.AbstractContextManager[atomic_file.Folder]:
+        top = self._root.resolve()
+        parts = checked_folder(self._root, self._folder).relative_to(top).parts
+        return atomic_file.opened(top, (*parts, FOLDER), makes=makes)

@@ -1,0 +1,157 @@
+"""Brings the log and the session files beside the records together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+
+from msgspec.structs import replace
+
+from preflights_es.archive.import_review import Review, SessionChange
+from preflights_es.archive.number_collisions import Collision, Collisions
+from preflights_es.archive.transfer import Taken
+from preflights_es.core.ids import decision_uid
+from preflights_es.core.ports import Stored
+from preflights_es.projections.decisions import decision
+from preflights_es.services.archives import Agreement, Came
+from preflights_es.services.process import Process
+from preflights_es.services.request import Request
+from preflights_es.services.results import Result
+from preflights_es.services.session_files import FOREIGN, FiledSession, Shelf
+from preflights_es.services.stand_in import taken_over
+from preflights_es.store import jsonl
+from preflights_es.system.bounded_read import Unreadable
+
+
+class Synced(Result, frozen=True, tag_field="format", tag="sync/1"):
+    """What a synchronisation did, and what it could not do."""
+
+    sessions: tuple[Came, ...] = ()
+    """Sessions of files that the log took over, or went on with."""
+    written: tuple[str, ...] = ()
+    """Ids of the sessions whose files were written."""
+    waiting: tuple[FiledSession, ...] = ()
+    """Files that erase a session of the log: that needs consent of its own."""
+    apart: tuple[FiledSession, ...] = ()
+    """Files that hold other events than the log, or that cannot be read."""
+    collisions: tuple[Collision, ...] = ()
+    imported: bool = True
+    """False where sessions of the log would change, and the caller did not agree."""
+    changes: tuple[SessionChange, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+
+def synced(
+    process: Process,
+    agrees: Callable[[Review], bool],
+    tell: Callable[[Taken], None] = lambda _: None,
+    *,
+    erases: bool = False,
+    only: str | None = None,
+) -> Synced:
+    """Take over what files say more than the log, and write files that lack something.
+
+    Args:
+        agrees: whether sessions of the log may change so; as for `Transfer.imported`.
+        tell: takes every session as it is taken.
+        erases: whether files may erase sessions of the log.
+        only: the one session that is brought together.
+
+    Raises:
+        Refused, StoreUnavailable: as for `Transfer.imported`.
+    """
+    taking = Agreement(agrees)
+    taken = list(taken_over(process, taking, tell)) if only is None else []
+    if not taking.given:
+        return _with(Synced(), taking)
+    found = [one for one in Shelf(process).files(whole=True) if only in (None, one.file.session_id)]
+    more = [one for one in found if one.file.compared in FOREIGN]
+    waiting = [one.file for one in more if one.file.is_erased and one.file.here and not erases]
+    coming = [one.events for one in more if one.file not in waiting]
+    collisions = Collisions(process.runner)
+    for one in _taken(process, coming, taking) if coming else ():
+        collisions.look(one)
+        taken.append(one)
+        tell(one)
+    if not taking.given:
+        return _with(Synced(), taking)
+    process.forget_files()
+    apart = tuple(one.file for one in found if one.file.compared in ("diverged", "unread"))
+    left = {file.session_id for file in (*waiting, *apart)}
+    ids = [one.file.session_id for one in found] if only is None else [only]
+    done = Synced(
+        sessions=tuple(map(Came.of, taken)),
+        written=_written(process, ids, left, everything=only is None),
+        waiting=tuple(waiting),
+        apart=apart,
+        collisions=tuple(collisions.found()),
+    )
+    return _with(done, taking)
+
+
+def _with(done: Synced, taking: Agreement) -> Synced:
+    changes, warnings = tuple(taking.changes), tuple(taking.warnings)
+    return replace(done, imported=taking.given, changes=changes, warnings=warnings)
+
+
+def _taken(
+    process: Process, coming: Sequence[Sequence[Stored]], agrees: Agreement
+) -> Iterator[Taken]:
+    """What the log takes over of verified sessions; they are held in memory."""
+
+    def lines() -> Iterator[bytes]:
+        return (jsonl.line(event) for events in coming for event in events)
+
+    return process.transfer.imported(lines, process.session_folder.path, agrees=agrees)
+
+
+def _written(
+    process: Process, ids: Sequence[str], left: Collection[str], *, everything: bool
+) -> tuple[str, ...]:
+    """Files that were missing, behind, or held what the log has erased.
+
+    Args:
+        ids: sessions that have a file.
+        left: sessions whose files stay as they are.
+        everything: also writes files of sessions that have none, unless none are to be kept.
+    """
+    wanted = dict.fromkeys(ids)
+    if everything and process.settings.keeps_sessions:
+        rows = map(decision, process.projector.rows("decisions", process.project))
+        wanted |= dict.fromkeys(one.session_id for one in rows if one.decided.written)
+    store = process.store
+    return tuple(
+        session_id
+        for session_id in sorted(wanted.keys() - left)
+        if session_id and store.head(session_id) and process.session_files.keep(session_id)
+    )
+
+
+def from_file(request: Request, typed: str) -> str:
+    """The id of a session; where only a file has it, the log takes it over.
+
+    Raises:
+        UnknownSession, AmbiguousSession: none or several match.
+        Refused, StoreUnavailable: as for `synced`.
+    """
+    holding = request.holding(typed)
+    session_id = holding.sessions.resolved(typed)
+    if holding is not request:
+        synced(request.process, lambda review: not review.changes, only=session_id)
+    return session_id
+
+
+def erased_file(process: Process, session_id: str) -> str:
+    """Write the file of a session that was erased anew, whatever it held; its path, or nothing.
+
+    Raises:
+        ArtifactOutside, StoreUnavailable: it cannot be written.
+    """
+    name = f"{decision_uid(session_id)}.jsonl"
+    try:
+        is_there = process.session_folder.content(name) is not None
+    except Unreadable:
+        is_there = True
+    if not is_there:
+        return ""
+    process.session_files.keep(session_id, over=True)
+    return f"{process.session_folder.path}/{name}"

@@ -1,0 +1,514 @@
+"""Sessions as files beside the records: written, read in clones, hostile, killed."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from preflights_es.bootstrap import opened_process
+from preflights_es.services.session_files import waiting
+from tests.cli.clones import FIRST, SESSIONS, cloned, committed, pulled, session_file
+from tests.cli.program import Project, Result
+
+LINES: Final = 11  # events of a session that is accepted at once, with its document written
+
+
+@pytest.fixture
+def decided(house: Project) -> str:
+    """A session of the house, accepted and committed."""
+    session_id: str = house.decided()["session_id"]
+    committed(house)
+    return session_id
+
+
+@pytest.fixture
+def clone(house: Project, decided: str, tmp_path: Path) -> Project:
+    """A colleague's clone of it, in a folder of another name."""
+    return cloned(house, tmp_path / "another-name")
+
+
+# 1. Written ----------------------------------------------------------------------------------
+
+
+def test_the_first_file_is_said_and_each_is_what_export_writes(house: Project) -> None:
+    words = ("--answer", "auth_strategy=OAuth", "--accept", "--by", "Ada", "--json")
+    first = house.call("start", "Add OAuth login", *words)
+    assert first.err == FIRST
+    session_id = first.json["session_id"]
+    lies = session_file(house, session_id).read_bytes()
+    assert lies.decode() == house.call("admin", "export", session_id).out
+    assert lies.count(b"\n") == LINES
+    attributes = (house.folder / SESSIONS / ".gitattributes").read_text()
+    assert attributes == "*.jsonl -text merge=binary\n"
+    assert house.call("start", "Add SSO", *words).err == ""
+
+
+def test_a_session_without_a_record_gets_no_file(house: Project) -> None:
+    house.started_session()
+    assert not (house.folder / "docs").exists()
+
+
+def test_a_proposal_has_a_file_and_its_acceptance_rewrites_it(house: Project) -> None:
+    house.call("start", "Add OAuth login", "--answer", "auth_strategy=OAuth", "--accept")
+    (session_id,) = [one["session_id"] for one in house.call("sessions", "--json").json["sessions"]]
+    assert house.show(session_id)["status"] == "proposed"
+    file = session_file(house, session_id)
+    before = file.read_bytes()
+    assert house.call("accept", session_id, "--by", "Ada").code == 0
+    assert file.read_bytes().startswith(before)
+    assert file.read_text() == house.call("admin", "export", session_id).out
+
+
+def test_superseding_rewrites_the_file_of_the_former_decision(house: Project) -> None:
+    former = house.decided()["session_id"]
+    house.decided("Add SSO", "--supersedes", former)
+    assert session_file(house, former).read_text() == house.call("admin", "export", former).out
+
+
+def test_a_setting_turns_the_files_off(house: Project) -> None:
+    (house.folder / "preflights.toml").write_text("[records]\nsessions = false\n")
+    house.decided()
+    assert os.listdir(house.folder / "docs" / "decisions") == [
+        "0001-use-oauth-for-authentication.md"
+    ]
+    assert house.call("sync").out == "The log and docs/decisions/.sessions say the same.\n"
+    (house.folder / "preflights.toml").unlink()
+    assert "Wrote 1 session file." in house.call("sync").out
+
+
+@pytest.mark.parametrize("place", [SESSIONS, Path("file")])
+def test_no_session_is_written_through_a_link(house: Project, tmp_path: Path, place: Path) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    session_id = house.started_session()
+    link = house.folder / SESSIONS if place == SESSIONS else session_file(house, session_id)
+    link.parent.mkdir(parents=True)
+    link.symlink_to(outside if place == SESSIONS else outside / "file")
+    house.call("answer", session_id, "OAuth")
+    done = house.call("accept", session_id, "--by", "Ada")
+    assert not any(outside.iterdir())
+    assert ".sessions" in done.err
+    link.unlink()
+    house.call("show", session_id)
+    assert house.call("sync").code == 0
+    assert (
+        session_file(house, session_id).read_text() == house.call("admin", "export", session_id).out
+    )
+
+
+# 2. Read in a clone --------------------------------------------------------------------------
+
+
+def test_a_fresh_clone_knows_the_decision_and_records_nothing(
+    house: Project, clone: Project, decided: str
+) -> None:
+    told = f"warning: only {SESSIONS}/{decided[-12:]}.jsonl has this session: "
+    for command in (("show",), ("replay",), ("log",), ("prompt",), ("audit", "trail", "--session")):
+        here, there = clone.call(*command, decided), house.call(*command, decided)
+        assert (here.code, here.out) == (0, there.out), command
+        assert here.err.startswith(told)
+    for record in ("ADR-0001", decided[-12:], "last"):
+        assert clone.call("show", record, "--json").json["session_id"] == decided
+    assert not clone.log.exists()
+    assert clone.git("status", "--short") == ""
+
+
+def test_lists_of_a_fresh_clone_hold_what_its_files_say(
+    house: Project, clone: Project, decided: str
+) -> None:
+    (row,) = clone.call("decisions", "--json").json["decisions"]
+    path = f"{SESSIONS}/{decided[-12:]}.jsonl"
+    assert row == {**house.call("decisions", "--json").json["decisions"][0], "file": path}
+    assert "ADR-0001" in clone.call("decisions").out
+    assert "(file)" in clone.call("decisions").out
+    for command in (("why", "Strategy"), ("why", decided), ("audit", "trail")):
+        assert clone.call(*command).out == house.call(*command).out
+    clone.decided("Use a database", key="db_type=MySQL")
+    rows = clone.call("decisions", "--json").json["decisions"]
+    assert [row["file"] for row in rows] == [path, None]
+    trail = clone.call("audit", "trail", "--json").out.splitlines()
+    assert json.loads(trail[0])["session_id"] == decided
+    assert len({json.loads(line)["session_id"] for line in trail}) == 2
+
+
+def test_both_standings_are_told_until_sync(house: Project, clone: Project, decided: str) -> None:
+    clone.call("sync")
+    clone.decided("Add SSO", "--supersedes", decided)
+    committed(clone)
+    pulled(house, clone)
+    done = house.call("decisions", "--json")
+    assert [row["file"] is None for row in done.json["decisions"]] == [True, False]
+    assert f"there session {decided[-8:]} is superseded" in done.err
+    assert "superseded" in house.call("decisions", "--all").err
+    house.call("sync", "--yes")
+    (row,) = house.call("decisions", "--json").json["decisions"]
+    assert (row["file"], row["title"]) == (None, "Use OAuth for authentication")
+
+
+def test_after_a_pull_the_colleague_s_decision_is_known_too(house: Project, clone: Project) -> None:
+    clone.decided("Use a database", key="db_type=PostgreSQL")
+    later = house.decided("Add SSO")["session_id"]
+    committed(clone)
+    committed(house)
+    pulled(clone, house)
+    assert clone.call("show", later).code == 0
+    assert clone.call("replay", later).code == 0
+
+
+def test_what_only_a_file_has_can_be_looked_at_and_not_changed(
+    clone: Project, decided: str
+) -> None:
+    for command in (
+        ("accept", decided, "--by", "Ada"),
+        ("abandon", decided),
+        ("start", "Add SSO", "--supersedes", decided),
+    ):
+        done = clone.call(*command)
+        assert done.code == 1
+        expected = f"only a session file has {decided}: `preflights sync` takes it over"
+        assert expected in done.err
+
+
+def test_a_clone_has_the_project_s_name_whatever_its_folder_is_called(
+    house: Project, clone: Project, decided: str
+) -> None:
+    assert clone.decided("Use a database", key="db_type=MySQL")["number"] == 2
+    committed(clone)
+    pulled(house, clone)
+    assert house.call("sync").code == 0
+    assert len(house.call("decisions", "--json").json["decisions"]) == 2
+    clone.git("checkout", "--quiet", "--orphan", "bare")
+    clone.git("rm", "-rfq", "docs")
+    assert clone.call("decisions", "--json").json["project"] == "house"
+
+
+# 3. Brought together -------------------------------------------------------------------------
+
+
+def test_sync_takes_over_what_only_files_have_and_goes_on(
+    house: Project, clone: Project, decided: str
+) -> None:
+    done = clone.call("sync")
+    assert (done.code, done.out) == (0, f"{decided[-8:]} (house): 11 new events, version 11\n")
+    assert clone.call("sync").out == "The log and docs/decisions/.sessions say the same.\n"
+    assert clone.git("status", "--short") == ""
+    new = clone.decided("Add SSO", "--supersedes", decided)
+    committed(clone)
+    pulled(house, clone)
+    told = house.call("show", decided).err
+    assert "goes on beyond the log, to event" in told
+    assert "is superseded; `preflights sync` takes it over" in told
+    assert house.show(decided)["status"] == "accepted"
+
+    refused = house.call("sync")
+    assert refused.code == 1
+    assert "extends it by" in refused.out
+    assert "run this again with --yes; nothing was imported" in refused.err
+    taken = house.call("sync", "--yes", "--json").json
+    assert {one["session_id"] for one in taken["sessions"]} == {decided, new["session_id"]}
+    assert house.show(decided)["status"] == "superseded"
+    assert house.git("status", "--short") == ""
+
+
+def test_sync_writes_files_that_are_missing_or_behind(house: Project, decided: str) -> None:
+    other = house.decided("Add SSO")["session_id"]
+    whole = session_file(house, other).read_bytes()
+    session_file(house, decided).unlink()
+    session_file(house, other).write_bytes(b"".join(whole.splitlines(keepends=True)[:5]))
+    assert house.call("show", other).err == ""  # another branch has older files
+    assert house.call("sync").out == "Wrote 2 session files.\n"
+    assert house.git("status", "--short", "docs/decisions/.sessions").count("M") == 0
+    assert session_file(house, other).read_bytes() == whole
+
+
+def test_a_session_that_grew_in_two_clones_is_named_and_both_stay(
+    house: Project, clone: Project, decided: str
+) -> None:
+    clone.call("sync")
+    for project, intention in ((clone, "Add SSO"), (house, "Add passkeys for auth")):
+        project.decided(intention, "--supersedes", decided)
+    content = session_file(clone, decided).read_bytes()
+    session_file(house, decided).write_bytes(content)
+    told = "hold different events of session"
+    assert f"{told} {decided[-8:]} from version 12 on: both stay" in house.call("show", decided).err
+    done = house.call("sync")
+    assert done.code == 1
+    assert told in done.err
+    assert session_file(house, decided).read_bytes() == content
+    session_file(house, decided).unlink()
+    assert house.call("sync").code == 0
+
+
+def test_two_clones_that_accept_at_once_merge_and_renumber(house: Project, tmp_path: Path) -> None:
+    committed(house, "Begin")
+    clone = cloned(house, tmp_path / "house-of-bob")
+    (clone.folder / ".git" / "preflights").mkdir()
+    (clone.folder / ".git" / "preflights" / "project").write_text("house\n")
+    first = house.decided()["session_id"]
+    second = clone.decided("Use a database", key="db_type=PostgreSQL")["session_id"]
+    committed(house)
+    committed(clone)
+    pulled(house, clone)
+    assert session_file(house, first).exists()
+    assert session_file(house, second).exists()
+    assert house.call("show", "ADR-0001").code == 1  # two records have this number
+    done = house.call("sync")
+    assert "the number 0001 of house is used twice now" in done.err
+    assert house.call("admin", "renumber").code == 0
+    numbers = {house.show(one)["number"] for one in (first, second)}
+    assert numbers == {1, 2}
+    for one in (first, second):
+        assert session_file(house, one).read_text() == house.call("admin", "export", one).out
+    committed(house)
+    pulled(clone, house)
+    assert clone.call("sync", "--yes").code == 0
+    assert {clone.show(one)["number"] for one in (first, second)} == {1, 2}
+
+
+# 4. Hostile files ----------------------------------------------------------------------------
+
+
+def _tampered(file: Path) -> None:
+    file.write_bytes(file.read_bytes().replace(b"OAuth", b"0Auth"))
+
+
+def _from_the_future(file: Path) -> None:
+    file.write_bytes(file.read_bytes().replace(b'{"log":1,', b'{"log":2,'))
+
+
+def _large(file: Path) -> None:
+    os.truncate(file, 100 * 1024**2)
+
+
+def _link(file: Path) -> None:
+    file.rename(file.parent / "elsewhere")
+    file.symlink_to("elsewhere")
+
+
+def _cut(file: Path) -> None:
+    file.write_bytes(file.read_bytes()[:-200])
+
+
+def _fifo(file: Path) -> None:
+    file.unlink()
+    os.mkfifo(file)
+
+
+def _empty(file: Path) -> None:
+    file.write_bytes(b"")
+
+
+def _doubled(file: Path) -> None:
+    file.write_bytes(file.read_bytes() * 2)
+
+
+@pytest.mark.parametrize(
+    ("spoil", "why"),
+    [
+        (_tampered, "its payload was changed"),
+        (_from_the_future, "log version 2, this version knows 1"),
+        (_large, "it has more than 16,777,216 bytes"),
+        (_link, "it is no regular file"),
+        (_cut, "not an event"),
+        (_fifo, "it is no regular file"),
+        (_empty, "it holds no events"),
+        (_doubled, "missing: the next one is 1"),
+    ],
+)
+def test_a_file_that_does_not_verify_is_named_and_left_out(
+    clone: Project, decided: str, spoil: Callable[[Path], None], why: str
+) -> None:
+    spoil(session_file(clone, decided))
+    done = clone.call("show", decided)
+    assert done.code == 1
+    assert done.is_safe()
+    synced = clone.call("sync")
+    assert synced.code == 1
+    assert synced.err.count("\n") == 1
+    assert f"{decided[-12:]}.jsonl is left out: " in synced.err
+    assert why in synced.err
+    assert clone.call("sessions", "--json").json["sessions"] == []
+
+
+def test_a_file_under_another_name_or_of_another_project_is_left_out(
+    house: Project, clone: Project, decided: str, tmp_path: Path
+) -> None:
+    file = session_file(clone, decided)
+    (file.parent / "000000000000.jsonl").write_bytes(file.read_bytes())
+    clone.decided("Use a database", key="db_type=MySQL")
+    env = {"PREFLIGHTS_PROJECT": "other", "PREFLIGHTS_DATABASE_URL": str(tmp_path / "other.db")}
+    house.call(
+        "start", "Add SSO", "--answer", "auth_strategy=JWT", "--accept", "--by", "Ada", env=env
+    )
+    files = {*(house.folder / SESSIONS).glob("*.jsonl")}
+    (foreign,) = files - {session_file(house, decided)}
+    (file.parent / foreign.name).write_bytes(foreign.read_bytes())
+    done = clone.call("sync")
+    assert done.code == 1
+    assert f"000000000000.jsonl is left out: it holds session {decided}" in done.err
+    assert "it is of the project 'other', and this is 'house'" in done.err
+    assert len(clone.call("sessions", "--json").json["sessions"]) == 2
+
+
+def test_a_folder_that_is_a_link_is_named(clone: Project, tmp_path: Path) -> None:
+    folder = clone.folder / SESSIONS
+    folder.rename(tmp_path / "moved")
+    folder.symlink_to(tmp_path / "moved")
+    assert f"{SESSIONS} is left out: " in clone.call("sync").err
+
+
+def test_a_file_that_is_tampered_with_is_not_overwritten(house: Project, decided: str) -> None:
+    file = session_file(house, decided)
+    _tampered(file)
+    spoiled = file.read_bytes()
+    assert house.call("show", decided).code == 0  # the log is the truth
+    assert house.call("sync").code == 1
+    assert file.read_bytes() == spoiled
+
+
+# 5. Erased -----------------------------------------------------------------------------------
+
+
+def test_erasing_covers_the_file_and_says_what_git_keeps(house: Project, decided: str) -> None:
+    done = house.call("admin", "erase", decided, "--yes")
+    assert done.code == 0
+    path = f"{SESSIONS}/{decided[-12:]}.jsonl"
+    assert done.err == (
+        f"warning: {path} is erased, and git's history keeps its text: commit it, so that your "
+        f"team's clones erase it too. `git filter-repo --invert-paths --path {path}` purges the "
+        "history, and every clone is made anew then\n"
+    )
+    content = session_file(house, decided).read_text()
+    assert "OAuth" not in content
+    assert content == house.call("admin", "export", decided).out
+
+
+def test_a_session_that_only_a_file_has_is_erased_there(clone: Project, decided: str) -> None:
+    looked = clone.call("admin", "erase", decided, "--dry-run")
+    assert (looked.code, clone.log.exists()) == (0, False)
+    assert clone.call("admin", "erase", decided, "--yes").code == 0
+    assert "OAuth" not in session_file(clone, decided).read_text()
+
+
+def test_a_file_that_a_branch_brings_back_is_named_and_not_read(
+    house: Project, decided: str
+) -> None:
+    house.call("admin", "erase", decided, "--yes")
+    house.git("checkout", "--quiet", str(SESSIONS))
+    done = house.call("show", decided)
+    assert "was erased here: it is not read" in done.err
+    assert "OAuth" not in done.out
+    assert house.call("sync").out == "Wrote 1 session file.\n"
+    assert "OAuth" not in session_file(house, decided).read_text()
+
+
+def test_a_colleague_s_erasure_waits_for_consent(
+    house: Project, clone: Project, decided: str
+) -> None:
+    clone.call("admin", "erase", decided, "--yes")
+    committed(clone)
+    pulled(house, clone)
+    assert "is erased; `preflights sync --erase` takes it over" in house.call("show", decided).err
+    process = opened_process(house.folder).process
+    (file,) = waiting(process)
+    process.close()
+    assert (file.session_id, file.is_erased, file.version) == (decided, True, LINES + 2)
+    done = house.call("sync", "--yes", "--json").json
+    assert [one["session_id"] for one in done["waiting"]] == [decided]
+    assert house.show(decided)["status"] == "accepted"
+    assert house.call("sync", "--erase").code == 0
+    assert house.show(decided)["status"] == "erased"
+    assert house.git("status", "--short") == ""
+
+
+# 6. Killed -----------------------------------------------------------------------------------
+
+
+def test_a_kill_between_record_session_file_and_log_loses_nothing(house: Project) -> None:
+    words = ("--answer", "auth_strategy=OAuth", "--accept", "--by", "Ada", "--json")
+    for n in range(1, 60):
+        kill = ("python", "-m", "tests.cli.killing", str(n))
+        root = str(Path(__file__).parents[2])
+        env = {"PYTHONPATH": f"{root}{os.pathsep}{root}/cli"}
+        done = house.run("start", f"Add login {n}", *words, program=kill, env=env)
+        assert house.call("sessions").code == 0  # finishes what is open
+        ids = [one["session_id"] for one in house.call("decisions", "--json").json["decisions"]]
+        assert house.call("sync").code == 0
+        for session_id in ids:
+            exported = house.call("admin", "export", session_id).out
+            assert session_file(house, session_id).read_text() == exported
+        names = os.listdir(house.folder / SESSIONS) if ids else []
+        assert not [name for name in names if name.endswith(".tmp")]
+        records = list((house.folder / "docs" / "decisions").glob("*.md"))
+        assert len(records) == len(ids)
+        if done.code == 0:
+            break
+    assert done.code == 0
+    assert json.loads(done.out)["status"] == "accepted"
+
+
+# 7. A folder of git's that is read-only ------------------------------------------------------
+
+DROPPED: Final = "-dac_override,-dac_read_search,-fowner"
+OBEYING: Final = (
+    ("setpriv", "--inh-caps", DROPPED, "--bounding-set", DROPPED) if os.geteuid() == 0 else ()
+)
+"""Root as well has to obey the rights of files."""
+
+
+@pytest.fixture
+def sealed(house: Project, home: Path, tmp_path: Path) -> Callable[..., Result]:
+    """Runs the program while git's folder is read-only, with a state directory of its own."""
+    env = {"XDG_STATE_HOME": str(tmp_path / "state")}
+    git = house.folder / ".git"
+    rights = {path: path.stat().st_mode for path in (git, *git.rglob("*"))}
+
+    def run(*args: str) -> Result:
+        for path in (git, *git.rglob("*")):
+            path.chmod(rights.setdefault(path, path.stat().st_mode) & ~0o222)
+        try:
+            return house.run(*args, program=(*OBEYING, "preflights"), env=env)
+        finally:
+            for path in (git, *git.rglob("*")):
+                path.chmod(rights[path])
+
+    return run
+
+
+def test_what_is_recorded_while_git_s_folder_is_read_only_is_found_again(
+    house: Project, decided: str, sealed: Callable[..., Result], tmp_path: Path
+) -> None:
+    looked = sealed("show", decided)
+    assert (looked.code, looked.err) == (0, "")
+    open_session = house.started_session("Add SSO")
+    words = ("--answer", "db_type=MySQL", "--accept", "--by", "Ada", "--json")
+    done = sealed("start", "Use a database", *words)
+    assert done.code == 0
+    assert done.err.startswith("warning: git's folder is read-only: the log is ")
+    assert done.err.count("\n") == 1
+    assert sealed("answer", open_session, "JWT").code in (0, 3)
+    assert len(sealed("decisions", "--json").json["decisions"]) == 2
+    env = {"XDG_STATE_HOME": str(tmp_path / "state")}
+    told = house.call("decisions", env=env)
+    assert "holds what was recorded while git's folder was read-only: `preflights sync`" in told.err
+    assert house.call("sync", env=env).code == 1  # it goes on with a session of this log
+    assert house.call("sync", "--yes", env=env).code == 0
+    after = house.call("decisions", "--json", env=env)
+    assert (len(after.json["decisions"]), after.err) == (2, "")
+    assert house.show(open_session)["progress"] == 1.0
+    assert house.call("audit", "verify", "--all").code == 0
+
+
+def test_a_clone_whose_git_folder_is_read_only_gets_a_log_all_the_same(
+    house: Project, sealed: Callable[..., Result]
+) -> None:
+    shutil.rmtree(house.log.parent)
+    assert sealed("start", "Add OAuth login").code == 3
+    assert sealed("show").code == 0
+    assert not house.log.exists()
