@@ -36,6 +36,7 @@ if TYPE_CHECKING:
         LLMOutputError as LLMOutputError,
         LLMRateLimitError as LLMRateLimitError,
         LLMRefusedError as LLMRefusedError,
+        LLMRequestRejectedError as LLMRequestRejectedError,
         LLMTimeoutError as LLMTimeoutError,
         LLMTruncatedError as LLMTruncatedError,
         LLMUnfinishedError as LLMUnfinishedError,
@@ -95,9 +96,9 @@ _HOME = {
         "core.errors": """
             CodeInOutputError ExplanatoryTextError InvalidJSONError LLMAPIError LLMError
             LLMInvalidRequestError LLMLostError LLMMissingInformationError LLMOutputError
-            LLMRateLimitError LLMRefusedError LLMTimeoutError LLMTruncatedError
-            LLMUnfinishedError LogDamaged LogFromFuture MultipleArtifactsError PreflightsError
-            Refused SchemaViolationError SessionFaulted SettingsError
+            LLMRateLimitError LLMRefusedError LLMRequestRejectedError LLMTimeoutError
+            LLMTruncatedError LLMUnfinishedError LogDamaged LogFromFuture MultipleArtifactsError
+            PreflightsError Refused SchemaViolationError SessionFaulted SettingsError
         """,
         "core.views": "Question",
         "providers.anthropic": "AnthropicProvider",

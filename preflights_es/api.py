@@ -11,7 +11,7 @@ the same methods as coroutines, for a running event loop.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from functools import partial, wraps
 from pathlib import Path
 from types import TracebackType
@@ -19,6 +19,8 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, TypeVar
 
 from preflights_es import bootstrap
 from preflights_es.core.events import Actor, ActorKind
+from preflights_es.core.questions import WrittenQuestion
+from preflights_es.core.rationale import Alternative, Reasons
 from preflights_es.services import sessions
 from preflights_es.services.answers import Given
 from preflights_es.services.process import Process
@@ -30,12 +32,17 @@ if TYPE_CHECKING:
 
     from preflights_es.projections.usage import By
     from preflights_es.replay.replayer import Replay
+    from preflights_es.services.brief import Brief
+    from preflights_es.services.inbox import Inbox
     from preflights_es.services.trail import TrailStep
     from preflights_es.services.usage import Usage
     from preflights_es.services.why import Why
 
 P = ParamSpec("P")
 R = TypeVar("R")
+
+Alternatives = Mapping[str, str] | Sequence[tuple[str, str]]
+"""Names of what was not chosen, each with why."""
 
 THREADS = 8  # of an AsyncPreflights: calls that are under way at once; the others wait
 
@@ -73,22 +80,50 @@ class Preflights:
         *,
         workflow: str = "clarification",
         answers: Given | None = None,
+        question: str | None = None,
+        options: Sequence[str] = (),
+        recommend: tuple[str, str] | None = None,
+        topic: str = "",
+        because: str = "",
+        consequences: Sequence[str] = (),
+        alternatives: Alternatives = (),
         key: str = "",
     ) -> Session:
         """Begin a session with an intention, a note, or what else its workflow takes.
 
         Args:
             answers: by the key of their question, to what it will ask.
+            question: what it asks first, as the program wrote it; with `options`, or free text.
+            recommend: one of the options, and why.
+            topic: what the question is about: a category, or words of the program's own.
+            because, consequences, alternatives: why; an alternative is a name with why it was
+                not chosen.
             key: makes it happen once.
 
         Raises:
             Refused: the text or an answer cannot be recorded.
             SettingsError: the provider of the settings lacks something; nothing is recorded.
         """
-        return sessions.start(self.request(key=key), text, workflow, answers or ())
+        written = (
+            WrittenQuestion(question, tuple(options), topic, recommend)
+            if question is not None
+            else None
+        )
+        why = _reasons(because, consequences, alternatives)
+        request = self.request(key=key)
+        return sessions.start(request, text, workflow, answers or (), written=written, reasons=why)
 
     def answer(
-        self, session: str, answers: Given, *, revise: bool = False, key: str = ""
+        self,
+        session: str,
+        answers: Given = (),
+        *,
+        revise: bool = False,
+        relayed: bool = False,
+        because: str = "",
+        consequences: Sequence[str] = (),
+        alternatives: Alternatives = (),
+        key: str = "",
     ) -> Session:
         """Answer what a session asks, or revise what was answered.
 
@@ -96,27 +131,43 @@ class Preflights:
 
         Args:
             session: its id, an end or beginning of it, `ADR-0007`, or `last`.
+            relayed: whether an agent or script passes a person's words on.
+            because, consequences, alternatives: why, as in `start`; also without an answer.
 
         Raises:
             UnknownSession, AmbiguousSession: none or several match.
             Refused: the session takes no answers any more.
         """
-        return sessions.answer(self.request(key=key), session, answers, revise=revise)
+        why = _reasons(because, consequences, alternatives)
+        request = self.request(key=key)
+        return sessions.answer(
+            request, session, answers, revise=revise, relays=relayed, reasons=why
+        )
 
     def accept(
-        self, session: str, *, by: str | None = None, expect: int | None = None, key: str = ""
+        self,
+        session: str,
+        *,
+        by: str | None = None,
+        expect: int | None = None,
+        because: str = "",
+        consequences: Sequence[str] = (),
+        alternatives: Alternatives = (),
+        key: str = "",
     ) -> Session:
         """Accept what is proposed, and write the document.
 
         Args:
             by: the person who accepts; without one it is proposed, and a person accepts later.
             expect: the version at which the person saw it.
+            because, consequences, alternatives: why, as in `start`; recorded first.
 
         Raises:
             SessionMoved: the session is at another version.
             Refused: nothing there can be accepted.
         """
-        return sessions.accept(self.request(key=key), session, by=by, expect=expect)
+        why = _reasons(because, consequences, alternatives)
+        return sessions.accept(self.request(key=key), session, by=by, expect=expect, reasons=why)
 
     def abandon(self, session: str, reason: str = "") -> Session:
         """Give a session up; it stays in the log."""
@@ -149,6 +200,18 @@ class Preflights:
         from preflights_es.services.decisions import decisions
 
         return list(decisions(self.request(), at=at, category=category, everything=everything))
+
+    def brief(self) -> Brief:
+        """What a coding agent has to know of the project, in fewer than 500 tokens."""
+        from preflights_es.services.brief import brief
+
+        return brief(self.request())
+
+    def inbox(self) -> Inbox:
+        """What waits: proposals, questions, notes to file, models to ask again."""
+        from preflights_es.services.inbox import inbox
+
+        return inbox(self.request())
 
     def why(self, what: str, field: str | None = None) -> list[Why]:
         """Where decided values came from: each with the answer, question, model and person behind.
@@ -252,6 +315,8 @@ class AsyncPreflights:
     show = _threaded(Preflights.show)
     sessions = _threaded(Preflights.sessions)
     decisions = _threaded(Preflights.decisions)
+    brief = _threaded(Preflights.brief)
+    inbox = _threaded(Preflights.inbox)
     why = _threaded(Preflights.why)
     replay = _threaded(Preflights.replay)
     trail = _threaded(Preflights.trail)
@@ -274,6 +339,16 @@ class AsyncPreflights:
         trace: TracebackType | None,
     ) -> None:
         await self.close()
+
+
+def _reasons(
+    because: str, consequences: Sequence[str], alternatives: Alternatives
+) -> Reasons | None:
+    """What a call says of why; None where it says nothing."""
+    pairs = alternatives.items() if isinstance(alternatives, Mapping) else alternatives
+    named = tuple(Alternative(name, why_not) for name, why_not in pairs)
+    found = Reasons(because, tuple(consequences), named)
+    return None if found == Reasons() else found
 
 
 def open(  # noqa: A001  as `gzip.open`: it is called by the package's name

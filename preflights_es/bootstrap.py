@@ -18,7 +18,14 @@ from preflights_es.system.gc_tuning import collect_seldom
 
 
 def actor(settings: Settings, *, terminal: bool) -> Actor:
-    """Who is at work: what the settings say, else a user at a terminal, else a script."""
+    """Who is at work: an agent where its environment is seen, else what the settings say.
+
+    Else a user at a terminal, else a script. In an agent's environment without a terminal, no
+    setting makes another actor; `agent:NAME` only names the agent.
+    """
+    if settings.agent and not terminal:
+        is_named = settings.actor_kind == "agent" and settings.actor_name
+        return Actor("agent", settings.actor_name if is_named else settings.agent)
     return Actor(settings.actor_kind or ("user" if terminal else "script"), settings.actor_name)
 
 
@@ -44,6 +51,7 @@ def opened_process(
     database: str | None = None,
     options: Options | None = None,
     language: str | None = None,
+    who: str | None = None,
     creates: bool = True,
     reads: bool = False,
     tell: Callable[[Notice], None] = lambda _: None,
@@ -54,6 +62,7 @@ def opened_process(
         terminal: whether a person is at work, where the settings do not say.
         options: what the caller says of a provider.
         language: what it says of the language of notes.
+        who: what it says of the actor.
         creates: whether a log that is not there is made.
         reads: whether the log is only read.
         tell: takes what a person should know of the project's name.
@@ -63,7 +72,7 @@ def opened_process(
     """
 
     def loaded(said: Options | None) -> Settings:
-        return load_settings(cwd, database=database, options=said, language=language)
+        return load_settings(cwd, None, database, said, language, who)
 
     found = loaded(options)
     process = Process(found, creates=creates, reads=reads, tell=tell)

@@ -13,6 +13,7 @@ from hypothesis import HealthCheck, settings
 
 from preflights_es.providers.capabilities import KEY_VARIABLES, NO_LIVE
 from preflights_es.runtime.runner import Runner
+from preflights_es.settings.agents import signs
 from tests.fixed import Clock, Ids, memory_runner
 from tests.postgres import empty_database, postgres, server
 
@@ -33,7 +34,9 @@ ROOM: Final = 2 * 1024**3  # bytes that must be free there; all tests of two wor
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """No provider is asked and no key is at hand, but for `-m live`."""
+    """No agent speaks; no provider is asked and no key is at hand, but for `-m live`."""
+    for _, variable in [*signs(os.environ)]:
+        os.environ.pop(variable, None)
     if "TMPDIR" not in os.environ and _holds_files(MEMORY):
         # An append waits for the disk: up to a third of the time of a test. No test cuts the power.
         os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(MEMORY))

@@ -20,7 +20,11 @@ from preflights_es.core.artifacts import ArtifactDue, ArtifactWritten, Related
 from preflights_es.core.errors import SessionFaulted
 from preflights_es.core.events import Actor, Decision, Input
 from preflights_es.core.lead import Lead, Setup
+from preflights_es.core.ports import Provider
+from preflights_es.core.questions import WrittenQuestion
+from preflights_es.core.rationale import Alternative
 from preflights_es.providers.faults import FaultConfig
+from preflights_es.providers.given import GivenProvider
 from preflights_es.providers.simulated.provider import SimLLMProvider
 from preflights_es.runtime.documents import Documents
 from preflights_es.runtime.performer import PROGRAM
@@ -31,7 +35,12 @@ from preflights_es.services.clarification.clarifications import Clarifications
 from preflights_es.store import jsonl
 from preflights_es.store.memory import MemoryStore
 from preflights_es.workflows.clarification import WORKFLOW
-from preflights_es.workflows.clarification.events import DecisionAcknowledged, DecisionSuperseded
+from preflights_es.workflows.clarification.events import (
+    DecisionAcknowledged,
+    DecisionSuperseded,
+    OptionRecommended,
+    RationaleGiven,
+)
 from preflights_es.workflows.clarification.pack import NO_TABLES, STANDARD
 from preflights_es.workflows.clarification.simulation import BANK
 from preflights_es.workflows.clarification.state import State
@@ -44,6 +53,7 @@ from preflights_es.workflows.clarification.values import (
     LLMContext,
     Mark,
 )
+from preflights_es.workflows.clarification.written import response
 
 FOLDER = Path(__file__).parent.parent / "replays"
 ADA = Actor("user", "Ada Lovelace")
@@ -69,7 +79,9 @@ class Recorder:
         )
         self.documents = Documents(self.runner, root, ("docs/decisions", "docs/tasks"))
         self.order: list[str] = []
-        self.asked = SimLLMProvider(0, bank=BANK)
+        self.asked: Provider = SimLLMProvider(0, bank=BANK)
+        self.decider = "clarification/2"
+        """The rules of most goldens; a golden of newer rules says so."""
 
     def by(self, actor: Actor = ADA) -> Clarifications:
         """The project as one actor meets it."""
@@ -88,7 +100,7 @@ class Recorder:
     ) -> Handle:
         step = self.by(actor).open(
             intention,
-            Setup(preflights="0.1.0", decider=WORKFLOW.decider),
+            Setup(preflights="0.1.0", decider=self.decider),
             heuristics or HeuristicsConfig(),
             mark=mark,
             supersedes=supersedes,
@@ -105,12 +117,12 @@ class Recorder:
         *,
         strict: bool = False,
         actor: Actor = ADA,
-        decider: str = WORKFLOW.decider,
+        decider: str = "",
     ) -> Handle:
         """A session that the simulator leads, as far as its first question."""
         lead = Lead("sim", "simllm/1", (("seed", str(seed)), ("faults", faults)), strict)
         self.asked = SimLLMProvider(seed, FaultConfig.parsed(faults), BANK)
-        setup = Setup("0.1.0", decider, "sim", lead=lead)
+        setup = Setup("0.1.0", decider or self.decider, "sim", lead=lead)
         step = self.by(actor).open(intention, setup, HeuristicsConfig())
         self.order.append(step.handle.session_id)
         return self.settled(step.handle)
@@ -130,6 +142,15 @@ class Recorder:
     ) -> Handle:
         given = [(k, (v,) if isinstance(v, str) else tuple(v)) for k, v in answers.items()]
         return self.by().answer(handle, given, revise=revise).handle
+
+    def why(
+        self, handle: Handle, because: str, *more: str, replaces: bool = False, **others: str
+    ) -> Handle:
+        named = tuple(Alternative(name, why_not) for name, why_not in others.items())
+        said = {"because": because, "consequences": more, "alternatives": named}
+        given = {**said, "replaces": replaces}
+        step = self.by().submitted(handle, RationaleGiven, given)
+        return self.documents.finish(step.handle)
 
     def accept(
         self, handle: Handle, actor: Actor = ADA, *, mark: Mark = "", expect: int | None = None
@@ -416,6 +437,23 @@ def an_agent_chose_the_category(r: Recorder) -> None:
         r.settled(r.by(CLAUDE).answer(handle, given).handle)
 
 
+def an_agent_writes_the_question(r: Recorder) -> None:
+    """With a recommendation, and another that does not count; a person's answer is relayed."""
+    written = WrittenQuestion("Which cache?", ("Redis", "Memcached"), "Caching")
+    r.asked = GivenProvider("agent", response(written, HeuristicsConfig()))
+    lead = Lead("agent", "claude-code 2.1", (("sha256", "00"),))
+    setup = Setup("0.1.0", WORKFLOW.decider, "agent", lead=lead)
+    step = r.by(CLAUDE).open("Speed up the search", setup, HeuristicsConfig())
+    r.order.append(step.handle.session_id)
+    handle = r.settled(step.handle)
+    for option, reason in (("redis", "sessions use it"), ("Hazelcast", "fast"), ("Redis", "TBD")):
+        said = {"option": option, "reason": reason}
+        handle = r.by(CLAUDE).submitted(handle, OptionRecommended, said).handle
+    given = [("custom.caching", ("Memcached",))]
+    handle = r.by(CLAUDE).answer(handle, given, relays=True).handle
+    r.accept(r.accept(handle, CLAUDE))
+
+
 def somebody_else_takes_over(r: Recorder) -> None:
     """Another seed and another version of a prompt; and in a second session the rules."""
     handle = r.led("Keep orders safe", 3)
@@ -427,6 +465,27 @@ def somebody_else_takes_over(r: Recorder) -> None:
     r.accept(r.settled(r.answer_all(handle, {question.id: "Svelte"})))
     waits = r.led("Add login", 1, "rate_limit=1", strict=True)
     r.accept(r.answer(r.by().led_by(waits, None).handle, auth_strategy="OAuth"))
+
+
+def a_decision_says_why(r: Recorder) -> None:
+    """A reason that holds no more, one that is refused, and one of a proposal."""
+    r.decider = "clarification/3"
+    handle = r.answer(r.start("Keep what customers order in a database"), db_type="mysql")
+    handle = r.why(handle, "The team runs it", MariaDB="it brings no gain")
+    handle = r.revise(handle, db_type="PostgreSQL")
+    handle = r.accept(handle, Actor("script"))
+    handle = r.why(handle, "TBD")
+    handle = r.why(handle, "It runs here already", "Backups come with it", SQLite="one writer")
+    r.accept(handle)
+
+
+def a_model_says_why_and_a_person_edits_it(r: Recorder) -> None:
+    r.decider = "clarification/3"
+    for seed in (3, 5):
+        handle = r.led("Keep orders safe", seed)
+        question = handle.session.state.question
+        handle = r.settled(r.answer_all(handle, {question.id: question.options[0]}))
+    r.accept(r.why(handle, "We know it", replaces=True))
 
 
 GOLDENS: tuple[Callable[[Recorder], None], ...] = (
@@ -463,11 +522,14 @@ GOLDENS: tuple[Callable[[Recorder], None], ...] = (
     text_from_everywhere,
     a_model_leads,
     an_agent_chose_the_category,
+    an_agent_writes_the_question,
     a_model_words_the_question_and_reads_a_second_field,
     a_model_is_asked_once_more,
     a_model_fails_and_the_rules_go_on,
     a_strict_session_is_retried,
     somebody_else_takes_over,
+    a_decision_says_why,
+    a_model_says_why_and_a_person_edits_it,
 )
 
 

@@ -32,15 +32,19 @@ from preflights_es.core.events import (
 )
 from preflights_es.core.lead import Lead, LeadChanged, Setup, StepRetried
 from preflights_es.core.questions import Given
+from preflights_es.core.rationale import Alternative
 from preflights_es.core.session import Session, Workflow
 from preflights_es.runtime.registry import WORKFLOWS
 from preflights_es.workflows.clarification.events import (
     AnswersGiven,
+    AnswersRelayed,
     AnswersRevised,
     DecisionAcknowledged,
     DecisionRenumbered,
     DecisionSuperseded,
     IntentionDeclared,
+    OptionRecommended,
+    RationaleGiven,
     ReferenceRenumbered,
 )
 from preflights_es.workflows.clarification.pack import STANDARD
@@ -237,7 +241,7 @@ _CONFIGS: Final = st.sampled_from((DEFAULT, DEFAULT, DEFAULT, _TEAM, HeuristicsC
 _CATEGORIES: Final = (*DEFAULT.categories, *_TEAM.categories, DEFAULT.other())
 _FIELDS: Final = [field for category in _CATEGORIES for field in category.fields()]
 _NAMES: Final = [category.name for category in _CATEGORIES]
-_Answers = type[AnswersGiven] | type[AnswersRevised]
+_Answers = type[AnswersGiven] | type[AnswersRelayed] | type[AnswersRevised]
 _MARKS: Final[SearchStrategy[Mark]] = st.sampled_from(("", "local", "adr"))
 
 _WORDS: Final = st.sampled_from(
@@ -279,7 +283,9 @@ def clarification_opening(_: Workflow[Any]) -> SearchStrategy[Move]:
         intention=INTENTIONS,
         project=st.just(PROJECT),
         uid=st.just("0123456789ab"),
-        setup=st.just(Setup("0.1.0", "clarification/1")),
+        setup=st.sampled_from(("clarification/1", "clarification/3")).map(
+            lambda rules: Setup("0.1.0", rules)
+        ),
         heuristics=_CONFIGS,
         pack=st.sampled_from((None, None, STANDARD, PackRef("ours", 1, "0" * 64))),
         inlined=st.sampled_from(("", "{not json")),
@@ -290,13 +296,18 @@ def clarification_opening(_: Workflow[Any]) -> SearchStrategy[Move]:
 
 def clarification_moves(workflow: Workflow[Any]) -> SearchStrategy[Move]:
     """The natural next step, answers to what is asked, answers to anything, and what else comes."""
-    cls = st.sampled_from((AnswersGiven, AnswersGiven, AnswersRevised))
+    cls = st.sampled_from((AnswersGiven, AnswersRelayed, AnswersRevised))
+    recommended = st.builds(
+        OptionRecommended, at=TIMES, actor=ACTORS, option=VALUES, reason=VALUES
+    ).map(_always)
     return weighted(
         (6, st.builds(_forward, ACTORS, st.integers(0, 9), st.integers(1, 12), _MARKS)),
         (2, st.builds(_to_the_question, cls, ACTORS, SEVERAL, VALUES | st.none())),
         (2, st.builds(_of_any_key, cls, ACTORS, GIVEN)),
         (2, st.builds(_to_another_category, ACTORS, st.sampled_from(_NAMES))),
+        (1, st.builds(_reasoned, ACTORS, TEXT, TEXT, TEXT, st.booleans())),
         (1, st.builds(_of_what_is_shown, ACTORS, st.none() | st.integers(1, 12), _MARKS)),
+        (1, recommended),
         (1, clarification_opening(workflow)),
     )
 
@@ -372,6 +383,19 @@ def _with_an_option(cls: _Answers, actor: Actor, place: int) -> Move:
 def _open_key(session: Session[State]) -> str:
     question = session.state.question
     return question.id if question else session.state.heuristics.category.id
+
+
+def _reasoned(actor: Actor, because: str, name: str, why_not: str, whole: bool) -> Move:
+    return _always(
+        RationaleGiven(
+            at=NOON,
+            actor=actor,
+            because=because,
+            consequences=(because, why_not),
+            alternatives=(Alternative(name, why_not), Alternative("SAML", why_not)),
+            replaces=whole,
+        )
+    )
 
 
 def _of_what_is_shown(actor: Actor, number: int | None, mark: Mark) -> Move:

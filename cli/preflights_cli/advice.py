@@ -28,17 +28,20 @@ ADVICE: Final[dict[str, str]] = {
     "no_log": ": look at --db, PREFLIGHTS_DATABASE_URL and the settings file, or create it with "
     "`preflights admin db upgrade`",
     "unknown_session": ": `preflights sessions --all` lists those of this project",
+    "nothing_waits": ": `preflights inbox` lists what waits",
     "not_accepted_yet": " (`preflights accept {session}`)",
     "nothing_matches": ": `preflights decisions` lists what is decided here",
     "other_session_missing": ": export both together (`preflights admin export --all`)",
     "projection_damaged": ": `preflights admin projections rebuild {name}` rebuilds it from the "
     "log",
+    "record_without_session": "; `preflights show {session}` shows it",
     "session_accepted": ": supersede it with `preflights start INTENTION --supersedes {session}`",
     "session_moved": ": look at it again with `preflights show {session}`",
     "session_superseded": ": `preflights show {session}` names the newer one",
     "successor_erased": ": start without --supersedes, or supersede a decision that is in force "
     "(`preflights decisions`)",
     "text_not_enough": ": `preflights --help` lists its commands",
+    "too_many_wait": " (`preflights sessions --all`)",
     "trust_list_damaged": ", then run `preflights trust` again",
     "upgrade_waits": ", or run `preflights admin db upgrade`",
     # 2. Warnings -----------------------------------------------------------------------------

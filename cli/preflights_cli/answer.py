@@ -6,19 +6,37 @@ import click
 
 from preflights_cli import answer_options, dialogue
 from preflights_cli.common import Voice, common, is_terminal, key_option, led
+from preflights_cli.inbox import the_one
+from preflights_cli.reason_options import reasoned, reasons_of
 from preflights_cli.rendering import said
 from preflights_es.core.ids import short
+from preflights_es.core.rationale import Reasons
+from preflights_es.runtime.finder import LAST
 from preflights_es.services import sessions
+from preflights_es.services.inbox import resumable
 from preflights_es.services.request import Request
 
 
 @click.command()
 @click.argument("session")
-@click.argument("answer", nargs=-1, required=True, metavar="[KEY=]VALUE...")
+@click.argument("answer", nargs=-1, metavar="[KEY=]VALUE...")
+@click.option("--relayed", is_flag=True, help="Pass a person's words on; for agents and scripts.")
+@reasoned
 @key_option
 @common
-def answer_command(session: str, answer: tuple[str, ...], app: Request, voice: Voice) -> int:
+def answer_command(
+    session: str,
+    answer: tuple[str, ...],
+    relayed: bool,
+    because: str,
+    consequences: tuple[str, ...],
+    alternatives: tuple[str, ...],
+    app: Request,
+    voice: Voice,
+) -> int:
     """Answer the open question; a number stands for its option.
+
+    With --because and the like, say why; without an answer, only that is recorded.
 
     \b
     Examples:
@@ -26,34 +44,69 @@ def answer_command(session: str, answer: tuple[str, ...], app: Request, voice: V
       preflights answer last 2
       preflights answer 3f9a12c4 db_type=PostgreSQL db_orm=SQLAlchemy
       preflights answer last auth_strategy__other=Passkeys
+      preflights answer 3f9a12c4 OAuth --relayed
+      preflights answer last OAuth --because "We know it" --alternative "SAML: too slow"
     """
-    return said(voice, sessions.answer(app, session, answer_options.worded(answer)))
+    why = _why(answer, because, consequences, alternatives)
+    if relayed and not answer:
+        raise click.UsageError("--relayed takes an answer")
+    given = answer_options.worded(answer)
+    return said(voice, sessions.answer(app, session, given, relays=relayed, reasons=why))
+
+
+def _why(
+    answer: tuple[str, ...],
+    because: str,
+    consequences: tuple[str, ...],
+    alternatives: tuple[str, ...],
+) -> Reasons | None:
+    """The reasons, where there are any; else there must be an answer."""
+    why = reasons_of(because, consequences, alternatives)
+    if why is None and not answer:
+        message = "give an answer, or why it is decided so (--because)"
+        raise click.UsageError(message)
+    return why
 
 
 @click.command()
 @click.argument("session")
-@click.argument("answer", nargs=-1, required=True, metavar="KEY=VALUE...")
+@click.argument("answer", nargs=-1, metavar="KEY=VALUE...")
+@reasoned
 @key_option
 @common
-def revise_command(session: str, answer: tuple[str, ...], app: Request, voice: Voice) -> int:
+def revise_command(
+    session: str,
+    answer: tuple[str, ...],
+    because: str,
+    consequences: tuple[str, ...],
+    alternatives: tuple[str, ...],
+    app: Request,
+    voice: Voice,
+) -> int:
     """Change an answer before the decision is accepted; the old one stays in the log.
+
+    Another value drops the reason of the former one: say why with --because.
 
     \b
     Examples:
       preflights revise last auth_strategy="Magic Link"
       preflights revise last change_category=Database
     """
+    why = _why(answer, because, consequences, alternatives)
     given = answer_options.keyed(answer)
-    return said(voice, sessions.answer(app, session, given, revise=True))
+    return said(voice, sessions.answer(app, session, given, revise=True, reasons=why))
 
 
 @click.command()
-@click.argument("session", default="last")
+@click.argument("session", required=False)
 @click.option("--no-input", is_flag=True, help="Ask no question; finish open calls and documents.")
 @led
 @common
-def resume_command(session: str, no_input: bool, app: Request, voice: Voice) -> int:
+def resume_command(session: str | None, no_input: bool, app: Request, voice: Voice) -> int:
     """Continue a session: at a terminal ask the open questions, else show the session.
+
+    Without SESSION it takes the only one that waits, and lists them where several wait; where none
+    does, it shows the last one.
 
     If an earlier error left an Input undecided, decide it now. With --provider or another option
     of a model, that model leads from here on (mock: the rules).
@@ -63,6 +116,7 @@ def resume_command(session: str, no_input: bool, app: Request, voice: Voice) -> 
       preflights resume
       preflights resume 3f9a12c4 --provider openai --model gpt-5.1-mini
     """
+    session = session or the_one(voice, resumable(app), "resume") or LAST
     found = sessions.resume(app, session, anew=app.leads.named)
     if is_terminal() and not (voice.as_json or no_input):
         return dialogue.run(app, voice, found)

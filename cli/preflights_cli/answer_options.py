@@ -19,13 +19,14 @@ Answers = list[tuple[str, tuple[str, ...]]]
 FILE_MAX: Final = 1_000_000  # bytes of an answers file
 
 _KEYED = late_pattern(r"([a-z][a-z0-9_]*(?:\.[a-z0-9_]+)?)=(.*)", re.DOTALL)
+_LABELLED = late_pattern(r"\s*(\w[^=\n]*?)\s*=(.*)", re.DOTALL)
 
 
 def keyed(texts: tuple[str, ...]) -> Answers:
-    """`KEY=VALUE` words; the same key again adds a value."""
+    """`KEY=VALUE` or `LABEL=VALUE` words; the same key again adds a value."""
     answers: dict[str, tuple[str, ...]] = {}
     for text in texts:
-        found = _KEYED.fullmatch(text)
+        found = _KEYED.fullmatch(text) or _LABELLED.fullmatch(text)
         if found is None:
             message = f"found {text!r}, expected KEY=VALUE such as auth_strategy=OAuth"
             raise click.UsageError(message)

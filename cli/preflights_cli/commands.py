@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 SECTIONS: Final[dict[str, tuple[str, ...]]] = {
     "Decide": ("start", "answer", "revise", "accept", "resume", "abandon"),
-    "Look": ("show", "sessions", "decisions", "why", "prompt", "log", "usage", "audit"),
+    "Look": ("show", "inbox", "sessions", "decisions", "why", "prompt", "log", "usage", "audit"),
     "Replay": ("replay",),
     "Notes": ("note",),
     "Set up": ("sync", "trust", "admin"),
@@ -33,6 +33,7 @@ _COMMANDS: Final[dict[str, tuple[str, str]]] = {
     "resume": ("answer", "Continue a session."),
     "abandon": ("answer", "Give up a session."),
     "show": ("sessions", "Show a session."),
+    "inbox": ("inbox", "List what waits for you, with the command that settles it."),
     "sessions": ("sessions", "List the sessions of this project."),
     "decisions": ("decisions", "List the decisions in force, today or on another day."),
     "why": ("why", "Show where a decided value came from."),

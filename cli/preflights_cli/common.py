@@ -14,10 +14,13 @@ from typing import Any, Final, ParamSpec, TypeVar
 import click
 
 from preflights_cli.advice import advised
+from preflights_cli.main import EXIT_INTERRUPTED
 from preflights_es import bootstrap as composition
 from preflights_es.core.errors import Refused, StoreUnavailable, UnknownSession
+from preflights_es.core.ids import short
 from preflights_es.core.json import encoded
 from preflights_es.core.late_pattern import late_pattern
+from preflights_es.core.lead import Lead
 from preflights_es.core.notices import Notice
 from preflights_es.core.text import NAME_MAX, TAGS, problem, shown, visible
 from preflights_es.services.request import Request
@@ -33,7 +36,8 @@ _OBEYED: Final = late_pattern(f"[\x7f-\x9f\u2028\u2029\ufeff\u202a-\u202e\u2066-
 
 DETAILS: Final = ("document_finished", "document_left")
 """Notices that most do not want to read."""
-REMARKS: Final = ("sessions_kept",)
+WAITING_MAX: Final = 70  # characters of the line that is shown while a model is at work
+REMARKS: Final = ("folder_found", "sessions_kept")
 """Notices that warn of nothing; `-q` leaves them out."""
 PAGE: Final = 65_536  # bytes of a long list that are written at once
 
@@ -69,6 +73,12 @@ class Voice:
         """More than most want to know: with `-v`, on stderr."""
         if self.verbose:
             click.echo(shown(text), err=True)
+
+    def waiting(self, lead: Lead, seconds: int | None) -> None:
+        """Who is asked and for how long, on one line of stderr; None takes the line away."""
+        who = shown(" ".join(filter(None, (lead.provider, lead.model))))
+        line = "" if seconds is None else f"asking {who} ... {seconds} s"[:WAITING_MAX]
+        click.echo(f"\r{line:<{WAITING_MAX}}\r{line}", nl=False, err=True)
 
     def notice(self, notice: Notice) -> None:
         """What a service has to say besides its result."""
@@ -244,6 +254,7 @@ def _opening(
     @click.option("-q", "--quiet", is_flag=True, help="Leave hints out.")
     @click.option("-v", "--verbose", is_flag=True, help="Say more on stderr.")
     @click.option("--db", metavar="URL", callback=given, help="The log's database.")
+    @click.option("--as", "who", metavar="ACTOR", callback=given, help="Who acts, as KIND:NAME.")
     @click.option("--debug", is_flag=True, help="Show the traceback of a bug.")
     @click.pass_context
     @wraps(command)
@@ -257,16 +268,28 @@ def _opening(
         database = options.pop("db") or (ctx.obj or {}).get("db")
         asked = Options(**{n: options.pop(n) for n in PROVIDER_OPTIONS if n in options})
         language, key = options.pop("language", None), options.pop("key", None)
+        who = options.pop("who")
         looks = reads or any(options[flag] for flag in reads_where)
         makes = not looks and (creates or bool(options.get(creates_where)))
-        with opened(voice, database, asked, language, key or "", makes, looks) as app:
+        with opened(voice, database, asked, language, who, key or "", makes, looks) as app:
             try:
                 return command(*args, app=app, voice=voice, **options)  # type: ignore[arg-type]  # P lacks them
+            except KeyboardInterrupt:
+                if not app.asking_for:
+                    raise
+                say_saved(app.asking_for)
+                ctx.exit(EXIT_INTERRUPTED)
             except UnknownSession as unknown:
                 _refuse_filed(app, unknown)
                 raise
 
     return wrapped
+
+
+def say_saved(session_id: str) -> None:
+    """Where a person leaves: what was said is recorded, and how to go on."""
+    id_ = short(session_id)
+    click.echo(f"\nSaved. Go on with: preflights resume {id_}", err=True)
 
 
 def _refuse_filed(app: Request, unknown: UnknownSession) -> None:
@@ -289,6 +312,7 @@ def opened(
     database: str | None,
     asked: Options,
     language: str | None = None,
+    who: str | None = None,
     key: str = "",
     creates: bool = False,
     reads: bool = False,
@@ -301,12 +325,17 @@ def opened(
         database=database,
         options=asked,
         language=language,
+        who=who,
         creates=creates,
         reads=reads,
         tell=voice.notice,
     )
     app = program.request(key=key)
     app.tell = voice.notice
+    if sys.stderr.isatty() and not (voice.as_json or voice.quiet):
+        app.watch = voice.waiting
+    if app.actor.kind == "agent":
+        voice.detail(f"acting as the agent {app.actor.name}")
     if voice.verbose:
         # A log that is shared says the project's name itself, once it is opened.
         told = app.process.settings

@@ -11,6 +11,7 @@ from preflights_cli.advice import worded
 from preflights_cli.common import Voice, finish_pending, given, reading, tell_behind
 from preflights_cli.dates import DAY_LENGTH, Moment
 from preflights_cli.progress import counted
+from preflights_cli.records import say_foreign
 from preflights_cli.table import streamed
 from preflights_es.core.events import Actor
 from preflights_es.core.ids import short
@@ -60,6 +61,7 @@ def decisions_command(
     voice.listed(found.head, "decisions", found.rows)
     if not voice.as_json:
         _say_decisions(voice, found.rows, everything=everything)
+    say_foreign(voice, found.head.foreign, found.unread)
     return 0
 
 
@@ -96,7 +98,7 @@ def _say_decisions(voice: Voice, found: Iterable[DecisionRow], *, everything: bo
         "by": _by,
         "category": _category,
         "decided": _values,
-        "intention": lambda decided: one_line(decided.title),
+        "title": lambda decided: one_line(decided.title),
     }
     rows = ([cell(one) for cell in columns.values()] for one in found)
     if streamed(tuple(columns), rows):

@@ -9,7 +9,7 @@ import click
 
 from preflights_cli import answer_options
 from preflights_cli.advice import worded
-from preflights_cli.common import Voice
+from preflights_cli.common import Voice, say_saved
 from preflights_cli.main import EXIT_INTERRUPTED, EXIT_WAITING
 from preflights_cli.rendering import (
     ask,
@@ -20,7 +20,6 @@ from preflights_cli.rendering import (
     tell_asking,
 )
 from preflights_es.core.errors import Refused
-from preflights_es.core.ids import short
 from preflights_es.core.text import shown
 from preflights_es.core.views import Question
 from preflights_es.services import sessions
@@ -45,8 +44,7 @@ def run(
             return code
         session = conversed(app, voice, session)
     except (Left, KeyboardInterrupt) as left:
-        id_ = short(session.session_id)
-        click.echo(f"\nSaved. Go on with: preflights resume {id_}", err=True)
+        say_saved(session.session_id)
         return EXIT_WAITING if isinstance(left, Left) else EXIT_INTERRUPTED
     describe(voice, session)
     return exit_code(session)
@@ -88,7 +86,7 @@ def _say_new_warnings(voice: Voice, before: tuple[str, ...], session: Session) -
 
 def answered(voice: Voice, session: Session, question: Question) -> answer_options.Answers:
     """What the person answers to one question; asked again while it is empty."""
-    ask(voice, question)
+    ask(voice, session, question)
     while True:
         text = line("> ")
         if not text.strip():

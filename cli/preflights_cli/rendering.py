@@ -36,12 +36,16 @@ class Shown(msgspec.Struct, frozen=True, kw_only=True):
     """The session in a few lines."""
     hint: Callable[[Session], str] = lambda _session: ""
     """What may come next; empty where every workflow does the same."""
+    beside: Callable[[Session, str], str] = lambda _session, _option: ""
+    """What stands beside an option of the open question."""
     companion: Callable[[Question, str], str] = lambda _question, _value: ""
     """The key under which a choice is said in own words; empty where the choice says enough."""
     advice: Mapping[str, str] = {}
     """What to do about what was not done, by its code."""
     conversation: str = ""
     """The module whose `run` is the conversation of a workflow in which a person accepts."""
+    by_hand: str = "preflights show {id}"
+    """The command for what a person has to do where nothing is asked and nothing proposed."""
     sources: Mapping[str, str] = {}
     """How a value came about, in words, by `Origin.source`."""
 
@@ -129,7 +133,7 @@ def describe(voice: Voice, session: Session) -> None:
     shown_by.describe(voice, session)
     if session.status == "needs_answers":
         voice.say()
-        ask(voice, session.questions[0])
+        ask(voice, session, session.questions[0])
     voice.hint(shown_by.hint(session) or _next(session))
 
 
@@ -142,11 +146,13 @@ def _say_erased(voice: Voice, session_id: str, erased: Erased) -> None:
     voice.say(shown(f"  {minute(iso(erased.at))}, by {who}"))
 
 
-def ask(voice: Voice, question: Question) -> None:
+def ask(voice: Voice, session: Session, question: Question) -> None:
     """A question with numbered options."""
     voice.say(voice.bold(shown(question.question)))
     for number, option in enumerate(question.options, 1):
-        voice.say(f"  {number}. {shown(option)}")
+        beside = shown_of(session.workflow).beside(session, option)
+        said = f" ({shown(one_line(beside))})" if beside else ""
+        voice.say(f"  {number}. {shown(option)}{said}")
 
 
 def _next(session: Session) -> str:

@@ -6,10 +6,11 @@ from collections.abc import Iterable
 
 import click
 
-from preflights_cli.common import Voice, reading
+from preflights_cli.common import Voice, reading, tell_behind
 from preflights_cli.rendering import said
 from preflights_cli.table import streamed
 from preflights_es.core import ids
+from preflights_es.core.errors import RecordWithoutSession
 from preflights_es.core.text import one_line
 from preflights_es.services import sessions
 from preflights_es.services.request import Request
@@ -96,21 +97,38 @@ def show_command(session: str, app: Request, voice: Voice) -> int:
       preflights show
       preflights show 3f9a12c4 --json
     """
-    said(voice, sessions.show(app, session))
+    try:
+        said(voice, sessions.show(app, session))
+    except RecordWithoutSession as error:
+        from preflights_cli.records import say_record
+
+        say_record(voice, app.process, error)
     return 0
 
 
 @click.command()
-@click.argument("session", default="last")
+@click.argument("session", required=False)
 @reading
-def prompt_command(session: str, app: Request, voice: Voice) -> int:
+def prompt_command(session: str | None, app: Request, voice: Voice) -> int:
     """Print the brief for a coding agent: what is decided, and what is still open.
+
+    Without SESSION it tells of the whole project: decisions in force, conflicts, proposals and
+    open questions, in fewer than 500 tokens.
 
     \b
     Examples:
+      preflights prompt
       preflights prompt last
       preflights prompt 3f9a12c4 | claude -p
     """
+    if session is None:
+        from preflights_es.services.brief import brief
+
+        of_project = brief(app)
+        tell_behind(app, voice)
+        voice.json(of_project)
+        voice.say(of_project.prompt.rstrip("\n"))
+        return 0
     found = sessions.prompt(app, session)
     voice.json(found)
     voice.say(found.prompt.rstrip("\n"))

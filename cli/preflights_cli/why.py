@@ -9,15 +9,18 @@ import click
 
 from preflights_cli.common import Voice, finish_pending, reading
 from preflights_cli.dates import minute
-from preflights_cli.decisions import who
+from preflights_cli.decisions import KINDS, who
 from preflights_cli.rendering import shown_of
 from preflights_es.core.ids import short
+from preflights_es.core.lead import WRITERS
 from preflights_es.core.text import one_line, shortened, shown
 from preflights_es.services.request import Request
 from preflights_es.services.results import Who
 from preflights_es.services.why import Acknowledged, Response, Said, Why, why
 
 RESPONSE_MAX: Final = 300  # characters of a provider's response, in words for people
+
+SPEAKERS: Final = {**{kind: f"by {who}" for kind, who in KINDS.items()}, "model": "by a model"}
 
 
 @click.command()
@@ -59,12 +62,15 @@ def _say_why(voice: Voice, value: Why, sources: Mapping[str, str]) -> None:
     if (answer := value.answer) is not None:
         said = ", ".join(map(one_line, answer.values))
         source = sources.get(value.source, value.source)
-        voice.say(f"  answer     {_quoted(said)}, {source}, {_by_at(answer)}")
+        relayed = f", relayed by {_by(answer.relayed_by)}" if answer.relayed_by else ""
+        voice.say(f"  answer     {_quoted(said)}, {source}, {_by_at(answer)}{relayed}")
     if (response := value.response) is not None:
         did = "read the value" if value.answer is None else "worded the question"
-        voice.say(f"  model      {shown(_model(response))} {did} (event {response.version})")
+        who_said = "writer" if response.provider in WRITERS else "model"
+        voice.say(f"  {who_said:<10} {shown(_model(response))} {did} (event {response.version})")
         text = shortened(one_line(response.text or ""), RESPONSE_MAX)
         voice.say(f"             {shown(text)}")
+    _say_reasons(voice, value)
     if value.read:
         read = (f"{short(one.session_id)} (to event {one.version})" for one in value.read)
         voice.say(f"  read       sessions {', '.join(read)}")
@@ -74,6 +80,16 @@ def _say_why(voice: Voice, value: Why, sources: Mapping[str, str]) -> None:
         voice.say(f"  {word:<10} {_by_at(done)}{relayed}")
     if (later := value.superseded_by) is not None:
         voice.say(f"  superseded by {later.uid[-8:]}: {shown(one_line(later.title))}")
+
+
+def _say_reasons(voice: Voice, value: Why) -> None:
+    if (because := value.because) is not None:
+        voice.say(f"  because    {_quoted(because.text)}, {SPEAKERS[because.by]}")
+    for one in value.consequences:
+        voice.say(f"  follows    {_quoted(one.text)}, {SPEAKERS[one.by]}")
+    for other in value.alternatives:
+        why_not = f": {other.why_not}" if other.why_not else ""
+        voice.say(f"  not        {_quoted(other.name + why_not)}, {SPEAKERS[other.by]}")
 
 
 def _quoted(text: str) -> str:

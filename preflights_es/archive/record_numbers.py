@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from preflights_es.artifacts.files import NUMBER_DIGITS_MAX
+from preflights_es.artifacts.record_names import NUMBER_DIGITS_MAX
 
 NUMBER_MAX: Final = 10**NUMBER_DIGITS_MAX - 1  # the last that a document's name can bear
 FAR: Final = 1_000

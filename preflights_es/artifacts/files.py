@@ -14,6 +14,7 @@ from math import inf
 from pathlib import Path, PurePosixPath
 from typing import Final
 
+from preflights_es.artifacts.record_names import number_of
 from preflights_es.core.artifacts import Written
 from preflights_es.core.errors import ArtifactOutside, LogBusy, StoreUnavailable
 from preflights_es.system import atomic_file
@@ -25,8 +26,10 @@ _NOT_OURS: Final = "not ours"  # likewise for a file that cannot be read, or is 
 IsOurs = Callable[[str | None], bool]
 """Whether the file with a hash is ours; None stands for no file."""
 
+Mend = Callable[[bytes], bytes | None]
+"""Of a person's file; None where it stays as it is."""
+
 _GIT_HAS: Final = ("HEAD", "objects", "refs", "commondir")
-NUMBER_DIGITS_MAX: Final = 6  # a longer name is a date or an id, not a record's number
 
 LOCK_WAIT_S: Final = 0.01  # seconds between two looks at a lock
 
@@ -47,6 +50,19 @@ def checked_folder(root: Path, folder: str) -> Path:
     if any(_is_git(one) for one in (found, *found.parents) if top in one.parents):
         raise ArtifactOutside(f"the folder {folder!r} belongs to git: configure another one")
     return found
+
+
+def check_writable(found: Path, folder: str) -> None:
+    """See that a folder can be written, or made where it is missing.
+
+    Raises:
+        StoreUnavailable: it cannot.
+    """
+    there = next(one for one in (found, *found.parents) if os.path.lexists(one))
+    if not there.is_dir() or not os.access(there, os.W_OK | os.X_OK):
+        why = "cannot be written" if there.is_dir() else "is no folder"
+        message = f"{str(there)!r} {why}, so that {folder!r} takes no document: nothing is recorded"
+        raise StoreUnavailable(message)
 
 
 def _is_git(folder: Path) -> bool:
@@ -135,6 +151,7 @@ def filed(
     text: str,
     ours: Callable[[], Collection[str]],
     former: Path | None = None,
+    mend: Mend | None = None,
 ) -> tuple[Written, bool]:
     """Write a document; where another file lies, as a person's edit does, write `.new` beside it.
 
@@ -145,6 +162,7 @@ def filed(
         ours: hashes of the documents that the session's log gives; asked for when another file
             lies there.
         former: where the document lay before; removed when it is one of ours.
+        mend: gives the person's file its new status, where nothing else has changed.
 
     Returns:
         What was written, and whether it lies beside the person's file.
@@ -154,6 +172,7 @@ def filed(
     """
     content = text.encode()
     value = hash_of(text)
+    written = value
     known = cache(ours)
 
     def is_ours(found: str | None) -> bool:
@@ -163,10 +182,12 @@ def filed(
         with _opened(root, target, makes=True) as folder:
             name = target.name
             beside = not is_ours(_hash(folder, name))
-            if beside:
+            if beside and mend and (mended := _mended(folder, name, mend)) is not None:
+                content, written, beside = mended, sha256(mended).hexdigest(), False
+            elif beside:
                 name = _free_name(folder, name, is_ours)
                 path = PurePosixPath(path).with_name(name).as_posix()
-            if _hash(folder, name) != value:
+            if _hash(folder, name) != written:
                 with folder.new(name, replacing=True) as file:
                     file.write(content)
             folder.tidy(name)
@@ -174,7 +195,14 @@ def filed(
             _remove(root, former, is_ours)
     except OSError as error:
         raise StoreUnavailable(f"{path} cannot be written: {error.strerror or error}") from error
-    return Written(path, value), beside
+    return Written(path, written), beside
+
+
+def _mended(folder: atomic_file.Folder, name: str, mend: Mend) -> bytes | None:
+    try:
+        return mend(folder.content(name, DOCUMENT_MAX))
+    except (FileNotFoundError, Unreadable):
+        return None
 
 
 def _free_name(folder: atomic_file.Folder, name: str, is_ours: IsOurs) -> str:
@@ -192,6 +220,24 @@ def _remove(root: Path, target: Path, is_ours: IsOurs) -> None:
         found = _hash(folder, target.name)
         if found is not None and is_ours(found):
             folder.remove(target.name)
+
+
+def changed(root: Path, target: Path, change: Callable[[bytes], bytes]) -> None:
+    """Change a person's file in one step; one that cannot be read stays as it is.
+
+    Raises:
+        StoreUnavailable: the disk refuses.
+    """
+    try:
+        with _opened(root, target) as folder:
+            before = folder.content(target.name, DOCUMENT_MAX)
+            if (after := change(before)) != before:
+                with folder.new(target.name, replacing=True) as file:
+                    file.write(after)
+    except (FileNotFoundError, Unreadable):
+        return
+    except OSError as error:
+        raise StoreUnavailable(f"{target.name} cannot be written: {error.strerror}") from error
 
 
 def renamed(root: Path, target: Path, name: str) -> None:
@@ -217,12 +263,11 @@ def _opened(
 
 
 def numbered(folder: Path) -> dict[int, list[Path]]:
-    """The records of a folder by number, as their names say (`0012-title.md`)."""
+    """The records of a folder by number, as their names say (`0012-title.md`), from any tool."""
     found: dict[int, list[Path]] = {}
-    for path in sorted(folder.glob("[0-9][0-9][0-9][0-9]*.md")):
-        digits = path.name.partition("-")[0].removesuffix(".md")
-        if digits.isascii() and digits.isdigit() and len(digits) <= NUMBER_DIGITS_MAX:
-            found.setdefault(int(digits), []).append(path)
+    for path in sorted(folder.glob("*.md")):
+        if (number := number_of(path.stem)) is not None:
+            found.setdefault(number, []).append(path)
     return found
 
 

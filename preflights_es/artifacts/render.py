@@ -14,6 +14,7 @@ from preflights_es.core.artifacts import Record, RecordField, Related
 from preflights_es.core.errors import LogFromFuture
 from preflights_es.core.json import encoded
 from preflights_es.core.late_pattern import late_pattern
+from preflights_es.core.rationale import Rationale, Rejected, Speaker, Statement
 from preflights_es.core.text import one_line, shortened, shown, shown_lines, slug
 
 TITLE_MAX: Final = 120  # characters of a heading
@@ -23,6 +24,7 @@ BRIEF_BYTES_MAX: Final = 1_500  # about 375 tokens of English, under 500 of any 
 _MARKUP = late_pattern(r"[\\`*\[\]<>|~]|(?<![^\W_])_|_(?![^\W_])|&(?=#?\w+;)")
 # What means something at the start of a line, and at the end of a heading.
 _MARGINS = late_pattern(r"^[#+=:-]|(?<= )#+$")
+_SECTION = late_pattern(r"\n(?=###? )")
 _TEMPLATE = late_pattern(r"[a-z_]+\.v[0-9]+")
 _COUNT = late_pattern(r"^(\d+)(?=[.)])")
 
@@ -41,14 +43,17 @@ def brief(record: Record) -> str:
 
     What is open and what is decided come first; the intention gets the room they leave.
     """
-    template = _template("brief.v1")
+    template = _template("brief.v2")
     values = {"context": ">", "outcome": "*", "open": "*", "more": _before_you_code(record)}
+    values["standing"] = _STANDING.get(record.status, "Superseded, do not follow")
     room = BRIEF_BYTES_MAX - len(_filled(template, values).encode())
     values["open"] = _rows([("", question) for question in record.missing], room // 4)
     if not record.fields and not record.missing:
         values["open"] = "* Nothing was decided: ask before you choose a technology."
     room -= len(values["open"].encode())
     values["outcome"] = _rows(_decided_values(record), room * 2 // 3)
+    if not values["outcome"]:
+        values["standing"] = ""  # a section of which nothing is said is left out
     room -= len(values["outcome"].encode())
     values["context"] = _fitted(record.intention, room, _quoted)
     return _filled(template, values)
@@ -67,13 +72,14 @@ def _template(name: str) -> str:
 def _filled(template: str, values: Mapping[str, str]) -> str:
     from string import Template
 
-    head, *sections = template.split("\n## ")
+    head, *sections = _SECTION.split(template)
     if head.startswith("---\n"):
         _, front, rest = head.split("---\n", 2)
         kept = [line for line in front.splitlines() if _says_something(line, values)]
         head = "\n".join(("---", *kept, "---", rest))
-    parts = [head, *(f"## {section}" for section in sections if _says_something(section, values))]
-    return "\n\n".join(Template(part.strip("\n")).substitute(values) for part in parts) + "\n"
+    parts = [head, *(section for section in sections if _says_something(section, values))]
+    filled = (Template(part.strip("\n")).substitute(values).strip("\n") for part in parts)
+    return "\n\n".join(filled) + "\n"
 
 
 def _says_something(text: str, values: Mapping[str, str]) -> bool:
@@ -92,11 +98,15 @@ def _values(record: Record) -> dict[str, str]:
         "decision_makers": f"[{_yaml(record.decided_by)}]" if record.decided_by else "",
         "uid": _yaml(record.uid),
         "session": _yaml(record.session_id),
-        "title": _inline(shortened(record.title, TITLE_MAX)),
+        "title": inline(shortened(record.title, TITLE_MAX)),
         "context": _quoted(record.intention),
         "options": _options(record),
+        "considered": "\n".join(f"* {inline(name)}" for name in record.considered),
+        "chosen": _chosen(record),
         "outcome": _outcome(record),
-        "open": "\n".join(f"* {_inline(question)}" for question in record.missing),
+        "consequences": "\n".join(map(_statement, record.rationale.consequences)),
+        "rejected": "\n".join(_rejected(o) for o in record.rationale.alternatives if o.why_not),
+        "open": "\n".join(f"* {inline(question)}" for question in record.missing),
         "more": _relations(record),
     }
 
@@ -104,10 +114,11 @@ def _values(record: Record) -> dict[str, str]:
 def _status(record: Record) -> str:
     if record.superseded_by is None:
         return record.status
-    return f"superseded by {_name(record.superseded_by)}"
+    return f"superseded by {related_name(record.superseded_by)}"
 
 
-def _name(related: Related) -> str:
+def related_name(related: Related) -> str:
+    """How another decision is named: by the number of its record, a task by its uid."""
     return f"task {related.uid}" if related.number is None else f"ADR-{related.number:04d}"
 
 
@@ -117,8 +128,8 @@ def _options(record: Record) -> str:
     for field in record.fields:
         if field.options:
             options = dict.fromkeys((*field.options, field.value))
-            lines = "\n".join(f"* {_inline(option)}" for option in options)
-            lists.append(f"For {_inline(field.name)}:\n\n{lines}")
+            lines = "\n".join(f"* {inline(option)}" for option in options)
+            lists.append(f"For {inline(field.name)}:\n\n{lines}")
     return "\n\n".join(lists)
 
 
@@ -133,13 +144,40 @@ _HOW = {
 _BY = {"user": "a person", "agent": "an agent", "script": "a script"}
 
 
+def _chosen(record: Record) -> str:
+    """What was chosen, and why."""
+    chosen, because = record.considered[:1], record.rationale.because
+    text = f"Chosen option: {inline(chosen[0])}" if chosen else "Nothing was decided"
+    if because is not None:
+        said = one_line(because.text)
+        said = said[len("because ") :] if said.casefold().startswith("because ") else said
+        end = "" if said.endswith((".", "!", "?", "…")) else "."
+        return f"{text}, because {inline(said)}{end}{_offered(because.by)}"
+    return f"{text}." if chosen or record.rationale != Rationale() else ""
+
+
+def _statement(said: Statement) -> str:
+    return f"* {inline(said.text)}{_offered(said.by)}"
+
+
+def _rejected(one: Rejected) -> str:
+    return f"* {inline(one.name)}: bad, because {inline(one.why_not)}{_offered(one.by)}"
+
+
+def _offered(by: Speaker) -> str:
+    """What a person did not say is marked, also where a person accepted it with the rest."""
+    if by == "user":
+        return ""
+    return " (offered by a model)" if by == "model" else f" (said by {_BY[by]})"
+
+
 def _outcome(record: Record) -> str:
     lines = [_decided(field) for field in record.fields]
     if not lines:
         return ""
     if record.category:
         how = "named by the intention" if record.category_source == "detected" else ""
-        lines.insert(0, f"* Category: {_inline(record.category)}{f' ({how})' if how else ''}")
+        lines.insert(0, f"* Category: {inline(record.category)}{f' ({how})' if how else ''}")
     if record.proposed_by is not None:
         lines.append(f"\nProposed by {_BY[record.proposed_by]}; no person has confirmed it yet.")
     return "\n".join(lines)
@@ -149,7 +187,7 @@ def _decided(field: RecordField) -> str:
     how = _HOW[field.source]
     if field.source not in ("stated", "suggested"):  # which are no answers
         how = f"{how}, answered by {_BY[field.by]}"
-    return f"* {_inline(field.name)}: **{_inline(field.value)}** ({how})"
+    return f"* {inline(field.name)}: **{inline(field.value)}** ({how})"
 
 
 def _relations(record: Record) -> str:
@@ -163,7 +201,7 @@ def _relations(record: Record) -> str:
 
 def _link(related: Related) -> str:
     """Both records lie in the folder of records; a task is named without a link."""
-    words = f"{_inline(_name(related))}, {_inline(related.title)}"
+    words = f"{inline(related_name(related))}, {inline(related.title)}"
     if related.number is None:
         return words
     name = slug(related.title)
@@ -179,7 +217,14 @@ def _decided_values(record: Record) -> list[tuple[str, str]]:
     if not record.fields:
         return []
     category = [("Category", record.category)] if record.category else []
-    return category + [(field.name, field.value) for field in record.fields]
+    because = record.rationale.because
+    reason = [("Because", because.text)] if because else []
+    rejected = [("Not", _not(one)) for one in record.rationale.alternatives]
+    return category + [(field.name, field.value) for field in record.fields] + reason + rejected
+
+
+def _not(one: Rejected) -> str:
+    return f"{one.name}: {one.why_not}" if one.why_not else one.name
 
 
 def _rows(pairs: list[tuple[str, str]], room: int) -> str:
@@ -203,7 +248,7 @@ def _more(count: int) -> str:
 
 def _fitted(text: str, room: int, form: Callable[[str], str] | None = None) -> str:
     """The text in its form, cut so that it takes at most so many bytes."""
-    form = form or _inline
+    form = form or inline
     width = min(len(text), room)
     found = form(shortened(text, width))
     while (size := len(found.encode())) > room and width > 1:
@@ -213,25 +258,31 @@ def _fitted(text: str, room: int, form: Callable[[str], str] | None = None) -> s
 
 
 def _before_you_code(record: Record) -> str:
+    newer = f" by {inline(related_name(record.superseded_by))}" if record.superseded_by else ""
     lines = (
-        "" if record.status == "accepted" else _STATE.get(record.status, ""),
+        _STATE.get(record.status, "").format(newer=newer),
         "Ask the person before you decide anything that is not decided above.",
         f"Source: Preflights session {record.session_id[-8:]}.",
     )
     return "\n".join(filter(None, lines))
 
 
-_STATE = {
+_STANDING: Final = {
+    "accepted": "Decided, do not reconsider",
+    "proposed": "Proposed, not accepted yet",
+    "open": "Proposed, not accepted yet",
+}
+_STATE: Final = {
     "open": "No person has accepted this yet: treat it as a proposal.",
     "proposed": "No person has accepted this yet: treat it as a proposal.",
-    "superseded": "This decision was superseded: ask for the newer one.",
+    "superseded": "This decision was superseded{newer}: ask for the newer one.",
 }
 
 
 # 3. Text that forges nothing -----------------------------------------------------------------
 
 
-def _inline(text: str) -> str:
+def inline(text: str) -> str:
     """One line of Markdown that shows the text and does nothing else."""
     escaped = _MARKUP.sub(r"\\\g<0>", shown(one_line(text)))
     return _COUNT.sub(r"\1\\", _MARGINS.sub(r"\\\g<0>", escaped))
@@ -240,7 +291,7 @@ def _inline(text: str) -> str:
 def _quoted(text: str) -> str:
     """A block quote, so that no line of the text can begin a section."""
     lines = shown_lines(text).strip().split("\n")
-    return "\n".join(f"> {_inline(line)}".rstrip() for line in lines)
+    return "\n".join(f"> {inline(line)}".rstrip() for line in lines)
 
 
 def _yaml(text: str) -> str:

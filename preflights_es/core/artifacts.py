@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar, Literal
 
 from preflights_es.core.events import ActorKind, Event, Outcome, RecordNumber, Request, Value
+from preflights_es.core.rationale import Rationale
 
 
 class ArtifactDue(Request, frozen=True):
@@ -97,6 +98,9 @@ class Record(Value, frozen=True):
     category: str = ""
     category_source: str = ""
     fields: tuple[RecordField, ...] = ()
+    rationale: Rationale = Rationale()
+    considered: tuple[str, ...] = ()
+    """The value that was chosen, and what else an actor named."""
     missing: tuple[str, ...] = ()
     """Questions without an answer, in the words they were asked."""
     supersedes: Related | None = None

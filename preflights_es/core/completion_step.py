@@ -18,6 +18,7 @@ from preflights_es.core.completions import (
     CompletionRequested,
     Message,
 )
+from preflights_es.core.errors import LLMRequestRejectedError
 from preflights_es.core.events import Decision, Event, Input, Outcome, Value
 from preflights_es.core.growing import Growing
 from preflights_es.core.lead import (
@@ -70,6 +71,8 @@ class Led(msgspec.Struct, frozen=True, gc=False):
     """Why the rules lead from here on."""
     stalled: str = ""
     """Why a strict session waits to be asked again."""
+    failure: str = ""
+    """What the log says of the failed call behind one of both."""
 
 
 def opened(setup: Setup) -> Led:
@@ -105,13 +108,29 @@ def after(led: Led, new: Input | None, event: Event) -> Led:
             said = led.said.plus(Message("assistant", text or ""))
             return replace(led, request=None, said=said)
         case FellBack(reason=reason):
-            return replace(led, lead=None, request=None, fell_back=reason)
+            failure = _failure(new)
+            return replace(led, lead=None, request=None, fell_back=reason, failure=failure)
         case StepStalled(reason=reason):
-            return replace(led, request=None, stalled=reason)
+            return replace(led, request=None, stalled=reason, failure=_failure(new))
         case LeadTaken() if isinstance(new, LeadChanged):
             return replace(led, lead=new.lead, prompts=new.prompts, fell_back="", stalled="")
         case _:
             return led
+
+
+def _failure(new: Input | None) -> str:
+    return new.message if isinstance(new, CompletionFailed) else ""
+
+
+def why_none(led: Led) -> str:
+    """Why no response of the model is used, as far as the log knows; empty where one is."""
+    kind = led.fell_back or led.stalled
+    return f"{kind}: {led.failure}" if kind and led.failure else kind
+
+
+def no_answer(led: Led, then: str) -> str:
+    """The warning that no response of the model is used, and what followed."""
+    return f"no usable answer from the model ({why_none(led)}): {then}"
 
 
 # 2. Asking -----------------------------------------------------------------------------------
@@ -169,7 +188,9 @@ def concluded(
     assert request is not None, "an outcome answers an open step"
     assert lead is not None, "that a model was asked for"
     if isinstance(outcome, CompletionFailed):
-        again = _retry(request, request.messages, wait_ms(outcome), policy.failed_transport)
+        # A rejected request is not sent again. Logs of before have another kind, and replay.
+        retries = 0 if outcome.kind == LLMRequestRejectedError.kind else policy.failed_transport
+        again = _retry(request, request.messages, wait_ms(outcome), retries)
         return (again or _end(lead, policy)(contract=contract.id, reason=outcome.kind),)
     assert isinstance(outcome, CompletionReceived), "the only other outcome of a completion"
     verdict = judged(text_of(outcome), contract, check)

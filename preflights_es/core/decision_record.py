@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from preflights_es.core.artifacts import Related, Written
 from preflights_es.core.events import Actor, RecordNumber, Value, Whole
+from preflights_es.core.rationale import Rationale
 
 Standing = Literal["ready", "replaced", "proposed", "accepted", "superseded", "abandoned"]
 """Where a patch stands.
@@ -59,7 +60,7 @@ class Decided(Value, frozen=True, kw_only=True):
     """The version of the event that proposed it."""
     uid: str
     title: str
-    """The intention."""
+    """What is decided, in a few words; the intention in sessions of the first rules."""
     category: str
     fields: tuple[tuple[str, str], ...]
     """Pairs of field name and value, in the order of the table."""
@@ -80,6 +81,8 @@ class Decided(Value, frozen=True, kw_only=True):
     """A person only where it is, or was, accepted."""
     relayed_by: Actor | None = None
     """The actor who passed that person's word on; None if the person gave it directly."""
+    rationale: Rationale = Rationale()
+    """What speaks for it, and what was not chosen."""
     superseded_at: Whole | None = None
     supersedes: Related | None = None
     superseded_by: Related | None = None

@@ -3,6 +3,7 @@
 PreflightsError
 ├── Refused                 said before anything is recorded: the words or the moment are wrong
 │   ├── UnknownSession
+│   │   └── RecordWithoutSession    another tool or a person wrote the record
 │   ├── AmbiguousSession
 │   ├── ErasedSession
 │   ├── CallHeld            another process is asking the provider
@@ -26,6 +27,7 @@ PreflightsError
 │       └── ReadOnlyLog         it is opened for reading, or the role may only read
 └── LLMError                a provider gave no usable response (seed 2, section 7.1)
     ├── LLMAPIError
+    │   └── LLMRequestRejectedError     a wrong key, model or address: asking again is no use
     ├── LLMTimeoutError     also a TimeoutError
     │   └── LLMLostError        the process that made the call never reported back
     ├── LLMRateLimitError
@@ -84,6 +86,21 @@ class UnknownSession(Refused):
     def __init__(self, typed: str) -> None:
         super().__init__(f"no session matches {typed!r}", typed=typed)
         self.typed = typed
+
+
+class RecordWithoutSession(UnknownSession):
+    """The number that was typed is that of records which Preflights did not write."""
+
+    def __init__(self, typed: str, number: int, paths: tuple[str, ...]) -> None:
+        Refused.__init__(
+            self,
+            f"{typed} has no session: it is the record {' and '.join(map(repr, paths))}",
+            session=typed,
+            paths=paths,
+        )
+        self.typed = typed
+        self.number = number
+        self.paths = paths
 
 
 class AmbiguousSession(Refused):
@@ -285,6 +302,12 @@ class LLMAPIError(LLMError):
     """The provider's API failed."""
 
     kind = "api_error"
+
+
+class LLMRequestRejectedError(LLMAPIError):
+    """The provider rejected the request itself: the same request would be rejected again."""
+
+    kind = "request_rejected"
 
 
 class LLMTimeoutError(LLMError, TimeoutError):

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import re
-from typing import cast
+from typing import Any, AnyStr, cast
 
 
-def late_pattern(pattern: str, flags: int = 0) -> re.Pattern[str]:
+def late_pattern(pattern: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
     """What `re.compile` gives; a command uses few of those that its modules name."""
-    return cast("re.Pattern[str]", _Late(pattern, flags))
+    return cast("re.Pattern[AnyStr]", _Late(pattern, flags))
 
 
 class _Late:
-    def __init__(self, pattern: str, flags: int) -> None:
+    def __init__(self, pattern: Any, flags: int) -> None:
         self._said = pattern, flags
 
     def __getattr__(self, name: str) -> object:

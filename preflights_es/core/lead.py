@@ -5,7 +5,7 @@ What follows from a response stands in `core.completion_step`; both are the same
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal, Protocol, runtime_checkable
+from typing import ClassVar, Final, Literal, Protocol, runtime_checkable
 
 from preflights_es.core.events import Decision, Event, Input, Value
 from preflights_es.core.verdict import Violation
@@ -22,6 +22,10 @@ class Lead(Value, frozen=True):
     address: str = ""
     """Digest of another server's address; empty for the provider's own. The address itself is not
     recorded. The digest keeps a conversation with one server from going on with another."""
+
+
+WRITERS: Final = ("agent", "person")
+"""Providers that are no model: the actor of a command wrote the one response that it gives."""
 
 
 class Policy(Value, frozen=True, kw_only=True):

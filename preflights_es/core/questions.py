@@ -16,6 +16,7 @@ RefusalReason = Literal[
     "already_answered",
     "blank",
     "placeholder",
+    "undecided",
     "several_values",
     "other_needs_text",
     "no_choice",
@@ -37,6 +38,17 @@ class Answers(Input, frozen=True):
     answers: tuple[Given, ...]
     redacted: tuple[str, ...] = ()
     """Kinds of secrets that were taken out before recording, one a replacement."""
+
+
+class WrittenQuestion(Value, frozen=True):
+    """A question that an actor wrote, for a session to begin with."""
+
+    question: str
+    options: tuple[str, ...] = ()
+    topic: str = ""
+    """What it is about."""
+    recommended: tuple[str, str] | None = None
+    """An option and the reason for it."""
 
 
 class Refusal(Decision, frozen=True):
@@ -65,6 +77,18 @@ def is_placeholder(text: str) -> bool:
     """A word in place of a decision (TBD); brackets and full stops do not hide it."""
     bare = " ".join(text.split()).strip(WRAPPING).casefold()
     return not bare or PLACEHOLDER.fullmatch(bare) is not None
+
+
+UNDECIDED: Final = late_pattern(
+    r"-\d+|idk|dunno|unsure|undecided|no (?:idea|clue)|(?:i am |i['\u2019]m )?not sure(?: yet)?"
+    r"|(?:i )?(?:do not|don['\u2019]?t) know(?: yet)?"
+    r"|(?:ich )?weiss (?:ich |es )?(?:noch )?nicht|(?:ich habe )?keine ahnung|unentschieden"
+)
+
+
+def is_undecided(text: str) -> bool:
+    """Words that say that the person has no answer; around them may stand what hides no word."""
+    return UNDECIDED.fullmatch(" ".join(text.split()).strip(WRAPPING).casefold()) is not None
 
 
 INVISIBLE: Final = "\u00ad\u200b\u200c\u200d\u2060\ufeff"

@@ -32,7 +32,7 @@ from preflights_es.core.lead import Lead, Policy
 from preflights_es.core.questions import Answers
 from preflights_es.core.settings_table import SettingsTable
 from preflights_es.core.source import Quoted
-from preflights_es.core.views import Behind, View
+from preflights_es.core.views import Behind, Question, View
 
 S = TypeVar("S")
 Upcaster = tuple[str, Callable[[dict[str, Any]], dict[str, Any]]]
@@ -70,6 +70,8 @@ class Workflow(msgspec.Struct, Generic[S], frozen=True, kw_only=True):
     """Begins a session with the first of its typed fields; None where it takes more."""
     statuses: tuple[str, ...] = ()
     """All that a view may say of where a session stands, besides those of every workflow."""
+    settled: tuple[str, ...] = ()
+    """Those of them in which nothing waits for a person or a model."""
     number: Callable[[S], int | None] = _none
     """The record number that a session holds; None while it holds none."""
     acknowledges: type[Input] | None = None
@@ -88,10 +90,19 @@ class Workflow(msgspec.Struct, Generic[S], frozen=True, kw_only=True):
     """Words of other sessions in an Input; None where no Input holds any."""
     words: Callable[[S], Value | None] = _none
     """What events without a `Source` hold of a session; None where they hold nothing."""
+    answerable: Callable[[S], Sequence[tuple[str, Question]]] = lambda _state: ()
+    """Pairs of a field's label and its question, of all that an answer may have as its key; the
+    label is empty where another field of the same label comes first."""
     answers: type[Answers] | None = None
     """What answers a question; None where nothing is asked."""
     revisions: type[Answers] | None = None
     """What changes an answer; None where none can be changed."""
+    relayed: type[Answers] | None = None
+    """What answers in a person's words, by an agent or script; None where none passes them on."""
+    written: bool = False
+    """Whether the actor may write the question that a session begins with."""
+    reasons: type[Input] | None = None
+    """What takes `core.rationale.Reasons`, field by field; None where no reason is recorded."""
     lead: Callable[[S], Lead | None] = _none
     """Who leads a session, as it stands; None for the rules."""
     policy: Policy = Policy()

@@ -70,7 +70,7 @@ def rows(read: Read) -> tuple[Row, ...]:
 
 DECISIONS: Final = Projection(
     name="decisions",
-    version=2,
+    version=3,
     rows=rows,
     row=DecisionRow,
     key=2,

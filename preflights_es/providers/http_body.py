@@ -11,7 +11,13 @@ from email.utils import parsedate_to_datetime
 from functools import cache
 from typing import Any, Final, NamedTuple
 
-from preflights_es.core.errors import LLMAPIError, LLMError, LLMRateLimitError, LLMTimeoutError
+from preflights_es.core.errors import (
+    LLMAPIError,
+    LLMError,
+    LLMRateLimitError,
+    LLMRequestRejectedError,
+    LLMTimeoutError,
+)
 
 RESPONSE_MAX: Final = 16 * 1024 * 1024  # bytes of a body; what models write is a thousandth of it
 WORD_MAX: Final = 200  # characters of a name: a model, a request id, a reason to stop
@@ -173,6 +179,8 @@ def _until(headers: Mapping[str, str]) -> float | None:
 
 _RATE: Final = ("rate_limit_exceeded", "rate_limit_error")
 _SLOW: Final = ("timeout_error",)
+REJECTED: Final = (400, 401, 403, 404)
+"""Statuses of a request that would be answered the same again."""
 
 
 class Reported(NamedTuple):
@@ -188,7 +196,11 @@ def error_kind(status: int, reported: Reported) -> type[LLMError]:
     names = (status, reported.code, reported.kind)
     if any(name in (429, *_RATE) for name in names):
         return LLMRateLimitError
-    return LLMTimeoutError if any(name in (408, 504, *_SLOW) for name in names) else LLMAPIError
+    if any(name in (408, 504, *_SLOW) for name in names):
+        return LLMTimeoutError
+    # A router says by the code of a body what the provider behind it did.
+    code = reported.code if 200 <= status <= 299 else status
+    return LLMRequestRejectedError if code in REJECTED else LLMAPIError
 
 
 def reported(error: object) -> Reported:

@@ -24,6 +24,7 @@ from preflights_es.core.errors import (
     LLMAPIError,
     LLMError,
     LLMRefusedError,
+    LLMRequestRejectedError,
     LLMTimeoutError,
     LLMTruncatedError,
     SettingsError,
@@ -125,11 +126,13 @@ class RemoteProvider(LLMProvider):
             LLMRateLimitError: too many requests; with the server's hint.
             LLMTruncatedError: the response was cut off at a limit.
             LLMRefusedError: the model, or a filter, refused.
+            LLMRequestRejectedError: a wrong key, model, address or request.
             LLMAPIError: anything else that went wrong there or on the way.
         """
         arguments = self.arguments(request)
         if not self._key and self.base_url == BASE_URLS[self.name]:
-            raise self.failure("it needs a key, and there is none: nothing was sent")
+            problem = "it needs a key, and there is none: nothing was sent"
+            raise self.failure(problem, LLMRequestRejectedError)
         pool = self._pool()
         async with pool.slots:
             outcome = await self._outcome(pool.create, arguments)
@@ -262,10 +265,13 @@ class RemoteProvider(LLMProvider):
         """What the server calls an error, in our words."""
         words = self._discretion.said(error.message, MESSAGE_MAX // 2) or "without a message"
         text = f"{what} {error.kind}".rstrip() + f": {words}"
+        key = f"the key in {self._key.source}" if self._key.source else "the key"
+        if answer.status == 401:
+            text = f"{key} was refused ({text})"
+        elif answer.status == 403:
+            text = f"{key} may not do this ({text})"
         if id_ := http_body.request_id(answer.headers):
             text += f" (request {id_})"
-        if answer.status in (401, 403):
-            text += f"; the key in use is {self._key.source or 'the one it was given'}"
         if 300 <= answer.status <= 399 or answer.status == 404:
             text += "; is `base_url` right, and is the model known there?"
         hint = http_body.retry_after_ms(answer.headers)

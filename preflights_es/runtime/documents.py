@@ -6,14 +6,15 @@ import contextlib
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path, PurePosixPath
-from typing import Final, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 import msgspec
 from msgspec.structs import replace
 
 from preflights_es.artifacts import files, render
 from preflights_es.artifacts.front_matter import front_of
-from preflights_es.core.artifacts import ArtifactDue, ArtifactWritten, Written
+from preflights_es.artifacts.record_names import number_of
+from preflights_es.core.artifacts import ArtifactDue, ArtifactWritten, Record, Written
 from preflights_es.core.errors import (
     ArtifactOutside,
     ErasedSession,
@@ -30,6 +31,9 @@ from preflights_es.runtime.runner import Handle, Runner, Step
 from preflights_es.runtime.session_files import SessionFiles
 from preflights_es.store.chain import verified
 from preflights_es.system.bounded_read import Unreadable
+
+if TYPE_CHECKING:
+    from preflights_es.artifacts.record_header import RecordHeader
 
 NAME: Final = late_pattern(r"(?:\d{4,9}|[0-9a-f]{12})(?:-[a-z0-9-]+)?\.md")  # see `document_path`
 FINISH_S: Final = 0.25  # seconds that a command waits for another one's documents before its own
@@ -60,14 +64,20 @@ class Documents:
         self._folders = folders
         self._sessions = sessions
 
-    def check_folders(self) -> None:
-        """Refuse a folder outside the project before anything is recorded.
+    def check_folders(self, *, writes: bool = False) -> None:
+        """Refuse a folder before anything is recorded.
+
+        Args:
+            writes: whether a document follows at once.
 
         Raises:
-            ArtifactOutside: one of them leads outside.
+            ArtifactOutside: one of them leads outside the project.
+            StoreUnavailable: one of them cannot be written.
         """
         for folder in self._folders:
-            files.checked_folder(self.root, folder)
+            found = files.checked_folder(self.root, folder)
+            if writes:
+                files.check_writable(found, folder)
 
     def finish(self, handle: Handle, at_most_s: float | None = None) -> Handle:
         """Write every document that is due, oldest first, and record each.
@@ -246,7 +256,9 @@ class Documents:
     def _written(self, handle: Handle, due: ArtifactDue) -> Step:
         _, text = self.text(handle.session_id, due.call)
         former = self._former(handle, due.path)
-        written, beside = self._filed(handle, due.path, text, former)
+        mend = partial(self._mended, handle.session_id, due)
+        written, beside = self._filed(handle, due.path, text, former, mend)
+        self._mark_replaced(handle, due)
         if self._sessions is not None:
             self._sessions.keep(handle.session_id)  # once more when this call is answered
         outcome = ArtifactWritten(
@@ -260,10 +272,75 @@ class Documents:
         return self._runner.submit(handle, outcome, self._runner.new_id())
 
     def _filed(
-        self, handle: Handle, path: str, text: str, former: Path | None = None
+        self,
+        handle: Handle,
+        path: str,
+        text: str,
+        former: Path | None = None,
+        mend: files.Mend | None = None,
     ) -> tuple[Written, bool]:
         ours = partial(self.hashes, handle.session_id)
-        return files.filed(self.root, self.target(path), path, text, ours, former)
+        return files.filed(self.root, self.target(path), path, text, ours, former, mend)
+
+    def foreign(self, number: int) -> list[RecordHeader]:
+        """The records that bear a number and do not say that they are ours.
+
+        Raises:
+            ArtifactOutside: the folder of records leads outside.
+        """
+        from preflights_es.artifacts.record_list import records_in
+
+        found = records_in(files.checked_folder(self.root, self._folders[0])).records
+        return [one for one in found if one.number == number and not one.session]
+
+    def _mark_replaced(self, handle: Handle, due: ArtifactDue) -> None:
+        """Give a record without a session its new status, where the accepted decision replaces it.
+
+        It is done before the document is recorded as written, so that a crash in between is made
+        good by the next command; a second time changes nothing.
+        """
+        assert handle.workflow.record is not None, "a document is due"
+        record = handle.workflow.record(handle.session.state)
+        replaced = record.supersedes
+        if record.status != "accepted" or replaced is None or replaced.uid or not replaced.number:
+            return
+        from preflights_es.artifacts.record_status import Successor, superseded_status
+
+        records = self._folders[0]
+        found = self.foreign(replaced.number)
+        if len(found) != 1:
+            return  # a person moved it, or gave its number twice
+        path = PurePosixPath(due.path)
+        number = number_of(path.stem)
+        name = f"task {record.uid}" if number is None else f"ADR-{number:04d}"
+        by = Successor(name, path.name if path.parent == PurePosixPath(records) else "")
+        mark = partial(superseded_status, tool=found[0].tool, by=by)
+        target = files.checked_folder(self.root, records) / found[0].path
+        files.changed(self.root, target, mark)
+
+    def _records(self, session_id: str, call: str) -> list[Record]:
+        """What the documents of a session said, up to the one of a call."""
+        stored = self._stored(session_id)
+        workflow = self._runner.workflow(stored[0].workflow)
+        assert workflow.record is not None, "a document is due"
+        records: list[Record] = []
+        for due, upto in self._dues(stored):
+            record = workflow.record(self._runner.folded(workflow, stored[:upto]).state)
+            records.append(replace(record, session_id=session_id))
+            if due.call == call:
+                break
+        return records
+
+    def _mended(self, session_id: str, due: ArtifactDue, content: bytes) -> bytes | None:
+        """A person's edits with the status that the log gives; None where more has changed."""
+        from preflights_es.artifacts.record_status import Successor, mended
+
+        records = self._records(session_id, due.call)
+        after = records[-1]
+        if len(records) < 2 or after.superseded_by is None:
+            return None
+        by = Successor(render.related_name(after.superseded_by))
+        return mended(content, records[-2], after, by)
 
     def _former(self, handle: Handle, path: str) -> Path | None:
         """Where the document lay before, when its log asked for it there."""

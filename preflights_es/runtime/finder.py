@@ -7,7 +7,12 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
 from preflights_es.core import ids
-from preflights_es.core.errors import AmbiguousSession, PreflightsError, UnknownSession
+from preflights_es.core.errors import (
+    AmbiguousSession,
+    PreflightsError,
+    RecordWithoutSession,
+    UnknownSession,
+)
 from preflights_es.core.events import Actor, Input
 from preflights_es.core.late_pattern import late_pattern
 from preflights_es.core.ports import Head
@@ -22,18 +27,25 @@ class Finder:
     """Finds sessions, as one actor in one project names them."""
 
     def __init__(
-        self, runner: Runner, project: str, actor: Actor, numbered: Callable[[int], Sequence[str]]
+        self,
+        runner: Runner,
+        project: str,
+        actor: Actor,
+        numbered: Callable[[int], Sequence[str]],
+        records: Callable[[int], Sequence[str]],
     ) -> None:
         self._runner = runner
         self._project = project
         self._actor = actor
         self._numbered = numbered
+        self._records = records
 
     def resolved(self, typed: str) -> str:
         """The id that a person meant: whole, its beginning, its end, `ADR-0007`, or `last`.
 
         Raises:
             UnknownSession, AmbiguousSession: none or several match.
+            RecordWithoutSession: the number is that of a record alone.
         """
         if typed == LAST:
             return self._last()
@@ -56,6 +68,8 @@ class Finder:
         holder = self._runner.store.numbers(self._project).get(number, "")
         ids_ = dict.fromkeys(one for one in (holder, *self._numbered(number)) if one)
         found = tuple(one for one in ids_ if self._bears(one, number, holder))
+        if not found and (paths := tuple(self._records(number))):
+            raise RecordWithoutSession(typed.strip(), number, paths)
         if not found:
             raise UnknownSession(typed)
         if len(found) > 1:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
+import msgspec
+
 from preflights_es.core.errors import Refused
 from preflights_es.core.events import Input, Typed
 from preflights_es.core.questions import Given
@@ -38,10 +40,27 @@ def _cleaned(name: str, typed: Typed, value: Any) -> tuple[Any, tuple[str, ...]]
             return text, kinds
         case (Given(), *_):
             return cleaned_answers((given.key, given.values) for given in value)
+        case (str() | msgspec.Struct(), *_):
+            if len(value) > ANSWERS_MAX:
+                raise Refused(f"too many {name} at once: at most {ANSWERS_MAX} are taken")
+            parts = [_freed(name, typed.limit, one) for one in value]
+            return tuple(part for part, _ in parts), tuple(k for _, kinds in parts for k in kinds)
         case _:
             found = [(key, *cleaned(f"the {key}", text, typed.limit)) for key, text in value]
             pairs = tuple((key, text) for key, text, _ in found)
             return pairs, tuple(kind for *_, kinds in found for kind in kinds)
+
+
+def _freed(name: str, limit: int, value: Any) -> tuple[Any, tuple[str, ...]]:
+    """A text, or a value whose fields are texts."""
+    if isinstance(value, str):
+        return cleaned(f"one of the {name}", value, limit)
+    texts = {
+        field: cleaned(f"the {field} of one of the {name}", getattr(value, field), limit)
+        for field in value.__struct_fields__
+    }
+    freed = msgspec.structs.replace(value, **{field: text for field, (text, _) in texts.items()})
+    return freed, tuple(kind for _, kinds in texts.values() for kind in kinds)
 
 
 def cleaned(what: str, text: str, limit: int) -> tuple[str, tuple[str, ...]]:

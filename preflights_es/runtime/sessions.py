@@ -7,7 +7,7 @@ here; everything about meaning is left to `decide`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 from msgspec.structs import replace
@@ -20,6 +20,7 @@ from preflights_es.core.errors import (
     ErasedSession,
     Refused,
     SessionFaulted,
+    SessionMoved,
 )
 from preflights_es.core.events import Actor, Input, InputQuarantined, SessionAbandoned
 from preflights_es.core.lead import Lead, LeadChanged, Setup, StepRetried, setup_of
@@ -31,6 +32,9 @@ from preflights_es.runtime.finder import Finder
 from preflights_es.runtime.idempotency import Once, Recalled, WantedInput, answering
 from preflights_es.runtime.runner import Handle, Runner, Step
 from preflights_es.runtime.sanitizing import cleaned_answers, cleaned_fields, name_cleaned
+
+PERSON: Final = Actor("user")
+"""The person whose words an agent passes on; the log does not know the name."""
 
 
 class Desk(msgspec.Struct, frozen=True):
@@ -48,6 +52,8 @@ class Desk(msgspec.Struct, frozen=True):
     numbered: Callable[[int], Sequence[str]] = lambda _: ()
     """Sessions of the project whose record may bear a number: branches that were merged may have
     given it twice, and the log knows one holder."""
+    records: Callable[[int], Sequence[str]] = lambda _: ()
+    """Paths of the project's records without a session that bear a number."""
 
 
 class AskedElsewhere(Step, frozen=True):
@@ -62,12 +68,18 @@ class Sessions(Finder):
 
     def __init__(self, desk: Desk) -> None:
         actor = replace(desk.actor, name=name_cleaned(desk.actor.name))
-        super().__init__(desk.runner, desk.project, actor, desk.numbered)
+        super().__init__(desk.runner, desk.project, actor, desk.numbered, desk.records)
         self._settle = desk.settle
         self._check = desk.check
         self._once = desk.once or Once(desk.runner, desk.project)
 
-    def begin(self, workflow: Workflow[Any], text: str, setup: Setup) -> Step:
+    def begin(
+        self,
+        workflow: Workflow[Any],
+        text: str,
+        setup: Setup,
+        check: Callable[[Input], None] = lambda _: None,
+    ) -> Step:
         """Begin a session of any workflow to which a text is enough.
 
         Raises:
@@ -76,7 +88,7 @@ class Sessions(Finder):
         if (first := workflow.opens) is None or not first.typed:
             message = f"a session of the workflow {workflow.name} takes more than a text to begin"
             raise Refused(message, code="text_not_enough", workflow=workflow.name)
-        return self.opened(workflow, first, {next(iter(first.typed)): text}, setup)
+        return self.opened(workflow, first, {next(iter(first.typed)): text}, setup, check=check)
 
     def opened(
         self,
@@ -87,6 +99,7 @@ class Sessions(Finder):
         *,
         beside: Callable[[], Mapping[str, Any]] = dict,
         is_same: Callable[[Any], bool] = lambda _: True,
+        check: Callable[[Input], None] = lambda _: None,
     ) -> Step:
         """Begin a session with an Input of a class.
 
@@ -94,6 +107,7 @@ class Sessions(Finder):
             said: what the caller says; under one key it must be the same again.
             beside: other fields, asked for when it is recorded.
             is_same: what else must be the same.
+            check: refuses an Input before it is recorded.
 
         Raises:
             Refused: a text cannot be recorded.
@@ -105,6 +119,7 @@ class Sessions(Finder):
         def record(input_id: str) -> Step:
             said_or_known = {**fields, **beside()}
             new = self._input(first, said_or_known, project=project, uid=uid, setup=setup)
+            check(new)
             return self._runner.open(workflow, project, new, session_id, input_id)
 
         def is_said(before: Any) -> bool:
@@ -114,27 +129,41 @@ class Sessions(Finder):
         return self._settled(self._once.recorded(wanted, record))
 
     def submitted(
-        self, handle: Handle, cls: type[Input], said: Mapping[str, Any], *, asks: bool = False
+        self,
+        handle: Handle,
+        cls: type[Input],
+        said: Mapping[str, Any],
+        *,
+        asks: bool = False,
+        relays: bool = False,
+        expect: int | None = None,
     ) -> Step:
         """Record an Input of a class in a session that goes on.
 
         Args:
             said: what the caller says; under one key it must be the same again.
             asks: whether a provider is asked for what follows.
+            relays: whether the words are a person's, whom the log does not see.
+            expect: the version at which the session was shown.
 
         Raises:
+            SessionMoved: it is at another version.
             Refused: the session takes nothing any more, or a text cannot be recorded.
         """
         fields = cleaned_fields(cls, said)
 
         def record(input_id: str) -> Step:
             current = self._runner.refreshed(handle)
+            if expect is not None and current.version != expect:
+                raise SessionMoved(handle.session_id, expect, current.version)
             self._refuse_ended(current)
             if asks:
                 self._check(current)
-            return self._runner.submit(current, self._input(cls, fields), input_id)
+            new = self._input(cls, fields, actor=actor, relayed_by=self._actor)
+            return self._runner.submit(current, new, input_id)
 
-        wanted = WantedInput((cls,), self._actor, handle.session_id, lambda new: says(new, fields))
+        actor = PERSON if relays else self._actor
+        wanted = WantedInput((cls,), actor, handle.session_id, lambda new: says(new, fields))
         step = self._once.recorded(wanted, record)
         return self._settled(step) if asks else step
 
@@ -153,32 +182,47 @@ class Sessions(Finder):
         cleaned_answers(answers)
 
     def answer(
-        self, handle: Handle, answers: Iterable[tuple[str, Sequence[str]]], *, revise: bool = False
+        self,
+        handle: Handle,
+        answers: Iterable[tuple[str, Sequence[str]]],
+        *,
+        revise: bool = False,
+        relays: bool = False,
     ) -> Step:
         """Answer, or revise what was answered: one Input for all of it.
 
         Args:
             answers: pairs of key and values.
+            relays: whether they are a person's words, whom the log does not see.
 
         Raises:
             Refused: the session takes no answers any more, or a text cannot be recorded.
         """
-        cls = _answers_of(handle, revise=revise)
+        cls = self._answers_of(handle, revise=revise, relays=relays)
         given = tuple(Given(key, tuple(values)) for key, values in answers)
-        return self.submitted(handle, cls, {"answers": given}, asks=True)
+        return self.submitted(handle, cls, {"answers": given}, asks=True, relays=relays)
 
-    def answered(self, handle: Handle, *, revise: bool = False) -> Handle | None:
+    def answered(
+        self, handle: Handle, *, revise: bool = False, relays: bool = False
+    ) -> Handle | None:
         """The session as the answers met it that this command has given before, under its key.
 
         Raises:
             Refused: the key was used for something else.
             ErasedSession: nothing is asked there, and nothing is left of what was.
         """
-        cls = _answers_of(handle, revise=revise)
-        before = self._once.before(WantedInput((cls,), self._actor, handle.session_id))
+        cls = self._answers_of(handle, revise=revise, relays=relays)
+        actor = PERSON if relays else self._actor
+        before = self._once.before(WantedInput((cls,), actor, handle.session_id))
         if before is None:
             _refuse_erased(handle)
         return before
+
+    def _answers_of(self, handle: Handle, *, revise: bool, relays: bool) -> type[Answers]:
+        if relays and self._actor.kind == "user":
+            message = "a person answers here: nothing is relayed"
+            raise Refused(message, code="nothing_relayed")
+        return _answers_of(handle, revise=revise, relays=relays)
 
     def end_key(self) -> None:
         """What is recorded from here on has no key: a person says it, and sees what came of it."""
@@ -331,12 +375,13 @@ def _refuse_erased(handle: Handle) -> None:
     refuse_missing(handle.workflow)
 
 
-def _answers_of(handle: Handle, *, revise: bool) -> type[Answers]:
+def _answers_of(handle: Handle, *, revise: bool, relays: bool) -> type[Answers]:
     refuse_missing(handle.workflow)
     workflow = handle.workflow
-    cls = workflow.revisions if revise else workflow.answers
+    cls = workflow.relayed if relays else workflow.revisions if revise else workflow.answers
     if cls is None:
         what = "no answer can be changed" if revise else "nothing is asked"
+        what = "no answer is relayed" if relays else what
         message = f"in a session of the workflow {workflow.name} {what}"
         raise Refused(message, code="no_answers", workflow=workflow.name)
     return cls

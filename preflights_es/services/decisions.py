@@ -6,13 +6,15 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain, islice
 from typing import Any, Final
 
-from preflights_es.core.errors import PreflightsError, ProjectionDamaged
+from preflights_es.artifacts.record_list import Unread
+from preflights_es.core.errors import ArtifactOutside, PreflightsError, ProjectionDamaged
 from preflights_es.core.events import INT_MAX
 from preflights_es.core.projection_ports import Choice
 from preflights_es.core.times import iso_or_none
 from preflights_es.projections.decisions import decision, in_force
 from preflights_es.runtime.registry import WORKFLOWS
 from preflights_es.services.looking import with_files
+from preflights_es.services.records import Foreign, ForeignRow, foreign
 from preflights_es.services.request import Request
 from preflights_es.services.results import DecisionRow, Result
 
@@ -27,6 +29,8 @@ class Decisions(Result, frozen=True, tag_field="format", tag="decisions/1"):
     """The moment that was asked for; None is now."""
     behind: bool
     """Whether it may be older than the log, because another process was writing."""
+    foreign: tuple[ForeignRow, ...]
+    """Records without a session; none of a moment or a category."""
     decisions: tuple[DecisionRow, ...] = ()
 
 
@@ -48,6 +52,8 @@ class Listing(Result, frozen=True):
     """Read as they are taken, once."""
     categories: tuple[str, ...]
     """Those that there are, where no decision is of the category that was asked for."""
+    unread: tuple[Unread, ...]
+    """Records that cannot be read."""
     lost: tuple[Lost, ...]
     """The first `LOST_MAX` sessions that could not be folded."""
     more: int
@@ -72,8 +78,13 @@ def listing(
     there = () if first or category is None else _others(request, category)
     left_out = _left_out(request, at)
     behind = bool(process.projector.behind)
-    head = Decisions(project=process.project, at=iso_or_none(at), behind=behind)
-    return Listing(head=head, rows=chain(first, found), categories=there, **left_out)
+    is_whole = at is None and category is None
+    records = _foreign(request, everything=everything) if is_whole else Foreign(rows=())
+    head = Decisions(
+        project=process.project, at=iso_or_none(at), behind=behind, foreign=records.rows
+    )
+    found = chain(first, found)
+    return Listing(head=head, rows=found, categories=there, unread=records.unread, **left_out)
 
 
 def decisions(
@@ -106,6 +117,14 @@ def _decisions(
     for one in map(decision, rows) if everything else in_force(rows, at):
         if category is None or one.decided.category.casefold() == category.casefold():
             yield DecisionRow.of(one)
+
+
+def _foreign(request: Request, *, everything: bool) -> Foreign:
+    """Records without a session; a folder that cannot be used is told by what writes there."""
+    try:
+        return foreign(request.process, everything=everything)
+    except ArtifactOutside:
+        return Foreign(rows=())
 
 
 def _others(request: Request, category: str) -> tuple[str, ...]:

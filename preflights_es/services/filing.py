@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from preflights_es.artifacts.record_folder import USUAL
 from preflights_es.core.artifacts import ArtifactDue
 from preflights_es.core.errors import PreflightsError
 from preflights_es.runtime.runner import Step
@@ -28,4 +29,16 @@ def filed(request: Request, step: Step) -> Session:
             request.notice("document_later", text)
             raise
         request.finish_pending()
+        _notice_folder(request, step)
     return session_of(step, request.notices)
+
+
+def _notice_folder(request: Request, step: Step) -> None:
+    """Say with the first record where records were found, where no file says it."""
+    settings, process = request.process.settings, request.process
+    if settings.is_decisions_said or settings.decisions == USUAL[0]:
+        return
+    if list(process.store.numbers(process.project).values()) == [step.handle.session_id]:
+        folder = settings.decisions
+        text = f"records go to {folder!r}, as found in this project; the setting `decisions` says"
+        request.notice("folder_found", f"{text} another folder", folder=folder)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from preflights_es.core.errors import ProviderMissing
-from preflights_es.core.lead import Lead
+from preflights_es.core.lead import WRITERS, Lead
 from preflights_es.core.session import Workflow
 from preflights_es.redaction import redact
 from preflights_es.runtime.runner import Handle
@@ -36,6 +36,8 @@ class Leads:
         self.settings = settings
         self._options = options or Options()
         self._reloaded = reloaded
+        self.written = ""
+        """The response that the caller brings, where no model is asked for it."""
 
     def saying(self, options: Options) -> Leads:
         """The same, had the command said this."""
@@ -85,6 +87,7 @@ class Leads:
             if lead.provider in CODE:
                 refuse_taken_route(workflow)
             self.provider_for(lead)
+            self._remember_server(lead)
         return lead
 
     def configured(self, workflow: Workflow[Any], *, strict: bool = False) -> Lead | None:
@@ -106,6 +109,14 @@ class Leads:
         address = digest_of(settings.provider, settings.base_url)
         return Lead(settings.provider, settings.model, sent, strict, address)
 
+    def _remember_server(self, lead: Lead) -> None:
+        """Keep the address that a person named, for later commands in this project."""
+        settings = self.settings
+        if lead.address and not settings.base_url_in:
+            from preflights_es.settings.servers import remember_server
+
+            remember_server(settings.root, lead.provider, settings.base_url)
+
     def provider_for(self, lead: Lead) -> LLMProvider:
         """Who answers a session, as its first Input says; keys and addresses are today's.
 
@@ -114,6 +125,10 @@ class Leads:
         """
         if lead.provider in CODE:
             return simulated(lead)
+        if lead.provider in WRITERS:
+            from preflights_es.providers.given import GivenProvider
+
+            return GivenProvider(lead.provider, self.written)
         from preflights_es.providers.factory import chosen
 
         asked = msgspec.structs.replace(self.asked(lead), provider=lead.provider, model=lead.model)
@@ -136,6 +151,12 @@ class Leads:
         from preflights_es.providers.capabilities import digest_of
 
         if lead.address and digest_of(lead.provider, settings.base_url) != lead.address:
+            from preflights_es.settings.servers import server
+
+            is_said = settings.base_url and not settings.base_url_in
+            known = "" if is_said else server(settings.root, lead.provider, lead.address)
+            if known:
+                return msgspec.structs.replace(settings, base_url=known, base_url_in="")
             raise ProviderMissing(
                 f"the session is led by a server like {lead.provider}'s at another address: set "
                 "PREFLIGHTS_BASE_URL to it, since what was said there goes nowhere else"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
 
@@ -13,6 +13,7 @@ from preflights_es.core.decision_record import Decided, Origin
 from preflights_es.core.events import Actor, Decision
 from preflights_es.core.notices import Notice
 from preflights_es.core.questions import AnswerRefusal, Refusal
+from preflights_es.core.rationale import Rejected, Statement
 from preflights_es.core.times import iso, iso_or_none
 from preflights_es.core.views import Question, View
 from preflights_es.runtime.idempotency import Recalled
@@ -167,8 +168,7 @@ class AnySession(Session, frozen=True, kw_only=True):
 
 def answer_refused(decision: AnswerRefusal, why: str) -> str:
     """Why an answer does not count."""
-    text = f"{decision.key!r} {why}" if decision.key else "no answer was given"
-    return text + (f": it takes {', '.join(decision.expected)}" if decision.expected else "")
+    return f"{decision.key!r} {why}" if decision.key else "no answer was given"
 
 
 def session_of(step: Step, notices: list[Notice] | None = None) -> Session:
@@ -191,7 +191,11 @@ def session_of(step: Step, notices: list[Notice] | None = None) -> Session:
         view=view,
         to_do=view.to_do if is_open else "",
         can_accept=is_open and status != "waiting" and view.can_accept,
-        refusals=tuple(_refusals(cls, step.decisions)),
+        refusals=refusals(
+            handle.workflow.name,
+            step.decisions,
+            lambda: handle.workflow.answerable(handle.session.state),
+        ),
         notices=tuple(notices or ()),
         asking=step.asking if isinstance(step, AskedElsewhere) else "",
         is_recalled=isinstance(step, Recalled),
@@ -207,15 +211,30 @@ def _class_of(workflow: str) -> type[Session]:
     return found
 
 
-def _refusals(cls: type[Session], decisions: tuple[Decision, ...]) -> Iterator[NotDone]:
+def refusals(
+    workflow: str,
+    decisions: Iterable[Decision],
+    asked: Callable[[], Sequence[tuple[str, Question]]],
+) -> tuple[NotDone, ...]:
+    """What of the decisions refuses something, in words.
+
+    Args:
+        asked: pairs of label and question, of all that could be answered.
+    """
+    cls, found = _class_of(workflow), []
     for one in decisions:
         if not isinstance(one, Refusal):
             continue
         code, message = cls.refusal(one)
-        if isinstance(one, AnswerRefusal):
-            yield NotDone(code=code, message=message, key=one.key, expected=one.expected)
-        else:
-            yield NotDone(code=code, message=message)
+        if not isinstance(one, AnswerRefusal):
+            found.append(NotDone(code=code, message=message))
+            continue
+        if one.expected:
+            labels = {question.id: label for label, question in asked()}
+            taken = (f"{key} ({labels[key]})" if labels.get(key) else key for key in one.expected)
+            message += f": it takes {', '.join(taken)}"
+        found.append(NotDone(code=code, message=message, key=one.key, expected=one.expected))
+    return tuple(found)
 
 
 class SessionRow(Result, frozen=True):
@@ -312,6 +331,9 @@ class DecisionRow(Result, frozen=True):
     superseded_by: Related | None
     artifact: str | None
     sha256: str | None
+    because: Statement | None
+    consequences: tuple[Statement, ...]
+    alternatives: tuple[Rejected, ...]
     file: str | None = None
     """The session file that says so, where the log does not."""
 
@@ -343,4 +365,5 @@ class DecisionRow(Result, frozen=True):
             superseded_by=decided.superseded_by,
             artifact=decided.written.path if decided.written else None,
             sha256=decided.written.sha256 if decided.written else None,
+            **msgspec.structs.asdict(decided.rationale),
         )

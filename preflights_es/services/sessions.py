@@ -7,6 +7,7 @@ stands. A surface (command line, server, page, program) parses, calls one of the
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import partial
 from importlib import import_module
 from typing import Any, Final
 
@@ -17,13 +18,16 @@ from preflights_es.core.errors import LogDamaged, PreflightsError, Refused
 from preflights_es.core.events import ERASED_TAG, SessionErased
 from preflights_es.core.opaque import UNKNOWN
 from preflights_es.core.ports import Head
+from preflights_es.core.questions import WrittenQuestion
+from preflights_es.core.rationale import Reasons
 from preflights_es.core.session import STATUSES
 from preflights_es.runtime.registry import WORKFLOWS
 from preflights_es.runtime.runner import Handle, Step
 from preflights_es.services import acceptance
-from preflights_es.services.answers import Given, Pairs, addressed, pairs
+from preflights_es.services.answers import Given, Pairs, addressed, asked_in, check_taken, pairs
 from preflights_es.services.filing import filed
 from preflights_es.services.looking import looking
+from preflights_es.services.reasons import reasoned, taking, with_reasons
 from preflights_es.services.request import Request
 from preflights_es.services.results import (
     Erased,
@@ -43,17 +47,35 @@ TROUBLES: Final = ("damaged", "erased", "faulted")
 
 
 def start(
-    request: Request, text: str, workflow: str, given: Given = (), *, strict: bool = False
+    request: Request,
+    text: str,
+    workflow: str,
+    given: Given = (),
+    *,
+    strict: bool = False,
+    written: WrittenQuestion | None = None,
+    reasons: Reasons | None = None,
 ) -> Session:
     """Begin a session with the user's text; with answers to what it will ask, where given.
+
+    Args:
+        written: the first question, which the actor wrote.
+        reasons: why it is decided so, where that is said.
 
     Raises:
         Refused: the text or an answer cannot be recorded, or nothing of the workflow begins so.
         WorkflowMissing: no package has the workflow.
     """
     found = request.process.runner.workflow(workflow)
+    if written is not None and not found.written:
+        message = f"a session of the workflow {workflow} begins with no question of yours"
+        raise Refused(message, code="no_written_question", workflow=workflow)
+    if reasons is not None:
+        taking(found, reasons)
     if found.opens is None and workflow in WORKFLOWS.shipped:
-        begun: Session = _services(workflow).start(request, text, given, strict=strict)
+        own = {"written": written, "reasons": reasons}
+        said = {name: value for name, value in own.items() if value is not None}
+        begun: Session = _services(workflow).start(request, text, given, strict=strict, **said)
         return begun
     answers = pairs(given)
     request.sessions.check(answers)
@@ -61,14 +83,28 @@ def start(
         request.process.documents.check_folders()
     request.finish_pending()
     request.notice_name()
-    step = request.sessions.begin(found, text, request.setup(found, strict=strict))
+    setup = request.setup(found, strict=strict)
+    step = request.sessions.begin(found, text, setup, partial(check_taken, found, answers))
     if answers:
-        step = request.sessions.answer(step.handle, answers)
-    return filed(request, step)
+        step = request.sessions.answer(step.handle, addressed(answers, asked_in(step.handle)))
+    return filed(request, with_reasons(request.sessions, step, reasons))
 
 
-def answer(request: Request, session: str, given: Given, *, revise: bool = False) -> Session:
+def answer(
+    request: Request,
+    session: str,
+    given: Given,
+    *,
+    revise: bool = False,
+    relays: bool = False,
+    reasons: Reasons | None = None,
+) -> Session:
     """Answer what is asked, or revise what was answered; what does not count is in `refused`.
+
+    Args:
+        given: nothing, where only reasons are said.
+        relays: whether an agent or script passes a person's words on.
+        reasons: why it is decided so; they count where the answers do.
 
     Raises:
         UnknownSession, AmbiguousSession: none or several match.
@@ -76,17 +112,22 @@ def answer(request: Request, session: str, given: Given, *, revise: bool = False
     """
     request.finish_pending()
     handle = request.sessions.load(session)
-    before = request.sessions.answered(handle, revise=revise)
+    if reasons is not None:
+        taking(handle.workflow, reasons)
+        if not (given or relays):
+            return filed(request, reasoned(request.sessions, handle, reasons))
+    before = request.sessions.answered(handle, revise=revise, relays=relays)
     if before is None:
         handle = request.process.runner.resume(handle).handle
     answers = _answers(pairs(given), before or handle, again=before is not None)
-    return filed(request, request.sessions.answer(handle, answers, revise=revise))
+    step = request.sessions.answer(handle, answers, revise=revise, relays=relays)
+    return filed(request, with_reasons(request.sessions, step, reasons))
 
 
 def _answers(given: Pairs, handle: Handle, *, again: bool) -> Pairs:
     """What has no key answers the question that is open, or was when it was first said."""
     try:
-        return addressed(given, next(iter(handle.view.questions), None))
+        return addressed(given, asked_in(handle), next(iter(handle.view.questions), None))
     except Refused:
         if not again:
             raise
@@ -100,11 +141,17 @@ def conversed(request: Request, session: Session) -> Session:
 
 
 def accept(
-    request: Request, session: str, *, by: str | None = None, expect: int | None = None
+    request: Request,
+    session: str,
+    *,
+    by: str | None = None,
+    expect: int | None = None,
+    reasons: Reasons | None = None,
 ) -> Session:
     """Accept what is proposed: a decision where a person does it, else a proposal.
 
     Args:
+        reasons: why it is decided so; they are recorded first.
         by: the person, where the request is a script's.
         expect: the version at which the person saw it.
 
@@ -116,7 +163,11 @@ def accept(
     workflow = handle.workflow
     has_own = workflow.acknowledges and workflow.name in WORKFLOWS.shipped
     own = _services(workflow.name) if has_own else acceptance
-    done: Session = own.accept(request, handle.session_id, by=by, expect=expect)
+    more = {}
+    if reasons is not None:
+        taking(workflow, reasons)
+        more = {"reasons": reasons}
+    done: Session = own.accept(request, handle.session_id, by=by, expect=expect, **more)
     return done
 
 

@@ -4,13 +4,22 @@ from __future__ import annotations
 
 from typing import NoReturn
 
+import msgspec
+
 from preflights_es.core.artifacts import Related
 from preflights_es.core.completions import CompletionReceived, CompletionRequested
 from preflights_es.core.decision_record import Decided, Origin
-from preflights_es.core.errors import ErasedSession, PreflightsError, Refused, UnknownSession
+from preflights_es.core.errors import (
+    ErasedSession,
+    PreflightsError,
+    RecordWithoutSession,
+    Refused,
+    UnknownSession,
+)
 from preflights_es.core.events import Event, Input
 from preflights_es.core.ids import short
 from preflights_es.core.questions import Answers
+from preflights_es.core.rationale import Rejected, Statement
 from preflights_es.core.source import Source
 from preflights_es.core.times import iso
 from preflights_es.core.views import Behind
@@ -47,6 +56,7 @@ class Answer(Said, frozen=True):
     """What a person said."""
 
     values: tuple[str, ...]
+    relayed_by: Who | None = None
 
 
 class Response(Result, frozen=True):
@@ -92,6 +102,9 @@ class Why(Result, frozen=True):
     superseded_by: Related | None
     read: tuple[Source, ...]
     """Sessions that this one read: what its model was told of, and what it replaces."""
+    because: Statement | None
+    consequences: tuple[Statement, ...]
+    alternatives: tuple[Rejected, ...]
 
 
 class Whys(Result, frozen=True, tag_field="format", tag="why/1"):
@@ -124,6 +137,8 @@ def why(
 def _meant(request: Request, what: str, field: str | None) -> list[tuple[Why, str]]:
     try:
         at = looking(request, what)
+    except RecordWithoutSession:
+        raise
     except UnknownSession:
         if field is not None:
             raise
@@ -225,6 +240,7 @@ def _why(read: Read, decided: Decided, origin: Origin) -> tuple[Why, str]:
         acknowledged=_acknowledged(decided),
         superseded_by=decided.superseded_by,
         read=_sources(read),
+        **msgspec.structs.asdict(decided.rationale),
     )
     return found, read.workflow.name
 
@@ -259,7 +275,10 @@ def _answer(read: Read, origin: Origin) -> Answer | None:
     keys = (origin.key, f"{origin.key}__other")
     values = tuple(v for given in event.answers if given.key in keys for v in given.values)
     by = Who.of(event.actor)
-    return Answer(version=origin.input, by=by, at=iso(event.at), values=values)
+    relayed_by = Who.of(getattr(event, "relayed_by", None))
+    return Answer(
+        version=origin.input, by=by, at=iso(event.at), values=values, relayed_by=relayed_by
+    )
 
 
 def _response(read: Read, version: int | None) -> Response | None:

@@ -56,7 +56,7 @@ class Setting(msgspec.Struct, frozen=True):
 FIELDS: Final = (
     Setting("project", needs_trust=True),
     Setting("database", variable="PREFLIGHTS_DATABASE_URL", needs_trust=True),
-    Setting("decisions", variable=None, default="docs/decisions"),
+    Setting("decisions", variable=None),
     Setting("tasks", variable=None, default="docs/tasks"),
     Setting(
         *("language", str),

@@ -60,7 +60,8 @@ class Layers(tuple[Layer, ...]):
 
 def outside(options: Mapping[str, Any], env: Mapping[str, str]) -> Iterator[Layer]:
     """Options and variables: what needs no trust."""
-    yield Layer(_said(options), lambda name: f"--{name.replace('_', '-')}")
+    called = {"actor": "--as"}
+    yield Layer(_said(options), lambda name: called.get(name, f"--{name.replace('_', '-')}"))
     for names in _OURS, _SEEDS:
         values = {name: env.get(variable) or None for name, variable in names.items()}
         yield Layer(_said(values), names.__getitem__)

@@ -16,11 +16,13 @@ from typing import TYPE_CHECKING, Any, cast, get_args
 
 import msgspec
 
+from preflights_es.artifacts.record_folder import record_folder
 from preflights_es.core.events import ActorKind
 from preflights_es.core.session import Workflow
 from preflights_es.core.text import shortened
 from preflights_es.core.views import Language
 from preflights_es.providers.capabilities import ProviderSettings
+from preflights_es.settings.agents import agent_of, is_ci
 from preflights_es.settings.fields import HELD_BACK, KEYS
 from preflights_es.settings.file import FileSettings, held_back, own, read
 from preflights_es.settings.git import is_own
@@ -68,6 +70,8 @@ class Settings(ProviderSettings, frozen=True, kw_only=True):
     """Whether the user named it; else it is the default place of a log."""
     decisions: str
     """Folder of the records, relative to the root."""
+    is_decisions_said: bool = True
+    """Whether a file says it; else it was found."""
     keeps_sessions: bool = True
     """Whether sessions are kept as files beside their records."""
     tasks: str
@@ -79,6 +83,8 @@ class Settings(ProviderSettings, frozen=True, kw_only=True):
     """Of the person, agent or script at work; empty when not configured."""
     actor_kind: ActorKind | None
     """Where it is an agent's or a script's; None lets the terminal decide."""
+    agent: str = ""
+    """Of the agent in whose environment the program runs; empty elsewhere."""
     language: Language = "en"
     """Of the sentences that a person reads."""
     is_language_said: bool = False
@@ -120,6 +126,7 @@ def load_settings(
     database: str | None = None,
     options: Options | None = None,
     language: str | None = None,
+    actor: str | None = None,
     *,
     trusting: bool = False,
 ) -> Settings:
@@ -130,6 +137,7 @@ def load_settings(
         database: what `--db` said.
         options: what the command line said of a provider.
         language: what `--language` said.
+        actor: what `--as` said.
         trusting: reads the repository's file as if a person trusted it.
 
     Raises:
@@ -143,7 +151,7 @@ def load_settings(
     if here and not git:
         root = here.source.path.parent
     typed = msgspec.structs.asdict(asked)
-    typed |= {"database": database or None, "language": language or None}
+    typed |= {"database": database or None, "language": language or None, "actor": actor or None}
     ours = Layers(outside(typed, env))
     if here and not trusting:
         here = _believed(here, env, ours)
@@ -170,11 +178,13 @@ def load_settings(
         stand_in=stand_in(git[1], env) if git and not named else None,
         is_read_only=is_read_only(git[1]) if git and not named else False,
         is_database_named=bool(named),
-        decisions=folder("decisions", layers),
+        decisions=folder("decisions", layers) or record_folder(root).path,
+        is_decisions_said=layers.first("decisions") is not None,
         tasks=folder("tasks", layers),
         keeps_sessions=records is None or records.value.sessions,
         actor_name=name,
         actor_kind=kind,
+        agent=agent_of(env),
         workflows={name: told for one in files[::-1] for name, told in one.workflows.items()},
         prices=prices.value if prices else (),
         source=str(here.source.path) if here else "",
@@ -219,10 +229,10 @@ def trusted_files(environment: Mapping[str, str] | None = None) -> Trusted:
 
 
 def speaks_for_a_person(environment: Mapping[str, str] | None = None) -> bool:
-    """Whether no variable says that an agent or a script is at work."""
+    """Whether no variable says that an agent, a script or a CI is at work."""
     env = os.environ if environment is None else environment
     kind, colon, _ = env.get("PREFLIGHTS_ACTOR", "").partition(":")
-    return not colon or kind == "user"
+    return kind == "user" if colon else not is_ci(env)
 
 
 def _own(env: Mapping[str, str]) -> FileSettings | None:

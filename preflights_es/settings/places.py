@@ -15,6 +15,7 @@ from preflights_es.core.errors import SettingsError
 from preflights_es.core.events import ActorKind
 from preflights_es.core.late_pattern import late_pattern
 from preflights_es.core.text import NAME_MAX, line_trouble, problem, shortened
+from preflights_es.settings.agents import is_ci
 from preflights_es.settings.fields import KEYS
 from preflights_es.settings.file import TEXT_MAX, Source
 from preflights_es.settings.git import FOLDER, own_folder, pointer
@@ -196,9 +197,9 @@ def _check_server(source: Source, url: str) -> None:
 
 
 def folder(name: str, layers: Layers) -> str:
-    """A folder of documents, inside the project."""
+    """A folder of documents, inside the project; empty where none is said and it is found."""
     if (said := layers.first(name)) is None:
-        default: str = KEYS[name].default
+        default: str = KEYS[name].default or ""
         return default
     folder: str = said.value
     parts = PurePosixPath(folder)
@@ -218,9 +219,10 @@ def folder(name: str, layers: Layers) -> str:
 def actor_of(
     said: FoundSetting | None, env: Mapping[str, str], cwd: Path
 ) -> tuple[ActorKind | None, str]:
-    """`PREFLIGHTS_ACTOR=kind:name`, or a name from the file or from git.
+    """`kind:name` of `--as` or PREFLIGHTS_ACTOR, or a name from the file or from git.
 
-    A claim alone makes no user: that takes a terminal, or `--by` with `accept`.
+    A claim alone makes no user: that takes a terminal, or `--by` with `accept`. Where no kind is
+    said, a CI is a script.
     """
     text: str = said.value if said else ""
     kind, colon, name = text.partition(":")
@@ -234,7 +236,8 @@ def actor_of(
         if said and text:
             raise said.refused(message)
         raise SettingsError(f"git config user.name: {message}, or set PREFLIGHTS_ACTOR")
-    return kinds[kind] if colon else None, name.strip()
+    by_place: ActorKind | None = "script" if is_ci(env) else None
+    return kinds[kind] if colon else by_place, name.strip()
 
 
 def _git_name(env: Mapping[str, str], cwd: Path) -> str:

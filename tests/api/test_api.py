@@ -57,6 +57,25 @@ def test_a_session_is_begun_answered_accepted_and_asked_why(log: Any, tmp_path: 
     assert json.loads(bytes(trail[0].data))["intention"] == "Add login"
 
 
+def test_a_program_writes_the_question(log: Any) -> None:
+    begun = log.start(
+        "Speed up the search",
+        question="Which cache?",
+        options=["Redis", "Memcached"],
+        recommend=("Redis", "sessions use it"),
+        topic="Caching",
+    )
+    assert (begun.questions[0].id, begun.recommended.option) == ("caching", "Redis")
+    ready = log.answer(begun.session_id, {"caching": "Redis"}, relayed=True)
+    assert [value for _, value in ready.patch.fields] == ["Redis"]
+    assert ready.provenance[-1].relayed_by.kind == "script"
+    with pytest.raises(Refused, match="begins with no question of yours"):
+        log.start("Buy milk", workflow="extraction", question="Which?")
+    note = log.start("Buy milk", workflow="extraction")
+    with pytest.raises(Refused, match="no answer is relayed"):
+        log.answer(note.session_id, {"x": "y"}, relayed=True)
+
+
 def test_the_calls_of_a_provider_are_summed_up(tmp_path: Path, database: str) -> None:
     with preflights_es.open(tmp_path, database=database, provider="sim") as log:
         log.start("Add OAuth login")
@@ -83,7 +102,10 @@ def test_what_cannot_be_done_is_an_error_and_records_nothing(log: Any) -> None:
 
 
 def test_an_answer_that_does_not_count_is_told(log: Any) -> None:
-    session = log.start("Add login", answers={"auth_strategy": ["TBD"]})
+    with pytest.raises(Refused, match=r"placeholder.*no session was begun"):
+        log.start("Add login", answers={"auth_strategy": ["TBD"]})
+    session = log.start("Add login", answers={"auth_library": "Authlib"})
+    session = log.answer(session.session_id, {"Strategy": ["TBD"]})
     assert [(one.key, one.code) for one in session.refused] == [("auth_strategy", "placeholder")]
     assert session.not_done
     assert log.abandon(session.session_id, "no need").status == "abandoned"

@@ -326,7 +326,7 @@ def test_records_are_counted_by_the_number_in_their_names(root: Path) -> None:
     found = {number: [path.name for path in paths] for number, paths in numbered(folder).items()}
     assert found == {
         0: ["0000-d.md"],
-        1: ["0001-a.md"],
+        1: ["0001-a.md", "001-short.md", "1-short.md"],
         2: ["0002-b.md", "0002.md"],
         12345: ["12345-c.md"],
     }

@@ -13,13 +13,17 @@ from preflights_es.artifacts import render
 from preflights_es.artifacts.render import brief, document
 from preflights_es.core.artifacts import Record, RecordField, Related
 from preflights_es.core.errors import LogFromFuture
+from preflights_es.core.rationale import Rationale, Rejected, Statement
 from tests.artifacts.reading import RECORD, body, every, front_matter, headings, section
 
 # 1. Templates --------------------------------------------------------------------------------
 
 FROZEN: Final = {
     "adr.v1": "1aa95ed3737ba72dcd823c3f9916702684a769edc54daf9bb65f13d0798f5e5c",
+    "adr.v2": "9c8c4ceb55bd6b89e5462204af598d145c4ca03232a1819c8ab675b7681b7313",
     "brief.v1": "9e49fc07272c651bc14f094ee94a405b457fde05385b962baf6ef2212acfd108",
+    "task.v2": "0914e570b4decc2b715ccfe04bdfcf9a18c8ac098de1e8f3f7983d5bba30afd0",
+    "brief.v2": "b08971b63a2bdf61ff8502f178fbccabf7a1a692ff015cbde59516b70d1d72e6",
     "task.v1": "82541792066df219f400b5f22949abb8f597ef38433db98af2392fd2aecfcadc",
 }
 """Once a session may have used one, it never changes; a change is a new version beside it."""
@@ -52,6 +56,50 @@ def test_a_value_that_a_model_read_is_no_answer_of_a_person() -> None:
     text = document("adr.v1", replace(RECORD, fields=(*RECORD.fields, read)))
     assert "* Library: **authlib** (a model read it out of what was said)\n" in text
     assert "an agent" not in text
+
+
+def test_a_record_says_why() -> None:
+    why = Rationale(
+        Statement("Because we know it", "user"),
+        (Statement("One login for all", "model"),),
+        (Rejected("SAML", "it is slow", "user"), Rejected("LDAP", "", "agent")),
+    )
+    found = replace(RECORD, rationale=why, considered=("OAuth", "SAML", "LDAP"))
+    text = document("adr.v2", found)
+    assert text.split("> Add login\n\n")[1] == (
+        "## Considered Options\n"
+        "\n"
+        "* OAuth\n"
+        "* SAML\n"
+        "* LDAP\n"
+        "\n"
+        "## Decision Outcome\n"
+        "\n"
+        "Chosen option: OAuth, because we know it.\n"
+        "\n"
+        "* Category: Authentication (named by the intention)\n"
+        "* Strategy: **OAuth** (one of the options offered, answered by a person)\n"
+        "\n"
+        "### Consequences\n"
+        "\n"
+        "* One login for all (offered by a model)\n"
+        "\n"
+        "## Pros and Cons of the Options\n"
+        "\n"
+        "* SAML: bad, because it is slow\n"
+    )
+    assert "* Because: Because we know it\n* Not: SAML: it is slow\n* Not: LDAP\n" in brief(found)
+
+
+def test_a_record_without_a_reason_says_what_was_chosen() -> None:
+    text = document("adr.v2", replace(RECORD, considered=("OAuth",)))
+    assert "Chosen option: OAuth.\n" in text
+    assert "Consequences" not in text
+    assert "Pros and Cons" not in text
+    nothing = replace(RECORD, fields=(), missing=("Which?",))
+    assert "Decided" not in document("task.v2", nothing)
+    reason = replace(nothing, rationale=Rationale(Statement("it can wait", "user")))
+    assert "Nothing was decided, because it can wait.\n" in document("task.v2", reason)
 
 
 def test_a_record_is_written_as_people_know_it() -> None:

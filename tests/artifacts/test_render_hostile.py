@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from preflights_es.artifacts.render import BRIEF_BYTES_MAX, brief, document
 from preflights_es.core.artifacts import Record, RecordField, Related
+from preflights_es.core.rationale import Rationale, Rejected, Statement
 from preflights_es.core.text import one_line, shown, shown_lines
 from tests.artifacts.reading import RECORD, body, every, front_matter, headings, section
 
@@ -114,6 +115,26 @@ def test_no_text_makes_anything_but_text(text: str) -> None:
 
 
 @given(TEXTS)
+def test_no_reason_makes_anything_but_text(text: str) -> None:
+    for template in ("adr.v2", "task.v2"):
+        found = document(template, reasoned(text))
+        tokens = body(found)
+        assert {token.type for token in every(tokens)} <= PERMITTED
+        assert headings(tokens)[1:] == headings(body(document(template, reasoned("plain"))))[1:]
+        assert front_matter(found) == front_matter(document(template, hostile(text)))
+        (consequence,) = section(found, "Consequences")
+        assert consequence == f"{line(text)} (offered by a model)"
+    assert section(document("adr.v2", reasoned(text)), "Considered Options") == [line(text)]
+
+
+def reasoned(text: str) -> Record:
+    """A record of which every text was typed by an attacker, the reasons too."""
+    said = Statement(text, "model")
+    why = Rationale(said, (said,), (Rejected(text, text, "agent"),))
+    return replace(hostile(text), rationale=why, considered=(text,))
+
+
+@given(TEXTS)
 def test_every_text_is_shown_as_it_was_typed(text: str) -> None:
     adr, task = document("adr.v1", hostile(text)), document("task.v1", hostile(text))
     quoted = section(adr, "Context and Problem Statement")
@@ -196,7 +217,8 @@ def test_a_brief_is_short_whatever_was_typed(letter: str, count: int) -> None:
     )
     found = brief(record)
     assert len(found.encode()) <= BRIEF_BYTES_MAX
-    assert headings(body(found)) == headings(body(brief(hostile("plain"))))
+    plain = replace(hostile("plain"), status="open")
+    assert headings(body(found)) == headings(body(brief(plain)))
     assert f"session {RECORD.session_id[-8:]}" in found
 
 

@@ -92,7 +92,7 @@ def led_lines() -> list[bytes]:
         recorder = Recorder(Path(folder))
         model = Model()
         for i in range(SESSIONS):
-            recorder.asked = model  # type: ignore[assignment]  # any provider will do
+            recorder.asked = model
             opened = recorder.by().open(LED[i % len(LED)].format(i), setup, HeuristicsConfig())
             recorder.order.append(opened.handle.session_id)
             handle = recorder.settled(opened.handle)

@@ -19,6 +19,7 @@ START = [
     *("start", "Add OAuth login", "--answer", "auth_strategy=OAuth", "--accept"),
     *("--by", "Ada"),
 ]
+LOOKS = (["show", "last"], ["prompt"], ["prompt", "last"], ["decisions"], ["log", "last"])
 LOOK, LOOK_STRETCH = 2.2, 1.8
 RECORD, RECORD_STRETCH = 3.0, 2.3
 ROUNDS = 15
@@ -35,10 +36,7 @@ def figures() -> list[Figure]:
         return [
             figure("--version", [["--version"]], 1.2, None),
             figure("--help", [["--help"]], 1.2, None),
-            *(
-                figure(" ".join(words), [[*db, *words]], LOOK, LOOK_STRETCH)
-                for words in (["show", "last"], ["prompt", "last"], ["decisions"], ["log", "last"])
-            ),
+            *(figure(" ".join(words), [[*db, *words]], LOOK, LOOK_STRETCH) for words in LOOKS),
             figure("start --answer --accept", [[*db, *START]], RECORD, RECORD_STRETCH),
             figure("answer", _answers(folder, db), RECORD, RECORD_STRETCH, WAITS),
         ]

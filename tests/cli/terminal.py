@@ -22,6 +22,7 @@ WAIT_S: Final = 20  # seconds for the next words, on a machine that is busy
 ANSWER: Final = r"\n> "
 OWN_WORDS: Final = "In your own words: "
 KEY: Final = r"\[l\]eave\? "
+WHY: Final = r"skip\) "
 AGAIN: Final = r"\n> \(\d+\) "
 
 
@@ -42,6 +43,14 @@ class Terminal:
         except (pexpect.EOF, pexpect.TIMEOUT) as error:
             raise AssertionError(f"no {pattern!r} in {self._child.before!r}") from error
         return self._seen(self._child.before + self._child.after)
+
+    def proposal(self) -> str:
+        """What is proposed, after the person skipped the question why where it is asked."""
+        seen = self.expect(f"{WHY}|{KEY}")
+        if seen.endswith("skip) "):
+            self.type("")
+            seen += self.expect(KEY)
+        return seen
 
     def is_silent_for(self, seconds: float) -> bool:
         """Whether it says nothing and goes on waiting."""

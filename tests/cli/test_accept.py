@@ -26,7 +26,7 @@ def test_a_script_only_proposes_until_a_person_confirms(house: Project) -> None:
     id_ = ready(house)
     done = house.call("accept", id_, "--json")
     assert (done.code, done.json["status"], done.json["number"]) == (0, "proposed", 1)
-    text = record(house, "0001-add-oauth-login.md")
+    text = record(house, "0001-use-oauth-for-authentication.md")
     assert 'status: "proposed"' in text
     assert "Proposed by a script; no person has confirmed it yet." in text
     assert "decision-makers" not in text
@@ -35,7 +35,7 @@ def test_a_script_only_proposes_until_a_person_confirms(house: Project) -> None:
     assert "it is proposed already: a person has to accept it (--by NAME)" in again.err
     done = house.call("accept", id_, "--by", "Ada Lovelace", "--json")
     assert (done.code, done.json["status"], done.json["number"]) == (0, "accepted", 1)
-    text = record(house, "0001-add-oauth-login.md")
+    text = record(house, "0001-use-oauth-for-authentication.md")
     assert 'status: "accepted"' in text
     assert 'decision-makers: ["Ada Lovelace"]' in text
     assert "Proposed by" not in text
@@ -137,12 +137,12 @@ def test_marks_say_whether_it_becomes_a_record_or_a_task(house: Project) -> None
     assert house.call("start", "Add an API", *api).json["kind"] == "adr"
     local = house.call("start", "Add an API", *api, "--local").json
     assert (local["kind"], local["number"]) == ("task", None)
-    assert local["artifacts"] == [f"docs/tasks/{local['uid']}-add-an-api.md"]
+    assert local["artifacts"] == [f"docs/tasks/{local['uid']}-use-rest-for-the-api.md"]
     page = ("--answer", "frontend_framework=Vue", "--json")
     house.call("start", "Add a UI", *page)
     done = house.call("accept", "last", "--adr", "--by", "Ada", "--json").json
     assert (done["kind"], done["number"]) == ("adr", 2)
-    assert done["artifacts"] == ["docs/decisions/0002-add-a-ui.md"]
+    assert done["artifacts"] == ["docs/decisions/0002-use-vue-for-the-frontend.md"]
 
 
 def test_superseding_changes_status_and_links_in_both_records(house: Project) -> None:
@@ -152,26 +152,31 @@ def test_superseding_changes_status_and_links_in_both_records(house: Project) ->
         *("--accept", "--json", "--supersedes", old["uid"]),
     ).json
     assert new["status"] == "proposed"
-    assert 'status: "accepted"' in record(house, "0001-add-oauth-login.md"), "a proposal undoes it"
+    assert 'status: "accepted"' in record(house, "0001-use-oauth-for-authentication.md"), (
+        "a proposal undoes it"
+    )
     assert house.call("accept", "last", "--by", "Ada").code == 0
-    name = "0002-use-passkeys-to-log-in-login.md"
-    former, later = record(house, "0001-add-oauth-login.md"), record(house, name)
+    name = "0002-use-passkeys-for-authentication.md"
+    former, later = record(house, "0001-use-oauth-for-authentication.md"), record(house, name)
     assert 'status: "superseded by ADR-0002"' in former
-    assert f"Superseded by [ADR-0002, Use passkeys to log in: login]({name})" in former
-    assert "Supersedes [ADR-0001, Add OAuth login](0001-add-oauth-login.md)" in later
+    assert f"Superseded by [ADR-0002, Use Passkeys for authentication]({name})" in former
+    assert (
+        "Supersedes [ADR-0001, Use OAuth for authentication](0001-use-oauth-for-authentication.md)"
+        in later
+    )
     for id_ in (old["session_id"], new["session_id"]):
         assert house.call("replay", id_).code == 0
         assert house.call("admin", "render", id_, "--check").code == 0
     former = house.show(old["uid"])
     assert former["superseded_by"] == {
         "uid": new["uid"],
-        "title": new["intention"],
+        "title": new["title"],
         "number": 2,
         "session_id": new["session_id"],
     }
     assert house.show()["supersedes"]["uid"] == old["uid"]
     later_id = new["session_id"][-8:]
-    assert f"superseded by {later_id}: Use passkeys" in house.call("show", old["uid"]).out
+    assert f"superseded by {later_id}: Use Passkeys" in house.call("show", old["uid"]).out
     assert "superseded: ask for the newer one" in house.call("prompt", old["session_id"]).out
 
 
@@ -215,13 +220,13 @@ def test_a_document_is_rebuilt_byte_for_byte(house: Project) -> None:
 def test_a_file_that_a_person_edited_is_never_overwritten(house: Project) -> None:
     id_ = ready(house)
     house.call("accept", id_)
-    target = house.folder / "docs" / "decisions" / "0001-add-oauth-login.md"
+    target = house.folder / "docs" / "decisions" / "0001-use-oauth-for-authentication.md"
     edited = target.read_text() + "\nRemember the fallback.\n"
     target.write_text(edited)
     assert house.call("admin", "render", "--check").code == 1
     done = house.call("accept", id_, "--by", "Ada", "--json")
     assert done.code == 0
-    beside = "docs/decisions/0001-add-oauth-login.md.new"
+    beside = "docs/decisions/0001-use-oauth-for-authentication.md.new"
     warning = f"the document was edited: the new text lies in {beside}"
     assert done.json["warnings"] == [warning]
     assert done.err == f"warning: {warning}\n"
@@ -237,7 +242,7 @@ def test_a_document_that_cannot_be_written_is_finished_by_the_next_command(house
     done = house.call("accept", id_, "--by", "Ada")
     assert done.code == 5
     assert "it is recorded; the next command writes its document" in done.err
-    assert "docs/decisions/0001-add-oauth-login.md cannot be written" in done.err
+    assert "docs/decisions/0001-use-oauth-for-authentication.md cannot be written" in done.err
     assert house.show()["status"] == "accepted"
     assert house.show()["artifacts"] == []
     trouble = house.call("sessions")
@@ -245,7 +250,7 @@ def test_a_document_that_cannot_be_written_is_finished_by_the_next_command(house
     assert "an earlier document is still open" in trouble.err
     (house.folder / "docs").unlink()
     done = house.call("sessions", "-v")
-    assert "finished docs/decisions/0001-add-oauth-login.md" in done.err
+    assert "finished docs/decisions/0001-use-oauth-for-authentication.md" in done.err
     assert house.call("admin", "render", "--check").code == 0
 
 
@@ -260,7 +265,8 @@ def test_one_document_that_cannot_be_written_holds_up_no_other(house: Project) -
     assert house.call("accept", ready(house, "Add SSO"), "--by", "Ada").code == 5
     (house.folder / "docs" / "b").unlink()
     assert "does not lie in docs/b" in house.call("show").err
-    assert [path.name for path in (house.folder / "docs" / "b").glob("*.md")] == ["0002-add-sso.md"]
+    named = [path.name for path in (house.folder / "docs" / "b").glob("*.md")]
+    assert named == ["0002-use-oauth-for-authentication.md"]
 
 
 def test_there_is_nothing_to_render_before_an_acceptance(house: Project) -> None:
@@ -313,7 +319,7 @@ def test_a_proposal_from_elsewhere_whose_number_is_taken_here_gets_another(house
     id_ = ready(house)
     assert house.call("accept", id_, "--json").json["number"] == 1
     proposal = house.call("admin", "export", id_).out.encode()
-    (house.folder / "docs" / "decisions" / "0001-add-oauth-login.md").unlink()
+    (house.folder / "docs" / "decisions" / "0001-use-oauth-for-authentication.md").unlink()
     house.decided("Add SSO", *here)
     house.call("admin", "import", "-", *here, stdin=proposal)
     done = house.call("accept", id_, "--by", "Ada", "--json", *here)

@@ -12,7 +12,7 @@ from tests.cli.clones import FIRST
 from tests.cli.program import Project, Result
 
 DECISIONS = "docs/decisions"
-NAME = "0001-a-login.md"
+NAME = "0001-use-oauth-for-authentication.md"
 WORDS = ("--answer", "auth_strategy=OAuth", "--accept", "--by", "Ada Lovelace")
 
 
@@ -124,8 +124,8 @@ def test_one_document_that_cannot_be_written_holds_up_no_other(owing: Project) -
         f"warning: an earlier document is still open: {DECISIONS}/{NAME}.new cannot be "
         "written: Is a directory\n"
     )
-    assert is_written(owing, f"{DECISIONS}/0002-a-second-login.md") is False
-    second = (owing.folder / DECISIONS / "0002-a-second-login.md").read_text("utf-8")
+    assert is_written(owing, f"{DECISIONS}/0002-use-oauth-for-authentication.md") is False
+    second = (owing.folder / DECISIONS / "0002-use-oauth-for-authentication.md").read_text("utf-8")
     assert "A second login" in second
     (owing.folder / DECISIONS / NAME).rmdir()
     assert owing.call("sessions").err == ""

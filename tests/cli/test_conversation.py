@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from tests.cli.program import Project
-from tests.cli.terminal import AGAIN, ANSWER, KEY, OWN_WORDS, terminal
+from tests.cli.terminal import AGAIN, ANSWER, OWN_WORDS, WHY, terminal
+from tests.providers import server
+from tests.providers.server import FakeAPI
+
+CLARIFY = {"category": "Database", "question": "Which one?", "options": ["SQLite", "MySQL"]}
 
 
 def test_an_option_is_chosen_by_its_number_and_accepted_by_one_key(house: Project) -> None:
@@ -14,11 +20,11 @@ def test_an_option_is_chosen_by_its_number_and_accepted_by_one_key(house: Projec
         assert "This is about Authentication, as the intention says." in asked
         assert "Which authentication approach?\n  1. OAuth\n  2. Email/Password\n" in asked
         t.type("1")
-        offered = t.expect(KEY)
+        offered = t.proposal()
         assert "This becomes an architecture decision record:" in offered
         assert "Strategy  OAuth  (chosen, by a person)" in offered
         t.press("a")
-        assert "written to docs/decisions/0001-add-oauth-login.md" in t.rest()
+        assert "written to docs/decisions/0001-use-oauth-for-authentication.md" in t.rest()
         assert t.code() == 0
     shown = house.show()
     assert (shown["status"], shown["provenance"][1]["by"]) == ("accepted", "user")
@@ -49,7 +55,7 @@ def test_every_slip_is_asked_again_and_nothing_is_lost(house: Project) -> None:
         t.type("Gardening")  # a label that is no category leads to the free text
         assert "What should be decided?" in t.expect(ANSWER)
         t.type("Rounder corners")
-        assert "This becomes a task:" in t.expect(KEY)
+        assert "This becomes a task:" in t.proposal()
         t.press("l")
         assert f"preflights resume {house.show()['session_id'][-8:]}" in t.rest()
         assert t.code() == 3
@@ -61,7 +67,7 @@ def test_a_stream_that_is_strict_about_its_encoding_is_asked_again(house: Projec
         t.type(b"\xff")
         assert "Not taken: it is no valid text" in t.expect(ANSWER)
         t.type("Magic Link")
-        t.expect(KEY)
+        t.proposal()
 
 
 def test_other_asks_for_its_text_at_once_however_it_is_chosen(house: Project) -> None:
@@ -76,6 +82,8 @@ def test_other_asks_for_its_text_at_once_however_it_is_chosen(house: Project) ->
         t.type("other (SPECIFY)")
         t.expect(OWN_WORDS)
         t.type("CockroachDB")
+        t.expect(WHY)
+        t.type("")
         assert "Type      CockroachDB  (in own words, by a person)" in t.rest()
         assert t.code() == 0
     patch = house.show()["patch"]
@@ -86,7 +94,7 @@ def test_the_category_can_be_revised_before_it_is_accepted(house: Project) -> No
     with terminal(house, "start", "Rebuild the login page") as t:
         t.expect(ANSWER)
         t.type("magic link")
-        t.expect(KEY)
+        t.proposal()
         t.press("r")
         assert "Which answer?\n  1. Category\n  2. Strategy\n" in t.expect(AGAIN)
         t.type("9")
@@ -96,7 +104,7 @@ def test_the_category_can_be_revised_before_it_is_accepted(house: Project) -> No
         t.type("1")
         assert "Which framework?" in t.expect(ANSWER)
         t.type("Svelte")
-        offered = t.expect(KEY)
+        offered = t.proposal()
         assert "Category   Frontend  (chosen, by a person)\n  Framework  Svelte" in offered
         assert "Strategy" not in offered  # the former category's answer is history
         t.press("r")
@@ -104,11 +112,33 @@ def test_the_category_can_be_revised_before_it_is_accepted(house: Project) -> No
         t.type("")  # the last one
         assert "Which framework?" in t.expect(ANSWER)
         t.type("2")
-        t.expect(KEY)
+        t.proposal()
         t.press("A")
         assert "written to docs/tasks/" in t.rest()
         assert t.code() == 0
     assert house.show()["patch"] == {"category": "Frontend", "fields": [["Framework", "Vue"]]}
+
+
+def test_a_model_at_work_is_shown_and_control_c_leaves_it(house: Project) -> None:
+    with FakeAPI() as api:
+        slow = server.slow(server.text("no JSON"), 20)
+        api.script(slow, server.slow(server.text(json.dumps(CLARIFY)), 1.5))
+        env = {"OPENAI_API_KEY": "sk-not-a-real-key"}
+        who = ("--provider", "openai", "--model", "gpt-test", "--base-url", api.openai)
+        with terminal(house, "start", "Keep orders", *who, env=env) as t:
+            t.expect("asking openai gpt-test ... 1 s")
+            t.interrupt()
+            said = t.rest()
+            id_ = house.show()["session_id"][-8:]
+            assert said.endswith(f"Saved. Go on with: preflights resume {id_}\n")
+            assert t.code() == 130
+        with terminal(house, "resume", env=env) as t:
+            asked = t.expect(ANSWER)
+            assert "asking openai gpt-test ... 0 s" in asked
+            line = asked.partition("Which one?")[0].rpartition("\n")[2].rpartition("s\r")[2]
+            assert line.strip() == ""  # the line is taken away
+            t.interrupt()
+            assert t.code() == 130
 
 
 def test_control_c_saves_and_says_how_to_go_on(house: Project) -> None:
@@ -121,11 +151,11 @@ def test_control_c_saves_and_says_how_to_go_on(house: Project) -> None:
     with terminal(house, "resume") as t:
         t.expect(ANSWER)
         t.type("3")
-        t.expect(KEY)
+        t.proposal()
         t.interrupt()
         assert t.code() == 130
     with terminal(house, "resume", id_) as t:
-        assert "Strategy  Magic Link" in t.expect(KEY)
+        assert "Strategy  Magic Link" in t.proposal()
         t.press("a")
         assert t.code() == 0
 
@@ -146,7 +176,7 @@ def test_the_end_of_the_input_saves_and_waits(house: Project) -> None:
     with terminal(house, "resume") as t:
         t.expect(ANSWER)
         t.type("1")
-        t.expect(KEY)
+        t.proposal()
         t.press("\x04")
         assert t.code() == 3
     assert house.show()["status"] == "ready"
@@ -155,10 +185,10 @@ def test_the_end_of_the_input_saves_and_waits(house: Project) -> None:
 def test_keys_that_mean_nothing_are_asked_again(house: Project) -> None:
     house.call("start", "Add login", "--answer", "auth_strategy=OAuth")
     with terminal(house, "resume") as t:
-        t.expect(KEY)
+        t.proposal()
         for keys in ("x", "\x1b[A", "é", "\r", "accept"):
             t.press(keys)
-            t.expect(KEY)
+            t.proposal()
         t.press("\x1b")
         assert t.code() == 3
     assert house.show()["status"] == "ready"
@@ -170,7 +200,7 @@ def test_what_was_pasted_before_the_proposal_was_seen_accepts_nothing(house: Pro
         t.type("Other")
         assert "What should be decided?" in t.expect(ANSWER)
         t.paste("Sort the imports\ra\ra\r")
-        t.expect(KEY)
+        t.proposal()
         assert t.is_silent_for(0.5)
         t.press("l")
         assert t.code() == 3
@@ -192,7 +222,7 @@ def test_a_session_that_another_process_ends_meanwhile_ends_here_too(house: Proj
         t.expect(ANSWER)
         house.call("answer", "last", "1")
         t.type("2")
-        assert "is answered already" in t.expect(KEY)
+        assert "is answered already" in t.proposal()
         house.call("accept", "last", "--by", "Eve")
         t.press("a")
         assert "is at version" in t.rest()
@@ -225,13 +255,13 @@ def test_an_agent_at_a_terminal_only_proposes(house: Project) -> None:
     with terminal(house, "start", "Add login", env={"PREFLIGHTS_ACTOR": "agent:claude"}) as t:
         t.expect(ANSWER)
         t.type("1")
-        t.expect(KEY)
+        t.proposal()
         t.press("a")
         assert "A person confirms it with: preflights accept" in t.rest()
         assert t.code() == 0
     id_ = house.call("sessions", "--json").json["sessions"][0]["session_id"]
     with terminal(house, "accept", id_) as t:  # and a person needs no --by
-        assert "written to docs/decisions/0001-add-login.md" in t.rest()
+        assert "written to docs/decisions/0001-use-oauth-for-authentication.md" in t.rest()
         assert t.code() == 0
 
 

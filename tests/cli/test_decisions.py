@@ -41,7 +41,7 @@ def test_a_decision_is_in_force_from_its_acceptance_until_it_is_superseded(house
     assert (one["uid"], one["standing"], one["number"]) == (former["uid"], "accepted", 1)
     assert one["acknowledged_by"] == {"kind": "user", "name": "Ada Lovelace"}
     assert one["fields"] == [["Strategy", "OAuth"]]
-    assert one["artifact"] == "docs/decisions/0001-add-oauth-login.md"
+    assert one["artifact"] == "docs/decisions/0001-use-oauth-for-authentication.md"
     later = house.decided("Add SSO", "--supersedes", former["uid"])
     (now,) = listed(house)
     assert now["uid"] == later["uid"]
@@ -74,7 +74,7 @@ def test_what_a_script_accepts_is_no_decision(house: Project) -> None:
     assert proposed["standing"] == "proposed"
     assert proposed["accepted_at"] is None
     assert proposed["acknowledged_by"]["kind"] == "script"
-    assert "a script" in house.call("decisions", "--all").out
+    assert "(Ada)" in house.call("decisions", "--all").out  # behind "a script"
     house.call("accept", "last", "--by", "Ada")
     assert [one["acknowledged_by"]["name"] for one in listed(house)] == ["Ada"]
 

@@ -53,7 +53,7 @@ from preflights_es.settings.load import Options
 from preflights_es.workflows.clarification import settings as clarification
 from tests.cli.program import Project, Result
 from tests.cli.tampering import cut_with_its_head, flipped, tampered
-from tests.cli.terminal import ANSWER, KEY, terminal
+from tests.cli.terminal import ANSWER, terminal
 from tests.markdown import ROOT, tables, ticked
 
 PAGES: Final = ("README.md", *sorted(f"docs/{path.name}" for path in ROOT.glob("docs/*.md")))
@@ -65,7 +65,8 @@ _PIECE = re.compile(r"# [\w/]+\.py$", re.MULTILINE)
 _EXIT = re.compile(r"\s+# exit (\d+)$")
 _PLAIN = re.compile(r"preflights [^|><&;$`*]*")
 _PROMPT = re.compile(
-    r"^(> (?:\(\d+\) )?|In your own words: |\[a\]ccept, \[r\]evise, \[l\]eave\? |.* \[y/N\]: )(.*)$"
+    r"^(> (?:\(\d+\) )?|In your own words: |Why\? \(Enter to skip\) ?|\[a\]ccept.*\[l\]eave\? "
+    r"|.* \[y/N\]: )(.*)$"
 )
 _ANY = (
     (re.compile(r"\b[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}\b"), "ID"),
@@ -190,7 +191,7 @@ def _conversed(shop: Project, command: str, where: str) -> None:
     with terminal(shop, *shlex.split(command)[1:]) as t:
         t.expect(ANSWER)
         t.type("1")
-        t.expect(KEY)
+        t.proposal()
         t.press("a")
         assert t.code() == 0, where
 
@@ -319,16 +320,28 @@ def _flat(wanted: list[Any]) -> Iterator[type]:
         yield from one if isinstance(one, tuple) else (one,)
 
 
+WRITTEN: Final = (
+    *("--question", "Which lever?", "--option", "A", "--option", "B"),
+    *("--recommend", "A: it is short", "--topic", "Lever"),
+)
+"""A question of a script's own."""
+
+
 def test_the_fields_of_a_session_are_those_that_are_documented(shop: Project) -> None:
+    written = shop.call("start", "Go faster", *WRITTEN, "--json").json
+    relayed = shop.call("answer", written["session_id"], "1", "--relayed", "--json").json
     old = shop.decided()
     asking = shop.call("start", "Add login", "--json").json
     refused = shop.call("answer", "last", "tbd", "--json").json
+    why = ("--because", "It fits", "--consequence", "One more", "--alternative", "SAML: slow")
     moved = shop.call("start", "Move from MySQL to PostgreSQL", "--json").json
-    new = shop.decided("Add SSO", "--supersedes", old["uid"])
-    check("session/1", old, asking, refused, new, moved, shop.show(old["session_id"]))
+    new = shop.decided("Add SSO", "--supersedes", old["uid"], *why)
+    shown = shop.show(old["session_id"])
+    check("session/1", old, asking, refused, new, moved, written, relayed, shown)
     check("sessions/1", shop.call("sessions", "--json").json)
     check("log/1", *shop.events(), opaque="data")
-    check("prompt/1", shop.call("prompt", "--json").json)
+    check("inbox/1", shop.call("inbox", "--json").json)
+    check("prompt/1", shop.call("prompt", "last", "--json").json)
     check("render/1", shop.call("admin", "render", "--json").json)
     check("export/1", shop.call("admin", "export", "last", "-o", "new.jsonl", "--json").json)
     again = shop.call("admin", "import", "new.jsonl", "--json").json
@@ -337,6 +350,9 @@ def test_the_fields_of_a_session_are_those_that_are_documented(shop: Project) ->
     check("renumber/1", shop.call("admin", "renumber", "--check", "--json").json)
     check("db-status/1", shop.call("admin", "db", "status", "--json").json)
     check("db-upgrade/1", shop.call("admin", "db", "upgrade", "--json").json)
+    shop.decided("Add a login form", key="auth_strategy=Magic Link")  # two values in force
+    shop.decided("Add a login page", key="auth_strategy=OAuth")
+    check("brief/1", shop.call("prompt", "--json").json)
 
 
 def _merged(shop: Project) -> Any:

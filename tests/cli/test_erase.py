@@ -34,7 +34,7 @@ def test_what_was_said_is_gone_from_every_byte_of_the_log(house: Project) -> Non
     assert (shape["erased"], shape["scrubbed"], shape["unread"]) == (True, True, [])
     assert shape["sessions"][0]["title"] is None
     assert shape["sessions"][0]["documents"] == [
-        "docs/decisions/0001-let-zacharias-quimby-in-by-a-login.md"
+        "docs/decisions/0001-use-oauth-for-authentication.md"
     ]
     assert (
         house.call("audit", "verify").out == "1 session (1 erased), 13 events: every chain holds.\n"
@@ -46,12 +46,13 @@ def test_what_stays_is_said(house: Project) -> None:
     done = house.call("admin", "erase", session_id, "--yes")
     assert done.out == (
         f"{session_id[-8:]}  accepted, 11 events, {_today(done.out)}\n"
-        "  its document stays: docs/decisions/0001-add-oauth-login.md\n"
+        "  its document stays: docs/decisions/0001-use-oauth-for-authentication.md\n"
         f"Erased {session_id[-8:]}.\n"
-        "Delete yourself: docs/decisions/0001-add-oauth-login.md; git keeps what was committed.\n"
+        "Delete yourself: docs/decisions/0001-use-oauth-for-authentication.md; "
+        "git keeps what was committed.\n"
         "Exports, backups and what-if files are copies that erasing does not reach.\n"
     )
-    assert (house.folder / "docs/decisions/0001-add-oauth-login.md").exists()
+    assert (house.folder / "docs/decisions/0001-use-oauth-for-authentication.md").exists()
 
 
 def _today(text: str) -> str:
@@ -128,7 +129,7 @@ def test_its_number_stays_taken_and_last_is_another(house: Project) -> None:
     session_id = house.decided("Add login")["session_id"]
     erased(house, session_id)
     assert house.show()["session_id"] == first
-    (house.folder / "docs/decisions/0001-add-login.md").unlink()
+    (house.folder / "docs/decisions/0001-use-oauth-for-authentication.md").unlink()
     assert house.decided("Add SSO")["number"] == 2
 
 
@@ -144,10 +145,8 @@ def test_a_note_is_erased_as_well(house: Project) -> None:
 
 def test_a_document_that_was_still_owed_is_not_written_any_more(house: Project) -> None:
     (house.folder / "docs").write_text("in the way")
-    done = house.call(
-        *("start", "Add login", "--answer", "auth_strategy=OAuth", "--accept", "--by", "Ada")
-    )
-    assert done.code == 5
+    house.call("start", "Add login", "--answer", "auth_strategy=OAuth")
+    assert house.call("accept", "last", "--by", "Ada").code == 5
     session_id = house.show()["session_id"]
     erased(house, session_id)
     (house.folder / "docs").unlink()
@@ -200,7 +199,7 @@ def test_what_quotes_a_session_is_listed(house: Project, quoted: tuple[str, str,
             "session_id": old,
             "quoted": new,
             "how": "superseded_by",
-            "documents": ["docs/decisions/0001-add-oauth-login.md"],
+            "documents": ["docs/decisions/0001-use-oauth-for-authentication.md"],
             "stays": True,
         },
     ]
@@ -214,10 +213,8 @@ def test_documents_of_sessions_that_quote_are_named(
     house: Project, quoted: tuple[str, str, str]
 ) -> None:
     old, _, _ = quoted
-    older, newer = (
-        f"docs/decisions/000{n}-add-{name}.md" for n, name in ((1, "oauth-login"), (2, "sso"))
-    )
-    assert "Add OAuth login" in (house.folder / newer).read_text()
+    older, newer = (f"docs/decisions/000{n}-use-oauth-for-authentication.md" for n in (1, 2))
+    assert "Use OAuth for authentication" in (house.folder / newer).read_text()
     dry = house.call("admin", "erase", old, "--dry-run")
     assert f"it replaces it\n  its document names it, and stays: {newer}\n" in dry.out
     done = house.call("admin", "erase", old, "--yes")
@@ -232,7 +229,7 @@ def test_documents_that_name_each_other_are_said_once(
     old, new, led = quoted
     shape = house.call("admin", "erase", new, "--dry-run", "--json").json
     named = {quote["session_id"]: quote["documents"] for quote in shape["quotes"]}
-    assert named == {led: [], old: ["docs/decisions/0001-add-oauth-login.md"]}
+    assert named == {led: [], old: ["docs/decisions/0001-use-oauth-for-authentication.md"]}
     done = house.call("admin", "erase", new, "--quoting", "--yes")
     assert "Edit yourself" not in done.out
     (line,) = (one for one in done.out.splitlines() if one.startswith("Delete yourself"))
@@ -250,7 +247,7 @@ def test_documents_of_an_erasure_that_was_killed_are_found_by_their_session(hous
     row = house.call("sessions", "--status", "erased").out.splitlines()[-1]
     search = ("grep", "-rl", "--include=*.md", row.split()[0], "docs")
     found = house.run(program=search).out.splitlines()
-    assert found == ["docs/decisions/0001-let-quimby-in-by-a-login.md"]
+    assert found == ["docs/decisions/0001-use-oauth-for-authentication.md"]
 
 
 def test_what_quotes_is_erased_too_where_that_is_said(

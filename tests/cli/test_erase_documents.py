@@ -11,7 +11,7 @@ import pytest
 from tests.cli.program import Project
 
 DECISIONS, TASKS = "docs/decisions", "docs/tasks"
-LOGIN = f"{DECISIONS}/0001-a-login.md"
+LOGIN = f"{DECISIONS}/0001-use-oauth-for-authentication.md"
 
 
 @pytest.fixture
@@ -50,7 +50,7 @@ def test_what_lies_beside_an_edited_record_is_listed(house: Project, login: str)
     "to",
     [
         f"{DECISIONS}/0001-auth.md",
-        f"{DECISIONS}/0007-a-login.md",
+        f"{DECISIONS}/0007-use-oauth-for-authentication.md",
         f"{DECISIONS}/archive/2026/auth.markdown",
         f"{TASKS}/a-login.md",
         f"{DECISIONS}/\x1b[2J.md",
@@ -62,7 +62,7 @@ def test_a_record_that_was_moved_or_renamed_by_hand_is_listed(
     other = house.decided("Add SSO")["session_id"]
     moved(house, to)
     assert listed(house, login) == [to]
-    assert listed(house, other) == [f"{DECISIONS}/0002-add-sso.md"]
+    assert listed(house, other) == [f"{DECISIONS}/0002-use-oauth-for-authentication.md"]
     done = house.call("admin", "erase", login, "--yes")
     assert done.is_safe()
     shown = to.replace("\x1b", "\\x1b")
@@ -74,10 +74,12 @@ def test_a_copy_is_listed_with_what_it_is_a_copy_of(house: Project, login: str) 
     text = (house.folder / LOGIN).read_bytes()
     edited = b"\xef\xbb\xbf" + text.replace(b"\n", b"\r\n")
     (house.folder / DECISIONS / "copy.md").write_bytes(edited)
-    (house.folder / DECISIONS / ".0001-a-login.md.77.tmp").write_bytes(text[:300])
+    (house.folder / DECISIONS / ".0001-use-oauth-for-authentication.md.77.tmp").write_bytes(
+        text[:300]
+    )
     assert listed(house, login) == [
         LOGIN,
-        f"{DECISIONS}/.0001-a-login.md.77.tmp",
+        f"{DECISIONS}/.0001-use-oauth-for-authentication.md.77.tmp",
         f"{DECISIONS}/copy.md",
     ]
 
@@ -127,7 +129,9 @@ def test_a_name_that_is_no_utf_8_is_listed_too(house: Project, login: str) -> No
 
 def test_a_moved_document_of_a_session_that_quotes_is_listed(house: Project, login: str) -> None:
     house.decided("Add SSO", "--supersedes", login)
-    (house.folder / DECISIONS / "0002-add-sso.md").rename(house.folder / DECISIONS / "sso.md")
+    (house.folder / DECISIONS / "0002-use-oauth-for-authentication.md").rename(
+        house.folder / DECISIONS / "sso.md"
+    )
     (quote,) = house.call("admin", "erase", login, "--dry-run", "--json").json["quotes"]
     assert quote["documents"] == [f"{DECISIONS}/sso.md"]
 
@@ -138,5 +142,5 @@ def test_all_documents_of_those_that_rested_are_listed(house: Project, login: st
     shape = house.call("admin", "erase", "--older-than", "0d", "--dry-run", "--json").json
     assert [one["documents"] for one in shape["sessions"]] == [
         [f"{TASKS}/auth.md"],
-        [f"{DECISIONS}/0002-add-sso.md"],
+        [f"{DECISIONS}/0002-use-oauth-for-authentication.md"],
     ]

@@ -10,8 +10,8 @@ from tests.cli.program import Project
 from tests.cli.terminal import terminal
 
 QUESTION = r"Erase 1 session for good\? \[y/N\]: "
-OLD = "docs/decisions/0001-add-oauth-login.md"
-NEW = "docs/decisions/0002-add-sso.md"
+OLD = "docs/decisions/0001-use-oauth-for-authentication.md"
+NEW = "docs/decisions/0002-use-oauth-for-authentication.md"
 
 
 def erased(house: Project, *args: str) -> None:

@@ -15,7 +15,7 @@ from preflights_es.store import jsonl
 from tests.cli.program import Project
 from tests.store.given import resealed
 
-LOGIN = "docs/decisions/0001-a-login.md"
+LOGIN = "docs/decisions/0001-use-oauth-for-authentication.md"
 THEIRS = b"A person wrote this.\n"
 COMMANDS = (
     ("admin", "render", "last"),

@@ -207,10 +207,13 @@ def test_secrets_are_taken_out_before_anything_is_recorded(house: Project) -> No
 
 def test_a_secret_in_a_key_is_taken_out_and_told(house: Project) -> None:
     house.started_session()
-    answers = json.dumps({f"the password is {SECRETS[3]}": "x"}).encode()
-    done = house.call("start", "Add login", "--answers-file", "-", "--json", stdin=answers)
+    key = f"the password is {SECRETS[3]}"
+    done = house.call("revise", "last", f"{key}=x", "--json")
     assert SECRETS[3].encode() not in house.recorded()
     assert done.json["warnings"] == ["1 secret was taken out before recording (password)"]
+    answers = json.dumps({key: "x"}).encode()
+    refused = house.call("start", "Add login", "--answers-file", "-", "--json", stdin=answers)
+    assert SECRETS[3] not in refused.out + refused.err
     assert SECRETS[3] not in done.out + done.err
 
 

@@ -91,7 +91,7 @@ def test_a_written_document_that_another_file_is_leaves_that_file_alone(
     content = forged(
         events(house),
         "artifact.",
-        lambda data: data.replace(b"docs/decisions/0001-add-oauth-login.md", path),
+        lambda data: data.replace(b"docs/decisions/0001-use-oauth-for-authentication.md", path),
     )
     assert path in content
     assert clone.call("admin", "import", "-", stdin=content).code == 0

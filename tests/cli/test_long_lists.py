@@ -72,7 +72,7 @@ def test_a_list_of_four_times_the_length_takes_no_more_memory(
     few = peak(house, *words)
     multiplied(house, session_id, 2_501, 10_000)
     many = peak(house, *words)
-    assert house.call(*words).out.count("Add OAuth") == 10_001
+    assert house.call(*words).out.count("Use OAuth") == 10_001
     assert many < 1.3 * few
 
 

@@ -41,9 +41,9 @@ def waiting(house: Project) -> str:
 def owing(house: Project) -> None:
     """A decision whose document could not be written."""
     (house.folder / "docs").write_text("a file where a folder belongs")
-    words = ("--answer", "auth_strategy=OAuth", "--accept", "--by", "Ada Lovelace")
     before = claims(house)
-    assert house.call("start", "Add login", *words).code == 5
+    house.call("start", "Add login", "--answer", "auth_strategy=OAuth")
+    assert house.call("accept", "last", "--by", "Ada Lovelace").code == 5
     (house.folder / "docs").unlink()
     assert claims(house) == before + 1
 
@@ -67,7 +67,10 @@ def test_a_rebuild_puts_back_what_models_and_documents_owe(house: Project) -> No
     assert "which no row of 'claims' has: `preflights admin projections rebuild`" in damaged.out
     rebuilt = house.call("admin", "projections", "rebuild")
     assert "Restored 2 open calls without a row.\n" in rebuilt.out
-    assert "docs/decisions/0001-add-login.md was never written: the next command" in rebuilt.out
+    assert (
+        "docs/decisions/0001-use-oauth-for-authentication.md was never written: the next command"
+        in rebuilt.out
+    )
     assert claims(house) == 2
     assert house.call("audit", "verify", "--all").code == 0
     assert house.call("admin", "projections", "rebuild", "--json").json["reopened"] == 0
@@ -80,7 +83,9 @@ def test_a_document_that_is_owed_is_written_when_its_session_is_named(house: Pro
     assert not (house.folder / "docs").exists()
     assert house.call("resume", "last").code == 0
     assert house.call("admin", "render", "--check").code == 0
-    assert house.call("show", "--json").json["artifacts"] == ["docs/decisions/0001-add-login.md"]
+    assert house.call("show", "--json").json["artifacts"] == [
+        "docs/decisions/0001-use-oauth-for-authentication.md"
+    ]
 
 
 def test_an_imported_session_owes_no_document_after_a_rebuild(house: Project) -> None:
@@ -117,10 +122,13 @@ def test_the_row_of_a_document_under_another_project_is_set_right(house: Project
         assert "nothing needs it" not in done.out
     rebuilt = house.call("admin", "projections", "rebuild")
     assert "Corrected 1 row of 'claims'.\n" in rebuilt.out
-    assert "docs/decisions/0001-add-login.md was never written: the next command" in rebuilt.out
+    assert (
+        "docs/decisions/0001-use-oauth-for-authentication.md was never written: the next command"
+        in rebuilt.out
+    )
     assert house.call("audit", "verify", "--all").code == 0
     assert house.call("sessions").code == 0
-    assert (house.folder / "docs/decisions/0001-add-login.md").is_file()
+    assert (house.folder / "docs/decisions/0001-use-oauth-for-authentication.md").is_file()
 
 
 def test_the_row_of_a_completion_under_another_project_is_set_right(house: Project) -> None:

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from preflights_es.store import jsonl
 from tests.cli.program import Project
-from tests.cli.terminal import ANSWER, KEY, terminal
+from tests.cli.terminal import ANSWER, terminal
 from tests.store.given import resealed
 
 START = ("start", "Add login", "--answer", "auth_strategy=OAuth")
@@ -191,7 +191,7 @@ def test_a_conversation_goes_on_where_the_session_stands(house: Project) -> None
     with terminal(house, "start", "Make it nicer", "--key", "k") as t:
         assert "Which hosting approach?" in t.expect(ANSWER)
         t.type("Cloud")
-        t.expect(KEY)
+        t.proposal()
         t.press("a")
         assert t.code() == 0
     assert len(house.call("sessions", "--json").json["sessions"]) == 1

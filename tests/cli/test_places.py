@@ -291,7 +291,7 @@ def test_a_link_that_stays_inside_is_followed(house: Project) -> None:
     (house.folder / "docs").mkdir()
     (house.folder / "docs" / "decisions").symlink_to("../records")
     house.decided()
-    assert (house.folder / "records" / "0001-add-oauth-login.md").is_file()
+    assert (house.folder / "records" / "0001-use-oauth-for-authentication.md").is_file()
     assert house.call("admin", "render", "--check").code == 0
 
 

@@ -46,7 +46,8 @@ def test_of_an_empty_log_every_command_says_so(house: Project, words: tuple[str,
 
 def test_the_json_of_every_command_is_what_is_documented(house: Project) -> None:
     former = house.decided()
-    later = house.decided("Add SSO", "--supersedes", former["uid"])
+    why = ("--because", "It fits", "--consequence", "One more", "--alternative", "SAML: slow")
+    later = house.decided("Add SSO", "--supersedes", former["uid"], *why)
     house.call("start", "Deploy it somewhere", "--answer", "hosting=Cloud", "--accept")
     house.call("note", "Call the dentist", *SIM)
     open_ = house.call("start", "Improve the orders", *SIM, "--no-input", "--json").json
@@ -56,7 +57,10 @@ def test_the_json_of_every_command_is_what_is_documented(house: Project) -> None
         "[[prices]]\nprovider = 'sim'\nmodel = 'simllm/1'\nfrom = 2020-01-01\n"
         "input_per_million = 1\noutput_per_million = 2.5\ncurrency = 'EUR'\n"
     )
+    foreign = "# 9. Use Redis\n\n## Status\n\nAccepted\n"
+    (house.folder / "docs/decisions/0009-use-redis.md").write_text(foreign)
     check("decisions/1", house.call("decisions", "--all", "--json").json)
+    check("record/1", house.call("show", "ADR-0009", "--json").json)
     whys = [
         house.call("why", s, "--json") for s in (former["uid"], later["uid"], open_["session_id"])
     ]

@@ -65,7 +65,8 @@ def test_a_record_that_was_renumbered_is_found_by_its_new_number_alone(house: Pr
     (folder / "0001-older.md").write_text('---\ndate: "2000-01-01"\n---\n')
     assert house.call("admin", "renumber").code == 0
     assert house.show("ADR-0002")["session_id"] == one["session_id"]
-    assert house.call("show", "ADR-0001").code == 1
+    assert house.call("show", "ADR-0001", "--json").json["format"] == "record/1"
+    assert house.call("log", "ADR-0001").code == 1
 
 
 def test_a_number_that_two_branches_gave_is_refused_by_naming_both(

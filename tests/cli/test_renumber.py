@@ -57,7 +57,10 @@ def test_two_branches_with_one_log_never_collide(house: Project) -> None:
     house.decided("Add SSO")
     commit(house, "SSO")
     house.git("merge", "--quiet", "--no-edit", "feature")
-    assert records(house) == ["0001-add-login.md", "0002-add-sso.md"]
+    assert records(house) == [
+        "0001-use-oauth-for-authentication.md",
+        "0002-use-oauth-for-authentication.md",
+    ]
     done = house.call("admin", "renumber", "--check")
     assert (done.code, done.out) == (0, "No numbers collide.\n")
 
@@ -69,22 +72,35 @@ def test_the_oldest_keeps_its_number_and_links_follow(house: Project, clone: Pro
     house.decided("Add SSO", "--supersedes", old["uid"])
     commit(house, "Login, and SSO")
     merged(house, clone)
-    assert records(house) == ["0001-add-login.md", "0001-use-a-database.md", "0002-add-sso.md"]
+    assert records(house) == [
+        "0001-use-oauth-for-authentication.md",
+        "0001-use-postgresql-for-the-database.md",
+        "0002-use-oauth-for-authentication.md",
+    ]
 
     planned = house.call("admin", "renumber", "--check", "--json")
     assert planned.code == 1
     move = {
-        "from": f"{DECISIONS}/0001-add-login.md",
-        "to": f"{DECISIONS}/0003-add-login.md",
+        "from": f"{DECISIONS}/0001-use-oauth-for-authentication.md",
+        "to": f"{DECISIONS}/0003-use-oauth-for-authentication.md",
         "session_id": old["session_id"],
     }
     assert planned.json == {"format": "renumber/1", "moves": [move]}
     assert len(records(house)) == 3
     done = house.call("admin", "renumber")
     assert (done.code, done.out) == (0, f"{move['from']} -> {move['to']}\n")
-    assert records(house) == ["0001-use-a-database.md", "0002-add-sso.md", "0003-add-login.md"]
-    assert 'status: "superseded by ADR-0002"' in record(house, "0003-add-login.md")
-    assert "[ADR-0003, Add login](0003-add-login.md)" in record(house, "0002-add-sso.md")
+    assert records(house) == [
+        "0001-use-postgresql-for-the-database.md",
+        "0002-use-oauth-for-authentication.md",
+        "0003-use-oauth-for-authentication.md",
+    ]
+    assert 'status: "superseded by ADR-0002"' in record(
+        house, "0003-use-oauth-for-authentication.md"
+    )
+    assert (
+        "[ADR-0003, Use OAuth for authentication](0003-use-oauth-for-authentication.md)"
+        in record(house, "0002-use-oauth-for-authentication.md")
+    )
     assert house.show(old["uid"])["number"] == 3
     for session in (old["uid"], "last"):
         assert house.call("replay", session).code == 0
@@ -100,17 +116,17 @@ def test_a_record_made_elsewhere_is_renamed_without_an_event(
     commit(house, "Login")
     foreign = clone.decided("Use a database", key="db_type=MySQL")
     commit(clone, "Database")
-    text = record(clone, "0001-use-a-database.md")
+    text = record(clone, "0001-use-mysql-for-the-database.md")
     merged(house, clone)
     done = house.call("admin", "renumber", "--json")
     assert done.json["moves"] == [
         {
-            "from": f"{DECISIONS}/0001-use-a-database.md",
-            "to": f"{DECISIONS}/0002-use-a-database.md",
+            "from": f"{DECISIONS}/0001-use-mysql-for-the-database.md",
+            "to": f"{DECISIONS}/0002-use-mysql-for-the-database.md",
             "session_id": "",
         }
     ]
-    assert record(house, "0002-use-a-database.md") == text
+    assert record(house, "0002-use-mysql-for-the-database.md") == text
     assert house.call("abandon", foreign["session_id"]).code == 1
 
 
@@ -129,10 +145,10 @@ def test_both_sides_of_a_merge_come_to_the_same_names(house: Project, clone: Pro
         records(house)
         == records(clone)
         == [
-            "0001-add-login.md",
-            "0002-add-sso.md",
-            "0003-use-a-database.md",
-            "0004-add-a-cache-db.md",
+            "0001-use-oauth-for-authentication.md",
+            "0002-use-oauth-for-authentication.md",
+            "0003-use-mysql-for-the-database.md",
+            "0004-use-mysql-for-the-database.md",
         ]
     )
 
@@ -151,12 +167,16 @@ def test_a_record_written_by_hand_counts_too(house: Project) -> None:
 
 def test_what_a_person_wrote_moves_along_and_is_not_overwritten(house: Project) -> None:
     house.decided("Add login")
-    mine = house.folder / DECISIONS / "0001-add-login.md"
+    mine = house.folder / DECISIONS / "0001-use-oauth-for-authentication.md"
     mine.write_text(mine.read_text() + "\nA note.\n")
     (house.folder / DECISIONS / "0001-older.md").write_text("---\ndate: 2020-01-01\n---\n# Older\n")
     assert house.call("admin", "renumber").code == 0
-    assert records(house) == ["0001-older.md", "0002-add-login.md", "0002-add-login.md.new"]
-    assert "A note." in record(house, "0002-add-login.md")
+    assert records(house) == [
+        "0001-older.md",
+        "0002-use-oauth-for-authentication.md",
+        "0002-use-oauth-for-authentication.md.new",
+    ]
+    assert "A note." in record(house, "0002-use-oauth-for-authentication.md")
     assert house.call("admin", "renumber").out == "No numbers collide.\n"
     assert "the new text lies in" in house.call("show").err
 
@@ -222,20 +242,20 @@ def test_of_two_records_with_one_path_the_second_gets_another_number(
     house: Project, clone: Project
 ) -> None:
     mine = house.decided("Add login")["session_id"]
-    theirs = clone.decided("Add login", key="auth_strategy=JWT")["session_id"]
+    theirs = clone.decided("Add login")["session_id"]
     assert imported(house, clone).code == 0
-    before = record(house, "0001-add-login.md")
-    path = "docs/decisions/0001-add-login.md"
+    before = record(house, "0001-use-oauth-for-authentication.md")
+    path = "docs/decisions/0001-use-oauth-for-authentication.md"
     said = f"{path} is the document of session {mine[-8:]}: `preflights admin renumber` gives one"
     assert said in house.call("admin", "render", theirs, "--check").out
     assert said in house.call("admin", "render", theirs).out
     check = house.call("admin", "renumber", "--check")
-    moved = f"{path} -> docs/decisions/0002-add-login.md\n"
+    moved = f"{path} -> docs/decisions/0002-use-oauth-for-authentication.md\n"
     assert (check.code, check.out) == (1, moved)
     assert house.call("admin", "renumber").out == moved
     assert house.call("admin", "renumber").out == "No numbers collide.\n"
-    assert record(house, "0001-add-login.md") == before
-    assert theirs in record(house, "0002-add-login.md")
+    assert record(house, "0001-use-oauth-for-authentication.md") == before
+    assert theirs in record(house, "0002-use-oauth-for-authentication.md")
     assert house.call("audit", "verify").code == 0
     for session_id in (mine, theirs):
         assert house.call("admin", "render", session_id, "--check").code == 0

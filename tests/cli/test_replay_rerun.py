@@ -60,7 +60,7 @@ def test_with_its_own_seed_and_faults_a_session_is_identical(
 def test_a_faulty_session_is_identical_in_words_too(house: Project) -> None:
     id_ = led(house)
     done = house.call("replay", "last", "--simulate")
-    assert done.out.startswith(f"{id_} simulated: identical: 12 events")
+    assert done.out.startswith(f"{id_} simulated: identical: 13 events")
     done = house.call("replay", "last", "--drift")
     assert done.out.startswith(f"{id_} drift: identical: 2 of 2 responses by digest")
 
@@ -187,7 +187,7 @@ def test_many_children_are_kept_in_one_file(house: Project) -> None:
         (("--prompt", "clarify=v1", "--prompt", "clarify=v2"), "named twice"),
         (("--fault", "clarify-9=error"), "no call of 'clarify-9' was made"),
         (("--answer", "x"), "expected KEY=VALUE"),
-        (("--seed", "1", "--from", "99"), "there is no event 99: expected 1 to 12"),
+        (("--seed", "1", "--from", "99"), "there is no event 99: expected 1 to 13"),
         (("--seed", "1", "--from", "x-1"), "expected one of clarify-1, decide-2"),
         (("--provider", "anthropic"), "at most 4 calls: give --live if you mean it"),
         (("--provider", "anthropic", "--live"), "needs a key"),

@@ -74,7 +74,9 @@ def test_superseding_rewrites_the_file_of_the_former_decision(house: Project) ->
 def test_a_setting_turns_the_files_off(house: Project) -> None:
     (house.folder / "preflights.toml").write_text("[records]\nsessions = false\n")
     house.decided()
-    assert os.listdir(house.folder / "docs" / "decisions") == ["0001-add-oauth-login.md"]
+    assert os.listdir(house.folder / "docs" / "decisions") == [
+        "0001-use-oauth-for-authentication.md"
+    ]
     assert house.call("sync").out == "The log and docs/decisions/.sessions say the same.\n"
     (house.folder / "preflights.toml").unlink()
     assert "Wrote 1 session file." in house.call("sync").out
@@ -146,7 +148,7 @@ def test_both_standings_are_told_until_sync(house: Project, clone: Project, deci
     assert "superseded" in house.call("decisions", "--all").err
     house.call("sync", "--yes")
     (row,) = house.call("decisions", "--json").json["decisions"]
-    assert (row["file"], row["title"]) == (None, "Add SSO")
+    assert (row["file"], row["title"]) == (None, "Use OAuth for authentication")
 
 
 def test_after_a_pull_the_colleague_s_decision_is_known_too(house: Project, clone: Project) -> None:

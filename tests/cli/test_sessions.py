@@ -100,7 +100,7 @@ def test_show_says_who_decided_what(house: Project) -> None:
     assert shown.startswith("Add OAuth login\n  session ")
     assert "Category  Authentication  (named by the intention)" in shown
     assert "Strategy  OAuth  (chosen, by a script)" in shown
-    assert "written to docs/decisions/0001-add-oauth-login.md" in shown
+    assert "written to docs/decisions/0001-use-oauth-for-authentication.md" in shown
     assert "Brief an agent with: preflights prompt" in shown
     assert "Brief" not in house.call("show", "-q").out
 
@@ -122,22 +122,47 @@ def test_the_log_has_a_line_for_each_event(house: Project) -> None:
 
 def test_the_brief_has_the_intention_the_decisions_and_what_is_open(house: Project) -> None:
     house.decided("Add OAuth login")
-    brief = house.call("prompt").out
+    brief = house.call("prompt", "last").out
     assert "> Add OAuth login" in brief
     assert "* Strategy: OAuth" in brief
     assert "proposal" not in brief
-    assert house.call("prompt", "--json").json["prompt"].strip() == brief.strip()
+    assert house.call("prompt", "last", "--json").json["prompt"].strip() == brief.strip()
     house.started_session("Add login")
-    brief = house.call("prompt").out
+    brief = house.call("prompt", "last").out
     assert "* Which authentication approach?" in brief
     assert "No person has accepted this yet" in brief
+
+
+def test_the_brief_of_the_project_tells_what_is_in_force_and_what_is_not(house: Project) -> None:
+    def chosen(value: str, *more: str) -> str:
+        words = ("--answer", "change_category=Database", "--answer", f"db_type={value}")
+        found = house.call("start", f"Use {value}", *words, "--no-input", "--json", *more)
+        return str(found.json["session_id"])
+
+    first = chosen("MySQL", "--accept", "--by", "Ada")
+    chosen("PostgreSQL", "--accept", "--by", "Ada")
+    brief = house.call("prompt").out
+    assert "* Database: Type: PostgreSQL (20" in brief
+    assert "docs/decisions/0002-use-postgresql.md)" in brief
+    assert "* Database: Type is PostgreSQL (ADR-0002), MySQL (ADR-0001)" in brief
+    chosen("MongoDB", "--accept", "--by", "Ada", "--supersedes", first)
+    chosen("SQLite")
+    found = house.call("prompt", "--json").json
+    assert found["format"] == "brief/1"
+    assert [one["excludes"] for one in found["decisions"]] == [["MySQL"], []]
+    assert [one["fields"] for one in found["proposed"]] == [[["Type", "SQLite"]]]
+    assert found["left_out"] == {"decisions": 0, "conflicts": 0, "proposed": 0, "open": 0}
+    assert found["prompt"].strip() == house.call("prompt").out.strip()
+    superseded = house.call("prompt", first).out
+    assert "## Superseded, do not follow" in superseded
+    assert "This decision was superseded by ADR-0003: ask for the newer one." in superseded
 
 
 @pytest.mark.parametrize("letter", ["word ", "ä", "码", "🛫", "* [a](b) "])
 def test_the_brief_stays_short_whatever_the_intention_is(house: Project, letter: str) -> None:
     intention = f"login {letter * 3_900}"[:4_000]
     house.call("start", intention, "--answer", f"auth_strategy={letter * 400}"[:2_000])
-    assert len(house.call("prompt").out.encode()) <= BRIEF_BYTES_MAX
+    assert len(house.call("prompt", "last").out.encode()) <= BRIEF_BYTES_MAX
 
 
 def test_a_damaged_session_is_listed_and_hides_no_other(house: Project) -> None:

@@ -13,7 +13,7 @@ from preflights_es.store.sql import SqlStore
 from tests.cli.program import Project, Result
 from tests.store.given import older
 
-ACCEPTED = ("--answer", "auth_strategy=OAuth", "--accept", "--by", "Ada")
+ANSWERED = ("--answer", "auth_strategy=OAuth")
 
 
 class Shop(Project):
@@ -69,7 +69,8 @@ def other(tmp_path: Path, home: Path, log: str) -> Shop:
 def owing(shop: Shop) -> None:
     """Leave a session whose document could not be written."""
     (shop.folder / "docs").write_text("a file in the way")
-    assert shop.call("start", "Add OAuth login", *ACCEPTED).code != 0
+    shop.call("start", "Add OAuth login", *ANSWERED)
+    assert shop.call("accept", "last", "--by", "Ada").code != 0
     (shop.folder / "docs").unlink()
 
 
@@ -98,8 +99,8 @@ def test_both_number_their_own_records(one: Shop, other: Shop) -> None:
     first, second = one.decided(), other.decided("Use OAuth for the login")
     assert [first["project"], second["project"]] == [one.project, "shop"]
     assert one.project.startswith("shop-")
-    assert one.documents == ["0001-add-oauth-login.md"]
-    assert other.documents == ["0001-use-oauth-for-the-login.md"]
+    assert one.documents == ["0001-use-oauth-for-authentication.md"]
+    assert other.documents == ["0001-use-oauth-for-authentication.md"]
     assert one.sessions == [first["session_id"]]
     assert other.sessions == [second["session_id"]]
 
@@ -110,7 +111,7 @@ def test_another_repository_does_not_write_what_the_first_owes(one: Shop, other:
         other.call(*command.split())
         assert other.documents == []
     one.call("sessions")
-    assert one.documents == ["0001-add-oauth-login.md"]
+    assert one.documents == ["0001-use-oauth-for-authentication.md"]
 
 
 def test_clones_of_one_repository_are_one_project(one: Shop, tmp_path: Path, log: str) -> None:

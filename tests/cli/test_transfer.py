@@ -54,7 +54,7 @@ def test_a_number_that_was_imported_is_not_given_again(house: Project) -> None:
     house.decided()
     here = ("--db", "here.db")
     house.call("admin", "import", "-", *here, stdin=exported(house))
-    (house.folder / "docs" / "decisions" / "0001-add-oauth-login.md").unlink()
+    (house.folder / "docs" / "decisions" / "0001-use-oauth-for-authentication.md").unlink()
     assert house.decided("Add SSO", *here)["number"] == 2
     assert house.call("admin", "render", house.show()["session_id"], *here).code == 0
     assert house.call("admin", "renumber", "--check", *here).code == 0

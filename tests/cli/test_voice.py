@@ -58,7 +58,7 @@ def test_help_names_every_command_and_exit_code(house: Project) -> None:
         (("strat", "x"), "Did you mean one of: 'start', 'trust'?"),
         (("sesions",), "Did you mean one of: 'sessions'"),
         (("admin", "db", "stats"), "Did you mean 'status'?"),
-        (("show", "--jsn"), "Did you mean '--json'?"),
+        (("show", "--jsonn"), "Did you mean '--json'?"),
         (("zzz",), "No such command 'zzz'"),
         (("show", "last", "more"), "Got unexpected extra argument (more)"),
         (("admin", "completion", "tcsh"), "'tcsh' is not one of 'bash', 'zsh', 'fish'"),

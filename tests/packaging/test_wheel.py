@@ -112,7 +112,7 @@ def test_a_session_and_its_replay_run_away_from_the_checkout(
     )
     assert "accepted, 100 %" in begun
     assert 'decision-makers: ["Ada Lovelace"]' in (
-        folder / "docs" / "decisions" / "0001-add-oauth-login.md"
+        folder / "docs" / "decisions" / "0001-use-oauth-for-authentication.md"
     ).read_text("utf-8")
     env["PREFLIGHTS_ACTOR"] = "Ada"
     listed = preflights("sessions", "-q").splitlines()

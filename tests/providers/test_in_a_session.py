@@ -40,7 +40,7 @@ BAD: dict[str, tuple[Reply, str]] = {
     "refused": (server.refused(), "refused"),
     "filtered": (server.filtered(), "refused"),
     "typed": (server.body(b"{}", "text/plain"), "api_error"),
-    "echo": (server.echo_key(), "api_error"),
+    "echo": (server.echo_key(), "request_rejected"),
 }
 
 

@@ -90,7 +90,8 @@ def test_a_call_that_control_c_stops_counts_and_the_next_command_makes_the_secon
     process = asking(house, api)
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=TIMEOUT_S)
-    assert (process.returncode, err.strip()) == (130, b"interrupted")
+    saved = f"Saved. Go on with: preflights resume {house.show()['session_id'][-8:]}"
+    assert (process.returncode, err.decode().strip()) == (130, saved)
     assert failures(house) == []
     resumed = house.run("resume", "last", env=surroundings(api))
     assert "Traceback" not in resumed.err

@@ -114,7 +114,7 @@ def test_while_a_call_is_open_no_other_lead_can_take_over() -> None:
 @pytest.mark.parametrize("start", ["0", "99", "9" * 40, "clarify-9", "clarify", " "])
 def test_a_step_that_does_not_exist_is_said_with_those_that_do(start: str) -> None:
     stored = Led(sim(3)).answer("Cloud").stored
-    with pytest.raises(Misused, match=r"expected (1 to 12|one of clarify-1, decide-2)"):
+    with pytest.raises(Misused, match=r"expected (1 to 13|one of clarify-1, decide-2)"):
         run(stored, lead=led_by(sim(4)), start=start)
 
 

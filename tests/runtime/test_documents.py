@@ -52,7 +52,12 @@ class House:
         """The clarifications as a person or a script meets them."""
         actor = Actor("user", "Ada") if kind == "user" else Actor("script")
         folders = {"adr": FOLDERS[0], "task": FOLDERS[1]}
-        return Clarifications(Desk(self.runner, PROJECT, actor), self.documents, folders)
+        desk = Desk(self.runner, PROJECT, actor, records=self.foreign)
+        return Clarifications(desk, self.documents, folders)
+
+    def foreign(self, number: int) -> list[str]:
+        """Records without a session that bear a number."""
+        return [one.path for one in self.documents.foreign(number)]
 
     def answered(self, intention: str = "Add login", supersedes: str | None = None) -> str:
         """A session that is ready to be accepted."""
@@ -308,6 +313,67 @@ def test_an_edited_document_is_kept_and_the_new_one_lies_beside_it(house: House)
     (warning,) = handle.workflow.view(handle.session.state).warnings
     assert f"{LOGIN}.new" in warning
     assert house.replays(first)
+
+
+def test_an_edited_record_that_is_superseded_changes_only_its_status(house: House) -> None:
+    first = house.answered()
+    house.documents.finish(house.by().accept(first).handle)
+    text = house.files()[LOGIN]
+    edited = text.replace("# Add login", "# Log in with OAuth").replace("\n", "\r\n") + "Edited."
+    (house.root / LOGIN).write_bytes(edited.encode())
+    house.by().accept(house.answered("Add a better login", supersedes=first))
+    house.documents.finish_pending(PROJECT)
+    assert (house.root / LOGIN).read_bytes().decode() == edited.replace(
+        'status: "accepted"', 'status: "superseded by ADR-0002"'
+    )
+    assert f"{LOGIN}.new" not in house.files()
+    handle = house.runner.load(first)
+    assert handle.workflow.view(handle.session.state).warnings == ()
+    assert house.replays(first)
+
+
+def test_an_edited_record_that_says_more_than_a_status_anew_is_kept(house: House) -> None:
+    session_id = house.answered()
+    house.documents.finish(house.by("script").accept(session_id).handle)
+    edited = house.files()[LOGIN] + "Edited."
+    (house.root / LOGIN).write_text(edited)
+    house.documents.finish(house.by().accept(session_id).handle)
+    assert house.files()[LOGIN] == edited
+    assert f"{LOGIN}.new" in house.files()
+
+
+def test_another_sessions_record_in_its_place_keeps_its_status(house: House) -> None:
+    first = house.answered()
+    house.documents.finish(house.by().accept(first).handle)
+    theirs = house.files()[LOGIN].replace(first, house.new_id())
+    (house.root / LOGIN).write_text(theirs)
+    house.by().accept(house.answered("Add a better login", supersedes=first))
+    house.documents.finish_pending(PROJECT)
+    assert house.files()[LOGIN] == theirs
+    assert f"{LOGIN}.new" in house.files()
+
+
+def test_a_replaced_record_of_another_tool_is_marked_before_the_document_counts(
+    house: House,
+) -> None:
+    theirs = "docs/decisions/0007-use-cookies.md"
+    (house.root / theirs).parent.mkdir(parents=True)
+    (house.root / theirs).write_text("# 7. Use cookies\n\n## Status\n\nAccepted\n")
+    handle = house.by().accept(house.answered(supersedes="ADR-0007")).handle
+    assert "Accepted" in house.files()[theirs]
+    house.documents.finish(handle)
+    status = "Superseded by [ADR-0008](0008-add-login.md)"
+    assert house.files()[theirs] == f"# 7. Use cookies\n\n## Status\n\n{status}\n"
+    assert house.store.open_calls(PROJECT) == ()
+    assert house.replays(handle.session_id)
+
+
+def test_a_proposal_replaces_no_record_of_another_tool(house: House) -> None:
+    theirs = "docs/decisions/0007-use-cookies.md"
+    (house.root / theirs).parent.mkdir(parents=True)
+    (house.root / theirs).write_text("# 7. Use cookies\n\n* Status: accepted\n")
+    house.documents.finish(house.by("script").accept(house.answered(supersedes="ADR-7")).handle)
+    assert "* Status: accepted" in house.files()[theirs]
 
 
 def test_a_record_under_a_new_number_leaves_its_former_name(house: House) -> None:

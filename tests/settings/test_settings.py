@@ -852,6 +852,55 @@ def test_unheard_becomes_a_person_by_saying_so(project: Path) -> None:
     assert actor_of(agent, terminal=True) == Actor("agent", "Robo")
 
 
+@pytest.mark.parametrize(
+    ("env", "name"),
+    [
+        ({"CLAUDECODE": "1"}, "claude-code"),
+        ({"CLAUDE_CODE_ENTRYPOINT": "cli"}, "claude-code"),
+        ({"CURSOR_AGENT": "1"}, "cursor"),
+        ({"CURSOR_EXTENSION_HOST_ROLE": "agent-exec"}, "cursor"),
+        ({"CODEX_SANDBOX": "seatbelt"}, "codex"),
+        ({"CODEX_THREAD_ID": "019d"}, "codex"),
+        ({"GEMINI_CLI": "1"}, "gemini-cli"),
+        ({"OPENCODE": "1"}, "opencode"),
+        ({"AI_AGENT": "devin@1"}, "devin@1"),
+        ({"AI_AGENT": "1"}, "agent"),
+        ({"AI_AGENT": "claude-code/2.1.4", "CLAUDECODE": "1"}, "claude-code/2.1.4"),
+        ({"AI_AGENT": "\x1b[2J", "CLAUDECODE": "1"}, "claude-code"),
+        ({"CLAUDECODE": "0"}, ""),
+        ({"CODEX_HOME": "/home/ada/.codex"}, ""),
+        ({"CLAUDE_CODE_USE_BEDROCK": "1"}, ""),
+        ({"CURSOR_EXTENSION_HOST_ROLE": "user"}, ""),
+    ],
+)
+def test_an_agent_is_seen_by_what_it_sets(project: Path, env: dict[str, str], name: str) -> None:
+    assert loaded(project, **env).agent == name
+
+
+@pytest.mark.parametrize("said", ["Ada", "user:Ada", "script:nightly", ""])
+def test_no_word_makes_a_person_of_an_agent_without_a_terminal(project: Path, said: str) -> None:
+    env = {"CLAUDECODE": "1", "GIT_AUTHOR_NAME": "Ada"}
+    by_variable = loaded(project, PREFLIGHTS_ACTOR=said, **env)
+    assert actor_of(by_variable, terminal=False) == Actor("agent", "claude-code")
+    by_option = load_settings(project, env, actor=said)
+    assert actor_of(by_option, terminal=False) == Actor("agent", "claude-code")
+    named = load_settings(project, env, actor="agent:claude-code 2.1")
+    assert actor_of(named, terminal=False) == Actor("agent", "claude-code 2.1")
+
+
+def test_who_speaks_is_decided_in_one_order(project: Path) -> None:
+    env = {"CLAUDECODE": "1", "PREFLIGHTS_ACTOR": "script:nightly", "CI": "true"}
+    found = load_settings(project, env, actor="agent:Robo")
+    assert actor_of(found, terminal=True) == Actor("agent", "Robo")
+    assert actor_of(load_settings(project, env), terminal=True) == Actor("script", "nightly")
+    ci = load_settings(project, {"CI": "true", "USER": "ada"})
+    assert actor_of(ci, terminal=True) == Actor("script", "ada")
+    off = load_settings(project, {"CI": "false", "CLAUDECODE": "1", "USER": "ada"})
+    assert actor_of(off, terminal=True) == Actor("user", "ada")
+    with pytest.raises(SettingsError, match="--as: found 'king:Ada'"):
+        load_settings(project, {}, actor="king:Ada")
+
+
 def test_a_name_is_asked_of_git_where_unheard_said_one(repository: Path) -> None:
     git(repository, "config", "user.name", "Grace Hopper")
     assert load_settings(repository, {"USER": "grace"}).actor_name == "Grace Hopper"

@@ -277,7 +277,7 @@ def test_a_document_that_cannot_be_written_is_written_by_a_later_command(
     disk.make_room()
     assert house.call("sessions", env=env).code == 0
     (document,) = disk.folder.glob("house/docs/decisions/*")
-    assert document.name == "0001-add-oauth-login.md"
+    assert document.name == "0001-use-oauth-for-authentication.md"
     assert document.read_text().count("OAuth") > 1
     assert house.call("admin", "render", "last", "--check", env=env).code == 0
     assert house.call("replay", "last", env=env).code == 0

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Final
 
 from msgspec.structs import replace
 
 from preflights_es.core.artifacts import Related
-from preflights_es.core.errors import PreflightsError, Refused
-from preflights_es.core.lead import Setup
+from preflights_es.core.errors import PreflightsError, RecordWithoutSession, Refused
+from preflights_es.core.events import Input
+from preflights_es.core.lead import WRITERS, Setup
 from preflights_es.core.source import Source
+from preflights_es.core.text import INTENTION_MAX, one_line, shown
 from preflights_es.core.views import Language
 from preflights_es.runtime.finder import RECENT
 from preflights_es.runtime.runner import Handle, Proposed, Step
+from preflights_es.runtime.sanitizing import cleaned
 from preflights_es.services.acceptance import Acceptances
 from preflights_es.services.request import Request
 from preflights_es.workflows import clarification
@@ -26,6 +30,7 @@ from preflights_es.workflows.clarification.events import (
 )
 from preflights_es.workflows.clarification.quotes import words
 from preflights_es.workflows.clarification.state import State, accepted, is_due
+from preflights_es.workflows.clarification.titles import title_of
 from preflights_es.workflows.clarification.values import (
     Heuristics,
     HeuristicsConfig,
@@ -57,24 +62,30 @@ class Clarifications(Acceptances):
         context: LLMContext | None = None,
         mark: Mark = "",
         supersedes: str | None = None,
+        check: Callable[[Input], None] = lambda _: None,
     ) -> Step:
         """Begin a session.
 
         Args:
             heuristics: what the settings come to, or tables alone.
             language: of the questions; None where the intention shows it.
+            check: refuses it before it is recorded.
 
         Raises:
             Refused: the intention cannot be recorded, or what it supersedes cannot be superseded.
         """
         chosen = heuristics if isinstance(heuristics, Heuristics) else Heuristics(heuristics)
-        former = self.resolved(supersedes) if supersedes else ""
+        session_id, number = self._former(supersedes) if supersedes else ("", None)
 
         def is_same(before: IntentionDeclared) -> bool:
-            return former == (before.supersedes.session_id if before.supersedes else "")
+            return _named(before.supersedes) == (session_id, number)
 
         def beside() -> dict[str, Any]:
-            old, related = self._supersedable(supersedes) if supersedes else (None, None)
+            old, related = None, None
+            if supersedes and number is not None:
+                related = self._replaceable(supersedes, number)
+            elif supersedes:
+                old, related = self._supersedable(supersedes)
             read = {"known": self._known(setup), "supersedes_source": _source(old) if old else None}
             return {"supersedes": related, **read, **given}
 
@@ -90,11 +101,12 @@ class Clarifications(Acceptances):
             *(clarification.WORKFLOW, IntentionDeclared, said, setup),
             beside=beside,
             is_same=is_same,
+            check=check,
         )
 
     def _known(self, setup: Setup) -> tuple[Known, ...]:
         """The decisions that a model is told of: accepted, in force, the newest first."""
-        if setup.lead is None:
+        if setup.lead is None or setup.lead.provider in WRITERS:
             return ()
         known: list[Known] = []
         for head in self._runner.store.heads(self._project, RECENT):
@@ -128,12 +140,45 @@ class Clarifications(Acceptances):
         actor, at = first.input.actor, first.input.at
         if state.supersedes is None or actor.kind != "user" or not is_due(state):
             return []
+        if not state.supersedes.uid:
+            return []  # a record without a session: its status changes with the document
         if self.load(state.supersedes.uid).session.closed == "erased":
             return []
         former, _ = self._supersedable(state.supersedes.uid)
-        by = Related(state.uid, state.intention, first.number, first.handle.session_id)
+        by = Related(state.uid, title_of(state), first.number, first.handle.session_id)
         superseded = DecisionSuperseded(at=at, actor=actor, by=by)
         return [Proposed(former, superseded, self._runner.new_id())]
+
+    def _former(self, typed: str) -> tuple[str, int | None]:
+        """The session that is to be replaced, or else the number of a record without one.
+
+        Raises:
+            UnknownSession, AmbiguousSession: none or several match.
+        """
+        try:
+            return self.resolved(typed), None
+        except RecordWithoutSession as error:
+            if self._documents.foreign(error.number):
+                return "", error.number
+            raise
+
+    def _replaceable(self, typed: str, number: int) -> Related:
+        """A record without a session that is to be replaced.
+
+        Raises:
+            Refused: several records bear the number, or another one has replaced it.
+        """
+        found = self._documents.foreign(number)
+        if len(found) != 1:
+            message = f"{typed!r} is the number of {len(found)} records: renumber all but one"
+            raise Refused(message, code="ambiguous_record")
+        if found[0].status == "superseded":
+            by = found[0].superseded_by
+            later = f" by {by.text!r}" if by else ""
+            message = f"{typed!r} was superseded{later} already: supersede that one"
+            raise Refused(message, code="superseded")
+        title, _ = cleaned("the record's title", shown(one_line(found[0].title)), INTENTION_MAX)
+        return Related("", title, number)
 
     def _supersedable(self, typed: str) -> tuple[Handle, Related]:
         """The decision that is to be replaced.
@@ -152,7 +197,7 @@ class Clarifications(Acceptances):
             raise Refused(message, code="not_accepted", typed=typed)
         if state.superseded_by is not None:
             raise self._superseded(typed, state.superseded_by)
-        return handle, Related(state.uid, state.intention, state.number, handle.session_id)
+        return handle, Related(state.uid, title_of(state), state.number, handle.session_id)
 
     def _superseded(self, typed: str, successor: Related) -> Refused:
         """What took a decision's place."""
@@ -183,6 +228,13 @@ class Clarifications(Acceptances):
         """Tell a record that one it is related to has a new number."""
         new = ReferenceRenumbered(at=self._runner.now(), actor=self._actor, uid=uid, number=number)
         return self._runner.submit(handle, new, self._runner.new_id())
+
+
+def _named(related: Related | None) -> tuple[str, int | None]:
+    """As `_former` gives it."""
+    if related is None:
+        return "", None
+    return related.session_id, None if related.uid else related.number
 
 
 def _source(handle: Handle) -> Source:

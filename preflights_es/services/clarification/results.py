@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+import msgspec
+
 from preflights_es.core.artifacts import Related
 from preflights_es.core.events import Actor, Decision
 from preflights_es.core.questions import AnswerRefusal
+from preflights_es.core.rationale import Rejected, Statement
 from preflights_es.core.views import Language
 from preflights_es.runtime.runner import Handle
 from preflights_es.services.results import Result, Session, answer_refused
 from preflights_es.workflows.clarification.events import ChangeRefused
+from preflights_es.workflows.clarification.reasons import RATIONALE_MAX
+from preflights_es.workflows.clarification.state import State
 from preflights_es.workflows.clarification.values import (
     OTHER_OPTION,
     DecisionPatch,
@@ -25,6 +30,7 @@ REFUSED: Final = {
     "already_answered": "is answered already",
     "blank": "was given no value",
     "placeholder": "was given a placeholder, which decides nothing",
+    "undecided": "was left undecided: the question stays open",
     "several_values": "takes one value: put quotes around words that belong together",
     "other_needs_text": f"was answered {OTHER_OPTION!r} without the text",
     "no_choice": "has no such option",
@@ -38,7 +44,11 @@ _CHANGES: Final = {
     "number_missing": "the record has no number",
     "not_accepted": "it is not accepted",
     "already_superseded": "it was superseded before",
+    "no_such_option": "the question has no such option",
     "not_related": "it has nothing to do with this session",
+    "blank": "no reason was given",
+    "placeholder": "a reason is a placeholder, which says nothing",
+    "too_many": f"a decision has at most {RATIONALE_MAX} consequences and alternatives each",
     "not_expected": "nothing of the kind is expected here",
 }
 
@@ -51,12 +61,28 @@ class Value(Result, frozen=True):
     value: str
     source: str
     by: str
+    relayed_by: Actor | None = None
 
     @classmethod
     def of(cls, one: Provenance) -> Value:
         """As the session has it."""
         by = "model" if one.source == "suggested" else one.by
-        return cls(key=one.key, field=one.field, value=one.value, source=one.source, by=by)
+        return cls(
+            key=one.key,
+            field=one.field,
+            value=one.value,
+            source=one.source,
+            by=by,
+            relayed_by=one.relayed_by,
+        )
+
+
+class Recommendation(Result, frozen=True):
+    """An option that the writer of the question recommends."""
+
+    option: str
+    reason: str
+    by: Actor
 
 
 class Clarification(Session, frozen=True, kw_only=True):
@@ -83,6 +109,11 @@ class Clarification(Session, frozen=True, kw_only=True):
     supersedes: Related | None
     superseded_by: Related | None
     artifacts: tuple[str, ...]
+    recommended: Recommendation | None
+    title: str
+    because: Statement | None
+    consequences: tuple[Statement, ...]
+    alternatives: tuple[Rejected, ...]
 
     @classmethod
     def more(cls, handle: Handle) -> dict[str, Any]:
@@ -95,7 +126,9 @@ class Clarification(Session, frozen=True, kw_only=True):
             "relayed_by": done.relayed_by if done else None,
             "supersedes": state.supersedes,
             "superseded_by": state.superseded_by,
+            "recommended": _recommended(state),
             "artifacts": (view.written.path,) if view.written else (),
+            **msgspec.structs.asdict(view.rationale),
         }
 
     @classmethod
@@ -104,6 +137,14 @@ class Clarification(Session, frozen=True, kw_only=True):
             return decision.reason, _CHANGES[decision.reason]
         assert isinstance(decision, AnswerRefusal), "the only other refusal"
         return decision.reason, answer_refused(decision, REFUSED[decision.reason])
+
+
+def _recommended(state: State) -> Recommendation | None:
+    """What is recommended beside the written question, from when it is asked."""
+    if state.recommended is None or state.writer is None:
+        return None
+    one = state.recommended
+    return Recommendation(option=one.option, reason=one.reason, by=state.writer)
 
 
 SESSION: Final = Clarification

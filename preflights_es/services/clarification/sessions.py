@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from msgspec.structs import replace
 
-from preflights_es.core.questions import Refusal
+from preflights_es.core.ids import short
+from preflights_es.core.questions import Refusal, WrittenQuestion
+from preflights_es.core.rationale import Reasons
 from preflights_es.core.views import Question
 from preflights_es.runtime.runner import Step
 from preflights_es.services.acceptance import begun
-from preflights_es.services.answers import Given, pairs
+from preflights_es.services.answers import Given, addressed, asked_in, check_taken, pairs
 from preflights_es.services.clarification.clarifications import Clarifications, clarifications_of
+from preflights_es.services.clarification.written import asking, recommended
 from preflights_es.services.filing import filed
+from preflights_es.services.reasons import reasoned, taking, with_reasons
 from preflights_es.services.request import Request
 from preflights_es.services.results import Session
 from preflights_es.workflows.clarification import WORKFLOW
@@ -28,6 +34,8 @@ def start(
     supersedes: str | None = None,
     accepts: bool = False,
     by: str | None = None,
+    written: WrittenQuestion | None = None,
+    reasons: Reasons | None = None,
 ) -> Session:
     """Begin one with an intention.
 
@@ -38,6 +46,8 @@ def start(
         supersedes: the decision that this one replaces.
         accepts: whether the outcome is accepted, where no question is left.
         by: the person who accepts.
+        written: the first question, which the actor wrote.
+        reasons: why it is decided so.
 
     Raises:
         Refused: it cannot be recorded.
@@ -45,16 +55,26 @@ def start(
     own, answers = clarifications_of(request), pairs(given)
     own.refuse_relaying(by)
     own.check(answers)
-    request.process.documents.check_folders()
+    if reasons is not None:
+        taking(WORKFLOW, reasons)
+    request.process.documents.check_folders(writes=accepts)
     request.finish_pending()
     request.notice_name()
-    setup = request.setup(WORKFLOW, strict=strict)
     settings = request.process.settings
-    language = settings.language if settings.is_language_said else None
     tables = settings.of(WORKFLOW)
-    step = own.open(text, setup, tables, language=language, mark=mark, supersedes=supersedes)
+    setup = asking(request, written, tables) if written else request.setup(WORKFLOW, strict=strict)
+    step = own.open(
+        *(text, setup, tables),
+        language=settings.language if settings.is_language_said else None,
+        mark=mark,
+        supersedes=supersedes,
+        check=partial(check_taken, WORKFLOW, answers),
+    )
+    if written:
+        step = recommended(own, step, written)
     if answers:
-        step = own.answer(step.handle, answers)
+        step = own.answer(step.handle, addressed(answers, asked_in(step.handle)))
+    step = with_reasons(own, step, reasons)
     is_refused = any(isinstance(one, Refusal) for one in step.decisions)
     if accepts and not step.handle.session.state.question and not is_refused:
         step = _accepted(request, own, own.accept(step.handle.session_id, by=by))
@@ -68,10 +88,21 @@ def accept(
     by: str | None = None,
     mark: Mark = "",
     expect: int | None = None,
+    reasons: Reasons | None = None,
 ) -> Session:
-    """Accept what is proposed, as it is now or at the version that the person saw."""
+    """Accept what is proposed, as it is now or at the version that the person saw.
+
+    Args:
+        reasons: why it is decided so; they are recorded first.
+    """
     handle, expect = begun(request, session, by, expect)
     own = clarifications_of(request)
+    own.refuse_relaying(by, short(handle.session_id))
+    if reasons is not None:
+        said = reasoned(own, handle, reasons, expect)
+        if any(isinstance(one, Refusal) for one in said.decisions):
+            return filed(request, said)
+        handle, expect = said.handle, said.handle.version
     step = own.accept(handle.session_id, by=by, mark=mark, expect=expect)
     return filed(request, _accepted(request, own, step))
 

@@ -7,14 +7,17 @@ from preflights_es.workflows.clarification.events import (
     EVENTS,
     UPCASTERS,
     AnswersGiven,
+    AnswersRelayed,
     AnswersRevised,
     DecisionAcknowledged,
+    RationaleGiven,
 )
+from preflights_es.workflows.clarification.evolve import evolve
 from preflights_es.workflows.clarification.history import behind, decided
 from preflights_es.workflows.clarification.lead import POLICY, PROMPTS
 from preflights_es.workflows.clarification.quotes import quotes, words
-from preflights_es.workflows.clarification.state import State, evolve, is_terminal
-from preflights_es.workflows.clarification.views import record, related, view
+from preflights_es.workflows.clarification.state import State, is_terminal
+from preflights_es.workflows.clarification.views import answerable, record, related, view
 
 
 def _settings() -> SettingsTable:
@@ -26,7 +29,7 @@ def _settings() -> SettingsTable:
 WORKFLOW: Workflow[State] = Workflow(
     name="clarification",
     package=__name__,
-    decider="clarification/2",
+    decider="clarification/3",
     events=EVENTS,
     initial=State(),
     decide=decide,
@@ -34,6 +37,7 @@ WORKFLOW: Workflow[State] = Workflow(
     is_terminal=is_terminal,
     view=view,
     statuses=("needs_answers", "ready", "stopped", "proposed", "accepted", "superseded"),
+    settled=("stopped", "accepted", "superseded"),
     number=lambda state: state.number,
     acknowledges=DecisionAcknowledged,
     accepting=accepting,
@@ -43,8 +47,12 @@ WORKFLOW: Workflow[State] = Workflow(
     related=related,
     quotes=quotes,
     words=words,
+    answerable=answerable,
     answers=AnswersGiven,
     revisions=AnswersRevised,
+    relayed=AnswersRelayed,
+    written=True,
+    reasons=RationaleGiven,
     upcasters=UPCASTERS,
     lead=lambda state: state.led.lead,
     settings=_settings,

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, StringConstraints
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from preflights_es.contracts.contract import Contract
 
 Line = StringConstraints(min_length=1, max_length=200, pattern=r"^[^\x00-\x1f\x7f-\x9f]+$")
 Short = StringConstraints(min_length=1, max_length=80, pattern=r"^[^\x00-\x1f\x7f-\x9f]+$")
+OFFERED_MAX = 5  # consequences, and alternatives, of one answer
 Slug = StringConstraints(pattern=r"^[a-z][a-z0-9_]{1,30}$")
 
 
@@ -50,5 +51,27 @@ class Decide(_Answer):
     fields: list[PatchField]
 
 
+class Alternative(_Answer):
+    """What was not chosen, and why."""
+
+    name: Annotated[str, Short]
+    why_not: Annotated[str, Line]
+
+
+class DecideWhy(Decide):
+    """What was decided, by the person, and why as the model sees it."""
+
+    because: Annotated[str, Line] | None = None
+    consequences: Annotated[list[Annotated[str, Line]], Field(max_length=OFFERED_MAX)] = []
+    alternatives: Annotated[list[Alternative], Field(max_length=OFFERED_MAX)] = []
+
+
 CLARIFY = Contract(name="clarify", version=1, model=Clarify, unknown="drop", failure=False)
-DECIDE = Contract(name="decide", version=1, model=Decide, unknown="drop", failure=False, code=False)
+DECIDE_V1 = Contract(
+    name="decide", version=1, model=Decide, unknown="drop", failure=False, code=False
+)
+DECIDE = Contract(
+    name="decide", version=2, model=DecideWhy, unknown="drop", failure=False, code=False
+)
+CONTRACTS = {contract.id: contract for contract in (CLARIFY, DECIDE_V1, DECIDE)}
+"""By the id that a request names."""

@@ -12,12 +12,13 @@ from preflights_es.core.artifacts import Accepting, ArtifactDue, ArtifactWritten
 from preflights_es.core.completions import CompletionFailed, CompletionReceived
 from preflights_es.core.events import Decision, Input
 from preflights_es.core.lead import FellBack, LeadChanged, LeadTaken, StepRetried
-from preflights_es.core.questions import Given, stripped
-from preflights_es.workflows.clarification import lead, rules
+from preflights_es.core.questions import Answers, Given, stripped
+from preflights_es.workflows.clarification import lead, reasons, rules, written
 from preflights_es.workflows.clarification.events import (
     AnswerAccepted,
     AnswerRefused,
     AnswersGiven,
+    AnswersRelayed,
     AnswersRevised,
     ArtifactFiled,
     CategoryDetected,
@@ -29,14 +30,18 @@ from preflights_es.workflows.clarification.events import (
     DecisionRenumbered,
     DecisionSuperseded,
     IntentionDeclared,
+    OptionRecommended,
     PatchProposed,
     QuestionAsked,
     QuestionSuggested,
+    RationaleGiven,
     ReferenceRenumbered,
     TopicsFound,
 )
-from preflights_es.workflows.clarification.state import State, accepted, evolve, is_due
+from preflights_es.workflows.clarification.evolve import evolve
+from preflights_es.workflows.clarification.state import State, accepted, is_due
 from preflights_es.workflows.clarification.stated import response_of, stated_by_key
+from preflights_es.workflows.clarification.titles import title_of
 from preflights_es.workflows.clarification.values import (
     COMPANION,
     OTHER_OPTION,
@@ -53,8 +58,10 @@ def decide(state: State, new: Input) -> Decisions:
     match new:
         case IntentionDeclared() if state.input is None:
             return _opened(state, new)
-        case AnswersGiven() | AnswersRevised():
+        case AnswersGiven() | AnswersRevised() | AnswersRelayed():
             return _answered(state, new)
+        case RationaleGiven() | OptionRecommended() if state.input is not None:
+            return _noted(state, new)
         case CompletionReceived() | CompletionFailed() if state.led.request and state.led.lead:
             return _led(state, new)
         case StepRetried() if state.led.stalled and (again := _next(state)):
@@ -64,10 +71,8 @@ def decide(state: State, new: Input) -> Decisions:
             return taken + _next(_after(state, new, taken))
         case DecisionAcknowledged():
             return _acknowledged(state, new)
-        case DecisionSuperseded():
-            return _superseded(state, new)
-        case DecisionRenumbered() | ReferenceRenumbered():
-            return _renumbered(state, new)
+        case DecisionSuperseded() | DecisionRenumbered() | ReferenceRenumbered():
+            return _changed(state, new)
         case ArtifactWritten(path=path):
             return (ArtifactFiled(path=path),)
         case _:
@@ -89,6 +94,9 @@ def _opened(state: State, new: IntentionDeclared) -> Decisions:
         (CategoryDetected(category=found.category.name, keyword=found.keyword),) if found else ()
     )
     decisions: Decisions = by_topic + by_keyword
+    after = _after(state, new, decisions)
+    if after.writer is not None:  # the writer asks, whatever the intention says
+        return (*decisions, lead.request(after, "clarify"))
     decisions += _stated(_after(state, new, decisions))
     return decisions + _next(_after(state, new, decisions))
 
@@ -110,7 +118,8 @@ def _topics_found(new: IntentionDeclared, ref: PackRef) -> TopicsFound:
 
 def _stated(state: State) -> Decisions:
     """The answer that stands in the intention, where its question is the session's."""
-    if state.topics is None or state.found is None or state.found[0].primary is None:
+    is_open = state.topics is not None and state.writer is None
+    if not is_open or state.found is None or state.found[0].primary is None:
         return ()
     field = state.found[0].primary
     value = None if field.id in state.answers else stated_by_key(state).get(field.id)
@@ -169,7 +178,7 @@ def _led(state: State, new: CompletionReceived | CompletionFailed) -> Decisions:
 # 2. Answering --------------------------------------------------------------------------------
 
 
-def _answered(state: State, new: AnswersGiven | AnswersRevised) -> Decisions:
+def _answered(state: State, new: Answers) -> Decisions:
     if accepted(state):
         return tuple(AnswerRefused(key=given.key, reason="closed") for given in new.answers) or (
             AnswerRefused(key="", reason="closed"),
@@ -243,14 +252,16 @@ def _verdict(
     answer: Answer = tuple(stripped(value) for value in given.values)
     if len(answer) == 1:
         answer = answer[0]
-    if key == config.category.id:
-        question = config.category_question()
+    is_category = key == config.category.id
+    question = config.category_question() if is_category else fields[key].asked()
+    if rules.is_left_undecided(state.decider, question, (*given.values, *(other or ()))):
+        return AnswerRefused(key=key, reason="undecided")
+    if is_category:
         found = rules.category_judged(config, answer, other)
         if isinstance(found, str):
             return AnswerRefused(key=key, reason=found)
         name, resolved = "Category", found[1]
     else:
-        question = fields[key].asked()
         judged = rules.judged(question, answer, other)
         if isinstance(judged, str):
             return AnswerRefused(key=key, reason=judged)
@@ -280,6 +291,23 @@ def _is_settled(state: State, key: str) -> bool:
     return key in state.answers and not any(
         one.key == key and one.source == "stated" for one in state.provenance
     )
+
+
+def _noted(state: State, new: RationaleGiven | OptionRecommended) -> Decisions:
+    if isinstance(new, OptionRecommended):
+        return (written.noted(state, new),)
+    return _reasoned(state, new)
+
+
+def _reasoned(state: State, new: RationaleGiven) -> Decisions:
+    if accepted(state):
+        return (ChangeRefused(change="rationale", reason="already_accepted"),)
+    noted = reasons.noted(state.rationale, new)
+    if isinstance(noted, str):
+        return (ChangeRefused(change="rationale", reason=noted),)
+    if state.acknowledgement is None:
+        return (noted,)
+    return (noted, _due(_after(state, new, (noted,))))
 
 
 # 3. Acknowledging ----------------------------------------------------------------------------
@@ -315,8 +343,19 @@ def accepting(state: State, said: Mapping[str, Any]) -> Accepting:
 def _due(state: State) -> ArtifactDue:
     assert state.acknowledgement is not None, "a document is due only for what was acknowledged"
     kind = state.acknowledgement.kind
-    path = rules.document_path(state.folder, kind, state.number, state.uid, state.intention)
-    return ArtifactDue(call=f"artifact-{state.dues + 1}", template=rules.TEMPLATES[kind], path=path)
+    path = rules.document_path(state.folder, kind, state.number, state.uid, title_of(state))
+    template = rules.template(kind, state.decider)
+    return ArtifactDue(call=f"artifact-{state.dues + 1}", template=template, path=path)
+
+
+def _changed(
+    state: State, new: DecisionSuperseded | DecisionRenumbered | ReferenceRenumbered
+) -> Decisions:
+    if isinstance(new, DecisionSuperseded):
+        return _superseded(state, new)
+    if isinstance(new, ReferenceRenumbered):
+        return _reference_renumbered(state, new)
+    return _renumbered(state, new)
 
 
 def _superseded(state: State, new: DecisionSuperseded) -> Decisions:
@@ -328,9 +367,7 @@ def _superseded(state: State, new: DecisionSuperseded) -> Decisions:
     return (marked, _due(_after(state, new, (marked,))))
 
 
-def _renumbered(state: State, new: DecisionRenumbered | ReferenceRenumbered) -> Decisions:
-    if isinstance(new, ReferenceRenumbered):
-        return _reference_renumbered(state, new)
+def _renumbered(state: State, new: DecisionRenumbered) -> Decisions:
     if state.acknowledgement is None or state.acknowledgement.kind != "adr":
         return (ChangeRefused(change="renumbering", reason="not_accepted"),)
     return (_due(replace(state, number=new.number)),)

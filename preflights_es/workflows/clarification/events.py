@@ -18,9 +18,10 @@ from preflights_es.core.events import (
 )
 from preflights_es.core.lead import LED_EVENTS, Setup
 from preflights_es.core.questions import AnswerRefusal, Answers, Refusal
+from preflights_es.core.rationale import Alternative
 from preflights_es.core.session import Upcaster
 from preflights_es.core.source import Source as SessionSource
-from preflights_es.core.text import INTENTION_MAX
+from preflights_es.core.text import ANSWER_MAX, INTENTION_MAX
 from preflights_es.core.views import Language, Question
 from preflights_es.workflows.clarification.values import (
     DecisionPatch,
@@ -91,6 +92,47 @@ class AnswersRevised(Answers, frozen=True):
 
     tag: ClassVar[str] = "clarification.answers_revised.v1"
     verb: ClassVar[str] = "revised an answer in"
+
+
+class AnswersRelayed(Answers, frozen=True):
+    """Answers in the words of a person, whom the log does not see; the actor is that person."""
+
+    tag: ClassVar[str] = "clarification.answers_relayed.v1"
+    verb: ClassVar[str] = "answered in"
+    relayed_by: Actor | None = None
+    """The agent or script that passed them on."""
+
+
+class OptionRecommended(Input, frozen=True):
+    """The writer of the open question recommends one of its options."""
+
+    tag: ClassVar[str] = "clarification.option_recommended.v1"
+    verb: ClassVar[str] = "recommended an option in"
+    typed: ClassVar = {"option": Typed(ANSWER_MAX), "reason": Typed(ANSWER_MAX)}
+    option: str
+    reason: str
+    redacted: tuple[str, ...] = ()
+    """Kinds of secrets that were taken out before recording, one a replacement."""
+
+
+class RationaleGiven(Input, frozen=True):
+    """The actor says why; it adds to what was said before."""
+
+    tag: ClassVar[str] = "clarification.rationale_given.v1"
+    verb: ClassVar[str] = "gave reasons in"
+    typed: ClassVar = {
+        "because": Typed(ANSWER_MAX),
+        "consequences": Typed(ANSWER_MAX),
+        "alternatives": Typed(ANSWER_MAX),
+    }
+    because: str = ""
+    """Empty where no reason is given."""
+    consequences: tuple[str, ...] = ()
+    alternatives: tuple[Alternative, ...] = ()
+    replaces: bool = False
+    """Whether it is the whole: what was said before is dropped."""
+    redacted: tuple[str, ...] = ()
+    """Kinds of secrets that were taken out before recording, one a replacement."""
 
 
 class DecisionAcknowledged(Input, frozen=True):
@@ -174,6 +216,15 @@ class QuestionAsked(Decision, frozen=True):
     turn: Whole
 
 
+class RecommendationNoted(Decision, frozen=True):
+    """The recommendation is shown beside its option."""
+
+    tag: ClassVar[str] = "clarification.recommendation_noted.v1"
+    option: str
+    """In the question's spelling."""
+    reason: str
+
+
 class AnswerAccepted(Decision, frozen=True):
     """An answer counts."""
 
@@ -194,6 +245,26 @@ class AnswerRefused(AnswerRefusal, frozen=True):
     """An answer does not count; the question stays as it was."""
 
     tag: ClassVar[str] = "clarification.answer_refused.v1"
+
+
+class RationaleNoted(Decision, frozen=True):
+    """The reasons that were given count."""
+
+    tag: ClassVar[str] = "clarification.rationale_noted.v1"
+    because: str
+    """Empty where the reason stays as it was."""
+    consequences: tuple[str, ...]
+    alternatives: tuple[Alternative, ...]
+    replaces: bool = False
+
+
+class RationaleSuggested(Decision, frozen=True):
+    """What a model offers beside its patch; it is the model's until a person accepts."""
+
+    tag: ClassVar[str] = "clarification.rationale_suggested.v1"
+    because: str
+    consequences: tuple[str, ...]
+    alternatives: tuple[Alternative, ...]
 
 
 class PatchProposed(Decision, frozen=True):
@@ -225,7 +296,9 @@ class ChangeRefused(Refusal, frozen=True):
     """An acknowledgement, a supersession or a new number does not fit the session as it stands."""
 
     tag: ClassVar[str] = "clarification.change_refused.v1"
-    change: Literal["acknowledgement", "supersession", "renumbering", "input"]
+    change: Literal[
+        "acknowledgement", "supersession", "renumbering", "recommendation", "rationale", "input"
+    ]
     reason: Literal[
         "question_open",
         "already_accepted",
@@ -235,6 +308,10 @@ class ChangeRefused(Refusal, frozen=True):
         "not_accepted",
         "already_superseded",
         "not_related",
+        "no_such_option",
+        "blank",
+        "placeholder",
+        "too_many",
         "not_expected",
     ]
 
@@ -258,6 +335,9 @@ EVENTS: tuple[type[Event], ...] = (
     IntentionDeclared,
     AnswersGiven,
     AnswersRevised,
+    AnswersRelayed,
+    OptionRecommended,
+    RationaleGiven,
     DecisionAcknowledged,
     DecisionSuperseded,
     DecisionRenumbered,
@@ -266,8 +346,11 @@ EVENTS: tuple[type[Event], ...] = (
     TopicsFound,
     QuestionSuggested,
     QuestionAsked,
+    RecommendationNoted,
     AnswerAccepted,
     AnswerRefused,
+    RationaleNoted,
+    RationaleSuggested,
     PatchProposed,
     ClarificationStopped,
     DecisionRecorded,

@@ -15,6 +15,7 @@ from preflights_es.core.session import Session
 from preflights_es.core.views import Behind
 from preflights_es.workflows.clarification.events import (
     AnswerAccepted,
+    AnswersRelayed,
     CategoryDetected,
     DecisionMarkedSuperseded,
     DecisionRecorded,
@@ -22,9 +23,11 @@ from preflights_es.workflows.clarification.events import (
     PatchProposed,
     QuestionAsked,
     QuestionSuggested,
+    RationaleNoted,
     TopicsFound,
 )
 from preflights_es.workflows.clarification.state import State, accepted
+from preflights_es.workflows.clarification.titles import title_of
 from preflights_es.workflows.clarification.values import Provenance
 from preflights_es.workflows.clarification.views import kind, provenance
 
@@ -104,14 +107,22 @@ def _answered(trail: Trail, event: AnswerAccepted, said: Said, _: State) -> None
     trail.said[event.key] = said
 
 
-def _suggested(trail: Trail, event: QuestionSuggested, said: Said, _: State) -> None:
+def _suggested(trail: Trail, event: QuestionSuggested, said: Said, state: State) -> None:
     trail.worded[event.field.id] = said.input
     trail.suggested = said
+    if state.writer is not None:  # the response is the writer's word
+        by_writer = replace(said.new, actor=state.writer)
+        trail.said[state.heuristics.category.id] = replace(said, new=by_writer)
 
 
 def _proposed(trail: Trail, event: PatchProposed, said: Said, state: State) -> None:
     trail.recorded = None
     trail.patches.append(_patch(trail, event, said, state))
+
+
+def _noted(trail: Trail, _: RationaleNoted, __: Said, state: State) -> None:
+    if trail.patches and state.patch is not None:
+        trail.patches[-1] = replace(trail.patches[-1], rationale=state.rationale)
 
 
 def _recorded(trail: Trail, _: DecisionRecorded, said: Said, __: State) -> None:
@@ -129,6 +140,7 @@ _SEEN: Final[Mapping[type[Event], Callable[[Trail, Any, Said, State], None]]] = 
     AnswerAccepted: _answered,
     QuestionSuggested: _suggested,
     PatchProposed: _proposed,
+    RationaleNoted: _noted,
     DecisionRecorded: _recorded,
     DecisionMarkedSuperseded: _superseded,
 }
@@ -150,7 +162,7 @@ def _patch(trail: Trail, event: PatchProposed, said: Said, state: State) -> Deci
     return Decided(
         version=said.version,
         uid=state.uid,
-        title=state.intention,
+        title=title_of(state),
         category=event.patch.category,
         fields=event.patch.fields,
         origins=tuple(_origin(trail, one, said) for one in provenance(state)),
@@ -160,6 +172,7 @@ def _patch(trail: Trail, event: PatchProposed, said: Said, state: State) -> Deci
         proposed_at=said.new.at,
         response=said.input if is_response else None,
         supersedes=state.supersedes,
+        rationale=state.rationale,
     )
 
 
@@ -175,13 +188,19 @@ def _origin(trail: Trail, one: Provenance, patch: Said) -> Origin:
         field=one.field,
         value=one.value,
         source=one.source,
-        by=MODEL if by_model else said.new.actor,
+        by=MODEL if by_model else _heard(said.new),
         at=said.new.at,
         version=said.version,
         input=said.input,
         asked=asked if asked is not None and asked < said.version else None,
         response=said.input if by_model else trail.worded.get(one.key),
     )
+
+
+def _heard(new: Input) -> Actor:
+    """Who spoke to the log: a person's words may be relayed."""
+    relayed_by = new.relayed_by if isinstance(new, AnswersRelayed) else None
+    return relayed_by or new.actor
 
 
 def _ended(last: Decided, trail: Trail, session: Session[State]) -> Decided:

@@ -7,6 +7,7 @@ reads the values out of what the person said.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import partial
 from typing import Any, Literal
 
@@ -14,10 +15,16 @@ from preflights_es.core.completion_step import Usable, concluded, requested
 from preflights_es.core.completions import CompletionRequested, Message
 from preflights_es.core.events import ActorKind, Decision, Outcome
 from preflights_es.core.lead import Policy
+from preflights_es.core.prompts import wanted
 from preflights_es.core.questions import is_placeholder, stripped
+from preflights_es.core.rationale import Alternative
 from preflights_es.core.verdict import Violation
 from preflights_es.workflows.clarification import rules
-from preflights_es.workflows.clarification.events import PatchProposed, QuestionSuggested
+from preflights_es.workflows.clarification.events import (
+    PatchProposed,
+    QuestionSuggested,
+    RationaleSuggested,
+)
 from preflights_es.workflows.clarification.state import State
 from preflights_es.workflows.clarification.values import (
     OTHER,
@@ -28,7 +35,10 @@ from preflights_es.workflows.clarification.values import (
 )
 
 PACKAGE = "preflights_es.workflows.clarification"
-PROMPTS: dict[str, str] = {"clarify": "clarify.v1", "decide": "decide.v1"}
+PROMPTS: dict[str, str] = {"clarify": "clarify.v1", "decide": "decide.v2"}
+FIRST_PROMPTS: dict[str, str] = {"clarify": "clarify.v1", "decide": "decide.v1"}
+"""Of sessions under the first rules that recorded no version."""
+WITH_REASONS = "decide.v2"
 POLICY = Policy(bad_output=1, failed_transport=1, then="rules")
 OWN = "custom."
 """Before the slug, in the key of a question of the model's own."""
@@ -51,7 +61,10 @@ def request(state: State, step: Step) -> CompletionRequested:
     """The whole of what is sent for a step, derived from the log."""
     last = (Message("user", _fields_to_fill(state)),) if step == "decide" else ()
     said = (Message("user", _surroundings(state)), *state.led.said, *last)
-    return requested(state.led, step, f"{step}.v1", (PACKAGE, step, PROMPTS[step]), said)
+    default = (FIRST_PROMPTS if state.decider in rules.FIRST_DECIDERS else PROMPTS)[step]
+    system = wanted(PACKAGE, step, state.led.prompts, default)
+    contract = WITH_REASONS if system.id == WITH_REASONS else f"{step}.v1"
+    return requested(state.led, step, contract, (PACKAGE, step, default), said)
 
 
 def _surroundings(state: State) -> str:
@@ -112,13 +125,18 @@ def answered(state: State, outcome: Outcome) -> tuple[Decision, ...]:
     from preflights_es.workflows.clarification import contracts
 
     clarifies = asked.contract.startswith("clarify.")
-    contract = contracts.CLARIFY if clarifies else contracts.DECIDE
+    contract = contracts.CONTRACTS[asked.contract]
     check = partial(clarify_violations if clarifies else decide_violations, state)
     verdict = concluded(state.led, outcome, contract, check, POLICY)
     if not isinstance(verdict, Usable):
         return verdict
-    outcome_of = _suggested if clarifies else _patched
-    return (verdict.accepted, outcome_of(state, verdict.payload))
+    if clarifies:
+        return (verdict.accepted, _suggested(state, verdict.payload))
+    return (
+        verdict.accepted,
+        *_offered(state, verdict.payload),
+        _patched(state, verdict.payload),
+    )
 
 
 def clarify_violations(state: State, payload: dict[str, Any]) -> tuple[Violation, ...]:
@@ -171,7 +189,7 @@ def _suggested(state: State, payload: dict[str, Any]) -> QuestionSuggested:
 
 
 def decide_violations(state: State, payload: dict[str, Any]) -> tuple[Violation, ...]:
-    """What the schema of `decide.v1` cannot say: only what a person said becomes a value."""
+    """What the schemas of `decide` cannot say: only what a person said becomes a value."""
     found = state.found
     if found is None:
         return (Violation("/category", "nothing is known of it"),)
@@ -198,11 +216,42 @@ def decide_violations(state: State, payload: dict[str, Any]) -> tuple[Violation,
             violations.append(Violation(f"{at}/value", "expected no placeholder"))
         elif not set(rules.tokens(value)) <= heard:
             violations.append(Violation(f"{at}/value", "expected only what the person said"))
-    return tuple(violations)
+    return (*violations, *_offer_violations(state, payload))
+
+
+def _offer_violations(state: State, payload: dict[str, Any]) -> Iterator[Violation]:
+    """What is wrong with a reason, consequences and alternatives."""
+    said = [("/because", payload.get("because") or "")]
+    said += [(f"/consequences/{i}", text) for i, text in enumerate(payload.get("consequences", ()))]
+    taken = {value.value.casefold() for value in state.provenance}
+    taken |= {entry["value"].casefold() for entry in payload["fields"]}
+    for i, one in enumerate(payload.get("alternatives", ())):
+        at, name = f"/alternatives/{i}", stripped(one["name"]).casefold()
+        said += [(f"{at}/name", one["name"]), (f"{at}/why_not", one["why_not"])]
+        if name in taken:
+            yield Violation(f"{at}/name", "expected what was not chosen, each once")
+        taken.add(name)
+    for at, text in said:
+        if text and is_placeholder(text):
+            yield Violation(at, "expected no placeholder")
 
 
 def _spoken(state: State) -> list[str]:
     return [message.content for message in state.led.said if message.role == "user"]
+
+
+def _offered(state: State, payload: dict[str, Any]) -> tuple[RationaleSuggested, ...]:
+    """The model's reasons; also that it has none any more."""
+    offer = RationaleSuggested(
+        because=stripped(payload.get("because") or ""),
+        consequences=tuple(map(stripped, payload.get("consequences", ()))),
+        alternatives=tuple(
+            Alternative(stripped(one["name"]), stripped(one["why_not"]))
+            for one in payload.get("alternatives", ())
+        ),
+    )
+    is_empty = not (offer.because or offer.consequences or offer.alternatives)
+    return () if is_empty and not state.rationale.by_model else (offer,)
 
 
 def _patched(state: State, payload: dict[str, Any]) -> PatchProposed:

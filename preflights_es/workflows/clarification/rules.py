@@ -5,11 +5,11 @@ Tables and formulas are docs/specs/clarification.md; `decide` and `MockLLMAdapte
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final, Literal, NamedTuple
 
 from preflights_es.core.late_pattern import late_pattern
-from preflights_es.core.questions import is_placeholder, stripped
+from preflights_es.core.questions import is_placeholder, is_undecided, stripped
 from preflights_es.core.text import slug
 from preflights_es.core.views import Question
 from preflights_es.workflows.clarification.values import (
@@ -98,6 +98,18 @@ def judged(question: Question, given: Answer | None, other: Answer | None) -> Re
     sources = {r.source for r in concrete}
     value = ", ".join(dict.fromkeys(r.value for r in concrete))
     return Resolved(value, concrete[0].source if len(sources) == 1 else "custom")
+
+
+AT_THEIR_WORD: Final = ("", "clarification/1", "clarification/2")
+"""Deciders that took "I don't know" for a value; sessions that they began still do."""
+
+
+def is_left_undecided(decider: str, question: Question, values: Sequence[str]) -> bool:
+    """Whether one of the values says that there is no answer yet."""
+    options = {option.casefold() for option in question.options}
+    return decider not in AT_THEIR_WORD and any(
+        is_undecided(value) and stripped(value).casefold() not in options for value in values
+    )
 
 
 def _strings(given: Answer | None) -> list[str]:
@@ -256,7 +268,15 @@ def patch_in(answers: Answers, found: CategoryMatch | None) -> DecisionPatch | N
 # 5. The document (section 6, and docs/specs/clarification.md, section 7) ---------------------
 
 RecordKind = Literal["adr", "task"]
-TEMPLATES: dict[RecordKind, str] = {"adr": "adr.v1", "task": "task.v1"}
+FIRST_DECIDERS: Final = ("clarification/1", "clarification/2")
+"""Rules that knew no reasons: a record was named by the intention, in version 1 of a template."""
+TEMPLATES: dict[RecordKind, str] = {"adr": "adr.v2", "task": "task.v2"}
+FIRST_TEMPLATES: dict[RecordKind, str] = {"adr": "adr.v1", "task": "task.v1"}
+
+
+def template(of: RecordKind, decider: str) -> str:
+    """The template of a session that began under these rules."""
+    return (FIRST_TEMPLATES if decider in FIRST_DECIDERS else TEMPLATES)[of]
 
 
 def kind(config: HeuristicsConfig, decided: DecisionPatch | None, mark: Mark) -> RecordKind:

@@ -12,6 +12,7 @@ from preflights_es.core.completions import CompletionRequested
 from preflights_es.core.json import encoded
 from preflights_es.core.simulation import Bank, Draws, Route
 from preflights_es.workflows.clarification import rules
+from preflights_es.workflows.clarification.lead import WITH_REASONS
 from preflights_es.workflows.clarification.values import OTHER, Field, HeuristicsConfig
 
 _WORDINGS = (
@@ -33,6 +34,18 @@ _OWN = (
     ("data_owner", "Owner", "Who owns the data?"),
 )
 _OWN_OPTIONS = ("At once", "Step by step", "Not at all", "By hand")
+_REASONS = (
+    "The team knows it.",
+    "It runs where the rest of the system runs.",
+    "It can be replaced later at little cost.",
+)
+_CONSEQUENCES = (
+    "One more service has to be run.",
+    "New colleagues find documentation for it.",
+    "The tests need a server of their own.",
+)
+_ALTERNATIVES = ("Build it ourselves", "Do nothing for now", "Buy a service")
+_WHY_NOT = ("it costs more than it brings", "the team has no time for it", "it solves half of it")
 _CATEGORY = re.compile(r"^\* (?P<name>[^:\n]+): ", re.MULTILINE)
 _FIXED = re.compile(r"^Category: (?P<name>.+) \((?P<how>named|chosen) by ", re.MULTILINE)
 _TASK = re.compile(r"^Category: (?P<category>.+)\nFields: (?P<fields>.*)$")
@@ -68,11 +81,12 @@ def _options(draws: Draws, category: str, field: Field) -> list[str]:
 
 
 def decide(draws: Draws, request: CompletionRequested) -> str:
-    """A `decide.v1` that writes down what was answered, and at times a word of the intention."""
+    """A `decide` that writes down what was answered, and at times a word of the intention."""
     messages = [m.content for m in request.messages if m.role == "user"]
     tasks = [found for m in messages if (found := _TASK.search(m))]
+    why = _why(draws) if request.contract == WITH_REASONS else {}
     if not tasks:
-        return _written(draws, {"category": OTHER, "fields": []})
+        return _written(draws, {"category": OTHER, "fields": [], **why})
     category, names = tasks[-1]["category"], tasks[-1]["fields"].split(", ")
     values: dict[str, str] = {}
     for message in messages[1:]:
@@ -84,7 +98,19 @@ def decide(draws: Draws, request: CompletionRequested) -> str:
     if spare and words and draws.chance(0.2):
         values[draws.pick(spare)] = draws.pick(words)
     fields = [{"name": name, "value": value} for name, value in values.items()]
-    return _written(draws, {"category": category, "fields": fields})
+    return _written(draws, {"category": category, "fields": fields, **why})
+
+
+def _why(draws: Draws) -> dict[str, object]:
+    """A reason, consequences and alternatives; now and then none."""
+    if draws.chance(0.2):
+        return {}
+    names = draws.sample(_ALTERNATIVES, draws.below(3))
+    return {
+        "because": draws.pick(_REASONS),
+        "consequences": draws.sample(_CONSEQUENCES, draws.below(3)),
+        "alternatives": [{"name": name, "why_not": draws.pick(_WHY_NOT)} for name in names],
+    }
 
 
 def _written(draws: Draws, payload: dict[str, object]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from preflights_es.core.views import Language
 from preflights_es.workflows.clarification.rules import response_in
 from preflights_es.workflows.clarification.state import State
 from preflights_es.workflows.clarification.values import LLMResponse
@@ -19,6 +20,27 @@ def topics_of(state: State) -> dict[str, Topic]:
     if state.pack is None:
         return {}
     return {topic.id: topic for topic in loaded(state.pack, state.inlined).topics}
+
+
+def topic_of(state: State, key: str) -> Topic | None:
+    """The topic whose question has a key."""
+    return next((topic for topic in topics_of(state).values() if topic.key == key), None)
+
+
+def language_of(state: State) -> Language:
+    """Of questions, options and titles."""
+    return state.topics.language if state.topics is not None else "en"
+
+
+def named_for(state: State, key: str) -> tuple[str, ...]:
+    """The values that the intention names for a question: wanted, asked about or replaced."""
+    topic, found = topic_of(state, key), state.topics
+    if topic is None or found is None:
+        return ()
+    named = (*found.stated, *found.replaced)
+    values = [one.value for one in named if one.topic == topic.id]
+    between = found.between if found.topics[:1] == (topic.id,) else ()
+    return tuple(topic.said(value, found.language) for value in (*values, *between))
 
 
 def stated_by_key(state: State) -> dict[str, str]:

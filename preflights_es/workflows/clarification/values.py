@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from preflights_es.core.events import ActorKind, Value, Whole
+from preflights_es.core.events import Actor, ActorKind, Value, Whole
 from preflights_es.core.views import Question, QuestionType
 
 Answer = str | tuple[str, ...]
@@ -105,6 +105,16 @@ _INFRA = Category(
     (Field("CI_CD", "ci_cd"),),
     "structural",
 )
+
+
+TITLES: dict[str, str] = {
+    "auth_strategy": "Use {value} for authentication",
+    "db_type": "Use {value} for the database",
+    "frontend_framework": "Use {value} for the frontend",
+    "api_style": "Use {value} for the API",
+    "hosting": "Use {value} for hosting",
+}
+"""Of a record, by the key of its first field."""
 
 
 class HeuristicsConfig(Value, frozen=True):
@@ -208,3 +218,5 @@ class Provenance(Value, frozen=True):
     value: str
     source: Source
     by: ActorKind
+    relayed_by: Actor | None = None
+    """Who passed the actor's words on."""

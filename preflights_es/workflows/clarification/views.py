@@ -8,12 +8,16 @@ from functools import reduce
 from typing import Any, Final
 
 from preflights_es.core.artifacts import Record, RecordField, Relations
-from preflights_es.core.events import Event, Value
+from preflights_es.core.completion_step import no_answer
+from preflights_es.core.events import ActorKind, Event, Value
+from preflights_es.core.rationale import Rationale
 from preflights_es.core.text import one_line
-from preflights_es.core.views import Language, View, taken_out
+from preflights_es.core.views import Language, Question, View, taken_out
 from preflights_es.workflows.clarification import rules
-from preflights_es.workflows.clarification.state import State, accepted, evolve
-from preflights_es.workflows.clarification.stated import response_of, topics_of
+from preflights_es.workflows.clarification.evolve import evolve
+from preflights_es.workflows.clarification.state import State, accepted
+from preflights_es.workflows.clarification.stated import named_for, response_of, topics_of
+from preflights_es.workflows.clarification.titles import title_of
 from preflights_es.workflows.clarification.values import (
     DecisionPatch,
     Hint,
@@ -47,6 +51,9 @@ class ClarificationView(View, frozen=True, kw_only=True):
     """`adr` or `task`: what accepting leads to, or led to."""
     number: int | None
     turn: int
+    title: str
+    """Of the record."""
+    rationale: Rationale
     topic: str = ""
     """The category that the pack's topic leads to; empty without one."""
     topics: tuple[str, ...] = ()
@@ -120,6 +127,8 @@ def view(state: State) -> ClarificationView:
         kind=kind(state),
         number=state.number,
         turn=state.turn,
+        title=one_line(title_of(state)),
+        rationale=state.rationale,
         **_found(state),
         written=state.written,
         hashes=tuple(state.hashes),
@@ -128,6 +137,19 @@ def view(state: State) -> ClarificationView:
         to_do=_TO_DO.get(stands, ""),
         can_accept=stands in ("ready", "stopped", "proposed"),
     )
+
+
+def answerable(state: State) -> list[tuple[str, Question]]:
+    """The category and every field; a label is that of the session's category, where it has it."""
+    config, found = state.heuristics, state.found
+    own = found[0].fields() if found else ()
+    keys, labels = {field.id for field in own}, {field.name for field in own}
+    asked = [("Category", config.category_question())]
+    asked += [(field.name, field.asked()) for field in own]
+    for category in (*config.categories, config.other()):
+        others = [field for field in category.fields() if field.id not in keys]
+        asked += [("" if f.name in labels else f.name, f.asked()) for f in others]
+    return asked
 
 
 def _found(state: State) -> dict[str, Any]:
@@ -178,13 +200,9 @@ def kind(state: State) -> rules.RecordKind:
 def _warnings(state: State) -> tuple[str, ...]:
     warnings = [*taken_out(state.redacted)]
     if state.led.fell_back:
-        warnings.append(
-            f"no usable answer from the model ({state.led.fell_back}): the rules went on"
-        )
+        warnings.append(no_answer(state.led, "the rules went on"))
     if state.led.stalled:
-        warnings.append(
-            f"no usable answer from the model ({state.led.stalled}): resume asks it again"
-        )
+        warnings.append(no_answer(state.led, "resume asks it again"))
     if state.beside:
         warnings.append(f"the document was edited: the new text lies in {state.beside}")
     return tuple(warnings)
@@ -198,7 +216,7 @@ def record(state: State) -> Record:
     return Record(
         uid=state.uid,
         session_id="",
-        title=one_line(state.intention),
+        title=one_line(title_of(state)),
         intention=state.intention,
         status="superseded" if state.superseded_by else done.status if done else "open",
         date=_date(done.at) if done else "",
@@ -210,12 +228,28 @@ def record(state: State) -> Record:
         missing=_open_questions(state),
         supersedes=state.supersedes,
         superseded_by=state.superseded_by,
+        rationale=state.rationale,
+        considered=_considered(state),
     )
+
+
+def _considered(state: State) -> tuple[str, ...]:
+    """What was chosen, what was before it, and the alternatives; each once, in any case."""
+    if state.patch is None or not state.patch.fields:
+        return ()
+    name, chosen = state.patch.fields[0]
+    keys = {field.name: field.id for field in state.found[0].fields()} if state.found else {}
+    alternatives = (one.name for one in state.rationale.alternatives)
+    said = named_for(state, keys.get(name, ""))
+    values = (chosen, *said, *state.revised, *alternatives)
+    return tuple({value.casefold(): value for value in reversed(values)}.values())[::-1]
 
 
 def related(state: State) -> Relations:
     """What an accepted decision replaced, and what replaced it; a mere intention does not count."""
-    return Relations(state.supersedes if accepted(state) else None, state.superseded_by)
+    # A record without a session says nothing of this one.
+    says = accepted(state) and state.supersedes is not None and state.supersedes.uid
+    return Relations(state.supersedes if says else None, state.superseded_by)
 
 
 def _date(at: int) -> str:
@@ -235,10 +269,15 @@ def _fields(state: State) -> tuple[RecordField, ...]:
     options = {q.id: q.options[:-1] for q in state.asked}
     sources = {p.key: p for p in state.provenance}
     return tuple(
-        RecordField(name, value, how.source, how.by, options.get(how.key, ()))
+        RecordField(name, value, how.source, _heard(how), options.get(how.key, ()))
         for name, value in state.patch.fields
         if (how := sources.get(keys.get(name, ""))) is not None
     )
+
+
+def _heard(how: Provenance) -> ActorKind:
+    """Who said a value as far as the log can know it: a record makes no person of an agent."""
+    return how.relayed_by.kind if how.relayed_by else how.by
 
 
 def _open_questions(state: State) -> tuple[str, ...]:

@@ -19,6 +19,7 @@ WORKFLOW: Workflow[State] = Workflow(
     is_terminal=is_terminal,
     view=view,
     statuses=("needs_answers", "stopped", "done"),
+    settled=("done",),
     answers=AnswersGiven,
     lead=lambda state: state.led.lead,
     policy=POLICY,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from preflights_es.core.completion_step import no_answer, why_none
 from preflights_es.core.views import Language, View, taken_out
 from preflights_es.workflows.extraction.sentences import UNPROCESSED
 from preflights_es.workflows.extraction.state import State, note_status
@@ -64,12 +65,10 @@ def _progress(state: State) -> float:
 def _warnings(state: State) -> tuple[str, ...]:
     warnings = [*taken_out(state.redacted)]
     if note_status(state) == "unprocessed":
-        why = state.led.fell_back or "no items were found"
+        why = why_none(state.led) or "no items were found"
         warnings.append(f"{UNPROCESSED[state.language]} ({why})")
     elif state.led.fell_back:
-        warnings.append(f"no usable answer from the model ({state.led.fell_back}): filed by hand")
+        warnings.append(no_answer(state.led, "filed by hand"))
     if state.led.stalled:
-        warnings.append(
-            f"no usable answer from the model ({state.led.stalled}): resume asks it again"
-        )
+        warnings.append(no_answer(state.led, "resume asks it again"))
     return tuple(warnings)

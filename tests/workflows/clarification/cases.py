@@ -9,6 +9,7 @@ from preflights_es.core.artifacts import ArtifactDue, ArtifactWritten, Related
 from preflights_es.core.events import Actor, Decision, Event, Input
 from preflights_es.core.lead import Setup
 from preflights_es.core.questions import Given
+from preflights_es.core.rationale import Alternative
 from preflights_es.core.session import Session
 from preflights_es.core.views import Language
 from preflights_es.workflows.clarification import WORKFLOW
@@ -20,6 +21,7 @@ from preflights_es.workflows.clarification.events import (
     DecisionSuperseded,
     IntentionDeclared,
     QuestionAsked,
+    RationaleGiven,
     ReferenceRenumbered,
 )
 from preflights_es.workflows.clarification.state import State
@@ -98,6 +100,24 @@ def acknowledged(
     )
 
 
+def reasoned(
+    because: str = "",
+    *consequences: str,
+    actor: Actor = ADA,
+    replaces: bool = False,
+    **alternatives: str,
+) -> RationaleGiven:
+    named = tuple(Alternative(name, why) for name, why in alternatives.items())
+    return RationaleGiven(
+        at=NOON,
+        actor=actor,
+        because=because,
+        consequences=consequences,
+        alternatives=named,
+        replaces=replaces,
+    )
+
+
 def superseded(by: Related = LATER) -> DecisionSuperseded:
     return DecisionSuperseded(at=NOON, actor=ADA, by=by)
 
@@ -112,7 +132,7 @@ def reference_renumbered(uid: str, number: int) -> ReferenceRenumbered:
 
 def written(
     call: str = "artifact-1",
-    path: str = "docs/decisions/0007-add-oauth.md",
+    path: str = "docs/decisions/0007-use-oauth-for-authentication.md",
     *,
     beside: bool = False,
 ) -> ArtifactWritten:
@@ -133,7 +153,7 @@ def asked(category: str, turn: int) -> QuestionAsked:
 
 def due(name: str, kind: str = "adr", call: str = "artifact-1") -> ArtifactDue:
     """The document of that file name."""
-    return ArtifactDue(call=call, template=f"{kind}.v1", path=f"{FOLDER}/{name}")
+    return ArtifactDue(call=call, template=f"{kind}.v2", path=f"{FOLDER}/{name}")
 
 
 # Given, when, then ---------------------------------------------------------------------------

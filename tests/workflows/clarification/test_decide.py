@@ -60,7 +60,7 @@ from tests.workflows.clarification.cases import (
 READY = (declared("Add OAuth"), answered(auth_strategy="OAuth"))
 ACCEPTED = (*READY, acknowledged())
 STOPPED = (declared("Write docs", heuristics=config_of(Category("Docs", ("docs",)))),)
-DUE = due("0007-add-oauth.md")
+DUE = due("0007-use-oauth-for-authentication.md")
 
 
 def accepted(
@@ -424,6 +424,7 @@ def test_every_reason_to_refuse_an_answer_but_the_reserved_one_is_given() -> Non
         (declared("Add OAuth"), answered(x="y", auth_strategy="")),
         (declared("Add OAuth"), answered(auth_strategy="tbd", auth_library=("a", "b"))),
         (declared("Add OAuth"), answered(auth_strategy="Other")),
+        (declared("Add OAuth"), answered(auth_strategy="idk")),
         (*READY, answered(auth_strategy="OAuth")),
         (*ACCEPTED, answered(auth_strategy="OAuth")),
     )
@@ -581,7 +582,7 @@ def test_a_person_accepts_what_a_script_proposed() -> None:
         when=acknowledged(),
         then=(
             DecisionRecorded(status="accepted", kind="adr", number=7),
-            due("0007-add-oauth.md", call="artifact-2"),
+            due("0007-use-oauth-for-authentication.md", call="artifact-2"),
         ),
     )
 
@@ -647,7 +648,7 @@ def test_a_task_bears_its_uid_and_no_number() -> None:
         when=acknowledged(react, number=7),
         then=(
             DecisionRecorded(status="accepted", kind="task", number=None),
-            due("0123456789ab-rework-the-ui.md", "task"),
+            due("0123456789ab-use-react-for-the-frontend.md", "task"),
         ),
     )
 
@@ -671,7 +672,7 @@ def test_the_mark_of_the_acknowledgement_wins_over_that_of_the_intention() -> No
         when=acknowledged(rest, number=None),
         then=(
             DecisionRecorded(status="accepted", kind="task", number=None),
-            due("0123456789ab-add-an-api.md", "task"),
+            due("0123456789ab-use-rest-for-the-api.md", "task"),
         ),
     )
     check(
@@ -679,7 +680,7 @@ def test_the_mark_of_the_acknowledgement_wins_over_that_of_the_intention() -> No
         when=acknowledged(rest, number=3, mark="adr"),
         then=(
             DecisionRecorded(status="accepted", kind="adr", number=3),
-            due("0003-add-an-api.md"),
+            due("0003-use-rest-for-the-api.md"),
         ),
     )
     assert accepting(after(*given), {}).kind == "task"
@@ -697,7 +698,7 @@ def test_a_revision_voids_what_a_script_accepted() -> None:
         when=acknowledged(saml, actor=AGENT, number=7),
         then=(
             DecisionRecorded(status="proposed", kind="adr", number=7),
-            due("0007-add-oauth.md", call="artifact-2"),
+            due("0007-use-saml-for-authentication.md", call="artifact-2"),
         ),
     )
 
@@ -712,7 +713,7 @@ def test_a_stop_voids_what_a_script_accepted() -> None:
 
 
 def test_a_document_that_was_due_is_filed() -> None:
-    path = "docs/decisions/0007-add-oauth.md"
+    path = "docs/decisions/0007-use-oauth-for-authentication.md"
     check(*ACCEPTED, when=written(), then=(ArtifactFiled(path=path),))
     state = after(*ACCEPTED, written())
     assert state.written is not None
@@ -720,9 +721,12 @@ def test_a_document_that_was_due_is_filed() -> None:
 
 
 def test_a_document_beside_a_person_s_own_is_remembered_until_it_is_filed() -> None:
-    beside = written(path="docs/decisions/0007-add-oauth.md.new", beside=True)
+    beside = written(path="docs/decisions/0007-use-oauth-for-authentication.md.new", beside=True)
     state = after(*ACCEPTED, beside)
-    assert (state.written, state.beside) == (None, "docs/decisions/0007-add-oauth.md.new")
+    assert (state.written, state.beside) == (
+        None,
+        "docs/decisions/0007-use-oauth-for-authentication.md.new",
+    )
     later = after(*ACCEPTED, beside, renumbered(8), written("artifact-2"))
     assert later.beside == ""
 
@@ -741,7 +745,10 @@ def test_a_superseded_decision_is_written_again() -> None:
     check(
         *ACCEPTED,
         when=superseded(),
-        then=(DecisionMarkedSuperseded(), due("0007-add-oauth.md", call="artifact-2")),
+        then=(
+            DecisionMarkedSuperseded(),
+            due("0007-use-oauth-for-authentication.md", call="artifact-2"),
+        ),
     )
     state = after(*ACCEPTED, superseded())
     assert state.superseded_by == LATER
@@ -767,10 +774,18 @@ def test_a_decision_is_superseded_once() -> None:
 
 
 def test_a_new_number_renames_the_record() -> None:
-    check(*ACCEPTED, when=renumbered(8), then=(due("0008-add-oauth.md", call="artifact-2"),))
+    check(
+        *ACCEPTED,
+        when=renumbered(8),
+        then=(due("0008-use-oauth-for-authentication.md", call="artifact-2"),),
+    )
     assert after(*ACCEPTED, renumbered(8)).number == 8
     proposed = (*READY, acknowledged(actor=SCRIPT))
-    check(*proposed, when=renumbered(8), then=(due("0008-add-oauth.md", call="artifact-2"),))
+    check(
+        *proposed,
+        when=renumbered(8),
+        then=(due("0008-use-oauth-for-authentication.md", call="artifact-2"),),
+    )
 
 
 def test_only_a_record_has_a_number_to_change() -> None:
@@ -787,7 +802,7 @@ def test_a_related_record_s_new_number_is_written() -> None:
         answered(auth_strategy="OAuth"),
         acknowledged(),
     )
-    again = (due("0007-add-oauth.md", call="artifact-2"),)
+    again = (due("0007-use-oauth-for-authentication.md", call="artifact-2"),)
     check(*related, when=reference_renumbered(FORMER.uid, 4), then=again)
     assert after(*related, reference_renumbered(FORMER.uid, 4)).supersedes == replace(
         FORMER, number=4

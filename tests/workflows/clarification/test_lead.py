@@ -11,7 +11,13 @@ import pytest
 from preflights_es.core import session as kernel
 from preflights_es.core.completion_step import INVALID
 from preflights_es.core.completions import CompletionRequested, Message
-from preflights_es.core.errors import LLMAPIError, LLMError, LLMRateLimitError, LLMTimeoutError
+from preflights_es.core.errors import (
+    LLMAPIError,
+    LLMError,
+    LLMRateLimitError,
+    LLMRequestRejectedError,
+    LLMTimeoutError,
+)
 from preflights_es.core.events import Actor
 from preflights_es.core.lead import (
     FellBack,
@@ -321,6 +327,17 @@ def test_a_failed_call_is_made_once_more_after_a_pause_then_the_rules_go_on(
     assert led.replayed() == "identical"
 
 
+def test_a_rejected_request_is_not_sent_again_and_the_warning_says_why() -> None:
+    led = Led(LLMRequestRejectedError("openai: the key in OPENAI_API_KEY was refused"))
+    assert (led.waits, len(led.provider.requests)) == ([], 1)
+    (warning,) = WORKFLOW.view(led.state).warnings
+    assert warning == (
+        "no usable answer from the model (request_rejected: openai: the key in OPENAI_API_KEY was "
+        "refused): the rules went on"
+    )
+    assert led.replayed() == "identical"
+
+
 def test_a_strict_session_waits_and_asks_again_when_it_is_retried() -> None:
     led = Led("no", "no", GOOD, strict=True)
     (stalled,) = led.events(StepStalled)
@@ -372,6 +389,7 @@ def test_any_seed_and_fault_ends_valid_or_resumable_and_replays(seed: int) -> No
 FROZEN = {
     "clarify.v1": "7a3341af6d5125d05cee1a76acb58ebcbfbed64435a4e351e893f553b0ecffa1",
     "clarify.v2": "8bbc697fc9dfbca6854bb757da3cb264764a23113d85e91d7eb0111da4e8b094",
+    "decide.v2": "7cce257a68f389e68fea8ef92f2e4148742301a5e9e030e2498fb44ce87f7584",
     "decide.v1": "c2fa1db4996cea2a1211f96a7b851a1b3f90a86775bddc4be6a8a385f0f8498b",
 }
 

@@ -13,14 +13,24 @@ from preflights_es.core.events import Decision, Input
 from preflights_es.core.questions import (
     INVISIBLE,
     PLACEHOLDER,
+    UNDECIDED,
     WRAPPING,
     RefusalReason,
     is_placeholder,
+    is_undecided,
 )
 from preflights_es.core.session import STATUSES
 from preflights_es.core.views import QuestionType
 from preflights_es.runtime import sanitizing
-from preflights_es.workflows.clarification import WORKFLOW, events, rules, values
+from preflights_es.workflows.clarification import (
+    WORKFLOW,
+    contracts,
+    events,
+    reasons,
+    rules,
+    titles,
+    values,
+)
 from preflights_es.workflows.clarification.values import Category, DecisionPatch, HeuristicsConfig
 from tests import markdown
 from tests.markdown import Row, ticked
@@ -189,6 +199,13 @@ def test_every_example_of_a_placeholder_is_one() -> None:
         assert is_placeholder(example), example
 
 
+def test_the_words_that_leave_it_undecided_are_those_of_the_specification() -> None:
+    table = rows("5.2.2 Words that leave it undecided")
+    assert "|".join(ticked(row["Pattern"])[0] for row in table) == UNDECIDED.pattern
+    for example in column("5.2.2 Words that leave it undecided", "Examples"):
+        assert is_undecided(example), example
+
+
 def test_the_marks_around_a_placeholder_are_those_of_the_specification() -> None:
     assert characters("5.2.1 Marks around a placeholder") == WRAPPING.removeprefix(" \t\n")
 
@@ -275,6 +292,17 @@ def test_the_refused_changes_are_those_of_the_event() -> None:
     assert {word for row in table for word in ticked(row["Reasons"])} == set(
         literals(events.ChangeRefused, "reason")
     )
+
+
+def test_the_limits_of_reasons_are_those_of_the_code() -> None:
+    constants = {
+        "RATIONALE_MAX": reasons.RATIONALE_MAX,
+        "ANSWER_MAX": text.ANSWER_MAX,
+        "VALUE_MAX": titles.VALUE_MAX,
+        "OFFERED_MAX": contracts.OFFERED_MAX,
+    }
+    found = {row["Constant"].strip("`"): int(row["Value"]) for row in rows("13.2 Limits")}
+    assert found == constants
 
 
 # Section 8 -----------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ import pytest
 
 from preflights_es.core.artifacts import Record, RecordField, Written
 from preflights_es.core.events import Input
+from preflights_es.core.rationale import Rationale
 from preflights_es.core.views import Question
 from preflights_es.workflows.clarification import views
 from preflights_es.workflows.clarification.state import State, snapshot
@@ -136,6 +137,8 @@ def test_a_view_says_all_of_an_open_session() -> None:
         kind="adr",
         number=None,
         turn=1,
+        title="Add OAuth",
+        rationale=Rationale(),
         to_do="answer the question",
     )
 
@@ -144,7 +147,7 @@ def test_a_view_says_all_of_an_accepted_session() -> None:
     view = views.view(after(*ACCEPTED, written()))
     assert (view.status, view.questions, view.patch) == ("accepted", (), OAUTH)
     assert (view.kind, view.number, view.turn) == ("adr", 7, 2)
-    assert view.written == Written("docs/decisions/0007-add-oauth.md", "00")
+    assert view.written == Written("docs/decisions/0007-use-oauth-for-authentication.md", "00")
     assert views.view(after(*ACCEPTED, renumbered(8))).number == 8
 
 
@@ -235,7 +238,7 @@ def test_an_accepted_record_names_the_person_the_day_and_each_value() -> None:
     assert record == Record(
         uid=UID,
         session_id="",
-        title="Add OAuth",
+        title="Use OAuth for authentication",
         intention="Add OAuth",
         status="accepted",
         date="2026-09-21",
@@ -243,6 +246,7 @@ def test_an_accepted_record_names_the_person_the_day_and_each_value() -> None:
         category="Authentication",
         category_source="detected",
         fields=(RecordField("Strategy", "OAuth", "chosen", "user", STRATEGIES),),
+        considered=("OAuth",),
     )
 
 

@@ -149,8 +149,8 @@ def test_a_failed_call_is_made_once_more_after_a_pause(error: LLMError, wait: fl
     [
         (("no", "no"), "invalid_json"),
         ((items(event("x")), items(event("x"))), "schema_violation"),
-        ((DOWN, DOWN), "api_error"),
-        (("no", DOWN), "api_error"),
+        ((DOWN, DOWN), "api_error: down"),
+        (("no", DOWN), "api_error: down"),
         ((DOWN, "no"), "invalid_json"),
     ],
 )
@@ -170,7 +170,7 @@ def test_after_the_second_failure_the_note_is_left_to_the_person(
     assert note.view.warnings == (f"{sentence} ({reason})",)
     assert note.view.to_do
     (fell,) = note.events(FellBack)
-    assert (fell.contract, fell.reason) == ("extraction.v1", reason)
+    assert (fell.contract, fell.reason) == ("extraction.v1", reason.partition(":")[0])
     assert len(note.script.requests) == 2
     assert note.replayed() == "identical"
 

@@ -8,7 +8,8 @@ from msgspec.structs import replace
 from preflights_cli.common import Voice
 from preflights_cli.dialogue import Left, answered, conversed, line, taken
 from preflights_cli.rendering import describe, exit_code, say_refusals
-from preflights_cli.workflows.clarification.display import own, values
+from preflights_cli.workflows.clarification import reasons
+from preflights_cli.workflows.clarification.display import own, values, why
 from preflights_es.core.text import shown
 from preflights_es.core.views import Question
 from preflights_es.services.clarification import sessions
@@ -34,16 +35,22 @@ def _say_detected(voice: Voice, session: Session) -> None:
 
 def _ended(app: Request, voice: Voice, session: Session, *, accepting: bool, by: str | None) -> int:
     """One keystroke between a proposal and a decision."""
+    draft, asked_of = "", None
     while session.can_accept:
+        if own(session).patch != asked_of:
+            session, asked_of = reasons.asked(app, session), own(session).patch
         _say_proposal(voice, session)
         key = "a" if accepting else _key()
         if key == "a":
             session = sessions.accept(app, session.session_id, by=by, expect=session.version)
             say_refusals(session)
             break
-        if key != "r":
+        if key == "e":
+            session, draft = reasons.edited(app, voice, session, draft)
+        elif key == "r":
+            session = _revised(app, voice, session)
+        else:
             raise Left
-        session = _revised(app, voice, session)
     describe(voice, session)
     return exit_code(session)
 
@@ -56,7 +63,7 @@ def _say_proposal(voice: Voice, session: Session) -> None:
     else:
         what = "an architecture decision record" if found.kind == "adr" else "a task"
         voice.say(f"This becomes {what}:")
-        for line in values(found.provenance):
+        for line in (*values(found.provenance), *why(found)):
             voice.say(f"  {line}")
 
 
@@ -64,19 +71,19 @@ _LEAVING = ("l", "q", "\x1b")
 
 
 def _key() -> str:
-    """`a`, `r`, or one of those that leave; what was typed before the proposal was seen is no key.
+    """A key that means something; it ignores keys from before the proposal.
 
     Raises:
         Left, KeyboardInterrupt: Ctrl-D, Ctrl-C.
     """
     while True:
-        click.echo("[a]ccept, [r]evise, [l]eave? ", nl=False)
+        click.echo("[a]ccept, [r]evise, [e]dit the reasons, [l]eave? ", nl=False)
         try:
             key = click.getchar().lower()
         except EOFError:
             raise Left from None
         click.echo(key if key.isprintable() else "")
-        if key in ("a", "r", *_LEAVING):
+        if key in ("a", "r", "e", *_LEAVING):
             return key
 
 

@@ -7,6 +7,7 @@ from typing import Final
 from preflights_cli.common import Voice
 from preflights_cli.rendering import Shown
 from preflights_es.core.ids import SHORT, short
+from preflights_es.core.rationale import Speaker
 from preflights_es.core.text import one_line, shown
 from preflights_es.core.views import Question
 from preflights_es.services.clarification.results import Clarification, Value
@@ -21,6 +22,8 @@ _KINDS = {"user": "a person", "agent": "an agent", "script": "a script"}
 ADVICE = {
     "already_answered": ": change it with `preflights revise`",
     "already_proposed": " (--by NAME)",
+    "undecided": ": give an option, its number or your own words, or go on later with "
+    "`preflights resume`",
 }
 SOURCES = {
     "detected": "named by the intention",
@@ -43,7 +46,7 @@ def describe(voice: Voice, session: Session) -> None:
     found, status = own(session), session.status.replace("_", " ")
     voice.say(f"{voice.bold(shown(one_line(found.intention)))}")
     voice.say(f"  session {short(found.session_id)}, {status}, {round(found.progress * 100)} %")
-    for line in values(found.provenance):
+    for line in (*values(found.provenance), *why(found)):
         voice.say(f"  {line}")
     for path in found.artifacts:
         voice.say(f"  written to {shown(path)}")
@@ -95,7 +98,26 @@ def values(provenance: tuple[Value, ...]) -> list[str]:
 def _by(one: Value) -> str:
     if one.source in ("detected", "stated", "suggested"):
         return ""  # the source says who
-    return f", by {_KINDS[one.by]}"
+    relayer = one.relayed_by
+    relayed = f", relayed by {relayer.name or _KINDS[relayer.kind]}" if relayer else ""
+    return f", by {_KINDS[one.by]}{shown(relayed)}"
+
+
+def why(found: Clarification) -> list[str]:
+    """One line a reason, a consequence and an alternative; a person's own bear no mark."""
+    because = [("because", found.because)] if found.because else []
+    said = [*because, *(("follows", one) for one in found.consequences)]
+    lines = [f"{name}: {shown(one_line(one.text))}{_said_by(one.by)}" for name, one in said]
+    for other in found.alternatives:
+        text = f"{other.name}: {other.why_not}" if other.why_not else other.name
+        lines.append(f"not {shown(one_line(text))}{_said_by(other.by)}")
+    return lines
+
+
+def _said_by(speaker: Speaker) -> str:
+    if speaker == "user":
+        return ""
+    return "  (offered by the model)" if speaker == "model" else f"  (by {_KINDS[speaker]})"
 
 
 def _companion(question: Question, value: str) -> str:
@@ -104,10 +126,19 @@ def _companion(question: Question, value: str) -> str:
     return question.id + COMPANION if chose_other(question, value) and not is_category else ""
 
 
+def _beside(session: Session, option: str) -> str:
+    """Who recommends the option, and why."""
+    one = own(session).recommended
+    if one is None or one.option != option:
+        return ""
+    return f"recommended by {one.by.name or _KINDS[one.by.kind]}: {one.reason}"
+
+
 SHOWN: Final = Shown(
     describe=describe,
     hint=hint,
     advice=ADVICE,
+    beside=_beside,
     companion=_companion,
     conversation="preflights_cli.workflows.clarification.conversation",
     sources=SOURCES,

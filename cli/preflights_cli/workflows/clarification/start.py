@@ -17,8 +17,10 @@ from preflights_cli.common import (
     led,
     recording,
 )
+from preflights_cli.reason_options import reasoned, reasons_of
 from preflights_cli.rendering import said
 from preflights_cli.workflows.clarification import display
+from preflights_es.core.questions import WrittenQuestion
 from preflights_es.services import sessions
 from preflights_es.services.clarification.sessions import start
 from preflights_es.services.request import Request
@@ -32,6 +34,40 @@ def mark_of(*, local: bool, adr: bool) -> Mark:
         message = "--local and --adr exclude each other"
         raise click.UsageError(message)
     return "local" if local else "adr" if adr else ""
+
+
+def written_question(
+    question: str | None, options: tuple[str, ...], recommend: str | None, topic: str | None
+) -> WrittenQuestion | None:
+    """The question that the actor wrote.
+
+    Raises:
+        UsageError: a part of it stands without the question, or the recommendation gives no reason.
+    """
+    if question is None:
+        if options or recommend or topic:
+            message = "--option, --recommend and --topic belong to a question: give --question too"
+            raise click.UsageError(message)
+        return None
+    return WrittenQuestion(
+        question.strip(),
+        tuple(option.strip() for option in options),
+        (topic or "").strip(),
+        _recommendation(recommend, options) if recommend else None,
+    )
+
+
+def _recommendation(said: str, options: tuple[str, ...]) -> tuple[str, str]:
+    """The option and the reason; an option may hold a colon itself."""
+    for option in sorted(options, key=len, reverse=True):
+        begun, colon = said[: len(option)], said[len(option) :].lstrip()
+        if begun.casefold() == option.casefold() and colon.startswith(":"):
+            return option.strip(), colon[1:].strip()
+    option, colon, why = said.partition(":")
+    if not colon:
+        message = f"--recommend: found {said!r}, expected OPTION: WHY"
+        raise click.UsageError(message)
+    return option.strip(), why.strip()
 
 
 def _refuse_own(flags: Mapping[str, bool], supersedes: str | None) -> None:
@@ -59,10 +95,17 @@ def _refuse_own(flags: Mapping[str, bool], supersedes: str | None) -> None:
 @click.option(
     "--supersedes", metavar="UID", callback=given, help="The decision that this one replaces."
 )
+@click.option("--question", metavar="TEXT", callback=given, help="Ask this question of yours.")
+@click.option("--option", "options", multiple=True, metavar="TEXT", help="One of its options.")
+@click.option(
+    "--recommend", metavar="OPTION: WHY", callback=given, help="Recommend an option, with a reason."
+)
+@click.option("--topic", metavar="TOPIC", callback=given, help="What the question is about.")
 @click.option("--workflow", "name", metavar="NAME", callback=given, help="Another workflow.")
 @click.option(
     "--strict", is_flag=True, help="If the model fails, wait; do not go on with the rules."
 )
+@reasoned
 @language_option
 @key_option
 @led
@@ -79,6 +122,13 @@ def start_command(
     local: bool,
     adr: bool,
     supersedes: str | None,
+    question: str | None,
+    options: tuple[str, ...],
+    recommend: str | None,
+    topic: str | None,
+    because: str,
+    consequences: tuple[str, ...],
+    alternatives: tuple[str, ...],
     app: Request,
     voice: Voice,
 ) -> int:
@@ -89,6 +139,9 @@ def start_command(
       preflights start "Add OAuth login"
       preflights start "Store invoices in a database" --answer db_type=PostgreSQL --no-input
       preflights start "Add login" --answer auth_strategy=OAuth --accept --by "Ada" --json
+      preflights start "Speed up search" --question "Which cache?" --option Redis
+        --option Memcached --recommend "Redis: sessions use it" --topic Caching
+      preflights start "Cache pages" --because "The database is too slow" --no-input
       preflights start --workflow retro "The release was late"
     """
     if len(intention) > 1:
@@ -98,13 +151,19 @@ def start_command(
         message = "--by names the person who accepts: give --accept too"
         raise click.UsageError(message)
     mark = mark_of(local=local, adr=adr)
+    written = written_question(question, options, recommend, topic)
+    if written and (strict or app.leads.named):
+        message = "--question asks no model: leave --strict and the provider's options out"
+        raise click.UsageError(message)
     wanted = (
         answer_options.from_file(answers_file) if answers_file else []
     ) + answer_options.keyed(answered)
+    why = reasons_of(because, consequences, alternatives)
     asks = is_terminal() and not (voice.as_json or no_input)
     if name not in (None, CLARIFICATION.name):
-        _refuse_own({"--accept": accepting, "--local": local, "--adr": adr}, supersedes)
-        found = sessions.start(app, intention[0], name, wanted, strict=strict)
+        own = {"--accept": accepting, "--local": local, "--adr": adr}
+        _refuse_own({**own, "--question": written is not None}, supersedes)
+        found = sessions.start(app, intention[0], name, wanted, strict=strict, reasons=why)
     else:
         found = start(
             app,
@@ -115,6 +174,8 @@ def start_command(
             supersedes=supersedes,
             accepts=accepting and not asks,
             by=by,
+            written=written,
+            reasons=why,
         )
         if not found.is_recalled:
             display.tell_found(voice, found)

@@ -63,13 +63,16 @@ def _minutes(item: ItemRow) -> str:
     return f"{low} min" if low == high else f"{low}-{high} min"
 
 
+BY_HAND: Final = "preflights note add task TITLE --note {id}"
+
+
 def hint(session: Session) -> str:
     """What may come next."""
     id_ = short(session.session_id)
     return {
-        "stopped": f"File it by hand: preflights note add task TITLE --note {id_}",
+        "stopped": f"File it by hand: {BY_HAND.format(id=id_)}",
         "done": "List them with: preflights note tasks (or: events, ideas)",
     }.get(session.status, "")
 
 
-SHOWN: Final = Shown(describe=describe, hint=hint)
+SHOWN: Final = Shown(describe=describe, hint=hint, by_hand=BY_HAND)

@@ -1,0 +1,82 @@
+"""`inbox`: what waits, with the command that settles each; also for commands without a session."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+import click
+import msgspec
+
+from preflights_cli.common import Voice, reading
+from preflights_cli.rendering import shown_of
+from preflights_cli.table import streamed
+from preflights_es.core.ids import short
+from preflights_es.core.text import one_line
+from preflights_es.services.inbox import Waiting, inbox
+from preflights_es.services.request import Request
+
+SAID: Final = {
+    "proposal": "proposal",
+    "question": "question",
+    "by_hand": "to file by hand",
+    "model": "model to ask",
+    "faulted": "fault",
+}
+"""What waits, in words."""
+SETTLES: Final = {
+    "proposal": "preflights accept {id}",
+    "question": "preflights answer {id} VALUE",
+    "model": "preflights resume {id}",
+    "faulted": "preflights replay {id}",
+}
+"""The command that settles it; of what is filed by hand, the workflow says it."""
+
+
+@click.command()
+@reading
+def inbox_command(app: Request, voice: Voice) -> int:
+    """List what waits for you: proposals, open questions, notes to file, models to ask again.
+
+    \b
+    Examples:
+      preflights inbox
+      preflights inbox --json
+    """
+    found = inbox(app)
+    rows = [msgspec.to_builtins(one) | {"command": _command(one)} for one in found.waiting]
+    voice.json(msgspec.to_builtins(found) | {"waiting": rows})
+    if not voice.as_json and not _say_waiting(found.waiting):
+        voice.say("Nothing waits.")
+    if found.more:
+        voice.warn(f"{found.more} older sessions may wait: `preflights sessions --all` lists them")
+    return 0
+
+
+def _say_waiting(found: Iterable[Waiting]) -> bool:
+    """What waits, one a line; whether anything does."""
+    rows = (
+        (short(one.session_id), SAID[one.kind], one_line(one.intention), _command(one))
+        for one in found
+    )
+    return streamed(("id", "waits", "intention", "settle it with"), rows)
+
+
+def _command(one: Waiting) -> str:
+    command = SETTLES.get(one.kind) or shown_of(one.workflow).by_hand
+    return command.format(id=short(one.session_id))
+
+
+def the_one(voice: Voice, found: Sequence[Waiting], what: str) -> str | None:
+    """The session that a command without one means; None where none waits.
+
+    Raises:
+        UsageError: several wait; they are listed.
+    """
+    if len(found) < 2:
+        return found[0].session_id if found else None
+    if not voice.as_json:
+        _say_waiting(found)
+    named = ", ".join(short(one.session_id) for one in found)
+    message = f"{len(found)} sessions wait ({named}): name the one to {what}"
+    raise click.UsageError(message)

@@ -1,0 +1,48 @@
+"""What is known of a record that another tool or a person wrote."""
+
+from __future__ import annotations
+
+from typing import Final, Literal
+
+import msgspec
+
+RECORD_MAX: Final = 1_000_000  # bytes; a decision is a page
+
+Status = Literal["proposed", "accepted", "rejected", "deprecated", "superseded", "unknown"]
+Tool = Literal["nygard", "madr2", "madr3", "madr4", "log4brains", "other"]
+
+
+class Reference(msgspec.Struct, frozen=True, omit_defaults=True):
+    """How a record names another one; nothing in it was looked up."""
+
+    text: str
+    number: int | None = None
+    path: str = ""
+    """As it stands in the link, without its fragment."""
+
+
+class RecordHeader(msgspec.Struct, frozen=True, kw_only=True):
+    """What a list of records shows of one."""
+
+    path: str
+    """Relative to the folder it was found in, with forward slashes."""
+    tool: Tool
+    number: int | None = None
+    title: str
+    """As the record says it, else the words of its file's name."""
+    status: Status = "unknown"
+    superseded_by: Reference | None = None
+    supersedes: tuple[Reference, ...] = ()
+    date: str = ""
+    """ISO 8601; empty where the record names no day."""
+    session: str = ""
+    """Of Preflights, where the record says that it is ours; a claim."""
+
+
+class ForeignRecord(RecordHeader, frozen=True, kw_only=True):
+    """A record as its text says it, on one line each."""
+
+    context: str = ""
+    chosen: str = ""
+    because: str = ""
+    considered: tuple[str, ...] = ()

@@ -1,0 +1,136 @@
+"""Lists the records of a folder; what was read of a file is kept until the file changes."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from preflights_es.artifacts.record_header import RECORD_MAX, RecordHeader
+from preflights_es.artifacts.record_names import MARKDOWN, is_other_page, is_record_name
+from preflights_es.core.version import __version__
+from preflights_es.system import atomic_file
+from preflights_es.system.bounded_read import Unreadable, regular
+
+READER: Final = f"{__version__}/1"  # a new number when records are read in another way
+CACHE_MAX: Final = 50_000_000  # bytes
+RACE_NS: Final = 2_000_000_000
+"""How much older than the cache a change must be: another one could follow in the same tick."""
+
+Stamp = tuple[int, int, int, int]
+"""Size, time of the content, time of the entry, inode; a change of a file changes one of them."""
+
+
+class Unread(msgspec.Struct, frozen=True):
+    """A file that may be a record, and cannot be read."""
+
+    path: str
+    why: str
+
+
+class Records(msgspec.Struct, frozen=True):
+    """The records of a folder, by name; ours among them, as `session` says."""
+
+    records: tuple[RecordHeader, ...]
+    unread: tuple[Unread, ...] = ()
+
+
+class _Row(msgspec.Struct, frozen=True, array_like=True):
+    stamp: Stamp
+    header: RecordHeader | None
+    """None for a file that is no record."""
+
+
+class _Cache(msgspec.Struct, frozen=True, array_like=True):
+    reader: str
+    folder: str
+    rows: dict[str, _Row]
+
+
+def records_in(folder: Path, cache: Path | None = None) -> Records:
+    """The records that lie directly in a folder; none where there is no such folder.
+
+    Args:
+        folder: as `checked_folder` found it; links in it are left out.
+        cache: a file of our own, which is written when a record has changed.
+    """
+    kept, newest = _kept(cache, folder)
+    rows: dict[str, _Row] = {}
+    unread: list[Unread] = []
+    is_new = False
+    for name, path, stamp in _files(folder):
+        row = kept.get(name)
+        if row is None or row.stamp != stamp or stamp[2] + RACE_NS > newest:
+            try:
+                row = _Row(stamp, _read(name, path, stamp[0]))
+            except (OSError, Unreadable) as error:
+                unread.append(Unread(name, str(error)))
+                continue
+            is_new = True
+        rows[name] = row
+    if cache is not None and (is_new or len(rows) != len(kept)):
+        _keep(cache, _Cache(READER, str(folder), rows))
+    return Records(tuple(row.header for row in rows.values() if row.header), tuple(unread))
+
+
+def _files(folder: Path) -> list[tuple[str, str, Stamp]]:
+    """Name as it can be shown, path, and stamp of each Markdown file, by name."""
+    found: list[tuple[str, str, Stamp]] = []
+    try:
+        with os.scandir(folder) as entries:
+            for entry in entries:
+                name = entry.name
+                if name.endswith(MARKDOWN) and entry.is_file(follow_symlinks=False):
+                    lies = entry.stat(follow_symlinks=False)
+                    stamp = (lies.st_size, lies.st_mtime_ns, lies.st_ctime_ns, lies.st_ino)
+                    found.append((_shown(name), entry.path, stamp))
+    except OSError:
+        return []
+    return sorted(found)
+
+
+def _shown(name: str) -> str:
+    """A name that is no UTF-8 can be shown, and kept in a file."""
+    return name if name.isascii() else os.fsencode(name).decode("utf-8", "backslashreplace")
+
+
+def _read(name: str, path: str, size: int) -> RecordHeader | None:
+    from preflights_es.artifacts.foreign_records import record_header
+
+    stem = name.rpartition(".")[0]
+    if name.startswith(".") or is_other_page(stem):
+        return None
+    if size > RECORD_MAX:
+        raise Unreadable(f"it has more than {RECORD_MAX:,} bytes")
+    header = record_header(name, regular(path, RECORD_MAX, follows=False))
+    is_record = is_record_name(name) or header.status != "unknown" or header.tool != "other"
+    return header if is_record else None
+
+
+# The cache -----------------------------------------------------------------------------------
+
+
+def _kept(cache: Path | None, folder: Path) -> tuple[dict[str, _Row], int]:
+    """What was kept of this folder, and when; nothing where the file is not ours to believe."""
+    if cache is None:
+        return {}, 0
+    try:
+        kept = msgspec.msgpack.decode(regular(cache, CACHE_MAX, follows=False), type=_Cache)
+        newest = os.stat(cache).st_mtime_ns
+    except (OSError, Unreadable, msgspec.DecodeError):
+        return {}, 0
+    is_ours = (kept.reader, kept.folder) == (READER, str(folder))
+    return (kept.rows, newest) if is_ours else ({}, 0)
+
+
+def _keep(cache: Path, kept: _Cache) -> None:
+    """A folder that cannot be written to costs time only."""
+    with (
+        contextlib.suppress(OSError),
+        atomic_file.opened(cache.parent) as folder,
+        folder.new(cache.name, replacing=True, mode=0o600) as file,
+    ):
+        file.write(msgspec.msgpack.encode(kept))

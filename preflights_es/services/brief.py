@@ -1,0 +1,108 @@
+"""The brief of a project, read off projections, cut to few tokens."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+from preflights_es.artifacts.project_brief import Conflict, InForce, Open, told
+from preflights_es.core.ids import short
+from preflights_es.services.decisions import decisions
+from preflights_es.services.inbox import inbox
+from preflights_es.services.request import Request
+from preflights_es.services.results import DecisionRow, Result
+
+PENDING: Final = ("ready", "proposed")
+"""Standings of a patch that a person may still accept."""
+
+
+class Brief(Result, frozen=True, kw_only=True, tag_field="format", tag="brief/1"):
+    """What a coding agent has to know of a project; lists are newest first."""
+
+    project: str
+    behind: bool
+    """Whether it may be older than the log, because another process was writing."""
+    decisions: tuple[InForce, ...]
+    conflicts: tuple[Conflict, ...]
+    proposed: tuple[InForce, ...]
+    open: tuple[Open, ...]
+    left_out: Mapping[str, int]
+    """By list: how many more there are."""
+    prompt: str
+    """All of it, in fewer than 500 tokens."""
+
+
+def brief(request: Request) -> Brief:
+    """The decisions in force, what collides, and what is proposed or open."""
+    waiting = inbox(request)
+    rows = sorted(decisions(request, everything=True), key=_moved, reverse=True)
+    accepted = [row for row in rows if row.standing == "accepted"]
+    by_uid = {row.uid: row for row in rows if row.standing in ("accepted", "superseded")}
+    in_force = [_in_force(row, by_uid) for row in accepted]
+    conflicts = [*_conflicts(accepted)]
+    proposed = [_in_force(row, by_uid) for row in rows if row.standing in PENDING]
+    asked = [
+        Open(short(one.session_id), one.intention, one.question)
+        for one in waiting.waiting
+        if one.question is not None
+    ]
+    found = told(in_force, conflicts, proposed, asked, waiting.more)
+    return Brief(
+        project=request.process.project,
+        behind=bool(request.process.projector.behind),
+        decisions=tuple(in_force[: found.decisions]),
+        conflicts=tuple(conflicts[: found.conflicts]),
+        proposed=tuple(proposed[: found.proposed]),
+        open=tuple(asked[: found.open]),
+        left_out={
+            "decisions": len(in_force) - found.decisions,
+            "conflicts": len(conflicts) - found.conflicts,
+            "proposed": len(proposed) - found.proposed,
+            "open": len(asked) + waiting.more - found.open,
+        },
+        prompt=found.text,
+    )
+
+
+def _moved(row: DecisionRow) -> str:
+    return row.accepted_at or row.proposed_at
+
+
+def _name(row: DecisionRow) -> str:
+    return short(row.uid) if row.number is None else f"ADR-{row.number:04}"
+
+
+def _in_force(row: DecisionRow, by_uid: Mapping[str, DecisionRow]) -> InForce:
+    return InForce(
+        name=_name(row),
+        category=row.category,
+        fields=row.fields,
+        because=row.because.text if row.because else "",
+        excludes=tuple(dict.fromkeys(_excluded(row, by_uid))),
+        date=_moved(row)[: len("2026-11-22")],
+        path=row.artifact or "",
+    )
+
+
+def _excluded(row: DecisionRow, by_uid: Mapping[str, DecisionRow]) -> Iterable[str]:
+    """What it was chosen over, and the values that it replaced."""
+    yield from (one.name for one in row.alternatives)
+    if row.supersedes is None:
+        return
+    former = by_uid.get(row.supersedes.uid)
+    if former is None:  # of another clone, or erased
+        yield row.supersedes.title
+        return
+    yield from (value for name, value in former.fields if (name, value) not in row.fields)
+
+
+def _conflicts(rows: Iterable[DecisionRow]) -> Iterable[Conflict]:
+    """Fields of one category that have two values in force."""
+    values: dict[tuple[str, str], dict[str, str]] = {}
+    for row in rows:
+        for field, value in row.fields:
+            of_field = values.setdefault((row.category, field), {})
+            of_field.setdefault(value, _name(row))
+    for (category, field), of_field in values.items():
+        if len(of_field) > 1:
+            yield Conflict(category, field, tuple(of_field.items()))

@@ -1,0 +1,131 @@
+"""What waits in a project: proposals, questions, notes to file, models to ask again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Final, Literal
+
+from preflights_es.core.errors import PreflightsError, Refused
+from preflights_es.core.ports import Head
+from preflights_es.runtime.registry import WORKFLOWS
+from preflights_es.runtime.runner import Step
+from preflights_es.services.request import Request
+from preflights_es.services.results import Result, Session, session_of
+
+LISTED: Final = 50  # sessions that an inbox names; the others are counted
+CLOSED: Final = ("abandoned", "erased", "damaged")
+"""Statuses of any workflow in which nothing waits; `audit verify` looks into damage."""
+PROPOSED: Final = "proposed"
+"""As `core.decision_record.Standing` has it: a person confirms it."""
+
+Kind = Literal["proposal", "question", "by_hand", "model", "faulted"]
+"""What waits: a `proposal` to confirm, a `question` to answer, something to file `by_hand`, a
+`model` to ask again, or a `faulted` session whose last Input has no Decision."""
+
+
+class Waiting(Result, frozen=True):
+    """A session that waits."""
+
+    session_id: str
+    workflow: str
+    status: str
+    kind: Kind
+    intention: str
+    to_do: str
+    """What a person has to do, in a few words; empty of what waits for a model or a mend."""
+    question: str | None
+    """What is asked."""
+
+
+class Inbox(Result, frozen=True, tag_field="format", tag="inbox/1"):
+    """All that waits in a project, newest first."""
+
+    project: str
+    waiting: tuple[Waiting, ...]
+    more: int
+    """Older sessions that may wait as well, and were not looked at."""
+
+
+def inbox(request: Request) -> Inbox:
+    """What waits for a person, or for a model."""
+    found, more = _open_sessions(request)
+    waiting = tuple(one for session in found if (one := waiting_of(session)) is not None)
+    return Inbox(project=request.process.project, waiting=waiting, more=more)
+
+
+def acceptable(request: Request) -> tuple[Waiting, ...]:
+    """What can be accepted now, newest first."""
+    return _those(request, lambda one: one.kind == "proposal")
+
+
+def resumable(request: Request) -> tuple[Waiting, ...]:
+    """What can go on, newest first: questions, models, faults, and what is ready to be accepted."""
+    return _those(request, lambda one: one.kind != "by_hand" and one.status != PROPOSED)
+
+
+def _those(request: Request, is_meant: Callable[[Waiting], bool]) -> tuple[Waiting, ...]:
+    found = inbox(request)
+    if found.more:
+        message = f"more than {LISTED} sessions are open: name the one that you mean"
+        raise Refused(message, code="too_many_wait")
+    return tuple(filter(is_meant, found.waiting))
+
+
+def waiting_of(session: Session) -> Waiting | None:
+    """What waits in a session; None where nothing does."""
+    kind = _kind(session)
+    if kind is None:
+        return None
+    return Waiting(
+        session_id=session.session_id,
+        workflow=session.workflow,
+        status=session.status,
+        kind=kind,
+        intention=session.intention,
+        to_do=session.to_do or ("confirm the proposal" if kind == "proposal" else ""),
+        question=session.questions[0].question if session.questions else None,
+    )
+
+
+def _kind(session: Session) -> Kind | None:
+    if session.status == "waiting":
+        return "model"
+    if session.status == "faulted":
+        return "faulted"
+    if session.can_accept and (session.to_do or session.status == PROPOSED):
+        return "proposal"
+    if not session.to_do:
+        return None
+    return "question" if session.questions else "by_hand"
+
+
+def _open_sessions(request: Request) -> tuple[list[Session], int]:
+    """The newest sessions that are not settled, and how many older ones there are.
+
+    Which are settled is read off the projection `sessions`, so that few sessions are folded.
+    """
+    process = request.process
+    found: list[Session] = []
+    more = 0
+    for session_id in _unsettled(request):
+        if len(found) == LISTED:
+            more += 1
+            continue
+        try:
+            found.append(session_of(Step(process.runner.load(session_id), ())))
+        except PreflightsError:
+            continue  # `sessions` and `audit verify` name what cannot be read
+    return found, more
+
+
+def _unsettled(request: Request) -> Iterator[str]:
+    process = request.process
+    for head, kept in process.projector.newest(process.project):
+        status = kept["status"] if kept and kept["version"] == head.version else ""
+        if not _is_settled(head, status):
+            yield head.session_id
+
+
+def _is_settled(head: Head, status: str) -> bool:
+    workflow = WORKFLOWS.get(head.workflow)
+    return workflow is None or status in (*CLOSED, *workflow.settled)

@@ -1,0 +1,126 @@
+"""Records that have no session here: read where they lie, and shown as the words of strangers."""
+
+from __future__ import annotations
+
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from preflights_es.artifacts import files
+from preflights_es.artifacts.record_header import RECORD_MAX, ForeignRecord, RecordHeader
+from preflights_es.artifacts.record_list import Unread, records_in
+from preflights_es.core.errors import RecordWithoutSession, Refused
+from preflights_es.services.process import Process
+from preflights_es.services.results import Result
+from preflights_es.system.bounded_read import Unreadable, regular
+
+
+class ForeignRow(Result, frozen=True):
+    """A record without a session, in a list."""
+
+    path: str
+    """Relative to the project's root."""
+    number: int | None
+    title: str
+    status: str
+    """`proposed`, `accepted`, `rejected`, `deprecated`, `superseded` or `unknown`."""
+    superseded_by: str
+    """As the record names it; empty where it names none."""
+    date: str
+    """ISO 8601; empty where the record names no day."""
+    tool: str
+
+
+class ForeignShown(ForeignRow, frozen=True, tag_field="format", tag="record/1"):
+    """The whole of one; each text is on one line, and empty where the record does not say it."""
+
+    context: str
+    chosen: str
+    because: str
+    considered: tuple[str, ...]
+    supersedes: tuple[str, ...]
+
+
+class Foreign(Result, frozen=True):
+    """The records without a session, by name, and what cannot be read."""
+
+    rows: tuple[ForeignRow, ...]
+    unread: tuple[Unread, ...] = ()
+
+
+def foreign(process: Process, *, everything: bool = True) -> Foreign:
+    """Records of the project's folder that have no session in the log.
+
+    Args:
+        everything: also those that are not in force.
+    """
+    folder = process.settings.decisions
+    found = records_in(files.checked_folder(process.settings.root, folder), _cache(process))
+    ours = set(process.store.numbers(process.project).values())
+    rows = (
+        ForeignRow(**_row(folder, one))
+        for one in found.records
+        if (everything or one.status in ("accepted", "unknown"))
+        and not _is_ours(process, ours, one)
+    )
+    return Foreign(rows=tuple(rows), unread=found.unread)
+
+
+def record(process: Process, named: RecordWithoutSession) -> ForeignShown:
+    """The record that a person named by its number.
+
+    Raises:
+        Refused: several bear the number, or it cannot be read.
+    """
+    if len(named.paths) > 1:
+        paths = ", ".join(map(repr, named.paths))
+        message = f"several records bear the number {named.number}: {paths}"
+        raise Refused(message, code="ambiguous_record")
+    return _shown(process, named.paths[0])
+
+
+def _cache(process: Process) -> Path | None:
+    """Beside a log in a file."""
+    database = process.settings.database
+    return None if "://" in database else Path(f"{database}.records")
+
+
+def _is_ours(process: Process, ours: set[str], one: RecordHeader) -> bool:
+    return bool(one.session) and (
+        one.session in ours or process.store.head(one.session) is not None
+    )
+
+
+def _read(process: Process, name: str) -> ForeignRecord:
+    from preflights_es.artifacts.foreign_records import foreign_record
+
+    folder = files.checked_folder(process.settings.root, process.settings.decisions)
+    try:
+        return foreign_record(name, regular(folder / name, RECORD_MAX, follows=False))
+    except (OSError, Unreadable) as error:
+        raise Refused(
+            f"the record {name!r} cannot be read: {error}", code="unreadable_record"
+        ) from error
+
+
+def _shown(process: Process, path: str) -> ForeignShown:
+    one = _read(process, PurePosixPath(path).name)
+    return ForeignShown(
+        **_row(process.settings.decisions, one),
+        context=one.context,
+        chosen=one.chosen,
+        because=one.because,
+        considered=one.considered,
+        supersedes=tuple(reference.text for reference in one.supersedes),
+    )
+
+
+def _row(folder: str, one: RecordHeader) -> dict[str, Any]:
+    return {
+        "path": PurePosixPath(folder, one.path).as_posix(),
+        "number": one.number,
+        "title": one.title,
+        "status": one.status,
+        "superseded_by": one.superseded_by.text if one.superseded_by else "",
+        "date": one.date,
+        "tool": one.tool,
+    }

@@ -1,0 +1,377 @@
+"""The state of a clarification after one more event."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from msgspec.structs import replace
+
+from preflights_es.core import completion_step
+from preflights_es.core.artifacts import ArtifactDue, ArtifactWritten, Related, Written
+from preflights_es.core.events import Actor, Event, Input
+from preflights_es.core.lead import WRITERS, FellBack
+from preflights_es.core.questions import Answers
+from preflights_es.core.rationale import Rationale
+from preflights_es.workflows.clarification import reasons
+from preflights_es.workflows.clarification.events import (
+    AnswerAccepted,
+    AnswersGiven,
+    AnswersRelayed,
+    AnswersRevised,
+    CategoryDetected,
+    ClarificationStopped,
+    DecisionAcknowledged,
+    DecisionMarkedSuperseded,
+    DecisionRecorded,
+    DecisionRenumbered,
+    DecisionSuperseded,
+    IntentionDeclared,
+    PatchProposed,
+    QuestionAsked,
+    QuestionSuggested,
+    RationaleGiven,
+    RationaleNoted,
+    RationaleSuggested,
+    RecommendationNoted,
+    ReferenceRenumbered,
+    TopicsFound,
+)
+from preflights_es.workflows.clarification.rules import CategoryMatch, Resolved, category_given
+from preflights_es.workflows.clarification.state import Acknowledgement, State
+from preflights_es.workflows.clarification.values import (
+    COMPANION,
+    OTHER,
+    Answer,
+    Category,
+    DecisionPatch,
+    HeuristicsConfig,
+    Provenance,
+    Source,
+)
+
+
+def evolve(state: State, event: Event) -> State:
+    """The state after one more event; any event in any state."""
+    after = _AFTER.get(type(event))
+    if after is not None:
+        return after(state, event)
+    if isinstance(event, Input):
+        return replace(state, actor=event.actor, input=event)
+    return _after_led(state, event)
+
+
+# The category --------------------------------------------------------------------------------
+
+
+def _categorized(state: State) -> State:
+    """With the category that the rest of it gives."""
+    return replace(state, found=_category(state, state.answers, state.detected))
+
+
+def _category(state: State, answers: dict[str, Answer], detected: str) -> CategoryMatch | None:
+    config, framed, writer = state.heuristics, state.framed, state.writer
+    by_keyword = config.named(detected) if detected else None
+    if detected == OTHER and by_keyword is None:
+        by_keyword = config.other()
+    found = category_given(config, answers, by_keyword)
+    if framed is None or (found and found[1].source != "detected" and not _frames(framed, found)):
+        return found
+    base = found[0] if found and _frames(framed, found) else _framed_category(config, framed)
+    source: Source = "suggested" if writer is None else "chosen"
+    resolved = found[1] if found and _frames(framed, found) else Resolved(base.name, source)
+    return replace(base, primary=framed.field), resolved
+
+
+def _frames(framed: QuestionSuggested, found: CategoryMatch) -> bool:
+    return framed.category == found[0].name
+
+
+def _framed_category(config: HeuristicsConfig, framed: QuestionSuggested) -> Category:
+    return config.named(framed.category) or config.other()
+
+
+# Of Inputs -----------------------------------------------------------------------------------
+
+
+def _after_intention(state: State, new: IntentionDeclared) -> State:
+    if state.input is not None:
+        return replace(state, actor=new.actor, input=new)
+    lead = new.setup.lead
+    return replace(
+        state,
+        writer=new.actor if lead is not None and lead.provider in WRITERS else None,
+        intention=new.intention,
+        uid=new.uid,
+        heuristics=new.heuristics,
+        decider=new.setup.decider,
+        mark=new.mark,
+        supersedes=new.supersedes,
+        actor=new.actor,
+        input=new,
+        redacted=state.redacted.plus(*new.redacted),
+        led=completion_step.opened(new.setup),
+        known=new.known,
+        pack=new.pack,
+        inlined=new.inlined,
+    )
+
+
+def _after_answers(state: State, new: Answers | RationaleGiven) -> State:
+    redacted = state.redacted.plus(*new.redacted)
+    return replace(state, actor=new.actor, input=new, redacted=redacted)
+
+
+def _after_writing(state: State, new: ArtifactWritten) -> State:
+    hashes = state.hashes.plus(new.sha256)
+    if new.beside:
+        return replace(state, actor=new.actor, input=new, beside=new.path, hashes=hashes)
+    written = Written(new.path, new.sha256)
+    return replace(state, actor=new.actor, input=new, written=written, beside="", hashes=hashes)
+
+
+# Of Decisions --------------------------------------------------------------------------------
+
+
+def _after_category(state: State, event: CategoryDetected) -> State:
+    name = event.category
+    found = Provenance(state.heuristics.category.id, "Category", name, "detected", state.actor.kind)
+    provenance = _filed(state.provenance, found)
+    category = _category(state, state.answers, name)
+    return replace(state, detected=name, provenance=provenance, found=category)
+
+
+def _after_topics(state: State, event: TopicsFound) -> State:
+    from preflights_es.workflows.clarification.pack import asked_topic, loaded, narrowed, tables
+
+    if state.pack is None:
+        return state
+    config = tables(state.pack, state.inlined, event.language, state.heuristics)
+    topic = asked_topic(loaded(state.pack, state.inlined), event)
+    after = replace(state, topics=event)
+    if topic is None or config.named(topic.category) is None:
+        name = OTHER if event.kind != "none" else ""
+        return _categorized(replace(after, heuristics=config, detected=name))
+    named = replace(after, heuristics=narrowed(config, topic, event), detected=topic.category)
+    key = config.category.id
+    found = Provenance(key, "Category", topic.category, "detected", state.actor.kind)
+    return _categorized(replace(named, provenance=_filed(state.provenance, found)))
+
+
+def _after_question(state: State, event: QuestionAsked) -> State:
+    return replace(
+        state,
+        asked=state.asked.plus(event.question),
+        question=event.question,
+        patch=None,
+        stopped="",
+        acknowledgement=None,
+    )
+
+
+def _after_noted(state: State, event: RationaleNoted) -> State:
+    rationale = reasons.added(state.rationale, event, state.actor.kind)
+    led = state.led
+    if event.because:
+        led = completion_step.heard(led, f"Reason: {event.because}")
+    return replace(state, rationale=rationale, led=led)
+
+
+def _after_offer(state: State, event: RationaleSuggested) -> State:
+    return replace(state, rationale=reasons.suggested(state.rationale, event))
+
+
+def _after_patch(state: State, event: PatchProposed) -> State:
+    return replace(
+        state,
+        patch=event.patch,
+        question=None,
+        stopped="",
+        acknowledgement=None,
+        provenance=_with_suggested(state, event.patch),
+    )
+
+
+def _after_stop(state: State, event: ClarificationStopped) -> State:
+    return replace(state, patch=None, question=None, stopped=event.reason, acknowledgement=None)
+
+
+def _after_supersession(state: State, _: DecisionMarkedSuperseded) -> State:
+    by = state.input.by if isinstance(state.input, DecisionSuperseded) else None
+    return replace(state, superseded_by=by or state.superseded_by)
+
+
+def _after_due(state: State, _: ArtifactDue) -> State:
+    return replace(_after_renumbering(state), dues=state.dues + 1)
+
+
+def _after_fallback(state: State, event: FellBack) -> State:
+    led = completion_step.after(state.led, state.input, event)
+    return _categorized(replace(state, led=led, framed=_answered_frame(state)))
+
+
+def _after_led(state: State, event: Event) -> State:
+    led = completion_step.after(state.led, state.input, event)
+    return state if led is state.led else replace(state, led=led)
+
+
+def _after_answer(state: State, event: AnswerAccepted) -> State:
+    answers = {**state.answers, event.key: event.answer}
+    answers.pop(event.key + COMPANION, None)
+    if event.other is not None:
+        answers[event.key + COMPANION] = event.other
+    relayed_by = state.input.relayed_by if isinstance(state.input, AnswersRelayed) else None
+    by = state.actor.kind
+    filed = Provenance(event.key, event.field, event.value, event.source, by, relayed_by)
+    answers_open = state.question is not None and state.question.id == event.key
+    provenance = _filed(state.provenance, filed)
+    found = state.found
+    rationale, revised = _still_true(state, event)
+    if event.key == state.heuristics.category.id:
+        found = _category(state, answers, state.detected)
+        if _is_another(state.found, found):
+            # They answer none of the new category's questions; the log has them.
+            answers = {k: v for k, v in answers.items() if k.removesuffix(COMPANION) == event.key}
+            provenance = (filed,)
+            if state.found is not None:
+                rationale, revised = Rationale(), ()
+    return replace(
+        state,
+        answers=answers,
+        found=found,
+        provenance=provenance,
+        rationale=rationale,
+        revised=revised,
+        question=None if answers_open else state.question,
+        led=completion_step.heard(state.led, f"{event.field}: {event.value}"),
+        turn=state.turn + answers_open,
+    )
+
+
+def _still_true(state: State, event: AnswerAccepted) -> tuple[Rationale, tuple[str, ...]]:
+    """What was said of the decision, and its earlier values, once an answer counts."""
+    primary = state.found[0].primary if state.found else None
+    if primary is None or event.key != primary.id:
+        return state.rationale, state.revised
+    former = next((p.value for p in state.provenance if p.key == event.key), event.value)
+    if former == event.value:
+        return reasons.of_value(state.rationale, event.value), state.revised
+    rationale = reasons.of_another_value(state.rationale, event.value)
+    return rationale, tuple(dict.fromkeys((*state.revised, former)))
+
+
+def _is_another(was: CategoryMatch | None, now: CategoryMatch | None) -> bool:
+    return was is None or now is None or was[0].name != now[0].name
+
+
+def _after_suggestion(state: State, event: QuestionSuggested) -> State:
+    lead = state.led.lead
+    if state.writer is not None and lead is not None and lead.provider in WRITERS:
+        return _after_written(state, event, state.writer)
+    after = _categorized(replace(state, framed=event, writer=None))
+    found = after.found
+    if found is None or found[1].source != "suggested":
+        return after
+    key = state.heuristics.category.id
+    suggested = Provenance(key, "Category", found[0].name, "suggested", "agent")
+    return replace(after, provenance=_filed(state.provenance, suggested))
+
+
+def _after_written(state: State, event: QuestionSuggested, writer: Actor) -> State:
+    """The rules lead from here on; a choice that no category has is recorded as a decision."""
+    is_choice = event.category == OTHER and bool(event.field.options)
+    mark = state.mark or ("adr" if is_choice else "")
+    led = replace(state.led, lead=None)
+    after = _categorized(replace(state, framed=event, led=led, mark=mark))
+    key = state.heuristics.category.id
+    chosen = Provenance(key, "Category", event.category, "chosen", writer.kind)
+    return replace(after, provenance=_filed(state.provenance, chosen))
+
+
+def _after_recommendation(state: State, event: RecommendationNoted) -> State:
+    return replace(state, recommended=event)
+
+
+def _answered_frame(state: State) -> QuestionSuggested | None:
+    """The model's question, where a person has answered it: that answer counts on."""
+    framed = state.framed
+    return framed if framed is not None and framed.field.id in state.answers else None
+
+
+def _with_suggested(state: State, patch: DecisionPatch) -> tuple[Provenance, ...]:
+    """The provenance, with values that a model read out of what was said."""
+    filed = [p.field for p in state.provenance]
+    suggested = [(name, value) for name, value in patch.fields if name not in filed]
+    if not suggested:
+        return state.provenance
+    fields = {field.name: field.id for field in state.found[0].fields()} if state.found else {}
+    added = (
+        Provenance(fields[name], name, value, "suggested", "agent")
+        for name, value in suggested
+        if name in fields
+    )
+    return (*state.provenance, *added)
+
+
+def _after_record(state: State, event: DecisionRecorded) -> State:
+    new = state.input
+    if not isinstance(new, DecisionAcknowledged):
+        return state
+    return replace(
+        state,
+        acknowledgement=Acknowledgement(
+            new.at, new.actor, event.status, event.kind, new.relayed_by
+        ),
+        mark=new.mark or state.mark,
+        number=event.number,
+        folder=new.folder,
+    )
+
+
+def _after_renumbering(state: State) -> State:
+    match state.input:
+        case DecisionRenumbered(number=number):
+            return replace(state, number=number)
+        case ReferenceRenumbered() as new:
+            return replace(
+                state,
+                supersedes=_moved(state.supersedes, new),
+                superseded_by=_moved(state.superseded_by, new),
+            )
+        case _:
+            return state
+
+
+def _moved(related: Related | None, new: ReferenceRenumbered) -> Related | None:
+    if related is None or related.uid != new.uid:
+        return related
+    return replace(related, number=new.number)
+
+
+def _filed(provenance: tuple[Provenance, ...], found: Provenance) -> tuple[Provenance, ...]:
+    return (*[p for p in provenance if p.key != found.key], found)
+
+
+_AFTER: Final[Mapping[type[Event], Callable[[State, Any], State]]] = {
+    IntentionDeclared: _after_intention,
+    AnswersGiven: _after_answers,
+    AnswersRevised: _after_answers,
+    AnswersRelayed: _after_answers,
+    RationaleGiven: _after_answers,
+    ArtifactWritten: _after_writing,
+    CategoryDetected: _after_category,
+    TopicsFound: _after_topics,
+    QuestionAsked: _after_question,
+    QuestionSuggested: _after_suggestion,
+    RecommendationNoted: _after_recommendation,
+    AnswerAccepted: _after_answer,
+    RationaleNoted: _after_noted,
+    RationaleSuggested: _after_offer,
+    PatchProposed: _after_patch,
+    ClarificationStopped: _after_stop,
+    DecisionRecorded: _after_record,
+    DecisionMarkedSuperseded: _after_supersession,
+    ArtifactDue: _after_due,
+    FellBack: _after_fallback,
+}
+"""By their classes: a fold of a million events looks each of them up once."""

@@ -1,0 +1,33 @@
+"""The title of a decision (docs/specs/clarification.md, section 13.5)."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from preflights_es.core.text import one_line, shortened
+from preflights_es.workflows.clarification.rules import FIRST_DECIDERS
+from preflights_es.workflows.clarification.state import State
+from preflights_es.workflows.clarification.stated import language_of, topic_of
+from preflights_es.workflows.clarification.values import OTHER, TITLES
+
+VALUE_MAX: Final = 80  # characters of a value in a title
+
+
+def title_of(state: State) -> str:
+    """What is decided, in a few words; the intention while nothing is."""
+    if state.decider in FIRST_DECIDERS or state.patch is None or not state.patch.fields:
+        return state.intention
+    name, value = state.patch.fields[0]
+    said = shortened(one_line(value), VALUE_MAX)
+    config, category = state.heuristics, state.patch.category
+    fields = {field.name: field.id for field in state.found[0].fields()} if state.found else {}
+    key = fields.get(name, "")
+    if category == OTHER and key == config.description.id:
+        return said
+    if (topic := topic_of(state, key)) is not None:
+        return one_line(topic.title(said, language_of(state)))
+    if key in TITLES:
+        return TITLES[key].format(value=said)
+    table = config.named(category)
+    is_primary = table is not None and table.primary is not None and table.primary.id == key
+    return f"{one_line(category if is_primary else name)}: {said}"

@@ -1,0 +1,205 @@
+"""Records of other tools beside ours: listed, shown as data, and never taken for a session."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+import preflights_es
+from preflights_es.core.errors import RecordWithoutSession
+from tests.cli.program import Project
+
+NYGARD: Final = """# {n}. {title}
+
+Date: 2020-03-04
+
+## Status
+
+{status}
+
+## Context
+
+Orders grow.
+
+## Decision
+
+We will use PostgreSQL because reports need it.
+"""
+LOGIN: Final = ("--answer", "auth_strategy=OAuth")
+PATH: Final = "docs/decisions/0007-use-postgresql.md"
+
+
+def filed(house: Project, path: str = PATH, **texts: str) -> Path:
+    said = {"n": "7", "title": "Use PostgreSQL", "status": "Accepted", **texts}
+    target = house.folder / path
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.write_text(NYGARD.format(**said))
+    return target
+
+
+def test_records_in_force_are_listed_beside_decisions(house: Project) -> None:
+    filed(house)
+    filed(house, "docs/decisions/0008-old.md", n="8", status="Superseded by [9. X](0009-x.md)")
+    house.decided()
+    said = house.call("decisions").out
+    assert "Records without a session (foreign, quoted):" in said
+    assert "ADR-0007  accepted  2020-03-04  Use PostgreSQL" in said
+    assert "ADR-0008" not in said
+    shape = house.call("decisions", "--json").json
+    (row,) = shape["foreign"]
+    assert row == {
+        "path": PATH,
+        "number": 7,
+        "title": "Use PostgreSQL",
+        "status": "accepted",
+        "superseded_by": "",
+        "date": "2020-03-04",
+        "tool": "nygard",
+    }
+    assert len(shape["decisions"]) == 1
+    assert "superseded by 9. X" in house.call("decisions", "--all").out
+
+
+def test_a_filter_leaves_records_without_a_session_out(house: Project) -> None:
+    filed(house)
+    house.decided()
+    for words in (("--category", "Database"), ("--at", "2030-01-01")):
+        assert house.call("decisions", *words, "--json").json["foreign"] == []
+
+
+def test_a_record_of_ours_is_not_foreign(house: Project) -> None:
+    house.decided()
+    assert house.call("decisions", "--json").json["foreign"] == []
+
+
+def test_the_next_number_is_above_all_records(house: Project) -> None:
+    filed(house, "docs/decisions/adr-012-x.md")
+    filed(house, "docs/decisions/20201021-x.md")
+    house.decided()
+    assert [*(house.folder / "docs/decisions").glob("0013-*.md")]
+
+
+def test_a_record_is_shown_by_its_number(house: Project) -> None:
+    filed(house, title="Use \x1b[31mPostgreSQL")
+    done = house.call("show", "ADR-0007")
+    assert (done.code, done.err) == (0, "")
+    assert "\x1b" not in done.out
+    assert "Use \\x1b[31mPostgreSQL" in done.out
+    assert f"{PATH}, foreign (nygard), without a session" in done.out
+    assert 'because     "reports need it."' in done.out
+    shape = house.call("show", "adr-7", "--json").json
+    assert (shape["format"], shape["chosen"]) == ("record/1", "We will use PostgreSQL")
+
+
+@pytest.mark.parametrize("words", [("why",), ("log",), ("replay",), ("prompt",), ("answer",)])
+def test_what_needs_a_session_says_that_there_is_none(
+    house: Project, words: tuple[str, ...]
+) -> None:
+    filed(house)
+    done = house.call(*words, "ADR-0007", *(["x"] if words == ("answer",) else []))
+    assert (done.code, done.out) == (1, "")
+    assert f"ADR-0007 has no session: it is the record '{PATH}'" in done.err
+
+
+def test_two_records_of_one_number_are_both_named(house: Project) -> None:
+    filed(house)
+    filed(house, "docs/decisions/07-other.md")
+    done = house.call("show", "ADR-7")
+    assert done.code == 1
+    assert "0007-use-postgresql.md" in done.err
+    assert "07-other.md" in done.err
+
+
+def test_a_record_that_is_replaced_changes_only_its_status(house: Project) -> None:
+    target = filed(house)
+    before = target.read_bytes()
+    words = ("--answer", "db_type=PostgreSQL", "--supersedes", "ADR-0007")
+    house.call("start", "Keep orders in a database", *words, "--no-input")
+    assert target.read_bytes() == before, "only an accepted decision replaces a record"
+    done = house.call("accept", "last", "--by", "Ada", "--json").json
+    (name,) = (path.name for path in (house.folder / "docs/decisions").glob("0008-*.md"))
+    status = f"Superseded by [ADR-0008]({name})".encode()
+    assert target.read_bytes() == before.replace(b"Accepted", status)
+    text = (house.folder / "docs/decisions" / name).read_text()
+    assert "Supersedes [ADR-0007, Use PostgreSQL](0007-use-postgresql.md)" in text
+    assert (done["supersedes"]["number"], done["supersedes"]["uid"]) == (7, "")
+    assert house.call("decisions", "--json").json["foreign"] == []
+    assert house.call("replay", "last").code == 0
+    assert house.call("audit", "verify").code == 0
+    again = house.call("start", "Add login", "--supersedes", "ADR-0007")
+    assert (again.code, again.out) == (1, "")
+    assert "was superseded by 'ADR-0008' already" in again.err
+
+
+def test_a_record_is_replaced_once_under_a_key(house: Project) -> None:
+    filed(house)
+    words = (
+        "start",
+        "Keep orders in a database",
+        "--answer",
+        "db_type=PostgreSQL",
+        "--supersedes",
+        "ADR-7",
+    )
+    first = house.call(*words, "--no-input", "--key", "k", "--json").json
+    house.call("accept", "last", "--by", "Ada")
+    again = house.call(*words, "--no-input", "--key", "k", "--json").json
+    assert again["session_id"] == first["session_id"]
+    other = house.call(*words[:-2], "--no-input", "--key", "k")
+    assert (other.code, other.out) == (1, "")
+
+
+def test_a_replaced_record_is_no_session_that_is_quoted(house: Project) -> None:
+    filed(house)
+    replacing = house.decided("Add SSO", "--supersedes", "ADR-0007")["session_id"]
+    assert house.call("why", replacing, "--json").json["values"][0]["read"] == []
+    assert house.call("admin", "erase", replacing, "--yes").code == 0
+    bundle = house.call("admin", "export", "--all")
+    assert bundle.code == 0
+
+
+def test_a_number_that_two_records_bear_replaces_none(house: Project) -> None:
+    filed(house)
+    filed(house, "docs/decisions/07-other.md")
+    done = house.call("start", "Add login", "--supersedes", "ADR-7")
+    assert done.code == 1
+    assert "'ADR-7' is the number of 2 records" in done.err
+
+
+def test_a_program_is_told_the_record(house: Project) -> None:
+    filed(house)
+    log = preflights_es.open(house.folder, database=str(house.folder / "own.db"))
+    with log, pytest.raises(RecordWithoutSession) as raised:
+        log.why("ADR-0007")
+    assert (raised.value.code, raised.value.paths) == ("record_without_session", (PATH,))
+
+
+# 2. The folder -------------------------------------------------------------------------------
+
+
+def test_records_go_where_records_lie(house: Project) -> None:
+    filed(house, "doc/adr/0007-use-postgresql.md")
+    said = [
+        house.call("start", text, *LOGIN, "--accept", "--by", "Ada", "--no-input").err
+        for text in ("Add login", "Add SSO")
+    ]
+    hint = "records go to 'doc/adr', as found in this project"
+    assert [hint in text for text in said] == [True, False]
+    assert [*(house.folder / "doc/adr").glob("0008-*.md")]
+    assert house.call("decisions", "--json").json["foreign"][0]["number"] == 7
+
+
+def test_records_go_where_adr_dir_says(house: Project) -> None:
+    filed(house)
+    (house.folder / ".adr-dir").write_text("architecture\n")
+    assert house.decided()["artifacts"][0].startswith("architecture/0001-")
+
+
+def test_an_adr_dir_that_leads_outside_is_refused(house: Project) -> None:
+    (house.folder / ".adr-dir").write_text("../elsewhere\n")
+    done = house.call("start", "Add login", "--no-input")
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith("preflights: .adr-dir: the folder '../elsewhere' leads outside")
+    assert done.err.count("\n") == 1

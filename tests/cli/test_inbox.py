@@ -1,0 +1,91 @@
+"""`inbox`, and the commands that take what waits where no session is named."""
+
+from __future__ import annotations
+
+from tests.cli.program import Project
+
+READY = ("--answer", "auth_strategy=OAuth", "--no-input")
+FAILING = ("--provider", "sim", "--faults", "malformed=1")
+
+
+def _opened(house: Project, intention: str, *more: str) -> str:
+    """A session, by its id."""
+    found: str = house.call("start", intention, *more, "--no-input", "--json").json["session_id"]
+    return found
+
+
+def test_nothing_waits_in_an_empty_project(house: Project) -> None:
+    assert house.call("inbox").out == "Nothing waits.\n"
+    found = house.call("inbox", "--json").json
+    assert (found["format"], found["waiting"], found["more"]) == ("inbox/1", [], 0)
+
+
+def test_the_inbox_names_what_waits_and_the_command_that_settles_it(house: Project) -> None:
+    house.decided("Add OAuth login")  # settled
+    house.call("abandon", _opened(house, "Add a login page"))
+    ready = _opened(house, "Add login", *READY)
+    asked = _opened(house, "Store orders in a database")
+    proposed = _opened(house, "Add a login form", *READY)
+    assert house.call("accept", proposed).code == 0  # by a script: a person confirms it
+    rows = house.call("inbox", "--json").json["waiting"]
+    assert [(row["session_id"], row["kind"], row["command"]) for row in rows] == [
+        (proposed, "proposal", f"preflights accept {proposed[-8:]}"),
+        (asked, "question", f"preflights answer {asked[-8:]} VALUE"),
+        (ready, "proposal", f"preflights accept {ready[-8:]}"),
+    ]
+    assert rows[1]["question"] == "Which database type?"
+    assert rows[0]["to_do"] == "confirm the proposal"
+    assert f"preflights answer {asked[-8:]}" in house.call("inbox").out
+
+
+def test_a_note_that_no_model_could_read_waits_to_be_filed(house: Project) -> None:
+    note = house.call("note", "Chef", *FAILING, "--json").json
+    assert note["note_status"] == "unprocessed"
+    (row,) = house.call("inbox", "--json").json["waiting"]
+    assert (row["workflow"], row["kind"]) == ("extraction", "by_hand")
+    assert row["command"] == f"preflights note add task TITLE --note {note['session_id'][-8:]}"
+
+
+def test_what_is_seen_in_the_inbox_moves_no_terminal(house: Project) -> None:
+    _opened(house, "Add login \u202e**b** \U000e0041", *READY)
+    assert house.call("inbox").is_safe()
+    assert house.call("inbox", "--json").is_safe()
+
+
+def test_accept_takes_the_only_proposal_that_waits(house: Project) -> None:
+    done = house.call("accept")
+    assert done.code == 1
+    assert "no proposal waits to be accepted: `preflights inbox`" in done.err
+    first = _opened(house, "Add login", *READY)
+    _opened(house, "Store orders in a database")  # a question is no proposal
+    done = house.call("accept", "--by", "Ada", "--json")
+    assert (done.json["session_id"], done.json["status"]) == (first, "accepted")
+    assert house.call("accept").code == 1
+
+
+def test_accept_lists_the_proposals_where_several_wait(house: Project) -> None:
+    one, two = (_opened(house, text, *READY) for text in ("Add login", "Add a login form"))
+    done = house.call("accept", "--by", "Ada")
+    assert done.code == 2
+    assert f"preflights accept {one[-8:]}" in done.out
+    assert f"2 sessions wait ({two[-8:]}, {one[-8:]}): name the one to accept" in done.err
+    assert house.call("show", one, "--json").json["status"] == "ready"
+
+
+def test_a_key_accepts_a_session_that_is_named(house: Project) -> None:
+    _opened(house, "Add login", *READY)
+    assert "--key needs a session" in house.call("accept", "--key", "k1").err
+
+
+def test_resume_takes_the_only_session_that_waits_or_the_last(house: Project) -> None:
+    asked = _opened(house, "Store orders in a database")
+    house.decided("Add OAuth login")
+    assert house.call("resume", "--json").json["session_id"] == asked
+    other = _opened(house, "Add login", *READY)
+    done = house.call("resume", "--json")
+    assert done.code == 2
+    assert asked[-8:] in done.err
+    assert other[-8:] in done.err
+    for one in (asked, other):
+        house.call("abandon", one)
+    assert house.call("resume", "--json").json["session_id"] == other

@@ -1,0 +1,205 @@
+"""Why something is decided: options, the question at a terminal, and the person's editor."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from preflights_cli.main import EXIT_WAITING
+from preflights_cli.reason_options import alternative
+from preflights_cli.workflows.clarification.reasons import Unparsable, parsed, written
+from preflights_es.core.rationale import Alternative, Reasons
+from tests.cli.program import Project
+from tests.cli.terminal import ANSWER, KEY, WHY, terminal
+
+WHYS: Final = (
+    "--because",
+    "We know it",
+    "--consequence",
+    "One login",
+    "--alternative",
+    "SAML: slow",
+)
+ALL: Final = {
+    "because": {"text": "We know it", "by": "user"},
+    "consequences": [{"text": "One login", "by": "user"}],
+    "alternatives": [{"name": "SAML", "why_not": "slow", "by": "user"}],
+}
+START: Final = ("start", "Add login", "--answer", "auth_strategy=OAuth", "--no-input")
+
+
+def told(shape: dict[str, object]) -> dict[str, object]:
+    return {name: shape[name] for name in ALL}
+
+
+def by_script() -> dict[str, object]:
+    return {
+        "because": {"text": "We know it", "by": "script"},
+        "consequences": [{"text": "One login", "by": "script"}],
+        "alternatives": [{"name": "SAML", "why_not": "slow", "by": "script"}],
+    }
+
+
+# 1. Options ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("command", ["start", "answer", "revise", "accept"])
+def test_every_command_that_decides_takes_reasons(house: Project, command: str) -> None:
+    given = ("auth_strategy=OAuth",) if command == "revise" else ()
+    if command == "start":
+        house.call(*START, *WHYS)
+    else:
+        house.call(*START)
+        assert house.call(command, "last", *given, *WHYS).code in (0, EXIT_WAITING)
+    assert told(house.show()) == by_script()
+    assert house.call("accept", "last", "--by", "Ada").code == 0
+    text = (house.folder / house.show()["artifacts"][0]).read_text()
+    assert "because We know it. (said by a script)" in text
+    (why, _) = house.call("why", "last", "--json").json["values"]
+    assert told(why) == by_script()
+    (row,) = house.call("decisions", "--json").json["decisions"]
+    assert (told(row), row["title"]) == (by_script(), "Use OAuth for authentication")
+    assert 'because    "We know it", by a script' in house.call("why").out
+    assert "rationale_given" in house.call("audit", "trail").out
+    assert house.call("replay", "last").code == 0
+
+
+def test_a_reason_is_recorded_once_under_one_key(house: Project) -> None:
+    house.call(*START)
+    version = str(house.show()["version"])
+    accept = ("accept", "last", "--by", "Ada", *WHYS, "--key", "k", "--expect", version)
+    first, again = house.call(*accept), house.call(*accept)
+    assert (first.code, again.code) == (0, 0)
+    assert house.call("log", "last").out.count("rationale_given") == 1
+
+
+def test_a_reason_that_does_not_count_accepts_nothing(house: Project) -> None:
+    house.call(*START)
+    done = house.call("accept", "last", "--by", "Ada", "--because", "TBD")
+    assert (done.code, "a reason is a placeholder" in done.err) == (1, True)
+    assert house.show()["status"] == "ready"
+    house.call("accept", "last", "--by", "Ada")
+    late = house.call("answer", "last", "--because", "Late")
+    assert (late.code, "is accepted" in late.err) == (1, True)
+    note = house.call("start", "Buy milk", "--workflow", "extraction", "--because", "Thirst")
+    assert (note.code, "takes no reasons" in note.err) == (1, True)
+    assert house.call("answer", "last").code == 2
+
+
+def test_an_alternative_is_a_name_and_a_reason() -> None:
+    assert alternative("SAML: too: slow") == Alternative("SAML", "too: slow")
+    assert alternative("SAML:") == Alternative("SAML", "")
+    assert alternative("C++") == Alternative("C++", "")
+
+
+# 2. At a terminal ----------------------------------------------------------------------------
+
+
+def test_a_person_is_asked_once_why(house: Project) -> None:
+    with terminal(house, "start", "Add login") as t:
+        t.expect(ANSWER)
+        t.type("1")
+        t.expect(WHY)
+        t.type("We know it")
+        assert "because: We know it" in t.expect(KEY)
+        t.press("a")
+        assert t.code() == 0
+    assert house.show()["because"] == {"text": "We know it", "by": "user"}
+
+
+def editing(house: Project, body: str) -> dict[str, str]:
+    """An editor that is a script of Python, with an argument of its own."""
+    script = house.home / "edit.py"
+    script.write_text(f"import os, sys\npath = sys.argv[2]\ntext = open(path).read()\n{body}\n")
+    return {"VISUAL": f"python {script} --wait"}
+
+
+def test_what_a_model_offers_is_edited_and_is_the_persons_then(house: Project) -> None:
+    body = (
+        "assert os.stat(path).st_mode & 0o777 == 0o600\n"
+        "open(path, 'w').write('Because: We know it\\n\\nConsequences:\\n- One login\\n"
+        "Alternatives:\\n- SAML: slow\\n')"
+    )
+    led = ("start", "Add login", "--provider", "sim", "--seed", "3")
+    with terminal(house, *led, env=editing(house, body)) as t:
+        t.expect(ANSWER)
+        t.type("1")
+        assert "(offered by the model)" in t.proposal()
+        t.press("e")
+        assert "because: We know it\r\n" in t.expect(KEY).replace("\n", "\r\n").replace(
+            "\r\r", "\r"
+        )
+        t.press("a")
+        assert t.code() == 0
+    assert told(house.show()) == ALL
+    assert house.call("replay", "last").code == 0
+
+
+def test_a_text_that_says_nothing_is_kept_for_another_try(house: Project) -> None:
+    body = (
+        "new = text.replace('Because: lost?', 'Because: found') if 'lost' in text "
+        "else 'what is this\\nBecause: lost?\\n'\n"
+        "open(path, 'w').write(new.replace('what is this\\n', '') if 'found' in new else new)"
+    )
+    with terminal(house, "start", "Add login", env=editing(house, body)) as t:
+        t.expect(ANSWER)
+        t.type("1")
+        t.proposal()
+        t.press("e")
+        assert "Not taken: line 1 belongs to no part: 'what is this'" in t.expect(KEY)
+        t.press("e")
+        assert "because: found" in t.expect(KEY)
+        t.press("l")
+        assert t.code() == EXIT_WAITING
+    assert house.show()["because"]["text"] == "found"
+
+
+@pytest.mark.parametrize("editor", ["false", "no-such-editor", "'"])
+def test_an_editor_that_fails_changes_nothing(house: Project, editor: str) -> None:
+    with terminal(house, "start", "Add login", env={"EDITOR": editor}) as t:
+        t.expect(ANSWER)
+        t.type("1")
+        t.proposal()
+        t.press("e")
+        assert "Not taken: " in t.expect(KEY)
+        t.press("a")
+        assert t.code() == 0
+    assert house.show()["because"] is None
+
+
+# 3. The text ---------------------------------------------------------------------------------
+
+
+def test_a_text_is_read_as_it_was_written() -> None:
+    said = Reasons(
+        "Because: of it",
+        ("- one", "# two", "Alternatives:"),
+        (Alternative("A: b", "c: d"), Alternative("E", "")),
+        replaces=True,
+    )
+    assert parsed(written(said), said) == said
+    empty = Reasons(replaces=True)
+    assert parsed(written(empty), empty) == empty
+
+
+def test_a_long_line_may_be_broken() -> None:
+    text = "Because: one\n  two\nConsequences:\n- three\n  four\n* five\n"
+    assert parsed(text, Reasons()) == Reasons("one two", ("three four", "five"), replaces=True)
+    with pytest.raises(Unparsable, match="line 2 belongs to no part: 'lost'"):
+        parsed("Alternatives:\nlost\n", Reasons())
+
+
+def test_the_file_is_gone_once_the_editor_ended(house: Project) -> None:
+    body = f"open({str(house.home / 'seen')!r}, 'w').write(path)"
+    with terminal(house, "start", "Add login", env=editing(house, body)) as t:
+        t.expect(ANSWER)
+        t.type("1")
+        t.proposal()
+        t.press("e")
+        assert "Nothing was changed." in t.expect(KEY)
+        t.press("l")
+        assert t.code() == EXIT_WAITING
+    assert not os.path.exists(Path((house.home / "seen").read_text()).parent)

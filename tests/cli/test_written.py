@@ -1,0 +1,145 @@
+"""A question that an agent or a person wrote: judged first, shown with its recommendation."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.cli.program import Project
+from tests.cli.terminal import ANSWER, terminal
+
+AGENT = {"CLAUDECODE": "1"}
+CACHE = ("--question", "Which cache?", "--option", "Redis", "--option", "Memcached")
+WHY = ("--recommend", "redis: sessions use it", "--topic", "Caching")
+
+
+def started(house: Project, *more: str, **env: str) -> Any:
+    """A session with the written question."""
+    done = house.call("start", "Speed up the search", *CACHE, *more, "--json", env={**AGENT, **env})
+    assert done.code == 3, done.err
+    return done.json
+
+
+def test_an_agent_asks_and_relays_what_a_person_answers(house: Project) -> None:
+    asked = started(house, *WHY)
+    (question,) = asked["questions"]
+    assert question["id"] == "custom.caching"
+    assert question["options"] == ["Redis", "Memcached", "Other (specify)"]
+    agent = {"kind": "agent", "name": "claude-code"}
+    assert asked["recommended"] == {"option": "Redis", "reason": "sessions use it", "by": agent}
+    id_ = asked["session_id"]
+    assert "1. Redis (recommended by claude-code: sessions use it)" in house.call("show", id_).out
+    done = house.call("answer", id_, "2", "--relayed", "--json", env=AGENT).json
+    assert done["patch"] == {"category": "Other", "fields": [["Caching", "Memcached"]]}
+    assert (done["kind"], done["status"]) == ("adr", "ready")
+    _, value = done["provenance"]
+    assert (value["by"], value["relayed_by"]) == ("user", agent)
+    assert "by a person, relayed by claude-code" in house.call("show", id_).out
+    why = house.call("why", id_, "Caching").out
+    assert "relayed by an agent (claude-code)" in why
+    assert "writer     agent (claude-code) with clarify.v1 worded the question" in why
+    accepted = house.call("accept", id_, "--json", env=AGENT).json
+    assert accepted["status"] == "proposed", "a relayed answer accepts nothing"
+    assert "answered by an agent" in (house.folder / accepted["artifacts"][0]).read_text()
+    assert house.call("replay", id_).code == 0
+
+
+def test_it_is_recorded_as_a_response(house: Project) -> None:
+    asked = started(house, "--as", "agent:claude-code 2.1")
+    log = house.call("log", asked["session_id"], "--json").out
+    assert '"provider":"agent","model":"claude-code 2.1"' in log
+    assert '"contract":"clarify.v1"' in log
+    assert log.count("completion.requested") == 1
+    assert '"key":"change_category","field":"Category","value":"Other","source":"chosen"' in (
+        house.call("show", asked["session_id"], "--json").out
+    )
+
+
+def test_a_category_is_a_topic(house: Project) -> None:
+    asked = started(house, "--topic", "database")
+    assert asked["questions"][0]["id"] == "db_type"
+    done = house.call("answer", asked["session_id"], "Redis", "--json", env=AGENT).json
+    assert done["patch"] == {"category": "Database", "fields": [["Type", "Redis"]]}
+    assert house.call("replay", asked["session_id"]).code == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "found"),
+    [
+        (("--question", "TBD", "--option", "A"), "/options expected none, or 2 to 6 different"),
+        (("--question", "TBD", "--option", "A"), "expected no placeholder"),
+        (("--question", "Which?", "--option", "A", "--option", "a"), "2 to 6 different ones"),
+        (("--question", "Which?", *(f"--option={n}" for n in range(7))), "2 to 6 different ones"),
+        (("--question", "x" * 201), "/question"),
+        (("--question", "Which?", "--option", "A", "--option", "n/a"), "no placeholder"),
+        (("--question", "Which?", "--topic", "Category"), "/own/field expected a name"),
+        ((*CACHE, "--recommend", "Hazelcast: fast"), "no option 'Hazelcast' to recommend"),
+        ((*CACHE, "--recommend", "Redis: TBD"), "gives no reason"),
+        ((*CACHE, "--recommend", "Redis: password=hunter2hunter2"), "looks like a secret"),
+    ],
+)
+def test_what_cannot_be_asked_leaves_no_session(
+    house: Project, words: tuple[str, ...], found: str
+) -> None:
+    done = house.call("start", "Speed up the search", *words, env=AGENT)
+    assert done.code == 1
+    assert found in done.err
+    assert done.err.count("\n") == 1
+    assert house.call("sessions", "--json").json["sessions"] == []
+
+
+@pytest.mark.parametrize(
+    ("words", "found"),
+    [
+        (("--option", "A"), "give --question too"),
+        ((*CACHE, "--recommend", "Redis"), "expected OPTION: WHY"),
+        ((*CACHE, "--strict"), "leave --strict and the provider's options out"),
+        ((*CACHE, "--provider", "sim"), "leave --strict and the provider's options out"),
+        ((*CACHE, "--workflow", "extraction"), "leave it out with --workflow"),
+    ],
+)
+def test_what_does_not_go_together_is_a_slip(
+    house: Project, words: tuple[str, ...], found: str
+) -> None:
+    done = house.call("start", "Speed up the search", *words, env=AGENT)
+    assert (done.code, found in done.err) == (2, True), done.err
+
+
+def test_one_key_stands_for_one_question(house: Project) -> None:
+    first = started(house, *WHY, "--key", "k")
+    again = started(house, *WHY, "--key", "k")
+    assert again["session_id"] == first["session_id"]
+    assert again["version"] == first["version"]
+    words = ("start", "Speed up the search", "--key", "k")
+    other = house.call(*words, "--question", "Which store?", env=AGENT)
+    assert other.code == 1
+    assert "was used for something else" in other.err
+
+
+def test_an_option_may_hold_a_colon(house: Project) -> None:
+    words = ("--question", "Which?", "--option", "a: b", "--option", "a")
+    done = house.call(
+        "start", "Speed up", *words, "--recommend", "a: b: why not", "--json", env=AGENT
+    )
+    assert done.json["recommended"]["option"] == "a: b"
+
+
+def test_a_person_writes_a_question_and_answers_it(house: Project) -> None:
+    with terminal(house, "start", "Speed up the search", *CACHE, *WHY) as t:
+        assert "(recommended by Ada: sessions use it)" in t.expect(ANSWER)
+        t.type("1")
+        t.proposal()
+        t.press("a")
+        assert t.code() == 0
+    done = house.call("show", "--json").json
+    assert (done["status"], done["patch"]["fields"]) == ("accepted", [["Caching", "Redis"]])
+    assert '"provider":"person","model":""' in house.call("log", "--json").out
+    assert house.call("replay", "last").code == 0
+
+
+def test_a_person_relays_nothing(house: Project) -> None:
+    id_ = started(house)["session_id"]
+    with terminal(house, "answer", id_, "1", "--relayed") as t:
+        assert "a person answers here: nothing is relayed" in t.rest()
+        assert t.code() == 1
