@@ -46,12 +46,13 @@ ADVICE: Final[dict[str, str]] = {
     "upgrade_waits": ", or run `preflights admin db upgrade`",
     # 2. Warnings -----------------------------------------------------------------------------
     "asking_elsewhere": ": see the result with `preflights show {session}`",
-    "file_beyond": "; `preflights sync{flag}` takes it over",
+    "file_beyond": "; `preflights sync` takes it over",
+    "file_erases": "; `preflights sync --erase` takes it over",
     "only_in_file": ": `preflights sync` takes it over",
     "projection_differs": ": `preflights audit verify` looks into it",
     "projections_behind": " (`preflights admin projections follow`, by a role that writes)",
-    "session_file_erased": ". `git filter-repo --invert-paths --path {path}` purges the history, "
-    "and every clone is made anew then",
+    "session_files_erased": ": `git filter-repo --invert-paths --path FILE` purges it, if every "
+    "clone is made anew",
     "session_file_left": ": `preflights sync` says more",
     "stand_in_waits": ": `preflights sync` takes it over",
     "sessions_unclaimed": ". If they are of this repository, run `preflights admin db upgrade` "

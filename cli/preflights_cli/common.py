@@ -230,10 +230,14 @@ def reading(command: Callable[P, R]) -> Callable[..., R]:
 
 
 def reading_where(
-    *flags: str, creates: bool = False
+    *flags: str, creates_where: str = ""
 ) -> Callable[[Callable[P, R]], Callable[..., R]]:
-    """As `common`, or `recording` where it creates; with one of these flags, as `reading`."""
-    return lambda command: _opening(command, creates=creates, reads_where=flags)
+    """As `common`; with one of these flags, as `reading`.
+
+    Args:
+        creates_where: the argument with which it makes the log where there is none.
+    """
+    return lambda command: _opening(command, reads_where=flags, creates_where=creates_where)
 
 
 def _opening(
@@ -242,6 +246,7 @@ def _opening(
     creates: bool = False,
     reads: bool = False,
     reads_where: Sequence[str] = (),
+    creates_where: str = "",
 ) -> Callable[..., R]:
     @click.option(
         "--json", "as_json", is_flag=True, help="Print JSON (docs/api.md); ask no question."
@@ -265,7 +270,7 @@ def _opening(
         language, key = options.pop("language", None), options.pop("key", None)
         who = options.pop("who")
         looks = reads or any(options[flag] for flag in reads_where)
-        makes = creates and not looks
+        makes = not looks and (creates or bool(options.get(creates_where)))
         with opened(voice, database, asked, language, who, key or "", makes, looks) as app:
             try:
                 return command(*args, app=app, voice=voice, **options)  # type: ignore[arg-type]  # P lacks them

@@ -55,7 +55,7 @@ def _days(ctx: click.Context, parameter: click.Parameter, value: str | None) -> 
 @click.option("--reason", default="", metavar="TEXT", help="Reason; it is recorded, and stays.")
 @click.option("--yes", is_flag=True, help="Do not ask; needed without a terminal.")
 @click.option("--dry-run", is_flag=True, help="Only show what would be erased.")
-@reading_where("dry_run", creates=True)
+@reading_where("dry_run", creates_where="session")
 def erase_command(
     session: tuple[str, ...],
     days: int | None,

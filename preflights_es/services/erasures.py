@@ -68,23 +68,22 @@ def meant(request: Request, named: Sequence[str], *, looks: bool) -> tuple[Reque
     for session_id in ids:
         file = Shelf(request.process).file_of(session_id)
         if file is not None and file.compared == "restored":
-            _erase_file(request, session_id)
+            _erase_files(request, [session_id])
     return request, ids
 
 
-def _erase_file(request: Request, session_id: str) -> None:
-    """Take the text out of a session's file, and say what that does not reach."""
-    try:
-        path = erased_file(request.process, session_id)
-    except PreflightsError as error:
-        request.notice("session_file_stays", str(error), session=session_id)
-        return
-    if path:
-        text = (
-            f"{path} is erased, and git's history keeps its text: commit it, so that your team's "
-            "clones erase it too"
-        )
-        request.notice("session_file_erased", text, path=path)
+def _erase_files(request: Request, session_ids: Sequence[str]) -> None:
+    """Take the text out of the files of sessions, and say what that does not reach."""
+    paths: list[str] = []
+    for session_id in session_ids:
+        try:
+            paths.append(erased_file(request.process, session_id))
+        except PreflightsError as error:
+            request.notice("session_file_stays", str(error), session=session_id)
+    if paths := list(filter(None, paths)):
+        more = f" and {len(paths) - 1:,} more session files" if paths[1:] else ""
+        text = f"{paths[0]}{more} erased: commit this. Git's history keeps the text"
+        request.notice("session_files_erased", text, paths=paths)
 
 
 def plan(request: Request, named: Sequence[str], days: int | None = None, reason: str = "") -> Plan:
@@ -144,7 +143,7 @@ def erase(
             continue
         gone.append(one)
         tell(one)
-        _erase_file(request, one.session_id)
+    _erase_files(request, [one.session_id for one in gone])
     untitled = [replace(one, title=None) for one in gone]
     return stated(planned, untitled, scrubbed=request.process.store.scrubbed())
 

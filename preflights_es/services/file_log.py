@@ -23,13 +23,13 @@ class FileLog(Process):
         super().__init__(process.settings, creates=False, reads=True)
         self._log = process
         self.others: list[FiledSession] = []
-        """The files that this log does not hold."""
+        """Files that this log does not hold, and of which a person has to know."""
         self._files: dict[str, FiledSession] = {}
         self._held: list[Lying] = []
         for lying in Shelf(process).files():
             if lying.file.compared in FOREIGN:
                 self._held.append(lying)
-            else:
+            elif lying.file.told:
                 self.others.append(lying.file)
 
     @property

@@ -49,8 +49,8 @@ def tell(request: Request, file: FiledSession) -> None:
             f"{file.path} goes on beyond the log, to event {file.version}: there session "
             f"{short(file.session_id)} is {status.replace('_', ' ')}"
         )
-        flag = " --erase" if file.is_erased else ""
-        request.notice("file_beyond", text, path=file.path, flag=flag)
+        code = "file_erases" if file.is_erased else "file_beyond"
+        request.notice(code, text, path=file.path)
     elif file.told:
         request.notice("file_apart", file.told, path=file.path)
 

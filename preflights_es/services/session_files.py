@@ -6,7 +6,7 @@ chain, one session, this project, and that its events can be folded.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final, Literal
 
@@ -15,7 +15,7 @@ import msgspec
 from preflights_es.artifacts.session_folder import SIZE_MAX, SessionFolder, name_of
 from preflights_es.core.errors import LogDamaged, PreflightsError
 from preflights_es.core.ids import decision_uid
-from preflights_es.core.ports import Head, Stored
+from preflights_es.core.ports import Stored
 from preflights_es.store import jsonl
 from preflights_es.store.chain import erased_before, verified
 from preflights_es.system.atomic_file import Folder
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from preflights_es.services.process import Process
 
 TAIL: Final = 4_096  # bytes: the last event of most sessions; of others the whole file is read
+TOGETHER: Final = 200  # files whose sessions are looked up at once
 READ_MAX: Final = 256 * 1024 * 1024  # bytes of files that one command reads
 
 Compared = Literal["same", "behind", "new", "beyond", "diverged", "restored", "unread"]
@@ -106,30 +107,43 @@ class Shelf:
         except Unreadable as error:
             yield Lying(_unread(self._folder.path, str(error)))
             return
-        if not names:
-            return
-        process = self._process
-        heads = process.store.heads(process.project)
-        ours = {name_of(decision_uid(head.session_id)): head for head in heads}
         with self._folder.reading() as folder:
-            for name in names if folder else ():
+            for at in range(0, len(names) if folder else 0, TOGETHER):
                 assert folder is not None, "names are of one that is there"
-                yield self._looked(folder, name, ours, whole=whole)
+                some = names[at : at + TOGETHER]
+                same = {} if whole else self._unchanged(folder, some)
+                for name in some:
+                    yield Lying(same[name]) if name in same else self._looked(folder, name)
 
     def file_of(self, session_id: str) -> FiledSession | None:
         """The file of a session of the log; None where it has none."""
         name = name_of(decision_uid(session_id))
-        head = self._process.store.head(session_id)
         with self._folder.reading() as folder:
-            if folder is None or head is None or folder.lies(name) is None:
+            if folder is None or folder.lies(name) is None:
                 return None
-            return self._looked(folder, name, {name: head}, whole=False).file
+            return self._unchanged(folder, [name]).get(name) or self._looked(folder, name).file
 
-    def _looked(self, folder: Folder, name: str, ours: Mapping[str, Head], *, whole: bool) -> Lying:
+    def _unchanged(self, folder: Folder, names: Sequence[str]) -> dict[str, FiledSession]:
+        """The files whose last event is the session's in the log."""
+        tails = {name: last for name in names if (last := _last(folder, name))}
+        heads = self._process.store.heads_of([last.session_id for last in tails.values()])
+        return {
+            name: FiledSession(
+                path=f"{self._folder.path}/{name}",
+                compared="same",
+                session_id=head.session_id,
+                version=head.version,
+                here=head.version,
+            )
+            for name, last in tails.items()
+            if (head := heads.get(last.session_id))
+            and (head.hash, name_of(decision_uid(head.session_id))) == (last.hash, name)
+        }
+
+    def _looked(self, folder: Folder, name: str) -> Lying:
+        """A file that is read as a whole."""
         path = f"{self._folder.path}/{name}"
         try:
-            if not whole and (same := _ends_as(folder, name, path, ours.get(name))):
-                return Lying(same)
             events = self._verified(folder, name, path)
             file = self._held_against(path, events)
             return Lying(file, events if file.compared in FOREIGN else ())
@@ -189,35 +203,17 @@ def _compared(events: Sequence[Stored], here: Sequence[Stored]) -> Compared:
         return "new"
     if len(events) > len(here):
         return "beyond"
-    if _has_text_of(events, here):
+    if erased_before(here) and _has_text_of(events, here):
         return "restored"
     return "behind" if len(events) < len(here) else "same"
 
 
-def _ends_as(folder: Folder, name: str, path: str, head: Head | None) -> FiledSession | None:
-    """The file, where its last event is the session's in the log; None where it may not be."""
-    last = _last(folder, name, path) if head else None
-    if head is None or last is None or (last.session_id, last.hash) != (head.session_id, head.hash):
-        return None
-    return FiledSession(
-        path=path,
-        compared="same",
-        session_id=head.session_id,
-        version=head.version,
-        here=head.version,
-    )
-
-
-def _last(folder: Folder, name: str, path: str) -> Stored | None:
-    """What the last line of a file says, unverified; None where it is too long, or no event.
-
-    Raises:
-        FileNotFoundError, Unreadable: the file cannot be read.
-    """
-    content, _ = folder.ending(name, TAIL)
-    line = content.rstrip(b"\n").rpartition(b"\n")[2]
-    with suppress(PreflightsError):
-        return next(jsonl.stored([line], path), None)
+def _last(folder: Folder, name: str) -> Stored | None:
+    """What the last line of a file says, unverified; None where it cannot be read as an event."""
+    with suppress(Unreadable, OSError, PreflightsError):
+        content, _ = folder.ending(name, TAIL)
+        line = content.rstrip(b"\n").rpartition(b"\n")[2]
+        return next(jsonl.stored([line], name), None)
     return None
 
 
@@ -226,9 +222,8 @@ def projects_said(folder: SessionFolder) -> Iterator[str]:
     with folder.reading() as place, suppress(Unreadable):
         for name in folder.names() if place else ():
             assert place is not None, "names are of one that is there"
-            with suppress(Unreadable, FileNotFoundError):
-                if last := _last(place, name, name):
-                    yield last.project
+            if last := _last(place, name):
+                yield last.project
 
 
 def _has_text_of(events: Sequence[Stored], here: Sequence[Stored]) -> bool:

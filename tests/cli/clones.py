@@ -13,6 +13,12 @@ FIRST = (
 )
 """What the first session file of a folder says."""
 
+ERASED = (
+    "warning: {} erased: commit this. Git's history keeps the text: `git filter-repo "
+    "--invert-paths --path FILE` purges it, if every clone is made anew\n"
+)
+"""What an erasure says of session files."""
+
 
 def committed(project: Project, message: str = "Decide") -> None:
     """All of the work tree, in a commit."""

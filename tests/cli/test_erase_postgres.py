@@ -8,6 +8,7 @@ from contextlib import closing
 
 import pytest
 
+from tests.cli.clones import ERASED, SESSIONS
 from tests.cli.program import Project, Result
 from tests.markdown import ROOT
 from tests.postgres import FAST, OwnServer, connected
@@ -76,7 +77,8 @@ def test_what_was_erased_leaves_the_servers_files_as_the_page_says(shared: Share
     shared.said("ANALYZE")
     assert shared.said(STATISTICS), "samples of the rows are kept as well"
     done = shared.call("admin", "erase", *quimbys, "--yes")
-    assert done.err == (
+    path = f"{SESSIONS}/{quimbys[0][-12:]}.jsonl"
+    assert done.err == ERASED.format(f"{path} and 2 more session files") + (
         "warning: the server's files hold what was erased until VACUUM FULL, its journal for some "
         "time after that (docs/operations.md)\n"
     )

@@ -13,7 +13,7 @@ import pytest
 
 from preflights_es.bootstrap import opened_process
 from preflights_es.services.session_files import waiting
-from tests.cli.clones import FIRST, SESSIONS, cloned, committed, pulled, session_file
+from tests.cli.clones import ERASED, FIRST, SESSIONS, cloned, committed, pulled, session_file
 from tests.cli.program import Project, Result
 
 LINES: Final = 11  # events of a session that is accepted at once, with its document written
@@ -379,11 +379,7 @@ def test_erasing_covers_the_file_and_says_what_git_keeps(house: Project, decided
     done = house.call("admin", "erase", decided, "--yes")
     assert done.code == 0
     path = f"{SESSIONS}/{decided[-12:]}.jsonl"
-    assert done.err == (
-        f"warning: {path} is erased, and git's history keeps its text: commit it, so that your "
-        f"team's clones erase it too. `git filter-repo --invert-paths --path {path}` purges the "
-        "history, and every clone is made anew then\n"
-    )
+    assert done.err == ERASED.format(path)
     content = session_file(house, decided).read_text()
     assert "OAuth" not in content
     assert content == house.call("admin", "export", decided).out
