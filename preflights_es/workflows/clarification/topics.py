@@ -18,8 +18,12 @@ from preflights_es.workflows.clarification.values import Named, PackRef
 
 WEIGHTS: Final = {"names": 2, "strong": 3, "likely": 2, "weak": 1, "against": -3}
 SURE: Final = 3
-"""A topic, a task or a decision is found from this score on."""
+"""A task or a decision is found from this score on."""
+OPEN: Final = 4
+"""A topic is open from this score on: one word alone is not enough."""
 LIKELY: Final = 2
+CLEAR: Final = 8
+"""A topic is asked about from this score on even where a value of another one is stated."""
 TOPICS_MAX: Final = 4  # topics that a session names
 NEAR: Final = 4  # words between two values of which one takes the other's place
 SKIPPED_MAX: Final = 3  # words between a value and the word that takes it away
@@ -139,23 +143,26 @@ def find(intention: str, index: Index, language: Language | None = None) -> Foun
     task, decision, vague, begin = scores[count:]
     decision += LIKELY * ("?" in text.words)
     task += SURE * _is_upgrade(text.words)
-    if task >= SURE > decision and max(scores[:count]) < 2 * task:
-        return Found("none", tongue)
     parts = _parts(text, seen, index)
     wanted = {mention.topic for mention, part in parts if part == "wanted"}
+    is_moved = any(mention.topic in wanted for mention, part in parts if part == "replaced")
+    if task >= SURE > decision and max(scores[:count]) < 2 * task and not is_moved:
+        return Found("none", tongue)
     between = _between(parts)
     for mention, part in parts:
         scores[mention.topic] += _HINTS[part] * (mention.topic not in wanted)
-    for topic in {topic for at, topic in seen.called if _is_near(at, seen.asked)}:
+    called = {topic for at, topic in seen.called if _is_near(at, seen.asked)}
+    for topic in called:
         scores[topic] += 1
-    least = SURE if begin or decision >= LIKELY else SURE + LIKELY + task
+    least = OPEN if begin or decision >= LIKELY else OPEN + 1 + task
     sure = [t for t in range(count) if scores[t] >= least and t not in wanted]
     sure.sort(key=lambda topic: -scores[topic])
     left = [*between, *(t for t in sure if t not in between)]
     topics = tuple(index.ids[topic] for topic in left[:TOPICS_MAX])
     stated = tuple(n for n in _named(parts, "wanted", index) if n.topic not in topics)
     replaced = _named(parts, "replaced", index)
-    if topics and (between or not stated or decision >= SURE):
+    is_clear = left[:1] != [] and (left[0] in called or scores[left[0]] >= CLEAR)
+    if topics and (between or not stated or decision >= SURE or is_clear):
         values = between.get(left[0], ())
         return Found("choice", tongue, topics, stated, replaced, values)
     if stated:
@@ -246,20 +253,29 @@ _BEFORE, _AFTER, _LINKS, _PRESENT, _REQUEST = range(len(_ROLES))
 def _parts(text: Text, seen: _Seen, index: Index) -> list[tuple[_Mention, Part]]:
     """Every value that is named, with the part it plays."""
     parts: list[tuple[_Mention, Part]] = []
-    taken_over = _taken_over(text.words, seen)
+    gone = {m for m in seen.mentions if _is_taken_away(m, text.words, seen, index.skipped)}
+    taken_over = _taken_over(text.words, seen, gone)
     for mention in seen.mentions:
         sentence = _sentence(text.words, mention.start)
         if mention in taken_over:
             part: Part = taken_over[mention]
-        elif _is_taken_away(mention, text.words, seen, index.skipped):
+        elif mention in gone:
             part = "replaced"
+        elif _is_offered(mention, text.words):
+            part = "asked"
         elif text.words[sentence.stop :][:1] == ["?"] and not _has(seen.roles[_REQUEST], sentence):
             part = "asked"
         else:
             is_there = mention.is_loose or _has(seen.roles[_PRESENT], sentence)
             part = "present" if is_there else "wanted"
         parts.append((mention, part))
-    return parts
+    return _instead(parts)
+
+
+def _instead(parts: list[tuple[_Mention, Part]]) -> list[tuple[_Mention, Part]]:
+    """A value beside a replaced one of its topic is wanted, whatever its sentence says."""
+    gone = {mention.topic for mention, part in parts if part == "replaced"}
+    return [(m, "wanted" if part == "present" and m.topic in gone else part) for m, part in parts]
 
 
 def _sentence(words: list[str], at: int) -> range:
@@ -275,11 +291,13 @@ def _has(spans: _Spans, sentence: range) -> bool:
     return any(start in sentence for start, _ in spans)
 
 
-def _taken_over(words: list[str], seen: _Seen) -> dict[_Mention, Part]:
+def _taken_over(words: list[str], seen: _Seen, gone: set[_Mention]) -> dict[_Mention, Part]:
     """Neighbours of one topic where the second takes the first's place: `MySQL to PostgreSQL`."""
     parts: dict[_Mention, Part] = {}
     for one, other in pairwise(seen.mentions):
         if one.topic != other.topic or one.value == other.value or other.start - one.end > NEAR:
+            continue
+        if other in gone and one not in gone:
             continue
         is_one = ENDS.isdisjoint(words[one.end : other.start])
         if is_one and any(one.end <= link < other.start for link, _ in seen.roles[_LINKS]):
@@ -296,6 +314,14 @@ def _is_taken_away(
     return any(end == start for _, end in seen.roles[_BEFORE]) or any(
         begin == mention.end for begin, _ in seen.roles[_AFTER]
     )
+
+
+def _is_offered(mention: _Mention, words: list[str]) -> bool:
+    """Whether `or` stands beside a value: what it names is one way of several."""
+    return not _OR.isdisjoint((words[mention.start - 1], *words[mention.end : mention.end + 1]))
+
+
+_OR: Final = frozenset(("or", "oder"))
 
 
 def _named(parts: list[tuple[_Mention, Part]], wanted: Part, index: Index) -> tuple[Named, ...]:
