@@ -22,10 +22,10 @@ SURE: Final = 3
 OPEN: Final = 4
 """A topic is open from this score on: one word alone is not enough."""
 LIKELY: Final = 2
-CLEAR: Final = 8
+CLEAR: Final = 10
 """A topic is asked about from this score on even where a value of another one is stated."""
 TOPICS_MAX: Final = 4  # topics that a session names
-NEAR: Final = 4  # words between two values of which one takes the other's place
+NEAR: Final = 6  # words between two values of which one takes the other's place
 SKIPPED_MAX: Final = 3  # words between a value and the word that takes it away
 
 Kind = Literal["choice", "stated", "none", "open"]
@@ -297,10 +297,10 @@ def _taken_over(words: list[str], seen: _Seen, gone: set[_Mention]) -> dict[_Men
     for one, other in pairwise(seen.mentions):
         if one.topic != other.topic or one.value == other.value or other.start - one.end > NEAR:
             continue
-        if other in gone and one not in gone:
+        if not ENDS.isdisjoint(words[one.end : other.start]):
             continue
-        is_one = ENDS.isdisjoint(words[one.end : other.start])
-        if is_one and any(one.end <= link < other.start for link, _ in seen.roles[_LINKS]):
+        links = [end for at, end in seen.roles[_LINKS] if one.end <= at < other.start]
+        if links and (other not in gone or one in gone or other.start in links):
             parts |= {one: "replaced", other: "wanted"}
     return parts
 
