@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from preflights_es.workflows.clarification.pack import STANDARD
-from preflights_es.workflows.clarification.topics import find, index_of
+from preflights_es.workflows.clarification.topics import find, finder_of
 from tests.corpus.judging import counted, is_held_out
 from tests.corpus.test_corpus import intentions
 
@@ -23,6 +23,6 @@ def test_the_language_is_found() -> None:
     wrong = [
         one.id
         for one in intentions()
-        if one.id not in held_out and find(one.text, index_of(STANDARD)).language != one.language
+        if one.id not in held_out and find(one.text, finder_of(STANDARD)).language != one.language
     ]
     assert len(wrong) <= 4, wrong

@@ -7,13 +7,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import lru_cache
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Final, Literal, NamedTuple
+
+import msgspec
 
 from preflights_es.core.events import Value
 from preflights_es.core.views import Language
-from preflights_es.workflows.clarification.pack import Pack, loaded
-from preflights_es.workflows.clarification.terms import ENDS, Terms, Text, read
+from preflights_es.workflows.clarification.pack import Pack, index_file, loaded
+from preflights_es.workflows.clarification.terms import (
+    ENDS,
+    Tables,
+    Terms,
+    Text,
+    read,
+    tables_of,
+)
 from preflights_es.workflows.clarification.values import Named, PackRef
 
 WEIGHTS: Final = {"names": 2, "strong": 3, "likely": 2, "weak": 1, "against": -3}
@@ -64,47 +73,60 @@ _ROLES: Final = ("before", "after", "links", "present", "request")
 _NOTHING: Final = -1
 
 
-class Index:
-    """The terms of a pack, ready for many intentions."""
+class Index(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The terms of a pack, ready for many intentions; a shipped pack's lies beside it as a file."""
 
-    def __init__(self, pack: Pack) -> None:
-        self.ids = [topic.id for topic in pack.topics]
-        self.skipped = frozenset(pack.roles.skipped)
-        self.english = frozenset(pack.languages["en"])
-        self.german = frozenset(pack.languages["de"])
-        self.meanings: list[_Meaning] = []
-        self.terms = Terms(self.listed(pack))
+    ids: list[str]
+    meanings: list[tuple[_Meaning, int]]
+    """Each with the number of terms that have it, in the order of the terms."""
+    tables: Tables
 
-    def listed(self, pack: Pack) -> Iterator[str]:
-        """The terms, while their meanings are noted in the same order."""
-        groups = [topic.words for topic in pack.topics] + [getattr(pack, name) for name in _GROUPS]
-        for group, words in enumerate(groups):
-            for name, weight in WEIGHTS.items():
-                meaning = _Meaning(group, weight, name == "names")
-                yield from self._meant(getattr(words, name), meaning)
-        for group, role in enumerate(_ROLES, len(groups)):
-            yield from self._meant(getattr(pack.roles, role), _Meaning(group, 0))
-        for group, topic in enumerate(pack.topics):
-            for is_loose, table in ((False, topic.values), (True, topic.loose)):
-                for value, spellings in table.items():
-                    meaning = _Meaning(group, 0, False, value, is_loose)
-                    yield from self._meant(spellings, meaning)
-        yield from self._meant(pack.nothing, _Meaning(_NOTHING, 0, False, "-"))
 
-    def _meant(self, terms: tuple[str, ...], meaning: _Meaning) -> tuple[str, ...]:
-        self.meanings += [meaning] * len(terms)
-        return terms
+def indexed(pack: Pack) -> Index:
+    """The index of a pack."""
+    listed = list(_listed(pack))
+    terms = chain.from_iterable(terms for terms, _ in listed)
+    meanings = [(meaning, len(terms)) for terms, meaning in listed if terms]
+    return Index([topic.id for topic in pack.topics], meanings, tables_of(terms))
+
+
+def _listed(pack: Pack) -> Iterator[tuple[tuple[str, ...], _Meaning]]:
+    groups = [topic.words for topic in pack.topics] + [getattr(pack, name) for name in _GROUPS]
+    for group, words in enumerate(groups):
+        for name, weight in WEIGHTS.items():
+            yield getattr(words, name), _Meaning(group, weight, name == "names")
+    for group, role in enumerate(_ROLES, len(groups)):
+        yield getattr(pack.roles, role), _Meaning(group, 0)
+    for group, topic in enumerate(pack.topics):
+        for is_loose, table in ((False, topic.values), (True, topic.loose)):
+            for value, spellings in table.items():
+                yield spellings, _Meaning(group, 0, False, value, is_loose)
+    yield pack.nothing, _Meaning(_NOTHING, 0, False, "-")
 
 
 def terms_of(pack: Pack) -> list[str]:
     """Every term of a pack."""
-    return list(Index(pack).listed(pack))
+    return [term for terms, _ in _listed(pack) for term in terms]
+
+
+class Finder:
+    """What `find` needs of a pack."""
+
+    def __init__(self, pack: Pack, index: Finder) -> None:
+        self.ids = index.ids
+        self.skipped = frozenset(pack.roles.skipped)
+        self.english = frozenset(pack.languages["en"])
+        self.german = frozenset(pack.languages["de"])
+        self.meanings = [meaning for meaning, count in index.meanings for _ in range(count)]
+        self.terms = Terms(index.tables)
 
 
 @lru_cache(maxsize=4)
-def index_of(ref: PackRef, inlined: str = "") -> Index:
-    """The index of a session's pack, made once a process."""
-    return Index(loaded(ref, inlined))
+def finder_of(ref: PackRef, inlined: str = "") -> Finder:
+    """The finder of a session's pack, made once a process."""
+    pack = loaded(ref, inlined)
+    data = b"" if inlined else index_file(ref)
+    return Finder(pack, msgspec.json.decode(data, type=Index) if data else indexed(pack))
 
 
 # 2. Weighing ---------------------------------------------------------------------------------
@@ -134,7 +156,7 @@ class _Seen(NamedTuple):
     """By role: the first word of each term, and the word behind its last."""
 
 
-def find(intention: str, index: Index, language: Language | None = None) -> Found:
+def find(intention: str, index: Finder, language: Language | None = None) -> Found:
     """What an intention is about; `language` where a person or a setting said it."""
     text = read(intention)
     tongue = language or _language(text, index)
@@ -180,7 +202,7 @@ def _is_near(at: int, others: list[int]) -> bool:
     return any(abs(at - other) <= NEAR for other in others)
 
 
-def _language(text: Text, index: Index) -> Language:
+def _language(text: Text, index: Finder) -> Language:
     words = set(text.words)
     lean = len(words & index.german) - len(words & index.english)
     return "de" if lean > 0 or (not lean and _has_umlaut(text)) else "en"
@@ -190,7 +212,7 @@ def _has_umlaut(text: Text) -> bool:
     return any(letter in "\u00e4\u00f6\u00fc\u00df" for word in text.typed for letter in word)
 
 
-def _seen(text: Text, index: Index) -> _Seen:
+def _seen(text: Text, index: Finder) -> _Seen:
     scores = [0] * (len(index.ids) + len(_GROUPS))
     mentions: list[_Mention] = []
     roles: list[list[tuple[int, int]]] = [[] for _ in _ROLES]
@@ -233,10 +255,8 @@ def _kept(mentions: list[_Mention], scores: list[int]) -> list[_Mention]:
 
 def _is_upgrade(words: list[str]) -> bool:
     """Whether a number is followed by another: a new version is no decision between options."""
-    if _TO.isdisjoint(words):
-        return False
-    for at, word in enumerate(words):
-        if word in _TO and at > 2 and words[at - 1].isdecimal():
+    for at in [at for at, word in enumerate(words) if word in _TO]:
+        if words[at - 1].isdecimal() and at > 2:
             return any(near.isdecimal() for near in words[at + 1 : at + 3])
     return False
 
@@ -250,7 +270,7 @@ _Spans = list[tuple[int, int]]
 _BEFORE, _AFTER, _LINKS, _PRESENT, _REQUEST = range(len(_ROLES))
 
 
-def _parts(text: Text, seen: _Seen, index: Index) -> list[tuple[_Mention, Part]]:
+def _parts(text: Text, seen: _Seen, index: Finder) -> list[tuple[_Mention, Part]]:
     """Every value that is named, with the part it plays."""
     parts: list[tuple[_Mention, Part]] = []
     gone = {m for m in seen.mentions if _is_taken_away(m, text.words, seen, index.skipped)}
@@ -324,7 +344,7 @@ def _is_offered(mention: _Mention, words: list[str]) -> bool:
 _OR: Final = frozenset(("or", "oder"))
 
 
-def _named(parts: list[tuple[_Mention, Part]], wanted: Part, index: Index) -> tuple[Named, ...]:
+def _named(parts: list[tuple[_Mention, Part]], wanted: Part, index: Finder) -> tuple[Named, ...]:
     named = (Named(index.ids[one.topic], one.value) for one, part in parts if part == wanted)
     return tuple(dict.fromkeys(named))
 

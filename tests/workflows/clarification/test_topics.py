@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 from preflights_es.core.views import Language
 from preflights_es.workflows.clarification.pack import STANDARD
 from preflights_es.workflows.clarification.terms import Terms, is_readable, read
-from preflights_es.workflows.clarification.topics import Found, find, index_of
+from preflights_es.workflows.clarification.topics import Found, find, finder_of
 
 
 def found(intention: str, language: Language | None = None) -> Found:
-    return find(intention, index_of(STANDARD), language)
+    return find(intention, finder_of(STANDARD), language)
 
 
 @pytest.mark.parametrize(
