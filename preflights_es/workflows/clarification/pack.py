@@ -19,7 +19,7 @@ from preflights_es.workflows.clarification.values import (
 )
 
 STANDARD: Final = PackRef(
-    "standard", 1, "d0bceee2a46393e67238fba788fdab3120e64ab6f4ef79deb0ba58aafa91e391"
+    "standard", 1, "b0e2591cda17b26ddc3de17b5c049b9a6912b74d8b004047cac638bd67bdd3be"
 )
 """What new sessions begin with; the file is frozen."""
 SHIPPED: Final = (STANDARD,)

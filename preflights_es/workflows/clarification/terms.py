@@ -131,7 +131,7 @@ class Terms:
             hits += [(at, at + 1, n) for n in alone[words[at]]]
         # The last word is the text's end, with which no pair begins.
         seconds = self._seconds
-        for word in present & pairs.keys() - seconds.keys():
+        for word in [word for word in present if word in pairs and word not in seconds]:
             seconds[word] = _SECONDS.decode(pairs[word])
         for at in [at for at in each if words[at] in pairs]:
             if found := seconds[words[at]].get(words[at + 1]):

@@ -31,6 +31,7 @@ SURE: Final = 3
 OPEN: Final = 4
 """A topic is open from this score on: one word alone is not enough."""
 LIKELY: Final = 2
+CALLED: Final = 2  # what a name is worth more beside a word that asks or begins
 CLEAR: Final = 10
 """A topic is asked about from this score on even where a value of another one is stated."""
 TOPICS_MAX: Final = 4  # topics that a session names
@@ -112,7 +113,7 @@ def terms_of(pack: Pack) -> list[str]:
 class Finder:
     """What `find` needs of a pack."""
 
-    def __init__(self, pack: Pack, index: Finder) -> None:
+    def __init__(self, pack: Pack, index: Index) -> None:
         self.ids = index.ids
         self.skipped = frozenset(pack.roles.skipped)
         self.english = frozenset(pack.languages["en"])
@@ -156,42 +157,48 @@ class _Seen(NamedTuple):
     """By role: the first word of each term, and the word behind its last."""
 
 
-def find(intention: str, index: Finder, language: Language | None = None) -> Found:
+def find(intention: str, finder: Finder, language: Language | None = None) -> Found:
     """What an intention is about; `language` where a person or a setting said it."""
     text = read(intention)
-    tongue = language or _language(text, index)
-    seen = _seen(text, index)
-    scores, count = seen.scores, len(index.ids)
+    tongue = language or _language(text, finder)
+    seen = _seen(text, finder)
+    scores, count = seen.scores, len(finder.ids)
     task, decision, vague, begin = scores[count:]
     decision += LIKELY * ("?" in text.words)
     task += SURE * _is_upgrade(text.words)
-    parts = _parts(text, seen, index)
+    parts = _parts(text, seen, finder)
     wanted = {mention.topic for mention, part in parts if part == "wanted"}
     is_moved = any(mention.topic in wanted for mention, part in parts if part == "replaced")
     if task >= SURE > decision and max(scores[:count]) < 2 * task and not is_moved:
         return Found("none", tongue)
     between = _between(parts)
-    for mention, part in parts:
-        scores[mention.topic] += _HINTS[part] * (mention.topic not in wanted)
     called = {topic for at, topic in seen.called if _is_near(at, seen.asked)}
-    for topic in called:
-        scores[topic] += 1
+    _count_in(parts, wanted, called, scores)
     least = OPEN if begin or decision >= LIKELY else OPEN + 1 + task
     sure = [t for t in range(count) if scores[t] >= least and t not in wanted]
     sure.sort(key=lambda topic: -scores[topic])
-    left = [*between, *(t for t in sure if t not in between)]
-    topics = tuple(index.ids[topic] for topic in left[:TOPICS_MAX])
-    stated = tuple(n for n in _named(parts, "wanted", index) if n.topic not in topics)
-    replaced = _named(parts, "replaced", index)
-    is_clear = left[:1] != [] and (left[0] in called or scores[left[0]] >= CLEAR)
+    left = [*between, *(t for t in sure if t not in between)][:TOPICS_MAX]
+    topics = tuple(finder.ids[topic] for topic in left)
+    stated = tuple(n for n in _named(parts, "wanted", finder) if n.topic not in topics)
+    replaced = _named(parts, "replaced", finder)
+    is_clear = any(topic in called or scores[topic] >= CLEAR for topic in left[:1])
     if topics and (between or not stated or decision >= SURE or is_clear):
-        values = between.get(left[0], ())
-        return Found("choice", tongue, topics, stated, replaced, values)
+        return Found("choice", tongue, topics, stated, replaced, between.get(left[0], ()))
     if stated:
         return Found("stated", tongue, topics, stated, replaced)
     if task >= LIKELY > decision or (task and not decision and not vague):
         return Found("none", tongue)
     return Found("open", tongue, replaced=replaced)
+
+
+def _count_in(
+    parts: list[tuple[_Mention, Part]], wanted: set[int], called: set[int], scores: list[int]
+) -> None:
+    """Add to the scores what values say, and names beside words that ask."""
+    for mention, part in parts:
+        scores[mention.topic] += _HINTS[part] * (mention.topic not in wanted)
+    for topic in called:
+        scores[topic] += CALLED
 
 
 _HINTS: Final[dict[Part, int]] = {"wanted": 0, "replaced": 3, "asked": 3, "present": 1}
@@ -202,9 +209,9 @@ def _is_near(at: int, others: list[int]) -> bool:
     return any(abs(at - other) <= NEAR for other in others)
 
 
-def _language(text: Text, index: Finder) -> Language:
+def _language(text: Text, finder: Finder) -> Language:
     words = set(text.words)
-    lean = len(words & index.german) - len(words & index.english)
+    lean = len(words & finder.german) - len(words & finder.english)
     return "de" if lean > 0 or (not lean and _has_umlaut(text)) else "en"
 
 
@@ -212,16 +219,16 @@ def _has_umlaut(text: Text) -> bool:
     return any(letter in "\u00e4\u00f6\u00fc\u00df" for word in text.typed for letter in word)
 
 
-def _seen(text: Text, index: Finder) -> _Seen:
-    scores = [0] * (len(index.ids) + len(_GROUPS))
+def _seen(text: Text, finder: Finder) -> _Seen:
+    scores = [0] * (len(finder.ids) + len(_GROUPS))
     mentions: list[_Mention] = []
     roles: list[list[tuple[int, int]]] = [[] for _ in _ROLES]
     called: list[tuple[int, int]] = []
     asked: list[int] = []
     counted = set()
-    meanings, ungrouped = index.meanings, len(scores)
+    meanings, ungrouped = finder.meanings, len(scores)
     asking = (ungrouped - 1, ungrouped - 3)
-    for start, end, number in index.terms.found(text):
+    for start, end, number in finder.terms.found(text):
         group, weight, is_name, value, is_loose = meanings[number]
         if weight:
             if number not in counted:
@@ -270,10 +277,10 @@ _Spans = list[tuple[int, int]]
 _BEFORE, _AFTER, _LINKS, _PRESENT, _REQUEST = range(len(_ROLES))
 
 
-def _parts(text: Text, seen: _Seen, index: Finder) -> list[tuple[_Mention, Part]]:
+def _parts(text: Text, seen: _Seen, finder: Finder) -> list[tuple[_Mention, Part]]:
     """Every value that is named, with the part it plays."""
     parts: list[tuple[_Mention, Part]] = []
-    gone = {m for m in seen.mentions if _is_taken_away(m, text.words, seen, index.skipped)}
+    gone = {m for m in seen.mentions if _is_taken_away(m, text.words, seen, finder.skipped)}
     taken_over = _taken_over(text.words, seen, gone)
     for mention in seen.mentions:
         sentence = _sentence(text.words, mention.start)
@@ -281,9 +288,9 @@ def _parts(text: Text, seen: _Seen, index: Finder) -> list[tuple[_Mention, Part]
             part: Part = taken_over[mention]
         elif mention in gone:
             part = "replaced"
-        elif _is_offered(mention, text.words):
-            part = "asked"
-        elif text.words[sentence.stop :][:1] == ["?"] and not _has(seen.roles[_REQUEST], sentence):
+        elif _is_offered(mention, text.words) or (
+            text.words[sentence.stop :][:1] == ["?"] and not _has(seen.roles[_REQUEST], sentence)
+        ):
             part = "asked"
         else:
             is_there = mention.is_loose or _has(seen.roles[_PRESENT], sentence)
@@ -344,8 +351,8 @@ def _is_offered(mention: _Mention, words: list[str]) -> bool:
 _OR: Final = frozenset(("or", "oder"))
 
 
-def _named(parts: list[tuple[_Mention, Part]], wanted: Part, index: Finder) -> tuple[Named, ...]:
-    named = (Named(index.ids[one.topic], one.value) for one, part in parts if part == wanted)
+def _named(parts: list[tuple[_Mention, Part]], wanted: Part, finder: Finder) -> tuple[Named, ...]:
+    named = (Named(finder.ids[one.topic], one.value) for one, part in parts if part == wanted)
     return tuple(dict.fromkeys(named))
 
 

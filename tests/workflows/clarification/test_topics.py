@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from preflights_es.core.views import Language
 from preflights_es.workflows.clarification.pack import STANDARD
-from preflights_es.workflows.clarification.terms import Terms, is_readable, read
+from preflights_es.workflows.clarification.terms import Terms, is_readable, read, tables_of
 from preflights_es.workflows.clarification.topics import Found, find, finder_of
 
 
@@ -136,7 +136,7 @@ def test_a_term_that_could_not_be_found_is_seen(term: str, is_good: bool) -> Non
     ],
 )
 def test_a_term_is_found_in_its_forms(term: str, text: str, spans: list[tuple[int, int]]) -> None:
-    assert [hit[:2] for hit in Terms([term]).found(read(text))] == spans
+    assert [hit[:2] for hit in Terms(tables_of([term])).found(read(text))] == spans
 
 
 @given(st.text(max_size=300))
