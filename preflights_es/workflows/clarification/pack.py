@@ -19,7 +19,7 @@ from preflights_es.workflows.clarification.values import (
 )
 
 STANDARD: Final = PackRef(
-    "standard", 1, "b0e2591cda17b26ddc3de17b5c049b9a6912b74d8b004047cac638bd67bdd3be"
+    "standard", 1, "d1a5eca4a3ddc8bd62dfeca4c1e97d8805efda17caa45acd26ec0e69b2cbf11c"
 )
 """What new sessions begin with; the file is frozen."""
 SHIPPED: Final = (STANDARD,)

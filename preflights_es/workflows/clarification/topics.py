@@ -31,6 +31,7 @@ SURE: Final = 3
 OPEN: Final = 4
 """A topic is open from this score on: one word alone is not enough."""
 LIKELY: Final = 2
+BESIDE: Final = 3  # words between a name and a word that asks or begins
 CALLED: Final = 2  # what a name is worth more beside a word that asks or begins
 CLEAR: Final = 10
 """A topic is asked about from this score on even where a value of another one is stated."""
@@ -181,7 +182,7 @@ def find(intention: str, finder: Finder, language: Language | None = None) -> Fo
     topics = tuple(finder.ids[topic] for topic in left)
     stated = tuple(n for n in _named(parts, "wanted", finder) if n.topic not in topics)
     replaced = _named(parts, "replaced", finder)
-    is_clear = any(topic in called or scores[topic] >= CLEAR for topic in left[:1])
+    is_clear = max((scores[topic] for topic in left[:1]), default=0) >= CLEAR
     if topics and (between or not stated or decision >= SURE or is_clear):
         return Found("choice", tongue, topics, stated, replaced, between.get(left[0], ()))
     if stated:
@@ -206,7 +207,7 @@ _HINTS: Final[dict[Part, int]] = {"wanted": 0, "replaced": 3, "asked": 3, "prese
 
 
 def _is_near(at: int, others: list[int]) -> bool:
-    return any(abs(at - other) <= NEAR for other in others)
+    return any(abs(at - other) <= BESIDE for other in others)
 
 
 def _language(text: Text, finder: Finder) -> Language:
