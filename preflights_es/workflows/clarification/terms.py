@@ -123,37 +123,54 @@ class Terms:
 
     def found(self, text: Text) -> list[Hit]:
         """All terms of a text, in no order."""
-        words, present, tables = text.words, set(text.words), self._tables
-        each = range(len(words))
+        present = set(text.words)
         hits: list[Hit] = []
-        alone, pairs = tables.alone, tables.pairs
-        for at in [at for at in each if words[at] in alone]:
-            hits += [(at, at + 1, n) for n in alone[words[at]]]
-        # The last word is the text's end, with which no pair begins.
-        seconds = self._seconds
+        self._find_words(text, hits)
+        self._find_pairs(text.words, present, hits)
+        self._find_others(text.words, present, hits)
+        self._find_stems(text.words, present, hits)
+        return hits
+
+    # Loops, not comprehensions, since most have one turn.
+
+    def _find_words(self, text: Text, hits: list[Hit]) -> None:
+        alone, spelled = self._tables.alone, self._tables.spelled
+        for at, word in enumerate(text.words):
+            if word in alone:
+                for number in alone[word]:
+                    hits.append((at, at + 1, number))  # noqa: PERF401 - see above
+            if word in spelled:
+                hits += [(at, at + 1, n) for said, n in spelled[word] if text.typed[at] == said]
+
+    def _find_pairs(self, words: list[str], present: set[str], hits: list[Hit]) -> None:
+        pairs, seconds = self._tables.pairs, self._seconds
         for word in [word for word in present if word in pairs and word not in seconds]:
             seconds[word] = _SECONDS.decode(pairs[word])
-        for at in [at for at in each if words[at] in pairs]:
+        # The last word is the text's end, with which no pair begins.
+        for at in [at for at, word in enumerate(words) if word in pairs]:
             if found := seconds[words[at]].get(words[at + 1]):
                 numbers, tails = found
-                hits += [(at, at + 2, n) for n in numbers]
+                for number in numbers:
+                    hits.append((at, at + 2, number))  # noqa: PERF401 - see above
                 if tails:
                     hits += _tailed(words, at, at + 2, tails, present)
-        spelled, others = tables.spelled, tables.others
-        for at in [at for at in each if words[at] in spelled]:
-            hits += [(at, at + 1, n) for said, n in spelled[words[at]] if text.typed[at] == said]
-        for at in [at for at in each if words[at] in others]:
+
+    def _find_others(self, words: list[str], present: set[str], hits: list[Hit]) -> None:
+        others = self._tables.others
+        for at in [at for at, word in enumerate(words) if word in others]:
             hits += _tailed(words, at, at + 1, others[words[at]], present)
-        beginnings, endings = tables.beginnings, tables.endings
+
+    def _find_stems(self, words: list[str], present: set[str], hits: list[Hit]) -> None:
+        beginnings, endings = self._tables.beginnings, self._tables.endings
         stems = {w for w in present if w[:STEM] in beginnings or w[-STEM:] in endings}
-        for at in [at for at in each if words[at] in stems]:
+        for at in [at for at, word in enumerate(words) if word in stems]:
             word = words[at]
-            starts = [stem for stem in beginnings.get(word[:STEM], ()) if word.startswith(stem[0])]
-            stops = [stem for stem in endings.get(word[-STEM:], ()) if word.endswith(stem[0])]
-            hits += [(at, at + 1, n) for _, tail, n in starts + stops if not tail]
-            tails = [(tail, n) for _, tail, n in starts + stops if tail]
-            hits += _tailed(words, at, at + 1, tails, present)
-        return hits
+            for stem, tail, number in beginnings.get(word[:STEM], ()):
+                if word.startswith(stem) and (end := _matched(words, at + 1, tail)):
+                    hits.append((at, end, number))
+            for stem, tail, number in endings.get(word[-STEM:], ()):
+                if word.endswith(stem) and (end := _matched(words, at + 1, tail)):
+                    hits.append((at, end, number))
 
 
 Item = TypeVar("Item")
@@ -166,13 +183,12 @@ def _put(table: dict[str, list[Item]], key: str, item: Item) -> None:
 def _tailed(
     words: list[str], start: int, at: int, tails: list[_Tail], present: set[str]
 ) -> list[Hit]:
-    """Of tails that are not empty, those that match: few have their last word in the text."""
-    return [
-        (start, end, number)
-        for tail, number in tails
-        if tail and (tail[-1] in present or tail[-1][-1] == "*")
-        if (end := _matched(words, at, tail))
-    ]
+    """Those that match: few have their last word in the text."""
+    hits = []
+    for tail, number in tails:
+        if (tail[-1] in present or tail[-1][-1] == "*") and (end := _matched(words, at, tail)):
+            hits.append((start, end, number))
+    return hits
 
 
 def _matched(words: list[str], at: int, tail: tuple[str, ...]) -> int:
