@@ -29,6 +29,8 @@ def found(intention: str, language: Language | None = None) -> Found:
         ("Vuex durch Pinia ersetzen", ["Pinia"], ["Vuex"]),
         ("Can you put Keycloak in front of it?", ["Keycloak"], []),
         ("Use Docker Compose", ["Docker Compose"], []),
+        ("zustand instead of redux for the cart", ["Zustand"], ["Redux"]),
+        ("use uv for dependency management, poetry goes away", ["uv"], ["Poetry"]),
     ],
 )
 def test_a_value_is_taken_unless_a_word_takes_it_away(
@@ -81,6 +83,15 @@ def test_two_values_make_the_question_one_between_them() -> None:
     seen = found("REST oder GraphQL f\u00fcr die H\u00e4ndler?")
     assert (seen.kind, seen.topics[0]) == ("choice", "backend_api")
     assert seen.between == ("REST", "GraphQL")
+
+
+def test_a_value_beside_or_is_one_way_of_several() -> None:
+    seen = found("Styling: CSS modules or what else")
+    assert (seen.kind, seen.topics, seen.stated) == ("choice", ("styling",), ())
+
+
+def test_one_word_alone_opens_no_topic() -> None:
+    assert found("The dashboard is slow for the sales team").kind == "open"
 
 
 def test_a_value_of_another_topic_is_stated_beside_the_choice() -> None:
