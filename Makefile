@@ -12,7 +12,7 @@ help:
 	@echo "make test    format, lint, types, import contracts, tests"
 	@echo "make bench   measures speed and writes docs/performance.md"
 	@echo "make format  mends format and what lint can mend"
-	@echo "make freeze  writes the statements and tables of SQLite anew"
+	@echo "make freeze  writes the statements and tables of SQLite, and the index of packs, anew"
 	@echo "make lock    writes constraints.txt anew"
 
 $(READY): pyproject.toml constraints.txt
@@ -58,6 +58,7 @@ bench: $(READY)
 
 freeze: $(READY)
 	$(BIN)/python -m tests.store.freeze
+	$(BIN)/python -m tests.workflows.clarification.freeze
 
 lock: $(READY)
 	$(BIN)/python -m uv pip compile --quiet --universal --no-annotate --no-header \

@@ -6,7 +6,7 @@ import time
 from typing import Final
 
 from preflights_es.workflows.clarification.pack import STANDARD
-from preflights_es.workflows.clarification.topics import find, index_of
+from preflights_es.workflows.clarification.topics import find, finder_of
 from tests.benchmarks.measure import Figure, quickest
 
 ALLOWED_S: Final = 0.0002  # CPU seconds of an intention of 1 KB
@@ -31,7 +31,7 @@ use PostgreSQL instead of MySQL for what is new.
 
 def figures() -> list[Figure]:
     """One intention of 1 KB, with the index made before."""
-    index = index_of(STANDARD)
+    index = finder_of(STANDARD)
     text = INTENTION[:1024]
 
     def ours() -> float:

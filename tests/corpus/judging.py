@@ -13,7 +13,7 @@ from typing import Final
 
 from preflights_es.workflows.clarification.pack import STANDARD, Topic, loaded
 from preflights_es.workflows.clarification.terms import folded
-from preflights_es.workflows.clarification.topics import Found, find, index_of
+from preflights_es.workflows.clarification.topics import Found, find, finder_of
 from tests.corpus.test_corpus import HERE, Intention, intentions
 
 TOPICS: Final = {topic.id: topic for topic in loaded(STANDARD).topics}
@@ -63,7 +63,7 @@ def _plain(text: str) -> str:
 def counted(lines: Iterable[Intention]) -> Counter[str]:
     """How many lines there are, also of each class, and of how many each verdict is true."""
     counts: Counter[str] = Counter()
-    index = index_of(STANDARD)
+    index = finder_of(STANDARD)
     for one in lines:
         verdict = judged(one, find(one.text, index))
         counts.update(("lines", one.expect, *verdict))

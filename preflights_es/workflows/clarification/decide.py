@@ -106,7 +106,7 @@ def _topics_found(new: IntentionDeclared, ref: PackRef) -> TopicsFound:
     # Imported where a session of a pack begins: no other step needs its words.
     from preflights_es.workflows.clarification import topics
 
-    found = topics.find(new.intention, topics.index_of(ref, new.inlined), new.language)
+    found = topics.find(new.intention, topics.finder_of(ref, new.inlined), new.language)
     return TopicsFound(
         kind=found.kind,
         language=found.language,

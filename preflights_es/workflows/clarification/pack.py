@@ -19,7 +19,7 @@ from preflights_es.workflows.clarification.values import (
 )
 
 STANDARD: Final = PackRef(
-    "standard", 1, "d0bceee2a46393e67238fba788fdab3120e64ab6f4ef79deb0ba58aafa91e391"
+    "standard", 1, "d1a5eca4a3ddc8bd62dfeca4c1e97d8805efda17caa45acd26ec0e69b2cbf11c"
 )
 """What new sessions begin with; the file is frozen."""
 SHIPPED: Final = (STANDARD,)
@@ -149,11 +149,20 @@ def loaded(ref: PackRef, inlined: str = "") -> Pack:
 
 @lru_cache(maxsize=4)
 def _shipped(ref: PackRef) -> Pack:
+    return msgspec.json.decode(_file(f"{ref.name}.v{ref.version}.json"), type=Pack)
+
+
+def index_file(ref: PackRef) -> bytes:
+    """The index of a shipped pack, or of today's where the pack is not known here."""
+    known = ref if ref in SHIPPED else STANDARD
+    return _file(f"{known.name}.v{known.version}.index.json")
+
+
+def _file(name: str) -> bytes:
     # The file is part of the program; importlib.resources would cost as much as the whole step.
     folder = __file__.rpartition("pack.")[0]
     assert __spec__ is not None, "a module of a package"
-    data = __spec__.loader.get_data(f"{folder}packs/{ref.name}.v{ref.version}.json")  # type: ignore[union-attr]
-    return msgspec.json.decode(data, type=Pack)
+    return __spec__.loader.get_data(f"{folder}packs/{name}")  # type: ignore[union-attr,no-any-return]
 
 
 @lru_cache(maxsize=4)

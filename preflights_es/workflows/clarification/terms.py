@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterable
-from itertools import pairwise
 from typing import Final, NamedTuple, TypeVar
+
+import msgspec
 
 from preflights_es.core.late_pattern import late_pattern
 
@@ -29,6 +30,8 @@ Hit = tuple[int, int, int]
 """Of a term: its first word, the word behind its last, its number."""
 _Tail = tuple[tuple[str, ...], int]
 _Stem = tuple[str, tuple[str, ...], int]
+_Seconds = dict[str, tuple[list[int], list[_Tail]]]
+"""By the second word: terms of these two words, and what follows in longer ones."""
 
 
 class Text(NamedTuple):
@@ -64,81 +67,128 @@ def is_readable(term: str) -> bool:
     return "*" not in parts[0] or len(parts[0].strip("*")) >= STEM
 
 
-class Terms:
-    """An index of terms; each is a number that the caller knows the meaning of."""
+class Tables(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Where terms are looked up: by their first word, or by its beginning or ending."""
 
-    def __init__(self, terms: Iterable[str]) -> None:
-        """Args:
-        terms: in the order of their numbers.
-        """
-        self._alone: dict[str, list[int]] = {}
-        self._pairs: dict[tuple[str, str], list[_Tail]] = {}
-        """By the first two words."""
-        self._others: dict[str, list[_Tail]] = {}
-        self._spelled: dict[str, list[tuple[str, int]]] = {}
-        self._beginnings: dict[str, list[_Stem]] = {}
-        self._endings: dict[str, list[_Stem]] = {}
-        for number, term in enumerate(terms):
-            if term.isalnum():
-                _put(self._alone, term, number)
-            else:
-                self._add(term, number)
-        self._rare = self._others.keys() | self._spelled.keys()
+    alone: dict[str, list[int]] = {}
+    pairs: dict[str, msgspec.Raw] = {}
+    """By the first word: the `_Seconds` of it, read when a text has that word."""
+    others: dict[str, list[_Tail]] = {}
+    spelled: dict[str, list[tuple[str, int]]] = {}
+    beginnings: dict[str, list[_Stem]] = {}
+    endings: dict[str, list[_Stem]] = {}
 
-    def _add(self, term: str, number: int) -> None:
+
+def tables_of(terms: Iterable[str]) -> Tables:
+    """The tables of terms, which are numbered in their order."""
+    tables = Tables()
+    pairs: dict[str, _Seconds] = {}
+    for number, term in enumerate(terms):
         first, *rest = term.split() or [""]
-        tail = tuple(rest)
-        if first.startswith("="):
-            _put(self._spelled, folded(first[1:]), (first[1:], number))
-        elif first.endswith("*"):
-            _put(self._beginnings, first[:STEM], (first[:-1], tail, number))
-        elif first.startswith("*"):
-            _put(self._endings, first[-STEM:], (first[1:], tail, number))
-        elif rest and rest[0].isalnum():
-            _put(self._pairs, (first, rest[0]), (tail[1:], number))
+        if rest and first.strip("=*") == first and rest[0].isalnum():
+            numbers, tails = pairs.setdefault(first, {}).setdefault(rest[0], ([], []))
+            if rest[1:]:
+                tails.append((tuple(rest[1:]), number))
+            else:
+                numbers.append(number)
         else:
-            _put(self._others, first, (tail, number))
+            _add(tables, first, tuple(rest), number)
+    tables.pairs.update((first, msgspec.Raw(_ENCODED(both))) for first, both in pairs.items())
+    return tables
+
+
+_ENCODED: Final = msgspec.json.Encoder().encode
+_SECONDS: Final = msgspec.json.Decoder(_Seconds)
+
+
+def _add(tables: Tables, first: str, tail: tuple[str, ...], number: int) -> None:
+    if first.startswith("="):
+        _put(tables.spelled, folded(first[1:]), (first[1:], number))
+    elif first.endswith("*"):
+        _put(tables.beginnings, first[:STEM], (first[:-1], tail, number))
+    elif first.startswith("*"):
+        _put(tables.endings, first[-STEM:], (first[1:], tail, number))
+    elif not tail:
+        _put(tables.alone, first, number)
+    else:
+        _put(tables.others, first, (tail, number))
+
+
+class Terms:
+    """Finds terms; each is a number that the caller knows the meaning of."""
+
+    def __init__(self, tables: Tables) -> None:
+        self._tables = tables
+        self._seconds: dict[str, _Seconds] = {}
 
     def found(self, text: Text) -> list[Hit]:
         """All terms of a text, in no order."""
-        words, typed = text
-        each = range(len(words))
+        present = set(text.words)
         hits: list[Hit] = []
-        alone, pairs, others, spelled = self._alone, self._pairs, self._others, self._spelled
-        for at in [at for at in each if words[at] in alone]:
-            hits += [(at, at + 1, n) for n in alone[words[at]]]
-        for at, pair in [(at, pair) for at, pair in enumerate(pairwise(words)) if pair in pairs]:
-            hits += _tailed(words, at, at + 2, pairs[pair])
-        rare = self._rare & set(words)
-        for at in [at for at in each if words[at] in rare]:
-            word = words[at]
-            hits += _tailed(words, at, at + 1, others.get(word, []))
-            hits += [(at, at + 1, n) for said, n in spelled.get(word, ()) if typed[at] == said]
-        beginnings, endings = self._beginnings, self._endings
-        for at in [at for at in each if words[at][:STEM] in beginnings]:
-            stems = beginnings[words[at][:STEM]]
-            tails = [(tail, n) for stem, tail, n in stems if words[at].startswith(stem)]
-            hits += _tailed(words, at, at + 1, tails)
-        for at in [at for at in each if words[at][-STEM:] in endings]:
-            stems = endings[words[at][-STEM:]]
-            tails = [(tail, n) for stem, tail, n in stems if words[at].endswith(stem)]
-            hits += _tailed(words, at, at + 1, tails)
+        self._find_words(text, hits)
+        self._find_pairs(text.words, present, hits)
+        self._find_others(text.words, present, hits)
+        self._find_stems(text.words, present, hits)
         return hits
 
+    # Loops, not comprehensions, since most have one turn.
 
-Key = TypeVar("Key")
+    def _find_words(self, text: Text, hits: list[Hit]) -> None:
+        alone, spelled = self._tables.alone, self._tables.spelled
+        for at, word in enumerate(text.words):
+            if word in alone:
+                for number in alone[word]:
+                    hits.append((at, at + 1, number))  # noqa: PERF401 - see above
+            if word in spelled:
+                hits += [(at, at + 1, n) for said, n in spelled[word] if text.typed[at] == said]
+
+    def _find_pairs(self, words: list[str], present: set[str], hits: list[Hit]) -> None:
+        pairs, seconds = self._tables.pairs, self._seconds
+        for word in [word for word in present if word in pairs and word not in seconds]:
+            seconds[word] = _SECONDS.decode(pairs[word])
+        # The last word is the text's end, with which no pair begins.
+        for at in [at for at, word in enumerate(words) if word in pairs]:
+            if found := seconds[words[at]].get(words[at + 1]):
+                numbers, tails = found
+                for number in numbers:
+                    hits.append((at, at + 2, number))  # noqa: PERF401 - see above
+                if tails:
+                    hits += _tailed(words, at, at + 2, tails, present)
+
+    def _find_others(self, words: list[str], present: set[str], hits: list[Hit]) -> None:
+        others = self._tables.others
+        for at in [at for at, word in enumerate(words) if word in others]:
+            hits += _tailed(words, at, at + 1, others[words[at]], present)
+
+    def _find_stems(self, words: list[str], present: set[str], hits: list[Hit]) -> None:
+        beginnings, endings = self._tables.beginnings, self._tables.endings
+        stems = {w for w in present if w[:STEM] in beginnings or w[-STEM:] in endings}
+        for at in [at for at, word in enumerate(words) if word in stems]:
+            word = words[at]
+            for stem, tail, number in beginnings.get(word[:STEM], ()):
+                if word.startswith(stem) and (end := _matched(words, at + 1, tail)):
+                    hits.append((at, end, number))
+            for stem, tail, number in endings.get(word[-STEM:], ()):
+                if word.endswith(stem) and (end := _matched(words, at + 1, tail)):
+                    hits.append((at, end, number))
+
+
 Item = TypeVar("Item")
 
 
-def _put(table: dict[Key, list[Item]], key: Key, item: Item) -> None:
-    if key in table:
-        table[key].append(item)
-    else:
-        table[key] = [item]
+def _put(table: dict[str, list[Item]], key: str, item: Item) -> None:
+    table.setdefault(key, []).append(item)
 
 
-def _tailed(words: list[str], start: int, at: int, tails: list[_Tail]) -> list[Hit]:
-    return [(start, end, number) for tail, number in tails if (end := _matched(words, at, tail))]
+def _tailed(
+    words: list[str], start: int, at: int, tails: list[_Tail], present: set[str]
+) -> list[Hit]:
+    """Those that match: few have their last word in the text."""
+    hits = []
+    for tail, number in tails:
+        if (tail[-1] in present or tail[-1][-1] == "*") and (end := _matched(words, at, tail)):
+            hits.append((start, end, number))
+    return hits
 
 
 def _matched(words: list[str], at: int, tail: tuple[str, ...]) -> int:
@@ -153,6 +203,8 @@ def _matched(words: list[str], at: int, tail: tuple[str, ...]) -> int:
 
 
 def _matched_behind(words: list[str], at: int, tail: tuple[str, ...]) -> int:
+    if tail[0] not in words[at : at + GAP_MAX + 1] and tail[0][-1] != "*":
+        return 0
     for start in range(at, min(at + GAP_MAX + 1, len(words))):
         if end := _matched(words, start, tail):
             return end

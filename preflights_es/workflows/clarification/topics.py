@@ -7,21 +7,36 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import lru_cache
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Final, Literal, NamedTuple
+
+import msgspec
 
 from preflights_es.core.events import Value
 from preflights_es.core.views import Language
-from preflights_es.workflows.clarification.pack import Pack, loaded
-from preflights_es.workflows.clarification.terms import ENDS, Terms, Text, read
+from preflights_es.workflows.clarification.pack import Pack, index_file, loaded
+from preflights_es.workflows.clarification.terms import (
+    ENDS,
+    Tables,
+    Terms,
+    Text,
+    read,
+    tables_of,
+)
 from preflights_es.workflows.clarification.values import Named, PackRef
 
 WEIGHTS: Final = {"names": 2, "strong": 3, "likely": 2, "weak": 1, "against": -3}
 SURE: Final = 3
-"""A topic, a task or a decision is found from this score on."""
+"""A task or a decision is found from this score on."""
+OPEN: Final = 4
+"""A topic is open from this score on: one word alone is not enough."""
 LIKELY: Final = 2
+BESIDE: Final = 3  # words between a name and a word that asks or begins
+CALLED: Final = 2  # what a name is worth more beside a word that asks or begins
+CLEAR: Final = 10
+"""A topic is asked about from this score on even where a value of another one is stated."""
 TOPICS_MAX: Final = 4  # topics that a session names
-NEAR: Final = 4  # words between two values of which one takes the other's place
+NEAR: Final = 6  # words between two values of which one takes the other's place
 SKIPPED_MAX: Final = 3  # words between a value and the word that takes it away
 
 Kind = Literal["choice", "stated", "none", "open"]
@@ -60,47 +75,60 @@ _ROLES: Final = ("before", "after", "links", "present", "request")
 _NOTHING: Final = -1
 
 
-class Index:
-    """The terms of a pack, ready for many intentions."""
+class Index(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The terms of a pack, ready for many intentions; a shipped pack's lies beside it as a file."""
 
-    def __init__(self, pack: Pack) -> None:
-        self.ids = [topic.id for topic in pack.topics]
-        self.skipped = frozenset(pack.roles.skipped)
-        self.english = frozenset(pack.languages["en"])
-        self.german = frozenset(pack.languages["de"])
-        self.meanings: list[_Meaning] = []
-        self.terms = Terms(self.listed(pack))
+    ids: list[str]
+    meanings: list[tuple[_Meaning, int]]
+    """Each with the number of terms that have it, in the order of the terms."""
+    tables: Tables
 
-    def listed(self, pack: Pack) -> Iterator[str]:
-        """The terms, while their meanings are noted in the same order."""
-        groups = [topic.words for topic in pack.topics] + [getattr(pack, name) for name in _GROUPS]
-        for group, words in enumerate(groups):
-            for name, weight in WEIGHTS.items():
-                meaning = _Meaning(group, weight, name == "names")
-                yield from self._meant(getattr(words, name), meaning)
-        for group, role in enumerate(_ROLES, len(groups)):
-            yield from self._meant(getattr(pack.roles, role), _Meaning(group, 0))
-        for group, topic in enumerate(pack.topics):
-            for is_loose, table in ((False, topic.values), (True, topic.loose)):
-                for value, spellings in table.items():
-                    meaning = _Meaning(group, 0, False, value, is_loose)
-                    yield from self._meant(spellings, meaning)
-        yield from self._meant(pack.nothing, _Meaning(_NOTHING, 0, False, "-"))
 
-    def _meant(self, terms: tuple[str, ...], meaning: _Meaning) -> tuple[str, ...]:
-        self.meanings += [meaning] * len(terms)
-        return terms
+def indexed(pack: Pack) -> Index:
+    """The index of a pack."""
+    listed = list(_listed(pack))
+    terms = chain.from_iterable(terms for terms, _ in listed)
+    meanings = [(meaning, len(terms)) for terms, meaning in listed if terms]
+    return Index([topic.id for topic in pack.topics], meanings, tables_of(terms))
+
+
+def _listed(pack: Pack) -> Iterator[tuple[tuple[str, ...], _Meaning]]:
+    groups = [topic.words for topic in pack.topics] + [getattr(pack, name) for name in _GROUPS]
+    for group, words in enumerate(groups):
+        for name, weight in WEIGHTS.items():
+            yield getattr(words, name), _Meaning(group, weight, name == "names")
+    for group, role in enumerate(_ROLES, len(groups)):
+        yield getattr(pack.roles, role), _Meaning(group, 0)
+    for group, topic in enumerate(pack.topics):
+        for is_loose, table in ((False, topic.values), (True, topic.loose)):
+            for value, spellings in table.items():
+                yield spellings, _Meaning(group, 0, False, value, is_loose)
+    yield pack.nothing, _Meaning(_NOTHING, 0, False, "-")
 
 
 def terms_of(pack: Pack) -> list[str]:
     """Every term of a pack."""
-    return list(Index(pack).listed(pack))
+    return [term for terms, _ in _listed(pack) for term in terms]
+
+
+class Finder:
+    """What `find` needs of a pack."""
+
+    def __init__(self, pack: Pack, index: Index) -> None:
+        self.ids = index.ids
+        self.skipped = frozenset(pack.roles.skipped)
+        self.english = frozenset(pack.languages["en"])
+        self.german = frozenset(pack.languages["de"])
+        self.meanings = [meaning for meaning, count in index.meanings for _ in range(count)]
+        self.terms = Terms(index.tables)
 
 
 @lru_cache(maxsize=4)
-def index_of(ref: PackRef, inlined: str = "") -> Index:
-    """The index of a session's pack, made once a process."""
-    return Index(loaded(ref, inlined))
+def finder_of(ref: PackRef, inlined: str = "") -> Finder:
+    """The finder of a session's pack, made once a process."""
+    pack = loaded(ref, inlined)
+    data = b"" if inlined else index_file(ref)
+    return Finder(pack, msgspec.json.decode(data, type=Index) if data else indexed(pack))
 
 
 # 2. Weighing ---------------------------------------------------------------------------------
@@ -130,34 +158,33 @@ class _Seen(NamedTuple):
     """By role: the first word of each term, and the word behind its last."""
 
 
-def find(intention: str, index: Index, language: Language | None = None) -> Found:
+def find(intention: str, finder: Finder, language: Language | None = None) -> Found:
     """What an intention is about; `language` where a person or a setting said it."""
     text = read(intention)
-    tongue = language or _language(text, index)
-    seen = _seen(text, index)
-    scores, count = seen.scores, len(index.ids)
+    tongue = language or _language(text, finder)
+    seen = _seen(text, finder)
+    scores, count = seen.scores, len(finder.ids)
     task, decision, vague, begin = scores[count:]
     decision += LIKELY * ("?" in text.words)
     task += SURE * _is_upgrade(text.words)
-    if task >= SURE > decision and max(scores[:count]) < 2 * task:
-        return Found("none", tongue)
-    parts = _parts(text, seen, index)
+    parts = _parts(text, seen, finder)
     wanted = {mention.topic for mention, part in parts if part == "wanted"}
+    is_moved = any(mention.topic in wanted for mention, part in parts if part == "replaced")
+    if task >= SURE > decision and max(scores[:count]) < 2 * task and not is_moved:
+        return Found("none", tongue)
     between = _between(parts)
-    for mention, part in parts:
-        scores[mention.topic] += _HINTS[part] * (mention.topic not in wanted)
-    for topic in {topic for at, topic in seen.called if _is_near(at, seen.asked)}:
-        scores[topic] += 1
-    least = SURE if begin or decision >= LIKELY else SURE + LIKELY + task
+    called = {topic for at, topic in seen.called if _is_near(at, seen.asked)}
+    _count_in(parts, wanted, called, scores)
+    least = OPEN if begin or decision >= LIKELY else OPEN + 1 + task
     sure = [t for t in range(count) if scores[t] >= least and t not in wanted]
     sure.sort(key=lambda topic: -scores[topic])
-    left = [*between, *(t for t in sure if t not in between)]
-    topics = tuple(index.ids[topic] for topic in left[:TOPICS_MAX])
-    stated = tuple(n for n in _named(parts, "wanted", index) if n.topic not in topics)
-    replaced = _named(parts, "replaced", index)
-    if topics and (between or not stated or decision >= SURE):
-        values = between.get(left[0], ())
-        return Found("choice", tongue, topics, stated, replaced, values)
+    left = [*between, *(t for t in sure if t not in between)][:TOPICS_MAX]
+    topics = tuple(finder.ids[topic] for topic in left)
+    stated = tuple(n for n in _named(parts, "wanted", finder) if n.topic not in topics)
+    replaced = _named(parts, "replaced", finder)
+    is_clear = max((scores[topic] for topic in left[:1]), default=0) >= CLEAR
+    if topics and (between or not stated or decision >= SURE or is_clear):
+        return Found("choice", tongue, topics, stated, replaced, between.get(left[0], ()))
     if stated:
         return Found("stated", tongue, topics, stated, replaced)
     if task >= LIKELY > decision or (task and not decision and not vague):
@@ -165,17 +192,27 @@ def find(intention: str, index: Index, language: Language | None = None) -> Foun
     return Found("open", tongue, replaced=replaced)
 
 
+def _count_in(
+    parts: list[tuple[_Mention, Part]], wanted: set[int], called: set[int], scores: list[int]
+) -> None:
+    """Add to the scores what values say, and names beside words that ask."""
+    for mention, part in parts:
+        scores[mention.topic] += _HINTS[part] * (mention.topic not in wanted)
+    for topic in called:
+        scores[topic] += CALLED
+
+
 _HINTS: Final[dict[Part, int]] = {"wanted": 0, "replaced": 3, "asked": 3, "present": 1}
 """What a value says for its topic, where none of the topic is wanted."""
 
 
 def _is_near(at: int, others: list[int]) -> bool:
-    return any(abs(at - other) <= NEAR for other in others)
+    return any(abs(at - other) <= BESIDE for other in others)
 
 
-def _language(text: Text, index: Index) -> Language:
+def _language(text: Text, finder: Finder) -> Language:
     words = set(text.words)
-    lean = len(words & index.german) - len(words & index.english)
+    lean = len(words & finder.german) - len(words & finder.english)
     return "de" if lean > 0 or (not lean and _has_umlaut(text)) else "en"
 
 
@@ -183,16 +220,16 @@ def _has_umlaut(text: Text) -> bool:
     return any(letter in "\u00e4\u00f6\u00fc\u00df" for word in text.typed for letter in word)
 
 
-def _seen(text: Text, index: Index) -> _Seen:
-    scores = [0] * (len(index.ids) + len(_GROUPS))
+def _seen(text: Text, finder: Finder) -> _Seen:
+    scores = [0] * (len(finder.ids) + len(_GROUPS))
     mentions: list[_Mention] = []
     roles: list[list[tuple[int, int]]] = [[] for _ in _ROLES]
     called: list[tuple[int, int]] = []
     asked: list[int] = []
     counted = set()
-    meanings, ungrouped = index.meanings, len(scores)
+    meanings, ungrouped = finder.meanings, len(scores)
     asking = (ungrouped - 1, ungrouped - 3)
-    for start, end, number in index.terms.found(text):
+    for start, end, number in finder.terms.found(text):
         group, weight, is_name, value, is_loose = meanings[number]
         if weight:
             if number not in counted:
@@ -226,10 +263,8 @@ def _kept(mentions: list[_Mention], scores: list[int]) -> list[_Mention]:
 
 def _is_upgrade(words: list[str]) -> bool:
     """Whether a number is followed by another: a new version is no decision between options."""
-    if _TO.isdisjoint(words):
-        return False
-    for at, word in enumerate(words):
-        if word in _TO and at > 2 and words[at - 1].isdecimal():
+    for at in [at for at, word in enumerate(words) if word in _TO]:
+        if words[at - 1].isdecimal() and at > 2:
             return any(near.isdecimal() for near in words[at + 1 : at + 3])
     return False
 
@@ -243,23 +278,32 @@ _Spans = list[tuple[int, int]]
 _BEFORE, _AFTER, _LINKS, _PRESENT, _REQUEST = range(len(_ROLES))
 
 
-def _parts(text: Text, seen: _Seen, index: Index) -> list[tuple[_Mention, Part]]:
+def _parts(text: Text, seen: _Seen, finder: Finder) -> list[tuple[_Mention, Part]]:
     """Every value that is named, with the part it plays."""
     parts: list[tuple[_Mention, Part]] = []
-    taken_over = _taken_over(text.words, seen)
+    gone = {m for m in seen.mentions if _is_taken_away(m, text.words, seen, finder.skipped)}
+    taken_over = _taken_over(text.words, seen, gone)
     for mention in seen.mentions:
         sentence = _sentence(text.words, mention.start)
         if mention in taken_over:
             part: Part = taken_over[mention]
-        elif _is_taken_away(mention, text.words, seen, index.skipped):
+        elif mention in gone:
             part = "replaced"
-        elif text.words[sentence.stop :][:1] == ["?"] and not _has(seen.roles[_REQUEST], sentence):
+        elif _is_offered(mention, text.words) or (
+            text.words[sentence.stop :][:1] == ["?"] and not _has(seen.roles[_REQUEST], sentence)
+        ):
             part = "asked"
         else:
             is_there = mention.is_loose or _has(seen.roles[_PRESENT], sentence)
             part = "present" if is_there else "wanted"
         parts.append((mention, part))
-    return parts
+    return _instead(parts)
+
+
+def _instead(parts: list[tuple[_Mention, Part]]) -> list[tuple[_Mention, Part]]:
+    """A value beside a replaced one of its topic is wanted, whatever its sentence says."""
+    gone = {mention.topic for mention, part in parts if part == "replaced"}
+    return [(m, "wanted" if part == "present" and m.topic in gone else part) for m, part in parts]
 
 
 def _sentence(words: list[str], at: int) -> range:
@@ -275,14 +319,16 @@ def _has(spans: _Spans, sentence: range) -> bool:
     return any(start in sentence for start, _ in spans)
 
 
-def _taken_over(words: list[str], seen: _Seen) -> dict[_Mention, Part]:
+def _taken_over(words: list[str], seen: _Seen, gone: set[_Mention]) -> dict[_Mention, Part]:
     """Neighbours of one topic where the second takes the first's place: `MySQL to PostgreSQL`."""
     parts: dict[_Mention, Part] = {}
     for one, other in pairwise(seen.mentions):
         if one.topic != other.topic or one.value == other.value or other.start - one.end > NEAR:
             continue
-        is_one = ENDS.isdisjoint(words[one.end : other.start])
-        if is_one and any(one.end <= link < other.start for link, _ in seen.roles[_LINKS]):
+        if not ENDS.isdisjoint(words[one.end : other.start]):
+            continue
+        links = [end for at, end in seen.roles[_LINKS] if one.end <= at < other.start]
+        if links and (other not in gone or one in gone or other.start in links):
             parts |= {one: "replaced", other: "wanted"}
     return parts
 
@@ -298,8 +344,16 @@ def _is_taken_away(
     )
 
 
-def _named(parts: list[tuple[_Mention, Part]], wanted: Part, index: Index) -> tuple[Named, ...]:
-    named = (Named(index.ids[one.topic], one.value) for one, part in parts if part == wanted)
+def _is_offered(mention: _Mention, words: list[str]) -> bool:
+    """Whether `or` stands beside a value: what it names is one way of several."""
+    return not _OR.isdisjoint((words[mention.start - 1], *words[mention.end : mention.end + 1]))
+
+
+_OR: Final = frozenset(("or", "oder"))
+
+
+def _named(parts: list[tuple[_Mention, Part]], wanted: Part, finder: Finder) -> tuple[Named, ...]:
+    named = (Named(finder.ids[one.topic], one.value) for one, part in parts if part == wanted)
     return tuple(dict.fromkeys(named))
 
 

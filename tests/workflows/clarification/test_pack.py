@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from hashlib import sha256
-from pathlib import Path
 
-from preflights_es.workflows import clarification
 from preflights_es.workflows.clarification.pack import (
     NO_TABLES,
     SHIPPED,
@@ -16,15 +14,20 @@ from preflights_es.workflows.clarification.pack import (
 from preflights_es.workflows.clarification.terms import is_readable
 from preflights_es.workflows.clarification.topics import terms_of
 from preflights_es.workflows.clarification.values import HeuristicsConfig, PackRef
-
-FOLDER = Path(clarification.__file__).parent / "packs"
+from tests.workflows.clarification.freeze import FOLDER, indexes
 
 
 def test_a_shipped_pack_is_frozen() -> None:
     """A change is a new version beside it: sessions hold the digest."""
     files = {f"{ref.name}.v{ref.version}.json": ref.sha256 for ref in SHIPPED}
-    found = {path.name: sha256(path.read_bytes()).hexdigest() for path in FOLDER.iterdir()}
+    found = {path.name: sha256(path.read_bytes()).hexdigest() for path in FOLDER.glob("*.v?.json")}
     assert found == files
+
+
+def test_the_index_of_a_shipped_pack_is_what_its_terms_give() -> None:
+    """`make freeze` writes it."""
+    found = {path.name: path.read_bytes() for path in FOLDER.glob("*.index.json")}
+    assert found == indexes()
 
 
 def test_every_term_can_be_found() -> None:

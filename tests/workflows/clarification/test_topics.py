@@ -8,12 +8,12 @@ from hypothesis import strategies as st
 
 from preflights_es.core.views import Language
 from preflights_es.workflows.clarification.pack import STANDARD
-from preflights_es.workflows.clarification.terms import Terms, is_readable, read
-from preflights_es.workflows.clarification.topics import Found, find, index_of
+from preflights_es.workflows.clarification.terms import Terms, is_readable, read, tables_of
+from preflights_es.workflows.clarification.topics import Found, find, finder_of
 
 
 def found(intention: str, language: Language | None = None) -> Found:
-    return find(intention, index_of(STANDARD), language)
+    return find(intention, finder_of(STANDARD), language)
 
 
 @pytest.mark.parametrize(
@@ -29,6 +29,8 @@ def found(intention: str, language: Language | None = None) -> Found:
         ("Vuex durch Pinia ersetzen", ["Pinia"], ["Vuex"]),
         ("Can you put Keycloak in front of it?", ["Keycloak"], []),
         ("Use Docker Compose", ["Docker Compose"], []),
+        ("zustand instead of redux for the cart", ["Zustand"], ["Redux"]),
+        ("use uv for dependency management, poetry goes away", ["uv"], ["Poetry"]),
     ],
 )
 def test_a_value_is_taken_unless_a_word_takes_it_away(
@@ -83,6 +85,15 @@ def test_two_values_make_the_question_one_between_them() -> None:
     assert seen.between == ("REST", "GraphQL")
 
 
+def test_a_value_beside_or_is_one_way_of_several() -> None:
+    seen = found("Styling: CSS modules or what else")
+    assert (seen.kind, seen.topics, seen.stated) == ("choice", ("styling",), ())
+
+
+def test_one_word_alone_opens_no_topic() -> None:
+    assert found("The dashboard is slow for the sales team").kind == "open"
+
+
 def test_a_value_of_another_topic_is_stated_beside_the_choice() -> None:
     seen = found("We build it in Vue; how do people sign in?")
     assert (seen.kind, seen.topics[0]) == ("choice", "auth")
@@ -90,7 +101,7 @@ def test_a_value_of_another_topic_is_stated_beside_the_choice() -> None:
 
 
 def test_several_topics_are_named() -> None:
-    assert found("Add caching and search").topics == ("caching", "search")
+    assert set(found("Add caching and search").topics) == {"caching", "search"}
 
 
 def test_the_language_is_that_of_the_intention_unless_it_is_said() -> None:
@@ -136,7 +147,7 @@ def test_a_term_that_could_not_be_found_is_seen(term: str, is_good: bool) -> Non
     ],
 )
 def test_a_term_is_found_in_its_forms(term: str, text: str, spans: list[tuple[int, int]]) -> None:
-    assert [hit[:2] for hit in Terms([term]).found(read(text))] == spans
+    assert [hit[:2] for hit in Terms(tables_of([term])).found(read(text))] == spans
 
 
 @given(st.text(max_size=300))

@@ -1,0 +1,26 @@
+"""Writes the index of each shipped pack anew: `python -m tests.workflows.clarification.freeze`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+
+from preflights_es.workflows import clarification
+from preflights_es.workflows.clarification.pack import SHIPPED, loaded
+from preflights_es.workflows.clarification.topics import indexed
+
+FOLDER = Path(clarification.__file__).parent / "packs"
+
+
+def indexes() -> dict[str, bytes]:
+    """The index of each shipped pack, by the name of its file."""
+    return {
+        f"{ref.name}.v{ref.version}.index.json": msgspec.json.encode(indexed(loaded(ref))) + b"\n"
+        for ref in SHIPPED
+    }
+
+
+if __name__ == "__main__":
+    for name, data in indexes().items():
+        (FOLDER / name).write_bytes(data)
