@@ -144,7 +144,7 @@ def test_a_record_is_replaced_once_under_a_key(house: Project) -> None:
         "ADR-7",
     )
     first = house.call(*words, "--no-input", "--key", "k", "--json").json
-    house.call("accept", "last", "--by", "Ada")
+    assert house.call("accept", "last", "--by", "Ada").code == 0
     again = house.call(*words, "--no-input", "--key", "k", "--json").json
     assert again["session_id"] == first["session_id"]
     other = house.call(*words[:-2], "--no-input", "--key", "k")
