@@ -22,7 +22,7 @@ LISTED_MAX: Final = 3  # values of a conflict, and excluded values of a decision
 _COMMON: Final = """
 about accepted actions actor admin after again against all alle an and angular another answer
 answers any app are as at audit auf aus authentication aws azure back backend be because before
-bei between but by call calls can cannot category change changes clarification code command core
+bei between but by call calls can cannot category change changes code command core
 customer customers das data database db decision decisions dem den der die do docs does each else
 empty es event events every everything exit fastapi field file files first for framework from get
 git github go graphql has have how id if im import in input instead intention into is it its json

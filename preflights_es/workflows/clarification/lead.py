@@ -125,7 +125,9 @@ def answered(state: State, outcome: Outcome) -> tuple[Decision, ...]:
     from preflights_es.workflows.clarification import contracts
 
     clarifies = asked.contract.startswith("clarify.")
-    contract = contracts.CONTRACTS[asked.contract]
+    # A forged log may name any contract: then it is judged by the first of its step.
+    first = contracts.CLARIFY if clarifies else contracts.DECIDE_V1
+    contract = contracts.CONTRACTS.get(asked.contract, first)
     check = partial(clarify_violations if clarifies else decide_violations, state)
     verdict = concluded(state.led, outcome, contract, check, POLICY)
     if not isinstance(verdict, Usable):
