@@ -152,10 +152,10 @@ def test_a_terminal_state_stays_terminal(name: str, data: st.DataObject) -> None
 
 
 def opens(new: Input, session: kernel.Session[object]) -> bool:
-    """Whether an answer may open a decision where the intention is a task without one."""
-    state = session.state
-    is_task = isinstance(state, State) and state.topics is not None and state.topics.kind == "none"
-    return is_task and isinstance(new, Answers)
+    """Whether an answer wins over the category that the topics of a pack led to."""
+    is_found = isinstance(session.state, State) and session.state.topics is not None
+    given = new.answers if isinstance(new, Answers) else ()
+    return is_found and any(one.key == "change_category" for one in given)
 
 
 @each_workflow

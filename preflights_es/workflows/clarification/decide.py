@@ -302,8 +302,9 @@ def _is_settled(state: State, key: str) -> bool:
 
     What was found in the intention is not: an answer that is given wins over it.
     """
-    if key == state.heuristics.category.id and state.question is None and state.topics is None:
-        return True
+    if key == state.heuristics.category.id and state.question is None:
+        found = () if state.topics is None else ("detected", "stated")
+        return not found or any(one.source not in found for one in state.provenance)
     return key in state.answers and not any(
         one.key == key and one.source == "stated" for one in state.provenance
     )
