@@ -159,6 +159,8 @@ def accept(
         SessionMoved: the session is at another version.
         Refused: nothing there can be accepted.
     """
+    if by is not None:  # an agent is told so whatever session it names
+        acceptance.Acceptances.of(request).refuse_relaying(by, session)
     handle = request.sessions.load(session)
     workflow = handle.workflow
     has_own = workflow.acknowledges and workflow.name in WORKFLOWS.shipped
