@@ -14,7 +14,7 @@ from typing import Any, Final
 from msgspec.structs import replace
 
 from preflights_es.core import ids
-from preflights_es.core.errors import LogDamaged, PreflightsError, Refused
+from preflights_es.core.errors import LogDamaged, PreflightsError, Refused, UnknownSession
 from preflights_es.core.events import ERASED_TAG, SessionErased
 from preflights_es.core.opaque import UNKNOWN
 from preflights_es.core.ports import Head
@@ -159,9 +159,11 @@ def accept(
         SessionMoved: the session is at another version.
         Refused: nothing there can be accepted.
     """
-    if by is not None:  # an agent is told so whatever session it names
+    try:
+        handle = request.sessions.load(session)
+    except UnknownSession:  # an agent is told that a person accepts, whatever it names
         acceptance.Acceptances.of(request).refuse_relaying(by, session)
-    handle = request.sessions.load(session)
+        raise
     workflow = handle.workflow
     has_own = workflow.acknowledges and workflow.name in WORKFLOWS.shipped
     own = _services(workflow.name) if has_own else acceptance
