@@ -214,13 +214,15 @@ def _session_files(ground: Ground, log: Log) -> None:
     folder = ground.clone / "docs" / "decisions" / ".sessions"
     folder.mkdir()
     (folder / f"{log.decided[-12:]}.jsonl").write_bytes((log.folder / "session.jsonl").read_bytes())
-    (folder / f"{1:012x}.jsonl").symlink_to(ground.home / ".bashrc")
-    (folder / f"{2:012x}.jsonl").symlink_to("/dev/zero")
-    os.mkfifo(folder / f"{3:012x}.jsonl")
-    huge(folder / f"{4:012x}.jsonl")
-    (folder / f"{5:012x}.jsonl").write_bytes(b"[" * 100_000 + b"\n\xff\xfe\x00\n" + HARM.encode())
-    (folder / f"{6:012x}.jsonl").mkdir()
-    (folder / f"{7:012x}.jsonl").write_bytes((log.folder / "harmful.jsonl").read_bytes())
+    (folder / "a00000000001.jsonl").symlink_to(ground.home / ".bashrc")
+    (folder / "a00000000002.jsonl").symlink_to("/dev/zero")
+    os.mkfifo(folder / "a00000000003.jsonl")
+    huge(folder / "a00000000004.jsonl")
+    (folder / "a00000000005.jsonl").write_bytes(
+        b"[" * 100_000 + b"\n\xff\xfe\x00\n" + HARM.encode()
+    )
+    (folder / "a00000000006.jsonl").mkdir()
+    (folder / f"{log.harmful[-12:]}.jsonl").write_bytes((log.folder / "harmful.jsonl").read_bytes())
     (folder / ".gitattributes").symlink_to(ground.home / ".bashrc")
 
 
