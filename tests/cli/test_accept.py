@@ -177,7 +177,9 @@ def test_superseding_changes_status_and_links_in_both_records(house: Project) ->
     assert house.show()["supersedes"]["uid"] == old["uid"]
     later_id = new["session_id"][-8:]
     assert f"superseded by {later_id}: Use Passkeys" in house.call("show", old["uid"]).out
-    assert "superseded: ask for the newer one" in house.call("prompt", old["session_id"]).out
+    brief = house.call("prompt", old["session_id"]).out
+    assert "## Superseded, do not follow" in brief
+    assert "superseded by ADR-0002: ask for the newer one" in brief
 
 
 def test_only_a_decision_of_this_project_can_be_superseded_and_only_once(house: Project) -> None:

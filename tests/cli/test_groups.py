@@ -104,7 +104,7 @@ def test_a_note_may_be_a_word_that_names_a_command(
 
 
 @pytest.mark.parametrize(
-    "command", ["show", "log", "prompt", "why", "replay", "admin export", "admin render --check"]
+    "command", ["show", "log", "why", "replay", "admin export", "admin render --check"]
 )
 def test_the_last_session_is_meant_where_a_command_only_reads_one(
     house: Project, command: str
@@ -117,9 +117,26 @@ def test_the_last_session_is_meant_where_a_command_only_reads_one(
     assert house.call(*command.split()) == named
 
 
-@pytest.mark.parametrize(
-    "command", ["accept", "abandon", "answer", "revise", "admin erase", "note done"]
-)
+def test_a_brief_without_a_session_is_that_of_the_project(house: Project) -> None:
+    house.decided()
+    house.decided("Add SSO")
+    brief = house.call("prompt").out
+    assert brief.startswith("# Decisions of this project\n")
+    assert "0001-use-oauth" in brief
+    assert "0002-use-oauth" in brief
+    assert house.call("prompt", "last").out.startswith("# Task\n\n> Add SSO\n")
+
+
+def test_accept_without_a_session_changes_none_where_no_proposal_waits(house: Project) -> None:
+    house.started_session()
+    before = house.show()
+    done = house.call("accept")
+    assert (done.code, done.out) == (1, "")
+    assert "no proposal waits to be accepted" in done.err
+    assert house.show() == before
+
+
+@pytest.mark.parametrize("command", ["abandon", "answer", "revise", "admin erase", "note done"])
 def test_a_command_that_changes_a_session_wants_its_name(house: Project, command: str) -> None:
     house.started_session()
     before = house.show()

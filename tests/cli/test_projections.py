@@ -52,7 +52,7 @@ def test_the_json_of_every_command_is_what_is_documented(house: Project) -> None
     house.call("note", "Call the dentist", *SIM)
     open_ = house.call("start", "Improve the orders", *SIM, "--no-input", "--json").json
     option = open_["questions"][0]["options"][0]
-    house.call("answer", open_["session_id"], option)
+    house.call("answer", open_["session_id"], option, "--relayed")
     (house.folder / "preflights.toml").write_text(
         "[[prices]]\nprovider = 'sim'\nmodel = 'simllm/1'\nfrom = 2020-01-01\n"
         "input_per_million = 1\noutput_per_million = 2.5\ncurrency = 'EUR'\n"

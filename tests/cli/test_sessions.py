@@ -143,7 +143,7 @@ def test_the_brief_of_the_project_tells_what_is_in_force_and_what_is_not(house: 
     chosen("PostgreSQL", "--accept", "--by", "Ada")
     brief = house.call("prompt").out
     assert "* Database: Type: PostgreSQL (20" in brief
-    assert "docs/decisions/0002-use-postgresql.md)" in brief
+    assert "docs/decisions/0002-use-postgresql-for-the-database.md)" in brief
     assert "* Database: Type is PostgreSQL (ADR-0002), MySQL (ADR-0001)" in brief
     chosen("MongoDB", "--accept", "--by", "Ada", "--supersedes", first)
     chosen("SQLite")

@@ -43,7 +43,7 @@ class Log(NamedTuple):
     """A log that was recorded elsewhere, and what stands in it."""
 
     folder: Path
-    """With `log.db`, `session.jsonl` and an archive that is a bomb."""
+    """With `log.db`, `session.jsonl`, `harmful.jsonl` and an archive that is a bomb."""
     decided: str
     harmful: str
     owed: str
@@ -71,6 +71,8 @@ def recorded(ground: Ground, folder: Path) -> Log:
     _forge(maker.log, forged, ground.home / ".bashrc")
     lines = maker.call("admin", "export", decided).out
     (maker.log.parent / "session.jsonl").write_text(lines)
+    lines = maker.call("admin", "export", harmful).out
+    (maker.log.parent / "harmful.jsonl").write_text(lines)
     with gzip.open(maker.log.parent / "session.jsonl.gz", "wb", compresslevel=1) as file:
         for _ in range(BOMB // 1_000_000):
             file.write(b"\n" * 1_000_000)
@@ -148,6 +150,7 @@ def work_tree(ground: Ground, log: Log) -> None:
     """Everything that lies in the folder itself."""
     _modules(ground)
     _documents(ground)
+    _session_files(ground, log)
     clone = ground.clone
     (clone / "session.jsonl").write_bytes((log.folder / "session.jsonl").read_bytes())
     (clone / "odd.jsonl").write_bytes(b"[" * 100_000 + b"\n\xff\xfe\x00\n" + HARM.encode() + b"\n")
@@ -204,6 +207,23 @@ def _documents(ground: Ground) -> None:
     (records / "home").symlink_to(ground.home)
     (ground.clone / "docs" / "tasks").symlink_to(ground.home / "notes")
     deep(records)
+
+
+def _session_files(ground: Ground, log: Log) -> None:
+    """Files beside the records that look like sessions."""
+    folder = ground.clone / "docs" / "decisions" / ".sessions"
+    folder.mkdir()
+    (folder / f"{log.decided[-12:]}.jsonl").write_bytes((log.folder / "session.jsonl").read_bytes())
+    (folder / "a00000000001.jsonl").symlink_to(ground.home / ".bashrc")
+    (folder / "a00000000002.jsonl").symlink_to("/dev/zero")
+    os.mkfifo(folder / "a00000000003.jsonl")
+    huge(folder / "a00000000004.jsonl")
+    (folder / "a00000000005.jsonl").write_bytes(
+        b"[" * 100_000 + b"\n\xff\xfe\x00\n" + HARM.encode()
+    )
+    (folder / "a00000000006.jsonl").mkdir()
+    (folder / f"{log.harmful[-12:]}.jsonl").write_bytes((log.folder / "harmful.jsonl").read_bytes())
+    (folder / ".gitattributes").symlink_to(ground.home / ".bashrc")
 
 
 def deep(folder: Path) -> None:
