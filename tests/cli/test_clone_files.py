@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
+from preflights_es.core.events import Actor
+from preflights_es.services.clarification.clarifications import clarifications_of
+from preflights_es.services.process import Process
+from preflights_es.services.request import Request
+from preflights_es.settings.load import load_settings
+from preflights_es.workflows.clarification import WORKFLOW
 from tests.cli.clones import FIRST
-from tests.cli.program import Project, Result
+from tests.cli.program import Project, Result, environment
 
 DECISIONS = "docs/decisions"
 NAME = "0001-use-oauth-for-authentication.md"
@@ -29,11 +36,24 @@ def victim(tmp_path: Path) -> Iterator[Path]:
 @pytest.fixture
 def owing(house: Project) -> Project:
     """A clone whose log owes a document."""
-    (house.folder / "docs").write_text("no folder")
-    assert house.call("start", "A login", *WORDS).code == 5
-    (house.folder / "docs").unlink()
+    owe(house, "A login")
     (house.folder / DECISIONS).mkdir(parents=True)
     return house
+
+
+def owe(house: Project, intention: str) -> None:
+    """Accept a decision, and end before its document is written, as a killed program does."""
+    with closing(
+        Request(
+            Process(load_settings(house.folder, environment(house.home))),
+            Actor("user", "Ada Lovelace"),
+        )
+    ) as program:
+        sessions = clarifications_of(program)
+        setup, heuristics = program.setup(WORKFLOW), program.process.settings.of(WORKFLOW)
+        begun = sessions.open(intention, setup, heuristics).handle
+        sessions.answer(begun, [("auth_strategy", ["OAuth"])])
+        sessions.accept(begun.session_id)
 
 
 def is_written(house: Project, path: str = f"{DECISIONS}/{NAME}") -> bool:
@@ -112,12 +132,9 @@ def test_a_folder_that_is_a_link_to_another_place_gets_no_document(
 
 
 def test_one_document_that_cannot_be_written_holds_up_no_other(owing: Project) -> None:
-    (owing.folder / DECISIONS).rmdir()
-    (owing.folder / DECISIONS).write_text("no folder")
-    assert owing.call("start", "A second login", *WORDS).code == 5
-    (owing.folder / DECISIONS).unlink()
+    owe(owing, "A second login")
     for name in (NAME, f"{NAME}.new"):
-        (owing.folder / DECISIONS / name).mkdir(parents=True)
+        (owing.folder / DECISIONS / name).mkdir()
     done = owing.call("sessions")
     assert done.code == 0
     assert done.err == FIRST + (

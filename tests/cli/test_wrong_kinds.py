@@ -59,9 +59,10 @@ def test_a_row_of_the_wrong_kind_that_says_nothing_of_events_is_mended_or_damage
     session_id = house.decided()["session_id"]
     assert house.call("decisions").code == 0, "now they are there"
     tampered(house, session_id, lambda log, _: log.execute(statement.format(session_id)))
-    for command in ("decisions", "usage"):
+    for command, code in (("decisions", OPERATIONAL[statement]), ("usage", 0)):
         done = house.call(command)
-        assert (done.code, done.is_safe()) == (0, True), done
+        assert (done.code, done.is_safe()) == (code, True), done
+        assert ("the table `numbers`: 'x' is no number" in done.err) is (code == 4)
     again = ("start", "Add SSO", "--answer", "auth_strategy=OAuth", "--accept", "--by", "Ada")
     assert house.call(*again).code == OPERATIONAL[statement]
     assert house.call("audit", "verify").code == OPERATIONAL[statement]

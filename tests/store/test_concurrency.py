@@ -12,9 +12,12 @@ from pathlib import Path
 
 import pytest
 
+from preflights_es.artifacts.session_folder import FOLDER, name_of
+from preflights_es.core.ids import decision_uid
 from preflights_es.core.ports import Stored
 from preflights_es.replay.replayer import Replayer
 from preflights_es.runtime.registry import WORKFLOWS
+from preflights_es.runtime.session_files import is_beginning
 from preflights_es.services.clarification.clarifications import clarifications_of
 from preflights_es.services.request import Request
 from preflights_es.store.chain import verified
@@ -183,7 +186,11 @@ def _documents_are_whole(program: Request, session_id: str) -> None:
     path = program.process.documents.root / due.path
     assert path.read_bytes() == text.encode()
     assert [*path.parent.glob("*.new")] == []
-    assert [*path.parent.glob(".*")] == []
+    assert [*path.parent.glob(".*")] == [path.parent / FOLDER]
+    assert {*(path.parent / FOLDER).glob(".*")} == {path.parent / FOLDER / ".gitattributes"}
+    lies = (path.parent / FOLDER / name_of(decision_uid(session_id))).read_bytes()
+    assert b"decision_recorded" in lies
+    assert is_beginning(lies, session_id, program.process.store.read(session_id))
 
 
 def test_a_session_that_grows_while_it_is_read_is_not_damaged(

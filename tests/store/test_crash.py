@@ -9,9 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from preflights_es.artifacts.session_folder import FOLDER, name_of
 from preflights_es.core.artifacts import ArtifactDue
+from preflights_es.core.ids import decision_uid
 from preflights_es.replay.replayer import Replayer
 from preflights_es.runtime.registry import WORKFLOWS
+from preflights_es.runtime.session_files import is_beginning
 from preflights_es.services.request import Request
 from preflights_es.store.chain import verified
 from preflights_es.store.sql import SqlStore
@@ -144,7 +147,8 @@ def _every_document_is_whole(program: Request, root: Path) -> None:
     assert [*root.rglob("*.tmp")] == []
     written: set[Path] = set()
     numbers: list[int] = []
-    for head in program.process.store.heads(decider.PROJECT):
+    heads = program.process.store.heads(decider.PROJECT)
+    for head in heads:
         handle = program.process.runner.load(head.session_id)
         stored = program.process.store.read(head.session_id)
         assert Replayer(WORKFLOWS).replay(stored, head.hash).status == "identical"
@@ -159,5 +163,13 @@ def _every_document_is_whole(program: Request, root: Path) -> None:
         else:
             # Where it was killed before: the session is as it was, and takes the next step.
             assert handle.workflow.view(handle.session.state).status in ("needs_answers", "ready")
-    assert {path for path in (root / "docs").rglob("*") if path.is_file()} == written
+    lying = {path for path in (root / "docs").rglob("*") if path.is_file()}
+    assert {path for path in lying if path.parent.name != FOLDER} == written
+    kept = {path.name: path for path in lying - written}
+    assert kept.pop(".gitattributes", None) or not kept
+    sessions = {name_of(decision_uid(head.session_id)): head.session_id for head in heads}
+    assert kept.keys() <= sessions.keys()
+    for name, path in kept.items():
+        events = program.process.store.read(sessions[name])
+        assert is_beginning(path.read_bytes(), name, events)
     assert len(set(numbers)) == len(numbers)

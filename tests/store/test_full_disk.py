@@ -211,7 +211,7 @@ def test_a_command_on_a_full_disk_says_so_and_loses_nothing(
     disk: SmallDisk, house: Project, left: int
 ) -> None:
     env = elsewhere(disk.folder)
-    assert house.call("start", "Add OAuth login", env=env).code == 3
+    assert house.call("start", "Add a login", env=env).code == 3
     disk.fill(but=left)
     refused(
         house.run("start", "Add a logout", env=env),
@@ -225,7 +225,7 @@ def test_a_command_on_a_full_disk_says_so_and_loses_nothing(
     )
     disk.make_room()
     (session,) = house.call("sessions", "--json", env=env).json["sessions"]
-    assert session["intention"] == "Add OAuth login"
+    assert session["intention"] == "Add a login"
     assert house.call("replay", "last", env=env).code == 0
     assert house.call("answer", "last", "OAuth", env=env).code == 3, "it waits to be accepted"
     assert house.call("audit", "verify", env=env).code == 0
@@ -252,9 +252,9 @@ def test_a_log_that_cannot_be_made_is_made_once_there_is_room(
     env = elsewhere(disk.folder)
     for left in (0, TO_LOOK, 40 * PAGE):
         disk.fill(but=left)
-        refused(house.call("start", "Add OAuth login", env=env), "the log cannot be used")
+        refused(house.call("start", "Add a login", env=env), "the log cannot be used")
         disk.make_room()
-    assert house.call("start", "Add OAuth login", env=env).code == 3
+    assert house.call("start", "Add a login", env=env).code == 3
     (session,) = house.call("sessions", "--json", env=env).json["sessions"]
     assert session["status"] == "needs_answers"
 
@@ -276,7 +276,7 @@ def test_a_document_that_cannot_be_written_is_written_by_a_later_command(
     assert [*disk.folder.glob("house/**/*.md*")] == []
     disk.make_room()
     assert house.call("sessions", env=env).code == 0
-    (document,) = disk.folder.glob("house/docs/decisions/*")
+    (document,) = disk.folder.glob("house/docs/decisions/*.md")
     assert document.name == "0001-use-oauth-for-authentication.md"
     assert document.read_text().count("OAuth") > 1
     assert house.call("admin", "render", "last", "--check", env=env).code == 0
@@ -369,7 +369,7 @@ def test_a_command_says_in_one_line_that_the_disk_of_its_server_is_full(
     with closing(SmallServer(disk)) as server:
         url = server.url(server.database())
         env = {"PREFLIGHTS_DATABASE_URL": url, "PREFLIGHTS_PROJECT": "house"}
-        assert house.run("start", "Add OAuth login", env=env).code == 3
+        assert house.run("start", "Add a login", env=env).code == 3
         with closing(at(url)) as store:
             server.journal_moves_on()
             disk.fill(but=100_000)

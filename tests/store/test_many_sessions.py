@@ -12,6 +12,8 @@ from typing import Final, NamedTuple
 
 import pytest
 
+from preflights_es.artifacts.session_folder import name_of
+from preflights_es.core.ids import decision_uid
 from preflights_es.core.ports import Head, Stored
 from preflights_es.replay.replayer import Replayer
 from preflights_es.runtime.registry import WORKFLOWS
@@ -155,9 +157,11 @@ def _each_record_has_a_number_of_its_own(program: Request, root: Path) -> None:
     for number, session_id in given.items():
         assert program.process.runner.load(session_id).session.state.number == number
     assert program.process.store.open_calls(decider.PROJECT) == ()
-    documents = [path for path in (root / "docs").rglob("*") if path.is_file()]
+    lying = [path for path in (root / "docs").rglob("*") if path.is_file()]
+    documents = [path for path in lying if path.suffix == ".md"]
     assert len(documents) == SESSIONS
-    assert {path.suffix for path in documents} == {".md"}
+    kept = {name_of(decision_uid(head.session_id)) for head in _heads(program)}
+    assert {path.name for path in lying if path not in documents} == {*kept, ".gitattributes"}
 
 
 def _the_projections_say_the_same(store: SqlStore) -> None:
