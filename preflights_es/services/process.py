@@ -112,9 +112,12 @@ class Process:
     def project(self) -> str:
         """The project's name in this log; a log that several repositories share has a say."""
         if self.settings.project_file is not None:
+            # Only a clone without a session of its own asks its session files for the name.
+            if not self.session_folder.stamp() or self.store.heads(self.settings.project, 1):
+                return self.settings.project
             from preflights_es.services.project_name import adopted
 
-            return adopted(self.settings, self.store, self.session_folder, keeps=self._creates)
+            return adopted(self.settings, self.session_folder, keeps=self._creates)
         if self.settings.repository is None:
             return self.settings.project
         from preflights_es.services.project_name import named

@@ -38,7 +38,7 @@ def named(
     return found
 
 
-def adopted(settings: Settings, log: SqlStore, folder: SessionFolder, *, keeps: bool) -> str:
+def adopted(settings: Settings, folder: SessionFolder, *, keeps: bool) -> str:
     """The name that session files say most often, in a clone whose own log has no session yet.
 
     A clone may lie in a folder of another name, and its sessions belong to the same project.
@@ -47,7 +47,7 @@ def adopted(settings: Settings, log: SqlStore, folder: SessionFolder, *, keeps: 
         keeps: whether the name is remembered: files of another branch may say none.
     """
     file = settings.project_file
-    if file is None or log.heads(settings.project, 1):
+    if file is None:
         return settings.project
     said = Counter(projects_said(folder)).most_common(1)
     name = said[0][0] if said else settings.project
