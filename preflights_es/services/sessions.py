@@ -23,7 +23,6 @@ from preflights_es.core.rationale import Reasons
 from preflights_es.core.session import STATUSES
 from preflights_es.runtime.registry import WORKFLOWS
 from preflights_es.runtime.runner import Handle, Step
-from preflights_es.services import acceptance
 from preflights_es.services.answers import Given, Pairs, addressed, asked_in, check_taken, pairs
 from preflights_es.services.filing import filed
 from preflights_es.services.looking import looking
@@ -159,6 +158,8 @@ def accept(
         SessionMoved: the session is at another version.
         Refused: nothing there can be accepted.
     """
+    from preflights_es.services import acceptance  # looking needs none of it
+
     try:
         handle = request.sessions.load(session)
     except UnknownSession:  # an agent is told that a person accepts, whatever it names
