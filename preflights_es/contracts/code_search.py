@@ -72,7 +72,7 @@ def first_code(text: str) -> CodeMatch | None:
 def _anywhere(text: str) -> CodeMatch | None:
     """The first rule that matches of those for code that is code wherever it stands."""
     for gate, rules in _ANYWHERE.items():
-        if _calls(text) if gate is CALL else gate in text:
+        if _calls(text) if gate == CALL else gate in text:
             for language, rule in rules:
                 if _has(text, rule) and (at := _place(text, rule)) >= 0:
                     return language, at

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from preflights_es.contracts.code.braces import GENERIC
-from preflights_es.contracts.code.notation import CALL, Language, rule, words
+from preflights_es.contracts.code.notation import Language, table
 
 _MODIFIERS: Final = (
     r"(?:public|private|protected|internal)"
@@ -17,104 +17,88 @@ _JAVA_TYPE: Final = (
 
 JAVA: Final = Language(
     "Java",
-    anywhere=(
-        (CALL, rule(r"public static void \w", "public static void")),
-        (CALL, rule(r"System\.(?:out|err)\.print\w*+\(", "System.")),
-        (CALL, rule(r"Console\.Write\w*+\(", "Console.")),
-        ("{", rule(r"record \w++<args>\s*+(?:implements [\w, ]++)?\{", "record ")),
+    anywhere=table(
+        r"""
+name( | public␣static␣void | public static void \w
+name( | System. | System\.(?:out|err)\.print\w*+\(
+name( | Console. | Console\.Write\w*+\(
+{ | record␣ | record \w++<args>\s*+(?:implements [\w, ]++)?\{
+"""
     ),
-    at_line=(
-        *words(
-            "public private protected internal",
-            rf"{_MODIFIERS} (?:<[^<>\n]{{1,40}}> )?+(?:{_JAVA_TYPE} )?+\w{{1,80}}+<args>\s*+"
-            r"(?:throws [\w., ]{1,80})?[{;:]",
-            "(",
-        ),
-        *words(
-            "public private protected internal",
-            rf"{_MODIFIERS} {_JAVA_TYPE} <name>~(?:=[^\n;]{{1,160}})?;<end>",
-            ";",
-        ),
-        *words("import", r"import (?:static )?[\w.]++(?:\.\*)?;<end>"),
-        *words("package", r"package [\w.]++;<end>"),
-        *words("using", r"using (?:namespace )?[\w.:]++;<end>"),
-        *words(
-            "final String int long double boolean List Map",
-            r"(?:final )?(?:String|int|long|double|boolean|List<[\w, ]+>|Map<[\w, ]+>)(?:\[\])? "
-            r"<name>~=~[^\n;]{1,160};",
-            "=",
-            ";",
-        ),
+    at_line=table(
+        r"""
+public private protected internal | ( | <modifiers> (?:<[^<>\n]{1,40}> )?+(?:<type> )?+\w{1,80}+
+    <args>\s*+(?:throws [\w., ]{1,80})?[{;:]
+public private protected internal | ; | <modifiers> <type> <name>~(?:=[^\n;]{1,160})?;<end>
+import | import (?:static )?[\w.]++(?:\.\*)?;<end>
+package | package [\w.]++;<end>
+using | using (?:namespace )?[\w.:]++;<end>
+final String int long double boolean List Map | = & ; | (?:final )?(?:String|int|long|double|boolean
+    |List<[\w, ]+>|Map<[\w, ]+>)(?:\[\])? <name>~=~[^\n;]{1,160};
+""",
+        modifiers=_MODIFIERS,
+        type=_JAVA_TYPE,
     ),
 )
 
 RUST: Final = Language(
     "Rust",
-    anywhere=(
-        (CALL, rule(rf"fn <name>{GENERIC}\(", "fn ")),
-        ("{", rule(rf"fn <name>{GENERIC}\(", "fn ")),
-        ("{", rule(r"match [\w.&()]{1,80}+\s*+\{", "match ")),
-        ("{", rule(rf"impl{GENERIC} [\w:<>, ]{{1,100}}\{{", "impl")),
-        (
-            "!",
-            rule(
-                r"(?:println|print|eprintln|format|panic|vec|assert|assert_eq|assert_ne|write|todo"
-                r"|unimplemented|matches|dbg|macro_rules|unreachable)!~[(\[{]",
-                "!(|![|!{|! {",
-            ),
-        ),
-        (
-            "#",
-            rule(
-                r"#!?\[(?:derive|cfg|test|allow|tokio|macro_use|inline|serde|deny|must_use)\b"
-                r"[^\n\]]{0,120}\]",
-            ),
-        ),
-        (">", rule(r"\)~->~[\w&<>\[\]:', ]{1,80}(?:\{|where\b)", "->")),
-        ("&", rule(r"&(?:mut )?self[,)]", "self")),
-        (CALL, rule(r"(?:\)\.unwrap\(\)|\.unwrap\(\)(?:[;.,)?]|<end>))", ".unwrap()")),
-        (CALL, rule(r"Ok\(\(\)\)", "Ok(())")),
+    anywhere=table(
+        r"""
+name( { | fn␣ | fn <name><generic>\(
+{ | match␣ | match [\w.&()]{1,80}+\s*+\{
+{ | impl | impl<generic> [\w:<>, ]{1,100}\{
+! | !(|![|!{|!␣{ | (?:println|print|eprintln|format|panic|vec|assert|assert_eq|assert_ne|write|todo|
+    unimplemented|matches|dbg|macro_rules|unreachable)!~[(\[{]
+# | #!?\[(?:derive|cfg|test|allow|tokio|macro_use|inline|serde|deny|must_use)\b[^\n\]]{0,120}\]
+> | -> | \)~->~[\w&<>\[\]:', ]{1,80}(?:\{|where\b)
+& | self | &(?:mut )?self[,)]
+name( | .unwrap() | (?:\)\.unwrap\(\)|\.unwrap\(\)(?:[;.,)?]|<end>))
+name( | Ok(()) | Ok\(\(\)\)
+""",
+        generic=GENERIC,
     ),
-    at_line=(
-        *words("let", r"let mut \w", "mut"),
-        *words("if while", r"(?:if|while) let [\w:]++(?:\(|~=)", "(|="),
-        *words("use pub", r"(?:pub )?use \w++(?:::[\w{}*, \n]{1,200})++;", "::"),
-        *words("use pub", r"(?:pub )?use (?:std|crate|super|self|tokio|serde)::\w", "::"),
-        *words("mod pub", r"(?:pub )?mod \w++;", ";"),
-        *words(
-            "pub",
-            r"pub(?:\(crate\))? (?:struct|enum|trait|mod|const|static|type|unsafe|async) \w++"
-            rf"{GENERIC}~[;({{:=]",
-        ),
-        *words("impl", rf"impl{GENERIC} [\w:<>, ]{{1,100}}\{{", "{"),
+    at_line=table(
+        r"""
+let | mut | let mut \w
+if while | (|= | (?:if|while) let [\w:]++(?:\(|~=)
+use pub | :: | (?:pub )?use \w++(?:::[\w{}*, \n]{1,200})++;
+use pub | :: | (?:pub )?use (?:std|crate|super|self|tokio|serde)::\w
+mod pub | ; | (?:pub )?mod \w++;
+pub | pub(?:\(crate\))? (?:struct|enum|trait|mod|const|static|type|unsafe|async) \w++
+    <generic>~[;({:=]
+impl | { | impl<generic> [\w:<>, ]{1,100}\{
+""",
+        generic=GENERIC,
     ),
 )
 
 GO: Final = Language(
     "Go",
-    anywhere=(
-        (CALL, rule(r"func(?: \([^()\n]{1,80}\))? <name>(?:\[[^\]\n]{1,60}\])?\(", "func ")),
-        (CALL, rule(r"fmt\.[A-Z]\w++\(", "fmt.")),
-        (CALL, rule(r"make\((?:map\[|chan |\[\])", "make(")),
-        ("{", rule(r"func\([^()\n]{0,160}\)[^\n{}]{0,80}\{", "func(")),
-        ("{", rule(r"select\s*+\{", "select {|select{")),
-        ("{", rule(r"type \w++(?:\[[^\]\n]{1,60}\])? (?:struct|interface)~\{", "type ")),
-        ("=", rule(r":=~[\w\"'&\[(*<-](?<![^\w)\] \t]:=.)", ":=")),
-        ("=", rule(r"[!=]=~nil\b", "nil")),
-        ("<", rule(r"case <-", "case <-")),
-        ("[", rule(r"map\[\w++\][\w*\[]", "map[")),
+    anywhere=table(
+        r"""
+name( | func␣ | func(?: \([^()\n]{1,80}\))? <name>(?:\[[^\]\n]{1,60}\])?\(
+name( | fmt. | fmt\.[A-Z]\w++\(
+name( | make( | make\((?:map\[|chan |\[\])
+{ | func( | func\([^()\n]{0,160}\)[^\n{}]{0,80}\{
+{ | select␣{|select{ | select\s*+\{
+{ | type␣ | type \w++(?:\[[^\]\n]{1,60}\])? (?:struct|interface)~\{
+= | := | :=~[\w\"'&\[(*<-](?<![^\w)\] \t]:=.)
+= | nil | [!=]=~nil\b
+< | case␣<- | case <-
+[ | map[ | map\[\w++\][\w*\[]
+"""
     ),
-    at_line=(
-        *words("var", r"var \w++ [\w\[\]*.]++~=(?!=)", "="),
-        *words(
-            "var",
-            r"var \w++ (?:int|string|bool|error|byte|rune|float64|\[\]\w++|map\["
-            r"|\*?[a-z]\w*+\.[A-Z]\w*+)[\w\[\]]*+<end>",
-        ),
-        *words("package", r"package (?:main<end>|[a-z]\w*+\s*+\n(?:import|func|type|const|var)\b)"),
-        *words("import", r"import \(\s*+[\"\w]", "("),
-        *words("defer go", r"\w++ <dotted>\(", "("),
-        *words("go", r"go func\(", "("),
+    at_line=table(
+        r"""
+var | = | var \w++ [\w\[\]*.]++~=(?!=)
+var | var \w++ (?:int|string|bool|error|byte|rune|float64|\[\]\w++|map\[
+    |\*?[a-z]\w*+\.[A-Z]\w*+)[\w\[\]]*+<end>
+package | package (?:main<end>|[a-z]\w*+\s*+\n(?:import|func|type|const|var)\b)
+import | ( | import \(\s*+[\"\w]
+defer go | ( | \w++ <dotted>\(
+go | ( | go func\(
+"""
     ),
 )
 
@@ -126,40 +110,34 @@ _C_HEADS: Final = (
 
 C: Final = Language(
     "C",
-    anywhere=(
-        ("#", rule(r"#~(?:include~[<\"]|define \w|ifdef \w|ifndef \w|endif\b|pragma \w)")),
-        (CALL, rule(r"int main\(", "main(")),
-        *(
-            (CALL, rule(rf"{name}\(~(?:\"|[\w&*]++[),*])", f"{name}("))
-            for name in ("printf", "fprintf", "malloc", "sizeof", "strlen", "memcpy")
-        ),
-        ("<", rule(r"std::\w", "std::")),
-        ("<", rule(r"(?:cout|cerr)~<<", "<<")),
-        (">", rule(r"cin~>>", ">>")),
-        (">", rule(r"->(?<=\w->)\w++(?:~=(?![=>])|\([^)\n]|;)", "->")),
+    anywhere=table(
+        r"""
+# | #~(?:include~[<\"]|define \w|ifdef \w|ifndef \w|endif\b|pragma \w)
+name( | main( | int main\(
+name( | printf( | printf\(~(?:"|[\w&*]++[),*])
+name( | fprintf( | fprintf\(~(?:"|[\w&*]++[),*])
+name( | malloc( | malloc\(~(?:"|[\w&*]++[),*])
+name( | sizeof( | sizeof\(~(?:"|[\w&*]++[),*])
+name( | strlen( | strlen\(~(?:"|[\w&*]++[),*])
+name( | memcpy( | memcpy\(~(?:"|[\w&*]++[),*])
+< | std:: | std::\w
+< | << | (?:cout|cerr)~<<
+> | >> | cin~>>
+> | -> | ->(?<=\w->)\w++(?:~=(?![=>])|\([^)\n]|;)
+"""
     ),
-    at_line=(
-        *words(
-            _C_HEADS,
-            rf"(?:(?:const|static|unsigned|struct) ){{0,4}}+(?:{_C_TYPE}|auto|[A-Z]\w*+|std::[\w:<>, ]{{1,80}}+)"
-            r"(?: |~\*~)[\w*]{1,80}+(?:\[\w*\])*+~=(?!=)~[^\s=]",
-            "=",
-        ),
-        *words(
-            _C_HEADS,
-            r"(?:(?:const|static|unsigned) ){0,4}+"
-            r"(?:int|char|size_t|bool|u?int(?:8|16|32|64)_t|struct \w+|std::\w[\w:<>, ]{0,80}) "
-            r"\*?\w{1,80}+(?:\[\w*\])*+(?:~,~\*?\w++)*+;<end>",
-            ";",
-        ),
-        *words(
-            _C_HEADS,
-            rf"(?:(?:const|static|unsigned|struct) ){{0,4}}+{_C_TYPE} \*?\w{{1,80}}+<args>\s*+[{{;]",
-            "(",
-            "{|;",
-        ),
-        *words("typedef", r"typedef (?:struct|enum|union|unsigned|int|char|void|std)\b"),
-        *words("template", r"template~<~(?:typename|class) "),
-        *words("std", r"std::\w"),
+    at_line=table(
+        r"""
+<cheads> | = | (?:(?:const|static|unsigned|struct) ){0,4}+(?:<ctype>|auto|[A-Z]\w*+
+    |std::[\w:<>, ]{1,80}+)(?: |~\*~)[\w*]{1,80}+(?:\[\w*\])*+~=(?!=)~[^\s=]
+<cheads> | ; | (?:(?:const|static|unsigned) ){0,4}+(?:int|char|size_t|bool|u?int(?:8|16|32|64)_t
+    |struct \w+|std::\w[\w:<>, ]{0,80}) \*?\w{1,80}+(?:\[\w*\])*+(?:~,~\*?\w++)*+;<end>
+<cheads> | ( & {|; | (?:(?:const|static|unsigned|struct) ){0,4}+<ctype> \*?\w{1,80}+<args>\s*+[{;]
+typedef | typedef (?:struct|enum|union|unsigned|int|char|void|std)\b
+template | template~<~(?:typename|class)␣
+std | std::\w
+""",
+        cheads=_C_HEADS,
+        ctype=_C_TYPE,
     ),
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from preflights_es.contracts.code.notation import Language, rule, words
+from preflights_es.contracts.code.notation import Language, table
 
 _TAG: Final = (
     r"(?:div|span|p|a|ul|ol|li|table|thead|tbody|tr|td|th|h[1-6]|html|head|body|script|style|form"
@@ -26,28 +26,34 @@ _MARKUP: Final = (
 
 HTML: Final = Language(
     "HTML",
-    anywhere=(
-        ("<", rule(_MARKUP, "</|<!|<?|<%|/>|=|><|> <|>\n|<br|<hr|<BR|<HR")),
-        ("<", rule(r"(?:return|=>|\()\s*+\(?\s*+<>", "<>")),
-        ("<", rule(r"return\s*+\(?\s*+<[A-Za-z]", "return")),
-        ("{", rule(r"\{\s*+[a-z-]{2,40}+\s*+:\s*+[^;{}\n]{1,80};", ";")),
+    anywhere=table(
+        r"""
+< | </|<!|<?|<%|/>|=|><|>␣<|>\n|<br|<hr|<BR|<HR | <markup>
+< | <> | (?:return|=>|\()\s*+\(?\s*+<>
+< | return | return\s*+\(?\s*+<[A-Za-z]
+{ | ; | \{\s*+[a-z-]{2,40}+\s*+:\s*+[^;{}\n]{1,80};
+""",
+        markup=_MARKUP,
     ),
-    at_line=(),
 )
 
 DIFF: Final = Language(
     "a diff",
-    anywhere=(
-        ("@", rule(r"@@ -\d++(?:,\d++)? \+\d++(?:,\d++)? @@", "@@")),
-        ("+", rule(r"--- [^\s]{0,200}[./][^\n]{0,200}\n\+\+\+ [^\s]{0,200}[./]", "+++", "---")),
-        ("+", rule(r"-[ \t]{2,}+\S[^\n]{0,200}\n\+[ \t]{2,}+\S", "-  ", "+  ")),
-        ("*", rule(r"\*\*\* (?:Begin Patch|End Patch|(?:Update|Add|Delete) File:)", "***")),
-        ("<", rule(r"<<<<<<< \S", "<<<<<<<")),
+    anywhere=table(
+        r"""
+@ | @@ | @@ -\d++(?:,\d++)? \+\d++(?:,\d++)? @@
++ | +++ & --- | --- [^\s]{0,200}[./][^\n]{0,200}\n\+\+\+ [^\s]{0,200}[./]
++ | -␣␣ & +␣␣ | -[ \t]{2,}+\S[^\n]{0,200}\n\+[ \t]{2,}+\S
+* | *** | \*\*\* (?:Begin Patch|End Patch|(?:Update|Add|Delete) File:)
+< | <<<<<<< | <<<<<<< \S
+"""
     ),
-    at_line=(
-        *words("diff", r"diff --git "),
-        *words("index", r"index [0-9a-f]{7,40}\.\.[0-9a-f]{7,40}"),
+    at_line=table(
+        r"""
+diff | diff --git␣
+index | index [0-9a-f]{7,40}\.\.[0-9a-f]{7,40}
+"""
     ),
 )
 
-BLOCK: Final = Language("a code block", anywhere=(("`", rule(r"```", "```")),), at_line=())
+BLOCK: Final = Language("a code block", anywhere=table("` | ``` | ```"))

@@ -49,7 +49,7 @@ class Language(NamedTuple):
     anywhere: tuple[tuple[str, Rule], ...]
     """Pairs of a gate and a rule for what is code wherever it stands. A gate is a piece of text,
     most often one rare character, without which no rule behind it is tried."""
-    at_line: tuple[tuple[str, Rule], ...]
+    at_line: tuple[tuple[str, Rule], ...] = ()
     """Pairs of a first word and a rule for what is code where a line or a clause begins."""
     at_sign: tuple[tuple[str, Rule], ...] = ()
     """Pairs of a first character and a rule for lines that begin with no word."""
@@ -65,15 +65,28 @@ def written(pattern: str) -> str:
     return _TOKEN.sub(lambda token: _PARTS.get(token.group(), token.group()), pattern)
 
 
-def rule(pattern: str, *needles: str, any_case: bool = False) -> Rule:
-    """A rule; each of its needles is one piece of text, or several with `|` between them."""
-    groups = tuple(tuple(needle.split("|")) for needle in needles)
-    return Rule(written(pattern), groups, any_case)
+def table(rows: str, **parts: str) -> tuple[tuple[str, Rule], ...]:
+    """The rules of a table: pairs of a gate, or of a first word, and a rule.
+
+    A row is `gates | needles | pattern`; its needles may be left out, and an indented line goes on
+    with it. Of needles, `|` parts those of one group, `&` groups; `␣` is a blank.
+
+    Args:
+        parts: what stands in rows as `<name>`.
+    """
+    for name, part in parts.items():
+        rows = rows.replace(f"<{name}>", part)
+    whole = rows.strip("\n").replace("\n    ", "").split("\n")
+    return tuple(pair for row in whole for pair in _behind_each(row))
 
 
-def words(
-    heads: str, pattern: str, *needles: str, any_case: bool = False
-) -> tuple[tuple[str, Rule], ...]:
-    """The same rule behind each of several first words."""
-    made = rule(pattern, *needles, any_case=any_case)
-    return tuple((head, made) for head in heads.split())
+def _behind_each(row: str) -> list[tuple[str, Rule]]:
+    """The same rule behind each of several gates; `(?i)` before its pattern: in any case."""
+    gates, *needles, pattern = row.replace("␣", " ").split(" | ")
+    groups = tuple(
+        tuple(group.replace("\\n", "\n").split("|"))
+        for some in needles
+        for group in some.split(" & ")
+    )
+    rule = Rule(written(pattern.removeprefix("(?i)")), groups, pattern.startswith("(?i)"))
+    return [(gate, rule) for gate in gates.split()]

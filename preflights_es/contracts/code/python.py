@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from preflights_es.contracts.code.notation import CALL, Language, rule, words
+from preflights_es.contracts.code.notation import Language, table
 
 # `import users` may be a plan: it is code where the module is a well-known one.
 _MODULE: Final = (
@@ -31,80 +31,68 @@ _HINT: Final = (
 
 PYTHON: Final = Language(
     "Python",
-    anywhere=(
-        (CALL, rule(r"def <name>\(", "def ")),
-        (CALL, rule(r"class <name>\([\w.,= \t\[\]]{0,200}\)~:", "class ")),
-        (CALL, rule(r"async (?:def|function|fn)~\*?~\w*+~[(<]", "async ")),
-        (CALL, rule(r"await <dotted>\(", "await ")),
-        (CALL, rule(rf"{_LOOP}(?:range|enumerate|zip|sorted|reversed|map|filter)\(", "for ")),
-        (CALL, rule(r"with <dotted>\([^\n]{0,160}?\) as \w++~:", " as ")),
-        (CALL, rule(r"with open\(", "open(")),
-        (CALL, rule(r"print\(~f?[\"']", "print(")),
-        (CALL, rule(r"raise \w{0,80}(?:Error|Exception)\(", "raise ")),
-        (CALL, rule(r"\(self[,)]", "(self")),
-        (CALL, rule(r"self\.\w{1,80}+\(", "self.")),
-        (CALL, rule(r"super\(\)\.\w", "super().")),
-        (
-            CALL,
-            rule(
-                r"lambda(?:(?<=[=(,]lambda)|(?<=[=(,][ ]lambda))\b[^:\n]{0,80}:",
-                "lambda",
-            ),
-        ),
-        ("{", rule(r"f[\"'][^\"'\n{]{0,160}\{[\w.]+[^{}\n]{0,40}\}", "f\"|f'")),
-        ('"', rule(r'"""', '"""')),
-        # The name is used before or behind its binding, which no prose does.
-        (
-            "[",
-            rule(r"\[~(?:\w++\()?+(\w{1,40}+)\b[^\[\]\n]{0,80} for \1 in \w", " for ", " in "),
-        ),
-        (
-            ":",
-            rule(r"lambda (\w{1,40}+)(?:~,~\w++)*+:[^:\n]{0,40}(?<!\w)\1~[-+*/%.\[<>=]", "lambda "),
-        ),
+    # `for \1 in`, and `lambda` with `\1`: a name is used beside its binding, which no prose does.
+    anywhere=table(
+        r'''
+name( | def␣ | def <name>\(
+name( | class␣ | class <name>\([\w.,= \t\[\]]{0,200}\)~:
+name( | async␣ | async (?:def|function|fn)~\*?~\w*+~[(<]
+name( | await␣ | await <dotted>\(
+name( | for␣ | <loop>(?:range|enumerate|zip|sorted|reversed|map|filter)\(
+name( | ␣as␣ | with <dotted>\([^\n]{0,160}?\) as \w++~:
+name( | open( | with open\(
+name( | print( | print\(~f?[\"']
+name( | raise␣ | raise \w{0,80}(?:Error|Exception)\(
+name( | (self | \(self[,)]
+name( | self. | self\.\w{1,80}+\(
+name( | super(). | super\(\)\.\w
+name( | lambda | lambda(?:(?<=[=(,]lambda)|(?<=[=(,][ ]lambda))\b[^:\n]{0,80}:
+{ | f"|f' | f[\"'][^\"'\n{]{0,160}\{[\w.]+[^{}\n]{0,40}\}
+" | """ | """
+[ | ␣for␣ & ␣in␣ | \[~(?:\w++\()?+(\w{1,40}+)\b[^\[\]\n]{0,80} for \1 in \w
+: | lambda␣ | lambda (\w{1,40}+)(?:~,~\w++)*+:[^:\n]{0,40}(?<!\w)\1~[-+*/%.\[<>=]
+''',
+        loop=_LOOP,
     ),
-    at_line=(
-        *words("class", r"class [A-Z]\w{0,80}+:~(?:pass\b|\.\.\.)", "pass|..."),
-        *words(
-            "class",
-            r"class [A-Z]\w{0,80}+:~\n~"
-            r"(?:def |pass\b|@\w|\"\"\"|\.\.\.|async |\w++~=|\w++:~[\w\[\]]++~(?:=|<eol>))",
-        ),
-        *words("self", r"self\.\w{1,80}+~[-+*/]?=(?!=)", "="),
-        *words("if", r"if __name__~==", "="),
-        *words("if while", r"\w++ [^\n:]{1,80}?[=!]=~[^\n:]{1,80}:<end>", "=", ":"),
-        *words("elif", r"elif [^\n:]{1,160}:"),
-        *words("async", r"async (?:with|for) [^\n:]{1,160}:<end>", ":"),
-        *words("import", rf"import {_MODULE}(?:\.\w+)*+(?: as \w+)?(?:,~[\w.]+)*+<end>"),
-        *words("import", r"import [\w.]++ as \w{1,4}<end>", "as"),
-        *words("import", rf"import [a-z_]\w*+(?:\.(?!{_FILE})\w++)++(?: as \w+)?<end>", "."),
-        *words("from", r"from [\w.]{1,80}+ import \(", "import", "("),
-        *words(
-            "from",
-            rf"from [\w.]{{1,80}}+ import (?:\*|{_IMPORTED}(?:~,~{_IMPORTED}){{0,30}}+)<end>",
-            "import",
-        ),
-        *words("for", rf"{_LOOP}{_CONDITION}:~(?:\n~)?+{_STATEMENT}", ":"),
-        *words("if elif", rf"(?:el)?if {_CONDITION}~:~\n~{_STATEMENT}", ":"),
-        *words("if elif", rf"(?:el)?if (?=[^\n:]*[=<>()\[\].]){_CONDITION}~:~{_STATEMENT}", ":"),
-        *words("while", rf"while {_CONDITION}~:~(?:\n~)?+{_STATEMENT}", ":"),
-        *words("else try finally except", rf"(?:else|try|finally|except):~\n~{_STATEMENT}", ":"),
-        *words("except", r"except \(?[\w., ]{0,80}(?:Error|Exception)\b[\w., ]{0,80}\)?~:"),
-        *words("print", r"print<call><end>", "("),
-        *words("assert", r"assert (?!that\b)[^\s=!<>][^\n=!<>]{0,120}(?:==|!=|<=|>=|<|>)", "=|<|>"),
-        *words(
-            "assert",
-            r"assert (?!that\b)[\w.()\[\]'\"]{1,80}+ is (?:not )?(?:None|True|False)\b",
-            "None|True|False",
-        ),
+    at_line=table(
+        r"""
+class | pass|... | class [A-Z]\w{0,80}+:~(?:pass\b|\.\.\.)
+class | class [A-Z]\w{0,80}+:~\n~(?:def |pass\b|@\w|\"\"\"|\.\.\.|async |\w++~=|\w++:~[\w\[\]]++~
+    (?:=|<eol>))
+self | = | self\.\w{1,80}+~[-+*/]?=(?!=)
+if | = | if __name__~==
+if while | = & : | \w++ [^\n:]{1,80}?[=!]=~[^\n:]{1,80}:<end>
+elif | elif [^\n:]{1,160}:
+async | : | async (?:with|for) [^\n:]{1,160}:<end>
+import | import <module>(?:\.\w+)*+(?: as \w+)?(?:,~[\w.]+)*+<end>
+import | as | import [\w.]++ as \w{1,4}<end>
+import | . | import [a-z_]\w*+(?:\.(?!<file>)\w++)++(?: as \w+)?<end>
+from | import & ( | from [\w.]{1,80}+ import \(
+from | import | from [\w.]{1,80}+ import (?:\*|<imported>(?:~,~<imported>){0,30}+)<end>
+for | : | <loop><condition>:~(?:\n~)?+<statement>
+if elif | : | (?:el)?if <condition>~:~\n~<statement>
+if elif | : | (?:el)?if (?=[^\n:]*[=<>()\[\].])<condition>~:~<statement>
+while | : | while <condition>~:~(?:\n~)?+<statement>
+else try finally except | : | (?:else|try|finally|except):~\n~<statement>
+except | except \(?[\w., ]{0,80}(?:Error|Exception)\b[\w., ]{0,80}\)?~:
+print | ( | print<call><end>
+assert | =|<|> | assert (?!that\b)[^\s=!<>][^\n=!<>]{0,120}(?:==|!=|<=|>=|<|>)
+assert | None|True|False | assert (?!that\b)[\w.()\[\]'\"]{1,80}+ is (?:not )?(?:None|True|False)\b
+""",
+        module=_MODULE,
+        file=_FILE,
+        imported=_IMPORTED,
+        loop=_LOOP,
+        condition=_CONDITION,
+        statement=_STATEMENT,
     ),
-    in_line=(
-        ("=", rule(rf"\w++:~{_HINT}[^\n=]{{0,80}}=~\S", ":")),
-        ("=", rule(r"[\w.]{1,80}+~=~lambda\b[^:\n]{0,80}:", "lambda")),
-        (
-            "=",
-            rule(r"[\w.]{1,80}+~=~[\[({][^\[\]\n]{1,100}[ \t]for \w++(?:,~\w++)?+ in ", " for "),
-        ),
-        ("=", rule(r"[\w.]{1,80}+~[-+*/]?=~(?:await )?+\w++(?:\.\w++)++<call><end>", "(")),
+    in_line=table(
+        r"""
+= | : | \w++:~<hint>[^\n=]{0,80}=~\S
+= | lambda | [\w.]{1,80}+~=~lambda\b[^:\n]{0,80}:
+= | ␣for␣ | [\w.]{1,80}+~=~[\[({][^\[\]\n]{1,100}[ \t]for \w++(?:,~\w++)?+ in␣
+= | ( | [\w.]{1,80}+~[-+*/]?=~(?:await )?+\w++(?:\.\w++)++<call><end>
+""",
+        hint=_HINT,
     ),
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from preflights_es.contracts.code.notation import Language, rule, words
+from preflights_es.contracts.code.notation import Language, table
 
 _TOOLS: Final = (
     "sudo apt apt-get yum dnf brew pip pip3 npm npx yarn pnpm cargo go docker docker-compose podman"
@@ -26,62 +26,58 @@ _FILE: Final = r"[\w*~$-]*+[./][\w./*~$-]*+"
 
 SHELL: Final = Language(
     "shell",
-    anywhere=(
-        ("#", rule(r"#!~/", "#!")),
-        ("$", rule(rf"\$ {_TOOL} \S", "$ ")),
-        ("$", rule(r"(?:=|\"|echo )\$\([a-z][\w-]*+(?: [^()\n]{1,120})?\)", "$(")),
-        ("$", rule(r"case [\"']?\$\S{1,40} in\b", "case ")),
-        ("$", rule(r"\"\$[A-Za-z_@{*#?]", '"$')),
-        ("&", rule(rf"&&~{_TOOL} ", "&&")),
-        (">", rule(r">~/dev/null", "/dev/null")),
-        ("{", rule(r"\(\)~\{", "() {|(){")),
+    anywhere=table(
+        r"""
+# | #! | #!~/
+$ | $␣ | \$ <tool> \S
+$ | $( | (?:=|\"|echo )\$\([a-z][\w-]*+(?: [^()\n]{1,120})?\)
+$ | case␣ | case [\"']?\$\S{1,40} in\b
+$ | "$ | \"\$[A-Za-z_@{*#?]
+& | && | &&~<tool>␣
+> | /dev/null | >~/dev/null
+{ | ()␣{|(){ | \(\)~\{
+""",
+        tool=_TOOL,
     ),
-    at_line=(
-        *words(
-            _TOOLS,
-            rf"{_TOOL}(?: (?!-)[\w./:@=~*\"'$-]{{1,80}}+){{0,5}}+ --?[a-zA-Z][\w-]*+"
-            r"(?=[\s=\"'`;,.)\x7f]|\Z)",
-            "-",
-        ),
-        *words(_TOOLS, rf"{_TOOL} [^\n&]{{1,160}}&& \w", "&&"),
-        *words(_TOOLS, rf"{_TOOL} [^\n|]{{0,120}}\|~{_FILTER}\b", "|"),
-        *words("if while elif", r"\w++ \[\[? [^\n\]]{1,160}\]", "["),
-        *words("chmod", r"chmod (?:[0-7]{3,4}|[ugoa]*[+=-][rwxst]+) \S"),
-        *words("chown", r"chown [\w-]+:[\w-]* \S"),
-        *words("curl wget", r"\w++ [\"']?https?://"),
-        *words("sudo", rf"sudo {_TOOL} \w"),
-        *words("apt-get", r"apt-get (?:install|update|upgrade|remove) "),
-        *words(
-            "pip pip3 npm yarn pnpm brew gem cargo apt conda uv poetry",
-            rf"\w++(?: pip)? (?:install|add) {_PACKAGE}<end>",
-        ),
-        *words("go", r"go get [\w.-]++/[\w./@-]++<end>"),
-        *words("npm yarn pnpm", r"\w++ run [\w:-]++<end>"),
-        *words("kubectl", r"kubectl (?:get|apply|describe|delete|create|logs) [\w/-]++<end>"),
-        *words("echo", rf"echo [^\n>]{{1,80}}>>?~{_FILE}<end>", ">"),
-        *words(
-            "git",
-            r"git (?:clone (?:https?|git@|ssh)|(?:push|pull) origin|checkout \w+[/-]|add \."
-            r"|init<end>)",
-        ),
-        *words("echo", r"echo (?:[\"'][^\n]|\$[\w{(])"),
-        *words("export", r"export [A-Z_][A-Z0-9_]*+=\S", "="),
-        *words("for", r"for \w++ in [^;\n]{1,120};\s*+do\b", ";"),
-        *words("while", r"while (?:read|true|:|\[)[^;\n]{0,120};\s*+do\b", ";"),
-        *words(
-            "if elif",
-            r"(?:el)?if [^;\n]{1,160};\s*+then\b(?=~(?:<eol>|\w++ [-\"'$./]))",
-            ";",
-            "then",
-        ),
-        *words("cd", r"cd (?:\.\.|[~/$.][\w./-]*+)<end>"),
-        *words("rm cp mv mkdir touch cat", rf"\w++ {_FILE}(?: {_FILE})?<end>"),
-        *words(
-            "python python3 node bash sh ruby perl php",
-            r"\w++ [\w./~-]{1,80}\.(?:py|js|mjs|ts|sh|rb|pl|php)\b",
-        ),
-        *words("ssh scp", r"\w++ [\w.-]++@[\w.-]++"),
-        *words("source", r"source [\w./~$-]{0,80}(?:activate|\.sh|\.env|rc)<end>"),
+    at_line=table(
+        r"""
+<tools> | - | <tool>(?: (?!-)[\w./:@=~*\"'$-]{1,80}+){0,5}+ --?[a-zA-Z][\w-]*+(?=[\s=\"'`;,.)\x7f]
+    |\Z)
+<tools> | && | <tool> [^\n&]{1,160}&& \w
+<tools> | <tool> [^\n|]{0,120}\|~<filter>\b
+if while elif | [ | \w++ \[\[? [^\n\]]{1,160}\]
+chmod | chmod (?:[0-7]{3,4}|[ugoa]*[+=-][rwxst]+) \S
+chown | chown [\w-]+:[\w-]* \S
+curl wget | \w++ [\"']?https?://
+sudo | sudo <tool> \w
+apt-get | apt-get (?:install|update|upgrade|remove)␣
+pip pip3 npm yarn pnpm brew gem cargo apt conda uv poetry | \w++(?: pip)? (?:install|add) <package>
+    <end>
+go | go get [\w.-]++/[\w./@-]++<end>
+npm yarn pnpm | \w++ run [\w:-]++<end>
+kubectl | kubectl (?:get|apply|describe|delete|create|logs) [\w/-]++<end>
+echo | > | echo [^\n>]{1,80}>>?~<file><end>
+git | git (?:clone (?:https?|git@|ssh)|(?:push|pull) origin|checkout \w+[/-]|add \.|init<end>)
+echo | echo (?:[\"'][^\n]|\$[\w{(])
+export | = | export [A-Z_][A-Z0-9_]*+=\S
+for | ; | for \w++ in [^;\n]{1,120};\s*+do\b
+while | ; | while (?:read|true|:|\[)[^;\n]{0,120};\s*+do\b
+if elif | ; & then | (?:el)?if [^;\n]{1,160};\s*+then\b(?=~(?:<eol>|\w++ [-\"'$./]))
+cd | cd (?:\.\.|[~/$.][\w./-]*+)<end>
+rm cp mv mkdir touch cat | \w++ <file>(?: <file>)?<end>
+python python3 node bash sh ruby perl php | \w++ [\w./~-]{1,80}\.(?:py|js|mjs|ts|sh|rb|pl|php)\b
+ssh scp | \w++ [\w.-]++@[\w.-]++
+source | source [\w./~$-]{0,80}(?:activate|\.sh|\.env|rc)<end>
+""",
+        tools=_TOOLS,
+        tool=_TOOL,
+        filter=_FILTER,
+        package=_PACKAGE,
+        file=_FILE,
     ),
-    at_sign=((".", rule(r"\./[\w./-]++(?:(?<=\.sh)| -)")),),
+    at_sign=table(
+        r"""
+. | \./[\w./-]++(?:(?<=\.sh)| -)
+"""
+    ),
 )

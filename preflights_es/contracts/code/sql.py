@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from preflights_es.contracts.code.notation import CALL, Language, rule, words
+from preflights_es.contracts.code.notation import Language, table
 
 _TABLE: Final = r"[\w.\"`\[\]]{1,80}+"
 _COLUMN: Final = r"[\w.\"`*]{1,60}+(?:\([\w.*\"` ,]{0,60}\))?+(?:\s++as\s++\w++)?+"
@@ -33,81 +33,61 @@ _INSERT: Final = rf"\s++into\s++{_TABLE}\s*+(?:\([^()]{{1,300}}\)\s*+)?(?:values
 
 SQL: Final = Language(
     "SQL",
-    anywhere=(
-        (
-            "F",
-            rule(
-                rf"SELECT\s++(?![^;]{{0,160}}FROM\s++(?i:<article>))(?:[^;.]|\.(?=\S)){{1,160}}?\sFROM\s++{_NAMED}",
-                "FROM",
-                "SELECT",
-            ),
-        ),
-        ("F", rule(rf"DELETE\s++FROM\s++{_NAMED}", "FROM", "DELETE")),
-        (
-            "B",
-            rule(
-                r"(?:CREATE(?: (?:TEMP|TEMPORARY|UNLOGGED))?|ALTER|DROP|TRUNCATE)\s++TABLE\s++"
-                rf"(?:IF\s++(?:NOT\s++)?EXISTS\s++)?{_NAMED}",
-                "TABLE",
-            ),
-        ),
-        ("*", rule(rf"select(?i:{_ALL})", "select")),
-        ("*", rule(rf"SELECT(?i:{_ALL})", "SELECT")),
-        (CALL, rule(rf"select(?i:{_AGGREGATE})", "select")),
-        (CALL, rule(rf"SELECT(?i:{_AGGREGATE})", "SELECT")),
-        ("(", rule(rf"INSERT(?i:{_INSERT})", "INSERT", "INTO")),
+    anywhere=table(
+        r"""
+F | FROM & SELECT | SELECT\s++(?![^;]{0,160}FROM\s++(?i:<article>))(?:[^;.]
+    |\.(?=\S)){1,160}?\sFROM\s++<named>
+F | FROM & DELETE | DELETE\s++FROM\s++<named>
+B | TABLE | (?:CREATE(?: (?:TEMP|TEMPORARY|UNLOGGED))?|ALTER|DROP|TRUNCATE)\s++TABLE\s++(?:IF\s++
+    (?:NOT\s++)?EXISTS\s++)?<named>
+* | select | select(?i:<all>)
+* | SELECT | SELECT(?i:<all>)
+name( | select | select(?i:<aggregate>)
+name( | SELECT | SELECT(?i:<aggregate>)
+( | INSERT & INTO | INSERT(?i:<insert>)
+""",
+        named=_NAMED,
+        all=_ALL,
+        aggregate=_AGGREGATE,
+        insert=_INSERT,
     ),
-    at_line=(
-        *words("select", _WHERE, any_case=True),
-        *words("select", rf"select(?:{_ALL}|{_AGGREGATE})", any_case=True),
-        *words(
-            "select",
-            rf"select\s++(?=[^;\n]{{0,200}}[._;])(?=[^;\n]{{0,200}},){_COLUMNS}{_FROM}"
-            r"\s*+(?:;|<eol>)",
-            any_case=True,
-        ),
-        *words("select", rf"select\s++{_COLUMNS}{_FROM}\s*+;", any_case=True),
-        *words(
-            "select",
-            rf"select\s++{_COLUMNS}{_FROM}{_ALIAS}\s++(?:order|group)\s++by\s",
-            any_case=True,
-        ),
-        *words("select", r"SELECT (?:\d|[\w.]++\()"),
-        *words("insert", rf"insert{_INSERT}", any_case=True),
-        *words("update", rf"update\s++{_TABLE}\s++set\s++[\w.\"`]{{1,80}}+\s*+=", any_case=True),
-        *words(
-            "join left inner",
-            rf"(?:(?:left|inner|outer)\s++){{0,3}}+join\s++{_TABLE}{_ALIAS}\s++on\s++\(?\w++\.\w++\s*+=",
-            any_case=True,
-        ),
-        *words("merge", r"MERGE INTO \w[^\n]{0,80} USING "),
-        *words(
-            "delete",
-            rf"delete\s++from\s++(?!<article>){_TABLE}(?:\s*+;|\s++where\s++{_COMPARED})",
-            any_case=True,
-        ),
-        *words("create", rf"CREATE(?: OR REPLACE)?(?: UNIQUE)? {_THING} {_NAMED}"),
-        *words(
-            "create",
-            r"create\s++(?:temp\s++|temporary\s++)?+table\s++(?:if\s++not\s++exists\s++)?+"
-            rf"{_TABLE}\s*+\(\s*+[\w\"`]{{1,60}}+\s++{_TYPE}\s*+"
-            r"(?:\(\d|,|\)|primary\s|not\s++null|unique\b|default\s|references\s)",
-            any_case=True,
-        ),
-        *words("drop alter", rf"(?:DROP|ALTER)\s++(?:{_THING}|COLUMN)\s++{_NAMED}"),
-        *words(
-            "drop",
-            r"drop\s++(?:table|index|view|database|schema|column)\s++(?:if\s++exists\s++)?+"
-            rf"{_TABLE}(?:\s++cascade)?+\s*+;",
-            any_case=True,
-        ),
-        *words(
-            "alter",
-            rf"alter\s++table\s++{_TABLE}\s++(?:add|drop|alter|rename)\s++(?:column|constraint)\s",
-            any_case=True,
-        ),
-        *words("with", r"with\s++(?:recursive\s++)?+\w++\s++as\s*+\(\s*+select\s", any_case=True),
-        *words("grant revoke", r"(?:GRANT|REVOKE) [A-Z, ]{3,60} ON "),
-        *words("begin commit rollback", r"(?:BEGIN(?: TRANSACTION)?|COMMIT|ROLLBACK);<end>"),
+    at_line=table(
+        r"""
+select | (?i)<where>
+select | (?i)select(?:<all>|<aggregate>)
+select | (?i)select\s++(?=[^;\n]{0,200}[._;])(?=[^;\n]{0,200},)<columns><source>\s*+(?:;|<eol>)
+select | (?i)select\s++<columns><source>\s*+;
+select | (?i)select\s++<columns><source><alias>\s++(?:order|group)\s++by\s
+select | SELECT (?:\d|[\w.]++\()
+insert | (?i)insert<insert>
+update | (?i)update\s++<table>\s++set\s++[\w.\"`]{1,80}+\s*+=
+join left inner | (?i)(?:(?:left|inner|outer)\s++){0,3}+join\s++<table>
+    <alias>\s++on\s++\(?\w++\.\w++\s*+=
+merge | MERGE INTO \w[^\n]{0,80} USING␣
+delete | (?i)delete\s++from\s++(?!<article>)<table>(?:\s*+;|\s++where\s++<compared>)
+create | CREATE(?: OR REPLACE)?(?: UNIQUE)? <thing> <named>
+create | (?i)create\s++(?:temp\s++|temporary\s++)?+table\s++(?:if\s++not\s++exists\s++)?+
+    <table>\s*+\(\s*+[\w\"`]{1,60}+\s++<type>\s*+(?:\(\d|,|\)|primary\s|not\s++null|unique\b
+    |default\s|references\s)
+drop alter | (?:DROP|ALTER)\s++(?:<thing>|COLUMN)\s++<named>
+drop | (?i)drop\s++(?:table|index|view|database|schema|column)\s++(?:if\s++exists\s++)?+<table>
+    (?:\s++cascade)?+\s*+;
+alter | (?i)alter\s++table\s++<table>\s++(?:add|drop|alter|rename)\s++(?:column|constraint)\s
+with | (?i)with\s++(?:recursive\s++)?+\w++\s++as\s*+\(\s*+select\s
+grant revoke | (?:GRANT|REVOKE) [A-Z, ]{3,60} ON␣
+begin commit rollback | (?:BEGIN(?: TRANSACTION)?|COMMIT|ROLLBACK);<end>
+""",
+        where=_WHERE,
+        all=_ALL,
+        aggregate=_AGGREGATE,
+        columns=_COLUMNS,
+        source=_FROM,
+        alias=_ALIAS,
+        insert=_INSERT,
+        table=_TABLE,
+        compared=_COMPARED,
+        thing=_THING,
+        named=_NAMED,
+        type=_TYPE,
     ),
 )
