@@ -22,7 +22,7 @@ from preflights_es.archive.verification import Broken, Compared, Grown, Unwritte
 from preflights_es.core.ids import short
 from preflights_es.core.text import shown
 from preflights_es.core.times import iso
-from preflights_es.projections.verification import Astray
+from preflights_es.runtime.projection_check import Astray
 from preflights_es.services.audit import (
     Passed,
     Verification,

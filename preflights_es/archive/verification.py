@@ -13,7 +13,7 @@ from preflights_es.archive.import_review import said_by
 from preflights_es.core.errors import LogDamaged
 from preflights_es.core.ports import Archive, Head, Store, Stored
 from preflights_es.projections.folding import Read
-from preflights_es.projections.verification import Astray, Holding
+from preflights_es.runtime.projection_check import Astray, Holding
 from preflights_es.store.chain import erased_before, verified
 from preflights_es.store.checkpoint import Checkpoint, Tip, checkpoint
 from preflights_es.store.codec import unambiguous

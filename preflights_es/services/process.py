@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from preflights_es.artifacts.session_folder import SessionFolder
     from preflights_es.projections.folding import Read
     from preflights_es.projections.follower import Follower
-    from preflights_es.projections.projector import Projector
-    from preflights_es.projections.verification import Holding
     from preflights_es.runtime.documents import Documents
+    from preflights_es.runtime.projection_check import Holding
+    from preflights_es.runtime.projector import Projector
     from preflights_es.runtime.session_files import SessionFiles
     from preflights_es.services.file_log import FileLog
     from preflights_es.store.projection_feed import SqlFollowing
@@ -240,7 +240,7 @@ class Process:
 
     def holding(self) -> Holding:
         """Compares sessions with the rows of projections."""
-        from preflights_es.projections.verification import Holding
+        from preflights_es.runtime.projection_check import Holding
 
         def again(session_id: str) -> Stream | None:
             head = self.store.head(session_id)

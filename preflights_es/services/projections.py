@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from preflights_es.core.events import Event
 from preflights_es.core.grammar import misplaced
 from preflights_es.core.ports import Stored
-from preflights_es.core.projection_ports import Following
 from preflights_es.core.session import Workflow
 from preflights_es.runtime.registry import WORKFLOWS
 from preflights_es.store.codec import Codec
@@ -16,16 +15,17 @@ from preflights_es.store.codec import Codec
 if TYPE_CHECKING:
     from preflights_es.projections.folding import Reader
     from preflights_es.projections.projection import Projection
-    from preflights_es.projections.projector import Projector
+    from preflights_es.runtime.projector import Projector
+    from preflights_es.store.projection_feed import SqlFollowing
 
 
-def projector(log: Following, folded: Callable[[int], None] = lambda _: None) -> Projector:
+def projector(log: SqlFollowing, folded: Callable[[int], None] = lambda _: None) -> Projector:
     """What keeps the projections of a log.
 
     Args:
         folded: is told how many sessions a transaction folded, once it is over.
     """
-    from preflights_es.projections.projector import Projector
+    from preflights_es.runtime.projector import Projector
 
     return Projector(log, projections(), reader(), folded)
 

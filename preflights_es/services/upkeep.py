@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator, Sequence
 
 from preflights_es.core.artifacts import ArtifactDue
 from preflights_es.projections.decisions import DECISIONS, decision
-from preflights_es.projections.projector import State
 from preflights_es.runtime.lost_calls import reopened
 from preflights_es.runtime.lost_numbers import Borne, given_again
+from preflights_es.runtime.projector import State
 from preflights_es.services.decisions import is_unfolded
 from preflights_es.services.progress import Drawn, undrawn
 from preflights_es.services.request import Request

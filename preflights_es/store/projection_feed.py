@@ -9,36 +9,26 @@ one of them write (docs/decisions/0011).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager
 from itertools import groupby
 from operator import itemgetter
 from types import MappingProxyType
 from typing import Any, Final
 
-import msgspec
-
-from preflights_es.core.errors import LogDamaged, NewerProjection, ProjectionDamaged
-from preflights_es.core.events import INT_MAX
+from preflights_es.core.errors import LogDamaged, NewerProjection
 from preflights_es.core.ports import Head, Stored
 from preflights_es.core.projection_ports import (
-    Choice,
     Fold,
     Folded,
     FoldedSession,
-    Kept,
     Registered,
-    Row,
     Stream,
 )
 from preflights_es.store.chain import verified
-from preflights_es.store.frozen import columns
-from preflights_es.store.listing import SqlListing, as_head, as_version
-from preflights_es.store.projected import PORTIONS, PROJECTED, shape
-from preflights_es.store.sql import SqlStore
+from preflights_es.store.projected import PORTIONS, PROJECTED
+from preflights_es.store.projection_rows import SqlRows, as_head, as_version
 from preflights_es.store.statements import event_of
 
-INT_MIN: Final = -INT_MAX - 1  # the smallest whole number that every database keeps
-ROWS_PAGE: Final = 1_000  # sessions whose rows are read at once
 RANGE: Final = 200  # sessions whose events are read, and held, at once
 SESSIONS: Final = tuple(f"session_{n}" for n in range(PORTIONS[0]))
 VERSIONS: Final = tuple(f"version_{n}" for n in range(PORTIONS[0]))
@@ -47,20 +37,22 @@ Look = Callable[[Callable[[Any], Any]], Any]
 """Hands a cursor to a function that reads."""
 
 
-class SqlFollowing(SqlListing):
-    """The promises are those of `core.projection_ports.Following`."""
+class SqlFollowing(SqlRows):
+    """What moved, sessions, and a place for rows and marks.
 
-    def __init__(self, store: SqlStore) -> None:
-        super().__init__("projections", store.database)
-        self._fitting: set[tuple[Any, ...]] = set()
-        """Projections with the kinds of values of rows that its columns held."""
+    Rows and the marks that say how far they go are written in one transaction; a session that a
+    projection has folded as far already, or farther, stays as it is.
+    """
 
     # 1. Which there are ----------------------------------------------------------------------
 
     def registered(self) -> dict[str, Registered]:
+        """The projections that were ever begun, by name."""
         return registered_of(self._rows("registered"))
 
     def begin(self, name: str, version: int) -> None:
+        """Begin a projection from zero: its rows and marks go; nothing where it is under way."""
+
         def work(cursor: Any) -> None:
             found = registered_of(self._statements.run(cursor, "registered_alone").fetchall()).get(
                 name
@@ -86,6 +78,7 @@ class SqlFollowing(SqlListing):
         self._database.wrote(work)
 
     def finish(self, name: str, generation: int) -> bool:
+        """Say that every session was folded since `begin`; False where it was begun again."""
         return bool(
             self._database.wrote(
                 lambda cursor: (
@@ -101,6 +94,19 @@ class SqlFollowing(SqlListing):
     def follow(
         self, after: tuple[str, int], limit: int, versions: Mapping[str, int], fold: Fold
     ) -> tuple[str, int] | None:
+        """Fold some of the sessions that moved, and take them out of the outbox.
+
+        Args:
+            after: session id and version of the last one that was taken.
+            versions: of the projections that are folded.
+
+        Returns:
+            The last that was taken now; None where none is left.
+
+        Raises:
+            NewerProjection: a newer version of this program keeps one of the projections.
+        """
+
         def taken(cursor: Any) -> list[tuple[str, int]]:
             place = {"after_session": after[0], "after_version": after[1], "at_most": limit}
             return [
@@ -130,6 +136,11 @@ class SqlFollowing(SqlListing):
         return pairs[-1]
 
     def write(self, heads: Sequence[Head], versions: Mapping[str, int], fold: Fold) -> None:
+        """Fold sessions, whether they moved or not.
+
+        Raises:
+            NewerProjection: a newer version of this program keeps one of the projections.
+        """
         done = fold(self._streams(heads))
         self._database.wrote(lambda cursor: self._write(cursor, done, versions, ()))
 
@@ -222,22 +233,28 @@ class SqlFollowing(SqlListing):
     # 3. Reading sessions ---------------------------------------------------------------------
 
     def hurried(self) -> AbstractContextManager[None]:
+        """Within it, what meets another process's lock raises `LogBusy` soon."""
         return self._database.hurried()
 
     def waiting(self, limit: int) -> tuple[Head, ...]:
+        """Sessions of the outbox, in the order of their ids: they moved and are not folded yet."""
         return tuple(as_head(row) for row in self._rows("moved", at_most=limit))
 
     def page(self, after: str, limit: int) -> tuple[Head, ...]:
+        """Heads in the order of their ids, behind one."""
         return tuple(as_head(row) for row in self._rows("page", after=after, at_most=limit))
 
     def nth(self, number: int) -> str:
+        """The id of a session by its place in that order, from 0; empty behind the last."""
         rows = self._rows("nth", before=number)
         return str(rows[0][0]) if rows else ""
 
     def marks(self, name: str, first: str, last: str) -> dict[str, int]:
+        """How far a projection has folded the sessions between two ids, both included."""
         return dict(self._rows("marks", of_name=name, first=first, last=last))
 
     def stream(self, head: Head) -> Stream:
+        """A session, read and verified."""
         return self._stream(self._database.looked, head)
 
     def _head(self, look: Look, session_id: str) -> tuple[Head, bool] | None:
@@ -262,93 +279,6 @@ class SqlFollowing(SqlListing):
         rows = look(lambda cursor: self._statements.run(cursor, "read", **of).fetchall())
         return _verified(head, tuple([event_of(head, row) for row in rows]))
 
-    # 4. Reading rows -------------------------------------------------------------------------
-
-    def columns(self, name: str) -> tuple[str, ...]:
-        return columns(PROJECTED[name])
-
-    def unfit(self, name: str, rows: Sequence[Row]) -> str:
-        for row in rows:
-            # Rows of the same kinds fit as well, apart from their values.
-            kinds = (name, *map(type, row))
-            if kinds in self._fitting and _are_held(row):
-                continue
-            try:
-                msgspec.convert([row], shape(name))
-            except msgspec.ValidationError as error:
-                return str(error)
-            if any("\0" in value for value in row if isinstance(value, str)):
-                return "a text with NUL, which PostgreSQL does not take"
-            self._fitting.add(kinds)
-        return ""
-
-    def rows(
-        self, name: str, project: str | None, choice: Choice = "all", at: int = INT_MAX
-    ) -> Iterator[dict[str, Any]]:
-        names = self.columns(name)
-        which = f"{'any' if project is None else 'some'}_{name}_{choice}"
-        page = {"of_project": project, "after": "", "at_most": ROWS_PAGE, "at": at}
-        while True:
-            some = self._kept(name, which, **page)
-            if not some:
-                return
-            page["after"] = after = some[-1][0]
-            last = self._kept(name, f"last_{name}", in_session=after)
-            # A session's rows are not torn apart by the end of a page.
-            whole: list[Row] = [row for row in some if row[0] != after] + last
-            yield from (dict(zip(names, row, strict=True)) for row in whole)
-
-    def _kept(self, name: str, which: str, **values: Any) -> list[Row]:
-        """Rows that are what their columns say, which SQLite does not see to."""
-        try:
-            with _readable(name):
-                rows: list[Row] = msgspec.convert(self._rows(which, **values), shape(name))
-        except msgspec.ValidationError as error:
-            raise ProjectionDamaged(name, str(error)) from error
-        return rows
-
-    def kept(self, name: str, session_id: str) -> Kept:
-        def look(cursor: Any) -> Kept:
-            of = {"of_name": name, "in_session": session_id}
-            ((version, complete, mark, waits),) = self._statements.run(
-                cursor, "kept", **of
-            ).fetchall()
-            rows = self._statements.run(cursor, f"last_{name}", in_session=session_id).fetchall()
-            # What is folded meanwhile moves rows and marks together, and looks like another state.
-            return Kept(version, complete, mark, waits, tuple(map(tuple, rows)))
-
-        with _readable(name):
-            return self._database.looked(look)
-
-    def strays(self, name: str, project: str | None) -> Iterator[str]:
-        after = ""
-        while some := self._rows(f"strays_{name}", after=after, at_most=ROWS_PAGE):
-            for session_id, of_project, known in some:
-                # PostgreSQL takes no NUL: a row's project may be spelled otherwise for that alone.
-                is_its = isinstance(known, str) and known.replace("\0", "\ufffd") == of_project
-                if known is None if project is None else of_project == project and not is_its:
-                    yield str(session_id)
-            after = some[-1][0]
-
-    def counts(self) -> dict[str, int]:
-        names = ("sessions", "events", "waiting")
-        return {name: self._rows(f"count_{name}")[0][0] for name in names}
-
-    def folded(self, name: str) -> int:
-        count: int = self._rows("count_marks", of_name=name)[0][0]
-        return count
-
-
-@contextmanager
-def _readable(name: str) -> Iterator[None]:
-    """Within it, a text of a projection that no database reads is damage of the projection."""
-    try:
-        yield
-    except LogDamaged as error:
-        if "UTF-8" not in error.found:
-            raise
-        raise ProjectionDamaged(name, error.found) from error
-
 
 def _verified(head: Head, events: tuple[Stored, ...]) -> Stream:
     try:
@@ -364,17 +294,6 @@ def registered_of(rows: Sequence[Any]) -> dict[str, Registered]:
         name: Registered(name, as_version(version), as_version(generation), bool(complete))
         for name, version, generation, complete in rows
     }
-
-
-def _are_held(row: Row) -> bool:
-    """Whether every column of its kind can hold each value."""
-    for value in row:
-        if isinstance(value, str):
-            if "\0" in value:
-                return False
-        elif isinstance(value, int) and not INT_MIN <= value <= INT_MAX:
-            return False
-    return True
 
 
 def _refuse_newer(found: Mapping[str, Registered], versions: Mapping[str, int]) -> None:

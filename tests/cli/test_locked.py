@@ -10,7 +10,7 @@ from typing import Final
 
 import pytest
 
-from preflights_es.projections.projector import BUSY
+from preflights_es.runtime.projector import BUSY
 from preflights_es.store.frozen import schema
 from tests.cli.program import Project
 from tests.store.given import older

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from preflights_es.core.ports import Stored
-from preflights_es.projections.projector import Projector
+from preflights_es.runtime.projector import Projector
 from preflights_es.services.projections import projector
 from preflights_es.store.projection_feed import SqlFollowing
 from preflights_es.store.sql import SqlStore

@@ -12,7 +12,7 @@ import pytest
 
 from preflights_es.core.errors import StoreUnavailable
 from preflights_es.projections.follower import Follower
-from preflights_es.projections.projector import TAKEN
+from preflights_es.runtime.projector import TAKEN
 from preflights_es.services.projections import projector
 from preflights_es.store.projection_feed import SqlFollowing
 from preflights_es.store.sql import SqlStore

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from preflights_es.projections import projector
+from preflights_es.runtime import projector
 from preflights_es.store import projection_feed
 from tests.projections.given import from_zero, recorded, tampered
 from tests.projections.recording import goldens

@@ -19,9 +19,9 @@ from preflights_es.core.projection_ports import Row
 from preflights_es.projections.decisions import DECISIONS
 from preflights_es.projections.folding import Read, Reader
 from preflights_es.projections.projection import Projection
-from preflights_es.projections.projector import Projector
 from preflights_es.projections.sessions import SESSIONS
 from preflights_es.projections.usage import USAGE
+from preflights_es.runtime.projector import Projector
 from preflights_es.runtime.registry import WORKFLOWS
 from preflights_es.services.projections import reader
 from preflights_es.store.codec import Codec

@@ -13,8 +13,8 @@ import psycopg
 import pytest
 
 from preflights_es.core.errors import LogBusy
-from preflights_es.projections import projector as projecting
-from preflights_es.projections.projector import BUSY, UNWRITTEN, Projector
+from preflights_es.runtime import projector as projecting
+from preflights_es.runtime.projector import BUSY, UNWRITTEN, Projector
 from preflights_es.store.database import HURRY_MS
 from preflights_es.store.projection_feed import SqlFollowing
 from preflights_es.store.sql import SqlStore

@@ -18,7 +18,7 @@ from preflights_es.core.projection_ports import Row
 from preflights_es.projections.decisions import DECISIONS, decision
 from preflights_es.projections.folding import Read
 from preflights_es.projections.projection import Projection
-from preflights_es.projections.projector import Projector
+from preflights_es.runtime.projector import Projector
 from preflights_es.services.projections import projections, reader
 from preflights_es.store.projection_feed import SqlFollowing
 from preflights_es.store.sql import SqlStore

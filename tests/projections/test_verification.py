@@ -14,8 +14,8 @@ from preflights_es.archive.verification import walked
 from preflights_es.core.ports import Draft
 from preflights_es.core.projection_ports import Kept, Stream
 from preflights_es.projections.decisions import DECISIONS
-from preflights_es.projections.projector import Projector
-from preflights_es.projections.verification import Astray, Holding
+from preflights_es.runtime.projection_check import Astray, Holding
+from preflights_es.runtime.projector import Projector
 from preflights_es.services.projections import projections, reader
 from preflights_es.store.projection_feed import SqlFollowing
 from preflights_es.store.sql import SqlStore

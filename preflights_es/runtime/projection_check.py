@@ -13,10 +13,11 @@ import msgspec
 
 from preflights_es.core.errors import LogFromFuture, ProjectionDamaged, WorkflowMissing
 from preflights_es.core.ports import Head, Stored
-from preflights_es.core.projection_ports import Following, Kept, Row, Stream
+from preflights_es.core.projection_ports import Kept, Row, Stream
 from preflights_es.projections.folding import Read, Reader
 from preflights_es.projections.projection import Projection
-from preflights_es.projections.projector import rows_of
+from preflights_es.runtime.projector import rows_of
+from preflights_es.store.projection_feed import SqlFollowing
 
 LOOKS: Final = 10  # at a session that others move meanwhile
 
@@ -34,7 +35,7 @@ class Holding:
 
     def __init__(
         self,
-        log: Following,
+        log: SqlFollowing,
         projections: Sequence[Projection],
         reader: Reader,
         again: Callable[[str], Stream | None],

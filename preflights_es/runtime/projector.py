@@ -24,7 +24,6 @@ from preflights_es.core.projection_ports import (
     Fold,
     Folded,
     FoldedSession,
-    Following,
     Registered,
     Row,
     Stream,
@@ -32,6 +31,7 @@ from preflights_es.core.projection_ports import (
 from preflights_es.projections.folding import Read, Reader, unreadable
 from preflights_es.projections.projection import Projection
 from preflights_es.projections.sessions import SESSIONS
+from preflights_es.store.projection_feed import SqlFollowing
 
 TAKEN: Final = 200  # appends that are folded in one transaction
 PAGE: Final = 1_000  # sessions that a rebuild looks at together
@@ -101,7 +101,7 @@ class Projector:
 
     def __init__(
         self,
-        log: Following,
+        log: SqlFollowing,
         projections: Sequence[Projection],
         reader: Reader,
         folded: Callable[[int], None] = lambda _: None,

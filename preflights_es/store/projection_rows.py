@@ -1,0 +1,205 @@
+"""Reads what projections keep: rows of one, and pages of sessions with their rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, Final
+
+import msgspec
+
+from preflights_es.core.errors import LogDamaged, ProjectionDamaged
+from preflights_es.core.events import INT_MAX
+from preflights_es.core.ports import Head
+from preflights_es.core.projection_ports import Choice, Kept, Row
+from preflights_es.store.frozen import columns
+from preflights_es.store.projected import PROJECTED, shape
+from preflights_es.store.sql import SqlStore
+from preflights_es.store.statements import Looking
+
+NAME: Final = "sessions"
+LAST: Final = "\U0010ffff"  # behind every id, on any engine
+HEAD: Final = 5  # columns of a head
+INT_MIN: Final = -INT_MAX - 1  # the smallest whole number that every database keeps
+ROWS_PAGE: Final = 1_000  # sessions whose rows are read at once
+
+
+class SqlRows(Looking):
+    """Pages of sessions and of rows; what is no row that this program writes is damage."""
+
+    def __init__(self, store: SqlStore) -> None:
+        super().__init__("projections", store.database)
+        self._fitting: set[tuple[Any, ...]] = set()
+        """Projections with the kinds of values of rows that its columns held."""
+
+    def newest(
+        self, project: str | None, before: str | None, limit: int
+    ) -> list[tuple[Head, dict[str, Any] | None]]:
+        """Heads, newest first, each with its row of the projection; None where it has none.
+
+        Args:
+            project: None for all of them.
+            before: the last id of the page before; None begins.
+
+        Raises:
+            ProjectionDamaged: a row is not one that this program writes.
+        """
+        page = {"before": LAST if before is None else before, "at_most": limit}
+        if project is None:
+            found = self._rows("any_newest", **page)
+        else:
+            found = self._rows("newest", of_project=project, **page)
+        kept = [row[HEAD:] for row in found if row[HEAD] is not None]
+        try:
+            msgspec.convert(kept, shape(NAME))
+        except msgspec.ValidationError as error:
+            raise ProjectionDamaged(NAME, str(error)) from error
+        return [(as_head(row[:HEAD]), self._row(row[HEAD:])) for row in found]
+
+    def _row(self, row: Any) -> dict[str, Any] | None:
+        names = columns(PROJECTED[NAME])
+        return None if row[0] is None else dict(zip(names, row, strict=True))
+
+    def within(
+        self, project: str | None, since: int, until: int, after: str, limit: int
+    ) -> tuple[Head, ...]:
+        """Heads of sessions with events in a time, oldest first.
+
+        Also those that are damaged or faulted, and those that wait to be folded.
+
+        Args:
+            since: in microseconds since 1970 UTC, as `until`; both belong to the time.
+            after: the last id of the page before; empty begins.
+        """
+        page = {"of_project": project, "after": after, "at_most": limit}
+        which = "any_" if project is None else ""
+        found = self._rows(f"{which}within", since=since, until=until, **page)
+        found += self._rows(f"{which}waiting", **page)
+        heads = {row[0]: as_head(row) for row in found}
+        return tuple(heads[session_id] for session_id in sorted(heads)[:limit])
+
+    def columns(self, name: str) -> tuple[str, ...]:
+        """Names of a projection's columns, in the order of a row."""
+        return columns(PROJECTED[name])
+
+    def unfit(self, name: str, rows: Sequence[Row]) -> str:
+        """Why rows cannot be kept, on any engine; empty where they can."""
+        for row in rows:
+            # Rows of the same kinds fit as well, apart from their values.
+            kinds = (name, *map(type, row))
+            if kinds in self._fitting and _are_held(row):
+                continue
+            try:
+                msgspec.convert([row], shape(name))
+            except msgspec.ValidationError as error:
+                return str(error)
+            if any("\0" in value for value in row if isinstance(value, str)):
+                return "a text with NUL, which PostgreSQL does not take"
+            self._fitting.add(kinds)
+        return ""
+
+    def rows(
+        self, name: str, project: str | None, choice: Choice = "all", at: int = INT_MAX
+    ) -> Iterator[dict[str, Any]]:
+        """Rows of a projection by column, for a project (for all: None), oldest session first.
+
+        Args:
+            at: the time of the choice, in microseconds since 1970 UTC.
+
+        Raises:
+            ProjectionDamaged: one of them is not a row that this program writes.
+        """
+        names = self.columns(name)
+        which = f"{'any' if project is None else 'some'}_{name}_{choice}"
+        page = {"of_project": project, "after": "", "at_most": ROWS_PAGE, "at": at}
+        while True:
+            some = self._kept(name, which, **page)
+            if not some:
+                return
+            page["after"] = after = some[-1][0]
+            last = self._kept(name, f"last_{name}", in_session=after)
+            # A session's rows are not torn apart by the end of a page.
+            whole: list[Row] = [row for row in some if row[0] != after] + last
+            yield from (dict(zip(names, row, strict=True)) for row in whole)
+
+    def _kept(self, name: str, which: str, **values: Any) -> list[Row]:
+        """Rows that are what their columns say, which SQLite does not see to."""
+        try:
+            with _readable(name):
+                rows: list[Row] = msgspec.convert(self._rows(which, **values), shape(name))
+        except msgspec.ValidationError as error:
+            raise ProjectionDamaged(name, str(error)) from error
+        return rows
+
+    def kept(self, name: str, session_id: str) -> Kept:
+        """What a projection keeps of a session.
+
+        Raises:
+            ProjectionDamaged: something of it cannot be read.
+        """
+
+        def look(cursor: Any) -> Kept:
+            of = {"of_name": name, "in_session": session_id}
+            ((version, complete, mark, waits),) = self._statements.run(
+                cursor, "kept", **of
+            ).fetchall()
+            rows = self._statements.run(cursor, f"last_{name}", in_session=session_id).fetchall()
+            # What is folded meanwhile moves rows and marks together, and looks like another state.
+            return Kept(version, complete, mark, waits, tuple(map(tuple, rows)))
+
+        with _readable(name):
+            return self._database.looked(look)
+
+    def strays(self, name: str, project: str | None) -> Iterator[str]:
+        """Ids under which a projection has rows, though the project (the log: None) has none."""
+        after = ""
+        while some := self._rows(f"strays_{name}", after=after, at_most=ROWS_PAGE):
+            for session_id, of_project, known in some:
+                # PostgreSQL takes no NUL: a row's project may be spelled otherwise for that alone.
+                is_its = isinstance(known, str) and known.replace("\0", "\ufffd") == of_project
+                if known is None if project is None else of_project == project and not is_its:
+                    yield str(session_id)
+            after = some[-1][0]
+
+    def counts(self) -> dict[str, int]:
+        """How many `sessions` and `events` the log has, and what is `waiting` in the outbox."""
+        names = ("sessions", "events", "waiting")
+        return {name: self._rows(f"count_{name}")[0][0] for name in names}
+
+    def folded(self, name: str) -> int:
+        """How many sessions a projection has folded."""
+        count: int = self._rows("count_marks", of_name=name)[0][0]
+        return count
+
+
+def _are_held(row: Row) -> bool:
+    """Whether every column of its kind can hold each value; a check of the kinds takes longer."""
+    for value in row:
+        if isinstance(value, str):
+            if "\0" in value:
+                return False
+        elif isinstance(value, int) and not INT_MIN <= value <= INT_MAX:
+            return False
+    return True
+
+
+@contextmanager
+def _readable(name: str) -> Iterator[None]:
+    """Within it, a text of a projection that no database reads is damage of the projection."""
+    try:
+        yield
+    except LogDamaged as error:
+        if "UTF-8" not in error.found:
+            raise
+        raise ProjectionDamaged(name, error.found) from error
+
+
+def as_head(row: Sequence[Any]) -> Head:
+    """A head whose version is none is folded like one that has not moved yet."""
+    session_id, project, workflow, version, hash_ = row
+    return Head(session_id, project, workflow, as_version(version), hash_)
+
+
+def as_version(found: object) -> int:
+    """SQLite keeps what it is given, whatever the column's type says."""
+    return found if isinstance(found, int) else 0
