@@ -14,7 +14,7 @@ from preflights_es.services.process import Process
 from preflights_es.services.request import Request
 from preflights_es.settings.load import Options, Settings, load_settings
 from preflights_es.system import clock_ids
-from preflights_es.system.gc_tuning import collect_seldom
+from preflights_es.system.interpreter import collect_seldom
 
 
 def actor(settings: Settings, *, terminal: bool) -> Actor:

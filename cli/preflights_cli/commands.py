@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from preflights_es.system.lean_import import import_msgspec
+from preflights_es.system.interpreter import import_msgspec
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem

@@ -20,8 +20,11 @@ import click
 
 from preflights_cli.commands import Program, commands
 from preflights_es.core.version import __version__
-from preflights_es.system.gc_tuning import collect_no_more, collect_seldom
-from preflights_es.system.import_path import keep_to_absolute_folders
+from preflights_es.system.interpreter import (
+    collect_no_more,
+    collect_seldom,
+    keep_to_absolute_folders,
+)
 
 EXIT_REFUSED, EXIT_USAGE, EXIT_WAITING, EXIT_DAMAGED, EXIT_ENVIRONMENT = 1, 2, 3, 4, 5
 EXIT_BUG, EXIT_INTERRUPTED, EXIT_UNREAD = 70, 130, 141

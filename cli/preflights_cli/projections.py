@@ -22,7 +22,7 @@ from preflights_es import bootstrap as composition
 from preflights_es.core.text import shown
 from preflights_es.services.request import Request
 from preflights_es.services.upkeep import projections, rebuild
-from preflights_es.system.import_path import children_are_safe
+from preflights_es.system.interpreter import children_are_safe
 
 JOBS_MAX: Final = 64  # processes; more than that wait for each other's transactions
 JOBS_UNASKED: Final = 8

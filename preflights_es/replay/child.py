@@ -12,6 +12,7 @@ from hashlib import sha256
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from preflights_es.core import ids
 from preflights_es.core import session as kernel
@@ -30,11 +31,12 @@ from preflights_es.core.questions import Refusal
 from preflights_es.core.session import Session, Workflow
 from preflights_es.core.views import Question
 from preflights_es.providers.recorded import Unanswered
-from preflights_es.replay.faults import Fault, fault_of
+from preflights_es.replay.divergence import Fault, fault_of
 from preflights_es.replay.recompute import said
 from preflights_es.replay.recording import Recording, Turn
 from preflights_es.runtime.performer import Performer, open_completion
 from preflights_es.runtime.runner import Handle, Runner
+from preflights_es.store.chain import GENESIS, digest, link, stream_prefix
 from preflights_es.store.memory import MemoryStore
 
 Changed = Callable[[Turn, Session[Any]], Awaitable[Input | None]]
@@ -168,7 +170,7 @@ class Child:
                 self._leave(turn, "no step waits to be asked again")
                 return None
         elif isinstance(new, InputQuarantined) and turn.before.undecided is not None:
-            return msgspec.structs.replace(new, version=session.version)
+            return replace(new, version=session.version)
         return new
 
     def submit(self, turn: Turn | None, new: Input) -> tuple[Decision, ...]:
@@ -239,3 +241,22 @@ def refused(decision: Decision) -> str:
 
 def _is_open(session: Session[Any], outcome: Outcome) -> bool:
     return any(call.call == outcome.call for call in session.calls)
+
+
+def sealed_as(
+    session_id: str, events: Sequence[Stored], salt: Callable[[], bytes]
+) -> tuple[Stored, ...]:
+    """The same events under another id, salted and chained anew; their payloads stay byte for byte.
+
+    The ids of Inputs stay too: a log that has the recorded session refuses its child.
+    """
+    first = events[0]
+    prefix = stream_prefix(session_id, first.project, first.workflow)
+    previous, made = GENESIS, []
+    for event in events:
+        assert event.data is not None, "what was erased was not run again"
+        grain = salt()
+        named = replace(event, session_id=session_id, salt=grain, digest=digest(grain, event.data))
+        previous = link(previous, prefix, named)
+        made.append(replace(named, hash=previous))
+    return tuple(made)

@@ -1,7 +1,10 @@
-"""Where a replay differs from what was recorded."""
+"""Where a replay differs from what was recorded, or raises; and when two runs are the same."""
 
 from __future__ import annotations
 
+import traceback
+from collections.abc import Sequence
+from hashlib import sha256
 from typing import Any
 
 import msgspec
@@ -84,3 +87,38 @@ def _whole(event: Encoded | None) -> Any:
 
 def _plain(value: Any) -> Any:
     return ABSENT_TEXT if value is ABSENT else value
+
+
+def trace(events: Sequence[Encoded]) -> str:
+    """SHA-256 over type and payload of every event, in hexadecimal."""
+    found = sha256()
+    for tag, data in events:
+        found.update(b"%d:%s%d:" % (len(tag), tag.encode(), len(data)) + data)
+    return found.hexdigest()
+
+
+class Fault(msgspec.Struct, frozen=True, kw_only=True):
+    """Deciding or folding an event raises."""
+
+    version: int
+    error: str
+    """The exception's type."""
+    message: str
+    file: str
+    line: int
+    recorded: bool
+    """True when the log itself ends there: the recorded bug, raised again."""
+
+
+def fault_of(version: int, error: BaseException, *, recorded: bool) -> Fault:
+    """An exception, and the line that raised it."""
+    frames = traceback.extract_tb(error.__traceback__)
+    last = frames[-1] if frames else None
+    return Fault(
+        version=version,
+        error=type(error).__name__,
+        message=str(error),
+        file=last.filename if last else "",
+        line=(last.lineno or 0) if last else 0,
+        recorded=recorded,
+    )

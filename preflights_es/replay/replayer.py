@@ -20,10 +20,8 @@ from preflights_es.core.json import encoded
 from preflights_es.core.opaque import known
 from preflights_es.core.ports import Stored
 from preflights_es.core.session import Session, Workflow
-from preflights_es.replay.divergence import Divergence, Encoded, between
-from preflights_es.replay.faults import Fault, fault_of
+from preflights_es.replay.divergence import Divergence, Encoded, Fault, between, fault_of, trace
 from preflights_es.replay.recompute import Code, Reasking, is_provider_s
-from preflights_es.replay.trace import trace
 from preflights_es.store.chain import erased_before, verified
 from preflights_es.store.codec import Codec
 

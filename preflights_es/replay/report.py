@@ -15,9 +15,7 @@ from preflights_es.core.lead import FellBack, ResponseRejected
 from preflights_es.core.session import Session, Workflow
 from preflights_es.core.views import Question
 from preflights_es.replay.child import Child, Left
-from preflights_es.replay.divergence import ABSENT_TEXT, Divergence, Encoded, between
-from preflights_es.replay.faults import Fault
-from preflights_es.replay.trace import trace
+from preflights_es.replay.divergence import ABSENT_TEXT, Divergence, Encoded, Fault, between, trace
 from preflights_es.store.codec import Codec
 
 Status = Literal["identical", "different", "stopped", "faulted"]

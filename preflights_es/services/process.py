@@ -152,9 +152,7 @@ class Process:
 
     def log_id(self) -> str:
         """What the log calls itself."""
-        from preflights_es.store.log_id import log_id
-
-        return log_id(self.store)
+        return self.store.log_id()
 
     @made_once
     def documents(self) -> Documents:

@@ -18,13 +18,12 @@ from preflights_es.core.prompts import versions
 from preflights_es.core.session import Workflow
 from preflights_es.providers.base import LLMProvider
 from preflights_es.providers.faults import FaultConfig
-from preflights_es.replay.child import Child
+from preflights_es.replay.child import Child, sealed_as
 from preflights_es.replay.drift import drift
 from preflights_es.replay.recompute import driven
 from preflights_es.replay.recording import Recording, recording
 from preflights_es.replay.report import Rerun
 from preflights_es.replay.responders import FailureKind
-from preflights_es.replay.sealing import sealed_as
 from preflights_es.replay.simulate import Simulating, simulate
 from preflights_es.replay.whatif_plan import Misused, Otherwise
 from preflights_es.runtime.registry import WORKFLOWS

@@ -6,8 +6,10 @@ from collections.abc import Iterable
 from typing import Any
 
 from preflights_es.core.ports import Claim, Head
-from preflights_es.store.claims import UNCLAIMED, claimed
 from preflights_es.store.statements import Statements
+
+UNCLAIMED = ("", 0)
+"""Owner and time of a call that no process has claimed."""
 
 
 class Calls:
@@ -83,3 +85,15 @@ class Calls:
             to_until=after[1],
         )
         return bool(cursor.rowcount == 1)
+
+
+def claimed(holder: str, holds_until: int, owner: str, now: int) -> Claim:
+    """What an owner's claim of an open call comes to.
+
+    An overdue claim of the same owner counts like another's: its result is unknown.
+    """
+    if not holder:
+        return "taken"
+    if holds_until <= now:
+        return "overdue"
+    return "taken" if holder == owner else "held"

@@ -11,8 +11,8 @@ from msgspec.structs import replace
 from preflights_es.core.errors import Conflict, DuplicateInput, NumberTaken
 from preflights_es.core.ids import TYPED_MIN
 from preflights_es.core.ports import Arrival, Batch, Claim, Head, Stored
+from preflights_es.store.calls import UNCLAIMED, claimed
 from preflights_es.store.chain import erased_before, follows, sealed
-from preflights_es.store.claims import UNCLAIMED, claimed
 
 MATCHES_MAX: Final = 5  # ids shown when what was typed is ambiguous
 

@@ -24,7 +24,7 @@ from preflights_es.store.calls import Calls
 from preflights_es.store.chain import follows, sealed
 from preflights_es.store.database import Race, T
 from preflights_es.store.statements import Statements, event_of, together
-from preflights_es.store.urls import database, parsed
+from preflights_es.store.urls import database, parsed, shown_url
 
 _ALL: Final = 2**31 - 1  # rows, without a limit of the caller: every engine accepts it
 
@@ -368,6 +368,21 @@ class SqlStore:
         """How many sessions and events the log holds, and how many calls are open."""
         names = ("sessions", "events", "open_calls")
         return {name: self._rows(f"count_{name}")[0][0] for name in names}
+
+    def log_id(self) -> str:
+        """What the log calls itself: 32 hexadecimal digits by chance; a copy of it has the same.
+
+        No two logs give one id to two Inputs.
+
+        Raises:
+            LogDamaged: it was removed.
+            StoreUnavailable: it cannot be read.
+        """
+        rows = self.database.looked(lambda cursor: cursor.execute("SELECT id FROM log").fetchall())
+        if len(rows) != 1:
+            found = f"it says {len(rows)} ids, expected one" if rows else "it does not say its id"
+            raise LogDamaged(shown_url(self.url), 0, found)
+        return str(rows[0][0])
 
     def check(self) -> None:
         """Ask the engine whether its file is whole.

@@ -11,7 +11,7 @@ import sys
 import time
 from pathlib import Path
 
-from preflights_es.system.gc_tuning import collect_seldom
+from preflights_es.system.interpreter import collect_seldom
 from tests.benchmarks import large
 from tests.benchmarks.measure import Figure, Pair
 

@@ -15,8 +15,7 @@ from preflights_es.core.errors import LogDamaged, LogFromFuture, SessionFaulted
 from preflights_es.core.events import ERASED_TAG, Event, InputQuarantined, SessionAbandoned
 from preflights_es.core.ports import Stored
 from preflights_es.core.session import Workflow
-from preflights_es.replay.divergence import ABSENT_TEXT
-from preflights_es.replay.faults import Fault
+from preflights_es.replay.divergence import ABSENT_TEXT, Fault
 from preflights_es.replay.replayer import Replay, Replayer
 from preflights_es.runtime.runner import Runner
 from preflights_es.store.codec import Codec

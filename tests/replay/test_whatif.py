@@ -22,12 +22,11 @@ from preflights_es.core.prompts import prompt, versions
 from preflights_es.core.questions import Given
 from preflights_es.providers.recorded import Unanswered
 from preflights_es.providers.simulated.provider import SimLLMProvider
-from preflights_es.replay.child import Child
+from preflights_es.replay.child import Child, sealed_as
 from preflights_es.replay.recompute import Reasking, driven
 from preflights_es.replay.recording import recording
 from preflights_es.replay.report import Rerun
 from preflights_es.replay.responders import KINDS, Answering, FailureKind, step_of
-from preflights_es.replay.sealing import sealed_as
 from preflights_es.replay.whatif import LiveNeeded, what_if
 from preflights_es.replay.whatif_plan import Misused, Otherwise
 from preflights_es.runtime.performer import PROGRAM

@@ -12,7 +12,6 @@ from alembic import command
 from preflights_es.core.errors import LogDamaged
 from preflights_es.store import backup, migrate
 from preflights_es.store.frozen import schema
-from preflights_es.store.log_id import log_id
 from preflights_es.store.sql import SqlStore
 from tests.fixed import Clock
 from tests.store.given import Salt, opened, session_id
@@ -21,7 +20,7 @@ from tests.store.given import Salt, opened, session_id
 def named(place: str) -> str:
     """What the log at a place calls itself."""
     with closing(SqlStore(place, Clock(), Salt())) as store:
-        return log_id(store)
+        return store.log_id()
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
@@ -48,7 +47,7 @@ def test_a_log_of_an_older_schema_gets_one(place: str) -> None:
     first = named(place)
     with closing(SqlStore(place, Clock(), Salt())) as store:
         assert (store.schema(), store.read(session_id(1))) == (schema(), events)
-        assert log_id(store) == first
+        assert store.log_id() == first
 
 
 def test_two_logs_have_two_and_a_copy_has_the_same(tmp_path: Path) -> None:
@@ -62,4 +61,4 @@ def test_a_log_that_lost_it_is_damaged(place: str) -> None:
     with closing(SqlStore(place, Clock(), Salt())) as store:
         store.database.wrote(lambda cursor: cursor.execute("DELETE FROM log"))
         with pytest.raises(LogDamaged, match="does not say its id"):
-            log_id(store)
+            store.log_id()

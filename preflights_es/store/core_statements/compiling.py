@@ -8,15 +8,7 @@ from typing import Any
 from sqlalchemy.engine import Dialect
 from sqlalchemy.sql import ClauseElement
 
-from preflights_es.store.core_statements import (
-    bulk_insert,
-    erasing,
-    listing,
-    log,
-    projections,
-    projects,
-    side_tables,
-)
+from preflights_es.store.core_statements import log, projections, side_tables
 from preflights_es.store.frozen import Statement
 
 
@@ -47,14 +39,8 @@ def compiled(element: ClauseElement, dialect: Dialect) -> Statement:
 def rooms(dialect: str) -> dict[str, dict[str, ClauseElement]]:
     """All statements, by the room that runs them and by name."""
     return {
-        "log": _together(log.statements(), erasing.statements(), bulk_insert.statements()),
-        "projections": _together(projections.statements(dialect), listing.statements()),
-        "projects": projects.statements(),
+        "log": log.statements(),
+        "projections": projections.statements(dialect),
+        "projects": log.project_statements(),
         "side_tables": side_tables.statements(),
     }
-
-
-def _together(*several: dict[str, ClauseElement]) -> dict[str, ClauseElement]:
-    made = {name: element for some in several for name, element in some.items()}
-    assert len(made) == sum(map(len, several)), "a statement's name stands for one statement"
-    return made

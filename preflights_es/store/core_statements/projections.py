@@ -114,7 +114,7 @@ def statements(dialect: str) -> dict[str, ClauseElement]:
     }
     for name, table in tables.projected.items():
         made |= _of_table(name, table)
-    return made | dict(_portions(dialect))
+    return made | dict(_portions(dialect)) | _pages()
 
 
 def _portions(dialect: str) -> Iterator[tuple[str, ClauseElement]]:
@@ -219,3 +219,48 @@ def _choices(columns: Any) -> dict[Choice, ColumnElement[bool]]:
         words = ("damaged", "erased", "faulted")
         made["unfolded"] = or_(*(columns.status == literal_column(f"'{word}'") for word in words))
     return made
+
+
+def _pages() -> dict[str, ClauseElement]:
+    """Pages of sessions: each of a project, and as `any_` of all."""
+    sessions = tables.projected["sessions"]
+    h, s, o = tables.heads.c, sessions.c, tables.outbox.c
+    head = (h.session_id, h.project, h.workflow, h.version, h.head_hash)
+    limit: BindParameter[int] = bindparam("at_most")
+    after: BindParameter[str] = bindparam("after")
+    project: BindParameter[str] = bindparam("of_project")
+    since, until = (bindparam(name, type_=BigInteger) for name in ("since", "until"))
+    newest = (
+        select(*head, *s)
+        .outerjoin_from(tables.heads, sessions, s.session_id == h.session_id)
+        .where(h.session_id < bindparam("before"))
+        .order_by(h.session_id.desc())
+        .limit(limit)
+    )
+    trouble = or_(
+        *(s.status == literal_column(f"'{word}'") for word in ("damaged", "faulted")),
+        s.began_at > literal_column(str(INT_MAX)),  # a text, which is damage
+    )
+    within = (
+        select(*head)
+        .join_from(sessions, tables.heads, s.session_id == h.session_id)
+        .where(s.session_id > after, or_(trouble, and_(s.moved_at >= since, s.began_at <= until)))
+        .order_by(s.session_id)
+        .limit(limit)
+    )
+    waiting = (
+        select(*head)
+        .join_from(tables.outbox, tables.heads, o.session_id == h.session_id)
+        .where(o.session_id > after)
+        .distinct()
+        .order_by(h.session_id)
+        .limit(limit)
+    )
+    return {
+        "any_newest": newest,
+        "newest": newest.where(h.project == project),
+        "any_within": within,
+        "within": within.where(s.project == project),
+        "any_waiting": waiting,
+        "waiting": waiting.where(h.project == project),
+    }
