@@ -7,14 +7,14 @@ from typing import Any, NamedTuple
 
 from preflights_es.core import session as kernel
 from preflights_es.core.completions import CompletionFailed, CompletionReceived
-from preflights_es.core.errors import LogDamaged, SessionFaulted
+from preflights_es.core.errors import LogDamaged
 from preflights_es.core.events import Event, Input, InputQuarantined, ResponseIgnored
-from preflights_es.core.grammar import misplaced
 from preflights_es.core.lead import Lead, setup_of
 from preflights_es.core.opaque import known
 from preflights_es.core.ports import Stored
 from preflights_es.core.session import Session, Workflow
 from preflights_es.runtime.performer import open_completion
+from preflights_es.runtime.reader import steps
 from preflights_es.store.chain import verified
 from preflights_es.store.codec import Codec
 
@@ -86,25 +86,14 @@ def recording(
         raise LogDamaged("the session", 0, "it has no events")
     workflow = known(workflows, stored[0].workflow)
     verified(stored, head)
-    codec = Codec(workflow)
-    events = tuple(codec.decode(one) for one in stored)
-    return _read(workflow, tuple(stored), events)
-
-
-def _read(
-    workflow: Workflow[Any], stored: tuple[Stored, ...], events: tuple[Event, ...]
-) -> Recording:
     session = kernel.begin(workflow)
+    events: list[Event] = []
     begun: list[tuple[int, Input, Session[Any]]] = []
-    for one, event in zip(stored, events, strict=True):
-        if found := misplaced(session, event, one):
-            raise LogDamaged(f"session {one.session_id}", one.version, found)
+    for event, after in steps(Codec(workflow), stored, session):
+        events.append(event)
         if isinstance(event, Input):
-            begun.append((one.version, event, session))
-        try:
-            session = kernel.evolve(workflow, session, event)
-        except Exception as error:  # a bug of ours: named with its place, never swallowed
-            raise SessionFaulted(one.session_id, one.version, error) from error
+            begun.append((len(events), event, session))
+        session = after
     turns = []
     ends = [*(version - 1 for version, _, _ in begun[1:]), len(events)]
     for i, ((version, new, before), end) in enumerate(zip(begun, ends, strict=True)):
@@ -112,5 +101,5 @@ def _read(
         aside = end == version and isinstance(following, InputQuarantined)
         input_id = stored[version - 1].input_id
         assert input_id is not None, "an Input has an id: its place was checked"
-        turns.append(Turn(version, new, input_id, events[version:end], before, aside))
-    return Recording(workflow, stored, events, tuple(turns), session)
+        turns.append(Turn(version, new, input_id, tuple(events[version:end]), before, aside))
+    return Recording(workflow, tuple(stored), tuple(events), tuple(turns), session)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from preflights_es.core import session as kernel
 from preflights_es.core.errors import LogDamaged, SessionFaulted, WorkflowMissing
+from preflights_es.core.events import Event
 from preflights_es.core.grammar import misplaced
 from preflights_es.core.opaque import known, opaque_workflow
 from preflights_es.core.ports import Store, Stored
@@ -64,12 +65,21 @@ class Reader:
         if begun is None and (covered := erased_before(stored)):
             # What an erasure covers is gone, and left no trace in the state before it went.
             session = Session(session.state, version=covered - 1)
-        for one in stored[session.version :]:
-            event = codec.decode(one)
-            if found := misplaced(session, event, one):
-                raise LogDamaged(f"session {one.session_id}", one.version, found)
-            try:
-                session = kernel.evolve(workflow, session, event)
-            except Exception as error:  # a bug of ours: named with its place, never swallowed
-                raise SessionFaulted(one.session_id, one.version, error) from error
+        for _, after in steps(codec, stored[session.version :], session):
+            session = after
         return session
+
+
+def steps(
+    codec: Codec, stored: Iterable[Stored], session: Session[Any]
+) -> Iterator[tuple[Event, Session[Any]]]:
+    """Each event with what the session folds to then; errors as of `Reader.folded`."""
+    for one in stored:
+        event = codec.decode(one)
+        if found := misplaced(session, event, one):
+            raise LogDamaged(f"session {one.session_id}", one.version, found)
+        try:
+            session = kernel.evolve(codec.workflow, session, event)
+        except Exception as error:  # a bug of ours: named with its place, never swallowed
+            raise SessionFaulted(one.session_id, one.version, error) from error
+        yield event, session

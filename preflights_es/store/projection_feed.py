@@ -75,12 +75,12 @@ class SqlFollowing(SqlRows):
             self._statements.run(cursor, "empty_marks", of_name=name)
             self._statements.run(cursor, f"empty_{name}")
 
-        self._database.wrote(work)
+        self.database.wrote(work)
 
     def finish(self, name: str, generation: int) -> bool:
         """Say that every session was folded since `begin`; False where it was begun again."""
         return bool(
-            self._database.wrote(
+            self.database.wrote(
                 lambda cursor: (
                     self._statements.run(
                         cursor, "finish", of_name=name, of_generation=generation
@@ -126,13 +126,13 @@ class SqlFollowing(SqlRows):
             self._write(cursor, folded(lambda look: look(cursor), pairs), versions, pairs)
             return pairs[-1]
 
-        if self._database.dialect != "sqlite":
-            return self._database.wrote(work)
-        pairs: list[tuple[str, int]] = self._database.looked(taken)
+        if self.database.dialect != "sqlite":
+            return self.database.wrote(work)
+        pairs: list[tuple[str, int]] = self.database.looked(taken)
         if not pairs:
             return None
-        done = folded(self._database.looked, pairs)
-        self._database.wrote(lambda cursor: self._write(cursor, done, versions, pairs))
+        done = folded(self.database.looked, pairs)
+        self.database.wrote(lambda cursor: self._write(cursor, done, versions, pairs))
         return pairs[-1]
 
     def write(self, heads: Sequence[Head], versions: Mapping[str, int], fold: Fold) -> None:
@@ -142,7 +142,7 @@ class SqlFollowing(SqlRows):
             NewerProjection: a newer version of this program keeps one of the projections.
         """
         done = fold(self._streams(heads))
-        self._database.wrote(lambda cursor: self._write(cursor, done, versions, ()))
+        self.database.wrote(lambda cursor: self._write(cursor, done, versions, ()))
 
     def _write(
         self,
@@ -234,7 +234,7 @@ class SqlFollowing(SqlRows):
 
     def hurried(self) -> AbstractContextManager[None]:
         """Within it, what meets another process's lock raises `LogBusy` soon."""
-        return self._database.hurried()
+        return self.database.hurried()
 
     def waiting(self, limit: int) -> tuple[Head, ...]:
         """Sessions of the outbox, in the order of their ids: they moved and are not folded yet."""
@@ -255,7 +255,7 @@ class SqlFollowing(SqlRows):
 
     def stream(self, head: Head) -> Stream:
         """A session, read and verified."""
-        return self._stream(self._database.looked, head)
+        return self._stream(self.database.looked, head)
 
     def _head(self, look: Look, session_id: str) -> tuple[Head, bool] | None:
         """A session's head, and whether every projection has folded it as far."""

@@ -148,7 +148,7 @@ class SqlRows(Looking):
             return Kept(version, complete, mark, waits, tuple(map(tuple, rows)))
 
         with _readable(name):
-            return self._database.looked(look)
+            return self.database.looked(look)
 
     def strays(self, name: str, project: str | None) -> Iterator[str]:
         """Ids under which a projection has rows, though the project (the log: None) has none."""

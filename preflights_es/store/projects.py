@@ -76,11 +76,11 @@ class Projects(Looking):
                 return str(found[0]), 0
             try:
                 run(cursor, "claim", name=name, identity=identity)
-            except self._database.taken as error:
+            except self.database.taken as error:
                 raise Race from error  # another process was first
             return identity, int(run(cursor, "count", of_project=name).fetchone()[0])
 
-        return self._database.wrote(work)
+        return self.database.wrote(work)
 
 
 def _names(plain: str, identity: str) -> Iterator[str]:

@@ -24,7 +24,7 @@ class SqlAuditing(Looking):
         self._log = Statements("log", store.database)
 
     def guards(self) -> Iterator[str]:
-        return triggers.trouble(self._dialect, self._database.looked)
+        return triggers.trouble(self._dialect, self.database.looked)
 
     def untyped(self, project: str | None) -> Iterator[tuple[str, int]]:
         if self._dialect != "sqlite":
@@ -105,7 +105,7 @@ class SqlAuditing(Looking):
         values = {"was_project": was.project, "was_until": was.until}
         values |= {"to_project": to.project, "to_until": to.until}
         of = {"of_session": session_id, "of_call": was.call}
-        self._database.wrote(
+        self.database.wrote(
             lambda cursor: self._statements.run(cursor, "mend_claim", **of, **values)
         )
 
@@ -119,7 +119,7 @@ class SqlAuditing(Looking):
             values = {"project": project, "number": number, "session_id": session_id}
             try:
                 self._log.run(cursor, "insert_number", **values)
-            except self._database.taken as error:
+            except self.database.taken as error:
                 raise Race from error
 
-        self._database.wrote(work)
+        self.database.wrote(work)

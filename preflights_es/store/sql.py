@@ -23,7 +23,7 @@ from preflights_es.store.bulk_insert import event_row, head_of
 from preflights_es.store.calls import Calls
 from preflights_es.store.chain import follows, sealed
 from preflights_es.store.database import Race, T
-from preflights_es.store.statements import Statements, event_of, together
+from preflights_es.store.statements import Looking, event_of, together
 from preflights_es.store.urls import database, parsed, shown_url
 
 _ALL: Final = 2**31 - 1  # rows, without a limit of the caller: every engine accepts it
@@ -37,7 +37,7 @@ class _Taken(Exception):
         self.events = events
 
 
-class SqlStore:
+class SqlStore(Looking):
     """Every acknowledged append is durable; the promises are those of `core.ports.Store`."""
 
     def __init__(
@@ -65,8 +65,7 @@ class SqlStore:
         self.url = parsed(url)
         self._now = now
         self._salt = salt
-        self.database = database(self.url)
-        self._statements = Statements("log", self.database)
+        super().__init__("log", database(self.url))
         self._calls = Calls(self._statements)
         try:
             opening.make_current(self.database, creates=creates, hurries=hurries)
@@ -300,14 +299,6 @@ class SqlStore:
         self._wrote(work)
 
     # 3. Reading ------------------------------------------------------------------------------
-
-    def _rows(self, name: str, **values: Any) -> list[Any]:
-        def look(cursor: Any) -> list[Any]:
-            self._statements.run(cursor, name, **values)
-            rows: list[Any] = cursor.fetchall()
-            return rows
-
-        return self.database.looked(look)
 
     def read(self, session_id: str, after: int = 0) -> tuple[Stored, ...]:
         head = self.head(session_id)

@@ -46,11 +46,11 @@ class Looking:
     """A room that looks rows up by statements of its own."""
 
     def __init__(self, room: str, database: Database) -> None:
-        self._database = database
+        self.database = database
         self._statements = Statements(room, database)
 
     def _rows(self, which: str, /, **values: Any) -> list[Any]:
-        rows: list[Any] = self._database.looked(
+        rows: list[Any] = self.database.looked(
             lambda cursor: self._statements.run(cursor, which, **values).fetchall()
         )
         return rows
