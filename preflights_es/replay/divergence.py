@@ -66,8 +66,8 @@ def between(
             version=version,
             type=recorded[0],
             pointer=pointer,
-            recorded=_plain(a),
-            computed=_plain(b),
+            recorded=plain(a),
+            computed=plain(b),
             cause=cause,
         )
         for pointer, a, b in found
@@ -85,7 +85,8 @@ def _whole(event: Encoded | None) -> Any:
     return ABSENT_TEXT if event is None else {"type": event[0], "data": decoded(event[1])}
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
+    """A value as it is shown, also where there is none."""
     return ABSENT_TEXT if value is ABSENT else value
 
 

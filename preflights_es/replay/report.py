@@ -10,12 +10,12 @@ import msgspec
 from preflights_es.core import session as kernel
 from preflights_es.core.completions import CompletionFailed, CompletionReceived, CompletionRequested
 from preflights_es.core.events import Event, Input
-from preflights_es.core.json import ABSENT, decoded, differences, encoded
+from preflights_es.core.json import decoded, differences, encoded
 from preflights_es.core.lead import FellBack, ResponseRejected
 from preflights_es.core.session import Session, Workflow
 from preflights_es.core.views import Question
 from preflights_es.replay.child import Child, Left
-from preflights_es.replay.divergence import ABSENT_TEXT, Divergence, Encoded, Fault, between, trace
+from preflights_es.replay.divergence import Divergence, Encoded, Fault, between, plain, trace
 from preflights_es.store.codec import Codec
 
 Status = Literal["identical", "different", "stopped", "faulted"]
@@ -200,10 +200,6 @@ def _questions(event: Event) -> list[Question]:
 def changes(recorded: dict[str, Any], child: dict[str, Any]) -> tuple[Change, ...]:
     """Every value that differs."""
     return tuple(
-        Change(pointer=pointer, recorded=_plain(a), child=_plain(b))
+        Change(pointer=pointer, recorded=plain(a), child=plain(b))
         for pointer, a, b in differences(recorded, child)
     )
-
-
-def _plain(value: Any) -> Any:
-    return ABSENT_TEXT if value is ABSENT else value
