@@ -6,6 +6,7 @@ It is optional: each read of a projection catches up first (docs/decisions/0018)
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from queue import Empty, SimpleQueue
 from typing import Final
 
@@ -63,31 +64,29 @@ class Follower:
             NewerProjection: a newer version of this program keeps one of the projections.
             StoreUnavailable: the log could not be used the first time.
         """
+        is_first = is_well = True
         try:
-            catch_up()
-            self._tell()
-            is_well = True
-            while self._waited(self._every_s if is_well else min(RETRY_S, self._every_s)):
+            while True:
                 try:
                     catch_up()
                 except (StoreUnavailable, CommitUnknown) as error:
+                    if is_first:
+                        raise
                     is_well = False
                     self._trouble(error)
-                    continue
-                if self._sessions or not is_well:
-                    is_well = True
-                    self._tell()
+                else:
+                    if is_first or self._sessions or not is_well:
+                        self._tell()
+                    is_first, is_well = False, True
+                self._wait(self._every_s if is_well else min(RETRY_S, self._every_s))
         except Ended:
             if self._sessions:
                 self._tell()
 
-    def _waited(self, seconds: float) -> bool:
-        """Whether the time is over, and it was not asked to stop."""
-        try:
+    def _wait(self, seconds: float) -> None:
+        with suppress(Empty):
             self._asked.get(timeout=seconds)
-        except Empty:
-            return True
-        return False
+            raise Ended
 
     def _tell(self) -> None:
         self._progress(self._sessions)

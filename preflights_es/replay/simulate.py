@@ -22,7 +22,7 @@ from preflights_es.replay.child import Child
 from preflights_es.replay.recompute import Code, Reasking
 from preflights_es.replay.recording import Recording, Turn
 from preflights_es.replay.report import Rerun, rerun
-from preflights_es.replay.whatif_plan import named
+from preflights_es.replay.whatif_plan import Led, named, opened
 
 Simulating = Callable[[Lead | None], Lead | None]
 """Who leads in place of the recorded lead: the same, where that is code of ours already."""
@@ -80,10 +80,7 @@ def led_by(new: Input, prompts: tuple[tuple[str, str], ...], simulating: Simulat
         lead = simulating(setup.lead)
         if lead == setup.lead:
             return new
-        provider = lead.provider if lead else "mock"
-        prompts = setup.prompts or prompts
-        changed = replace(setup, lead=lead, provider=provider, prompts=prompts)
-        return replace(new, setup=changed)
+        return opened(new, Led(lead, setup.prompts or prompts))
     if isinstance(new, LeadChanged) and new.lead is not None:
         return replace(new, lead=simulating(new.lead))
     return new

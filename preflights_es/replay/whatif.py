@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from preflights_es.core.completions import CompletionRequested
 from preflights_es.core.events import Input, Outcome
-from preflights_es.core.lead import LeadChanged, setup_of
+from preflights_es.core.lead import LeadChanged
 from preflights_es.core.questions import Answers, Given
 from preflights_es.core.session import Session
 from preflights_es.replay.child import Child, refused
@@ -29,6 +29,7 @@ from preflights_es.replay.whatif_plan import (
     keys_of,
     led_after,
     led_before,
+    opened,
     words,
 )
 from preflights_es.runtime.performer import PROGRAM
@@ -124,7 +125,7 @@ class _Playing:
         if not isinstance(new, Outcome):
             await self._answer_what_is_asked()
         if self._after and self._opens and turn is self._turns[0]:
-            return _opened(new, self._after)
+            return opened(new, self._after)
         if self._after and isinstance(new, LeadChanged):
             return None
         if isinstance(new, Answers):
@@ -150,11 +151,3 @@ class _Playing:
             raise Misused(f"in a session of the workflow {workflow.name} {what}")
         at, redacted = self._child.now, self._redacted
         self._child.submit(None, cls(at=at, actor=PROGRAM, answers=given, redacted=redacted))
-
-
-def _opened(new: Input, led: Led) -> Input:
-    """The first Input under another lead."""
-    setup = setup_of(new)
-    assert setup is not None, "looked at before"
-    provider = led.lead.provider if led.lead else "mock"
-    return replace(new, setup=replace(setup, lead=led.lead, provider=provider, prompts=led.prompts))

@@ -6,10 +6,11 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import msgspec
+from msgspec.structs import replace
 
 from preflights_es.core.completions import CompletionRequested
 from preflights_es.core.errors import SettingsError
-from preflights_es.core.events import InputQuarantined, Outcome
+from preflights_es.core.events import Input, InputQuarantined, Outcome
 from preflights_es.core.lead import Lead, LeadChanged, LeadTaken, setup_of
 from preflights_es.core.questions import Answers, Given
 from preflights_es.replay.recording import Recording, Turn
@@ -154,6 +155,14 @@ def led_after(recording: Recording, otherwise: Otherwise, before: Led) -> Led:
         raise Misused("the rules lead, and read no prompt: name a provider")
     prompts = dict(before.prompts or workflow.prompts if lead else before.prompts)
     return Led(lead, tuple({**prompts, **dict(otherwise.prompts)}.items()))
+
+
+def opened(new: Input, led: Led) -> Input:
+    """The first Input under another lead."""
+    setup = setup_of(new)
+    assert setup is not None, "looked at before"
+    provider = led.lead.provider if led.lead else "mock"
+    return replace(new, setup=replace(setup, lead=led.lead, provider=provider, prompts=led.prompts))
 
 
 # 3. What it may cost -------------------------------------------------------------------------

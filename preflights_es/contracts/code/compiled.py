@@ -114,12 +114,8 @@ C: Final = Language(
         r"""
 # | #~(?:include~[<\"]|define \w|ifdef \w|ifndef \w|endif\b|pragma \w)
 name( | main( | int main\(
-name( | printf( | printf\(~(?:"|[\w&*]++[),*])
-name( | fprintf( | fprintf\(~(?:"|[\w&*]++[),*])
-name( | malloc( | malloc\(~(?:"|[\w&*]++[),*])
-name( | sizeof( | sizeof\(~(?:"|[\w&*]++[),*])
-name( | strlen( | strlen\(~(?:"|[\w&*]++[),*])
-name( | memcpy( | memcpy\(~(?:"|[\w&*]++[),*])
+name( | printf(|malloc(|sizeof(|strlen(|memcpy(
+     | (?:f?printf|malloc|sizeof|strlen|memcpy)\(~(?:"|[\w&*]++[),*])
 < | std:: | std::\w
 < | << | (?:cout|cerr)~<<
 > | >> | cin~>>

@@ -40,10 +40,8 @@ F | FROM & SELECT | SELECT\s++(?![^;]{0,160}FROM\s++(?i:<article>))(?:[^;.]
 F | FROM & DELETE | DELETE\s++FROM\s++<named>
 B | TABLE | (?:CREATE(?: (?:TEMP|TEMPORARY|UNLOGGED))?|ALTER|DROP|TRUNCATE)\s++TABLE\s++(?:IF\s++
     (?:NOT\s++)?EXISTS\s++)?<named>
-* | select | select(?i:<all>)
-* | SELECT | SELECT(?i:<all>)
-name( | select | select(?i:<aggregate>)
-name( | SELECT | SELECT(?i:<aggregate>)
+* | select|SELECT | (?:select|SELECT)(?i:<all>)
+name( | select|SELECT | (?:select|SELECT)(?i:<aggregate>)
 ( | INSERT & INTO | INSERT(?i:<insert>)
 """,
         named=_NAMED,
