@@ -116,8 +116,6 @@ class AmbiguousSession(Refused):
         some = ", ".join((*matches[:4], *(["..."] if len(matches) > 4 else [])))
         message = f"{typed!r} matches several sessions ({some}): {advice}"
         super().__init__(message, code=code, typed=typed, matches=matches)
-        self.typed = typed
-        self.matches = matches
 
 
 class ErasedSession(Refused):
@@ -149,8 +147,6 @@ class SessionMoved(Refused):
             expected=expected,
             found=found,
         )
-        self.expected = expected
-        self.found = found
 
 
 class SettingsError(PreflightsError):
@@ -338,14 +334,9 @@ class LLMOutputError(LLMError):
     kind = "output_error"
 
     def __init__(
-        self,
-        message: str,
-        *,
-        violations: tuple[Violation, ...] = (),
-        excerpt: str = "",
-        retry_after_ms: int | None = None,
+        self, message: str, *, violations: tuple[Violation, ...] = (), excerpt: str = ""
     ) -> None:
-        super().__init__(message, retry_after_ms=retry_after_ms)
+        super().__init__(message)
         self.violations = violations
         self.excerpt = excerpt
 
@@ -421,10 +412,8 @@ class ExplanatoryTextError(LLMOutputError):
 class LLMDeclinedError(LLMError):
     """The model answered, and not what was asked for; `details` is what it says of that."""
 
-    def __init__(
-        self, message: str, *, details: str = "", retry_after_ms: int | None = None
-    ) -> None:
-        super().__init__(message, retry_after_ms=retry_after_ms)
+    def __init__(self, message: str, *, details: str = "") -> None:
+        super().__init__(message)
         self.details = details
 
 
