@@ -125,7 +125,7 @@ class Leads:
         if lead.provider in CODE:
             return simulated(lead)
         if lead.provider in WRITERS:
-            from preflights_es.providers.given import GivenProvider
+            from preflights_es.providers.reference import GivenProvider
 
             return GivenProvider(lead.provider, self.written)
         from preflights_es.providers.factory import chosen
