@@ -24,7 +24,7 @@ from preflights_es.core.ports import Provider
 from preflights_es.core.questions import WrittenQuestion
 from preflights_es.core.rationale import Alternative
 from preflights_es.providers.faults import FaultConfig
-from preflights_es.providers.given import GivenProvider
+from preflights_es.providers.reference import GivenProvider
 from preflights_es.providers.simulated.provider import SimLLMProvider
 from preflights_es.runtime.documents import Documents
 from preflights_es.runtime.performer import PROGRAM

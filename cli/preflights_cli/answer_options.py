@@ -49,11 +49,7 @@ def from_file(name: str) -> Answers:
     """
     import json
 
-    where = "the standard input" if name == "-" else name
-    try:
-        raw = sys.stdin.buffer.read(FILE_MAX + 1) if name == "-" else _read(name)
-    except OSError as error:
-        raise Refused(f"{where} cannot be read: {error.strerror}") from error
+    where, raw = content(name, FILE_MAX)
     if len(raw) > FILE_MAX:
         raise Refused(f"{where} has more than {FILE_MAX:,} bytes: no answers are that long")
     try:
@@ -69,9 +65,20 @@ def from_file(name: str) -> Answers:
     return [(key, _values(where, key, value)) for key, value in data.items()]
 
 
-def _read(name: str) -> bytes:
-    with Path(name).open("rb") as file:
-        return file.read(FILE_MAX + 1)
+def content(name: str, most: int) -> tuple[str, bytes]:
+    """What a message calls a file, `-` for stdin, and its content: a byte too many at most.
+
+    Raises:
+        Refused: it cannot be read.
+    """
+    where = "the standard input" if name == "-" else name
+    try:
+        if name == "-":
+            return where, sys.stdin.buffer.read(most + 1)
+        with Path(name).open("rb") as file:
+            return where, file.read(most + 1)
+    except OSError as error:
+        raise Refused(f"{where} cannot be read: {error.strerror}") from error
 
 
 def _gathered(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

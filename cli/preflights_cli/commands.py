@@ -51,7 +51,7 @@ _COMMANDS: Final[dict[str, tuple[str, str]]] = {
     "admin erase": ("erase", "Erase the contents of sessions; the log keeps who erased them."),
     "admin export": ("transfer", "Write a session as JSON Lines."),
     "admin import": ("transfer", "Import sessions from a file."),
-    "admin completion": ("completion", "Print the completion script for a shell."),
+    "admin completion": ("admin", "Print the completion script for a shell."),
 }
 """Module and one line of help; a command of a group by both words."""
 

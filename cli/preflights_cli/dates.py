@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
-from typing import Final
+from typing import Final, ParamSpec, TypeVar
 
 import click
 
 from preflights_es.core.late_pattern import late_pattern
 from preflights_es.core.times import EPOCH, iso
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 DAY_LENGTH: Final = len("2026-11-22")
 
@@ -59,6 +63,32 @@ class Moment(click.ParamType[int]):
         if self._is_end and len(text) <= DAY_LENGTH:
             return at + timedelta(days=1) // timedelta(microseconds=1) - 1
         return at
+
+
+def between(what: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """`--since` and `--until`.
+
+    Args:
+        what: is limited by them, such as `Calls`.
+    """
+
+    def options(command: Callable[P, R]) -> Callable[P, R]:
+        for name, is_end in (("until", True), ("since", False)):
+            words = f"{what} {name} this day or time (UTC without an offset)."
+            moment = Moment(is_end=is_end)
+            command = click.option(f"--{name}", type=moment, metavar="DATE", help=words)(command)
+        return command
+
+    return options
+
+
+def refuse_backwards(since: int | None, until: int | None) -> None:
+    """Raises:
+    UsageError: a time would end before it begins.
+    """
+    if since is not None and until is not None and since > until:
+        message = f"found --since {iso(since)} after --until {iso(until)}: expected an earlier time"
+        raise click.UsageError(message)
 
 
 def day(at: int | None) -> str:

@@ -9,7 +9,7 @@ import click
 
 from preflights_cli.common import Voice, finish_pending, reading
 from preflights_cli.dates import day, second
-from preflights_cli.table import Column, table
+from preflights_cli.table import streamed
 from preflights_es.core.completions import Message
 from preflights_es.core.errors import LogDamaged
 from preflights_es.core.events import Event
@@ -57,17 +57,17 @@ def _say_events(voice: Voice, found: Recorded) -> None:
     from preflights_es.projections.audit import kind
 
     stored, taken = found.stored, erased(found.stored)
-    said = [_told(one, event, taken) for one, event in zip(stored, found.events, strict=True)]
-    table(
+    rows = (
         (
-            Column("", [str(one.version) for one in stored]),
-            Column("UTC", [_at(second, one) for one in stored]),
-            Column("event", [_indented(one) for one in stored]),
-            Column("by", [kind(one) or "" for one in stored]),
-            Column("what", said),
-        ),
-        whole=True,
+            str(one.version),
+            _at(second, one),
+            _indented(one),
+            kind(one) or "",
+            _told(one, event, taken),
+        )
+        for one, event in zip(stored, found.events, strict=True)
     )
+    streamed(("", "UTC", "event", "by", "what"), rows, whole=True)
     first = stored[0]
     began = _at(day, first)
     voice.hint(f"Session {first.session_id} of {began} in project {shown(first.project)}")

@@ -30,7 +30,6 @@ EXIT_REFUSED, EXIT_USAGE, EXIT_WAITING, EXIT_DAMAGED, EXIT_ENVIRONMENT = 1, 2, 3
 EXIT_BUG, EXIT_INTERRUPTED, EXIT_UNREAD = 70, 130, 141
 
 MESSAGE_MAX = 1_000  # characters of an error: what was typed may be much longer
-HELP_WIDTH, HELP_WIDTH_MIN = 80, 50  # characters, as click has them
 
 
 class Unread(Exception):
@@ -46,31 +45,12 @@ def _unread() -> Iterator[None]:
         raise Unread from error
 
 
-def _help_width() -> int:
-    """As click finds it, which loads `shutil` and its compressors for that: a tenth of `--help`."""
-    columns = 0
-    with contextlib.suppress(KeyError, ValueError):
-        columns = int(os.environ["COLUMNS"])  # noqa: TID251  no setting of ours
-    if columns <= 0:
-        with contextlib.suppress(AttributeError, ValueError, OSError):
-            columns = os.get_terminal_size(sys.__stdout__.fileno()).columns  # type: ignore[union-attr]  # suppressed
-    return max(min(columns or HELP_WIDTH, HELP_WIDTH) - 2, HELP_WIDTH_MIN)
-
-
 class _Main(Program):
-    """The whole program: its help fits the terminal, and a closed pipe is no error."""
+    """The whole program: a closed pipe is no error."""
 
-    def make_context(
-        self,
-        info_name: str | None,
-        args: list[str],
-        parent: click.Context | None = None,
-        **extra: Any,
-    ) -> click.Context:
+    def make_context(self, *args: Any, **extra: Any) -> click.Context:
         with _unread():
-            return super().make_context(
-                info_name, args, parent, **{"terminal_width": _help_width(), **extra}
-            )
+            return super().make_context(*args, **extra)
 
     def invoke(self, ctx: click.Context) -> Any:
         with _unread():

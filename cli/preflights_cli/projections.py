@@ -17,7 +17,7 @@ from preflights_cli.common import Voice, common, reading
 from preflights_cli.decisions import LISTING
 from preflights_cli.follow import follow_command
 from preflights_cli.progress import bar, counted
-from preflights_cli.table import Column, table
+from preflights_cli.table import streamed
 from preflights_es import bootstrap as composition
 from preflights_es.core.text import shown
 from preflights_es.services.request import Request
@@ -60,13 +60,11 @@ def status_command(app: Request, voice: Voice) -> int:
     found = projections(app)
     voice.json(found)
     if not voice.as_json:
-        kept = found.projections
-        table(
+        streamed(
+            ("projection", "version", "sessions", "state"),
             (
-                Column("projection", [one.name for one in kept]),
-                Column("version", [str(one.version) for one in kept]),
-                Column("sessions", [f"{one.sessions:,}" for one in kept]),
-                Column("state", [one.state for one in kept]),
+                (one.name, str(one.version), f"{one.sessions:,}", one.state)
+                for one in found.projections
             ),
         )
         sessions, waiting = counted(found.sessions, "session"), counted(found.waiting, "append")

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import cache
 from importlib import import_module
-from importlib.util import find_spec
 from typing import Final
 
 import click
@@ -63,8 +62,12 @@ def _of_package(workflow: str) -> Shown:
     """The `SHOWN` of the module `display` in the package that brings the workflow."""
     found = WORKFLOWS.get(workflow)
     module = f"{found.package}.display" if found and found.package else ""
+    if not module:
+        return PLAIN
+    from importlib.util import find_spec
+
     try:
-        if not module or find_spec(module) is None:
+        if find_spec(module) is None:
             return PLAIN
         shown_by = import_module(module).SHOWN
     except Exception as error:  # code of others: its sessions are shown plainly

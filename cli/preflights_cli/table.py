@@ -12,21 +12,13 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice, zip_longest
-from typing import Final, NamedTuple
+from typing import Final
 
 import click
 
 from preflights_cli.common import coloured
 from preflights_es.core.late_pattern import late_pattern
 from preflights_es.core.text import shortened, shown
-
-
-class Column(NamedTuple):
-    """A heading and its cells."""
-
-    name: str
-    cells: list[str]
-
 
 Row = Sequence[str]
 
@@ -45,18 +37,14 @@ _NARROW: Final = late_pattern(
 """Characters that take one column each: those of European languages, and of our own lines."""
 
 
-def table(columns: tuple[Column, ...], *, whole: bool = False) -> None:
-    """Draw columns; every cell is data, so nothing in it is markup.
+def streamed(names: Row, rows: Iterable[Row], *, whole: bool = False) -> bool:
+    """Draw rows as they come, in little memory; whether there were any.
+
+    Every cell is data, so nothing in it is markup.
 
     Args:
         whole: the last cell is wanted whole, however many lines it takes.
     """
-    rows = list(zip(*(column.cells for column in columns), strict=True))
-    _draw([column.name for column in columns], [rows], whole=whole)
-
-
-def streamed(names: Row, rows: Iterable[Row], *, whole: bool = False) -> bool:
-    """Draw rows as they come, in little memory; whether there were any."""
     pages = _pages(rows)
     first = next(pages, None)
     if first is None:

@@ -8,9 +8,8 @@ from typing import Final
 import click
 
 from preflights_cli.common import Voice, finish_pending, given, reading
-from preflights_cli.dates import Moment
+from preflights_cli.dates import between, refuse_backwards
 from preflights_cli.trail_forms import WRITERS
-from preflights_cli.usage import refuse_backwards
 from preflights_es.core.ids import short
 from preflights_es.services.request import Request
 from preflights_es.services.trail import ACTORS_MAX, Trouble, trail
@@ -23,18 +22,7 @@ FORMATS: Final = tuple(WRITERS)
     "--decision", metavar="UID", callback=given, help="Only steps that led to this decision."
 )
 @click.option("--session", metavar="ID", callback=given, help="Only this session.")
-@click.option(
-    "--since",
-    type=Moment(is_end=False),
-    metavar="DATE",
-    help="Steps since this day or time (UTC without an offset).",
-)
-@click.option(
-    "--until",
-    type=Moment(is_end=True),
-    metavar="DATE",
-    help="Steps until this day or time (UTC without an offset).",
-)
+@between("Steps")
 @click.option(
     "--actor",
     metavar="WHO",

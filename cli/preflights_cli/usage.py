@@ -8,9 +8,8 @@ from typing import Any
 import click
 
 from preflights_cli.common import Voice, finish_pending, reading, tell_behind
-from preflights_cli.dates import Moment
-from preflights_cli.table import Column, table
-from preflights_es.core.times import iso
+from preflights_cli.dates import between, refuse_backwards
+from preflights_cli.table import streamed
 from preflights_es.projections.usage import BY, By, Used
 from preflights_es.services.request import Request
 from preflights_es.services.usage import usage
@@ -26,18 +25,7 @@ UNKNOWN = "?"
     multiple=True,
     help="Group by this; repeatable. Default: all three.",
 )
-@click.option(
-    "--since",
-    type=Moment(is_end=False),
-    metavar="DATE",
-    help="Calls since this day or time (UTC without an offset).",
-)
-@click.option(
-    "--until",
-    type=Moment(is_end=True),
-    metavar="DATE",
-    help="Calls until this day or time (UTC without an offset).",
-)
+@between("Calls")
 @click.option("--any-project", is_flag=True, help="Include every project in this log.")
 @reading
 def usage_command(
@@ -74,35 +62,25 @@ def usage_command(
     return 0
 
 
-def refuse_backwards(since: int | None, until: int | None) -> None:
-    """Raises:
-    UsageError: a time would end before it begins.
-    """
-    if since is not None and until is not None and since > until:
-        message = f"found --since {iso(since)} after --until {iso(until)}: expected an earlier time"
-        raise click.UsageError(message)
-
-
 def _say(voice: Voice, found: Sequence[Used], names: Sequence[By]) -> None:
-    columns = [Column(name, [getattr(one, name) for one in found]) for name in names]
-    columns += [
-        Column("calls", [_text(one.calls) for one in found]),
-        Column("trouble", [_trouble(one) for one in found]),
-    ]
-    columns += [
-        Column(heading, [_text(getattr(one, name)) for one in found])
-        for heading, name in (
-            ("tokens in", "input_tokens"),
-            ("out", "output_tokens"),
-            ("median ms", "latency_ms_median"),
-        )
-    ]
-    columns.append(Column("cost", [_cost(one) for one in found]))
-    table(tuple(columns))
+    headings = (*names, "calls", "trouble", "tokens in", "out", "median ms", "cost")
+    streamed(headings, (_row(one, names) for one in found))
     if any(one.unmeasured for one in found):
         voice.hint("Some calls did not report their tokens: the sums leave them out.")
     if any(one.unpriced for one in found):
         voice.hint("Configure prices with [[prices]] in preflights.toml.")
+
+
+def _row(one: Used, names: Sequence[By]) -> tuple[str, ...]:
+    return (
+        *(getattr(one, name) for name in names),
+        _text(one.calls),
+        _trouble(one),
+        _text(one.input_tokens),
+        _text(one.output_tokens),
+        _text(one.latency_ms_median),
+        _cost(one),
+    )
 
 
 def _trouble(one: Used) -> str:

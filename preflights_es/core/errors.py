@@ -4,8 +4,7 @@ PreflightsError
 ├── Refused                 said before anything is recorded: the words or the moment are wrong
 │   ├── UnknownSession
 │   │   └── RecordWithoutSession    another tool or a person wrote the record
-│   ├── AmbiguousSession
-│   ├── ErasedSession
+│   ├── AmbiguousSession, ErasedSession
 │   ├── CallHeld            another process is asking the provider
 │   └── SessionMoved        `--expect VERSION` did not hold
 ├── SettingsError           a settings file or variable is wrong
@@ -33,10 +32,8 @@ PreflightsError
     ├── LLMRateLimitError
     ├── LLMOutputError      it answered, with what cannot be used
     │   ├── InvalidJSONError            also a ValueError
-    │   ├── SchemaViolationError
-    │   ├── CodeInOutputError
-    │   ├── MultipleArtifactsError
-    │   ├── ExplanatoryTextError
+    │   ├── SchemaViolationError, CodeInOutputError
+    │   ├── MultipleArtifactsError, ExplanatoryTextError
     │   └── LLMUnfinishedError
     │       ├── LLMTruncatedError   cut off at a limit of tokens
     │       └── LLMRefusedError     the model, or a filter, refused
@@ -92,15 +89,9 @@ class RecordWithoutSession(UnknownSession):
     """The number that was typed is that of records which Preflights did not write."""
 
     def __init__(self, typed: str, number: int, paths: tuple[str, ...]) -> None:
-        Refused.__init__(
-            self,
-            f"{typed} has no session: it is the record {' and '.join(map(repr, paths))}",
-            session=typed,
-            paths=paths,
-        )
-        self.typed = typed
-        self.number = number
-        self.paths = paths
+        message = f"{typed} has no session: it is the record {' and '.join(map(repr, paths))}"
+        Refused.__init__(self, message, session=typed, paths=paths)
+        self.typed, self.number, self.paths = typed, number, paths
 
 
 class AmbiguousSession(Refused):
@@ -113,20 +104,17 @@ class AmbiguousSession(Refused):
         advice: str = "type more of the id",
         code: str = "",
     ) -> None:
-        some = ", ".join((*matches[:4], *(["..."] if len(matches) > 4 else [])))
+        some = ", ".join(matches[:4]) + (", ..." if len(matches) > 4 else "")
         message = f"{typed!r} matches several sessions ({some}): {advice}"
         super().__init__(message, code=code, typed=typed, matches=matches)
-        self.typed = typed
-        self.matches = matches
 
 
 class ErasedSession(Refused):
     """The session was erased: its payloads are gone."""
 
     def __init__(self, session_id: str) -> None:
-        message = f"session {session_id[-8:]} was erased: its payloads are gone"
-        super().__init__(message, session=session_id[-8:])
-        self.session_id = session_id
+        id_ = session_id[-8:]
+        super().__init__(f"session {id_} was erased: its payloads are gone", session=id_)
 
 
 class CallHeld(Refused):
@@ -143,14 +131,9 @@ class SessionMoved(Refused):
     """The session is at another version than the caller expected."""
 
     def __init__(self, session_id: str, expected: int, found: int) -> None:
-        super().__init__(
-            f"session {session_id[-8:]} is at version {found}, not {expected}",
-            session=session_id[-8:],
-            expected=expected,
-            found=found,
-        )
-        self.expected = expected
-        self.found = found
+        id_ = session_id[-8:]
+        message = f"session {id_} is at version {found}, not {expected}"
+        super().__init__(message, session=id_, expected=expected, found=found)
 
 
 class SettingsError(PreflightsError):
@@ -170,9 +153,7 @@ class LogDamaged(PreflightsError):
     def __init__(self, where: str, version: int, found: str, **fields: Any) -> None:
         at = f", event {version}" if version else ""
         super().__init__(f"damaged log: {where}{at}: {found}", version=version, **fields)
-        self.where = where
-        self.version = version
-        self.found = found
+        self.where, self.version, self.found = where, version, found
 
 
 class ProjectionDamaged(LogDamaged):
@@ -202,12 +183,8 @@ class NewerProjection(LogFromFuture):
     """A newer version of this program keeps a projection of the log."""
 
     def __init__(self, name: str) -> None:
-        super().__init__(
-            f"a newer version of preflights keeps the projection {name!r} of this log: "
-            "upgrade preflights",
-            name=name,
-        )
-        self.name = name
+        found = f"a newer version of preflights keeps the projection {name!r} of this log"
+        super().__init__(f"{found}: upgrade preflights", name=name)
 
 
 class SessionFaulted(PreflightsError):
@@ -218,15 +195,10 @@ class SessionFaulted(PreflightsError):
     """
 
     def __init__(self, session_id: str, version: int, error: BaseException) -> None:
-        super().__init__(
-            f"session {session_id[-8:]} stopped at event {version}: "
-            f"{type(error).__name__}: {error}",
-            session=session_id[-8:],
-            version=version,
-        )
-        self.session_id = session_id
-        self.version = version
-        self.error = error
+        id_, what = session_id[-8:], f"{type(error).__name__}: {error}"
+        message = f"session {id_} stopped at event {version}: {what}"
+        super().__init__(message, session=id_, version=version)
+        self.session_id, self.version, self.error = session_id, version, error
 
 
 class ArtifactOutside(PreflightsError):
@@ -338,14 +310,9 @@ class LLMOutputError(LLMError):
     kind = "output_error"
 
     def __init__(
-        self,
-        message: str,
-        *,
-        violations: tuple[Violation, ...] = (),
-        excerpt: str = "",
-        retry_after_ms: int | None = None,
+        self, message: str, *, violations: tuple[Violation, ...] = (), excerpt: str = ""
     ) -> None:
-        super().__init__(message, retry_after_ms=retry_after_ms)
+        super().__init__(message)
         self.violations = violations
         self.excerpt = excerpt
 
@@ -356,24 +323,16 @@ class LLMUnfinishedError(LLMOutputError):
     Root of a cut-off and of a refused response; the other fields are those of a `Completion`.
     """
 
-    def __init__(
-        self,
-        message: str,
-        *,
-        received: str = "",
-        stop_reason: str = "",
-        model: str = "",
-        request_id: str = "",
-        input_tokens: int | None = None,
-        output_tokens: int | None = None,
-    ) -> None:
+    stop_reason: str = ""
+    model: str = ""
+    request_id: str = ""
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+
+    def __init__(self, message: str, *, received: str = "", **said: str | int | None) -> None:
         super().__init__(message, excerpt=received[:200])
         self.received = received
-        self.stop_reason = stop_reason
-        self.model = model
-        self.request_id = request_id
-        self.input_tokens = input_tokens
-        self.output_tokens = output_tokens
+        vars(self).update(said)
 
 
 class LLMTruncatedError(LLMUnfinishedError):
@@ -421,10 +380,8 @@ class ExplanatoryTextError(LLMOutputError):
 class LLMDeclinedError(LLMError):
     """The model answered, and not what was asked for; `details` is what it says of that."""
 
-    def __init__(
-        self, message: str, *, details: str = "", retry_after_ms: int | None = None
-    ) -> None:
-        super().__init__(message, retry_after_ms=retry_after_ms)
+    def __init__(self, message: str, *, details: str = "") -> None:
+        super().__init__(message)
         self.details = details
 
 

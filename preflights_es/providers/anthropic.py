@@ -7,6 +7,7 @@ from typing import Any, Final
 import msgspec
 
 from preflights_es.core.completions import Completion, CompletionRequested, Message
+from preflights_es.core.errors import LLMRefusedError, LLMTruncatedError
 from preflights_es.providers import http_body
 from preflights_es.providers.capabilities import arguments
 from preflights_es.providers.http_body import Answer
@@ -81,9 +82,9 @@ class AnthropicProvider(RemoteProvider):
             output_tokens=usage.get("output_tokens"),
         )
         if message.stop_reason == "refusal":
-            raise self.refused(text, found)
+            raise self.unfinished(LLMRefusedError, text, found)
         if message.stop_reason in CUT_OFF:
-            raise self.truncated(text, found)
+            raise self.unfinished(LLMTruncatedError, text, found)
         return found
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from hashlib import sha256
-from typing import Any, Final, Literal, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 from urllib.parse import SplitResult, urlsplit
 
 import msgspec
@@ -18,6 +18,9 @@ import msgspec
 from preflights_es.core.errors import LLMAPIError
 from preflights_es.core.late_pattern import late_pattern
 from preflights_es.core.secret import Secret
+
+if TYPE_CHECKING:
+    from preflights_es.providers.remote import RemoteProvider
 
 Api = Literal["chat", "responses"]
 
@@ -88,21 +91,6 @@ FAMILIES: Final = (
 """First match wins."""
 
 
-class ProviderParameters(Protocol):
-    """What the settings ask of a provider."""
-
-    @property
-    def max_tokens(self) -> int: ...
-    @property
-    def temperature(self) -> float | None: ...
-    @property
-    def top_p(self) -> float | None: ...
-    @property
-    def api(self) -> Api: ...
-    @property
-    def base_url(self) -> str: ...
-
-
 class ProviderSettings(msgspec.Struct, frozen=True, kw_only=True):
     """What the settings say of a provider, and of how it is asked."""
 
@@ -133,7 +121,7 @@ def family(provider: str, model: str) -> Family | None:
 
 
 def parameters_for(
-    provider: str, model: str, settings: ProviderParameters
+    provider: str, model: str, settings: ProviderSettings | RemoteProvider
 ) -> tuple[tuple[str, str], ...]:
     """What a request to a model says and sends: pairs of name and value, in the API's names.
 
@@ -150,14 +138,14 @@ def parameters_for(
     return tuple((name, msgspec.json.encode(value).decode()) for name, value in values.items())
 
 
-def _sampled(settings: ProviderParameters) -> dict[str, float]:
+def _sampled(settings: ProviderSettings | RemoteProvider) -> dict[str, float]:
     """OpenAI says to alter `temperature` or `top_p`, not both: the temperature is taken."""
     given = {"temperature": settings.temperature, "top_p": settings.top_p}
     said = [(name, float(value)) for name, value in given.items() if value is not None]
     return dict(said[:1])
 
 
-def _limit(provider: str, found: Family, settings: ProviderParameters) -> str:
+def _limit(provider: str, found: Family, settings: ProviderSettings | RemoteProvider) -> str:
     """What the limit of tokens is called; servers like OpenAI's may know the older name only."""
     if provider != "anthropic" and settings.api == "responses":
         return "max_output_tokens"

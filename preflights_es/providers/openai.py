@@ -7,6 +7,7 @@ from typing import Any, Final
 import msgspec
 
 from preflights_es.core.completions import Completion, CompletionRequested
+from preflights_es.core.errors import LLMRefusedError, LLMTruncatedError
 from preflights_es.providers import http_body
 from preflights_es.providers.capabilities import BASE_URLS, arguments
 from preflights_es.providers.http_body import Answer
@@ -109,9 +110,9 @@ class OpenAIProvider(RemoteProvider):
             output_tokens=usage.get("completion_tokens"),
         )
         if refusal or choice.finish_reason == FILTERED:
-            raise self.refused(refusal or text or "", found)
+            raise self.unfinished(LLMRefusedError, refusal or text or "", found)
         if choice.finish_reason == CUT_OFF:
-            raise self.truncated(text or "", found)
+            raise self.unfinished(LLMTruncatedError, text or "", found)
         return self._with_text(found, text)
 
     def _response(self, answer: Answer) -> Completion:
@@ -132,9 +133,9 @@ class OpenAIProvider(RemoteProvider):
             output_tokens=usage.get("output_tokens"),
         )
         if refusal or why == FILTERED:
-            raise self.refused(refusal or text or "", found)
+            raise self.unfinished(LLMRefusedError, refusal or text or "", found)
         if response.status == "incomplete":
-            raise self.truncated(text or "", found)
+            raise self.unfinished(LLMTruncatedError, text or "", found)
         if response.status not in ("completed", None):
             raise self.failure(f"the response is {found.stop_reason!r}, not completed")
         return self._with_text(found, text)

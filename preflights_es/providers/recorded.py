@@ -152,9 +152,9 @@ def error_of(failed: CompletionFailed) -> LLMError:
             input_tokens=failed.input_tokens,
             output_tokens=failed.output_tokens,
         )
-        error.retry_after_ms = failed.retry_after_ms
     else:
-        error = cls(failed.message, retry_after_ms=failed.retry_after_ms)
+        error = cls(failed.message)
+    error.retry_after_ms = failed.retry_after_ms
     error.kind = failed.kind
     return error
 

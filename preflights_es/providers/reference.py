@@ -1,9 +1,9 @@
-"""The reference as a provider: for workflows in which every step asks one (`--provider mock`)."""
+"""Providers that ask no server: the rules (`--provider mock`), and a text that the caller wrote."""
 
 from __future__ import annotations
 
 from preflights_es.core.completions import Completion, CompletionRequested
-from preflights_es.core.errors import LLMAPIError
+from preflights_es.core.errors import LLMAPIError, LLMLostError
 from preflights_es.core.simulation import References
 from preflights_es.providers.base import LLMProvider
 
@@ -34,3 +34,31 @@ class ReferenceProvider(LLMProvider):
             )
         text = self._references[name](request)
         return Completion(text=text, model=request.model, stop_reason="end_turn")
+
+
+class GivenProvider(LLMProvider):
+    """Answers with the text that the actor of a command wrote, in the process that was told it."""
+
+    def __init__(self, name: str, text: str) -> None:
+        """Args:
+        name: `agent` or `person`.
+        text: empty in a process that was not told it.
+        """
+        self.name = name
+        self._text = text
+
+    async def respond(self, request: CompletionRequested) -> Completion:
+        """The text.
+
+        Raises:
+            LLMLostError: the process that was told it ended before it was recorded.
+        """
+        if not self._text:
+            raise LLMLostError("the command that brought the response ended before it was recorded")
+        return Completion(
+            text=self._text,
+            model=request.model,
+            stop_reason="end_turn",
+            input_tokens=0,  # nothing was sent, and nothing is paid
+            output_tokens=0,
+        )

@@ -26,7 +26,7 @@ from preflights_es.core.errors import (
     LLMRefusedError,
     LLMRequestRejectedError,
     LLMTimeoutError,
-    LLMTruncatedError,
+    LLMUnfinishedError,
     SettingsError,
 )
 from preflights_es.core.secret import Secret
@@ -295,16 +295,18 @@ class RemoteProvider(LLMProvider):
             LLMError: it is no such body, or it reports an error.
         """
         text, valid = http_body.decoded(answer.body)
-        value, problem = _loaded(text)
-        if isinstance(value, dict) and value.get("error"):
+        try:
+            value = json.loads(text)
             # How a router says, in a success, what the provider behind it did.
-            raise self._reported(
-                answer, http_body.reported(value["error"]), "an error in the response"
-            )
-        if not problem:
-            found, problem = _converted(value, kind)
-            if found is not None:
-                return found, valid
+            error = value.get("error") if isinstance(value, dict) else None
+            if not error:
+                return msgspec.convert(value, kind), valid
+        except msgspec.ValidationError as wrong:
+            problem = f"is not what was asked for ({wrong})"
+        except (ValueError, RecursionError) as wrong:
+            problem = f"is not JSON ({type(wrong).__name__})"
+        else:
+            raise self._reported(answer, http_body.reported(error), "an error in the response")
         raise self.failure(f"the body of the response {problem}{self._begins(answer)}")
 
     def _begins(self, answer: Answer) -> str:
@@ -332,21 +334,11 @@ class RemoteProvider(LLMProvider):
             output_tokens=http_body.count(fields.get("output_tokens")),
         )
 
-    def truncated(self, received: str, found: Completion) -> LLMError:
-        """A response that stopped at a limit."""
-        return self._unfinished(LLMTruncatedError, "was cut off", received, found)
-
-    def refused(self, received: str, found: Completion) -> LLMError:
-        """A response in which the model, or a filter, refused."""
-        return self._unfinished(LLMRefusedError, "was refused", received, found)
-
-    def _unfinished(
-        self,
-        kind: type[LLMTruncatedError | LLMRefusedError],
-        what: str,
-        received: str,
-        found: Completion,
+    def unfinished(
+        self, kind: type[LLMUnfinishedError], received: str, found: Completion
     ) -> LLMError:
+        """A response that stopped at a limit, or in which the model, or a filter, refused."""
+        what = "was refused" if kind is LLMRefusedError else "was cut off"
         kept = self._discretion.said(received, RECEIVED_MAX)
         tokens = f"{found.input_tokens} tokens in, {found.output_tokens} out"
         text = f"{self.name}: the response {what} ({found.stop_reason}; {tokens}): {kept}"
@@ -378,22 +370,6 @@ def _check_key(key: Secret) -> None:
     if key and not _KEY.fullmatch(key.reveal()):
         what = key.source or "the key"
         raise SettingsError(f"{what}: expected a key, without blanks, umlauts and line breaks")
-
-
-def _loaded(text: str) -> tuple[Any, str]:
-    """A value, or what is wrong with its text."""
-    try:
-        return json.loads(text), ""
-    except (ValueError, RecursionError) as error:
-        return None, f"is not JSON ({type(error).__name__})"
-
-
-def _converted(value: object, kind: type[T]) -> tuple[T | None, str]:
-    """A value in a shape, or what is wrong with it."""
-    try:
-        return msgspec.convert(value, kind), ""
-    except (msgspec.ValidationError, RecursionError) as error:
-        return None, f"is not what was asked for ({error})"
 
 
 def _refuse_in_tests(name: str, base_url: str) -> None:

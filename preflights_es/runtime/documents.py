@@ -138,16 +138,16 @@ class Documents:
         if workflow.record is None:
             message = f"sessions of the workflow {workflow.name} write no documents"
             raise Refused(message, code="writes_no_documents", workflow=workflow.name)
-        due, upto = next(self._dues(reversed(stored), call), (None, 0))
-        if due is None:
+        found = [one for one in self._records(stored) if call in ("", one[0].call)]
+        if not found:
             waits = ": it is written when the decision is accepted"
             why, code = ("", "no_document")
             if workflow.acknowledges is not None:
                 why, code = (waits, "not_accepted_yet")
             id_ = session_id[-8:]
             raise Refused(f"session {id_} has no document{why}", code=code, session=id_)
-        record = workflow.record(self._runner.folded(workflow, stored[:upto]).state)
-        return due, render.document(due.template, replace(record, session_id=session_id))
+        due, record = found[-1]
+        return due, render.document(due.template, record)
 
     def paths(self, session_id: str) -> set[str]:
         """Where the log of a session asked for its documents."""
@@ -159,15 +159,8 @@ class Documents:
         What the log says to have been written is a claim: it may come from elsewhere, and name
         the hash of a file that is not ours. A text that the log itself gives is ours.
         """
-        stored = self._stored(session_id)
-        workflow = self._runner.workflow_or_opaque(stored[0].workflow)
         found: set[str] = set()
-        if workflow.record is None:
-            return found
-        session = None
-        for due, upto in self._dues(stored):
-            session = self._runner.folded(workflow, stored[:upto], session)
-            record = replace(workflow.record(session.state), session_id=session_id)
+        for due, record in self._records(self._stored(session_id)):
             with contextlib.suppress(LogFromFuture):  # a template of a newer version
                 found.add(files.hash_of(render.document(due.template, record)))
         return found
@@ -243,15 +236,24 @@ class Documents:
             raise UnknownSession(session_id)
         return stored
 
-    def _dues(self, stored: Iterable[Stored], call: str = "") -> Iterator[tuple[ArtifactDue, int]]:
-        """The requests for documents (those of one call), each with its version."""
+    def _records(self, stored: Sequence[Stored]) -> Iterator[tuple[ArtifactDue, Record]]:
+        """The requests for documents, each with what its document says."""
+        workflow = self._runner.workflow_or_opaque(stored[0].workflow)
+        if workflow.record is None:
+            return
+        session = None
+        for due, upto in self._dues(stored):
+            session = self._runner.folded(workflow, stored[:upto], session)
+            yield due, replace(workflow.record(session.state), session_id=stored[0].session_id)
+
+    def _dues(self, stored: Iterable[Stored]) -> Iterator[tuple[ArtifactDue, int]]:
+        """The requests for documents, each with its version."""
         for one in stored:
             if one.type == ArtifactDue.tag:
                 codec = self._runner.codec(self._runner.workflow_or_opaque(one.workflow))
                 due = codec.decode(one)
                 assert isinstance(due, ArtifactDue), "its tag says so"
-                if call in ("", due.call):
-                    yield due, one.version
+                yield due, one.version
 
     def _written(self, handle: Handle, due: ArtifactDue) -> Step:
         _, text = self.text(handle.session_id, due.call)
@@ -318,29 +320,19 @@ class Documents:
         target = files.checked_folder(self.root, records) / found[0].path
         files.changed(self.root, target, mark)
 
-    def _records(self, session_id: str, call: str) -> list[Record]:
-        """What the documents of a session said, up to the one of a call."""
-        stored = self._stored(session_id)
-        workflow = self._runner.workflow(stored[0].workflow)
-        assert workflow.record is not None, "a document is due"
-        records: list[Record] = []
-        for due, upto in self._dues(stored):
-            record = workflow.record(self._runner.folded(workflow, stored[:upto]).state)
-            records.append(replace(record, session_id=session_id))
-            if due.call == call:
-                break
-        return records
-
     def _mended(self, session_id: str, due: ArtifactDue, content: bytes) -> bytes | None:
         """A person's edits with the status that the log gives; None where more has changed."""
         from preflights_es.artifacts.record_status import Successor, mended
 
-        records = self._records(session_id, due.call)
-        after = records[-1]
-        if len(records) < 2 or after.superseded_by is None:
+        before = None
+        for asked, after in self._records(self._stored(session_id)):
+            if asked.call == due.call:
+                break
+            before = after
+        if before is None or after.superseded_by is None:
             return None
         by = Successor(render.related_name(after.superseded_by))
-        return mended(content, records[-2], after, by)
+        return mended(content, before, after, by)
 
     def _former(self, handle: Handle, path: str) -> Path | None:
         """Where the document lay before, when its log asked for it there."""

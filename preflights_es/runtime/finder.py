@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
 from typing import Final
+
+from msgspec.structs import replace
 
 from preflights_es.core import ids
 from preflights_es.core.errors import (
@@ -17,6 +20,7 @@ from preflights_es.core.events import Actor, Input
 from preflights_es.core.late_pattern import late_pattern
 from preflights_es.core.ports import Head
 from preflights_es.runtime.runner import Handle, Runner
+from preflights_es.runtime.sanitizing import name_cleaned
 
 RECORD: Final = late_pattern(r"adr-?0*([1-9][0-9]{0,8})", re.IGNORECASE)
 RECENT: Final = 50  # sessions looked at before all of a project are
@@ -36,7 +40,7 @@ class Finder:
     ) -> None:
         self._runner = runner
         self._project = project
-        self._actor = actor
+        self._told = actor
         self._numbered = numbered
         self._records = records
 
@@ -86,6 +90,11 @@ class Finder:
             return session_id == holder
         return handle.workflow.number(handle.session.state) == number
 
+    @cached_property
+    def _actor(self) -> Actor:
+        """As an Input records it."""
+        return replace(self._told, name=name_cleaned(self._told.name))
+
     def _last(self) -> str:
         """The newest session of this project that this actor began."""
         runner = self._runner
@@ -94,7 +103,9 @@ class Finder:
             if first.data is None:
                 continue
             event = runner.codec(runner.workflow_or_opaque(head.workflow)).decode(first)
-            if isinstance(event, Input) and event.actor.name == self._actor.name:
+            by = event.actor.name if isinstance(event, Input) else None
+            # Most names are recorded as they are told, and what cleans them is slow to import.
+            if by is not None and (by == self._told.name or by == self._actor.name):
                 return head.session_id
         raise UnknownSession(LAST)
 

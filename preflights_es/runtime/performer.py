@@ -23,7 +23,6 @@ from preflights_es.core.errors import (
 from preflights_es.core.events import Actor, Outcome
 from preflights_es.core.ports import Claim, Provider, Store
 from preflights_es.core.session import Session
-from preflights_es.redaction import label_redacted, redact_hidden, response_redacted
 
 CALL_MS: Final = 60_000  # what a call may take where the provider does not tell its `timeout_s`
 MARGIN_MS: Final = 15_000  # beyond the call: a recording may wait as long for the log (log.md, 10)
@@ -134,7 +133,7 @@ class Performer:
             with contextlib.suppress(StoreError):
                 self._claim(session_id, request.call, 0)
             raise
-        said = None if got.text is None else self._safe(got.text, response_redacted)
+        said = None if got.text is None else self._safe(got.text, _response)
         text, raw = _valid(said)
         return CompletionReceived(
             at=self._now(),
@@ -142,9 +141,9 @@ class Performer:
             call=request.call,
             text=text,
             text_base64=got.text_base64 or raw,
-            model=self._safe(_plain(got.model), label_redacted),
-            stop_reason=self._safe(_plain(got.stop_reason), label_redacted),
-            request_id=self._safe(_plain(got.request_id), label_redacted),
+            model=self._safe(_plain(got.model), _label),
+            stop_reason=self._safe(_plain(got.stop_reason), _label),
+            request_id=self._safe(_plain(got.request_id), _label),
             input_tokens=got.input_tokens,
             output_tokens=got.output_tokens,
             latency_ms=self._since_ms(began),
@@ -167,9 +166,9 @@ class Performer:
         return msgspec.structs.replace(
             failed,
             received=self._safe(_plain(error.received), _cut_off),
-            model=self._safe(_plain(error.model), label_redacted),
-            stop_reason=self._safe(_plain(error.stop_reason), label_redacted),
-            request_id=self._safe(_plain(error.request_id), label_redacted),
+            model=self._safe(_plain(error.model), _label),
+            stop_reason=self._safe(_plain(error.stop_reason), _label),
+            request_id=self._safe(_plain(error.request_id), _label),
             input_tokens=error.input_tokens,
             output_tokens=error.output_tokens,
         )
@@ -220,13 +219,30 @@ def _valid(text: str | None) -> tuple[str | None, str | None]:
     return text, None
 
 
+# Redaction is imported where a call was made: reading a session needs none of it.
+
+
+def _response(text: str) -> str:
+    from preflights_es.redaction import response_redacted
+
+    return response_redacted(text)
+
+
+def _label(text: str) -> str:
+    from preflights_es.redaction import label_redacted
+
+    return label_redacted(text)
+
+
 def _redacted(text: str) -> str:
+    from preflights_es.redaction import redact_hidden
+
     return redact_hidden(text).text
 
 
 def _cut_off(text: str) -> str:
     """A response that is no answer: it decides nothing, so that every kind of secret goes."""
-    return _redacted(response_redacted(text))
+    return _redacted(_response(text))
 
 
 def _plain(text: str) -> str:

@@ -11,7 +11,6 @@ from preflights_es.core.errors import Refused
 from preflights_es.core.events import Input, Typed
 from preflights_es.core.questions import Given
 from preflights_es.core.text import ANSWER_MAX, KEY_MAX, NAME_MAX, problem, visible
-from preflights_es.redaction import redact_hidden
 
 ANSWERS_MAX: Final = 50  # answers in one Input
 
@@ -71,6 +70,8 @@ def cleaned(what: str, text: str, limit: int) -> tuple[str, tuple[str, ...]]:
     """
     if found := problem(text, limit):
         raise Refused(f"{what} {found}", code="unfit_text")
+    from preflights_es.redaction import redact_hidden  # looking needs none of it
+
     redacted = redact_hidden(text.replace("\r\n", "\n").replace("\r", "\n"))
     return redacted.text, redacted.kinds
 

@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
 
 import msgspec
-from msgspec.structs import replace
 
 from preflights_es.core import ids
 from preflights_es.core import session as kernel
@@ -27,11 +26,10 @@ from preflights_es.core.lead import Lead, LeadChanged, Setup, StepRetried, setup
 from preflights_es.core.opaque import refuse_missing
 from preflights_es.core.questions import Answers, Given
 from preflights_es.core.session import Workflow
-from preflights_es.redaction import redact
 from preflights_es.runtime.finder import Finder
 from preflights_es.runtime.idempotency import Once, Recalled, WantedInput, answering
 from preflights_es.runtime.runner import Handle, Runner, Step
-from preflights_es.runtime.sanitizing import cleaned_answers, cleaned_fields, name_cleaned
+from preflights_es.runtime.sanitizing import cleaned_answers, cleaned_fields
 
 PERSON: Final = Actor("user")
 """The person whose words an agent passes on; the log does not know the name."""
@@ -67,8 +65,7 @@ class Sessions(Finder):
     """The sessions of one project, as one actor meets them."""
 
     def __init__(self, desk: Desk) -> None:
-        actor = replace(desk.actor, name=name_cleaned(desk.actor.name))
-        super().__init__(desk.runner, desk.project, actor, desk.numbered, desk.records)
+        super().__init__(desk.runner, desk.project, desk.actor, desk.numbered, desk.records)
         self._settle = desk.settle
         self._check = desk.check
         self._once = desk.once or Once(desk.runner, desk.project)
@@ -339,6 +336,8 @@ class Sessions(Finder):
                     code="faulted_input",
                     session=id_,
                 ) from fault
+            from preflights_es.redaction import redact
+
             error = f"{type(fault.error).__name__}: {fault.error}"[:500]
             quarantined = InputQuarantined(
                 at=now, actor=actor, version=handle.version, error=redact(error).text

@@ -10,7 +10,6 @@ import msgspec
 from preflights_es.core.errors import ProviderMissing
 from preflights_es.core.lead import WRITERS, Lead
 from preflights_es.core.session import Workflow
-from preflights_es.redaction import redact
 from preflights_es.runtime.runner import Handle
 from preflights_es.services.own_providers import CODE, GENERATION, refuse_taken_route, simulated
 from preflights_es.settings.load import Options, Settings
@@ -126,7 +125,7 @@ class Leads:
         if lead.provider in CODE:
             return simulated(lead)
         if lead.provider in WRITERS:
-            from preflights_es.providers.given import GivenProvider
+            from preflights_es.providers.reference import GivenProvider
 
             return GivenProvider(lead.provider, self.written)
         from preflights_es.providers.factory import chosen
@@ -134,6 +133,8 @@ class Leads:
         asked = msgspec.structs.replace(self.asked(lead), provider=lead.provider, model=lead.model)
         if not lead.address:
             asked = msgspec.structs.replace(asked, base_url="", base_url_in="")
+        from preflights_es.redaction import redact
+
         return chosen(asked, lambda text: redact(text).text)
 
     def asked(self, lead: Lead) -> Settings:

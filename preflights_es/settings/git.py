@@ -1,9 +1,10 @@
-"""Whether a log in git's folder is this repository's own: an archive can hold any `.git`."""
+"""What git's files say: whose a folder of git is (an archive can hold any `.git`), and a name."""
 
 from __future__ import annotations
 
 import os
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
@@ -15,6 +16,11 @@ FOLDER: Final = "preflights"
 POINTER_MAX: Final = 65_536  # bytes of a `.git`, `commondir` or `gitdir` file: a path
 _WORKTREE: Final = late_pattern(r"^[ \t]*worktree[ \t]*=[ \t]*(.+)$", re.MULTILINE)
 _BARE: Final = late_pattern(r"^[ \t]*bare[ \t]*=[ \t]*true[ \t]*$", re.MULTILINE | re.IGNORECASE)
+_SECTION: Final = late_pattern(r"^[ \t]*\[", re.MULTILINE)
+_NAME: Final = late_pattern(r"^[ \t]*name[ \t]*=[ \t]*(.*?)[ \t]*$", re.MULTILINE | re.IGNORECASE)
+_PLAIN: Final = late_pattern(r"[^\"\\#;\t\r\udc80-\udcff]+")
+"""A value that git takes as it stands."""
+_ELSEWHERE: Final = late_pattern(r"user|include|worktreeconfig", re.IGNORECASE)
 INSTEAD: Final = "name the log with --db or PREFLIGHTS_DATABASE_URL"
 
 
@@ -74,3 +80,19 @@ def pointer(path: Path) -> str:
     except (OSError, Unreadable):
         return ""
     return "" if "\0" in text else text
+
+
+def plain_name(env: Mapping[str, str], common: Path | None) -> str:
+    """The name in the user's file of git; empty where git has to be asked what holds.
+
+    Args:
+        common: git's common directory; None outside of git.
+    """
+    told = pointer(common / "config") if common else "[core]"
+    own = pointer(Path(env.get("HOME") or os.devnull, ".gitconfig"))
+    is_elsewhere = not told or _ELSEWHERE.search(told) or any("GIT_CONFIG" in key for key in env)
+    if is_elsewhere or "\\" in own or "include" in own.lower():
+        return ""
+    sections = (part for part in _SECTION.split(own) if part[:5].lower() == "user]")
+    names = _NAME.findall("\n".join(part[5:] for part in sections))
+    return names[-1] if names and _PLAIN.fullmatch(names[-1]) else ""

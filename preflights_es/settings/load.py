@@ -162,7 +162,7 @@ def load_settings(
     # Another repository's folder of git says nothing of this one, wherever its log is named.
     own_git = git if git and is_own(*git) else None
     remembered = remembered_project(own_git) if own_git and not named_project else None
-    kind, name = actor_of(layers.first("actor"), env, cwd)
+    kind, name = actor_of(layers.first("actor"), env, cwd, git)
     log = layers.first("database")
     named = beside(log.layer.file, log.value) if log else None
     known = named or named_project or remembered

@@ -18,7 +18,7 @@ from preflights_es.core.text import NAME_MAX, line_trouble, problem, shortened
 from preflights_es.settings.agents import is_ci
 from preflights_es.settings.fields import KEYS
 from preflights_es.settings.file import TEXT_MAX, Source
-from preflights_es.settings.git import FOLDER, own_folder, pointer
+from preflights_es.settings.git import FOLDER, own_folder, plain_name, pointer
 from preflights_es.settings.layers import FoundSetting, Layers
 from preflights_es.system.atomic_file import is_git
 from preflights_es.system.bounded_read import Unreadable, regular
@@ -217,7 +217,7 @@ def folder(name: str, layers: Layers) -> str:
 
 
 def actor_of(
-    said: FoundSetting | None, env: Mapping[str, str], cwd: Path
+    said: FoundSetting | None, env: Mapping[str, str], cwd: Path, git: tuple[Path, Path] | None
 ) -> tuple[ActorKind | None, str]:
     """`kind:name` of `--as` or PREFLIGHTS_ACTOR, or a name from the file or from git.
 
@@ -230,7 +230,7 @@ def actor_of(
     if said and colon and kind not in kinds:
         raise said.refused(f"found {text!r}, expected NAME, user:NAME, agent:NAME or script:NAME")
     if not colon:
-        name = text or _git_name(env, cwd) or env.get("USER", "")
+        name = text or _git_name(env, cwd, git) or env.get("USER", "")
     if found := problem(name, NAME_MAX):
         message = f"the name {found}"
         if said and text:
@@ -240,10 +240,11 @@ def actor_of(
     return kinds[kind] if colon else by_place, name.strip()
 
 
-def _git_name(env: Mapping[str, str], cwd: Path) -> str:
-    """As git knows the person; git itself is asked, since its configuration has many sources."""
-    if name := env.get("GIT_AUTHOR_NAME"):
+def _git_name(env: Mapping[str, str], cwd: Path, git: tuple[Path, Path] | None) -> str:
+    """As git knows the person; git itself is asked where more than one file could say it."""
+    name = env.get("GIT_AUTHOR_NAME") or plain_name(env, git[1] if git else None)
+    if name:
         return name
-    from preflights_es.system import git
+    from preflights_es.system.git import said
 
-    return git.said(("config", "user.name"), cwd, env) or ""
+    return said(("config", "user.name"), cwd, env) or ""

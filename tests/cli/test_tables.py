@@ -17,12 +17,10 @@ from preflights_cli.table import (
     GAP,
     PAGE,
     PIPE_WIDTH,
-    Column,
     _chopped,
     _cut,
     _size,
     streamed,
-    table,
 )
 from preflights_es.store.sql import SqlStore
 from tests.cli.program import RAW, Project
@@ -67,13 +65,6 @@ def test_columns_stand_below_their_names() -> None:
         "a    1  x y",
         "bcd     数",
     ]
-
-
-def test_a_table_of_columns_is_the_same_as_one_of_rows() -> None:
-    page = io.StringIO()
-    with redirect_stdout(page):
-        table((Column("id", ["a", "bcd"]), Column("what", ["x", "y"])), whole=True)
-    assert page.getvalue().splitlines() == drawn(("id", "what"), [("a", "x"), ("bcd", "y")])
 
 
 def test_nothing_is_drawn_of_no_rows() -> None:

@@ -11,6 +11,7 @@ from preflights_es.providers.capabilities import (
     BASE_URLS,
     DEFAULT_MODELS,
     REAL,
+    ProviderSettings,
     arguments,
     checked_url,
     host_of,
@@ -19,16 +20,9 @@ from preflights_es.providers.capabilities import (
 )
 
 
-class Wanted:
+def wanted(**changes: Any) -> ProviderSettings:
     """Settings, as far as parameters need them."""
-
-    def __init__(self, **changes: Any) -> None:
-        self.max_tokens = 100
-        self.temperature: float | None = None
-        self.top_p: float | None = None
-        self.api: Any = "chat"
-        self.base_url = ""
-        vars(self).update(changes)
+    return ProviderSettings(provider="", max_tokens=100, **changes)
 
 
 BOTH = {"temperature": 0.0, "top_p": 0.3}
@@ -37,68 +31,68 @@ BOTH = {"temperature": 0.0, "top_p": 0.3}
 @pytest.mark.parametrize(
     ("provider", "model", "settings", "expected"),
     [
-        ("anthropic", "claude-sonnet-5-5", Wanted(**BOTH), {"max_tokens": "100"}),
-        ("anthropic", "of-tomorrow", Wanted(**BOTH, api="responses"), {"max_tokens": "100"}),
-        ("openai", "gpt-6.1-terra", Wanted(**BOTH), {"max_completion_tokens": "100"}),
-        ("openai", "o3-mini", Wanted(**BOTH), {"max_completion_tokens": "100"}),
-        ("openai", "GPT-5", Wanted(**BOTH), {"max_completion_tokens": "100"}),
-        ("openai", "gpt-11", Wanted(**BOTH), {"max_completion_tokens": "100"}),
+        ("anthropic", "claude-sonnet-5-5", wanted(**BOTH), {"max_tokens": "100"}),
+        ("anthropic", "of-tomorrow", wanted(**BOTH, api="responses"), {"max_tokens": "100"}),
+        ("openai", "gpt-6.1-terra", wanted(**BOTH), {"max_completion_tokens": "100"}),
+        ("openai", "o3-mini", wanted(**BOTH), {"max_completion_tokens": "100"}),
+        ("openai", "GPT-5", wanted(**BOTH), {"max_completion_tokens": "100"}),
+        ("openai", "gpt-11", wanted(**BOTH), {"max_completion_tokens": "100"}),
         (
             "openai",
             "gpt-4.1",
-            Wanted(**BOTH),
+            wanted(**BOTH),
             {"max_completion_tokens": "100", "temperature": "0.0"},
         ),
         (
             "openai",
             "gpt-4.1",
-            Wanted(top_p=0.3),
+            wanted(top_p=0.3),
             {"max_completion_tokens": "100", "top_p": "0.3"},
         ),
         (
             "openai",
             "gpt-4.1",
-            Wanted(temperature=1, base_url=BASE_URLS["openai"]),
+            wanted(temperature=1, base_url=BASE_URLS["openai"]),
             {"max_completion_tokens": "100", "temperature": "1.0"},
         ),
         (
             "openai",
             "llama3",
-            Wanted(**BOTH, base_url="http://localhost:11434/v1"),
+            wanted(**BOTH, base_url="http://localhost:11434/v1"),
             {"max_tokens": "100", "temperature": "0.0"},
         ),
         (
             "openai",
             "openai/gpt-oss-120b",
-            Wanted(top_p=1.0, base_url="http://localhost:8000/v1"),
+            wanted(top_p=1.0, base_url="http://localhost:8000/v1"),
             {"max_tokens": "100", "top_p": "1.0"},
         ),
         (
             "openai",
             "gpt-6.1-terra",
-            Wanted(**BOTH, base_url="https://gateway.example/v1"),
+            wanted(**BOTH, base_url="https://gateway.example/v1"),
             {"max_completion_tokens": "100"},
         ),
         (
             "openai",
             "gpt-6.1-terra",
-            Wanted(**BOTH, api="responses"),
+            wanted(**BOTH, api="responses"),
             {"max_output_tokens": "100", "store": "false"},
         ),
-        ("openrouter", "openai/gpt-6-luna", Wanted(**BOTH), {"max_completion_tokens": "100"}),
-        ("openrouter", "anthropic/claude-opus-5.5", Wanted(**BOTH), {"max_tokens": "100"}),
+        ("openrouter", "openai/gpt-6-luna", wanted(**BOTH), {"max_completion_tokens": "100"}),
+        ("openrouter", "anthropic/claude-opus-5.5", wanted(**BOTH), {"max_tokens": "100"}),
         (
             "openrouter",
             "openrouter/auto",
-            Wanted(**BOTH),
+            wanted(**BOTH),
             {"max_tokens": "100", "temperature": "0.0"},
         ),
-        ("mock", "", Wanted(**BOTH), {}),
-        ("sim", "simllm/1", Wanted(**BOTH), {}),
+        ("mock", "", wanted(**BOTH), {}),
+        ("sim", "simllm/1", wanted(**BOTH), {}),
     ],
 )
 def test_a_request_names_what_the_model_takes(
-    provider: str, model: str, settings: Wanted, expected: dict[str, str]
+    provider: str, model: str, settings: ProviderSettings, expected: dict[str, str]
 ) -> None:
     found = parameters_for(provider, model, settings)
     assert dict(found) == expected
@@ -109,7 +103,7 @@ def test_a_request_names_what_the_model_takes(
 @pytest.mark.parametrize("api", ["chat", "responses"])
 @pytest.mark.parametrize("model", ["", "claude-opus-5", "gpt-4.1", "gpt-6-sol", "llama"])
 def test_what_a_request_names_can_be_sent(provider: str, api: str, model: str) -> None:
-    said = parameters_for(provider, model, Wanted(**BOTH, api=api))
+    said = parameters_for(provider, model, wanted(**BOTH, api=api))
     sent = arguments("messages" if provider == "anthropic" else api, said)
     assert list(sent) == [name for name, _ in said]
     assert 100 in sent.values()

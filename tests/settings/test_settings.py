@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 from pathlib import Path
 from textwrap import dedent
@@ -906,6 +907,41 @@ def test_a_name_is_asked_of_git_where_unheard_said_one(repository: Path) -> None
     assert load_settings(repository, {"USER": "grace"}).actor_name == "Grace Hopper"
     assert load_settings(repository, {"GIT_AUTHOR_NAME": "Ada"}).actor_name == "Ada"
     assert load_settings(repository, {"PREFLIGHTS_ACTOR": "Bob"}).actor_name == "Bob"
+
+
+@pytest.mark.parametrize(
+    ("own", "of_repository"),
+    [
+        ("[user]\n\tname = Ada Lovelace\n\temail = a@b.c\n", ""),
+        ("[core]\n  name = x\n[USER]\nName=Ada Lovelace \n[user]\n email = a@b.c", ""),
+        ("[user] name = Ada\n[init]\n\tname = x\n[user]\n\tname = Ada Lovelace\n", ""),
+        ('[user "x"]\n\tname = Eve\n[user]\n\tname = Ada Lovelace\n', ""),
+        ("[user]\n\tname = Ada Lovelace ; a remark\n", ""),
+        ('[user]\n\tname = Ada "Lovelace"\n', ""),
+        ("[user]\n\tname = Ada\\\n Lovelace\n", ""),
+        ("[user]\n\tname = Eve\n[include]\n\tpath = more\n", ""),
+        ("[user]\n\tname = Eve\n", "[user]\n\tname = Ada Lovelace\n"),
+    ],
+)
+def test_the_name_is_git_s_however_its_files_say_it(
+    repository: Path, tmp_path: Path, own: str, of_repository: str
+) -> None:
+    home = tmp_path / "home"
+    home.mkdir()
+    (home / ".gitconfig").write_text(own)
+    (home / "more").write_text("[user]\n\tname = Ada Lovelace\n")
+    with (repository / ".git" / "config").open("a") as file:
+        file.write(of_repository)
+    said = {"HOME": str(home), "PATH": os.environ["PATH"]}
+    asked = subprocess.run(
+        ["git", "config", "user.name"],
+        cwd=repository,
+        env=said,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert load_settings(repository, said).actor_name == asked.stdout.strip() == "Ada Lovelace"
 
 
 # 9. The language of notes --------------------------------------------------------------------

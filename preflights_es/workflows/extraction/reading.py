@@ -36,14 +36,8 @@ EVENT_WORDS: Final = frozenset(
     abendessen feier
     """.split()  # noqa: SIM905  one word a comma would fill the screen
 )
-EVENT_ENDINGS: Final = (
-    "termin",
-    "besprechung",
-    "meeting",
-    "arzt",
-    "gespräch",
-    "konferenz",
-    "feier",
+EVENT_ENDINGS: Final = tuple(
+    "termin besprechung meeting arzt gespräch konferenz feier".split()  # noqa: SIM905  as above
 )
 """Of German compounds: a Teambesprechung is a Besprechung."""
 TASK_WORDS: Final = frozenset(
@@ -60,12 +54,8 @@ URGENT: Final = (
     *("eilt", "sofort", "urgent", "urgently", "important", "asap"),
 )
 UNIMPORTANT: Final = (
-    "unwichtig",
-    "irgendwann",
-    "wenn zeit ist",
-    "no rush",
-    "low priority",
-    "someday",
+    *("unwichtig", "irgendwann", "wenn zeit ist"),
+    *("no rush", "low priority", "someday"),
 )
 _HARDLY: Final = (
     r"(?:nicht|weniger|kaum|not|less|isn['’]t)\s+"
@@ -73,27 +63,11 @@ _HARDLY: Final = (
 )
 """Before a word of `URGENT`: it is not."""
 _ABBREVIATIONS: Final = frozenset(
-    [
-        "dr",
-        "prof",
-        "hr",
-        "fr",
-        "nr",
-        "st",
-        "ca",
-        "bzw",
-        "usw",
-        "etc",
-        "evtl",
-        "ggf",
-        "mr",
-        "mrs",
-        "ms",
-        "vs",
-        *("mo", "di", "mi", "sa", "mon", "tue", "wed", "thu", "fri"),
-        *("jan", "feb", "mär", "apr", "jun", "jul", "aug", "sep", "sept", "okt", "oct", "nov"),
-        *("dez", "dec", "tel", "str", "inkl", "std"),
-    ]
+    """
+    dr prof hr fr nr st ca bzw usw etc evtl ggf mr mrs ms vs tel str inkl std
+    mo di mi sa mon tue wed thu fri
+    jan feb mär apr jun jul aug sep sept okt oct nov dez dec
+    """.split()  # noqa: SIM905  as above
 )
 _IDEA: Final = re.compile(
     r"^(?:idee|idea|einfall|gedanke|thought)(?:\s*:|\s*[-–—](?=\s))\s*", re.IGNORECASE

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 from typing import Final
 
 import click
 
-from preflights_cli import dialogue
+from preflights_cli import answer_options, dialogue
 from preflights_cli.common import (
     Voice,
     given,
@@ -82,7 +81,7 @@ def _text(words: tuple[str, ...], file: str | None) -> str:
     if file is None and not words and sys.stdin.isatty():
         message = "there is no note: give it as an argument, with --file, or through a pipe"
         raise click.UsageError(message)
-    return _read(file if file not in (None, "-") else None)
+    return _read(file or "-")
 
 
 def _command_meant(word: str) -> str | None:
@@ -101,19 +100,12 @@ def _is_one_edit(word: str, name: str) -> bool:
     return swapped or right[1:] in (left, left[1:]) or right == left[1:]
 
 
-def _read(file: str | None) -> str:
-    where = "the standard input" if file is None else file
+def _read(file: str) -> str:
+    where, raw = answer_options.content(file, BYTES_MAX)
+    if len(raw) > BYTES_MAX:
+        raise Refused(f"{where} is too long: a note has at most {NOTE_MAX:,} characters")
     try:
-        if file is None:
-            raw = sys.stdin.buffer.read(BYTES_MAX + 1)
-        else:
-            with Path(file).open("rb") as opened:
-                raw = opened.read(BYTES_MAX + 1)
-        if len(raw) > BYTES_MAX:
-            raise Refused(f"{where} is too long: a note has at most {NOTE_MAX:,} characters")
         return raw.decode("utf-8-sig")
-    except OSError as error:
-        raise Refused(f"{where} cannot be read: {error.strerror}") from error
     except UnicodeDecodeError as error:
         raise Refused(
             f"{where} is not UTF-8, at byte {error.start + 1}: save it as UTF-8"
