@@ -125,7 +125,7 @@ def test_lists_of_a_fresh_clone_hold_what_its_files_say(
     (row,) = clone.call("decisions", "--json").json["decisions"]
     path = f"{SESSIONS}/{decided[-12:]}.jsonl"
     assert row == {**house.call("decisions", "--json").json["decisions"][0], "file": path}
-    assert "ADR-0001" in clone.call("decisions").out
+    assert clone.call("decisions").out.count("ADR-0001") == 1
     assert "(file)" in clone.call("decisions").out
     for command in (("why", "Strategy"), ("why", decided), ("audit", "trail")):
         assert clone.call(*command).out == house.call(*command).out
