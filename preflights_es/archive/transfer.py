@@ -186,7 +186,8 @@ class Transfer:
                     progress()
         except (Refused, StoreUnavailable) as error:
             kind = Refused if isinstance(error, Refused) else StoreUnavailable
-            raise kind(f"{error} (sessions taken over before: {taken:,})") from error
+            message = f"{error} (sessions taken over before: {taken:,})"
+            raise kind(message, code=error.code, **error.fields) from error
 
     def _verified(self, passes: Passes, where: str, progress: Callable[[], None]) -> Known:
         """What is known of the sessions of a file, once all verify and fit those that are here."""
@@ -332,10 +333,9 @@ class Transfer:
                 imported=[call for call in one.documents if call in brought],
             )
         except DuplicateInput as error:
-            raise Refused(
-                f"an Input of session {one.session_id} stands in another session: "
-                "it was not imported"
-            ) from error
+            why = f"an Input of session {one.session_id} stands in another session"
+            message = f"{why}: it was not imported"
+            raise Refused(message, session=one.session_id, why=why) from error
 
     def _brought(self, new: Sequence[Stored]) -> set[str]:
         """Documents that events ask for: those of before are owed here, or came before."""

@@ -9,14 +9,14 @@ from msgspec.structs import replace
 from preflights_es.archive.import_review import Review, SessionChange
 from preflights_es.archive.number_collisions import Collision, Collisions
 from preflights_es.archive.transfer import Taken
+from preflights_es.core.errors import Refused
 from preflights_es.core.ids import decision_uid
-from preflights_es.core.ports import Stored
 from preflights_es.projections.decisions import decision
 from preflights_es.services.archives import Agreement, Came
 from preflights_es.services.process import Process
 from preflights_es.services.request import Request
 from preflights_es.services.results import Result
-from preflights_es.services.session_files import FOREIGN, FiledSession, Shelf
+from preflights_es.services.session_files import FOREIGN, FiledSession, Lying, Shelf
 from preflights_es.services.stand_in import taken_over
 from preflights_es.store import jsonl
 from preflights_es.system.bounded_read import Unreadable
@@ -32,7 +32,7 @@ class Synced(Result, frozen=True, tag_field="format", tag="sync/1"):
     waiting: tuple[FiledSession, ...] = ()
     """Files that erase a session of the log: that needs consent of its own."""
     apart: tuple[FiledSession, ...] = ()
-    """Files that hold other events than the log, or that cannot be read."""
+    """Files that hold other events than the log, or that it does not take over."""
     collisions: tuple[Collision, ...] = ()
     imported: bool = True
     """False where sessions of the log would change, and the caller did not agree."""
@@ -66,23 +66,23 @@ def synced(
     found = [one for one in Shelf(process).files(whole=True) if only in (None, one.file.session_id)]
     more = [one for one in found if one.file.compared in FOREIGN]
     waiting = [one.file for one in more if one.file.is_erased and one.file.here and not erases]
-    coming = [one.events for one in more if one.file not in waiting]
+    coming = {one.file.session_id: one for one in more if one.file not in waiting}
+    apart = [one.file for one in found if one.file.compared in ("diverged", "unread")]
     collisions = Collisions(process.runner)
-    for one in _taken(process, coming, taking) if coming else ():
+    for one in _taken(process, coming, taking, apart if only is None else None):
         collisions.look(one)
         taken.append(one)
         tell(one)
     if not taking.given:
         return _with(Synced(), taking)
     process.forget_files()
-    apart = tuple(one.file for one in found if one.file.compared in ("diverged", "unread"))
     left = {file.session_id for file in (*waiting, *apart)}
     ids = [one.file.session_id for one in found] if only is None else [only]
     done = Synced(
         sessions=tuple(map(Came.of, taken)),
         written=_written(process, ids, left, everything=only is None),
         waiting=tuple(waiting),
-        apart=apart,
+        apart=tuple(apart),
         collisions=tuple(collisions.found()),
     )
     return _with(done, taking)
@@ -94,14 +94,34 @@ def _with(done: Synced, taking: Agreement) -> Synced:
 
 
 def _taken(
-    process: Process, coming: Sequence[Sequence[Stored]], agrees: Agreement
+    process: Process,
+    coming: dict[str, Lying],
+    agrees: Agreement,
+    apart: list[FiledSession] | None,
 ) -> Iterator[Taken]:
-    """What the log takes over of verified sessions; they are held in memory."""
+    """What the log takes over of verified sessions; they are held in memory.
+
+    Args:
+        coming: by session.
+        apart: takes files that the log refuses, so that they hold up no other.
+
+    Raises:
+        Refused: the log refuses one, and there is no list for it.
+    """
 
     def lines() -> Iterator[bytes]:
-        return (jsonl.line(event) for events in coming for event in events)
+        return (jsonl.line(event) for one in coming.values() for event in one.events)
 
-    return process.transfer.imported(lines, process.session_folder.path, agrees=agrees)
+    while coming:
+        try:
+            imported = process.transfer.imported(lines, process.session_folder.path, agrees=agrees)
+            yield from (one for one in imported if one.new)
+            return
+        except Refused as error:
+            left = None if apart is None else coming.pop(error.fields.get("session", ""), None)
+            if left is None or apart is None:
+                raise
+            apart.append(replace(left.file, compared="unread", why=error.fields["why"]))
 
 
 def _written(

@@ -1,0 +1,71 @@
+"""Session files after branches were merged: what is apart holds up nothing else."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.clones import cloned, committed, session_file
+from tests.cli.program import Project
+
+
+@pytest.fixture
+def decided(house: Project) -> str:
+    """A session of the house, accepted and committed."""
+    session_id: str = house.decided()["session_id"]
+    committed(house)
+    return session_id
+
+
+@pytest.fixture
+def clone(house: Project, decided: str, tmp_path: Path) -> Project:
+    """A colleague's clone of it, whose log has that session, too."""
+    assert decided
+    made = cloned(house, tmp_path / "clone")
+    assert made.call("sync").code == 0
+    return made
+
+
+def brought(into: Project, other: Project, *session_ids: str) -> None:
+    """Session files of another clone, as a merge brings them."""
+    for session_id in session_ids:
+        session_file(into, session_id).write_bytes(session_file(other, session_id).read_bytes())
+
+
+# 1. Apart ------------------------------------------------------------------------------------
+
+
+def test_two_that_supersede_one_decision_at_once_both_stay_in_force(
+    house: Project, clone: Project, decided: str
+) -> None:
+    first = house.decided("Add SSO", "--supersedes", decided)["session_id"]
+    second = clone.decided("Add passkeys for auth", "--supersedes", decided)["session_id"]
+    third = clone.decided("Use a database", key="db_type=MySQL")["session_id"]
+    brought(house, clone, decided, second, third)
+    done = house.call("sync")
+    assert done.code == 1  # the former decision's file is apart
+    both = f"{first[-8:]} and {second[-8:]} both supersede {decided[-8:]}: both are in force"
+    assert both in done.err
+    assert f"different events of session {decided[-8:]} from version 12 on" in done.err
+    rows = house.call("decisions", "--json").json["decisions"]
+    assert [row["session_id"] for row in rows] == [first, second, third]
+    assert house.call("audit", "verify", "--all").code == 0
+
+
+def test_a_file_that_the_log_refuses_holds_up_no_other(
+    house: Project, clone: Project, decided: str
+) -> None:
+    alone = clone.decided("Add SSO", "--supersedes", decided)["session_id"]
+    other = clone.decided("Use a database", key="db_type=MySQL")["session_id"]
+    brought(house, clone, alone, other)  # and not the decision that is superseded
+    done = house.call("sync", "--json")
+    assert done.code == 1
+    assert [one["session_id"] for one in done.json["sessions"]] == [other]
+    (apart,) = done.json["apart"]
+    assert (apart["session_id"], apart["compared"]) == (alone, "unread")
+    assert f"{decided[-8:]} does not say so" in apart["why"]
+    assert house.show(decided)["status"] == "accepted"
+    brought(house, clone, decided)
+    assert house.call("sync", "--yes").code == 0
+    assert house.show(decided)["status"] == "superseded"
