@@ -1,12 +1,14 @@
-"""Session files after branches were merged: what is apart holds up nothing else."""
+"""Session files after branches were merged, and after kills: trouble with one holds up no other."""
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from tests.cli.clones import cloned, committed, session_file
+from tests.cli.clones import SESSIONS, cloned, committed, session_file
 from tests.cli.program import Project
 
 
@@ -69,3 +71,38 @@ def test_a_file_that_the_log_refuses_holds_up_no_other(
     brought(house, clone, decided)
     assert house.call("sync", "--yes").code == 0
     assert house.show(decided)["status"] == "superseded"
+
+
+# 2. Unfinished -------------------------------------------------------------------------------
+
+
+def test_only_the_file_that_a_killed_process_wrote_is_written_again(
+    house: Project, decided: str
+) -> None:
+    other = house.decided("Add SSO")["session_id"]
+    whole = session_file(house, other).read_bytes()
+    for one in (decided, other):
+        session_file(house, one).write_bytes(b"".join(whole.splitlines(keepends=True)[:9]))
+    (house.folder / SESSIONS / ".unfinished").write_text(other)
+    assert house.call("decisions").code == 0
+    assert session_file(house, other).read_bytes() == whole
+    assert session_file(house, decided).read_bytes() != whole
+    assert not (house.folder / SESSIONS / ".unfinished").exists()
+
+
+def _linked(path: Path) -> None:
+    path.symlink_to("/dev/zero")
+
+
+def _long(path: Path) -> None:
+    path.write_bytes(b"x" * 10_000)
+
+
+@pytest.mark.parametrize("make", [os.mkfifo, os.mkdir, _linked, _long])
+def test_a_mark_that_a_repository_brings_does_no_harm(
+    clone: Project, decided: str, make: Callable[[Path], None]
+) -> None:
+    make(clone.folder / SESSIONS / ".unfinished")
+    for command in (("show", decided), ("decisions",), ("sync",)):
+        assert clone.call(*command).err == ""
+    assert clone.decided("Add SSO")["number"] == 2
