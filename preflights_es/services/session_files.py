@@ -235,9 +235,3 @@ def _has_text_of(events: Sequence[Stored], here: Sequence[Stored]) -> bool:
 
 def _unread(path: str, why: str) -> FiledSession:
     return FiledSession(path=path, compared="unread", why=why)
-
-
-def waiting(process: Process) -> list[FiledSession]:
-    """Files that wait for a person: what a colleague went on with, erased, or did otherwise."""
-    wanted = ("beyond", "diverged", "restored")
-    return [lying.file for lying in Shelf(process).files() if lying.file.compared in wanted]

@@ -11,8 +11,6 @@ from typing import Final
 
 import pytest
 
-from preflights_es.bootstrap import opened_process
-from preflights_es.services.session_files import waiting
 from tests.cli.clones import ERASED, FIRST, SESSIONS, cloned, committed, pulled, session_file
 from tests.cli.program import Project, Result
 
@@ -411,15 +409,16 @@ def test_a_colleague_s_erasure_waits_for_consent(
     committed(clone)
     pulled(house, clone)
     assert "is erased; `preflights sync --erase` takes it over" in house.call("show", decided).err
-    process = opened_process(house.folder).process
-    (file,) = waiting(process)
-    process.close()
-    assert (file.session_id, file.is_erased, file.version) == (decided, True, LINES + 2)
+    (file,) = house.call("inbox", "--json").json["files"]
+    assert (file["session_id"], file["is_erased"], file["version"]) == (decided, True, LINES + 2)
+    assert file["command"] == "preflights sync --erase"
+    assert "its file erases it" in house.call("inbox").out
     done = house.call("sync", "--yes", "--json").json
     assert [one["session_id"] for one in done["waiting"]] == [decided]
     assert house.show(decided)["status"] == "accepted"
     assert house.call("sync", "--erase").code == 0
     assert house.show(decided)["status"] == "erased"
+    assert house.call("inbox").out == "Nothing waits.\n"
     assert house.git("status", "--short") == ""
 
 

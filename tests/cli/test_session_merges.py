@@ -73,6 +73,25 @@ def test_a_file_that_the_log_refuses_holds_up_no_other(
     assert house.show(decided)["status"] == "superseded"
 
 
+def test_the_inbox_lists_what_files_say_beyond_the_log_or_otherwise(
+    house: Project, clone: Project, decided: str
+) -> None:
+    clone.decided("Add SSO", "--supersedes", decided)
+    words = ("--answer", "db_type=MySQL", "--accept", "--json")
+    proposed = clone.call("start", "Use a database", *words).json["session_id"]
+    brought(house, clone, decided, proposed)
+    found = house.call("inbox", "--json").json
+    assert [(one["session_id"], one["compared"]) for one in found["files"]] == [(decided, "beyond")]
+    (row,) = found["waiting"]
+    assert (row["session_id"], row["kind"]) == (proposed, "proposal")
+    assert (row["file"][-18:-6], row["command"]) == (proposed[-12:], "preflights sync")
+    assert "its file goes on beyond the log" in house.call("inbox").out
+    assert "no proposal waits" in house.call("accept", "--by", "Ada").err
+    house.decided("Add passkeys for auth", "--supersedes", decided)
+    brought(house, clone, decided)
+    assert "its file and the log hold different events" in house.call("inbox").out
+
+
 # 2. Unfinished -------------------------------------------------------------------------------
 
 
