@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.clones import SESSIONS, cloned, committed, session_file
+from tests.cli.clones import SESSIONS, cloned, committed, pulled, session_file
 from tests.cli.program import Project
 
 
@@ -90,6 +90,27 @@ def test_the_inbox_lists_what_files_say_beyond_the_log_or_otherwise(
     house.decided("Add passkeys for auth", "--supersedes", decided)
     brought(house, clone, decided)
     assert "its file and the log hold different events" in house.call("inbox").out
+
+
+def test_a_record_gets_no_new_number_before_its_session_is_in_the_log(
+    house: Project, clone: Project, decided: str
+) -> None:
+    assert decided
+    house.decided("Add SSO")
+    late = clone.decided("Use a database", key="db_type=MySQL")["session_id"]
+    committed(house)
+    committed(clone)
+    pulled(house, clone)
+    path = "docs/decisions/0002-use-mysql-for-the-database.md"
+    for flags in ((), ("--check",)):
+        done = house.call("admin", "renumber", *flags)
+        assert done.code == 1
+        assert f"{path} is of a session that the log does not have as its file" in done.err
+        assert done.err.endswith(": run `preflights sync` first\n")
+        assert (house.folder / path).exists()
+    assert house.call("sync").code == 0
+    assert house.call("admin", "renumber").code == 0
+    assert house.show(late)["number"] == 3
 
 
 # 2. Unfinished -------------------------------------------------------------------------------
