@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Collection, Iterator, Sequence
 
 from msgspec.structs import replace
@@ -132,12 +133,18 @@ def _written(
     Args:
         ids: sessions that have a file.
         left: sessions whose files stay as they are.
-        everything: also writes files of sessions that have none, unless none are to be kept.
+        everything: also writes files of sessions that have none, where their record lies here:
+            other work trees share the log. Not where none are to be kept.
     """
     wanted = dict.fromkeys(ids)
     if everything and process.settings.keeps_sessions:
         rows = map(decision, process.projector.rows("decisions", process.project))
-        wanted |= dict.fromkeys(one.session_id for one in rows if one.decided.written)
+        root = process.settings.root
+        wanted |= dict.fromkeys(
+            one.session_id
+            for one in rows
+            if (document := one.decided.written) and os.path.lexists(root / document.path)
+        )
     store = process.store
     return tuple(
         session_id

@@ -113,6 +113,20 @@ def test_a_record_gets_no_new_number_before_its_session_is_in_the_log(
     assert house.show(late)["number"] == 3
 
 
+def test_sync_writes_no_file_of_a_record_that_lies_in_another_work_tree(
+    house: Project, decided: str, tmp_path: Path
+) -> None:
+    house.git("worktree", "add", "--quiet", "-b", "other", str(tmp_path / "tree"))
+    tree = Project(tmp_path / "tree", house.home)
+    new = tree.decided("Add SSO")["session_id"]
+    session_file(tree, new).unlink()
+    session_file(house, decided).unlink()
+    assert house.call("sync").out == "Wrote 1 session file.\n"
+    assert house.git("status", "--short") == ""
+    assert tree.call("sync").out == "Wrote 1 session file.\n"
+    assert session_file(tree, new).exists()
+
+
 # 2. Unfinished -------------------------------------------------------------------------------
 
 
