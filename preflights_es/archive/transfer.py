@@ -203,9 +203,11 @@ class Transfer:
             raise LogDamaged(error.where, error.version, found) from error
         except WorkflowMissing as error:
             raise WorkflowMissing(error.name, f"{error.why}; nothing was imported") from error
-        except (LogFromFuture, Refused) as error:
-            kind = Refused if isinstance(error, Refused) else LogFromFuture
-            raise kind(f"{error}; nothing was imported") from error
+        except Refused as error:
+            message = f"{error}; nothing was imported"
+            raise Refused(message, code=error.code, **error.fields) from error
+        except LogFromFuture as error:
+            raise LogFromFuture(f"{error}; nothing was imported") from error
 
     def _checked(self, passes: Passes, where: str, progress: Callable[[], None]) -> Known:
         known = Known()
@@ -272,10 +274,11 @@ class Transfer:
         here = self._archive.read(head.session_id)
         for mine, theirs in zip(here, seen.hashes, strict=False):
             if mine.hash != theirs:
-                raise Refused(
+                why = (
                     f"session {mine.session_id} has diverged: at version {mine.version} this log "
                     "and the file hold different events"
                 )
+                raise Refused(why, session=mine.session_id, why=why)
         return len(here)
 
     def _taken(self, some: Sequence[_Arriving]) -> Iterator[Taken]:

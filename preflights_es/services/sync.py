@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Sequence
+from functools import partial
 
 from msgspec.structs import replace
 
@@ -13,11 +14,11 @@ from preflights_es.archive.transfer import Taken
 from preflights_es.core.errors import Refused
 from preflights_es.core.ids import decision_uid
 from preflights_es.projections.decisions import decision
-from preflights_es.services.archives import Agreement, Came
+from preflights_es.services.archives import Agreement, Came, Lines, imported_each
 from preflights_es.services.process import Process
 from preflights_es.services.request import Request
 from preflights_es.services.results import Result
-from preflights_es.services.session_files import FOREIGN, FiledSession, Lying, Shelf
+from preflights_es.services.session_files import FOREIGN, FiledSession, Shelf
 from preflights_es.services.stand_in import taken_over
 from preflights_es.store import jsonl
 from preflights_es.system.bounded_read import Unreadable
@@ -68,15 +69,20 @@ def synced(
     more = [one for one in found if one.file.compared in FOREIGN]
     waiting = [one.file for one in more if one.file.is_erased and one.file.here and not erases]
     coming = {one.file.session_id: one for one in more if one.file not in waiting}
-    apart = [one.file for one in found if one.file.compared in ("diverged", "unread")]
-    collisions = Collisions(process.runner)
-    for one in _taken(process, coming, taking, apart if only is None else None):
+    lines: Lines = {id_: partial(map, jsonl.line, one.events) for id_, one in coming.items()}
+    collisions, refused = Collisions(process.runner), dict[str, str]()
+    where = process.session_folder.path
+    for one in imported_each(process.transfer, lines, where, taking, refused):
         collisions.look(one)
         taken.append(one)
         tell(one)
     if not taking.given:
         return _with(Synced(), taking)
     process.forget_files()
+    if only in refused:
+        raise Refused(refused[only])
+    apart = [one.file for one in found if one.file.compared in ("diverged", "unread")]
+    apart += [replace(coming[id_].file, compared="unread", why=why) for id_, why in refused.items()]
     left = {file.session_id for file in (*waiting, *apart)}
     ids = [one.file.session_id for one in found] if only is None else [only]
     done = Synced(
@@ -92,37 +98,6 @@ def synced(
 def _with(done: Synced, taking: Agreement) -> Synced:
     changes, warnings = tuple(taking.changes), tuple(taking.warnings)
     return replace(done, imported=taking.given, changes=changes, warnings=warnings)
-
-
-def _taken(
-    process: Process,
-    coming: dict[str, Lying],
-    agrees: Agreement,
-    apart: list[FiledSession] | None,
-) -> Iterator[Taken]:
-    """What the log takes over of verified sessions; they are held in memory.
-
-    Args:
-        coming: by session.
-        apart: takes files that the log refuses, so that they hold up no other.
-
-    Raises:
-        Refused: the log refuses one, and there is no list for it.
-    """
-
-    def lines() -> Iterator[bytes]:
-        return (jsonl.line(event) for one in coming.values() for event in one.events)
-
-    while coming:
-        try:
-            imported = process.transfer.imported(lines, process.session_folder.path, agrees=agrees)
-            yield from (one for one in imported if one.new)
-            return
-        except Refused as error:
-            left = None if apart is None else coming.pop(error.fields.get("session", ""), None)
-            if left is None or apart is None:
-                raise
-            apart.append(replace(left.file, compared="unread", why=error.fields["why"]))
 
 
 def _written(

@@ -499,6 +499,37 @@ def test_what_is_recorded_while_git_s_folder_is_read_only_is_found_again(
     assert house.call("audit", "verify", "--all").code == 0
 
 
+def test_what_others_record_in_git_s_folder_is_seen_while_it_is_read_only(
+    house: Project, decided: str, sealed: Callable[..., Result]
+) -> None:
+    assert sealed("start", "Use a database").code == 3
+    later = house.decided("Add SSO", "--supersedes", decided)["session_id"]
+    done = sealed("decisions", "--json")
+    assert done.err.count("\n") == 1
+    assert [row["session_id"] for row in done.json["decisions"]] == [later]
+    house.call("admin", "erase", decided, "--yes")
+    assert "was erased" in sealed("show", decided).out
+
+
+def test_a_session_that_grew_on_both_sides_holds_up_no_other(
+    house: Project, decided: str, sealed: Callable[..., Result], tmp_path: Path
+) -> None:
+    both = house.started_session("Add SSO")
+    assert sealed("answer", both, "JWT").code in (0, 3)
+    assert house.call("answer", both, "OAuth").code in (0, 3)
+    words = ("--answer", "db_type=MySQL", "--accept", "--by", "Ada", "--json")
+    new = sealed("start", "Use a database", *words).json["session_id"]
+    env = {"XDG_STATE_HOME": str(tmp_path / "state")}
+    done = house.call("sync", "--yes", env=env)
+    assert done.code == 0
+    assert f"session {both} has diverged: at version" in done.err
+    assert "; the other ones lie in " in done.err
+    rows = house.call("decisions", "--json", env=env)
+    assert [row["session_id"] for row in rows.json["decisions"]] == [decided, new]
+    assert rows.err == ""
+    assert len([*tmp_path.glob("state/preflights/read-only/*/apart-*.db")]) == 1
+
+
 def test_a_clone_whose_git_folder_is_read_only_gets_a_log_all_the_same(
     house: Project, sealed: Callable[..., Result]
 ) -> None:
