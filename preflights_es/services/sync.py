@@ -11,12 +11,10 @@ from msgspec.structs import replace
 from preflights_es.archive.import_review import Review, SessionChange
 from preflights_es.archive.number_collisions import Collision, Collisions
 from preflights_es.archive.transfer import Taken
-from preflights_es.core.errors import Refused
 from preflights_es.core.ids import decision_uid
 from preflights_es.projections.decisions import decision
 from preflights_es.services.archives import Agreement, Came, Lines, imported_each
 from preflights_es.services.process import Process
-from preflights_es.services.request import Request
 from preflights_es.services.results import Result
 from preflights_es.services.session_files import FOREIGN, FiledSession, Shelf
 from preflights_es.services.stand_in import taken_over
@@ -48,7 +46,7 @@ def synced(
     tell: Callable[[Taken], None] = lambda _: None,
     *,
     erases: bool = False,
-    only: str | None = None,
+    only: Collection[str] | None = None,
 ) -> Synced:
     """Take over what files say more than the log, and write files that lack something.
 
@@ -56,7 +54,7 @@ def synced(
         agrees: whether sessions of the log may change so; as for `Transfer.imported`.
         tell: takes every session as it is taken.
         erases: whether files may erase sessions of the log.
-        only: the one session that is brought together.
+        only: the sessions that are brought together.
 
     Raises:
         Refused, StoreUnavailable: as for `Transfer.imported`.
@@ -65,7 +63,11 @@ def synced(
     taken = list(taken_over(process, taking, tell)) if only is None else []
     if not taking.given:
         return _with(Synced(), taking)
-    found = [one for one in Shelf(process).files(whole=True) if only in (None, one.file.session_id)]
+    found = [
+        one
+        for one in Shelf(process).files(whole=True)
+        if only is None or one.file.session_id in only
+    ]
     more = [one for one in found if one.file.compared in FOREIGN]
     waiting = [one.file for one in more if one.file.is_erased and one.file.here and not erases]
     coming = {one.file.session_id: one for one in more if one.file not in waiting}
@@ -79,12 +81,10 @@ def synced(
     if not taking.given:
         return _with(Synced(), taking)
     process.forget_files()
-    if only in refused:
-        raise Refused(refused[only])
     apart = [one.file for one in found if one.file.compared in ("diverged", "unread")]
     apart += [replace(coming[id_].file, compared="unread", why=why) for id_, why in refused.items()]
     left = {file.session_id for file in (*waiting, *apart)}
-    ids = [one.file.session_id for one in found] if only is None else [only]
+    ids = [one.file.session_id for one in found]
     done = Synced(
         sessions=tuple(map(Came.of, taken)),
         written=_written(process, ids, left, everything=only is None),
@@ -128,18 +128,15 @@ def _written(
     )
 
 
-def from_file(request: Request, typed: str) -> str:
-    """The id of a session; where only a file has it, the log takes it over.
+def take_new(process: Process) -> None:
+    """Take over the sessions that only files have; the log refuses none of them aloud.
 
     Raises:
-        UnknownSession, AmbiguousSession: none or several match.
-        Refused, StoreUnavailable: as for `synced`.
+        StoreUnavailable: as for `synced`.
     """
-    holding = request.holding(typed)
-    session_id = holding.sessions.resolved(typed)
-    if holding is not request:
-        synced(request.process, lambda review: not review.changes, only=session_id)
-    return session_id
+    files = process.file_log.files.values()
+    if new := {file.session_id for file in files if file.compared == "new"}:
+        synced(process, lambda review: not review.changes, only=new)
 
 
 def erased_file(process: Process, session_id: str) -> str:

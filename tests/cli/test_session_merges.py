@@ -127,6 +127,22 @@ def test_sync_writes_no_file_of_a_record_that_lies_in_another_work_tree(
     assert session_file(tree, new).exists()
 
 
+def test_erasing_names_sessions_that_quote_and_lie_only_in_files(
+    house: Project, decided: str, tmp_path: Path
+) -> None:
+    new = house.decided("Add SSO", "--supersedes", decided)["session_id"]
+    committed(house)
+    clone = cloned(house, tmp_path / "fresh")
+    looked = clone.call("admin", "erase", decided, "--dry-run").out
+    assert f"{new[-8:]}  quotes {decided[-8:]}: it replaces it" in looked
+    done = clone.call("admin", "erase", decided, "--yes").out
+    assert f"{new[-8:]}  quotes {decided[-8:]}: it replaces it" in done
+    assert f"Not erased, though it quotes: {new[-8:]}." in done
+    old = cloned(house, tmp_path / "other")
+    looked_at = old.call("admin", "erase", "--older-than", "0d", "--dry-run")
+    assert "erasing takes over what only they have" in looked_at.err
+
+
 # 2. Unfinished -------------------------------------------------------------------------------
 
 
