@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from preflights_es.archive.import_review import Review, SessionChange
 from preflights_es.archive.number_collisions import Collision, Collisions
 from preflights_es.archive.transfer import Taken
+from preflights_es.artifacts import files
 from preflights_es.core.ids import decision_uid
 from preflights_es.projections.decisions import decision
 from preflights_es.services.archives import Agreement, Came, Lines, imported_each
@@ -121,11 +122,12 @@ def _written(
             if (document := one.decided.written) and os.path.lexists(root / document.path)
         )
     store = process.store
-    return tuple(
-        session_id
-        for session_id in sorted(wanted.keys() - left)
-        if session_id and store.head(session_id) and process.session_files.keep(session_id)
-    )
+    with files.alone(process.settings.root):  # what another process keeps meanwhile is newer
+        return tuple(
+            session_id
+            for session_id in sorted(wanted.keys() - left)
+            if session_id and store.head(session_id) and process.session_files.keep(session_id)
+        )
 
 
 def take_new(process: Process) -> None:
@@ -134,8 +136,8 @@ def take_new(process: Process) -> None:
     Raises:
         StoreUnavailable: as for `synced`.
     """
-    files = process.file_log.files.values()
-    if new := {file.session_id for file in files if file.compared == "new"}:
+    filed = process.file_log.files.values()
+    if new := {file.session_id for file in filed if file.compared == "new"}:
         synced(process, lambda review: not review.changes, only=new)
 
 
@@ -152,5 +154,6 @@ def erased_file(process: Process, session_id: str) -> str:
         is_there = True
     if not is_there:
         return ""
-    process.session_files.keep(session_id, over=True)
+    with files.alone(process.settings.root):
+        process.session_files.keep(session_id, over=True)
     return f"{process.session_folder.path}/{name}"
