@@ -40,6 +40,7 @@ ADVICE: Final[dict[str, str]] = {
     "session_superseded": ": `preflights show {session}` names the newer one",
     "successor_erased": ": start without --supersedes, or supersede a decision that is in force "
     "(`preflights decisions`)",
+    "sync_first": ": run `preflights sync` first",
     "text_not_enough": ": `preflights --help` lists its commands",
     "too_many_wait": " (`preflights sessions --all`)",
     "trust_list_damaged": ", then run `preflights trust` again",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import chain
 from typing import Final
 
 import click
@@ -15,6 +16,7 @@ from preflights_es.core.ids import short
 from preflights_es.core.text import one_line
 from preflights_es.services.inbox import Waiting, inbox
 from preflights_es.services.request import Request
+from preflights_es.services.session_files import FiledSession
 
 SAID: Final = {
     "proposal": "proposal",
@@ -24,6 +26,12 @@ SAID: Final = {
     "faulted": "fault",
 }
 """What waits, in words."""
+FILED: Final = {
+    "beyond": "goes on beyond the log",
+    "diverged": "and the log hold different events",
+    "restored": "has text that was erased here",
+}
+"""The same of session files, by how they compare with the log."""
 SETTLES: Final = {
     "proposal": "preflights accept {id}",
     "question": "preflights answer {id} VALUE",
@@ -36,7 +44,7 @@ SETTLES: Final = {
 @click.command()
 @reading
 def inbox_command(app: Request, voice: Voice) -> int:
-    """List what waits for you: proposals, open questions, notes to file, models to ask again.
+    """List what waits for you: proposals, questions, notes to file, models to ask, session files.
 
     \b
     Examples:
@@ -45,24 +53,36 @@ def inbox_command(app: Request, voice: Voice) -> int:
     """
     found = inbox(app)
     rows = [msgspec.to_builtins(one) | {"command": _command(one)} for one in found.waiting]
-    voice.json(msgspec.to_builtins(found) | {"waiting": rows})
-    if not voice.as_json and not _say_waiting(found.waiting):
+    files = [msgspec.to_builtins(one) | {"command": _syncs(one)} for one in found.files]
+    voice.json(msgspec.to_builtins(found) | {"waiting": rows, "files": files})
+    if not voice.as_json and not _say_waiting(found.waiting, found.files):
         voice.say("Nothing waits.")
     if found.more:
         voice.warn(f"{found.more} older sessions may wait: `preflights sessions --all` lists them")
     return 0
 
 
-def _say_waiting(found: Iterable[Waiting]) -> bool:
+def _say_waiting(found: Iterable[Waiting], files: Iterable[FiledSession] = ()) -> bool:
     """What waits, one a line; whether anything does."""
     rows = (
         (short(one.session_id), SAID[one.kind], one_line(one.intention), _command(one))
         for one in found
     )
-    return streamed(("id", "waits", "intention", "settle it with"), rows)
+    filed = ((short(one.session_id), "file", _said(one), _syncs(one)) for one in files)
+    return streamed(("id", "waits", "intention", "settle it with"), chain(rows, filed))
+
+
+def _said(file: FiledSession) -> str:
+    return f"its file {'erases it' if file.is_erased else FILED[file.compared]}"
+
+
+def _syncs(file: FiledSession) -> str:
+    return "preflights sync --erase" if file.is_erased else "preflights sync"
 
 
 def _command(one: Waiting) -> str:
+    if one.file is not None:
+        return "preflights sync"
     command = SETTLES.get(one.kind) or shown_of(one.workflow).by_hand
     return command.format(id=short(one.session_id))
 

@@ -186,11 +186,19 @@ class Reviewing:
                 theirs = file[other].relations if other in file else self._held(other)
                 if theirs is None or self._id(getattr(theirs, back)) == session_id:
                     continue
+                if back == "superseded_by" and theirs.superseded_by is not None:
+                    first = short(self._id(theirs.superseded_by))
+                    new, former = short(session_id), short(other)
+                    yield f"{first} and {new} both supersede {former}: both are in force"
+                    continue
                 pair = (other, session_id) if back == "supersedes" else (session_id, other)
-                yield self._claim(*pair, silent=other)
+                yield self._claim(*pair, silent=other, by=session_id)
 
-    def _claim(self, successor: str, former: str, silent: str) -> str:
+    def _claim(self, successor: str, former: str, silent: str, by: str) -> str:
         """What only one of two says.
+
+        Args:
+            by: the session of the file that says it.
 
         Raises:
             Refused: it would take a decision out of force that is held here.
@@ -204,7 +212,7 @@ class Reviewing:
                 f"{short(silent)} does not say so, neither here nor in the file"
             )
         if self._archive.head(former) is not None:
-            raise Refused(claim, code="other_session_missing")
+            raise Refused(claim, code="other_session_missing", session=by, why=claim)
         return claim
 
     def _held(self, session_id: str) -> Relations | None:

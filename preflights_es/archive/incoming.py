@@ -42,7 +42,7 @@ class Known:
         self.numbers.append(number)
         project = self._projects.setdefault(first.project, _Numbers())
         if number is not None:
-            project.borne.add(number)
+            project.borne[number] = first.session_id
         if relations is not None:
             self._related[first.session_id] = (place, relations)
         if session.calls:
@@ -72,14 +72,15 @@ class Known:
             if max(numbers.borne, default=0) <= allowed:
                 continue
             held = archive.numbers(project)
-            new = max(numbers.borne - held.keys(), default=0)
+            new = max(numbers.borne.keys() - held.keys(), default=0)
             here = highest(held, _filed(filed, project))
             if new > (most := min(here + allowed, NUMBER_MAX)):
-                raise Refused(
+                why = (
                     f"the record number {new:,} of {project!r} is far beyond the highest that is "
                     f"known here, {here:,}: expected at most {most:,}. Import it where the records "
                     "before it lie"
                 )
+                raise Refused(why, session=numbers.borne[new], why=why)
 
 
 def _filed(filed: Filed, project: str) -> Collection[int]:
@@ -93,4 +94,5 @@ class _Numbers:
     """What a project's sessions in a file bear."""
 
     def __init__(self) -> None:
-        self.borne: set[int] = set()
+        self.borne: dict[int, str] = {}
+        """By number: a session that bears it."""

@@ -186,7 +186,8 @@ class Transfer:
                     progress()
         except (Refused, StoreUnavailable) as error:
             kind = Refused if isinstance(error, Refused) else StoreUnavailable
-            raise kind(f"{error} (sessions taken over before: {taken:,})") from error
+            message = f"{error} (sessions taken over before: {taken:,})"
+            raise kind(message, code=error.code, **error.fields) from error
 
     def _verified(self, passes: Passes, where: str, progress: Callable[[], None]) -> Known:
         """What is known of the sessions of a file, once all verify and fit those that are here."""
@@ -202,9 +203,11 @@ class Transfer:
             raise LogDamaged(error.where, error.version, found) from error
         except WorkflowMissing as error:
             raise WorkflowMissing(error.name, f"{error.why}; nothing was imported") from error
-        except (LogFromFuture, Refused) as error:
-            kind = Refused if isinstance(error, Refused) else LogFromFuture
-            raise kind(f"{error}; nothing was imported") from error
+        except Refused as error:
+            message = f"{error}; nothing was imported"
+            raise Refused(message, code=error.code, **error.fields) from error
+        except LogFromFuture as error:
+            raise LogFromFuture(f"{error}; nothing was imported") from error
 
     def _checked(self, passes: Passes, where: str, progress: Callable[[], None]) -> Known:
         known = Known()
@@ -271,10 +274,11 @@ class Transfer:
         here = self._archive.read(head.session_id)
         for mine, theirs in zip(here, seen.hashes, strict=False):
             if mine.hash != theirs:
-                raise Refused(
+                why = (
                     f"session {mine.session_id} has diverged: at version {mine.version} this log "
                     "and the file hold different events"
                 )
+                raise Refused(why, session=mine.session_id, why=why)
         return len(here)
 
     def _taken(self, some: Sequence[_Arriving]) -> Iterator[Taken]:
@@ -332,10 +336,9 @@ class Transfer:
                 imported=[call for call in one.documents if call in brought],
             )
         except DuplicateInput as error:
-            raise Refused(
-                f"an Input of session {one.session_id} stands in another session: "
-                "it was not imported"
-            ) from error
+            why = f"an Input of session {one.session_id} stands in another session"
+            message = f"{why}: it was not imported"
+            raise Refused(message, session=one.session_id, why=why) from error
 
     def _brought(self, new: Sequence[Stored]) -> set[str]:
         """Documents that events ask for: those of before are owed here, or came before."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import stat
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,6 +18,10 @@ from preflights_es.system.bounded_read import Unreadable
 FOLDER: Final = ".sessions"
 SIZE_MAX: Final = 16 * 1024 * 1024  # bytes of a session's file; most have some ten thousand
 FILES_MAX: Final = 100_000  # of a folder: some hundred bytes are held of each
+
+UNFINISHED: Final = ".unfinished"
+"""Names the session whose file is about to be written; left where the process was killed."""
+_ID_MAX: Final = 100  # bytes of a session's id
 
 _NAME: Final = late_pattern(r"[0-9a-f]{12}\.jsonl")
 _ATTRIBUTES: Final = (".gitattributes", b"*.jsonl -text merge=binary\n")
@@ -116,6 +121,29 @@ class SessionFolder:
         with self.reading() as folder, contextlib.suppress(FileNotFoundError):
             if folder is not None:
                 folder.remove(name)
+
+    @property
+    def is_unfinished(self) -> bool:
+        """Whether a process that wrote a session was killed, or is at work."""
+        return os.path.lexists(self._root / self._folder / FOLDER / UNFINISHED)
+
+    def begin(self, session_id: str) -> None:
+        """Say which session is about to be written, as far as the system lets us."""
+        with self.reading() as folder, contextlib.suppress(OSError):
+            if folder is not None:
+                folder.sign(UNFINISHED, session_id.encode())
+
+    def begun(self) -> str:
+        """The session that was about to be written; empty where none was."""
+        with self.reading() as folder, contextlib.suppress(Unreadable, OSError):
+            if folder is not None:
+                return folder.content(UNFINISHED, _ID_MAX).decode("ascii", "replace")
+        return ""
+
+    def end(self) -> None:
+        """Say that it is written."""
+        with contextlib.suppress(OSError):
+            self.remove(UNFINISHED)
 
     def _attributed(self, folder: atomic_file.Folder) -> bool:
         """Whether git's attributes had to be written; what a person wrote there stays."""

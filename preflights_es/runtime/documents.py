@@ -102,7 +102,7 @@ class Documents:
     def _keep(self, handle: Handle) -> None:
         """Write the session's file, once it wrote a document."""
         if self._sessions is not None and handle.view.hashes:
-            self._sessions.keep(handle.session_id)
+            self._sessions.end(handle.session_id)
 
     def finish_pending(self, project: str) -> list[Handle]:
         """Whatever an earlier command of this project left open; one in trouble holds up no other.
@@ -122,6 +122,9 @@ class Documents:
                 finished.append(self.finish(self._runner.load(session_id), FINISH_S))
             except PreflightsError as error:
                 trouble = trouble or error
+        if self._sessions is not None and trouble is None:
+            with files.alone(self.root, FINISH_S):
+                self._sessions.finish()
         if trouble is not None:
             raise trouble
         return finished
@@ -262,7 +265,7 @@ class Documents:
         written, beside = self._filed(handle, due.path, text, former, mend)
         self._mark_replaced(handle, due)
         if self._sessions is not None:
-            self._sessions.keep(handle.session_id)  # once more when this call is answered
+            self._sessions.begin(handle.session_id)  # and ended when this call is answered
         outcome = ArtifactWritten(
             at=self._runner.now(),
             actor=PROGRAM,

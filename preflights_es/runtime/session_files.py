@@ -67,6 +67,26 @@ class SessionFiles:
             self._tell(Notice("sessions_kept", text, {"path": self._folder.path}))
         return True
 
+    def begin(self, session_id: str) -> None:
+        """Keep a session that is about to change: after a kill the next process keeps it again."""
+        self.finish()
+        self.keep(session_id)
+        self._folder.begin(session_id)
+
+    def end(self, session_id: str) -> None:
+        """Keep a session as it stands now."""
+        self.keep(session_id)
+        self._folder.end()
+
+    def finish(self) -> None:
+        """Keep the session that a killed process did not keep; errors as for `keep`."""
+        if not self._folder.is_unfinished:
+            return
+        session_id = self._folder.begun()
+        if self._store.head(session_id) is not None:
+            self.keep(session_id)
+        self._folder.end()
+
     def _left(self, path: str, why: str) -> None:
         text = f"{path} was left as it is ({why})"
         self._say_once(Notice("session_file_left", text, {"path": path}))

@@ -10,7 +10,7 @@ from typing import BinaryIO, Final, NamedTuple
 
 from preflights_es.archive.import_review import Review, SessionChange
 from preflights_es.archive.number_collisions import Collision, Collisions
-from preflights_es.archive.transfer import Taken
+from preflights_es.archive.transfer import Taken, Transfer
 from preflights_es.archive.two_pass_reader import Passes
 from preflights_es.core.errors import LogDamaged, Refused
 from preflights_es.core.ports import Head, Stored
@@ -132,6 +132,39 @@ class Agreement:
         self.changes += review.changes
         self.warnings += review.warnings
         return self.given
+
+
+Lines = dict[str, Callable[[], Iterable[bytes]]]
+"""What gives the lines of each session, by its id."""
+
+
+def imported_each(
+    transfer: Transfer,
+    coming: Lines,
+    where: str,
+    agrees: Callable[[Review], bool],
+    refused: dict[str, str],
+) -> Iterator[Taken]:
+    """As `Transfer.imported`, where a session that is refused holds up no other.
+
+    Args:
+        coming: those that were refused are taken out.
+        refused: takes why a session was refused, by its id.
+    """
+
+    def lines() -> Iterator[bytes]:
+        return (line for one in coming.values() for line in one())
+
+    while coming:
+        try:
+            yield from (one for one in transfer.imported(lines, where, agrees=agrees) if one.new)
+            return
+        except Refused as error:
+            session_id = error.fields.get("session", "")
+            if session_id not in coming:
+                raise
+            del coming[session_id]
+            refused[session_id] = error.fields.get("why", str(error))
 
 
 class Imported(Result, frozen=True, tag_field="format", tag="import/1"):

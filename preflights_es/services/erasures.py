@@ -12,7 +12,7 @@ from preflights_es.core.errors import ErasedSession, PreflightsError, SessionMov
 from preflights_es.services.request import Request
 from preflights_es.services.results import Result
 from preflights_es.services.session_files import Shelf
-from preflights_es.services.sync import erased_file, from_file
+from preflights_es.services.sync import erased_file, take_new
 
 
 class Plan(Result, frozen=True):
@@ -52,8 +52,8 @@ class Erased(Result, frozen=True, tag_field="format", tag="erase/1"):
 def meant(request: Request, named: Sequence[str], *, looks: bool) -> tuple[Request, list[str]]:
     """The ids of sessions, and the request that can erase them.
 
-    Where only files have one, the log takes it over first. What a branch brought back of one that
-    is erased goes again.
+    The log first takes over every session that only files have, since each may quote what goes.
+    What a branch brought back of one that is erased goes again.
 
     Args:
         looks: whether nothing will be erased, and so nothing is taken over.
@@ -62,9 +62,15 @@ def meant(request: Request, named: Sequence[str], *, looks: bool) -> tuple[Reque
         UnknownSession, AmbiguousSession: none or several match.
     """
     if looks:
+        if len(named) != 1 and not request.process.file_log.is_empty:
+            text = "session files say more than the log: erasing takes over what only they have"
+            request.notice("files_not_listed", text)
         at = request.holding(named[0]) if len(named) == 1 else request
         return at, [at.sessions.resolved(one) for one in named]
-    ids = [*dict.fromkeys(from_file(request, one) for one in named)]
+    for one in named:
+        request.holding(one)
+    take_new(request.process)
+    ids = [*dict.fromkeys(request.sessions.resolved(one) for one in named)]
     for session_id in ids:
         file = Shelf(request.process).file_of(session_id)
         if file is not None and file.compared == "restored":

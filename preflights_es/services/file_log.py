@@ -40,7 +40,7 @@ class FileLog(Process):
     @property
     def files(self) -> dict[str, FiledSession]:
         """Those that this log holds, by session."""
-        _ = self.store
+        _ = self.is_empty or self.store
         return self._files
 
     @made_once

@@ -5,16 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Final, Literal
 
+from msgspec.structs import replace
+
 from preflights_es.core.errors import PreflightsError, Refused
 from preflights_es.core.ports import Head
 from preflights_es.runtime.registry import WORKFLOWS
 from preflights_es.runtime.runner import Step
 from preflights_es.services.request import Request
 from preflights_es.services.results import Result, Session, session_of
+from preflights_es.services.session_files import FiledSession
 
 LISTED: Final = 50  # sessions that an inbox names; the others are counted
 CLOSED: Final = ("abandoned", "erased", "damaged")
 """Statuses of any workflow in which nothing waits; `audit verify` looks into damage."""
+APART: Final = ("beyond", "diverged", "restored")
+"""How session files compare with the log that a person has to look at."""
 PROPOSED: Final = "proposed"
 """As `core.decision_record.Standing` has it: a person confirms it."""
 
@@ -35,6 +40,8 @@ class Waiting(Result, frozen=True):
     """What a person has to do, in a few words; empty of what waits for a model or a mend."""
     question: str | None
     """What is asked."""
+    file: str | None = None
+    """Path of the session file, where only that has the session."""
 
 
 class Inbox(Result, frozen=True, tag_field="format", tag="inbox/1"):
@@ -44,10 +51,26 @@ class Inbox(Result, frozen=True, tag_field="format", tag="inbox/1"):
     waiting: tuple[Waiting, ...]
     more: int
     """Older sessions that may wait as well, and were not looked at."""
+    files: tuple[FiledSession, ...] = ()
+    """Session files in which a colleague went on, erased, or did otherwise."""
 
 
 def inbox(request: Request) -> Inbox:
-    """What waits for a person, or for a model."""
+    """What waits for a person, or for a model; also what only session files have."""
+    found, log = _of_log(request), request.process.file_log
+    files = [file for file in (*log.files.values(), *log.others) if file.compared in APART]
+    beside = request.at_files()
+    filed = _of_log(beside).waiting if beside is not None else ()
+    new = (
+        replace(one, file=file.path)
+        for one in filed
+        if (file := log.files[one.session_id]).compared == "new"
+    )
+    waiting = sorted((*found.waiting, *new), key=lambda one: one.session_id, reverse=True)
+    return replace(found, waiting=tuple(waiting), files=tuple(files))
+
+
+def _of_log(request: Request) -> Inbox:
     found, more = _open_sessions(request)
     waiting = tuple(one for session in found if (one := waiting_of(session)) is not None)
     return Inbox(project=request.process.project, waiting=waiting, more=more)
@@ -64,7 +87,7 @@ def resumable(request: Request) -> tuple[Waiting, ...]:
 
 
 def _those(request: Request, is_meant: Callable[[Waiting], bool]) -> tuple[Waiting, ...]:
-    found = inbox(request)
+    found = _of_log(request)
     if found.more:
         message = f"more than {LISTED} sessions are open: name the one that you mean"
         raise Refused(message, code="too_many_wait")

@@ -183,7 +183,8 @@ class Process:
         None where this command took over sessions that may be another repository's.
         """
         project = self.project
-        if self._took_over or not self.store.open_calls(project):
+        owes = self.store.open_calls(project) or self.session_folder.is_unfinished
+        if self._took_over or not owes:
             return []
         with self.store.database.hurried():
             return self.documents.finish_pending(project)

@@ -48,7 +48,7 @@ class Foreign(Result, frozen=True):
 
 
 def foreign(process: Process, *, everything: bool = True) -> Foreign:
-    """Records of the project's folder that have no session in the log.
+    """Records of the project's folder that have no session, neither in the log nor in a file.
 
     Args:
         everything: also those that are not in force.
@@ -86,7 +86,9 @@ def _cache(process: Process) -> Path | None:
 
 def _is_ours(process: Process, ours: set[str], one: RecordHeader) -> bool:
     return bool(one.session) and (
-        one.session in ours or process.store.head(one.session) is not None
+        one.session in ours
+        or process.store.head(one.session) is not None
+        or one.session in process.file_log.files
     )
 
 

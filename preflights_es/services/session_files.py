@@ -34,7 +34,7 @@ Compared = Literal["same", "behind", "new", "beyond", "diverged", "restored", "u
 `same`: both end with the same event. `behind`: the file is a beginning of the log's. `new`: only
 the file exists. `beyond`: it goes on where the log ends. `diverged`: from one version on they hold
 different events. `restored`: the log has erased the session, and the file has its text.
-`unread`: it does not verify, or cannot be read.
+`unread`: it does not verify, cannot be read, or the log does not take it over.
 """
 
 
@@ -235,9 +235,3 @@ def _has_text_of(events: Sequence[Stored], here: Sequence[Stored]) -> bool:
 
 def _unread(path: str, why: str) -> FiledSession:
     return FiledSession(path=path, compared="unread", why=why)
-
-
-def waiting(process: Process) -> list[FiledSession]:
-    """Files that wait for a person: what a colleague went on with, erased, or did otherwise."""
-    wanted = ("beyond", "diverged", "restored")
-    return [lying.file for lying in Shelf(process).files() if lying.file.compared in wanted]

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+import os
+from collections.abc import Callable, Collection, Sequence
+from functools import partial
 
 from msgspec.structs import replace
 
 from preflights_es.archive.import_review import Review, SessionChange
 from preflights_es.archive.number_collisions import Collision, Collisions
 from preflights_es.archive.transfer import Taken
+from preflights_es.artifacts import files
 from preflights_es.core.ids import decision_uid
-from preflights_es.core.ports import Stored
 from preflights_es.projections.decisions import decision
-from preflights_es.services.archives import Agreement, Came
+from preflights_es.services.archives import Agreement, Came, Lines, imported_each
 from preflights_es.services.process import Process
-from preflights_es.services.request import Request
 from preflights_es.services.results import Result
 from preflights_es.services.session_files import FOREIGN, FiledSession, Shelf
 from preflights_es.services.stand_in import taken_over
@@ -32,7 +33,7 @@ class Synced(Result, frozen=True, tag_field="format", tag="sync/1"):
     waiting: tuple[FiledSession, ...] = ()
     """Files that erase a session of the log: that needs consent of its own."""
     apart: tuple[FiledSession, ...] = ()
-    """Files that hold other events than the log, or that cannot be read."""
+    """Files that hold other events than the log, or that it does not take over."""
     collisions: tuple[Collision, ...] = ()
     imported: bool = True
     """False where sessions of the log would change, and the caller did not agree."""
@@ -46,7 +47,7 @@ def synced(
     tell: Callable[[Taken], None] = lambda _: None,
     *,
     erases: bool = False,
-    only: str | None = None,
+    only: Collection[str] | None = None,
 ) -> Synced:
     """Take over what files say more than the log, and write files that lack something.
 
@@ -54,7 +55,7 @@ def synced(
         agrees: whether sessions of the log may change so; as for `Transfer.imported`.
         tell: takes every session as it is taken.
         erases: whether files may erase sessions of the log.
-        only: the one session that is brought together.
+        only: the sessions that are brought together.
 
     Raises:
         Refused, StoreUnavailable: as for `Transfer.imported`.
@@ -63,26 +64,33 @@ def synced(
     taken = list(taken_over(process, taking, tell)) if only is None else []
     if not taking.given:
         return _with(Synced(), taking)
-    found = [one for one in Shelf(process).files(whole=True) if only in (None, one.file.session_id)]
+    found = [
+        one
+        for one in Shelf(process).files(whole=True)
+        if only is None or one.file.session_id in only
+    ]
     more = [one for one in found if one.file.compared in FOREIGN]
     waiting = [one.file for one in more if one.file.is_erased and one.file.here and not erases]
-    coming = [one.events for one in more if one.file not in waiting]
-    collisions = Collisions(process.runner)
-    for one in _taken(process, coming, taking) if coming else ():
+    coming = {one.file.session_id: one for one in more if one.file not in waiting}
+    lines: Lines = {id_: partial(map, jsonl.line, one.events) for id_, one in coming.items()}
+    collisions, refused = Collisions(process.runner), dict[str, str]()
+    where = process.session_folder.path
+    for one in imported_each(process.transfer, lines, where, taking, refused):
         collisions.look(one)
         taken.append(one)
         tell(one)
     if not taking.given:
         return _with(Synced(), taking)
     process.forget_files()
-    apart = tuple(one.file for one in found if one.file.compared in ("diverged", "unread"))
+    apart = [one.file for one in found if one.file.compared in ("diverged", "unread")]
+    apart += [replace(coming[id_].file, compared="unread", why=why) for id_, why in refused.items()]
     left = {file.session_id for file in (*waiting, *apart)}
-    ids = [one.file.session_id for one in found] if only is None else [only]
+    ids = [one.file.session_id for one in found]
     done = Synced(
         sessions=tuple(map(Came.of, taken)),
         written=_written(process, ids, left, everything=only is None),
         waiting=tuple(waiting),
-        apart=apart,
+        apart=tuple(apart),
         collisions=tuple(collisions.found()),
     )
     return _with(done, taking)
@@ -93,17 +101,6 @@ def _with(done: Synced, taking: Agreement) -> Synced:
     return replace(done, imported=taking.given, changes=changes, warnings=warnings)
 
 
-def _taken(
-    process: Process, coming: Sequence[Sequence[Stored]], agrees: Agreement
-) -> Iterator[Taken]:
-    """What the log takes over of verified sessions; they are held in memory."""
-
-    def lines() -> Iterator[bytes]:
-        return (jsonl.line(event) for events in coming for event in events)
-
-    return process.transfer.imported(lines, process.session_folder.path, agrees=agrees)
-
-
 def _written(
     process: Process, ids: Sequence[str], left: Collection[str], *, everything: bool
 ) -> tuple[str, ...]:
@@ -112,32 +109,36 @@ def _written(
     Args:
         ids: sessions that have a file.
         left: sessions whose files stay as they are.
-        everything: also writes files of sessions that have none, unless none are to be kept.
+        everything: also writes files of sessions that have none, where their record lies here:
+            other work trees share the log. Not where none are to be kept.
     """
     wanted = dict.fromkeys(ids)
     if everything and process.settings.keeps_sessions:
         rows = map(decision, process.projector.rows("decisions", process.project))
-        wanted |= dict.fromkeys(one.session_id for one in rows if one.decided.written)
+        root = process.settings.root
+        wanted |= dict.fromkeys(
+            one.session_id
+            for one in rows
+            if (document := one.decided.written) and os.path.lexists(root / document.path)
+        )
     store = process.store
-    return tuple(
-        session_id
-        for session_id in sorted(wanted.keys() - left)
-        if session_id and store.head(session_id) and process.session_files.keep(session_id)
-    )
+    with files.alone(process.settings.root):  # what another process keeps meanwhile is newer
+        return tuple(
+            session_id
+            for session_id in sorted(wanted.keys() - left)
+            if session_id and store.head(session_id) and process.session_files.keep(session_id)
+        )
 
 
-def from_file(request: Request, typed: str) -> str:
-    """The id of a session; where only a file has it, the log takes it over.
+def take_new(process: Process) -> None:
+    """Take over the sessions that only files have; the log refuses none of them aloud.
 
     Raises:
-        UnknownSession, AmbiguousSession: none or several match.
-        Refused, StoreUnavailable: as for `synced`.
+        StoreUnavailable: as for `synced`.
     """
-    holding = request.holding(typed)
-    session_id = holding.sessions.resolved(typed)
-    if holding is not request:
-        synced(request.process, lambda review: not review.changes, only=session_id)
-    return session_id
+    filed = process.file_log.files.values()
+    if new := {file.session_id for file in filed if file.compared == "new"}:
+        synced(process, lambda review: not review.changes, only=new)
 
 
 def erased_file(process: Process, session_id: str) -> str:
@@ -153,5 +154,6 @@ def erased_file(process: Process, session_id: str) -> str:
         is_there = True
     if not is_there:
         return ""
-    process.session_files.keep(session_id, over=True)
+    with files.alone(process.settings.root):
+        process.session_files.keep(session_id, over=True)
     return f"{process.session_folder.path}/{name}"

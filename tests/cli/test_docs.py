@@ -340,7 +340,7 @@ def test_the_fields_of_a_session_are_those_that_are_documented(shop: Project) ->
     check("session/1", old, asking, refused, new, moved, written, relayed, shown)
     check("sessions/1", shop.call("sessions", "--json").json)
     check("log/1", *shop.events(), opaque="data")
-    check("inbox/1", shop.call("inbox", "--json").json)
+    check("inbox/1", shop.call("inbox", "--json").json, opaque="files")
     check("prompt/1", shop.call("prompt", "last", "--json").json)
     check("render/1", shop.call("admin", "render", "--json").json)
     check("export/1", shop.call("admin", "export", "last", "-o", "new.jsonl", "--json").json)

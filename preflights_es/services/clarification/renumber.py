@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import partial
 from pathlib import Path
 
 import msgspec
 
 from preflights_es.artifacts import files
 from preflights_es.artifacts.front_matter import Front, front_of
-from preflights_es.core.errors import PreflightsError, StoreUnavailable
+from preflights_es.core.errors import PreflightsError, Refused, StoreUnavailable
 from preflights_es.projections.decisions import DECISIONS, decision
 from preflights_es.runtime.documents import Documents
 from preflights_es.runtime.runner import Handle, Runner
@@ -46,19 +47,26 @@ def renumber(request: Request, *, write: bool) -> Renumbered:
     """Give records of this project whose numbers collide new ones.
 
     Raises:
+        Refused: a record is of a session that a session file knows better than the log.
         StoreUnavailable: a file cannot be read or renamed.
     """
     process = request.process
     process.documents.check_folders()
-    moves = mended(
+    moved = partial(
+        mended,
         process.runner,
         clarifications_of(request),
         process.documents,
         process.settings.decisions,
         _second(request),
-        write=write,
     )
-    return Renumbered(moves=tuple(moves))
+    moves = moved(write=False)
+    for move in moves if not process.file_log.is_empty else ():
+        session_id = move.session_id or front_of(process.settings.root / move.path).session
+        if session_id in process.file_log.files:
+            message = f"{move.path} is of a session that the log does not have as its file does"
+            raise Refused(message, code="sync_first", path=move.path)
+    return Renumbered(moves=tuple(moved(write=True) if write else moves))
 
 
 def _second(request: Request) -> list[str]:
