@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterable
+from itertools import pairwise, takewhile
 from typing import Final, NamedTuple, TypeVar
 
 import msgspec
@@ -28,10 +29,10 @@ ENDS: Final = frozenset(".!?;\n")
 
 Hit = tuple[int, int, int]
 """Of a term: its first word, the word behind its last, its number."""
-_Tail = tuple[tuple[str, ...], int]
-_Stem = tuple[str, tuple[str, ...], int]
-_Seconds = dict[str, tuple[list[int], list[_Tail]]]
-"""By the second word: terms of these two words, and what follows in longer ones."""
+_Tail = tuple[str, ...]
+_Long = tuple[int, _Tail, int, str]
+"""A term: where its word or pair stands in it, its words, its number, how its last word begins."""
+_Stem = tuple[str, _Tail, int]
 
 
 class Text(NamedTuple):
@@ -67,14 +68,20 @@ def is_readable(term: str) -> bool:
     return "*" not in parts[0] or len(parts[0].strip("*")) >= STEM
 
 
-class Tables(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Where terms are looked up: by their first word, or by its beginning or ending."""
+class Entry(msgspec.Struct, frozen=True, array_like=True):
+    """The terms of a word, or of two in a row."""
 
-    alone: dict[str, list[int]] = {}
-    pairs: dict[str, msgspec.Raw] = {}
-    """By the first word: the `_Seconds` of it, read when a text has that word."""
-    others: dict[str, list[_Tail]] = {}
-    spelled: dict[str, list[tuple[str, int]]] = {}
+    whole: list[int] = []
+    """Terms that are no longer."""
+    spelled: list[tuple[str, int]] = []
+    longer: list[_Long] = []
+
+
+class Tables(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Where terms are looked up: by a word or two in a row, or by a beginning or ending."""
+
+    entries: dict[str, msgspec.Raw] = {}
+    """Each an `Entry`, read when a text has its words."""
     beginnings: dict[str, list[_Stem]] = {}
     endings: dict[str, list[_Stem]] = {}
 
@@ -82,36 +89,44 @@ class Tables(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 def tables_of(terms: Iterable[str]) -> Tables:
     """The tables of terms, which are numbered in their order."""
     tables = Tables()
-    pairs: dict[str, _Seconds] = {}
+    entries: dict[str, Entry] = {}
     for number, term in enumerate(terms):
-        first, *rest = term.split() or [""]
-        if rest and first.strip("=*") == first and rest[0].isalnum():
-            numbers, tails = pairs.setdefault(first, {}).setdefault(rest[0], ([], []))
-            if rest[1:]:
-                tails.append((tuple(rest[1:]), number))
-            else:
-                numbers.append(number)
+        first, *tail = term.split() or [""]
+        if first.startswith("="):
+            entry = entries.setdefault(folded(first[1:]), Entry())
+            entry.spelled.append((first[1:], number))
+        elif first.endswith("*"):
+            _put(tables.beginnings, first[:STEM], (first[:-1], tuple(tail), number))
+        elif first.startswith("*"):
+            _put(tables.endings, first[-STEM:], (first[1:], tuple(tail), number))
         else:
-            _add(tables, first, tuple(rest), number)
-    tables.pairs.update((first, msgspec.Raw(_ENCODED(both))) for first, both in pairs.items())
+            _add(entries, (first, *tail), number)
+    tables.entries.update((key, msgspec.Raw(_ENCODED(entry))) for key, entry in entries.items())
     return tables
 
 
 _ENCODED: Final = msgspec.json.Encoder().encode
-_SECONDS: Final = msgspec.json.Decoder(_Seconds)
+_ENTRY: Final = msgspec.json.Decoder(Entry)
 
 
-def _add(tables: Tables, first: str, tail: tuple[str, ...], number: int) -> None:
-    if first.startswith("="):
-        _put(tables.spelled, folded(first[1:]), (first[1:], number))
-    elif first.endswith("*"):
-        _put(tables.beginnings, first[:STEM], (first[:-1], tail, number))
-    elif first.startswith("*"):
-        _put(tables.endings, first[-STEM:], (first[1:], tail, number))
-    elif not tail:
-        _put(tables.alone, first, number)
+def _add(entries: dict[str, Entry], term: _Tail, number: int) -> None:
+    """Under its longest pair of words, for short ones stand in every text."""
+    place, key = _key(term)
+    entry = entries.setdefault(key, Entry())
+    if key == " ".join(term):
+        entry.whole.append(number)
     else:
-        _put(tables.others, first, (tail, number))
+        last = term[-1].rstrip("*")
+        start = last[:STEM] if len(last) >= STEM or last == term[-1] else ""
+        entry.longer.append((place, term, number, start))
+
+
+def _key(term: _Tail) -> tuple[int, str]:
+    """Where the words stand by which a term is looked up, and they; nothing behind a gap."""
+    plain = list(takewhile(lambda part: part != ".." and part[-1:] != "*", term))
+    keys = [" ".join(pair) for pair in pairwise(plain)] or plain[:1]
+    key = max(keys, key=len)
+    return keys.index(key), key
 
 
 class Terms:
@@ -119,46 +134,35 @@ class Terms:
 
     def __init__(self, tables: Tables) -> None:
         self._tables = tables
-        self._seconds: dict[str, _Seconds] = {}
+        self._entries: dict[str, Entry] = {}
 
     def found(self, text: Text) -> list[Hit]:
         """All terms of a text, in no order."""
         present = set(text.words)
         hits: list[Hit] = []
-        self._find_words(text, hits)
-        self._find_pairs(text.words, present, hits)
-        self._find_others(text.words, present, hits)
+        self._find_words(text, present, hits)
         self._find_stems(text.words, present, hits)
         return hits
 
     # Loops, not comprehensions, since most have one turn.
 
-    def _find_words(self, text: Text, hits: list[Hit]) -> None:
-        alone, spelled = self._tables.alone, self._tables.spelled
-        for at, word in enumerate(text.words):
-            if word in alone:
-                for number in alone[word]:
-                    hits.append((at, at + 1, number))  # noqa: PERF401 - see above
-            if word in spelled:
-                hits += [(at, at + 1, n) for said, n in spelled[word] if text.typed[at] == said]
-
-    def _find_pairs(self, words: list[str], present: set[str], hits: list[Hit]) -> None:
-        pairs, seconds = self._tables.pairs, self._seconds
-        for word in [word for word in present if word in pairs and word not in seconds]:
-            seconds[word] = _SECONDS.decode(pairs[word])
-        # The last word is the text's end, with which no pair begins.
-        for at in [at for at, word in enumerate(words) if word in pairs]:
-            if found := seconds[words[at]].get(words[at + 1]):
-                numbers, tails = found
-                for number in numbers:
-                    hits.append((at, at + 2, number))  # noqa: PERF401 - see above
-                if tails:
-                    hits += _tailed(words, at, at + 2, tails, present)
-
-    def _find_others(self, words: list[str], present: set[str], hits: list[Hit]) -> None:
-        others = self._tables.others
-        for at in [at for at, word in enumerate(words) if word in others]:
-            hits += _tailed(words, at, at + 1, others[words[at]], present)
+    def _find_words(self, text: Text, present: set[str], hits: list[Hit]) -> None:
+        words, raw, entries = text.words, self._tables.entries, self._entries
+        pairs = map(" ".join, pairwise(words))
+        found = [(at, at + 1, word) for at, word in enumerate(words) if word in raw]
+        found += [(at, at + 2, pair) for at, pair in enumerate(pairs) if pair in raw]
+        starts = {"", *[word[:STEM] for word in present]}
+        for at, end, key in found:
+            if (entry := entries.get(key)) is None:
+                entry = entries[key] = _ENTRY.decode(raw[key])
+            for number in entry.whole:
+                hits.append((at, end, number))  # noqa: PERF401 - see above
+            for said, number in entry.spelled:
+                if text.typed[at] == said:
+                    hits.append((at, end, number))
+            for place, term, number, start in entry.longer:
+                if start in starts and (stop := _matched(words, at - place, term)):
+                    hits.append((at - place, stop, number))
 
     def _find_stems(self, words: list[str], present: set[str], hits: list[Hit]) -> None:
         beginnings, endings = self._tables.beginnings, self._tables.endings
@@ -178,17 +182,6 @@ Item = TypeVar("Item")
 
 def _put(table: dict[str, list[Item]], key: str, item: Item) -> None:
     table.setdefault(key, []).append(item)
-
-
-def _tailed(
-    words: list[str], start: int, at: int, tails: list[_Tail], present: set[str]
-) -> list[Hit]:
-    """Those that match: few have their last word in the text."""
-    hits = []
-    for tail, number in tails:
-        if (tail[-1] in present or tail[-1][-1] == "*") and (end := _matched(words, at, tail)):
-            hits.append((start, end, number))
-    return hits
 
 
 def _matched(words: list[str], at: int, tail: tuple[str, ...]) -> int:
