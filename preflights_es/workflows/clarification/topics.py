@@ -68,10 +68,14 @@ class _Meaning(NamedTuple):
     is_name: bool = False
     value: str = ""
     is_loose: bool = False
+    is_shared: bool = False
 
 
 _GROUPS: Final = ("task", "decision", "vague", "begin")
-_ROLES: Final = ("before", "after", "links", "present", "request")
+_ROLES: Final = (
+    "before", "after", "links", "present", "request",
+    "source", "moving", "beats", "using", "joined",
+)  # fmt: skip
 _NOTHING: Final = -1
 
 
@@ -100,9 +104,10 @@ def _listed(pack: Pack) -> Iterator[tuple[tuple[str, ...], _Meaning]]:
     for group, role in enumerate(_ROLES, len(groups)):
         yield getattr(pack.roles, role), _Meaning(group, 0)
     for group, topic in enumerate(pack.topics):
-        for is_loose, table in ((False, topic.values), (True, topic.loose)):
-            for value, spellings in table.items():
-                yield spellings, _Meaning(group, 0, False, value, is_loose)
+        for name in ("values", "loose", "shared"):
+            for value, spellings in getattr(topic, name).items():
+                is_loose, is_shared = name == "loose", name == "shared"
+                yield spellings, _Meaning(group, 0, False, value, is_loose, is_shared)
     yield pack.nothing, _Meaning(_NOTHING, 0, False, "-")
 
 
@@ -117,6 +122,7 @@ class Finder:
     def __init__(self, pack: Pack, index: Index) -> None:
         self.ids = index.ids
         self.skipped = frozenset(pack.roles.skipped)
+        self.joined = frozenset(pack.roles.joined) | self.skipped if pack.roles.joined else None
         self.english = frozenset(pack.languages["en"])
         self.german = frozenset(pack.languages["de"])
         self.meanings = [meaning for meaning, count in index.meanings for _ in range(count)]
@@ -142,6 +148,7 @@ class _Mention(NamedTuple):
     topic: int
     value: str
     is_loose: bool
+    is_shared: bool = False
 
 
 class _Seen(NamedTuple):
@@ -151,6 +158,8 @@ class _Seen(NamedTuple):
     """Of each topic, then of each group."""
     called: list[tuple[int, int]]
     """Where a topic is called by a name, and which."""
+    spots: list[tuple[int, int]]
+    """Where any word speaks for a topic, and which."""
     asked: list[int]
     """Where words ask for a decision or begin something."""
     mentions: list[_Mention]
@@ -168,6 +177,8 @@ def find(intention: str, finder: Finder, language: Language | None = None) -> Fo
     decision += LIKELY * ("?" in text.words)
     task += SURE * _is_upgrade(text.words)
     parts = _parts(text, seen, finder)
+    if finder.joined and "?" not in text.words and decision < SURE:
+        parts = _taken(parts, text.words, finder.joined)
     wanted = {mention.topic for mention, part in parts if part == "wanted"}
     is_moved = any(mention.topic in wanted for mention, part in parts if part == "replaced")
     if task >= SURE > decision and max(scores[:count]) < 2 * task and not is_moved:
@@ -206,8 +217,8 @@ _HINTS: Final[dict[Part, int]] = {"wanted": 0, "replaced": 3, "asked": 3, "prese
 """What a value says for its topic, where none of the topic is wanted."""
 
 
-def _is_near(at: int, others: list[int]) -> bool:
-    return any(abs(at - other) <= BESIDE for other in others)
+def _is_near(at: int, others: list[int], most: int = BESIDE) -> bool:
+    return any(abs(at - other) <= most for other in others)
 
 
 def _language(text: Text, finder: Finder) -> Language:
@@ -225,13 +236,16 @@ def _seen(text: Text, finder: Finder) -> _Seen:
     mentions: list[_Mention] = []
     roles: list[list[tuple[int, int]]] = [[] for _ in _ROLES]
     called: list[tuple[int, int]] = []
+    spots: list[tuple[int, int]] = []
     asked: list[int] = []
     counted = set()
     meanings, ungrouped = finder.meanings, len(scores)
     asking = (ungrouped - 1, ungrouped - 3)
     for start, end, number in finder.terms.found(text):
-        group, weight, is_name, value, is_loose = meanings[number]
+        group, weight, is_name, value, is_loose, is_shared = meanings[number]
         if weight:
+            if weight > 0:
+                spots.append((start, group))
             if number not in counted:
                 counted.add(number)
                 scores[group] += weight
@@ -240,10 +254,27 @@ def _seen(text: Text, finder: Finder) -> _Seen:
                 elif group in asking:
                     asked.append(start)
         elif value:
-            mentions.append(_Mention(start, end, group, value, is_loose))
+            mentions.append(_Mention(start, end, group, value, is_loose, is_shared))
         else:
             roles[group - ungrouped].append((start, end))
-    return _Seen(scores, called, asked, _kept(mentions, scores), roles)
+    kept = _kept(_fitting(mentions, scores, spots), scores)
+    return _Seen(scores, called, spots, asked, kept, roles)
+
+
+def _fitting(
+    mentions: list[_Mention], scores: list[int], spots: list[tuple[int, int]]
+) -> list[_Mention]:
+    """Without shared values of topics that no word beside them names more than their own topic."""
+    owners = {(m.start, m.end): scores[m.topic] for m in mentions if not m.is_shared}
+    return [
+        mention
+        for mention in mentions
+        if not mention.is_shared
+        or (
+            _is_near(mention.start, [at for at, topic in spots if topic == mention.topic], NEAR)
+            and scores[mention.topic] > owners.get((mention.start, mention.end), 0)
+        )
+    ]
 
 
 def _kept(mentions: list[_Mention], scores: list[int]) -> list[_Mention]:
@@ -251,7 +282,7 @@ def _kept(mentions: list[_Mention], scores: list[int]) -> list[_Mention]:
     firm = {mention.topic for mention in mentions if not mention.is_loose}
     kept: list[_Mention] = []
     end = 0
-    for mention in sorted(mentions, key=lambda m: (m.start, -m.end, m.is_loose)):
+    for mention in sorted(mentions, key=lambda m: (m.start, -m.end, m.is_loose, not m.is_shared)):
         if mention.start < end:
             continue
         if not mention.is_loose or mention.topic in firm or scores[mention.topic] >= LIKELY:
@@ -275,7 +306,8 @@ _TO: Final = frozenset(("to", "auf", "->", "=>", "\u2192"))
 # 3. Values -----------------------------------------------------------------------------------
 
 _Spans = list[tuple[int, int]]
-_BEFORE, _AFTER, _LINKS, _PRESENT, _REQUEST = range(len(_ROLES))
+_BEFORE, _AFTER, _LINKS, _PRESENT, _REQUEST = range(5)
+_SOURCE, _MOVING, _BEATS, _USING, _JOINED = range(5, len(_ROLES))
 
 
 def _parts(text: Text, seen: _Seen, finder: Finder) -> list[tuple[_Mention, Part]]:
@@ -294,7 +326,10 @@ def _parts(text: Text, seen: _Seen, finder: Finder) -> list[tuple[_Mention, Part
         ):
             part = "asked"
         else:
-            is_there = mention.is_loose or _has(seen.roles[_PRESENT], sentence)
+            is_loose = mention.is_loose and not _is_behind(
+                _back(mention, text.words, finder.skipped), seen.roles[_USING]
+            )
+            is_there = is_loose or _has(seen.roles[_PRESENT], sentence)
             part = "present" if is_there else "wanted"
         parts.append((mention, part))
     return _instead(parts)
@@ -330,18 +365,38 @@ def _taken_over(words: list[str], seen: _Seen, gone: set[_Mention]) -> dict[_Men
         links = [end for at, end in seen.roles[_LINKS] if one.end <= at < other.start]
         if links and (other not in gone or one in gone or other.start in links):
             parts |= {one: "replaced", other: "wanted"}
+        elif _has(seen.roles[_BEATS], range(one.end, other.start)):
+            parts |= {one: "wanted", other: "replaced"}
     return parts
 
 
 def _is_taken_away(
     mention: _Mention, words: list[str], seen: _Seen, skipped: frozenset[str]
 ) -> bool:
+    start = _back(mention, words, skipped)
+    return (
+        _is_behind(start, seen.roles[_BEFORE])
+        or any(begin == mention.end for begin, _ in seen.roles[_AFTER])
+        or (_is_behind(start, seen.roles[_SOURCE]) and _is_left(mention, words, seen))
+    )
+
+
+def _is_left(mention: _Mention, words: list[str], seen: _Seen) -> bool:
+    """Whether something moves away from a value, and does not just come from it."""
+    others = (m for m in seen.mentions if m.topic == mention.topic and m.value != mention.value)
+    return any(others) or _has(seen.roles[_MOVING], _sentence(words, mention.start))
+
+
+def _back(mention: _Mention, words: list[str], skipped: frozenset[str]) -> int:
+    """Where a value begins, with the articles before it."""
     start = mention.start
     while start and words[start - 1] in skipped and mention.start - start < SKIPPED_MAX:
         start -= 1
-    return any(end == start for _, end in seen.roles[_BEFORE]) or any(
-        begin == mention.end for begin, _ in seen.roles[_AFTER]
-    )
+    return start
+
+
+def _is_behind(start: int, spans: _Spans) -> bool:
+    return any(end == start for _, end in spans)
 
 
 def _is_offered(mention: _Mention, words: list[str]) -> bool:
@@ -350,6 +405,28 @@ def _is_offered(mention: _Mention, words: list[str]) -> bool:
 
 
 _OR: Final = frozenset(("or", "oder"))
+
+
+def _taken(
+    parts: list[tuple[_Mention, Part]], words: list[str], joined: frozenset[str]
+) -> list[tuple[_Mention, Part]]:
+    """Of several wanted values of a topic the first, and what `and` joins to it."""
+    asked = {mention.topic for mention, part in parts if part == "asked"}
+    firsts: dict[int, _Mention] = {}
+    taken: list[tuple[_Mention, Part]] = []
+    for mention, part in parts:
+        if part == "wanted" and mention.topic not in asked:
+            first = firsts.setdefault(mention.topic, mention)
+            if first.value != mention.value and mention.value not in first.value.split(", "):
+                part = "present"
+                if joined.issuperset(words[first.end : mention.start]):
+                    both = f"{first.value}, {mention.value}"
+                    firsts[mention.topic] = first._replace(end=mention.end, value=both)
+        taken.append((mention, part))
+    return [
+        (firsts[mention.topic] if part == "wanted" and mention.topic in firsts else mention, part)
+        for mention, part in taken
+    ]
 
 
 def _named(parts: list[tuple[_Mention, Part]], wanted: Part, finder: Finder) -> tuple[Named, ...]:
