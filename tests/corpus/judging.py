@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from collections.abc import Iterable
+from itertools import chain
 from typing import Final
 
 from preflights_es.workflows.clarification.pack import STANDARD, Topic, loaded
@@ -51,7 +52,8 @@ def judged(one: Intention, found: Found) -> set[str]:
 
 
 def _is_same(topic: Topic, value: str, labelled: str) -> bool:
-    spellings = (value, *topic.values.get(value, ()), *topic.loose.get(value, ()))
+    tables = (topic.values, topic.loose, topic.shared)
+    spellings = [value, *chain.from_iterable(table.get(value, ()) for table in tables)]
     plain = _plain(labelled)
     return bool(plain) and any(plain in _plain(one) or _plain(one) in plain for one in spellings)
 

@@ -19,7 +19,7 @@ from preflights_es.workflows.clarification.values import (
 )
 
 STANDARD: Final = PackRef(
-    "standard", 2, "59f82f6984321396a0d8409e839aa7fc0ec9d0f8a00ac2048becb39500a79387"
+    "standard", 2, "9bdb7dad5e85b3b2eea12d17ba3653dbd30e3e3e7d70d313db2f7089c90b3348"
 )
 """What new sessions begin with; the file is frozen."""
 STANDARD_1: Final = PackRef(
@@ -127,7 +127,11 @@ class Roles(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     beats: tuple[str, ...] = ()
     """Between two values of a topic: the second gives way to the first."""
     using: tuple[str, ...] = ()
-    """What stands behind is used."""
+    """An everyday word behind it is a wanted value."""
+    serving: tuple[str, ...] = ()
+    """As `using`, behind an everyday word and before what names its topic."""
+    wished: tuple[str, ...] = ()
+    """The sentence says what shall be: an everyday word in it is a wanted value."""
     joined: tuple[str, ...] = ()
     """Between two values of a topic: both are wanted. Without such words, two make a question."""
 

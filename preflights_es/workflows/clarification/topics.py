@@ -37,6 +37,7 @@ CLEAR: Final = 10
 """A topic is asked about from this score on even where a value of another one is stated."""
 TOPICS_MAX: Final = 4  # topics that a session names
 NEAR: Final = 6  # words between two values of which one takes the other's place
+LABEL: Final = 3  # words from a topic's name to an everyday word that is its value
 SKIPPED_MAX: Final = 3  # words between a value and the word that takes it away
 
 Kind = Literal["choice", "stated", "none", "open"]
@@ -74,7 +75,7 @@ class _Meaning(NamedTuple):
 _GROUPS: Final = ("task", "decision", "vague", "begin")
 _ROLES: Final = (
     "before", "after", "links", "present", "request",
-    "source", "moving", "beats", "using", "joined",
+    "source", "moving", "beats", "using", "serving", "wished", "joined",
 )  # fmt: skip
 _NOTHING: Final = -1
 
@@ -307,13 +308,14 @@ _TO: Final = frozenset(("to", "auf", "->", "=>", "\u2192"))
 
 _Spans = list[tuple[int, int]]
 _BEFORE, _AFTER, _LINKS, _PRESENT, _REQUEST = range(5)
-_SOURCE, _MOVING, _BEATS, _USING, _JOINED = range(5, len(_ROLES))
+_SOURCE, _MOVING, _BEATS, _USING, _SERVING, _WISHED, _JOINED = range(5, len(_ROLES))
 
 
 def _parts(text: Text, seen: _Seen, finder: Finder) -> list[tuple[_Mention, Part]]:
     """Every value that is named, with the part it plays."""
     parts: list[tuple[_Mention, Part]] = []
     gone = {m for m in seen.mentions if _is_taken_away(m, text.words, seen, finder.skipped)}
+    gone |= {m for m in seen.mentions if _is_left(m, text.words, seen, finder.skipped, gone)}
     taken_over = _taken_over(text.words, seen, gone)
     for mention in seen.mentions:
         sentence = _sentence(text.words, mention.start)
@@ -326,13 +328,27 @@ def _parts(text: Text, seen: _Seen, finder: Finder) -> list[tuple[_Mention, Part
         ):
             part = "asked"
         else:
-            is_loose = mention.is_loose and not _is_behind(
-                _back(mention, text.words, finder.skipped), seen.roles[_USING]
+            is_there = _has(seen.roles[_PRESENT], sentence) or (
+                mention.is_loose and not _is_wished(mention, sentence, text, seen, finder.skipped)
             )
-            is_there = is_loose or _has(seen.roles[_PRESENT], sentence)
             part = "present" if is_there else "wanted"
         parts.append((mention, part))
     return _instead(parts)
+
+
+def _is_wished(
+    mention: _Mention, sentence: range, text: Text, seen: _Seen, skipped: frozenset[str]
+) -> bool:
+    """Whether words around an everyday word say that it is a value."""
+    start = _back(mention, text.words, skipped)
+    names = [at for at, topic in seen.called if topic == mention.topic]
+    serves = any(at == mention.end for at, _ in seen.roles[_SERVING])
+    return (
+        _is_behind(start, seen.roles[_USING])
+        or _has(seen.roles[_WISHED], sentence)
+        or any(0 < start - at <= LABEL for at in names)
+        or (serves and any(0 < at - mention.end <= LABEL for at in names))
+    )
 
 
 def _instead(parts: list[tuple[_Mention, Part]]) -> list[tuple[_Mention, Part]]:
@@ -374,17 +390,20 @@ def _is_taken_away(
     mention: _Mention, words: list[str], seen: _Seen, skipped: frozenset[str]
 ) -> bool:
     start = _back(mention, words, skipped)
-    return (
-        _is_behind(start, seen.roles[_BEFORE])
-        or any(begin == mention.end for begin, _ in seen.roles[_AFTER])
-        or (_is_behind(start, seen.roles[_SOURCE]) and _is_left(mention, words, seen))
+    return _is_behind(start, seen.roles[_BEFORE]) or any(
+        begin == mention.end for begin, _ in seen.roles[_AFTER]
     )
 
 
-def _is_left(mention: _Mention, words: list[str], seen: _Seen) -> bool:
+def _is_left(
+    mention: _Mention, words: list[str], seen: _Seen, skipped: frozenset[str], gone: set[_Mention]
+) -> bool:
     """Whether something moves away from a value, and does not just come from it."""
-    others = (m for m in seen.mentions if m.topic == mention.topic and m.value != mention.value)
-    return any(others) or _has(seen.roles[_MOVING], _sentence(words, mention.start))
+    if not _is_behind(_back(mention, words, skipped), seen.roles[_SOURCE]):
+        return False
+    others = {m.value for m in seen.mentions if m.topic == mention.topic and m not in gone}
+    is_moved = _has(seen.roles[_MOVING], _sentence(words, mention.start))
+    return is_moved or len(others) > 1
 
 
 def _back(mention: _Mention, words: list[str], skipped: frozenset[str]) -> int:
@@ -412,10 +431,13 @@ def _taken(
 ) -> list[tuple[_Mention, Part]]:
     """Of several wanted values of a topic the first, and what `and` joins to it."""
     asked = {mention.topic for mention, part in parts if part == "asked"}
+    firm = {m.topic for m, part in parts if part == "wanted" and not m.is_loose}
     firsts: dict[int, _Mention] = {}
     taken: list[tuple[_Mention, Part]] = []
     for mention, part in parts:
-        if part == "wanted" and mention.topic not in asked:
+        if part == "wanted" and mention.is_loose and mention.topic in firm:
+            part = "present"
+        elif part == "wanted" and mention.topic not in asked:
             first = firsts.setdefault(mention.topic, mention)
             if first.value != mention.value and mention.value not in first.value.split(", "):
                 part = "present"
