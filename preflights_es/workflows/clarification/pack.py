@@ -19,7 +19,7 @@ from preflights_es.workflows.clarification.values import (
 )
 
 STANDARD: Final = PackRef(
-    "standard", 2, "9bdb7dad5e85b3b2eea12d17ba3653dbd30e3e3e7d70d313db2f7089c90b3348"
+    "standard", 2, "d8a558cc20a1947ca014f655b09e0148b8ac63eae88742e2651e5555dff7f596"
 )
 """What new sessions begin with; the file is frozen."""
 STANDARD_1: Final = PackRef(

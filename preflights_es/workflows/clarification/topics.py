@@ -38,6 +38,7 @@ CLEAR: Final = 10
 TOPICS_MAX: Final = 4  # topics that a session names
 NEAR: Final = 6  # words between two values of which one takes the other's place
 LABEL: Final = 3  # words from a topic's name to an everyday word that is its value
+OWN_MAX: Final = 3  # words of a name that no pack knows
 SKIPPED_MAX: Final = 3  # words between a value and the word that takes it away
 
 Kind = Literal["choice", "stated", "none", "open"]
@@ -191,6 +192,10 @@ def find(intention: str, finder: Finder, language: Language | None = None) -> Fo
     sure = [t for t in range(count) if scores[t] >= least and t not in wanted]
     sure.sort(key=lambda topic: -scores[topic])
     left = [*between, *(t for t in sure if t not in between)][:TOPICS_MAX]
+    if finder.joined and not between and decision < SURE:
+        if own := _own_name(text, seen, parts, left, tongue):
+            parts.append((own, "wanted"))
+            left = [topic for topic in left if topic != own.topic]
     topics = tuple(finder.ids[topic] for topic in left)
     stated = tuple(n for n in _named(parts, "wanted", finder) if n.topic not in topics)
     replaced = _named(parts, "replaced", finder)
@@ -424,6 +429,32 @@ def _is_offered(mention: _Mention, words: list[str]) -> bool:
 
 
 _OR: Final = frozenset(("or", "oder"))
+
+
+def _own_name(
+    text: Text, seen: _Seen, parts: list[tuple[_Mention, Part]], left: list[int], tongue: Language
+) -> _Mention | None:
+    """A name that no pack knows, where a sentence uses it for a topic or in place of a value."""
+    wanted = {mention.topic for mention, part in parts if part == "wanted"}
+    gone = [(m.end, m.topic) for m, part in parts if part == "replaced"]
+    spots = [(at, topic) for at, topic in seen.spots if topic in left] + seen.called
+    known = {at for at, _ in seen.spots} | {m.start for m in seen.mentions}
+    for role, near in ((_LINKS, gone), (_USING, spots)):
+        for _, at in seen.roles[role]:
+            end = at
+            while end not in known and end - at < OWN_MAX and _is_name(text.typed[end], tongue):
+                end += 1
+            topics = [t for other, t in near if abs(at - other) <= NEAR and t not in wanted]
+            if end > at and topics:
+                return _Mention(at, end, topics[0], " ".join(text.typed[at:end]), False)
+    return None
+
+
+def _is_name(typed: str, tongue: Language) -> bool:
+    """Whether a word is written as a name; German writes every noun with a capital letter."""
+    inner = any(letter.isupper() or letter.isdigit() for letter in typed[1:])
+    is_word = typed[0].isalpha() and not typed.isupper()
+    return is_word and (inner or (tongue == "en" and typed[0].isupper()))
 
 
 def _taken(
