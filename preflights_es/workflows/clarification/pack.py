@@ -19,7 +19,7 @@ from preflights_es.workflows.clarification.values import (
 )
 
 STANDARD: Final = PackRef(
-    "standard", 2, "d8a558cc20a1947ca014f655b09e0148b8ac63eae88742e2651e5555dff7f596"
+    "standard", 2, "7112869bf7fdae2c7a3f5a5c7993d19ae5d951b730dd8d71b339503e81d6206c"
 )
 """What new sessions begin with; the file is frozen."""
 STANDARD_1: Final = PackRef(

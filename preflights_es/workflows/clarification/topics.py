@@ -271,16 +271,19 @@ def _fitting(
     mentions: list[_Mention], scores: list[int], spots: list[tuple[int, int]]
 ) -> list[_Mention]:
     """Without shared values of topics that no word beside them names more than their own topic."""
-    owners = {(m.start, m.end): scores[m.topic] for m in mentions if not m.is_shared}
-    return [
-        mention
-        for mention in mentions
-        if not mention.is_shared
-        or (
-            _is_near(mention.start, [at for at, topic in spots if topic == mention.topic], NEAR)
+    owners: dict[tuple[int, int], int] = {}
+    for owner in mentions:
+        if not owner.is_shared:
+            owners[owner.start, owner.end] = scores[owner.topic]
+    fitting = []
+    for mention in mentions:
+        spoken = [at for at, topic in spots if topic == mention.topic] if mention.is_shared else []
+        if not mention.is_shared or (
+            _is_near(mention.start, spoken, NEAR)
             and scores[mention.topic] > owners.get((mention.start, mention.end), 0)
-        )
-    ]
+        ):
+            fitting.append(mention)
+    return fitting
 
 
 def _kept(mentions: list[_Mention], scores: list[int]) -> list[_Mention]:
@@ -334,7 +337,7 @@ def _parts(text: Text, seen: _Seen, finder: Finder) -> list[tuple[_Mention, Part
             part = "asked"
         else:
             is_there = _has(seen.roles[_PRESENT], sentence) or (
-                mention.is_loose and not _is_wished(mention, sentence, text, seen, finder.skipped)
+                mention.is_loose and not _is_wished(mention, sentence, text, seen, finder)
             )
             part = "present" if is_there else "wanted"
         parts.append((mention, part))
@@ -342,17 +345,18 @@ def _parts(text: Text, seen: _Seen, finder: Finder) -> list[tuple[_Mention, Part
 
 
 def _is_wished(
-    mention: _Mention, sentence: range, text: Text, seen: _Seen, skipped: frozenset[str]
+    mention: _Mention, sentence: range, text: Text, seen: _Seen, finder: Finder
 ) -> bool:
     """Whether words around an everyday word say that it is a value."""
-    start = _back(mention, text.words, skipped)
-    names = [at for at, topic in seen.called if topic == mention.topic]
+    if not finder.joined:
+        return False
+    start = _back(mention, text.words, finder.skipped)
     serves = any(at == mention.end for at, _ in seen.roles[_SERVING])
     return (
         _is_behind(start, seen.roles[_USING])
         or _has(seen.roles[_WISHED], sentence)
-        or any(0 < start - at <= LABEL for at in names)
-        or (serves and any(0 < at - mention.end <= LABEL for at in names))
+        or any(topic == mention.topic and 0 < start - at <= LABEL for at, topic in seen.called)
+        or (serves and any(0 < at - start <= NEAR for at, topic in seen.spots if topic == mention.topic))
     )
 
 
