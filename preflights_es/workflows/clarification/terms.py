@@ -17,6 +17,7 @@ import msgspec
 from preflights_es.core.late_pattern import late_pattern
 
 GAP_MAX: Final = 3  # words that `..` may stand for
+KNOWN_MAX: Final = 50_000  # words remembered
 STEM: Final = 4  # letters by which beginnings and endings are looked up; none is shorter
 
 _PIECE: Final = late_pattern(r"\w+|[-=]>|\u2192|[.!?;](?=\s)|\n")
@@ -52,10 +53,32 @@ def folded(text: str) -> str:
 
 def read(text: str) -> Text:
     """The words and sentences of a text."""
+    if text.isascii() and ">" not in text and text.replace("\n", "").isprintable():
+        return _plainly_read(text)
     plain = text if text.isascii() else unicodedata.normalize("NFC", text)
     typed = _PIECE.findall(plain.replace("_", " ") + " ")
     typed = [START, *typed, STOP]
     return Text(folded("\0".join(typed)).split("\0"), typed)
+
+
+def _plainly_read(text: str) -> Text:
+    """The same in half the time, for a text of printable ASCII; a line's end is a `;`."""
+    text = text.replace("_", " ").replace("\n", " ; ") + " "
+    ends = [(end, kept) for end, kept in _KEPT.items() if end in text]
+    for end, kept in ends:
+        text = text.replace(end + " ", kept + " ")
+    text = text.translate(_PLAIN)
+    for end, kept in ends:
+        text = text.replace(kept, f" {end} ")
+    typed = [START, *text.split(), STOP]
+    return Text([START, *text.lower().split(), STOP], typed)
+
+
+_KEPT: Final = {".": "\1", "!": "\2", "?": "\3", ";": "\4"}
+"""Ends of sentences while other marks are taken out."""
+_PLAIN: Final = {
+    at: chr(at) if chr(at).isalnum() or chr(at) in _KEPT.values() else " " for at in range(128)
+}
 
 
 def is_readable(term: str) -> bool:
@@ -116,9 +139,13 @@ def _add(entries: dict[str, Entry], term: _Tail, number: int) -> None:
     if key == " ".join(term):
         entry.whole.append(number)
     else:
-        last = term[-1].rstrip("*")
-        start = last[:STEM] if len(last) >= STEM or last == term[-1] else ""
-        entry.longer.append((place, term, number, start))
+        entry.longer.append((place, term, number, _start(term[-1])))
+
+
+def _start(part: str) -> str:
+    """How a word begins that matches; empty where a beginning says too little."""
+    plain = part.rstrip("*")
+    return plain[:STEM] if len(plain) >= STEM or plain == part else ""
 
 
 def _key(term: _Tail) -> tuple[int, str]:
@@ -134,47 +161,52 @@ class Terms:
 
     def __init__(self, tables: Tables) -> None:
         self._tables = tables
-        self._entries: dict[str, Entry] = {}
+        self._known: dict[str, Entry | None] = {}
+        """What is known of words and pairs that were read; most have no entry."""
 
     def found(self, text: Text) -> list[Hit]:
         """All terms of a text, in no order."""
-        present = set(text.words)
+        words, typed = text
+        alone = enumerate(self._learned(words))
+        pairs = enumerate(self._learned([*map(" ".join, pairwise(words))]))
+        entries = [(at, at + 1, entry) for at, entry in alone if entry]
+        entries += [(at, at + 2, entry) for at, entry in pairs if entry]
+        starts = {"", *[word[:STEM] for word in words]}
         hits: list[Hit] = []
-        self._find_words(text, present, hits)
-        self._find_stems(text.words, present, hits)
-        return hits
-
-    # Loops, not comprehensions, since most have one turn.
-
-    def _find_words(self, text: Text, present: set[str], hits: list[Hit]) -> None:
-        words, raw, entries = text.words, self._tables.entries, self._entries
-        pairs = map(" ".join, pairwise(words))
-        found = [(at, at + 1, word) for at, word in enumerate(words) if word in raw]
-        found += [(at, at + 2, pair) for at, pair in enumerate(pairs) if pair in raw]
-        starts = {"", *[word[:STEM] for word in present]}
-        for at, end, key in found:
-            if (entry := entries.get(key)) is None:
-                entry = entries[key] = _ENTRY.decode(raw[key])
+        for at, end, entry in entries:
             for number in entry.whole:
-                hits.append((at, end, number))  # noqa: PERF401 - see above
+                hits.append((at, end, number))  # noqa: PERF401 - most have one turn
             for said, number in entry.spelled:
-                if text.typed[at] == said:
+                if typed[at] == said:
                     hits.append((at, end, number))
             for place, term, number, start in entry.longer:
                 if start in starts and (stop := _matched(words, at - place, term)):
                     hits.append((at - place, stop, number))
+        return hits
 
-    def _find_stems(self, words: list[str], present: set[str], hits: list[Hit]) -> None:
-        beginnings, endings = self._tables.beginnings, self._tables.endings
-        stems = {w for w in present if w[:STEM] in beginnings or w[-STEM:] in endings}
-        for at in [at for at, word in enumerate(words) if word in stems]:
-            word = words[at]
-            for stem, tail, number in beginnings.get(word[:STEM], ()):
-                if word.startswith(stem) and (end := _matched(words, at + 1, tail)):
-                    hits.append((at, end, number))
-            for stem, tail, number in endings.get(word[-STEM:], ()):
-                if word.endswith(stem) and (end := _matched(words, at + 1, tail)):
-                    hits.append((at, end, number))
+    def _learned(self, keys: list[str]) -> list[Entry | None]:
+        """The entries of words or pairs of them; what a text had before is remembered."""
+        known = self._known
+        if len(known) > KNOWN_MAX:
+            known.clear()
+        for key in set(keys).difference(known):
+            known[key] = self._with_stems(key)
+        return [*map(known.__getitem__, keys)]
+
+    def _with_stems(self, word: str) -> Entry | None:
+        """The entry of a word, with the terms that it begins by its own beginning or ending."""
+        raw = self._tables.entries.get(word)
+        entry = Entry() if raw is None else _ENTRY.decode(raw)
+        if " " in word:
+            return entry if raw is not None else None
+        stems = [s for s in self._tables.beginnings.get(word[:STEM], ()) if word.startswith(s[0])]
+        stems += [s for s in self._tables.endings.get(word[-STEM:], ()) if word.endswith(s[0])]
+        for _, tail, number in stems:
+            if tail:
+                entry.longer.append((0, (word, *tail), number, _start(tail[-1])))
+            else:
+                entry.whole.append(number)
+        return entry if raw is not None or stems else None
 
 
 Item = TypeVar("Item")

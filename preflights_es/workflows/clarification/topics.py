@@ -17,6 +17,7 @@ from preflights_es.core.views import Language
 from preflights_es.workflows.clarification.pack import Pack, index_file, loaded
 from preflights_es.workflows.clarification.terms import (
     ENDS,
+    Hit,
     Tables,
     Terms,
     Text,
@@ -76,7 +77,7 @@ class _Meaning(NamedTuple):
 _GROUPS: Final = ("task", "decision", "vague", "begin")
 _ROLES: Final = (
     "before", "after", "links", "present", "request",
-    "source", "moving", "beats", "using", "serving", "wished", "joined",
+    "source", "moving", "beats", "using", "serving", "wished",
 )  # fmt: skip
 _NOTHING: Final = -1
 
@@ -127,7 +128,14 @@ class Finder:
         self.joined = frozenset(pack.roles.joined) | self.skipped if pack.roles.joined else None
         self.english = frozenset(pack.languages["en"])
         self.german = frozenset(pack.languages["de"])
-        self.meanings = [meaning for meaning, count in index.meanings for _ in range(count)]
+        self.meanings: list[_Meaning] = []
+        self.weights: list[int] = []
+        self.speaks: list[int] = []
+        """The group that a term speaks for; for others `_NOTHING`."""
+        for meaning, count in index.meanings:
+            self.meanings += [meaning] * count
+            self.weights += [meaning.weight] * count
+            self.speaks += [meaning.group if meaning.weight > 0 else _NOTHING] * count
         self.terms = Terms(index.tables)
 
 
@@ -160,13 +168,12 @@ class _Seen(NamedTuple):
     """Of each topic, then of each group."""
     called: list[tuple[int, int]]
     """Where a topic is called by a name, and which."""
-    spots: list[tuple[int, int]]
-    """Where any word speaks for a topic, and which."""
     asked: list[int]
     """Where words ask for a decision or begin something."""
     mentions: list[_Mention]
     roles: list[list[tuple[int, int]]]
     """By role: the first word of each term, and the word behind its last."""
+    hits: list[Hit]
 
 
 def find(intention: str, finder: Finder, language: Language | None = None) -> Found:
@@ -193,7 +200,7 @@ def find(intention: str, finder: Finder, language: Language | None = None) -> Fo
     sure.sort(key=lambda topic: -scores[topic])
     left = [*between, *(t for t in sure if t not in between)][:TOPICS_MAX]
     if finder.joined and not between and decision < SURE:
-        if own := _own_name(text, seen, parts, left, tongue):
+        if own := _own_name(text, seen, parts, left, finder, tongue):
             parts.append((own, "wanted"))
             left = [topic for topic in left if topic != own.topic]
     topics = tuple(finder.ids[topic] for topic in left)
@@ -239,51 +246,49 @@ def _has_umlaut(text: Text) -> bool:
 
 def _seen(text: Text, finder: Finder) -> _Seen:
     scores = [0] * (len(finder.ids) + len(_GROUPS))
+    weights, meanings = finder.weights, finder.meanings
+    hits = finder.terms.found(text)
+    others = [hit for hit in hits if not weights[hit[2]]]
+    firsts = {number: start for start, _, number in reversed(hits) if weights[number]}
+    called: list[tuple[int, int]] = []
+    asked: list[int] = []
+    asking = (len(scores) - 1, len(scores) - 3)
+    for number, start in firsts.items():
+        group, weight, is_name, *_ = meanings[number]
+        scores[group] += weight
+        if is_name:
+            called.append((start, group))
+        elif group in asking:
+            asked.append(start)
     mentions: list[_Mention] = []
     roles: list[list[tuple[int, int]]] = [[] for _ in _ROLES]
-    called: list[tuple[int, int]] = []
-    spots: list[tuple[int, int]] = []
-    asked: list[int] = []
-    counted = set()
-    meanings, ungrouped = finder.meanings, len(scores)
-    asking = (ungrouped - 1, ungrouped - 3)
-    for start, end, number in finder.terms.found(text):
-        group, weight, is_name, value, is_loose, is_shared = meanings[number]
-        if weight:
-            if weight > 0:
-                spots.append((start, group))
-            if number not in counted:
-                counted.add(number)
-                scores[group] += weight
-                if is_name:
-                    called.append((start, group))
-                elif group in asking:
-                    asked.append(start)
-        elif value:
-            mentions.append(_Mention(start, end, group, value, is_loose, is_shared))
+    around: dict[int, set[int]] = {}
+    for start, end, number in others:
+        group, _, _, value, is_loose, is_shared = meanings[number]
+        if not value:
+            roles[group - len(scores)].append((start, end))
         else:
-            roles[group - ungrouped].append((start, end))
-    kept = _kept(_fitting(mentions, scores, spots), scores)
-    return _Seen(scores, called, spots, asked, kept, roles)
+            if is_shared and start not in around:
+                around[start] = _around(start, hits, finder.speaks)
+            if not is_shared or group in around[start]:
+                mentions.append(_Mention(start, end, group, value, is_loose, is_shared))
+    return _Seen(scores, called, asked, _kept(_fitting(mentions, scores), scores), roles, hits)
 
 
-def _fitting(
-    mentions: list[_Mention], scores: list[int], spots: list[tuple[int, int]]
-) -> list[_Mention]:
-    """Without shared values of topics that no word beside them names more than their own topic."""
-    owners: dict[tuple[int, int], int] = {}
-    for owner in mentions:
-        if not owner.is_shared:
-            owners[owner.start, owner.end] = scores[owner.topic]
-    fitting = []
-    for mention in mentions:
-        spoken = [at for at, topic in spots if topic == mention.topic] if mention.is_shared else []
-        if not mention.is_shared or (
-            _is_near(mention.start, spoken, NEAR)
-            and scores[mention.topic] > owners.get((mention.start, mention.end), 0)
-        ):
-            fitting.append(mention)
-    return fitting
+def _around(at: int, hits: list[Hit], speaks: list[int]) -> set[int]:
+    """What words near a place speak for."""
+    first, last = at - NEAR, at + NEAR
+    return {speaks[number] for start, _, number in hits if first <= start <= last}
+
+
+def _fitting(mentions: list[_Mention], scores: list[int]) -> list[_Mention]:
+    """Without shared values of topics that the text does not name more than their own topic."""
+    spans = {(m.start, m.end): scores[m.topic] for m in mentions if not m.is_shared}
+    return [
+        m
+        for m in mentions
+        if not m.is_shared or scores[m.topic] > spans.get((m.start, m.end), 0)
+    ]
 
 
 def _kept(mentions: list[_Mention], scores: list[int]) -> list[_Mention]:
@@ -316,7 +321,7 @@ _TO: Final = frozenset(("to", "auf", "->", "=>", "\u2192"))
 
 _Spans = list[tuple[int, int]]
 _BEFORE, _AFTER, _LINKS, _PRESENT, _REQUEST = range(5)
-_SOURCE, _MOVING, _BEATS, _USING, _SERVING, _WISHED, _JOINED = range(5, len(_ROLES))
+_SOURCE, _MOVING, _BEATS, _USING, _SERVING, _WISHED = range(5, len(_ROLES))
 
 
 def _parts(text: Text, seen: _Seen, finder: Finder) -> list[tuple[_Mention, Part]]:
@@ -351,12 +356,14 @@ def _is_wished(
     if not finder.joined:
         return False
     start = _back(mention, text.words, finder.skipped)
-    serves = any(at == mention.end for at, _ in seen.roles[_SERVING])
     return (
         _is_behind(start, seen.roles[_USING])
         or _has(seen.roles[_WISHED], sentence)
         or any(topic == mention.topic and 0 < start - at <= LABEL for at, topic in seen.called)
-        or (serves and any(0 < at - start <= NEAR for at, topic in seen.spots if topic == mention.topic))
+        or (
+            any(at == mention.end for at, _ in seen.roles[_SERVING])
+            and mention.topic in _around(mention.end, seen.hits, finder.speaks)
+        )
     )
 
 
@@ -436,29 +443,36 @@ _OR: Final = frozenset(("or", "oder"))
 
 
 def _own_name(
-    text: Text, seen: _Seen, parts: list[tuple[_Mention, Part]], left: list[int], tongue: Language
+    text: Text,
+    seen: _Seen,
+    parts: list[tuple[_Mention, Part]],
+    left: list[int],
+    finder: Finder,
+    tongue: Language,
 ) -> _Mention | None:
     """A name that no pack knows, where a sentence uses it for a topic or in place of a value."""
-    wanted = {mention.topic for mention, part in parts if part == "wanted"}
-    gone = [(m.end, m.topic) for m, part in parts if part == "replaced"]
-    spots = [(at, topic) for at, topic in seen.spots if topic in left] + seen.called
-    known = {at for at, _ in seen.spots} | {m.start for m in seen.mentions}
-    for role, near in ((_LINKS, gone), (_USING, spots)):
+    for role in (_LINKS, _USING):
         for _, at in seen.roles[role]:
             end = at
-            while end not in known and end - at < OWN_MAX and _is_name(text.typed[end], tongue):
+            while end - at < OWN_MAX and _is_name(text.typed[end], tongue):
                 end += 1
-            topics = [t for other, t in near if abs(at - other) <= NEAR and t not in wanted]
-            if end > at and topics:
-                return _Mention(at, end, topics[0], " ".join(text.typed[at:end]), False)
+            if end == at or any(start in range(at, end) for start, _, _ in seen.hits):
+                continue
+            gone = [m.topic for m, part in parts if part == "replaced" and -1 < at - m.end <= NEAR]
+            around = _around(at, seen.hits, finder.speaks)
+            named = [*left, *(topic for _, topic in seen.called)]
+            topics = gone if role == _LINKS else [topic for topic in named if topic in around]
+            wanted = {mention.topic for mention, part in parts if part == "wanted"}
+            for topic in [topic for topic in topics if topic not in wanted][:1]:
+                return _Mention(at, end, topic, " ".join(text.typed[at:end]), False)
     return None
 
 
 def _is_name(typed: str, tongue: Language) -> bool:
     """Whether a word is written as a name; German writes every noun with a capital letter."""
-    inner = any(letter.isupper() or letter.isdigit() for letter in typed[1:])
-    is_word = typed[0].isalpha() and not typed.isupper()
-    return is_word and (inner or (tongue == "en" and typed[0].isupper()))
+    if typed.islower() or typed.isupper() or not typed[0].isalpha():
+        return False
+    return (tongue == "en" and typed[0].isupper()) or any(not c.islower() for c in typed[1:])
 
 
 def _taken(
