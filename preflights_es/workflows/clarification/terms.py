@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterable
-from itertools import pairwise, takewhile
+from itertools import compress, pairwise, takewhile
+from operator import itemgetter
 from typing import Final, NamedTuple, TypeVar
 
 import msgspec
@@ -32,7 +33,7 @@ Hit = tuple[int, int, int]
 """Of a term: its first word, the word behind its last, its number."""
 _Tail = tuple[str, ...]
 _Long = tuple[int, _Tail, int, str]
-"""A term: where its word or pair stands in it, its words, its number, how its last word begins."""
+"""A term: where its word or pair stands in it, its words, its number, `_sign` of the rest."""
 _Stem = tuple[str, _Tail, int]
 
 
@@ -41,6 +42,8 @@ class Text(NamedTuple):
 
     words: list[str]
     typed: list[str]
+    present: set[str]
+    """Its words, each once."""
 
 
 def folded(text: str) -> str:
@@ -58,7 +61,8 @@ def read(text: str) -> Text:
     plain = text if text.isascii() else unicodedata.normalize("NFC", text)
     typed = _PIECE.findall(plain.replace("_", " ") + " ")
     typed = [START, *typed, STOP]
-    return Text(folded("\0".join(typed)).split("\0"), typed)
+    words = folded("\0".join(typed)).split("\0")
+    return Text(words, typed, set(words))
 
 
 def _plainly_read(text: str) -> Text:
@@ -71,7 +75,8 @@ def _plainly_read(text: str) -> Text:
     for end, kept in ends:
         text = text.replace(kept, f" {end} ")
     typed = [START, *text.split(), STOP]
-    return Text([START, *text.lower().split(), STOP], typed)
+    words = [START, *text.lower().split(), STOP]
+    return Text(words, typed, set(words))
 
 
 _KEPT: Final = {".": "\1", "!": "\2", "?": "\3", ";": "\4"}
@@ -91,13 +96,13 @@ def is_readable(term: str) -> bool:
     return "*" not in parts[0] or len(parts[0].strip("*")) >= STEM
 
 
-class Entry(msgspec.Struct, frozen=True, array_like=True):
+class Entry(NamedTuple):
     """The terms of a word, or of two in a row."""
 
-    whole: list[int] = []
+    whole: list[int]
     """Terms that are no longer."""
-    spelled: list[tuple[str, int]] = []
-    longer: list[_Long] = []
+    spelled: list[tuple[str, int]]
+    longer: list[_Long]
 
 
 class Tables(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -116,7 +121,7 @@ def tables_of(terms: Iterable[str]) -> Tables:
     for number, term in enumerate(terms):
         first, *tail = term.split() or [""]
         if first.startswith("="):
-            entry = entries.setdefault(folded(first[1:]), Entry())
+            entry = entries.setdefault(folded(first[1:]), Entry([], [], []))
             entry.spelled.append((first[1:], number))
         elif first.endswith("*"):
             _put(tables.beginnings, first[:STEM], (first[:-1], tuple(tail), number))
@@ -128,6 +133,7 @@ def tables_of(terms: Iterable[str]) -> Tables:
     return tables
 
 
+_STEM_OF: Final = itemgetter(slice(STEM))
 _ENCODED: Final = msgspec.json.Encoder().encode
 _ENTRY: Final = msgspec.json.Decoder(Entry)
 
@@ -135,17 +141,19 @@ _ENTRY: Final = msgspec.json.Decoder(Entry)
 def _add(entries: dict[str, Entry], term: _Tail, number: int) -> None:
     """Under its longest pair of words, for short ones stand in every text."""
     place, key = _key(term)
-    entry = entries.setdefault(key, Entry())
+    entry = entries.setdefault(key, Entry([], [], []))
     if key == " ".join(term):
         entry.whole.append(number)
     else:
-        entry.longer.append((place, term, number, _start(term[-1])))
+        rest = term[:place] + term[place + 1 + key.count(" ") :]
+        entry.longer.append((place, term, number, _sign(rest)))
 
 
-def _start(part: str) -> str:
-    """How a word begins that matches; empty where a beginning says too little."""
-    plain = part.rstrip("*")
-    return plain[:STEM] if len(plain) >= STEM or plain == part else ""
+def _sign(parts: _Tail) -> str:
+    """The longest of some words, or how it begins: a text without it has not the term."""
+    longest = max((part for part in parts if part != ".."), key=len)
+    plain = longest.rstrip("*")
+    return longest if plain == longest else plain[:STEM] * (len(plain) >= STEM)
 
 
 def _key(term: _Tail) -> tuple[int, str]:
@@ -166,44 +174,44 @@ class Terms:
 
     def found(self, text: Text) -> list[Hit]:
         """All terms of a text, in no order."""
-        words, typed = text
-        alone = enumerate(self._learned(words))
-        pairs = enumerate(self._learned([*map(" ".join, pairwise(words))]))
-        entries = [(at, at + 1, entry) for at, entry in alone if entry]
-        entries += [(at, at + 2, entry) for at, entry in pairs if entry]
-        starts = {"", *[word[:STEM] for word in words]}
+        words, typed, present = text
+        signs = {"", *present, *map(_STEM_OF, present)}
+        pairs = [*map(" ".join, pairwise(words))]
         hits: list[Hit] = []
-        for at, end, entry in entries:
-            for number in entry.whole:
-                hits.append((at, end, number))  # noqa: PERF401 - most have one turn
-            for said, number in entry.spelled:
-                if typed[at] == said:
-                    hits.append((at, end, number))
-            for place, term, number, start in entry.longer:
-                if start in starts and (stop := _matched(words, at - place, term)):
-                    hits.append((at - place, stop, number))
+        for length, keys, fresh in ((1, words, present), (2, pairs, set(pairs))):
+            entries = self._learned(keys, fresh)
+            for at, entry in compress(enumerate(entries), entries):
+                whole, spelled, longer = entry  # type: ignore[misc]  # None is left out
+                for number in whole:
+                    hits.append((at, at + length, number))  # noqa: PERF401 - most have one turn
+                for said, number in spelled:
+                    if typed[at] == said:
+                        hits.append((at, at + length, number))
+                for place, term, number, sign in longer:
+                    if sign in signs and (stop := _matched(words, at - place, term)):
+                        hits.append((at - place, stop, number))
         return hits
 
-    def _learned(self, keys: list[str]) -> list[Entry | None]:
+    def _learned(self, keys: list[str], present: set[str]) -> list[Entry | None]:
         """The entries of words or pairs of them; what a text had before is remembered."""
         known = self._known
         if len(known) > KNOWN_MAX:
             known.clear()
-        for key in set(keys).difference(known):
+        for key in present.difference(known):
             known[key] = self._with_stems(key)
         return [*map(known.__getitem__, keys)]
 
     def _with_stems(self, word: str) -> Entry | None:
         """The entry of a word, with the terms that it begins by its own beginning or ending."""
         raw = self._tables.entries.get(word)
-        entry = Entry() if raw is None else _ENTRY.decode(raw)
+        entry = Entry([], [], []) if raw is None else _ENTRY.decode(raw)
         if " " in word:
             return entry if raw is not None else None
         stems = [s for s in self._tables.beginnings.get(word[:STEM], ()) if word.startswith(s[0])]
         stems += [s for s in self._tables.endings.get(word[-STEM:], ()) if word.endswith(s[0])]
         for _, tail, number in stems:
             if tail:
-                entry.longer.append((0, (word, *tail), number, _start(tail[-1])))
+                entry.longer.append((0, (word, *tail), number, _sign(tail)))
             else:
                 entry.whole.append(number)
         return entry if raw is not None or stems else None

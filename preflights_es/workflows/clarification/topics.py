@@ -183,10 +183,10 @@ def find(intention: str, finder: Finder, language: Language | None = None) -> Fo
     seen = _seen(text, finder)
     scores, count = seen.scores, len(finder.ids)
     task, decision, vague, begin = scores[count:]
-    decision += LIKELY * ("?" in text.words)
-    task += SURE * _is_upgrade(text.words)
+    decision += LIKELY * ("?" in text.present)
+    task += SURE * _is_upgrade(text)
     parts = _parts(text, seen, finder)
-    if finder.joined and "?" not in text.words and decision < SURE:
+    if finder.joined and "?" not in text.present and decision < SURE:
         parts = _taken(parts, text.words, finder.joined)
     wanted = {mention.topic for mention, part in parts if part == "wanted"}
     is_moved = any(mention.topic in wanted for mention, part in parts if part == "replaced")
@@ -235,7 +235,7 @@ def _is_near(at: int, others: list[int], most: int = BESIDE) -> bool:
 
 
 def _language(text: Text, finder: Finder) -> Language:
-    words = set(text.words)
+    words = text.present
     lean = len(words & finder.german) - len(words & finder.english)
     return "de" if lean > 0 or (not lean and _has_umlaut(text)) else "en"
 
@@ -285,9 +285,7 @@ def _fitting(mentions: list[_Mention], scores: list[int]) -> list[_Mention]:
     """Without shared values of topics that the text does not name more than their own topic."""
     spans = {(m.start, m.end): scores[m.topic] for m in mentions if not m.is_shared}
     return [
-        m
-        for m in mentions
-        if not m.is_shared or scores[m.topic] > spans.get((m.start, m.end), 0)
+        m for m in mentions if not m.is_shared or scores[m.topic] > spans.get((m.start, m.end), 0)
     ]
 
 
@@ -306,8 +304,9 @@ def _kept(mentions: list[_Mention], scores: list[int]) -> list[_Mention]:
     return kept
 
 
-def _is_upgrade(words: list[str]) -> bool:
+def _is_upgrade(text: Text) -> bool:
     """Whether a number is followed by another: a new version is no decision between options."""
+    words = text.words if any(map(str.isdecimal, text.present)) else []
     for at in [at for at, word in enumerate(words) if word in _TO]:
         if words[at - 1].isdecimal() and at > 2:
             return any(near.isdecimal() for near in words[at + 1 : at + 3])
@@ -349,9 +348,7 @@ def _parts(text: Text, seen: _Seen, finder: Finder) -> list[tuple[_Mention, Part
     return _instead(parts)
 
 
-def _is_wished(
-    mention: _Mention, sentence: range, text: Text, seen: _Seen, finder: Finder
-) -> bool:
+def _is_wished(mention: _Mention, sentence: range, text: Text, seen: _Seen, finder: Finder) -> bool:
     """Whether words around an everyday word say that it is a value."""
     if not finder.joined:
         return False
