@@ -12,9 +12,10 @@ from collections.abc import Iterable
 from itertools import chain
 from typing import Final
 
+from preflights_es.workflows.clarification.index import finder_of
 from preflights_es.workflows.clarification.pack import STANDARD, Topic, loaded
 from preflights_es.workflows.clarification.terms import folded
-from preflights_es.workflows.clarification.topics import Found, find, finder_of
+from preflights_es.workflows.clarification.topics import Found, find
 from tests.corpus.test_corpus import HERE, Intention, intentions
 
 TOPICS: Final = {topic.id: topic for topic in loaded(STANDARD).topics}

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from preflights_es.workflows.clarification.index import finder_of
 from preflights_es.workflows.clarification.pack import STANDARD
-from preflights_es.workflows.clarification.topics import find, finder_of
+from preflights_es.workflows.clarification.topics import find
 from tests.corpus.judging import counted, is_held_out
 from tests.corpus.test_corpus import intentions
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import msgspec
 
 from preflights_es.workflows import clarification
+from preflights_es.workflows.clarification.index import indexed
 from preflights_es.workflows.clarification.pack import STANDARD, loaded
-from preflights_es.workflows.clarification.topics import indexed
 
 FOLDER = Path(clarification.__file__).parent / "packs"
 

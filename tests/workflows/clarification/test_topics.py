@@ -7,9 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from preflights_es.core.views import Language
+from preflights_es.workflows.clarification.index import finder_of
 from preflights_es.workflows.clarification.pack import STANDARD
 from preflights_es.workflows.clarification.terms import Terms, is_readable, read, tables_of
-from preflights_es.workflows.clarification.topics import Found, find, finder_of
+from preflights_es.workflows.clarification.topics import Found, find
 
 
 def found(intention: str, language: Language | None = None) -> Found:
