@@ -1,4 +1,4 @@
-"""How good the questions of pack `standard.v1` are on the labelled intentions.
+"""How good the questions of pack `standard.v2` are on the labelled intentions.
 
 `python -m tests.corpus.judging` prints the result on the four fifths that words are written with;
 with `--held-out` that on the rest, which is looked at once (README.md).

@@ -76,9 +76,11 @@ def around(at: int, hits: list[Hit], speaks: list[int]) -> set[int]:
 
 def _fitting(mentions: list[Mention], scores: list[int]) -> list[Mention]:
     """Without shared values of topics that the text does not name more than their own topic."""
-    spans = {(m.start, m.end): scores[m.topic] for m in mentions if not m.is_shared}
+    least = {(m.start, m.end): scores[m.topic] + 1 for m in mentions if not m.is_shared}
     return [
-        m for m in mentions if not m.is_shared or scores[m.topic] > spans.get((m.start, m.end), 0)
+        m
+        for m in mentions
+        if not m.is_shared or scores[m.topic] >= max(LIKELY, least.get((m.start, m.end), 0))
     ]
 
 

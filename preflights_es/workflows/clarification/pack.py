@@ -19,7 +19,7 @@ from preflights_es.workflows.clarification.values import (
 )
 
 STANDARD: Final = PackRef(
-    "standard", 2, "7112869bf7fdae2c7a3f5a5c7993d19ae5d951b730dd8d71b339503e81d6206c"
+    "standard", 2, "611ddfbb4128e2b7ff6a7425c78db0708b7cb58ebbf3ab28423e6b2890c4591d"
 )
 """What new sessions begin with; the file is frozen."""
 STANDARD_1: Final = PackRef(
