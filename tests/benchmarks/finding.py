@@ -5,8 +5,9 @@ from __future__ import annotations
 import time
 from typing import Final
 
+from preflights_es.workflows.clarification.index import finder_of
 from preflights_es.workflows.clarification.pack import STANDARD
-from preflights_es.workflows.clarification.topics import find, finder_of
+from preflights_es.workflows.clarification.topics import find
 from tests.benchmarks.measure import Figure, quickest
 
 ALLOWED_S: Final = 0.0002  # CPU seconds of an intention of 1 KB

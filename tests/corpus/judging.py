@@ -1,4 +1,4 @@
-"""How good the questions of pack `standard.v1` are on the labelled intentions.
+"""How good the questions of pack `standard.v2` are on the labelled intentions.
 
 `python -m tests.corpus.judging` prints the result on the four fifths that words are written with;
 with `--held-out` that on the rest, which is looked at once (README.md).
@@ -9,11 +9,13 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from collections.abc import Iterable
+from itertools import chain
 from typing import Final
 
+from preflights_es.workflows.clarification.index import finder_of
 from preflights_es.workflows.clarification.pack import STANDARD, Topic, loaded
 from preflights_es.workflows.clarification.terms import folded
-from preflights_es.workflows.clarification.topics import Found, find, finder_of
+from preflights_es.workflows.clarification.topics import Found, find
 from tests.corpus.test_corpus import HERE, Intention, intentions
 
 TOPICS: Final = {topic.id: topic for topic in loaded(STANDARD).topics}
@@ -51,7 +53,8 @@ def judged(one: Intention, found: Found) -> set[str]:
 
 
 def _is_same(topic: Topic, value: str, labelled: str) -> bool:
-    spellings = (value, *topic.values.get(value, ()), *topic.loose.get(value, ()))
+    tables = (topic.values, topic.loose, topic.shared)
+    spellings = [value, *chain.from_iterable(table.get(value, ()) for table in tables)]
     plain = _plain(labelled)
     return bool(plain) and any(plain in _plain(one) or _plain(one) in plain for one in spellings)
 

@@ -104,9 +104,10 @@ def _opened(state: State, new: IntentionDeclared) -> Decisions:
 
 def _topics_found(new: IntentionDeclared, ref: PackRef) -> TopicsFound:
     # Imported where a session of a pack begins: no other step needs its words.
-    from preflights_es.workflows.clarification import topics
+    from preflights_es.workflows.clarification.index import finder_of
+    from preflights_es.workflows.clarification.topics import find
 
-    found = topics.find(new.intention, topics.finder_of(ref, new.inlined), new.language)
+    found = find(new.intention, finder_of(ref, new.inlined), new.language)
     return TopicsFound(
         kind=found.kind,
         language=found.language,

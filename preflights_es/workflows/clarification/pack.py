@@ -19,10 +19,13 @@ from preflights_es.workflows.clarification.values import (
 )
 
 STANDARD: Final = PackRef(
-    "standard", 1, "d1a5eca4a3ddc8bd62dfeca4c1e97d8805efda17caa45acd26ec0e69b2cbf11c"
+    "standard", 2, "611ddfbb4128e2b7ff6a7425c78db0708b7cb58ebbf3ab28423e6b2890c4591d"
 )
 """What new sessions begin with; the file is frozen."""
-SHIPPED: Final = (STANDARD,)
+STANDARD_1: Final = PackRef(
+    "standard", 1, "d1a5eca4a3ddc8bd62dfeca4c1e97d8805efda17caa45acd26ec0e69b2cbf11c"
+)
+SHIPPED: Final = (STANDARD_1, STANDARD)
 
 
 class Both(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -73,6 +76,8 @@ class Topic(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Spellings of options and of other answers, by the value as it is filed."""
     loose: dict[str, tuple[str, ...]] = {}
     """Spellings that are everyday words: values only where something else speaks for the topic."""
+    shared: dict[str, tuple[str, ...]] = {}
+    """Spellings of values of other topics: values of this one where a word of it stands beside."""
     words: Words = Words()
 
     def offered(self, language: Language) -> tuple[str, ...]:
@@ -115,6 +120,20 @@ class Roles(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A question that begins so asks for work."""
     skipped: tuple[str, ...]
     """May stand between a value and the word that takes it away."""
+    source: tuple[str, ...] = ()
+    """As `before`, where something is said to move or another value takes the place."""
+    moving: tuple[str, ...] = ()
+    """Something moves: what it comes from is left."""
+    beats: tuple[str, ...] = ()
+    """Between two values of a topic: the second gives way to the first."""
+    using: tuple[str, ...] = ()
+    """An everyday word behind it is a wanted value."""
+    serving: tuple[str, ...] = ()
+    """As `using`, behind an everyday word and before what names its topic."""
+    wished: tuple[str, ...] = ()
+    """The sentence says what shall be: an everyday word in it is a wanted value."""
+    joined: tuple[str, ...] = ()
+    """Between two values of a topic: both are wanted. Without such words, two make a question."""
 
 
 class Pack(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -153,9 +172,10 @@ def _shipped(ref: PackRef) -> Pack:
 
 
 def index_file(ref: PackRef) -> bytes:
-    """The index of a shipped pack, or of today's where the pack is not known here."""
-    known = ref if ref in SHIPPED else STANDARD
-    return _file(f"{known.name}.v{known.version}.index.json")
+    """The index of today's pack, also where a pack is not known here; an older one has no file."""
+    if ref in SHIPPED and ref != STANDARD:
+        return b""
+    return _file(f"{STANDARD.name}.v{STANDARD.version}.index.json")
 
 
 def _file(name: str) -> bytes:

@@ -11,9 +11,9 @@ import msgspec
 from preflights_es.core.questions import is_placeholder
 from preflights_es.core.settings_table import SettingsTable, Source
 from preflights_es.core.text import line_trouble
+from preflights_es.workflows.clarification.index import terms_of
 from preflights_es.workflows.clarification.pack import NO_TABLES, STANDARD, Pack, tables
 from preflights_es.workflows.clarification.terms import is_readable
-from preflights_es.workflows.clarification.topics import terms_of
 from preflights_es.workflows.clarification.values import (
     COMPANION,
     OTHER,

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterable
+from itertools import compress, pairwise, takewhile
+from operator import itemgetter
 from typing import Final, NamedTuple, TypeVar
 
 import msgspec
@@ -16,6 +18,7 @@ import msgspec
 from preflights_es.core.late_pattern import late_pattern
 
 GAP_MAX: Final = 3  # words that `..` may stand for
+KNOWN_MAX: Final = 50_000  # words remembered
 STEM: Final = 4  # letters by which beginnings and endings are looked up; none is shorter
 
 _PIECE: Final = late_pattern(r"\w+|[-=]>|\u2192|[.!?;](?=\s)|\n")
@@ -28,10 +31,10 @@ ENDS: Final = frozenset(".!?;\n")
 
 Hit = tuple[int, int, int]
 """Of a term: its first word, the word behind its last, its number."""
-_Tail = tuple[tuple[str, ...], int]
-_Stem = tuple[str, tuple[str, ...], int]
-_Seconds = dict[str, tuple[list[int], list[_Tail]]]
-"""By the second word: terms of these two words, and what follows in longer ones."""
+_Tail = tuple[str, ...]
+_Long = tuple[int, _Tail, int, str]
+"""A term: where its word or pair stands in it, its words, its number, `_sign` of the rest."""
+_Stem = tuple[str, _Tail, int]
 
 
 class Text(NamedTuple):
@@ -39,6 +42,8 @@ class Text(NamedTuple):
 
     words: list[str]
     typed: list[str]
+    present: set[str]
+    """Its words, each once."""
 
 
 def folded(text: str) -> str:
@@ -51,10 +56,34 @@ def folded(text: str) -> str:
 
 def read(text: str) -> Text:
     """The words and sentences of a text."""
+    if text.isascii() and ">" not in text and text.replace("\n", "").isprintable():
+        return _plainly_read(text)
     plain = text if text.isascii() else unicodedata.normalize("NFC", text)
     typed = _PIECE.findall(plain.replace("_", " ") + " ")
     typed = [START, *typed, STOP]
-    return Text(folded("\0".join(typed)).split("\0"), typed)
+    words = folded("\0".join(typed)).split("\0")
+    return Text(words, typed, set(words))
+
+
+def _plainly_read(text: str) -> Text:
+    """The same in half the time, for a text of printable ASCII; a line's end is a `;`."""
+    text = text.replace("_", " ").replace("\n", " ; ") + " "
+    ends = [(end, kept) for end, kept in _KEPT.items() if end in text]
+    for end, kept in ends:
+        text = text.replace(end + " ", kept + " ")
+    text = text.translate(_PLAIN)
+    for end, kept in ends:
+        text = text.replace(kept, f" {end} ")
+    typed = [START, *text.split(), STOP]
+    words = [START, *text.lower().split(), STOP]
+    return Text(words, typed, set(words))
+
+
+_KEPT: Final = {".": "\1", "!": "\2", "?": "\3", ";": "\4"}
+"""Ends of sentences while other marks are taken out."""
+_PLAIN: Final = {
+    at: chr(at) if chr(at).isalnum() or chr(at) in _KEPT.values() else " " for at in range(128)
+}
 
 
 def is_readable(term: str) -> bool:
@@ -67,14 +96,20 @@ def is_readable(term: str) -> bool:
     return "*" not in parts[0] or len(parts[0].strip("*")) >= STEM
 
 
-class Tables(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Where terms are looked up: by their first word, or by its beginning or ending."""
+class Entry(NamedTuple):
+    """The terms of a word, or of two in a row."""
 
-    alone: dict[str, list[int]] = {}
-    pairs: dict[str, msgspec.Raw] = {}
-    """By the first word: the `_Seconds` of it, read when a text has that word."""
-    others: dict[str, list[_Tail]] = {}
-    spelled: dict[str, list[tuple[str, int]]] = {}
+    whole: list[int]
+    """Terms that are no longer."""
+    spelled: list[tuple[str, int]]
+    longer: list[_Long]
+
+
+class Tables(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Where terms are looked up: by a word or two in a row, or by a beginning or ending."""
+
+    entries: dict[str, msgspec.Raw] = {}
+    """Each an `Entry`, read when a text has its words."""
     beginnings: dict[str, list[_Stem]] = {}
     endings: dict[str, list[_Stem]] = {}
 
@@ -82,36 +117,51 @@ class Tables(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 def tables_of(terms: Iterable[str]) -> Tables:
     """The tables of terms, which are numbered in their order."""
     tables = Tables()
-    pairs: dict[str, _Seconds] = {}
+    entries: dict[str, Entry] = {}
     for number, term in enumerate(terms):
-        first, *rest = term.split() or [""]
-        if rest and first.strip("=*") == first and rest[0].isalnum():
-            numbers, tails = pairs.setdefault(first, {}).setdefault(rest[0], ([], []))
-            if rest[1:]:
-                tails.append((tuple(rest[1:]), number))
-            else:
-                numbers.append(number)
+        first, *tail = term.split() or [""]
+        if first.startswith("="):
+            entry = entries.setdefault(folded(first[1:]), Entry([], [], []))
+            entry.spelled.append((first[1:], number))
+        elif first.endswith("*"):
+            _put(tables.beginnings, first[:STEM], (first[:-1], tuple(tail), number))
+        elif first.startswith("*"):
+            _put(tables.endings, first[-STEM:], (first[1:], tuple(tail), number))
         else:
-            _add(tables, first, tuple(rest), number)
-    tables.pairs.update((first, msgspec.Raw(_ENCODED(both))) for first, both in pairs.items())
+            _add(entries, (first, *tail), number)
+    tables.entries.update((key, msgspec.Raw(_ENCODED(entry))) for key, entry in entries.items())
     return tables
 
 
+_STEM_OF: Final = itemgetter(slice(STEM))
 _ENCODED: Final = msgspec.json.Encoder().encode
-_SECONDS: Final = msgspec.json.Decoder(_Seconds)
+_ENTRY: Final = msgspec.json.Decoder(Entry)
 
 
-def _add(tables: Tables, first: str, tail: tuple[str, ...], number: int) -> None:
-    if first.startswith("="):
-        _put(tables.spelled, folded(first[1:]), (first[1:], number))
-    elif first.endswith("*"):
-        _put(tables.beginnings, first[:STEM], (first[:-1], tail, number))
-    elif first.startswith("*"):
-        _put(tables.endings, first[-STEM:], (first[1:], tail, number))
-    elif not tail:
-        _put(tables.alone, first, number)
+def _add(entries: dict[str, Entry], term: _Tail, number: int) -> None:
+    """Under its longest pair of words, for short ones stand in every text."""
+    place, key = _key(term)
+    entry = entries.setdefault(key, Entry([], [], []))
+    if key == " ".join(term):
+        entry.whole.append(number)
     else:
-        _put(tables.others, first, (tail, number))
+        rest = term[:place] + term[place + 1 + key.count(" ") :]
+        entry.longer.append((place, term, number, _sign(rest)))
+
+
+def _sign(parts: _Tail) -> str:
+    """The longest of some words, or how it begins: a text without it has not the term."""
+    longest = max((part for part in parts if part != ".."), key=len)
+    plain = longest.rstrip("*")
+    return longest if plain == longest else plain[:STEM] * (len(plain) >= STEM)
+
+
+def _key(term: _Tail) -> tuple[int, str]:
+    """Where the words stand by which a term is looked up, and they; nothing behind a gap."""
+    plain = list(takewhile(lambda part: part != ".." and part[-1:] != "*", term))
+    keys = [" ".join(pair) for pair in pairwise(plain)] or plain[:1]
+    key = max(keys, key=len)
+    return keys.index(key), key
 
 
 class Terms:
@@ -119,58 +169,52 @@ class Terms:
 
     def __init__(self, tables: Tables) -> None:
         self._tables = tables
-        self._seconds: dict[str, _Seconds] = {}
+        self._known: dict[str, Entry | None] = {}
+        """What is known of words and pairs that were read; most have no entry."""
 
     def found(self, text: Text) -> list[Hit]:
         """All terms of a text, in no order."""
-        present = set(text.words)
+        words, typed, present = text
+        signs = {"", *present, *map(_STEM_OF, present)}
+        pairs = [*map(" ".join, pairwise(words))]
         hits: list[Hit] = []
-        self._find_words(text, hits)
-        self._find_pairs(text.words, present, hits)
-        self._find_others(text.words, present, hits)
-        self._find_stems(text.words, present, hits)
+        for length, keys, fresh in ((1, words, present), (2, pairs, set(pairs))):
+            entries = self._learned(keys, fresh)
+            for at, entry in compress(enumerate(entries), entries):
+                whole, spelled, longer = entry  # type: ignore[misc]  # None is left out
+                for number in whole:
+                    hits.append((at, at + length, number))  # noqa: PERF401 - most have one turn
+                for said, number in spelled:
+                    if typed[at] == said:
+                        hits.append((at, at + length, number))
+                for place, term, number, sign in longer:
+                    if sign in signs and (stop := _matched(words, at - place, term)):
+                        hits.append((at - place, stop, number))
         return hits
 
-    # Loops, not comprehensions, since most have one turn.
+    def _learned(self, keys: list[str], present: set[str]) -> list[Entry | None]:
+        """The entries of words or pairs of them; what a text had before is remembered."""
+        known = self._known
+        if len(known) > KNOWN_MAX:
+            known.clear()
+        for key in present.difference(known):
+            known[key] = self._with_stems(key)
+        return [*map(known.__getitem__, keys)]
 
-    def _find_words(self, text: Text, hits: list[Hit]) -> None:
-        alone, spelled = self._tables.alone, self._tables.spelled
-        for at, word in enumerate(text.words):
-            if word in alone:
-                for number in alone[word]:
-                    hits.append((at, at + 1, number))  # noqa: PERF401 - see above
-            if word in spelled:
-                hits += [(at, at + 1, n) for said, n in spelled[word] if text.typed[at] == said]
-
-    def _find_pairs(self, words: list[str], present: set[str], hits: list[Hit]) -> None:
-        pairs, seconds = self._tables.pairs, self._seconds
-        for word in [word for word in present if word in pairs and word not in seconds]:
-            seconds[word] = _SECONDS.decode(pairs[word])
-        # The last word is the text's end, with which no pair begins.
-        for at in [at for at, word in enumerate(words) if word in pairs]:
-            if found := seconds[words[at]].get(words[at + 1]):
-                numbers, tails = found
-                for number in numbers:
-                    hits.append((at, at + 2, number))  # noqa: PERF401 - see above
-                if tails:
-                    hits += _tailed(words, at, at + 2, tails, present)
-
-    def _find_others(self, words: list[str], present: set[str], hits: list[Hit]) -> None:
-        others = self._tables.others
-        for at in [at for at, word in enumerate(words) if word in others]:
-            hits += _tailed(words, at, at + 1, others[words[at]], present)
-
-    def _find_stems(self, words: list[str], present: set[str], hits: list[Hit]) -> None:
-        beginnings, endings = self._tables.beginnings, self._tables.endings
-        stems = {w for w in present if w[:STEM] in beginnings or w[-STEM:] in endings}
-        for at in [at for at, word in enumerate(words) if word in stems]:
-            word = words[at]
-            for stem, tail, number in beginnings.get(word[:STEM], ()):
-                if word.startswith(stem) and (end := _matched(words, at + 1, tail)):
-                    hits.append((at, end, number))
-            for stem, tail, number in endings.get(word[-STEM:], ()):
-                if word.endswith(stem) and (end := _matched(words, at + 1, tail)):
-                    hits.append((at, end, number))
+    def _with_stems(self, word: str) -> Entry | None:
+        """The entry of a word, with the terms that it begins by its own beginning or ending."""
+        raw = self._tables.entries.get(word)
+        entry = Entry([], [], []) if raw is None else _ENTRY.decode(raw)
+        if " " in word:
+            return entry if raw is not None else None
+        stems = [s for s in self._tables.beginnings.get(word[:STEM], ()) if word.startswith(s[0])]
+        stems += [s for s in self._tables.endings.get(word[-STEM:], ()) if word.endswith(s[0])]
+        for _, tail, number in stems:
+            if tail:
+                entry.longer.append((0, (word, *tail), number, _sign(tail)))
+            else:
+                entry.whole.append(number)
+        return entry if raw is not None or stems else None
 
 
 Item = TypeVar("Item")
@@ -178,17 +222,6 @@ Item = TypeVar("Item")
 
 def _put(table: dict[str, list[Item]], key: str, item: Item) -> None:
     table.setdefault(key, []).append(item)
-
-
-def _tailed(
-    words: list[str], start: int, at: int, tails: list[_Tail], present: set[str]
-) -> list[Hit]:
-    """Those that match: few have their last word in the text."""
-    hits = []
-    for tail, number in tails:
-        if (tail[-1] in present or tail[-1][-1] == "*") and (end := _matched(words, at, tail)):
-            hits.append((start, end, number))
-    return hits
 
 
 def _matched(words: list[str], at: int, tail: tuple[str, ...]) -> int:

@@ -5,42 +5,43 @@ A pure function of a text and a pack (docs/specs/clarification.md, sections 11 a
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import lru_cache
-from itertools import chain, pairwise
-from typing import Final, Literal, NamedTuple
-
-import msgspec
+from typing import Final, Literal
 
 from preflights_es.core.events import Value
 from preflights_es.core.views import Language
-from preflights_es.workflows.clarification.pack import Pack, index_file, loaded
-from preflights_es.workflows.clarification.terms import (
-    ENDS,
-    Tables,
-    Terms,
-    Text,
-    read,
-    tables_of,
+from preflights_es.workflows.clarification.index import Finder
+from preflights_es.workflows.clarification.mentions import (
+    LIKELY,
+    NEAR,
+    Mention,
+    Seen,
+    around,
+    seen_in,
 )
-from preflights_es.workflows.clarification.values import Named, PackRef
+from preflights_es.workflows.clarification.parts import (
+    LINKS,
+    USING,
+    Part,
+    between_of,
+    named_by,
+    parts_of,
+    taken,
+)
+from preflights_es.workflows.clarification.terms import Text, read
+from preflights_es.workflows.clarification.values import Named
 
-WEIGHTS: Final = {"names": 2, "strong": 3, "likely": 2, "weak": 1, "against": -3}
 SURE: Final = 3
 """A task or a decision is found from this score on."""
 OPEN: Final = 4
 """A topic is open from this score on: one word alone is not enough."""
-LIKELY: Final = 2
 BESIDE: Final = 3  # words between a name and a word that asks or begins
 CALLED: Final = 2  # what a name is worth more beside a word that asks or begins
 CLEAR: Final = 10
 """A topic is asked about from this score on even where a value of another one is stated."""
 TOPICS_MAX: Final = 4  # topics that a session names
-NEAR: Final = 6  # words between two values of which one takes the other's place
-SKIPPED_MAX: Final = 3  # words between a value and the word that takes it away
+OWN_MAX: Final = 3  # words of a name that no pack knows
 
 Kind = Literal["choice", "stated", "none", "open"]
-Part = Literal["wanted", "replaced", "asked", "present"]
 
 
 class Found(Value, frozen=True):
@@ -56,132 +57,36 @@ class Found(Value, frozen=True):
     """The values between which the first topic's question is; empty for the pack's options."""
 
 
-# 1. The index --------------------------------------------------------------------------------
-
-
-class _Meaning(NamedTuple):
-    """What a term stands for."""
-
-    group: int
-    """A topic, then `_GROUPS`, then `_ROLES`; `_NOTHING` for a value that is none here."""
-    weight: int
-    is_name: bool = False
-    value: str = ""
-    is_loose: bool = False
-
-
-_GROUPS: Final = ("task", "decision", "vague", "begin")
-_ROLES: Final = ("before", "after", "links", "present", "request")
-_NOTHING: Final = -1
-
-
-class Index(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The terms of a pack, ready for many intentions; a shipped pack's lies beside it as a file."""
-
-    ids: list[str]
-    meanings: list[tuple[_Meaning, int]]
-    """Each with the number of terms that have it, in the order of the terms."""
-    tables: Tables
-
-
-def indexed(pack: Pack) -> Index:
-    """The index of a pack."""
-    listed = list(_listed(pack))
-    terms = chain.from_iterable(terms for terms, _ in listed)
-    meanings = [(meaning, len(terms)) for terms, meaning in listed if terms]
-    return Index([topic.id for topic in pack.topics], meanings, tables_of(terms))
-
-
-def _listed(pack: Pack) -> Iterator[tuple[tuple[str, ...], _Meaning]]:
-    groups = [topic.words for topic in pack.topics] + [getattr(pack, name) for name in _GROUPS]
-    for group, words in enumerate(groups):
-        for name, weight in WEIGHTS.items():
-            yield getattr(words, name), _Meaning(group, weight, name == "names")
-    for group, role in enumerate(_ROLES, len(groups)):
-        yield getattr(pack.roles, role), _Meaning(group, 0)
-    for group, topic in enumerate(pack.topics):
-        for is_loose, table in ((False, topic.values), (True, topic.loose)):
-            for value, spellings in table.items():
-                yield spellings, _Meaning(group, 0, False, value, is_loose)
-    yield pack.nothing, _Meaning(_NOTHING, 0, False, "-")
-
-
-def terms_of(pack: Pack) -> list[str]:
-    """Every term of a pack."""
-    return [term for terms, _ in _listed(pack) for term in terms]
-
-
-class Finder:
-    """What `find` needs of a pack."""
-
-    def __init__(self, pack: Pack, index: Index) -> None:
-        self.ids = index.ids
-        self.skipped = frozenset(pack.roles.skipped)
-        self.english = frozenset(pack.languages["en"])
-        self.german = frozenset(pack.languages["de"])
-        self.meanings = [meaning for meaning, count in index.meanings for _ in range(count)]
-        self.terms = Terms(index.tables)
-
-
-@lru_cache(maxsize=4)
-def finder_of(ref: PackRef, inlined: str = "") -> Finder:
-    """The finder of a session's pack, made once a process."""
-    pack = loaded(ref, inlined)
-    data = b"" if inlined else index_file(ref)
-    return Finder(pack, msgspec.json.decode(data, type=Index) if data else indexed(pack))
-
-
-# 2. Weighing ---------------------------------------------------------------------------------
-
-
-class _Mention(NamedTuple):
-    """A value, from its first word to before the word `end`."""
-
-    start: int
-    end: int
-    topic: int
-    value: str
-    is_loose: bool
-
-
-class _Seen(NamedTuple):
-    """What the terms of a text say, before it is weighed."""
-
-    scores: list[int]
-    """Of each topic, then of each group."""
-    called: list[tuple[int, int]]
-    """Where a topic is called by a name, and which."""
-    asked: list[int]
-    """Where words ask for a decision or begin something."""
-    mentions: list[_Mention]
-    roles: list[list[tuple[int, int]]]
-    """By role: the first word of each term, and the word behind its last."""
-
-
 def find(intention: str, finder: Finder, language: Language | None = None) -> Found:
     """What an intention is about; `language` where a person or a setting said it."""
     text = read(intention)
     tongue = language or _language(text, finder)
-    seen = _seen(text, finder)
+    seen = seen_in(text, finder)
     scores, count = seen.scores, len(finder.ids)
     task, decision, vague, begin = scores[count:]
-    decision += LIKELY * ("?" in text.words)
-    task += SURE * _is_upgrade(text.words)
-    parts = _parts(text, seen, finder)
+    decision += LIKELY * ("?" in text.present)
+    task += SURE * _is_upgrade(text)
+    parts = parts_of(text, seen, finder)
+    if finder.joined and "?" not in text.present and decision < SURE:
+        parts = taken(parts, text.words, finder.joined)
     wanted = {mention.topic for mention, part in parts if part == "wanted"}
     is_moved = any(mention.topic in wanted for mention, part in parts if part == "replaced")
     if task >= SURE > decision and max(scores[:count]) < 2 * task and not is_moved:
         return Found("none", tongue)
-    between = _between(parts)
+    between = between_of(parts)
     called = {topic for at, topic in seen.called if _is_near(at, seen.asked)}
     _count_in(parts, wanted, called, scores)
     least = OPEN if begin or decision >= LIKELY else OPEN + 1 + task
     sure = [t for t in range(count) if scores[t] >= least and t not in wanted]
     sure.sort(key=lambda topic: -scores[topic])
     left = [*between, *(t for t in sure if t not in between)][:TOPICS_MAX]
+    may_name = finder.joined and not between and decision < SURE
+    if may_name and (own := _own_name(text, seen, parts, left, finder, tongue)):
+        parts.append((own, "wanted"))
+        left = [topic for topic in left if topic != own.topic]
     topics = tuple(finder.ids[topic] for topic in left)
-    stated = tuple(n for n in _named(parts, "wanted", finder) if n.topic not in topics)
-    replaced = _named(parts, "replaced", finder)
+    stated = tuple(n for n in named_by(parts, "wanted", finder) if n.topic not in topics)
+    replaced = named_by(parts, "replaced", finder)
     is_clear = max((scores[topic] for topic in left[:1]), default=0) >= CLEAR
     if topics and (between or not stated or decision >= SURE or is_clear):
         return Found("choice", tongue, topics, stated, replaced, between.get(left[0], ()))
@@ -193,7 +98,7 @@ def find(intention: str, finder: Finder, language: Language | None = None) -> Fo
 
 
 def _count_in(
-    parts: list[tuple[_Mention, Part]], wanted: set[int], called: set[int], scores: list[int]
+    parts: list[tuple[Mention, Part]], wanted: set[int], called: set[int], scores: list[int]
 ) -> None:
     """Add to the scores what values say, and names beside words that ask."""
     for mention, part in parts:
@@ -206,12 +111,12 @@ _HINTS: Final[dict[Part, int]] = {"wanted": 0, "replaced": 3, "asked": 3, "prese
 """What a value says for its topic, where none of the topic is wanted."""
 
 
-def _is_near(at: int, others: list[int]) -> bool:
-    return any(abs(at - other) <= BESIDE for other in others)
+def _is_near(at: int, others: list[int], most: int = BESIDE) -> bool:
+    return any(abs(at - other) <= most for other in others)
 
 
 def _language(text: Text, finder: Finder) -> Language:
-    words = set(text.words)
+    words = text.present
     lean = len(words & finder.german) - len(words & finder.english)
     return "de" if lean > 0 or (not lean and _has_umlaut(text)) else "en"
 
@@ -220,49 +125,9 @@ def _has_umlaut(text: Text) -> bool:
     return any(letter in "\u00e4\u00f6\u00fc\u00df" for word in text.typed for letter in word)
 
 
-def _seen(text: Text, finder: Finder) -> _Seen:
-    scores = [0] * (len(finder.ids) + len(_GROUPS))
-    mentions: list[_Mention] = []
-    roles: list[list[tuple[int, int]]] = [[] for _ in _ROLES]
-    called: list[tuple[int, int]] = []
-    asked: list[int] = []
-    counted = set()
-    meanings, ungrouped = finder.meanings, len(scores)
-    asking = (ungrouped - 1, ungrouped - 3)
-    for start, end, number in finder.terms.found(text):
-        group, weight, is_name, value, is_loose = meanings[number]
-        if weight:
-            if number not in counted:
-                counted.add(number)
-                scores[group] += weight
-                if is_name:
-                    called.append((start, group))
-                elif group in asking:
-                    asked.append(start)
-        elif value:
-            mentions.append(_Mention(start, end, group, value, is_loose))
-        else:
-            roles[group - ungrouped].append((start, end))
-    return _Seen(scores, called, asked, _kept(mentions, scores), roles)
-
-
-def _kept(mentions: list[_Mention], scores: list[int]) -> list[_Mention]:
-    """The longest of those that overlap, and an everyday word only where its topic is named too."""
-    firm = {mention.topic for mention in mentions if not mention.is_loose}
-    kept: list[_Mention] = []
-    end = 0
-    for mention in sorted(mentions, key=lambda m: (m.start, -m.end, m.is_loose)):
-        if mention.start < end:
-            continue
-        if not mention.is_loose or mention.topic in firm or scores[mention.topic] >= LIKELY:
-            end = mention.end
-            if mention.topic != _NOTHING:
-                kept.append(mention)
-    return kept
-
-
-def _is_upgrade(words: list[str]) -> bool:
+def _is_upgrade(text: Text) -> bool:
     """Whether a number is followed by another: a new version is no decision between options."""
+    words = text.words if any(map(str.isdecimal, text.present)) else []
     for at in [at for at, word in enumerate(words) if word in _TO]:
         if words[at - 1].isdecimal() and at > 2:
             return any(near.isdecimal() for near in words[at + 1 : at + 3])
@@ -272,95 +137,34 @@ def _is_upgrade(words: list[str]) -> bool:
 _TO: Final = frozenset(("to", "auf", "->", "=>", "\u2192"))
 
 
-# 3. Values -----------------------------------------------------------------------------------
-
-_Spans = list[tuple[int, int]]
-_BEFORE, _AFTER, _LINKS, _PRESENT, _REQUEST = range(len(_ROLES))
-
-
-def _parts(text: Text, seen: _Seen, finder: Finder) -> list[tuple[_Mention, Part]]:
-    """Every value that is named, with the part it plays."""
-    parts: list[tuple[_Mention, Part]] = []
-    gone = {m for m in seen.mentions if _is_taken_away(m, text.words, seen, finder.skipped)}
-    taken_over = _taken_over(text.words, seen, gone)
-    for mention in seen.mentions:
-        sentence = _sentence(text.words, mention.start)
-        if mention in taken_over:
-            part: Part = taken_over[mention]
-        elif mention in gone:
-            part = "replaced"
-        elif _is_offered(mention, text.words) or (
-            text.words[sentence.stop :][:1] == ["?"] and not _has(seen.roles[_REQUEST], sentence)
-        ):
-            part = "asked"
-        else:
-            is_there = mention.is_loose or _has(seen.roles[_PRESENT], sentence)
-            part = "present" if is_there else "wanted"
-        parts.append((mention, part))
-    return _instead(parts)
+def _own_name(
+    text: Text,
+    seen: Seen,
+    parts: list[tuple[Mention, Part]],
+    left: list[int],
+    finder: Finder,
+    tongue: Language,
+) -> Mention | None:
+    """A name that no pack knows, where a sentence uses it for a topic or in place of a value."""
+    for role in (LINKS, USING):
+        for _, at in seen.roles[role]:
+            end = at
+            while end - at < OWN_MAX and _is_name(text.typed[end], tongue):
+                end += 1
+            if end == at or any(start in range(at, end) for start, _, _ in seen.hits):
+                continue
+            gone = [m.topic for m, part in parts if part == "replaced" and -1 < at - m.end <= NEAR]
+            near = around(at, seen.hits, finder.speaks)
+            named = [*left, *(topic for _, topic in seen.called)]
+            topics = gone if role == LINKS else [topic for topic in named if topic in near]
+            wanted = {mention.topic for mention, part in parts if part == "wanted"}
+            for topic in [topic for topic in topics if topic not in wanted][:1]:
+                return Mention(at, end, topic, " ".join(text.typed[at:end]), False)
+    return None
 
 
-def _instead(parts: list[tuple[_Mention, Part]]) -> list[tuple[_Mention, Part]]:
-    """A value beside a replaced one of its topic is wanted, whatever its sentence says."""
-    gone = {mention.topic for mention, part in parts if part == "replaced"}
-    return [(m, "wanted" if part == "present" and m.topic in gone else part) for m, part in parts]
-
-
-def _sentence(words: list[str], at: int) -> range:
-    start, stop = at, at
-    while start and words[start - 1] not in ENDS:
-        start -= 1
-    while stop < len(words) and words[stop] not in ENDS:
-        stop += 1
-    return range(start, stop)
-
-
-def _has(spans: _Spans, sentence: range) -> bool:
-    return any(start in sentence for start, _ in spans)
-
-
-def _taken_over(words: list[str], seen: _Seen, gone: set[_Mention]) -> dict[_Mention, Part]:
-    """Neighbours of one topic where the second takes the first's place: `MySQL to PostgreSQL`."""
-    parts: dict[_Mention, Part] = {}
-    for one, other in pairwise(seen.mentions):
-        if one.topic != other.topic or one.value == other.value or other.start - one.end > NEAR:
-            continue
-        if not ENDS.isdisjoint(words[one.end : other.start]):
-            continue
-        links = [end for at, end in seen.roles[_LINKS] if one.end <= at < other.start]
-        if links and (other not in gone or one in gone or other.start in links):
-            parts |= {one: "replaced", other: "wanted"}
-    return parts
-
-
-def _is_taken_away(
-    mention: _Mention, words: list[str], seen: _Seen, skipped: frozenset[str]
-) -> bool:
-    start = mention.start
-    while start and words[start - 1] in skipped and mention.start - start < SKIPPED_MAX:
-        start -= 1
-    return any(end == start for _, end in seen.roles[_BEFORE]) or any(
-        begin == mention.end for begin, _ in seen.roles[_AFTER]
-    )
-
-
-def _is_offered(mention: _Mention, words: list[str]) -> bool:
-    """Whether `or` stands beside a value: what it names is one way of several."""
-    return not _OR.isdisjoint((words[mention.start - 1], *words[mention.end : mention.end + 1]))
-
-
-_OR: Final = frozenset(("or", "oder"))
-
-
-def _named(parts: list[tuple[_Mention, Part]], wanted: Part, finder: Finder) -> tuple[Named, ...]:
-    named = (Named(finder.ids[one.topic], one.value) for one, part in parts if part == wanted)
-    return tuple(dict.fromkeys(named))
-
-
-def _between(parts: list[tuple[_Mention, Part]]) -> dict[int, tuple[str, ...]]:
-    """Topics of which several values are wanted or asked about, with these values."""
-    named: dict[int, dict[str, None]] = {}
-    for mention, part in parts:
-        if part in ("wanted", "asked"):
-            named.setdefault(mention.topic, {})[mention.value] = None
-    return {topic: tuple(values) for topic, values in named.items() if len(values) > 1}
+def _is_name(typed: str, tongue: Language) -> bool:
+    """Whether a word is written as a name; German writes every noun with a capital letter."""
+    if typed.islower() or typed.isupper() or not typed[0].isalpha():
+        return False
+    return (tongue == "en" and typed[0].isupper()) or any(not c.islower() for c in typed[1:])

@@ -1,4 +1,4 @@
-"""Writes the index of each shipped pack anew: `python -m tests.workflows.clarification.freeze`."""
+"""Writes the index of today's pack anew: `python -m tests.workflows.clarification.freeze`."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from pathlib import Path
 import msgspec
 
 from preflights_es.workflows import clarification
-from preflights_es.workflows.clarification.pack import SHIPPED, loaded
-from preflights_es.workflows.clarification.topics import indexed
+from preflights_es.workflows.clarification.index import indexed
+from preflights_es.workflows.clarification.pack import STANDARD, loaded
 
 FOLDER = Path(clarification.__file__).parent / "packs"
 
 
 def indexes() -> dict[str, bytes]:
-    """The index of each shipped pack, by the name of its file."""
+    """The index of the pack of new sessions, by the name of its file."""
     return {
         f"{ref.name}.v{ref.version}.index.json": msgspec.json.encode(indexed(loaded(ref))) + b"\n"
-        for ref in SHIPPED
+        for ref in (STANDARD,)
     }
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from hashlib import sha256
 
+from preflights_es.workflows.clarification.index import terms_of
 from preflights_es.workflows.clarification.pack import (
     NO_TABLES,
     SHIPPED,
@@ -12,7 +13,6 @@ from preflights_es.workflows.clarification.pack import (
     tables,
 )
 from preflights_es.workflows.clarification.terms import is_readable
-from preflights_es.workflows.clarification.topics import terms_of
 from preflights_es.workflows.clarification.values import HeuristicsConfig, PackRef
 from tests.workflows.clarification.freeze import FOLDER, indexes
 

@@ -7,9 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from preflights_es.core.views import Language
-from preflights_es.workflows.clarification.pack import STANDARD
+from preflights_es.workflows.clarification.index import finder_of
+from preflights_es.workflows.clarification.pack import STANDARD, STANDARD_1
 from preflights_es.workflows.clarification.terms import Terms, is_readable, read, tables_of
-from preflights_es.workflows.clarification.topics import Found, find, finder_of
+from preflights_es.workflows.clarification.topics import Found, find
+from preflights_es.workflows.clarification.values import Named
 
 
 def found(intention: str, language: Language | None = None) -> Found:
@@ -31,6 +33,18 @@ def found(intention: str, language: Language | None = None) -> Found:
         ("Use Docker Compose", ["Docker Compose"], []),
         ("zustand instead of redux for the cart", ["Zustand"], ["Redux"]),
         ("use uv for dependency management, poetry goes away", ["uv"], ["Poetry"]),
+        ("Pinia löst Vuex ab", ["Pinia"], ["Vuex"]),
+        ("styling: CSS modules over styled-components", ["CSS Modules"], ["Styled Components"]),
+        ("validate request bodies with zod (today: joi)", ["Zod"], ["Joi"]),
+        ("We run MySQL. Use PostgreSQL instead of MySQL", ["PostgreSQL"], ["MySQL"]),
+        ("CDN: serve the images from Cloudflare", ["Cloudflare"], []),
+        ("Monitoring mit Grafana und Prometheus", ["Grafana, Prometheus"], []),
+        ("How do we wire Typesense into the product search?", ["Typesense"], []),
+        ("use Redis for rate limiting", ["Redis"], []),
+        ("Datenzugriff mit reinem SQL", ["Plain SQL"], []),
+        ("Hosting künftig auf eigenen Servern", ["Self-hosted"], []),
+        ("caching with Aerospike", ["Aerospike"], []),
+        ("Replace Sidekiq with Quirrel", ["Quirrel"], ["Sidekiq"]),
     ],
 )
 def test_a_value_is_taken_unless_a_word_takes_it_away(
@@ -88,6 +102,35 @@ def test_two_values_make_the_question_one_between_them() -> None:
 def test_a_value_beside_or_is_one_way_of_several() -> None:
     seen = found("Styling: CSS modules or what else")
     assert (seen.kind, seen.topics, seen.stated) == ("choice", ("styling",), ())
+
+
+def test_a_value_of_another_topic_serves_the_one_that_is_named() -> None:
+    assert found("use Postgres as our job queue").stated == (Named("queue", "PostgreSQL"),)
+    assert found("use Postgres for the orders").stated == (Named("database", "PostgreSQL"),)
+
+
+@pytest.mark.parametrize(
+    "intention",
+    [
+        "profile pictures live on the server's disk and we add a second server, where do they go?",
+        "hand-written SQL strings everywhere. What do we put in between?",
+        "Add search with PDF support",
+    ],
+)
+def test_an_everyday_word_states_nothing_by_itself(intention: str) -> None:
+    assert found(intention).stated == ()
+
+
+@given(st.text("ab1 .!?;\n_-'(),:/A", max_size=60))
+def test_plain_text_is_read_as_any(text: str) -> None:
+    other = read(f"{text} \u2192").words  # the arrow takes the way of all texts
+    plain = [";" if word == "\n" else word for word in other if word != "\u2192"]
+    assert read(text).words == plain
+
+
+def test_a_pack_without_such_words_keeps_its_rules() -> None:
+    first = find("CSS modules over styled-components", finder_of(STANDARD_1))
+    assert (first.kind, first.between) == ("choice", ("CSS Modules", "Styled Components"))
 
 
 def test_one_word_alone_opens_no_topic() -> None:

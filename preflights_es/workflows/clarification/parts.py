@@ -1,0 +1,177 @@
+"""The part that each value of a text plays: wanted, replaced, asked about, or only there.
+
+docs/specs/clarification.md, section 12.1.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Final, Literal
+
+from preflights_es.workflows.clarification.index import ROLES, Finder
+from preflights_es.workflows.clarification.mentions import NEAR, Mention, Seen, around
+from preflights_es.workflows.clarification.terms import ENDS, Text
+from preflights_es.workflows.clarification.values import Named
+
+LABEL: Final = 3  # words from a topic's name to an everyday word that is its value
+SKIPPED_MAX: Final = 3  # words between a value and the word that takes it away
+
+Part = Literal["wanted", "replaced", "asked", "present"]
+
+_Spans = list[tuple[int, int]]
+_BEFORE, _AFTER, LINKS, _PRESENT, _REQUEST = range(5)
+_SOURCE, _MOVING, _BEATS, USING, _SERVING, _WISHED = range(5, len(ROLES))
+
+
+def parts_of(text: Text, seen: Seen, finder: Finder) -> list[tuple[Mention, Part]]:
+    """Every value that is named, with the part it plays."""
+    parts: list[tuple[Mention, Part]] = []
+    gone = {m for m in seen.mentions if _is_taken_away(m, text.words, seen, finder.skipped)}
+    gone |= {m for m in seen.mentions if _is_left(m, text.words, seen, finder.skipped, gone)}
+    taken_over = _taken_over(text.words, seen, gone)
+    for mention in seen.mentions:
+        sentence = _sentence(text.words, mention.start)
+        if mention in taken_over:
+            part: Part = taken_over[mention]
+        elif mention in gone:
+            part = "replaced"
+        elif _is_offered(mention, text.words) or (
+            text.words[sentence.stop :][:1] == ["?"] and not _has(seen.roles[_REQUEST], sentence)
+        ):
+            part = "asked"
+        else:
+            is_there = _has(seen.roles[_PRESENT], sentence) or (
+                mention.is_loose and not _is_wished(mention, sentence, text, seen, finder)
+            )
+            part = "present" if is_there else "wanted"
+        parts.append((mention, part))
+    return _gone_everywhere(_instead(parts)) if finder.joined else _instead(parts)
+
+
+def _is_wished(mention: Mention, sentence: range, text: Text, seen: Seen, finder: Finder) -> bool:
+    """Whether words around an everyday word say that it is a value."""
+    if not finder.joined:
+        return False
+    start = _back(mention, text.words, finder.skipped)
+    return (
+        _is_behind(start, seen.roles[USING])
+        or _has(seen.roles[_WISHED], sentence)
+        or any(topic == mention.topic and 0 < start - at <= LABEL for at, topic in seen.called)
+        or (
+            any(at == mention.end for at, _ in seen.roles[_SERVING])
+            and mention.topic in around(mention.end, seen.hits, finder.speaks)
+        )
+    )
+
+
+def _instead(parts: list[tuple[Mention, Part]]) -> list[tuple[Mention, Part]]:
+    """A value beside a replaced one of its topic is wanted, whatever its sentence says."""
+    gone = {mention.topic for mention, part in parts if part == "replaced"}
+    return [(m, "wanted" if part == "present" and m.topic in gone else part) for m, part in parts]
+
+
+def _gone_everywhere(parts: list[tuple[Mention, Part]]) -> list[tuple[Mention, Part]]:
+    """A value that is replaced in one place is not wanted in another."""
+    gone = {(mention.topic, mention.value) for mention, part in parts if part == "replaced"}
+    return [(m, "replaced" if (m.topic, m.value) in gone else part) for m, part in parts]
+
+
+def _sentence(words: list[str], at: int) -> range:
+    start, stop = at, at
+    while start and words[start - 1] not in ENDS:
+        start -= 1
+    while stop < len(words) and words[stop] not in ENDS:
+        stop += 1
+    return range(start, stop)
+
+
+def _has(spans: _Spans, sentence: range) -> bool:
+    return any(start in sentence for start, _ in spans)
+
+
+def _taken_over(words: list[str], seen: Seen, gone: set[Mention]) -> dict[Mention, Part]:
+    """Neighbours of one topic where the second takes the first's place: `MySQL to PostgreSQL`."""
+    parts: dict[Mention, Part] = {}
+    for one, other in pairwise(seen.mentions):
+        if one.topic != other.topic or one.value == other.value or other.start - one.end > NEAR:
+            continue
+        if not ENDS.isdisjoint(words[one.end : other.start]):
+            continue
+        links = [end for at, end in seen.roles[LINKS] if one.end <= at < other.start]
+        if links and (other not in gone or one in gone or other.start in links):
+            parts |= {one: "replaced", other: "wanted"}
+        elif _has(seen.roles[_BEATS], range(one.end, other.start)):
+            parts |= {one: "wanted", other: "replaced"}
+    return parts
+
+
+def _is_taken_away(mention: Mention, words: list[str], seen: Seen, skipped: frozenset[str]) -> bool:
+    start = _back(mention, words, skipped)
+    return _is_behind(start, seen.roles[_BEFORE]) or any(
+        begin == mention.end for begin, _ in seen.roles[_AFTER]
+    )
+
+
+def _is_left(
+    mention: Mention, words: list[str], seen: Seen, skipped: frozenset[str], gone: set[Mention]
+) -> bool:
+    """Whether something moves away from a value, and does not just come from it."""
+    if not _is_behind(_back(mention, words, skipped), seen.roles[_SOURCE]):
+        return False
+    others = {m.value for m in seen.mentions if m.topic == mention.topic and m not in gone}
+    is_moved = _has(seen.roles[_MOVING], _sentence(words, mention.start))
+    return is_moved or len(others) > 1
+
+
+def _back(mention: Mention, words: list[str], skipped: frozenset[str]) -> int:
+    """Where a value begins, with the articles before it."""
+    start = mention.start
+    while start and words[start - 1] in skipped and mention.start - start < SKIPPED_MAX:
+        start -= 1
+    return start
+
+
+def _is_behind(start: int, spans: _Spans) -> bool:
+    return any(end == start for _, end in spans)
+
+
+def _is_offered(mention: Mention, words: list[str]) -> bool:
+    """Whether `or` stands beside a value: what it names is one way of several."""
+    return not _OR.isdisjoint((words[mention.start - 1], *words[mention.end : mention.end + 1]))
+
+
+_OR: Final = frozenset(("or", "oder"))
+
+
+def taken(
+    parts: list[tuple[Mention, Part]], words: list[str], joined: frozenset[str]
+) -> list[tuple[Mention, Part]]:
+    """Of several wanted values of a topic the first, and what `and` joins to it."""
+    asked = {mention.topic for mention, part in parts if part == "asked"}
+    wanted = [mention for mention, part in parts if part == "wanted"]
+    firm = {mention.topic for mention in wanted if not mention.is_loose}
+    firsts: dict[int, Mention] = {}
+    for mention in wanted:
+        first = firsts.get(mention.topic)
+        if first is None and not (mention.is_loose and mention.topic in firm):
+            firsts[mention.topic] = mention
+        elif first and joined.issuperset(words[first.end : mention.start]):
+            values = dict.fromkeys((*first.value.split(", "), mention.value))
+            firsts[mention.topic] = first._replace(end=mention.end, value=", ".join(values))
+    kept: list[tuple[Mention, Part]] = [(m, p) for m, p in parts if p != "wanted"]
+    kept += [(m, "wanted") for m in wanted if m.topic in asked]
+    return kept + [(m, "wanted") for topic, m in firsts.items() if topic not in asked]
+
+
+def named_by(parts: list[tuple[Mention, Part]], wanted: Part, finder: Finder) -> tuple[Named, ...]:
+    named = (Named(finder.ids[one.topic], one.value) for one, part in parts if part == wanted)
+    return tuple(dict.fromkeys(named))
+
+
+def between_of(parts: list[tuple[Mention, Part]]) -> dict[int, tuple[str, ...]]:
+    """Topics of which several values are wanted or asked about, with these values."""
+    named: dict[int, dict[str, None]] = {}
+    for mention, part in parts:
+        if part in ("wanted", "asked"):
+            named.setdefault(mention.topic, {})[mention.value] = None
+    return {topic: tuple(values) for topic, values in named.items() if len(values) > 1}
