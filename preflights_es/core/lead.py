@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import ClassVar, Final, Literal, Protocol, runtime_checkable
 
+import msgspec
+
 from preflights_es.core.events import Decision, Event, Input, Value
 from preflights_es.core.verdict import Violation
 
@@ -59,6 +61,9 @@ class Setup(Value, frozen=True):
     """Pairs of prompt name and version; none while the rules lead."""
     lead: Lead | None = None
     """Which model leads; None while the rules do."""
+    candidates: tuple[tuple[str, str], ...] | msgspec.UnsetType = msgspec.UNSET
+    """Pairs of a prompt's `name.vN` and the text that is tried in its place, in a regression run's
+    child. Not written where it is unset: no other session has a byte of it."""
 
 
 @runtime_checkable

@@ -72,7 +72,7 @@ class Side(msgspec.Struct, frozen=True, kw_only=True):
     valid: bool | None
     """Whether every step ended in a response that meets its contract; None without a response."""
     agrees: bool | None
-    """With what the person accepted; None where nothing was accepted, or nothing came out."""
+    """With what the person accepted; None where nothing was accepted, or the run is open."""
     result: str | None
     """SHA-256 of the result's canonical JSON, in hexadecimal; None without a result."""
     questions: int
@@ -111,8 +111,20 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
     assumed: tuple[str, ...] = ()
     """Keys of questions that were answered with what the person accepted."""
     live_calls: int = 0
+    """Calls of a model that were made."""
+    calls_needed: int = 0
+    """Calls of a model that it would take at most, where none may be made."""
     repeat: str = ""
     """The command that repeats this case alone."""
+
+
+class LeftOut(msgspec.Struct, frozen=True, kw_only=True):
+    """A session that is not judged."""
+
+    session_id: str
+    source: str
+    why: str
+    """In words that are the same for all of a kind."""
 
 
 class PairedTest(msgspec.Struct, frozen=True, kw_only=True):

@@ -1,0 +1,179 @@
+"""A child beside its recording: the outcome, what changed, and where that comes from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple, Protocol
+
+from msgspec.structs import replace
+
+from preflights_es.core.completions import CompletionRequested
+from preflights_es.core.events import Event
+from preflights_es.core.views import Question, Reached
+from preflights_es.replay.child import Child
+from preflights_es.replay.recording import Recording
+from preflights_es.replay.regress.attribution import code_or_data, detail_of, request_causes
+from preflights_es.replay.regress.candidate import Playing
+from preflights_es.replay.regress.change import Change, Part, parts, touches
+from preflights_es.replay.regress.results import Case, Cause, Difference, Measure, Outcome, Side
+from preflights_es.replay.regress.sides import measures, outcome, questions
+from preflights_es.replay.regress.strict import DIFFERENCES_MAX, Made, fault_words
+from preflights_es.replay.replayer import Replayer
+from preflights_es.replay.report import changes, told
+from preflights_es.replay.whatif_plan import Otherwise, calls_max
+
+
+class Ran(NamedTuple):
+    """One run of a session."""
+
+    side: Side
+    events: Sequence[Event]
+    questions: Sequence[Question]
+    child: Child
+    playing: Playing
+    needed: bool
+    """Whether only a model could go on."""
+
+    @property
+    def ended(self) -> tuple[object, ...]:
+        """How it ended: with a fault, for want of a response, or with questions."""
+        asks = tuple(question.id for question in self.child.questions())
+        return self.child.fault is not None, bool(self.child.stopped), asks
+
+
+class Runs(Protocol):
+    """Who runs children."""
+
+    change: Change
+    replayer: Replayer
+
+    def side(self, recorded: Recording, label: Reached) -> Side:
+        """What a recorded session comes to."""
+
+    def ran(self, recorded: Recording, change: Change, label: Reached) -> Ran:
+        """A child with a change."""
+
+
+class Judging:
+    """One session, judged."""
+
+    def __init__(self, runs: Runs, recorded: Recording, recorded_by: bool | None) -> None:
+        self._runs = runs
+        self._recorded = recorded
+        self._recorded_by = recorded_by
+        workflow, state = recorded.workflow, recorded.session.state
+        self._label = workflow.reached(state)
+        self._before = runs.side(recorded, self._label)
+        self._asked = questions(recorded.events)
+        self._asks = workflow.view(state).questions
+
+    def case(self, made: Made) -> Case:
+        """What came of it."""
+        ran = self._runs.ran(self._recorded, self._runs.change, self._label)
+        found, word, message = self._outcome(ran)
+        after = replace(ran.side, agrees=None) if word in ("open", "faulted") else ran.side
+        case = made(
+            outcome=word,
+            measures=found,
+            message=message,
+            recorded=self._before,
+            candidate=after,
+            assumed=tuple(ran.playing.assumed),
+            calls_needed=self._most() if ran.needed else 0,
+        )
+        if word == "same":
+            return case
+        shown = self._differences(ran)
+        return replace(
+            case,
+            causes=self._causes(ran),
+            differences=shown[:DIFFERENCES_MAX],
+            difference_count=len(shown),
+        )
+
+    def _outcome(self, ran: Ran) -> tuple[tuple[Measure, ...], Outcome, str]:
+        child = ran.child
+        found = measures(self._before, ran.side, self._asked, ran.questions)
+        if child.fault is not None:
+            return (), "faulted", fault_words(child.fault)
+        if ran.needed:
+            return (), "open", f"a model would have to be asked: at most {self._most()} calls"
+        if child.stopped:
+            return (), "open", child.stopped
+        asks = [question.id for question in child.questions()]
+        if asks and not self._asks:
+            return (), "open", f"the log has no answer to {', '.join(asks)}"
+        return found, outcome(self._before, ran.side, found), ""
+
+    def _most(self) -> int:
+        return calls_max(self._recorded, 0, Otherwise())
+
+    def _differences(self, ran: Ran) -> tuple[Difference, ...]:
+        recorded, workflow = self._recorded, self._recorded.workflow
+        before = told(workflow, recorded.session, recorded.events)
+        after = told(workflow, ran.child.handle.session, ran.events)
+        return tuple(
+            Difference(
+                version=0, type="", pointer=one.pointer, expected=one.recorded, actual=one.child
+            )
+            for one in changes(before, after)
+        )
+
+    # Causes ----------------------------------------------------------------------------------
+
+    def _causes(self, ran: Ran) -> tuple[Cause, ...]:
+        """First what today's code does of itself, then each change alone, then all together."""
+        base = self._unchanged()
+        causes: list[Cause] = []
+        if base is not None and self._differs(None, base):
+            causes.append(code_or_data(self._recorded_by, "without the change it differs, too"))
+        if not self._differs(base, ran):
+            return tuple(causes)
+        inputs = [turn.input for turn in self._recorded.turns]
+        workflow = self._recorded.workflow
+        touching = [p for p in parts(self._runs.change) if touches(inputs, p.change, workflow)]
+        if len(touching) == 1:
+            return (*causes, self._cause(touching[0], base, ran))
+        return (*causes, *self._of_several(touching, base))
+
+    def _of_several(self, touching: Sequence[Part], base: Ran | None) -> list[Cause]:
+        found, unknown = [], False
+        for part in touching:
+            alone = self._runs.ran(self._recorded, part.change, self._label)
+            if alone.needed:
+                unknown = True
+            elif self._differs(base, alone):
+                found.append(self._cause(part, base, alone))
+        if unknown:
+            what = "each change alone was not run: a model would have to be asked"
+            return [*found, Cause(kind="unexplained", detail=what)]
+        return found or [Cause(kind=p.kind, detail=p.words, together=True) for p in touching]
+
+    def _cause(self, part: Part, base: Ran | None, ran: Ran) -> Cause:
+        """The change, where the requests show it."""
+        before = base.events if base is not None else self._recorded.events
+        said = request_causes(_requests(before), _requests(ran.events))
+        if not said:
+            what = f"{part.words}: the requests are the same"
+            return Cause(kind="unexplained", detail=what)
+        return Cause(kind=part.kind, detail=detail_of(part.kind, said) or part.words)
+
+    def _unchanged(self) -> Ran | None:
+        """The unchanged session by today's code; None where that is what was recorded."""
+        replay = self._runs.replayer.replay(self._recorded.stored)
+        is_recorded = replay.status == "identical" and not (replay.undecided or replay.generation)
+        return None if is_recorded else self._runs.ran(self._recorded, Change(), self._label)
+
+    def _differs(self, base: Ran | None, ran: Ran) -> bool:
+        """Whether a run comes to something else than another; None stands for the recording."""
+        if base is None:
+            asks = tuple(question.id for question in self._asks)
+            if ran.ended != (False, False, asks):
+                return True
+            return bool(measures(self._before, ran.side, self._asked, ran.questions))
+        is_other = bool(measures(base.side, ran.side, base.questions, ran.questions))
+        return is_other or base.ended != ran.ended
+
+
+def _requests(events: Sequence[Event]) -> list[CompletionRequested]:
+    return [event for event in events if isinstance(event, CompletionRequested)]
