@@ -5,7 +5,7 @@ What follows from a response stands in `core.completion_step`; both are the same
 
 from __future__ import annotations
 
-from typing import ClassVar, Final, Literal, Protocol, runtime_checkable
+from typing import ClassVar, Final, Literal
 
 import msgspec
 
@@ -66,15 +66,10 @@ class Setup(Value, frozen=True):
     child. Not written where it is unset: no other session has a byte of it."""
 
 
-@runtime_checkable
-class _HasSetup(Protocol):
-    @property
-    def setup(self) -> Setup: ...
-
-
 def setup_of(new: object) -> Setup | None:
     """What an Input that opens a session recorded of the program; None of one that does not."""
-    return new.setup if isinstance(new, _HasSetup) else None
+    found = getattr(new, "setup", None)
+    return found if isinstance(found, Setup) else None
 
 
 class StepRetried(Input, frozen=True):

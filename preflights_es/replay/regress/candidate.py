@@ -16,7 +16,8 @@ from preflights_es.core.completions import (
 )
 from preflights_es.core.errors import LLMLostError
 from preflights_es.core.events import Actor, Event, Input, Outcome
-from preflights_es.core.questions import Given
+from preflights_es.core.lead import WRITERS
+from preflights_es.core.questions import Answers, Given
 from preflights_es.core.session import Session
 from preflights_es.core.views import Reached
 from preflights_es.providers.recorded import RecordedProvider, Unanswered, Unrecorded
@@ -29,7 +30,7 @@ from preflights_es.replay.whatif_plan import keys_of
 from preflights_es.runtime.performer import open_completion
 
 ASSUMED: Final = Actor("script", "what was accepted")
-"""Who gives a child an answer that nobody gave the recorded session."""
+"""Gives a child the answers that the recorded session has none of."""
 
 
 class Playing:
@@ -41,9 +42,11 @@ class Playing:
         """Keys of questions that were answered with what was accepted."""
         self._change = change
         self._accepted = dict(label.answers)
+        self._answered: dict[str, Answers] = {}
+        """By key: the last recorded Input that answers it, of those that were fed."""
         turns = child.recording.turns
         self._last = {key: turn.version for turn in turns for key in keys_of(turn)}
-        """The last Input that answers a key."""
+        """By key: the version of the last recorded Input that answers it."""
 
     async def play(self) -> None:
         """The whole recording, and what is asked behind it."""
@@ -55,21 +58,32 @@ class Playing:
     async def _changed(self, turn: Turn, _session: Session[Any]) -> Input:
         if not isinstance(turn.input, Outcome):
             await self._answer_what_is_asked(turn.version)
+        if isinstance(turn.input, Answers):
+            self._answered |= dict.fromkeys(keys_of(turn), turn.input)
         return changed(turn.input, self._change, self.child.recording.workflow)
 
     async def _answer_what_is_asked(self, version: int) -> None:
-        """Each key once, and none that an Input from there on answers."""
-        answers = self.child.recording.workflow.answers
-        while answers is not None and (key := self._next_key(version)) is not None:
-            self.assumed.append(key)
-            given = (Given(key, (self._accepted.pop(key),)),)
-            self.child.submit(None, answers(at=self.child.now, actor=ASSUMED, answers=given))
+        """Each key once more as it was recorded, once as it was accepted; none that comes yet."""
+        while (new := self._answer(version)) is not None:
+            self.child.submit(None, new)
             await self.child.settle()
 
-    def _next_key(self, version: int) -> str | None:
-        asked = (question.id for question in self.child.questions()) if self._accepted else ()
-        open_ = (k for k in asked if k in self._accepted and self._last.get(k, 0) < version)
-        return next(open_, None)
+    def _answer(self, version: int) -> Answers | None:
+        child, answers = self.child, self.child.recording.workflow.answers
+        asked = [question.id for question in child.questions()] if answers else ()
+        for key in asked:
+            if self._last.get(key, 0) >= version or answers is None:
+                continue
+            if (said := self._answered.pop(key, None)) is not None:
+                along = f"{key}__"  # the text of another option has a key of its own
+                both = tuple(g for g in said.answers if g.key == key or g.key.startswith(along))
+                at, redacted = child.now, said.redacted
+                return answers(at=at, actor=said.actor, answers=both, redacted=redacted)
+            if key in self._accepted:
+                self.assumed.append(key)
+                given = (Given(key, (self._accepted.pop(key),)),)
+                return answers(at=child.now, actor=ASSUMED, answers=given)
+        return None
 
 
 class Budget:
@@ -128,12 +142,12 @@ class Answerer:
             raise LLMLostError(self._lost[request.call])
         if self._reasking.generation(request, self._recording.workflow) is not None:
             return await self._reasking.provider(request).respond(request)
-        if not self._anew:
+        is_written = request.provider in WRITERS
+        if is_written or not self._anew:
             try:
                 return await self._heard().respond(request)
             except Unrecorded:
-                if self._models is None:
-                    self.needed = True
+                if is_written:
                     raise
         if self._models is None or not self._budget.take():
             self.needed = True

@@ -31,7 +31,7 @@ class PromptChange(msgspec.Struct, frozen=True):
 
 
 class Change(msgspec.Struct, frozen=True, kw_only=True):
-    """All that is to be otherwise; nothing for a strict run."""
+    """What a run changes; an empty one leaves the session as it is."""
 
     prompts: tuple[PromptChange, ...] = ()
     provider: str = ""
@@ -130,13 +130,18 @@ def _led(before: Lead | None, change: Change, workflow: Workflow[Any]) -> Lead |
 
 def _other(before: Lead | None, change: Change, workflow: Workflow[Any]) -> Lead | None:
     strict = before is not None and before.strict
-    said = _sent(change, change.provider)
     if change.provider == "mock":
         return Lead("mock", workflow.decider, (), strict) if workflow.always_led else None
     if change.provider == "sim":
-        both = {"seed": "0", "faults": "none", **dict(said)}
-        return Lead("sim", GENERATION, tuple(both.items()), strict)
+        return replace(simulated(change), strict=strict)
+    said = _sent(change, change.provider)
     return Lead(change.provider, change.model, said, strict, change.address)
+
+
+def simulated(change: Change) -> Lead:
+    """The simulator, with what a change says of it."""
+    said = {"seed": "0", "faults": "none", **dict(_sent(change, "sim"))}
+    return Lead("sim", GENERATION, tuple(said.items()))
 
 
 def _sent(change: Change, provider: str) -> Pairs:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 from msgspec.structs import replace
 
 from preflights_es.core.completions import CompletionRequested
-from preflights_es.core.errors import SessionFaulted
+from preflights_es.core.errors import LogDamaged, SessionFaulted
 from preflights_es.core.ports import Provider, Stored
 from preflights_es.core.session import Workflow
 from preflights_es.core.views import Reached
@@ -18,12 +18,13 @@ from preflights_es.replay.recompute import Code, Reasking, driven
 from preflights_es.replay.recording import Recording, recording
 from preflights_es.replay.regress.attribution import code_or_data
 from preflights_es.replay.regress.candidate import Answerer, Budget, Playing
-from preflights_es.replay.regress.change import Change, touches, words
+from preflights_es.replay.regress.change import Change, simulated, touches, words
 from preflights_es.replay.regress.judging import Judging, Ran
 from preflights_es.replay.regress.results import Case, Side
 from preflights_es.replay.regress.sides import questions, side_of
 from preflights_es.replay.regress.strict import ERASED, Made, fault_words
 from preflights_es.replay.replayer import Replayer
+from preflights_es.replay.whatif_plan import Misused
 from preflights_es.store.chain import erased_before
 
 if TYPE_CHECKING:
@@ -59,6 +60,19 @@ class Children:
         self._budget = Budget(most)
         self._providers: dict[tuple[object, ...], Provider] = {}
         self._loop: asyncio.Runner | None = None
+        self._see_that_it_fits(code)
+
+    def _see_that_it_fits(self, code: Code) -> None:
+        """Make the simulator that it asks for: what it does not take is no session's fault.
+
+        Raises:
+            Misused: it takes no such seed or faults.
+        """
+        lead = simulated(self.change)
+        try:
+            code.made(lead)
+        except LogDamaged as error:
+            raise Misused(str(error)) from error
 
     # 1. One session --------------------------------------------------------------------------
 
@@ -103,6 +117,12 @@ class Children:
         events = tuple(codec.decode(one) for one in child.stored)
         side = side_of(recorded.workflow, child.handle.session, events, label, self._prices)
         return Ran(side, events, questions(events), child, playing, answerer.needed)
+
+    def child(self, stored: Sequence[Stored], head: bytes | None) -> tuple[Stored, ...]:
+        """As `Regression.child`."""
+        recorded = recording(self._workflows, stored, head)
+        label = recorded.workflow.reached(recorded.session.state)
+        return self.ran(recorded, self.change, label).child.stored
 
     def side(self, recorded: Recording, label: Reached) -> Side:
         """What a recorded session comes to."""

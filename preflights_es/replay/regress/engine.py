@@ -43,6 +43,9 @@ class Regression:
         change: None for a strict run: today's code.
         models: who asks a model; None where none may be asked.
         calls_max: of models, in all; None without a limit.
+
+        Raises:
+            Misused: the simulator does not take what the change says.
         """
         self._replayer = Replayer(workflows, code)
         self._children: Children | None = None
@@ -95,6 +98,18 @@ class Regression:
             return self._children.sides(stored, head, runs)
         except (LogDamaged, LogFromFuture, WorkflowMissing, SessionFaulted):
             return ()
+
+    def child(self, stored: Sequence[Stored], head: bytes | None = None) -> tuple[Stored, ...]:
+        """The session run again with the change, event by event; it replays from these alone.
+
+        Raises:
+            LogDamaged: the session does not verify, or its events follow no grammar.
+            LogFromFuture: a newer version wrote it.
+            WorkflowMissing: its workflow is not here.
+            SessionFaulted: `evolve` raises on it.
+        """
+        assert self._children is not None, "a strict run has no children"
+        return self._children.child(stored, head)
 
     def close(self) -> None:
         """Give back what models hold."""

@@ -129,12 +129,18 @@ class Judging:
             causes.append(code_or_data(self._recorded_by, "without the change it differs, too"))
         if not self._differs(base, ran):
             return tuple(causes)
-        inputs = [turn.input for turn in self._recorded.turns]
-        workflow = self._recorded.workflow
-        touching = [p for p in parts(self._runs.change) if touches(inputs, p.change, workflow)]
+        touching = self._touching()
         if len(touching) == 1:
             return (*causes, self._cause(touching[0], base, ran))
         return (*causes, *self._of_several(touching, base))
+
+    def _touching(self) -> Sequence[Part]:
+        """The changes that are something to who leads the session."""
+        found = parts(self._runs.change)
+        if len(found) == 1:
+            return found
+        inputs = [turn.input for turn in self._recorded.turns]
+        return [one for one in found if touches(inputs, one.change, self._recorded.workflow)]
 
     def _of_several(self, touching: Sequence[Part], base: Ran | None) -> list[Cause]:
         found, unknown = [], False
