@@ -111,7 +111,10 @@ class Regression:
         assert self._children is not None, "a strict run has no children"
         return self._children.child(stored, head)
 
-    def close(self) -> None:
+    def __enter__(self) -> Regression:
+        return self
+
+    def __exit__(self, *_: object) -> None:
         """Give back what models hold."""
         if self._children is not None:
             self._children.close()

@@ -81,7 +81,7 @@ class Judging:
             assumed=tuple(ran.playing.assumed),
             calls_needed=self._most() if ran.needed else 0,
         )
-        if word == "same":
+        if word == "same" or ran.needed:
             return case
         shown = self._differences(ran)
         return replace(
@@ -106,7 +106,9 @@ class Judging:
         return found, outcome(self._before, ran.side, found), ""
 
     def _most(self) -> int:
-        return calls_max(self._recorded, 0, Otherwise())
+        """Calls that all runs of it would make at most: each change alone is a run, too."""
+        alone = len(self._touching())
+        return calls_max(self._recorded, 0, Otherwise()) * (1 + (alone if alone > 1 else 0))
 
     def _differences(self, ran: Ran) -> tuple[Difference, ...]:
         recorded, workflow = self._recorded, self._recorded.workflow

@@ -11,6 +11,7 @@ from typing import Any, Final
 from msgspec.structs import replace
 
 from preflights_es.core.completions import CompletionRequested
+from preflights_es.core.errors import LogDamaged
 from preflights_es.core.events import Input
 from preflights_es.core.json import decoded, encoded
 from preflights_es.core.ports import Stored
@@ -84,7 +85,8 @@ def requested(events: Events) -> int:
 
 def judged(events: Events, change: Change | None = None, **more: Any) -> Case:
     """A session's case; it is not left out."""
-    found = Regression(WORKFLOWS, own_code(), change, **more).case(events)
+    with Regression(WORKFLOWS, own_code(), change, **more) as regression:
+        found = regression.case(events)
     assert isinstance(found, Case), found
     return found
 
@@ -102,8 +104,6 @@ def ruled(workflow: Workflow[Any], where: Callable[[Any], bool], **changes: Any)
 
 def decides(workflows: Any, events: Events) -> bool:
     """Whether some code decides what a log says, as `--against` asks it."""
-    from preflights_es.core.errors import LogDamaged
-
     try:
         found = Replayer(workflows, own_code()).replay(events)
     except LogDamaged:
