@@ -10,7 +10,13 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from preflights_es.core.errors import LogDamaged, LogFromFuture, SessionFaulted, WorkflowMissing
+from preflights_es.core.errors import (
+    DuplicateInput,
+    LogDamaged,
+    LogFromFuture,
+    SessionFaulted,
+    WorkflowMissing,
+)
 from preflights_es.core.ports import Stored
 from preflights_es.core.session import Workflow
 from preflights_es.replay.recompute import Code
@@ -79,7 +85,7 @@ class Regression:
                 found = self._children.case(stored, head, made, recorded_by)
         except WorkflowMissing:
             found = f"the workflow {stored[0].workflow} is not here"
-        except (LogDamaged, LogFromFuture) as error:
+        except (LogDamaged, LogFromFuture, DuplicateInput) as error:
             cause = Cause(kind="data", detail="it does not verify, or cannot be read")
             found = made(outcome="damaged", causes=(cause,), message=str(error))
         if isinstance(found, Case):
@@ -96,7 +102,7 @@ class Regression:
         assert self._children is not None, "a strict run asks no model"
         try:
             return self._children.sides(stored, head, runs)
-        except (LogDamaged, LogFromFuture, WorkflowMissing, SessionFaulted):
+        except (LogDamaged, LogFromFuture, DuplicateInput, WorkflowMissing, SessionFaulted):
             return ()
 
     def child(self, stored: Sequence[Stored], head: bytes | None = None) -> tuple[Stored, ...]:
