@@ -71,7 +71,8 @@ class Judging:
         """What came of it."""
         ran = self._runs.ran(self._recorded, self._runs.change, self._label)
         found, word, message = self._outcome(ran)
-        after = replace(ran.side, agrees=None) if word in ("open", "faulted") else ran.side
+        is_whole = word not in ("open", "faulted")
+        after = ran.side if is_whole else replace(ran.side, valid=None, agrees=None)
         case = made(
             outcome=word,
             measures=found,

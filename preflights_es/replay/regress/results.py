@@ -70,7 +70,8 @@ class Side(msgspec.Struct, frozen=True, kw_only=True):
     """What one run of a session comes to."""
 
     valid: bool | None
-    """Whether every step ended in a response that meets its contract; None without a response."""
+    """Whether every step ended in a response that meets its contract; None without a response, or
+    where the run is open."""
     agrees: bool | None
     """With what the person accepted; None where nothing was accepted, or the run is open."""
     result: str | None
