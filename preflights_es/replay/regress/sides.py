@@ -114,22 +114,26 @@ def _cost(
 def measures(
     before: Side, after: Side, asked: Sequence[Question], asks: Sequence[Question]
 ) -> tuple[Measure, ...]:
-    """What differs between two runs.
+    """What differs between two runs; what one of them does not know does not differ.
 
     Args:
         asked: the questions of the one run.
         asks: those of the other.
     """
     found: dict[Measure, bool] = {
-        "validity": before.valid != after.valid,
+        "validity": _both_differ(before.valid, after.valid),
         "questions": list(asked) != list(asks),
         "turns": before.turns != after.turns,
         "result": before.result != after.result,
         "fallback": before.fallbacks != after.fallbacks,
         "tokens": before.tokens != after.tokens,
-        "cost": before.cost != after.cost,
+        "cost": _both_differ(before.cost, after.cost),
     }
     return tuple(name for name, differs in found.items() if differs)
+
+
+def _both_differ(before: float | None, after: float | None) -> bool:
+    return None not in (before, after) and before != after
 
 
 def outcome(before: Side, after: Side, changed: Sequence[Measure]) -> Judged:
