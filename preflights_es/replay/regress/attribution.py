@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 from preflights_es.core.completions import CompletionFailed, CompletionReceived, CompletionRequested
+from preflights_es.core.events import Event
 from preflights_es.core.json import decoded
 from preflights_es.core.ports import Stored
 from preflights_es.replay.causes import causes
@@ -87,21 +88,16 @@ def _call(stored: Sequence[Stored], version: int) -> str:
 # Of a child ----------------------------------------------------------------------------------
 
 
-def request_causes(
-    recorded: Iterable[CompletionRequested], child: Iterable[CompletionRequested]
-) -> tuple[str, ...]:
+def request_causes(recorded: Sequence[Event], child: Sequence[Event]) -> tuple[str, ...]:
     """What the first request that differs differs in; empty where none does."""
-    for was, now in _pairs(recorded, child):
-        if was is None or now is None:
-            return ("a request is new",) if was is None else ("a request is gone",)
-        if found := causes(was, now):
+    before, after = _requests(recorded), _requests(child)
+    for call in {**before, **after}:
+        if call not in before or call not in after:
+            return ("a request is gone" if call in before else "a request is new",)
+        if found := causes(before[call], after[call]):
             return found
     return ()
 
 
-def _pairs(
-    recorded: Iterable[CompletionRequested], child: Iterable[CompletionRequested]
-) -> Iterator[tuple[CompletionRequested | None, CompletionRequested | None]]:
-    before, after = {r.call: r for r in recorded}, {r.call: r for r in child}
-    for call in {**before, **after}:
-        yield before.get(call), after.get(call)
+def _requests(events: Sequence[Event]) -> dict[str, CompletionRequested]:
+    return {event.call: event for event in events if isinstance(event, CompletionRequested)}

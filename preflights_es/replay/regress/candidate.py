@@ -151,7 +151,9 @@ class Answerer:
                     raise
         if self._models is None or not self._budget.take():
             self.needed = True
-            raise Unanswered(request, "no more calls of a model may be made")
+            is_over = "no more calls of models may be made"
+            asks = "a model would have to be asked" if self._models is None else is_over
+            raise Unanswered(request, asks)
         return await self._models(request).respond(request)
 
     def _heard(self) -> RecordedProvider:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from preflights_es.core.errors import (
     DuplicateInput,
@@ -27,10 +27,8 @@ from preflights_es.replay.replayer import Replayer
 if TYPE_CHECKING:
     from preflights_es.projections.usage import Price
     from preflights_es.replay.regress.change import Change
-    from preflights_es.replay.regress.children import Children
+    from preflights_es.replay.regress.runs import Runs
     from preflights_es.replay.responders import Models
-
-T = TypeVar("T")
 
 
 class Regression:
@@ -54,13 +52,11 @@ class Regression:
             Misused: the simulator does not take what the change says.
         """
         self._replayer = Replayer(workflows, code)
-        self._children: Children | None = None
+        self._runs: Runs | None = None
         if change is not None:
-            from preflights_es.replay.regress.children import Children
+            from preflights_es.replay.regress.runs import Runs
 
-            self._children = Children(
-                workflows, code, change, self._replayer, prices, models, calls_max
-            )
+            self._runs = Runs(workflows, code, change, prices, models, calls_max)
 
     def case(
         self,
@@ -79,10 +75,7 @@ class Regression:
         """
         made = begun(stored, source)
         try:
-            if self._children is None:
-                found = self._strict(stored, head, made, recorded_by)
-            else:
-                found = self._children.case(stored, head, made, recorded_by)
+            found = self._judged(stored, head, made, recorded_by)
         except WorkflowMissing:
             found = f"the workflow {stored[0].workflow} is not here"
         except (LogDamaged, LogFromFuture, DuplicateInput) as error:
@@ -99,9 +92,9 @@ class Regression:
 
         Empty where it cannot be run, and shorter than `runs` where no more calls may be made.
         """
-        assert self._children is not None, "a strict run asks no model"
+        assert self._runs is not None, "a strict run asks no model"
         try:
-            return self._children.sides(stored, head, runs)
+            return self._runs.sides(stored, head, runs)
         except (LogDamaged, LogFromFuture, DuplicateInput, WorkflowMissing, SessionFaulted):
             return ()
 
@@ -114,20 +107,24 @@ class Regression:
             WorkflowMissing: its workflow is not here.
             SessionFaulted: `evolve` raises on it.
         """
-        assert self._children is not None, "a strict run has no children"
-        return self._children.child(stored, head)
+        assert self._runs is not None, "a strict run has no children"
+        return self._runs.child(stored, head)
 
     def __enter__(self) -> Regression:
         return self
 
     def __exit__(self, *_: object) -> None:
         """Give back what models hold."""
-        if self._children is not None:
-            self._children.close()
+        if self._runs is not None:
+            self._runs.close()
 
-    def _strict(
+    def _judged(
         self, stored: Sequence[Stored], head: bytes | None, made: Made, recorded_by: bool | None
     ) -> Case | str:
+        if self._runs is not None:
+            from preflights_es.replay.regress.judging import judged
+
+            return judged(self._runs, self._replayer, stored, head, made, recorded_by)
         replay = self._replayer.replay(stored, head)
         if replay.status == "erased":
             return ERASED

@@ -3,62 +3,61 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple, Protocol
+from typing import Final
 
 from msgspec.structs import replace
 
-from preflights_es.core.completions import CompletionRequested
-from preflights_es.core.events import Event
-from preflights_es.core.views import Question, Reached
-from preflights_es.replay.child import Child
+from preflights_es.core.errors import SessionFaulted
+from preflights_es.core.ports import Stored
+from preflights_es.replay.faults import fault_of
 from preflights_es.replay.recording import Recording
 from preflights_es.replay.regress.attribution import code_or_data, detail_of, request_causes
-from preflights_es.replay.regress.candidate import Playing
 from preflights_es.replay.regress.change import Change, Part, parts, touches
-from preflights_es.replay.regress.results import Case, Cause, Difference, Measure, Outcome, Side
+from preflights_es.replay.regress.results import Case, Cause, Difference, Measure, Outcome
+from preflights_es.replay.regress.runs import Ran, Runs
 from preflights_es.replay.regress.sides import measures, outcome, questions
-from preflights_es.replay.regress.strict import DIFFERENCES_MAX, Made, fault_words
+from preflights_es.replay.regress.strict import DIFFERENCES_MAX, ERASED, Made, fault_words
 from preflights_es.replay.replayer import Replayer
 from preflights_es.replay.report import changes, told
 from preflights_es.replay.whatif_plan import Otherwise, calls_max
+from preflights_es.store.chain import erased_before
+
+UNTOUCHED: Final = "the change does not touch who leads it"
 
 
-class Ran(NamedTuple):
-    """One run of a session."""
-
-    side: Side
-    events: Sequence[Event]
-    questions: Sequence[Question]
-    child: Child
-    playing: Playing
-    needed: bool
-    """Whether only a model could go on."""
-
-    @property
-    def ended(self) -> tuple[object, ...]:
-        """How it ended: with a fault, for want of a response, or with questions."""
-        asks = tuple(question.id for question in self.child.questions())
-        return self.child.fault is not None, bool(self.child.stopped), asks
-
-
-class Runs(Protocol):
-    """Who runs children."""
-
-    change: Change
-    replayer: Replayer
-
-    def side(self, recorded: Recording, label: Reached) -> Side:
-        """What a recorded session comes to."""
-
-    def ran(self, recorded: Recording, change: Change, label: Reached) -> Ran:
-        """A child with a change."""
+def judged(
+    runs: Runs,
+    replayer: Replayer,
+    stored: Sequence[Stored],
+    head: bytes | None,
+    made: Made,
+    recorded_by: bool | None,
+) -> Case | str:
+    """As `Regression.case`, of a run with a change; or why it is left out."""
+    if stored and erased_before(stored):
+        return ERASED
+    try:
+        recorded = runs.recording(stored, head)
+    except SessionFaulted as faulted:
+        message = fault_words(fault_of(faulted.version, faulted.error, recorded=False))
+        cause = code_or_data(recorded_by, message)
+        return made(outcome="faulted", causes=(cause,), message=message)
+    inputs = [turn.input for turn in recorded.turns]
+    if not touches(inputs, runs.change, recorded.workflow):
+        return UNTOUCHED
+    before = runs.calls
+    case = _Judging(runs, replayer, recorded, recorded_by).case(made)
+    return replace(case, live_calls=runs.calls - before)
 
 
-class Judging:
+class _Judging:
     """One session, judged."""
 
-    def __init__(self, runs: Runs, recorded: Recording, recorded_by: bool | None) -> None:
+    def __init__(
+        self, runs: Runs, replayer: Replayer, recorded: Recording, recorded_by: bool | None
+    ) -> None:
         self._runs = runs
+        self._replayer = replayer
         self._recorded = recorded
         self._recorded_by = recorded_by
         workflow, state = recorded.workflow, recorded.session.state
@@ -79,7 +78,7 @@ class Judging:
             message=message,
             recorded=self._before,
             candidate=after,
-            assumed=tuple(ran.playing.assumed),
+            assumed=ran.assumed,
             calls_needed=self._most() if ran.needed else 0,
         )
         if word == "same" or ran.needed:
@@ -98,7 +97,7 @@ class Judging:
         if child.fault is not None:
             return (), "faulted", fault_words(child.fault)
         if ran.needed:
-            return (), "open", f"a model would have to be asked: at most {self._most()} calls"
+            return (), "open", f"{child.stopped}, at most {self._most()} calls"
         if child.stopped:
             return (), "open", child.stopped
         asks = [question.id for question in child.questions()]
@@ -161,15 +160,14 @@ class Judging:
     def _cause(self, part: Part, base: Ran | None, ran: Ran) -> Cause:
         """The change, where the requests show it."""
         before = base.events if base is not None else self._recorded.events
-        said = request_causes(_requests(before), _requests(ran.events))
+        said = request_causes(before, ran.events)
         if not said:
-            what = f"{part.words}: the requests are the same"
-            return Cause(kind="unexplained", detail=what)
+            return Cause(kind="unexplained", detail=f"{part.words}: the requests are the same")
         return Cause(kind=part.kind, detail=detail_of(part.kind, said) or part.words)
 
     def _unchanged(self) -> Ran | None:
         """The unchanged session by today's code; None where that is what was recorded."""
-        replay = self._runs.replayer.replay(self._recorded.stored)
+        replay = self._replayer.replay(self._recorded.stored)
         is_recorded = replay.status == "identical" and not (replay.undecided or replay.generation)
         return None if is_recorded else self._runs.ran(self._recorded, Change(), self._label)
 
@@ -182,7 +180,3 @@ class Judging:
             return bool(measures(self._before, ran.side, self._asked, ran.questions))
         is_other = bool(measures(base.side, ran.side, base.questions, ran.questions))
         return is_other or base.ended != ran.ended
-
-
-def _requests(events: Sequence[Event]) -> list[CompletionRequested]:
-    return [event for event in events if isinstance(event, CompletionRequested)]

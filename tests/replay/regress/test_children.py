@@ -111,7 +111,7 @@ def test_faults_that_the_simulator_does_not_know_are_no_session_s_fault() -> Non
 def test_a_session_that_the_change_is_nothing_to_is_left_out(change: Change) -> None:
     case = Regression(WORKFLOWS, own_code(), change).case(led("extraction", "Arzt"))
     assert isinstance(case, LeftOut)
-    assert case.why == "the change is nothing to who leads it"
+    assert case.why == "the change does not touch who leads it"
 
 
 def test_another_provider_is_something_to_the_rules_too() -> None:
@@ -276,7 +276,7 @@ def test_what_was_right_and_is_lost_has_failed() -> None:
 def test_without_leave_no_model_is_asked() -> None:
     case = judged(stored(noted(EMAIL)), Change(model="b"))
     assert (case.outcome, case.live_calls, case.calls_needed) == ("open", 0, 2)
-    assert case.message == "a model would have to be asked: at most 2 calls"
+    assert case.message == "the call 'extract-1.1': a model would have to be asked, at most 2 calls"
     both = judged(stored(noted(EMAIL)), Change(model="b", parameters=(("t", "1"),)))
     assert both.calls_needed == 6, "each change alone, and both"
 

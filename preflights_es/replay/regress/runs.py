@@ -1,29 +1,23 @@
-"""Sessions that run again with a change, each beside its recording."""
+"""Sessions run again: with a change, as they are, or against models that may be asked."""
 
 from __future__ import annotations
 
 from collections.abc import Coroutine, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final, TypeVar
-
-from msgspec.structs import replace
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from preflights_es.core.completions import CompletionRequested
-from preflights_es.core.errors import LogDamaged, SessionFaulted
+from preflights_es.core.errors import LogDamaged
+from preflights_es.core.events import Event
 from preflights_es.core.ports import Provider, Stored
 from preflights_es.core.session import Workflow
-from preflights_es.core.views import Reached
+from preflights_es.core.views import Question, Reached
 from preflights_es.replay.child import Child
-from preflights_es.replay.faults import fault_of
 from preflights_es.replay.recompute import Code, Reasking, driven
 from preflights_es.replay.recording import Recording, recording
-from preflights_es.replay.regress.attribution import code_or_data
 from preflights_es.replay.regress.candidate import Answerer, Budget, Playing
-from preflights_es.replay.regress.change import Change, simulated, touches, words
-from preflights_es.replay.regress.judging import Judging, Ran
-from preflights_es.replay.regress.results import Case, Side
+from preflights_es.replay.regress.change import Change, simulated, words
+from preflights_es.replay.regress.results import Side
 from preflights_es.replay.regress.sides import questions, side_of
-from preflights_es.replay.regress.strict import ERASED, Made, fault_words
-from preflights_es.replay.replayer import Replayer
 from preflights_es.replay.whatif_plan import Misused
 from preflights_es.store.chain import erased_before
 
@@ -35,24 +29,39 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-UNTOUCHED: Final = "the change is nothing to who leads it"
+
+class Ran(NamedTuple):
+    """One run of a session."""
+
+    side: Side
+    events: Sequence[Event]
+    questions: Sequence[Question]
+    child: Child
+    assumed: tuple[str, ...]
+    """Keys of questions that were answered with what was accepted."""
+    needed: bool
+    """Whether only a model could go on."""
+
+    @property
+    def ended(self) -> tuple[bool, bool, tuple[str, ...]]:
+        """How it ended: with a fault, for want of a response, or with questions."""
+        asks = tuple(question.id for question in self.child.questions())
+        return self.child.fault is not None, bool(self.child.stopped), asks
 
 
-class Children:
-    """Runs children of sessions, and says what became of them."""
+class Runs:
+    """Runs sessions, one after the other."""
 
     def __init__(
         self,
         workflows: Mapping[str, Workflow[Any]],
         code: Code,
         change: Change,
-        replayer: Replayer,
         prices: Sequence[Price],
         models: Models | None,
         most: int | None,
     ) -> None:
         self.change = change
-        self.replayer = replayer
         self._workflows = workflows
         self._reasking = Reasking(code)
         self._prices = prices
@@ -60,42 +69,19 @@ class Children:
         self._budget = Budget(most)
         self._providers: dict[tuple[object, ...], Provider] = {}
         self._loop: asyncio.Runner | None = None
-        self._see_that_it_fits(code)
-
-    def _see_that_it_fits(self, code: Code) -> None:
-        """Make the simulator that it asks for: what it does not take is no session's fault.
-
-        Raises:
-            Misused: it takes no such seed or faults.
-        """
-        lead = simulated(self.change)
         try:
-            code.made(lead)
-        except LogDamaged as error:
+            code.made(simulated(change))
+        except LogDamaged as error:  # what the simulator does not take is no session's fault
             raise Misused(str(error)) from error
 
-    # 1. One session --------------------------------------------------------------------------
+    @property
+    def calls(self) -> int:
+        """Of models, so far."""
+        return self._budget.made
 
-    def case(
-        self, stored: Sequence[Stored], head: bytes | None, made: Made, recorded_by: bool | None
-    ) -> Case | str:
-        """As `Regression.case`, of a run with a change; or why it is left out."""
-        if stored and erased_before(stored):
-            return ERASED
-        try:
-            recorded = recording(self._workflows, stored, head)
-        except SessionFaulted as faulted:
-            message = fault_words(fault_of(faulted.version, faulted.error, recorded=False))
-            cause = code_or_data(recorded_by, message)
-            return made(outcome="faulted", causes=(cause,), message=message)
-        inputs = [turn.input for turn in recorded.turns]
-        if not touches(inputs, self.change, recorded.workflow):
-            return UNTOUCHED
-        before = self._budget.made
-        case = Judging(self, recorded, recorded_by).case(made)
-        return replace(case, live_calls=self._budget.made - before)
-
-    # 2. Running ------------------------------------------------------------------------------
+    def recording(self, stored: Sequence[Stored], head: bytes | None) -> Recording:
+        """As `replay.recording`."""
+        return recording(self._workflows, stored, head)
 
     def ran(
         self, recorded: Recording, change: Change, label: Reached, *, anew: bool = False
@@ -116,7 +102,8 @@ class Children:
         codec = child.runner.codec(recorded.workflow)
         events = tuple(codec.decode(one) for one in child.stored)
         side = side_of(recorded.workflow, child.handle.session, events, label, self._prices)
-        return Ran(side, events, questions(events), child, playing, answerer.needed)
+        assumed = tuple(playing.assumed)
+        return Ran(side, events, questions(events), child, assumed, answerer.needed)
 
     def child(self, stored: Sequence[Stored], head: bytes | None) -> tuple[Stored, ...]:
         """As `Regression.child`."""
