@@ -115,6 +115,12 @@ def usual() -> Report:
     return report(cases, new=(cases[183].session_id,), seconds=12.3456, left_out=("2 of toys",))
 
 
+def strict() -> Report:
+    """The same without a change."""
+    found = usual()
+    return replace(found, verdict=verdict(found.cases, None), changes=())
+
+
 def hostile(margin: float | None = MARGIN, texts: Sequence[str] = HOSTILE) -> Report:
     """Each text of it comes from outside."""
     return report(
