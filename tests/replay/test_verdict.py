@@ -315,6 +315,7 @@ def test_sessions_without_a_result_cannot_pass_and_do_not_block() -> None:
     assert found.word == "INCONCLUSIVE"
     assert "(100 without a result count as worse)" in found.why
     assert pairs(lost, "agreement") == Pairs(0, 0, 0, 100)
+    assert "100 sessions came to no result" in verdict(lost, MARGIN).why
     assert pairs([case(side(right=False), None)], "agreement") == Pairs(0, 0, 0)
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Final
 
+from preflights_cli.progress import counted
 from preflights_cli.reports.wording import (
     LOG,
     Level,
     by_gravity,
-    counted,
     explained,
     headline,
     level,

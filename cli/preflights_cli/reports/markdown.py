@@ -11,7 +11,8 @@ from itertools import groupby
 from typing import Final
 
 from preflights_cli.divergences import value
-from preflights_cli.reports.wording import by_gravity, cause, counted, more_differences, name
+from preflights_cli.progress import counted
+from preflights_cli.reports.wording import by_gravity, cause, more_differences, name
 from preflights_es.core.text import one_line, shortened, shown
 from preflights_es.replay.regress.results import Case, Difference, PairedTest, Report
 

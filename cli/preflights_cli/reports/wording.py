@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final, Literal
 
 from preflights_cli.divergences import value
+from preflights_cli.progress import counted
 from preflights_es.core.text import one_line, shown
 from preflights_es.replay.regress.results import Case, Cause, Outcome, Report
 
@@ -77,8 +78,3 @@ def more_differences(case: Case) -> str:
     """How many are not listed; empty where all are."""
     more = case.difference_count - len(case.differences)
     return f"and {counted(more, 'more difference')}" if more > 0 else ""
-
-
-def counted(count: int, what: str) -> str:
-    """`1 session`, `1,200 sessions`."""
-    return f"{count:,} {what}{'' if count == 1 else 's'}"

@@ -223,8 +223,9 @@ def _judged(tests: tuple[PairedTest, ...], margin: float) -> tuple[VerdictWord, 
         return "BLOCK", "Worse: " + "; ".join(map(_is_worse, blocked)) + "."
     agreement = tests[0]
     if not agreement.pairs:
+        lost = f", {_of(agreement.unknown, 'session')} came to no result" * (agreement.unknown > 0)
         return "INCONCLUSIVE", (
-            "No session can be compared with what a person accepted:"
+            f"No session can be compared with what a person accepted{lost}:"
             f" {_of(agreement.pairs_needed, 'pair')} would pass a change without loss."
         )
     bounds = ", ".join(f"{one.measure} at most {_points(one.loss_bound)}" for one in tests)
