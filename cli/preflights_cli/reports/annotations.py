@@ -12,7 +12,6 @@ from preflights_cli.reports.wording import (
     explained,
     headline,
     level,
-    name,
 )
 from preflights_es.core.text import shown
 from preflights_es.replay.regress.results import Case, Report, VerdictWord
@@ -53,7 +52,7 @@ def _of_case(kind: Level, case: Case) -> str:
     if case.source != LOG:
         line = next((one.version for one in case.differences if one.version), 1)
         place = {"file": case.source, "line": str(line)}
-    title = f"{headline(case)}: {name(case)}"
+    title = f"{headline(case)}: {case.session_id or case.source}"
     return _command(kind, "\n".join(explained(case)), **place, title=title)
 
 

@@ -15,7 +15,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from msgspec.structs import replace
 
-from preflights_cli.reports import json_lines, junit, markdown
+from preflights_cli.reports import json_lines, junit, markdown, summary
 from preflights_cli.reports.annotations import render as annotated
 from preflights_es.core.text import shown
 from preflights_es.replay.regress.results import Case, Report
@@ -94,14 +94,12 @@ def test_annotations_keep_the_limits_and_say_what_is_left_out() -> None:
 
 def test_an_annotation_stands_at_the_line_of_the_event_in_its_file() -> None:
     one = given.case(7, "changed", source="sessions/a,b.jsonl", session_id="s")
-    assert (
-        annotated(given.report([one], None))
-        .splitlines()[1]
-        .startswith(
-            "::error file=sessions/a%2Cb.jsonl,line=4,title=changed%3A questions%2C result%3A s "
-            "(sessions/a%2Cb.jsonl)::changed: questions, result%0Acause: prompt clarify.v1"
-        )
+    found = annotated(given.report([one], None)).splitlines()[1]
+    place, _, said = found.removeprefix("::").partition("::")
+    assert place == (
+        "error file=sessions/a%2Cb.jsonl,line=4,title=changed%3A questions%2C result%3A s"
     )
+    assert said.startswith("changed: questions, result%0Acause: prompt clarify.v1")
 
 
 def outside(tokens: list[Token]) -> str:
@@ -153,13 +151,18 @@ def test_markdown_says_the_verdict_first_and_lists_the_gravest_first() -> None:
     assert said.count("**new**") == 1
 
 
-@pytest.mark.parametrize("limit", [markdown.COMMENT_MAX, markdown.SUMMARY_MAX])
-def test_markdown_keeps_the_limit_and_says_what_was_left_out(limit: int) -> None:
+@pytest.mark.parametrize(
+    ("form", "limit"),
+    [(markdown.render, markdown.COMMENT_MAX), (summary.render, markdown.SUMMARY_MAX)],
+)
+def test_markdown_keeps_the_limit_and_says_what_was_left_out(
+    form: Callable[[Report], str], limit: int
+) -> None:
     many = [given.case(number, "failed") for number in range(4_000)]
     few = [
         given.case(9_000 + number, "changed", message="\U0001f6eb" * 150) for number in range(99)
     ]
-    said = markdown.render(given.report([*many, *few], left_out=["x" * 500] * 90), limit)
+    said = form(given.report([*many, *few], left_out=["x" * 500] * 90))
     assert limit * 0.9 < len(said.encode()) <= limit
     found = re.search(r"want of room: ([\d,]+) sessions of 4,099 that differ", said)
     assert found
