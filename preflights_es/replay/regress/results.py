@@ -133,6 +133,9 @@ class PairedTest(msgspec.Struct, frozen=True, kw_only=True):
 
     measure: Paired
     pairs: int
+    unknown: int
+    """Right as recorded, and nothing to compare with the change: `loss_bound` counts them as worse,
+    the other figures leave them out."""
     worse: int
     """Right as recorded, wrong with the change."""
     better: int
@@ -147,7 +150,7 @@ class PairedTest(msgspec.Struct, frozen=True, kw_only=True):
     smallest_loss: float
     """The smallest loss that this number of pairs could have shown."""
     pairs_needed: int
-    """Pairs with which the margin could have been shown, were the loss none."""
+    """Pairs with which a change without loss passes at the margin, four times of five."""
 
 
 class Noise(msgspec.Struct, frozen=True, kw_only=True):
