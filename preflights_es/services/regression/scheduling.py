@@ -32,7 +32,7 @@ from preflights_es.services.regression.judging import Job, judged_elsewhere
 from preflights_es.services.regression.kept_results import Judged
 from preflights_es.system.gc_tuning import collect_seldom
 
-CONNECT_S: Final = 10  # seconds to reach a scheduler
+CONNECT_S: Final = 5  # seconds to reach a scheduler
 
 Done = tuple[Batch, list[Judged] | None]
 """A batch, and what came of its sessions; None where its worker was lost twice."""
@@ -106,12 +106,14 @@ def scheduled(
     opened: Opened,
     ahead: int,
     ready: Callable[[Batch], Batch] = lambda batch: batch,
+    judged: Callable[[bytes, Batch], list[Judged]] = judged_elsewhere,
 ) -> Iterator[Done]:
     """Every batch with its results, as they come.
 
     Args:
         ahead: batches that wait for workers, or are judged.
         ready: makes of a batch what a worker can use, just before it goes there.
+        judged: what a worker runs.
     """
     told = msgspec.msgpack.encode(job)
     waiting, lost = deque(batches), deque[Batch]()
@@ -124,7 +126,7 @@ def scheduled(
             while (source or flying) and not is_broken:
                 while source and len(flying) < at_once:
                     batch = source.popleft()
-                    flying[pool.submit(judged_elsewhere, told, ready(batch))] = batch
+                    flying[pool.submit(judged, told, ready(batch))] = batch
                 for future in wait(flying, return_when=FIRST_COMPLETED).done:
                     batch = flying.pop(future)
                     try:
