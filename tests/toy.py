@@ -32,7 +32,7 @@ from preflights_es.core.completions import (
 )
 from preflights_es.core.events import Actor, Decision, Event, Input, Typed
 from preflights_es.core.session import Workflow
-from preflights_es.core.views import View
+from preflights_es.core.views import Reached, View
 
 CALLS_MAX: Final = 2  # one try, one retry
 ADA: Final = Actor("user", "Ada")
@@ -154,6 +154,11 @@ def record(state: State) -> Record:
     return Record(uid="toy", session_id="", title=text, intention=text, status="open")
 
 
+def reached(state: State) -> Reached:
+    result = {"answers": state.answers} if state.answers else None
+    return Reached(result=result, accepted=result if state.written else None)
+
+
 # 5. The workflow and its bugs ----------------------------------------------------------------
 
 Bug = Literal["", "decide", "evolve", "empty", "surrogate"]
@@ -205,6 +210,7 @@ def workflow(bug: Bug = "", at: str = "!", heard: str = "") -> Workflow[State]:
         view=view,
         statuses=("needs_answers", "done"),
         record=record,
+        reached=reached,
     )
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 SECTIONS: Final[dict[str, tuple[str, ...]]] = {
     "Decide": ("start", "answer", "revise", "accept", "resume", "abandon"),
     "Look": ("show", "inbox", "sessions", "decisions", "why", "prompt", "log", "usage", "audit"),
-    "Replay": ("replay",),
+    "Replay": ("replay", "regress"),
     "Notes": ("note",),
     "Set up": ("sync", "trust", "admin"),
 }
@@ -42,6 +42,7 @@ _COMMANDS: Final[dict[str, tuple[str, str]]] = {
     "usage": ("usage", "Sum up provider calls: tokens, time, cost."),
     "audit": ("audit", "Verify the log, and show who did what."),
     "replay": ("replay", "Run recorded sessions again and compare every decision."),
+    "regress": ("regress", "Hold recorded sessions against today's code, or a change."),
     "sync": ("sync", "Bring the log and the session files together."),
     "trust": ("trust", "Trust the settings file of a repository."),
     "admin": ("admin", "Manage the log: its database, projections and files."),

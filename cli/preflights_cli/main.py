@@ -27,6 +27,7 @@ from preflights_es.system.interpreter import (
 )
 
 EXIT_REFUSED, EXIT_USAGE, EXIT_WAITING, EXIT_DAMAGED, EXIT_ENVIRONMENT = 1, 2, 3, 4, 5
+EXIT_INCONCLUSIVE = 6
 EXIT_BUG, EXIT_INTERRUPTED, EXIT_UNREAD = 70, 130, 141
 
 MESSAGE_MAX = 1_000  # characters of an error: what was typed may be much longer
@@ -68,8 +69,8 @@ def _version(ctx: click.Context, _parameter: click.Parameter, wanted: bool) -> N
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog="A session is named by its id, any end or beginning of it, or `last`. "
     "Exit codes: 0 done, 1 refused or different, 2 usage, 3 waits for a person, 4 damaged data, "
-    "5 environment failure (disk, database, provider), 70 a bug of ours, 130 interrupted, 141 "
-    "output pipe closed.",
+    "5 environment failure (disk, database, provider), 6 inconclusive, 70 a bug of ours, "
+    "130 interrupted, 141 output pipe closed.",
 )
 @click.option("--db", metavar="URL", help="The log's database, instead of the configured one.")
 @click.option("--debug", is_flag=True, help="Show the traceback of a bug.")

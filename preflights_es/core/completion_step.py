@@ -32,7 +32,7 @@ from preflights_es.core.lead import (
     Setup,
     StepStalled,
 )
-from preflights_es.core.prompts import wanted
+from preflights_es.core.prompts import tried, wanted
 from preflights_es.core.text import shortened
 from preflights_es.core.verdict import Accepted, Judge, Rejected, Violation, excerpt
 
@@ -59,6 +59,8 @@ class Led(msgspec.Struct, frozen=True, gc=False):
     """Who leads; None where the rules do, from the beginning or after a fallback."""
     prompts: tuple[tuple[str, str], ...] = ()
     """Pairs of prompt name and version, as recorded."""
+    candidates: tuple[tuple[str, str], ...] = ()
+    """Pairs of a version and the text that is tried in its place."""
     request: CompletionRequested | None = None
     """The open step."""
     steps: int = 0
@@ -77,7 +79,7 @@ class Led(msgspec.Struct, frozen=True, gc=False):
 
 def opened(setup: Setup) -> Led:
     """At the beginning of a session."""
-    return Led(lead=setup.lead, prompts=setup.prompts)
+    return Led(lead=setup.lead, prompts=setup.prompts, candidates=setup.candidates or ())
 
 
 def heard(led: Led, text: str) -> Led:
@@ -152,7 +154,7 @@ def requested(
     """
     assert led.lead is not None, "only a session that is led asks a model"
     package, name, default = prompt
-    system = wanted(package, name, led.prompts, default)
+    system = tried(wanted(package, name, led.prompts, default), led.candidates)
     return CompletionRequested(
         call=f"{step}-{led.steps + 1}.1",
         provider=led.lead.provider,

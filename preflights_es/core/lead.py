@@ -5,7 +5,9 @@ What follows from a response stands in `core.completion_step`; both are the same
 
 from __future__ import annotations
 
-from typing import ClassVar, Final, Literal, Protocol, runtime_checkable
+from typing import ClassVar, Final, Literal
+
+import msgspec
 
 from preflights_es.core.events import Decision, Event, Input, Value
 from preflights_es.core.verdict import Violation
@@ -59,17 +61,15 @@ class Setup(Value, frozen=True):
     """Pairs of prompt name and version; none while the rules lead."""
     lead: Lead | None = None
     """Which model leads; None while the rules do."""
-
-
-@runtime_checkable
-class _HasSetup(Protocol):
-    @property
-    def setup(self) -> Setup: ...
+    candidates: tuple[tuple[str, str], ...] | msgspec.UnsetType = msgspec.UNSET
+    """Pairs of a prompt's `name.vN` and the text that is tried in its place, in a regression run's
+    child. Not written where it is unset: no other session has a byte of it."""
 
 
 def setup_of(new: object) -> Setup | None:
     """What an Input that opens a session recorded of the program; None of one that does not."""
-    return new.setup if isinstance(new, _HasSetup) else None
+    found = getattr(new, "setup", None)
+    return found if isinstance(found, Setup) else None
 
 
 class StepRetried(Input, frozen=True):

@@ -54,6 +54,18 @@ def wanted(package: str, name: str, pairs: Iterable[tuple[str, str]], default: s
         return prompt(package, default)
 
 
+def tried(found: Prompt, candidates: Iterable[tuple[str, str]]) -> Prompt:
+    """A prompt with the text that is tried in its place, where there is one.
+
+    Args:
+        candidates: pairs of `name.vN` and text.
+    """
+    text = dict(candidates).get(found.id)
+    if text is None:
+        return found
+    return Prompt(found.id, text, sha256(text.encode()).hexdigest())
+
+
 def versions(package: str, name: str) -> tuple[str, ...]:
     """Every version of a prompt that exists, the oldest first."""
     from importlib.resources import files

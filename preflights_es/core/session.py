@@ -32,7 +32,7 @@ from preflights_es.core.lead import Lead, Policy
 from preflights_es.core.questions import Answers
 from preflights_es.core.settings_table import SettingsTable
 from preflights_es.core.source import Quoted
-from preflights_es.core.views import Behind, Question, View
+from preflights_es.core.views import Behind, Question, Reached, View
 
 S = TypeVar("S")
 Upcaster = tuple[str, Callable[[dict[str, Any]], dict[str, Any]]]
@@ -82,6 +82,8 @@ class Workflow(msgspec.Struct, Generic[S], frozen=True, kw_only=True):
     """The content of the session's document in any state; None without a document."""
     decided: Callable[[Sequence[Event], Sequence[Session[S]]], tuple[Decided, ...]] | None = None
     """The patches of a session, from its events and how it stood after each; None without any."""
+    reached: Callable[[S], Reached] = lambda _state: Reached()
+    """What a session comes to, in any state, and what of it a person accepted."""
     behind: Callable[[Event], Behind] = lambda _event: Behind()
     """What an event says of where a decided value came from."""
     related: Callable[[S], Relations] | None = None

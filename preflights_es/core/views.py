@@ -33,6 +33,17 @@ class Behind(Value, frozen=True):
     question: Question | None = None
 
 
+class Reached(Value, frozen=True, kw_only=True):
+    """What a session comes to, and what a person made of it: a regression run compares both."""
+
+    result: object = None
+    """What the rules or the model came to, as JSON will have it; None while that is nothing."""
+    accepted: object = None
+    """What a person accepted, in the same form; None while that is nothing."""
+    answers: tuple[tuple[str, str], ...] = ()
+    """Pairs of a question's key and the value that was accepted for it."""
+
+
 class View(Value, frozen=True, kw_only=True):
     """What may be shown of a session, derived from its state and stored nowhere."""
 

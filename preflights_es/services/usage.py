@@ -44,7 +44,7 @@ def usage(
     process = request.process
     project = None if any_project else process.project
     names = tuple(name for name in BY if name in by) or BY
-    prices = [_price(one) for one in process.settings.prices]
+    prices = [price(one) for one in process.settings.prices]
     rows = process.projector.rows("usage", project)
     found = tuple(used(rows, names, since, until, prices))
     return Usage(
@@ -57,7 +57,7 @@ def usage(
     )
 
 
-def _price(table: PriceTable) -> Price:
+def price(table: PriceTable) -> Price:
     """From the first moment of its day on, and as it was written: no float comes near it."""
     first = datetime.combine(table.since, time(), UTC) - EPOCH
     return Price(

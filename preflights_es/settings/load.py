@@ -31,6 +31,7 @@ from preflights_es.settings.places import (
     OWN,
     actor_of,
     beside,
+    cache_folder,
     config_folder,
     folder,
     git_folders,
@@ -226,6 +227,17 @@ def trusted_files(environment: Mapping[str, str] | None = None) -> Trusted:
     from preflights_es.settings.trust import Trusted
 
     return Trusted.of(os.environ if environment is None else environment)
+
+
+def kept_results(environment: Mapping[str, str] | None = None) -> Path | None:
+    """Where results of regression runs are kept; None where no folder can be named."""
+    folder = cache_folder(os.environ if environment is None else environment)
+    return folder and folder / "regress"
+
+
+def surroundings() -> Mapping[str, str]:
+    """The environment, for a program that is started with a part of it."""
+    return os.environ
 
 
 def speaks_for_a_person(environment: Mapping[str, str] | None = None) -> bool:

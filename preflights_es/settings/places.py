@@ -135,6 +135,21 @@ def _state_folder(env: Mapping[str, str]) -> Path:
     return Path(env.get("XDG_STATE_HOME") or home / ".local" / "state")
 
 
+def cache_folder(env: Mapping[str, str]) -> Path | None:
+    """Where what can be made again is kept; None where the environment names no absolute folder."""
+    home = env.get("HOME") or env.get("USERPROFILE") or ""
+    if sys.platform == "win32":
+        usual = env.get("LOCALAPPDATA") or os.path.join(home, "AppData", "Local")
+    elif sys.platform == "darwin":
+        usual = os.path.join(home, "Library", "Caches")
+    else:
+        usual = os.path.join(home, ".cache")
+    for base in (env.get("XDG_CACHE_HOME", ""), usual):
+        if os.path.isabs(base):
+            return Path(base) / "preflights"
+    return None
+
+
 UTF8_MAX: Final = 4  # bytes of a character
 OWN: Final = "settings.toml"
 """The user's own settings, in `config_folder`."""

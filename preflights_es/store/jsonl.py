@@ -131,14 +131,14 @@ def packed(file: BinaryIO) -> Iterator[BinaryIO]:
         yield cast("BinaryIO", made)
 
 
-def stored(text: Iterable[bytes], where: str) -> Iterator[Stored]:
+def stored(text: Iterable[bytes], where: str, first: int = 1) -> Iterator[Stored]:
     """The events of a file's lines, as `with_lines` finds them."""
-    for _, event in with_lines(text, where):
+    for _, event in with_lines(text, where, first=first):
         yield event
 
 
 def with_lines(
-    text: Iterable[bytes], where: str, *, again: bool = False
+    text: Iterable[bytes], where: str, *, again: bool = False, first: int = 1
 ) -> Iterator[tuple[bytes, Stored]]:
     """The events of a file's lines, each behind its line; blank lines are passed over.
 
@@ -146,6 +146,7 @@ def with_lines(
         where: the file's name, for messages.
         again: whether the caller sees to it that the lines are those that were read before: what
             was checked of them is not checked once more.
+        first: number of the first line, for messages.
 
     Raises:
         LogDamaged: a line is no event; names the line.
@@ -153,7 +154,7 @@ def with_lines(
     """
     event_of = _event if again else _checked
     blank = spaces = 0
-    for number, line in enumerate(text, 1):
+    for number, line in enumerate(text, first):
         if line.isspace() or not line:
             blank += 1
             spaces += len(line)

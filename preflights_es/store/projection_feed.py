@@ -265,14 +265,16 @@ class SqlFollowing(SqlRows):
         return (as_head(rows[0][:-1]), rows[0][-1] == len(PROJECTED)) if rows else None
 
     def _streams(self, heads: Sequence[Head]) -> Iterator[Stream]:
-        """Sessions that lie side by side, read at once: a statement each costs twice as much."""
         for begin in range(0, len(heads), RANGE):
-            some = heads[begin : begin + RANGE]
-            rows = self._rows("read_range", first=some[0].session_id, last=some[-1].session_id)
-            found = {key: list(theirs) for key, theirs in groupby(rows, itemgetter(0))}
-            for head in some:
-                events = [event_of(head, row[1:]) for row in found.pop(head.session_id, ())]
-                yield _verified(head, tuple(events))
+            for head, events in self.side_by_side(heads[begin : begin + RANGE]):
+                yield _verified(head, events)
+
+    def side_by_side(self, heads: Sequence[Head]) -> Iterator[tuple[Head, tuple[Stored, ...]]]:
+        """Sessions that lie together, read at once: a statement each costs twice as much."""
+        rows = self._rows("read_range", first=heads[0].session_id, last=heads[-1].session_id)
+        found = {key: list(theirs) for key, theirs in groupby(rows, itemgetter(0))}
+        for head in heads:
+            yield head, tuple([event_of(head, row[1:]) for row in found.pop(head.session_id, ())])
 
     def _stream(self, look: Look, head: Head) -> Stream:
         of = {"in_session": head.session_id, "after": 0}

@@ -115,6 +115,13 @@ def _asked(url: URL) -> SqliteFile:
     return SqliteFile(name, is_read_only=bool(asked))
 
 
+def address(url: Address) -> str:
+    """What `parsed` reads as this again, a password among it: for another process of ours."""
+    if isinstance(url, SqliteFile):
+        return f"{_FILE}{url.name}?mode=ro" if url.is_read_only else url.name
+    return url.render_as_string(hide_password=False)
+
+
 def may_create(url: Address) -> bool:
     """Whether a log that is not there may be made: not where it is only to be read."""
     return not (isinstance(url, SqliteFile) and url.is_read_only)

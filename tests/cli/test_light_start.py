@@ -11,6 +11,7 @@ from tests.cli.program import Project
 
 HEAVY: Final = {
     *("sqlalchemy", "alembic", "pydantic", "asyncio", "ssl", "rich", "typing_extensions"),
+    *("scipy", "distributed", "multiprocessing"),
 }
 
 WATCHED: Final = """
@@ -39,6 +40,7 @@ COMMANDS: Final[dict[str, tuple[tuple[str, ...], int]]] = {
     "why": (("why", "Strategy"), 0),
     "tasks": (("tasks",), 0),
     "replay": (("replay", "last"), 0),
+    "regress": (("regress", "--fresh"), 0),
 }
 
 

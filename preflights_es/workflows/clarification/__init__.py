@@ -17,7 +17,7 @@ from preflights_es.workflows.clarification.history import behind, decided
 from preflights_es.workflows.clarification.lead import POLICY, PROMPTS
 from preflights_es.workflows.clarification.quotes import quotes, words
 from preflights_es.workflows.clarification.state import State, is_terminal
-from preflights_es.workflows.clarification.views import answerable, record, related, view
+from preflights_es.workflows.clarification.views import answerable, reached, record, related, view
 
 
 def _settings() -> SettingsTable:
@@ -43,6 +43,7 @@ WORKFLOW: Workflow[State] = Workflow(
     accepting=accepting,
     record=record,
     decided=decided,
+    reached=reached,
     behind=behind,
     related=related,
     quotes=quotes,

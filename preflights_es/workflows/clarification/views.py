@@ -12,10 +12,10 @@ from preflights_es.core.completion_step import no_answer
 from preflights_es.core.events import ActorKind, Event, Value
 from preflights_es.core.rationale import Rationale
 from preflights_es.core.text import one_line
-from preflights_es.core.views import Language, Question, View, taken_out
+from preflights_es.core.views import Language, Question, Reached, View, taken_out
 from preflights_es.workflows.clarification import rules
 from preflights_es.workflows.clarification.evolve import evolve
-from preflights_es.workflows.clarification.state import State, accepted
+from preflights_es.workflows.clarification.state import State, accepted, is_due
 from preflights_es.workflows.clarification.stated import named_for, response_of, topics_of
 from preflights_es.workflows.clarification.titles import title_of
 from preflights_es.workflows.clarification.values import (
@@ -243,6 +243,15 @@ def _considered(state: State) -> tuple[str, ...]:
     said = named_for(state, keys.get(name, ""))
     values = (chosen, *said, *state.revised, *alternatives)
     return tuple({value.casefold(): value for value in reversed(values)}.values())[::-1]
+
+
+def reached(state: State) -> Reached:
+    """The patch, also that there is none; a person accepted it as it was shown."""
+    result = {"patch": state.patch} if is_due(state) else None
+    if not accepted(state):
+        return Reached(result=result)
+    answers = tuple((one.key, one.value) for one in state.provenance)
+    return Reached(result=result, accepted=result, answers=answers)
 
 
 def related(state: State) -> Relations:

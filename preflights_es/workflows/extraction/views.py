@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import Any, Final
+
+import msgspec
+
 from preflights_es.core.completion_step import no_answer, why_none
-from preflights_es.core.views import Language, View, taken_out
+from preflights_es.core.views import Language, Reached, View, taken_out
 from preflights_es.workflows.extraction.sentences import UNPROCESSED
 from preflights_es.workflows.extraction.state import State, note_status
 from preflights_es.workflows.extraction.values import Item, NoteStatus
@@ -72,3 +77,22 @@ def _warnings(state: State) -> tuple[str, ...]:
     if state.led.stalled:
         warnings.append(no_answer(state.led, "resume asks it again"))
     return tuple(warnings)
+
+
+_OF_THE_LIST: Final = frozenset(("number", "source", "status", "confidence", "due", "energy"))
+"""What says nothing of the note: where an item stands, and what only a person gives it."""
+
+
+def reached(state: State) -> Reached:
+    """The items as the model listed them; and as a person left them, who worked with the list."""
+    is_read = bool(state.listed) and note_status(state) != "pending"
+    return Reached(
+        result=_content(state.listed) if is_read else None,
+        accepted=_content(state.items) if state.touched else None,
+    )
+
+
+def _content(items: Iterable[Item]) -> dict[str, Any]:
+    listed = sorted(items, key=lambda item: item.number)
+    said = (msgspec.to_builtins(item) for item in listed)
+    return {"items": [{k: v for k, v in one.items() if k not in _OF_THE_LIST} for one in said]}

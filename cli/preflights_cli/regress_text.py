@@ -1,0 +1,59 @@
+"""What a regression run came to, on a terminal."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from preflights_cli.common import Voice
+from preflights_cli.divergences import value
+from preflights_cli.progress import counted
+from preflights_es.core.ids import short
+from preflights_es.core.text import shortened, shown
+from preflights_es.replay.regress.results import Case, Difference, Report
+
+SESSIONS_MAX: Final = 20  # that are shown one by one
+DIFFERENCES_MAX: Final = 3  # of one session
+VALUE_MAX: Final = 120  # characters of a value that differs
+
+
+def say(voice: Voice, report: Report) -> None:
+    """The sessions that differ, then the sums and the verdict."""
+    differing = [case for case in report.cases if case.outcome != "same"]
+    for case in differing[:SESSIONS_MAX]:
+        _say_case(voice, case)
+    if (more := len(differing) - SESSIONS_MAX) > 0:
+        voice.hint(f"{more:,} more: --report html=FILE shows all.")
+    outcomes = ", ".join(f"{n:,} {name}" for name, n in report.counts.items() if n)
+    voice.say(f"{counted(report.sessions, 'session')}: {outcomes or 'none'}.")
+    if report.cause_counts:
+        causes = ", ".join(f"{kind} {n:,}" for kind, n in report.cause_counts.items())
+        voice.say(f"Causes: {causes}.")
+    if report.left_out:
+        voice.say(shown(f"Not judged: {'; '.join(report.left_out)}."))
+    if report.new:
+        voice.say(f"New since the baseline: {', '.join(map(short, report.new[:SESSIONS_MAX]))}")
+    for change in report.changes:
+        voice.say(shown(f"Change: {change}."))
+    voice.say(f"{voice.bold(report.verdict.word)}: {shown(report.verdict.why)}")
+
+
+def _say_case(voice: Voice, case: Case) -> None:
+    name = short(case.session_id) if case.session_id else case.source
+    measures = f" ({', '.join(case.measures)})" if case.measures else ""
+    causes = ", ".join(filter(None, (f"{c.kind} {c.detail}".strip() for c in case.causes)))
+    tail = "; ".join(filter(None, (case.message, causes)))
+    voice.say(shown(f"{name} {case.outcome}{measures}: {tail}".rstrip(": ")))
+    for one in case.differences[:DIFFERENCES_MAX]:
+        voice.say(shown(f"  {_place(one)}: {_value(one.expected)} -> {_value(one.actual)}"))
+    if (more := case.difference_count - DIFFERENCES_MAX) > 0:
+        voice.say(f"  {more:,} more differences")
+    voice.hint(shown(f"  {case.repeat}"))
+
+
+def _place(one: Difference) -> str:
+    event = f"event {one.version} {one.type} " if one.version else ""
+    return f"{event}{one.pointer}".rstrip()
+
+
+def _value(found: object) -> str:
+    return shortened(value(found), VALUE_MAX)

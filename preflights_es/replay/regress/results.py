@@ -1,0 +1,199 @@
+"""What `regress` says of each session and of all of them, as typed values.
+
+Every report is made of `Report` and of nothing else, so that a terminal, a file and a page agree.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final, Literal
+
+import msgspec
+
+Outcome = Literal["same", "changed", "failed", "fixed", "open", "faulted", "damaged"]
+"""Of one session.
+
+`same`: nothing differs. `changed`: it differs, and what a person accepted says nothing for or
+against it. `failed`: the recorded run agreed with what the person accepted, or was valid, and this
+one is not. `fixed`: the other way round. `open`: a question has no answer, or a call no response.
+`faulted`: today's code raises. `damaged`: it does not verify, or cannot be read; not judged.
+"""
+OUTCOMES: Final[tuple[Outcome, ...]] = (
+    "same",
+    "changed",
+    "failed",
+    "fixed",
+    "open",
+    "faulted",
+    "damaged",
+)
+
+Measure = Literal["validity", "questions", "turns", "result", "fallback", "tokens", "cost"]
+"""What may change in a session that runs with a change."""
+
+CauseKind = Literal[
+    "prompt", "provider", "model", "parameter", "code", "data", "code or data", "unexplained"
+]
+"""Where a difference comes from."""
+
+VerdictWord = Literal["same", "different", "PASS", "BLOCK", "INCONCLUSIVE"]
+"""`same` and `different` are those of a strict run, the others those of a change."""
+
+Paired = Literal["agreement", "validity"]
+"""What is compared pair by pair: with what a person accepted, and of the responses."""
+
+
+class Cause(msgspec.Struct, frozen=True, kw_only=True):
+    """Where the differences of a session come from."""
+
+    kind: CauseKind
+    detail: str = ""
+    """In the words of a replay, such as `prompt clarify.v1 became clarify.v2`."""
+    together: bool = False
+    """Only several changes together make the difference."""
+
+
+class Difference(msgspec.Struct, frozen=True, kw_only=True):
+    """One value that differs."""
+
+    version: int
+    """Of the event; 0 for what the whole session comes to."""
+    type: str
+    """Of the event; empty for what the whole session comes to."""
+    pointer: str
+    """JSON Pointer into the event, or into what is told of a session."""
+    expected: Any
+    """As recorded."""
+    actual: Any
+
+
+class Side(msgspec.Struct, frozen=True, kw_only=True):
+    """What one run of a session comes to."""
+
+    valid: bool | None
+    """Whether every step ended in a response that meets its contract; None without a response, or
+    where the run is open."""
+    agrees: bool | None
+    """With what the person accepted; None where nothing was accepted, or the run is open."""
+    result: str | None
+    """SHA-256 of the result's canonical JSON, in hexadecimal; None without a result."""
+    questions: int
+    turns: int
+    """Inputs of people that counted."""
+    fallbacks: int
+    calls: int
+    tokens: int
+    """In and out."""
+    cost: float | None
+    """In the currency of the settings; None where no price is set."""
+
+
+class Case(msgspec.Struct, frozen=True, kw_only=True):
+    """One session."""
+
+    session_id: str
+    """Empty where it cannot be read."""
+    workflow: str
+    source: str
+    """Where it lies: `log`, or the file's path as it was given."""
+    head: str
+    """Hash of its last event, in hexadecimal; empty where it cannot be read."""
+    outcome: Outcome
+    measures: tuple[Measure, ...] = ()
+    """What changed, in the order of `Measure`."""
+    causes: tuple[Cause, ...] = ()
+    differences: tuple[Difference, ...] = ()
+    """The first ones."""
+    difference_count: int = 0
+    message: str = ""
+    """What is open, raises or is damaged, in one line."""
+    recorded: Side | None = None
+    candidate: Side | None = None
+    """None of a strict run."""
+    assumed: tuple[str, ...] = ()
+    """Keys of questions that were answered with what the person accepted."""
+    live_calls: int = 0
+    """Calls of a model that were made."""
+    calls_needed: int = 0
+    """Calls of a model that it would take at most, where none may be made."""
+    repeat: str = ""
+    """The command that repeats this case alone."""
+
+
+class LeftOut(msgspec.Struct, frozen=True, kw_only=True):
+    """A session that is not judged."""
+
+    session_id: str
+    source: str
+    why: str
+    """In words that are the same for all of a kind."""
+
+
+class PairedTest(msgspec.Struct, frozen=True, kw_only=True):
+    """One measure, recorded against candidate, over all pairs that have it on both sides."""
+
+    measure: Paired
+    pairs: int
+    unknown: int
+    """Right as recorded, and nothing to compare with the change: `loss_bound` counts them as worse,
+    the other figures leave them out."""
+    worse: int
+    """Right as recorded, wrong with the change."""
+    better: int
+    p: float
+    """Of exact McNemar, one-sided: that it is not worse."""
+    p_adjusted: float
+    """After Holm, over the measures."""
+    loss: float
+    """Share of pairs that got worse, less those that got better."""
+    loss_bound: float
+    """Upper 95 % bound of the loss, by Tango's score interval."""
+    smallest_loss: float
+    """The smallest loss that this number of pairs could have shown."""
+    pairs_needed: int
+    """Pairs with which a change without loss passes at the margin, four times of five."""
+
+
+class Noise(msgspec.Struct, frozen=True, kw_only=True):
+    """How much the unchanged side differs from itself (`--repeat`)."""
+
+    runs: int
+    agreement: float
+    """Share of sessions whose result differs between two runs of the same."""
+    validity: float
+
+
+class Verdict(msgspec.Struct, frozen=True, kw_only=True):
+    """What it all comes to."""
+
+    word: VerdictWord
+    why: str
+    """In one sentence."""
+    margin: float | None = None
+    tests: tuple[PairedTest, ...] = ()
+    noise: Noise | None = None
+
+
+class Report(msgspec.Struct, frozen=True, kw_only=True, tag_field="format", tag="regress/1"):
+    """Of one run; two runs of the same give the same bytes, `seconds` apart."""
+
+    preflights: str
+    """Version of the program."""
+    changes: tuple[str, ...]
+    """In words, such as `prompt clarify.v2`; none for a strict run."""
+    selection: str
+    """What was asked for, in words."""
+    sessions: int
+    counts: dict[str, int]
+    """Sessions by outcome, in the order of `OUTCOMES`."""
+    cause_counts: dict[str, int]
+    """Sessions by kind of cause."""
+    cases: tuple[Case, ...]
+    """By session id, then by source."""
+    verdict: Verdict
+    new: tuple[str, ...] = ()
+    """Ids of sessions that differ and did not in the baseline."""
+    left_out: tuple[str, ...] = ()
+    """What was not judged, in words: such as sessions whose workflow is not here."""
+    live_calls: int = 0
+    seconds: float | None = None
+    """Wall time; left out of comparisons."""

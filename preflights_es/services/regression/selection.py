@@ -1,0 +1,276 @@
+"""Which sessions are judged: all of the project, those that were named, or a sample of them."""
+
+from __future__ import annotations
+
+import os
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from operator import attrgetter
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import msgspec
+from msgspec.structs import replace
+
+from preflights_es.core.errors import LogDamaged, LogFromFuture, Refused, WorkflowMissing
+from preflights_es.core.ports import Head
+from preflights_es.core.projection_ports import Stream
+from preflights_es.core.times import iso
+from preflights_es.projections.sessions import SessionRow, rows
+from preflights_es.services.file_log import FileLog
+from preflights_es.services.looking import looking
+from preflights_es.services.projections import reader
+from preflights_es.services.regression.batches import Lying, OfLog, Piece, lying, runs
+from preflights_es.services.regression.reading import read_together, stored_of
+from preflights_es.services.regression.sampling import Candidate, sampled, shape_of
+from preflights_es.services.request import Request
+
+ENDINGS: Final = (".jsonl", ".jsonl.gz")
+"""Of the files in a folder that hold sessions."""
+
+
+class Selection(msgspec.Struct, frozen=True, kw_only=True):
+    """What is asked of the sessions; None where nothing is."""
+
+    workflow: str | None = None
+    since: int | None = None
+    """Microseconds since 1970 UTC: they have an event from then on."""
+    status: str | None = None
+    led_by: str | None = None
+    """A provider, a model, or `provider/model`; `mock` for the rules."""
+    sample: int | None = None
+    sample_seed: int = 0
+    any_project: bool = False
+
+    @property
+    def looks_inside(self) -> bool:
+        """Whether a session must be folded to know whether it is meant."""
+        asked = (self.since, self.status, self.led_by, self.sample)
+        return any(one is not None for one in asked)
+
+    def told(self, named: Sequence[str]) -> str:
+        """In words, for a report."""
+        scope = "every project of the log" if self.any_project else "the project's log"
+        asked = {
+            "workflow": self.workflow,
+            "since": None if self.since is None else iso(self.since),
+            "status": self.status,
+            "led by": self.led_by,
+        }
+        words = (f"{name} {value}" for name, value in asked.items() if value is not None)
+        return "; ".join((", ".join(named) or scope, *words))
+
+
+class InFile(NamedTuple):
+    """Sessions of a file."""
+
+    path: str
+    """As it was given."""
+    known: tuple[Lying, ...] | None
+    """Those that are meant; None where only a worker can find them."""
+    whole: Piece
+    """The file as a worker reads it where they are not known, or mixed."""
+
+    @property
+    def sessions(self) -> int:
+        """How many; 1 where that is not known."""
+        return self.whole.sessions if self.known is None else len(self.known)
+
+
+class Chosen(NamedTuple):
+    """What is judged."""
+
+    heads: tuple[Head, ...]
+    """Sessions of the log, in the order of their ids."""
+    are_together: bool
+    """Few others lie between them."""
+    files: tuple[InFile, ...]
+    told: str
+    """In words."""
+
+
+def chosen(request: Request, named: Sequence[str], selection: Selection) -> Chosen:
+    """The sessions that are meant.
+
+    Args:
+        named: sessions of the log, files and folders; the project's log where there are none.
+
+    Raises:
+        UnknownSession, AmbiguousSession: what was named is no file, and none or several match.
+        Refused: nothing is left of it.
+    """
+    typed: list[Head] = []
+    paths: list[tuple[str, str | None]] = []
+    for one in named:
+        if files_there := _files(one):
+            paths += [(path, None) for path in files_there]
+            continue
+        at = looking(request, one)
+        session_id = at.sessions.resolved(one)
+        if isinstance(at.process, FileLog):
+            paths.append((at.process.files[session_id].path, session_id))
+        elif (head := at.process.store.head(session_id)) is not None:
+            typed.append(head)
+    picking = _Picking(request, selection)
+    files = [_in_file(path, only) for path, only in dict.fromkeys(paths)]
+    found = picking.of_log(dict.fromkeys(typed) if named else None)
+    cuts = selection.looks_inside or selection.workflow is not None
+    if cuts:
+        found += [one for number, file in enumerate(files) for one in picking.of_file(number, file)]
+    told = selection.told(named)
+    if selection.sample is not None:
+        taken = sampled(picking.candidates(found), selection.sample, selection.sample_seed)
+        told += (
+            f"; a sample of {len(taken.places):,} of {len(found):,} by the seed "
+            f"{selection.sample_seed}, with {taken.shapes:,} of {taken.of_shapes:,} shapes"
+        )
+        found = [one for place, one in enumerate(found) if place in taken.places]
+    if cuts:
+        meant: dict[int, set[str]] = defaultdict(set)
+        for which in found:
+            meant[which.file].add(which.key)
+        files = [_cut(file, meant[number]) for number, file in enumerate(files)]
+    files = [file for file in files if file.sessions]
+    heads = sorted((one.head for one in found if one.head), key=attrgetter("session_id"))
+    if not heads and not files:
+        raise Refused(f"no session matches: {told}", code="nothing_selected")
+    are_together = not heads or 2 * len(heads) >= request.process.store.counts()["sessions"]
+    return Chosen(tuple(heads), are_together, tuple(files), told)
+
+
+# 1. Files ------------------------------------------------------------------------------------
+
+
+def _files(typed: str) -> list[str]:
+    """A file, or those of a folder; none where it is neither.
+
+    Raises:
+        Refused: a folder has none.
+    """
+    path = Path(typed)
+    try:
+        if path.is_dir():
+            found = [
+                os.path.join(at, name)
+                for at, _, names in os.walk(path)
+                for name in names
+                if name.endswith(ENDINGS)
+            ]
+            if not found:
+                raise Refused(f"{typed} holds no file that ends with {' or '.join(ENDINGS)}")
+            return sorted(found)
+        if os.path.lexists(path):
+            return [typed]
+    except (OSError, ValueError):
+        return []
+    if typed.endswith(ENDINGS):
+        raise Refused(f"{typed} does not exist")
+    return []
+
+
+def _in_file(path: str, only: str | None) -> InFile:
+    wanted = None if only is None else frozenset({only})
+    found = lying(path)
+    if found is None:
+        return InFile(path, None, Piece(path, only=wanted))
+    known, is_mixed = found
+    known = [one for one in known if only in (None, one.session_id)]
+    count = len({one.session_id for one in known})
+    whole = Piece(path, sessions=count, is_mixed=is_mixed, only=wanted)
+    return InFile(path, None if is_mixed else tuple(known), whole)
+
+
+def _cut(file: InFile, wanted: set[str]) -> InFile:
+    """A file, of which some sessions are meant."""
+    known = file.known and tuple(one for one in file.known if one.session_id in wanted)
+    whole = replace(file.whole, only=frozenset(wanted), sessions=len(wanted))
+    return InFile(file.path, known, whole)
+
+
+# 2. What is asked of a session ---------------------------------------------------------------
+
+
+class _Found(NamedTuple):
+    """A session that may be meant."""
+
+    key: str
+    """Its id."""
+    head: Head | None = None
+    """None in a file."""
+    file: int = -1
+    row: SessionRow | None = None
+    """None where it cannot be read, or was not asked for."""
+    shape: bytes = b""
+
+
+class _Picking:
+    """Looks at sessions; one that cannot be read is meant, so that a report names it."""
+
+    def __init__(self, request: Request, selection: Selection) -> None:
+        self._process = request.process
+        self._asked = selection
+        self._reader = reader()
+
+    def of_log(self, named: Iterable[Head] | None) -> list[_Found]:
+        """Sessions of the log that are meant: of the named ones, or of the project (None)."""
+        asked, process = self._asked, self._process
+        project = None if asked.any_project else process.project
+        if named is None and asked.looks_inside:
+            pairs = process.projector.newest(project)
+            known = ((head, SessionRow(**row) if row else None) for head, row in pairs)
+        else:
+            heads = process.store.heads(project) if named is None else named
+            known = ((head, None) for head in heads)
+        found = []
+        for head, kept in known:
+            if asked.workflow not in (None, head.workflow):
+                continue
+            row = kept or (
+                self._row(process.following.stream(head)) if asked.looks_inside else None
+            )
+            if self._is_meant(row):
+                found.append(_Found(head.session_id, head, row=row))
+        return found
+
+    def of_file(self, number: int, file: InFile) -> Iterator[_Found]:
+        """Sessions of a file that are meant."""
+        for run in runs(file.whole):
+            try:
+                stored = stored_of(run)
+            except (LogDamaged, LogFromFuture):
+                yield _Found(run.session_id, file=number)
+                continue
+            last = stored[-1]
+            head = Head(last.session_id, last.project, last.workflow, last.version, last.hash)
+            row = self._row(Stream(head, tuple(stored)))
+            if self._asked.workflow in (None, head.workflow) and self._is_meant(row):
+                yield _Found(run.session_id, file=number, row=row, shape=shape_of(stored))
+
+    def _row(self, stream: Stream) -> SessionRow | None:
+        try:
+            return SessionRow(*rows(self._reader.read(stream))[0])
+        except (LogFromFuture, WorkflowMissing):
+            return None
+
+    def _is_meant(self, row: SessionRow | None) -> bool:
+        asked = self._asked
+        if row is None:
+            return True
+        led_by = (row.provider, row.model, f"{row.provider}/{row.model}")
+        return (
+            (asked.since is None or row.moved_at >= asked.since)
+            and asked.status in (None, row.status)
+            and (asked.led_by is None or asked.led_by in led_by)
+        )
+
+    def candidates(self, found: Sequence[_Found]) -> Iterator[Candidate]:
+        """The same, with their shapes: those of the log are read for that."""
+        heads = tuple(one.head for one in found if one.head is not None)
+        shapes = {
+            one.head.session_id: shape_of(one.events)
+            for one in read_together(self._process.following, OfLog(heads))
+        }
+        for place, one in enumerate(found):
+            row, shape = one.row, shapes[one.key] if one.head else one.shape
+            stratum = (row.workflow, row.provider, row.status) if row else ("", "", "")
+            yield Candidate(place, f"{one.key} {one.file}", stratum, shape)

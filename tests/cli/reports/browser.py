@@ -1,0 +1,100 @@
+"""A real browser without a window, for pages that lie in files."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final
+
+import axe_core_python  # type: ignore[import-untyped]
+import pytest
+from selenium.webdriver import ActionChains, Chrome, ChromeOptions, ChromeService
+
+AXE: Final = Path(axe_core_python.__file__).with_name("axe.min.js")
+FLAGS: Final = (
+    *("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
+    *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
+    "--window-size=1200,900",
+)
+PATIENCE_S: Final = 10
+MISSING: Final = "the HTML report is tested in Chromium: `apt-get install chromium chromium-driver`"
+
+
+class Browser:
+    """What a test does with a page."""
+
+    def __init__(self, driver: Chrome, folder: Path) -> None:
+        self.driver = driver
+        self._folder = folder
+
+    def open(self, page: str, scheme: str = "light") -> str:
+        """Its address."""
+        path = self._folder / "report.html"
+        path.write_text(page, "utf-8")
+        media = {"features": [{"name": "prefers-color-scheme", "value": scheme}]}
+        self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", media)
+        self.requests()  # those of the page before are forgotten
+        self.driver.get(path.as_uri())
+        return path.as_uri()
+
+    def run(self, script: str) -> Any:
+        """What it returns."""
+        return self.driver.execute_script(script)
+
+    def shows(self, script: str, expected: object) -> None:
+        """It returns that soon: the page answers some events a moment later."""
+        ends = time.monotonic() + PATIENCE_S
+        while (found := self.run(script)) != expected and time.monotonic() < ends:
+            time.sleep(0.02)
+        assert found == expected
+
+    def press(self, *keys: str) -> None:
+        """Wherever the focus is."""
+        for key in keys:
+            ActionChains(self.driver).send_keys(key).perform()
+
+    def complaints(self) -> list[str]:
+        """What axe finds, and what it cannot decide."""
+        self.driver.execute_script(AXE.read_text("utf-8"))
+        found: Any = self.driver.execute_async_script("axe.run().then(arguments[0])")
+        return [
+            f"{one['id']}: {node['html']}"
+            for one in (*found["violations"], *found["incomplete"])
+            for node in one["nodes"]
+        ]
+
+    def requests(self) -> list[str]:
+        """Addresses that were asked for since the last time, the page's own among them."""
+        entries = (json.loads(one["message"])["message"] for one in self._log("performance"))
+        return [
+            entry["params"]["request"]["url"]
+            for entry in entries
+            if entry["method"] == "Network.requestWillBeSent"
+        ]
+
+    def errors(self) -> list[str]:
+        """What the page wrote to its console since the last time."""
+        return [one["message"] for one in self._log("browser")]
+
+    def _log(self, kind: str) -> list[dict[str, Any]]:
+        found: list[dict[str, Any]] = self.driver.get_log(kind)  # type: ignore[no-untyped-call]
+        return found
+
+
+@contextmanager
+def chromium(folder: Path) -> Iterator[Browser]:
+    """Started for the tests of a module."""
+    browser, driver = shutil.which("chromium"), shutil.which("chromedriver")
+    if not browser or not driver:
+        pytest.fail(MISSING, pytrace=False)
+    options = ChromeOptions()
+    options.binary_location = browser
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+    for flag in (*FLAGS, f"--user-data-dir={folder / 'profile'}"):
+        options.add_argument(flag)
+    with Chrome(options=options, service=ChromeService(driver)) as started:
+        yield Browser(started, folder)

@@ -1,0 +1,317 @@
+"""`regress`: recorded sessions as a regression suite."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sqlite3
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from preflights_es.core.ports import Stored
+from preflights_es.store import jsonl
+from tests.cli.program import Project
+from tests.cli.tampering import flipped, tampered
+from tests.replay.regress.sessions import chained, edited, many, place
+
+CANARY = "canary-7261"
+
+
+def lines(count: int, first: int = 0) -> bytes:
+    """So many sessions, as `admin export` writes them."""
+    return b"".join(map(jsonl.lines, sessions(first + count)[first:]))
+
+
+@cache
+def sessions(count: int) -> list[tuple[Stored, ...]]:
+    """Sessions that one log can hold: no two of them share an Input."""
+    return [
+        chained(
+            [
+                replace(one, input_id=one.input_id and f"{one.session_id}/{one.version}")
+                for one in events
+            ]
+        )
+        for events in many(count)
+    ]
+
+
+@pytest.fixture
+def suite(house: Project) -> Project:
+    """A log of forty sessions that the simulator led."""
+    (house.folder / "all.jsonl").write_bytes(lines(40))
+    assert house.call("admin", "import", "all.jsonl").code == 0
+    return house
+
+
+def regress(house: Project, *args: str, code: int = 0) -> Any:
+    """The report, without what differs between two runs of the same."""
+    done = house.call("regress", "--json", *args)
+    assert done.code == code, (done.code, done.err, done.out[:2_000])
+    return {**done.json, "seconds": None}
+
+
+# 1. Strict -----------------------------------------------------------------------------------
+
+
+def test_sessions_that_are_decided_as_recorded_are_the_same(suite: Project) -> None:
+    found = regress(suite, "--any-project")
+    assert (found["verdict"]["word"], found["counts"]["same"]) == ("same", 40)
+    assert found["selection"] == "every project of the log"
+    assert [case["session_id"] for case in found["cases"]] == sorted(
+        case["session_id"] for case in found["cases"]
+    )
+
+
+def test_a_log_and_a_file_of_its_sessions_say_the_same(suite: Project) -> None:
+    of_log = regress(suite, "--any-project")
+    of_file = regress(suite, "all.jsonl")
+    assert {c["source"] for c in of_file["cases"]} == {"all.jsonl"}
+    assert [c["head"] for c in of_log["cases"]] == [c["head"] for c in of_file["cases"]]
+
+
+def test_a_difference_is_1_and_the_case_can_be_repeated_alone(house: Project) -> None:
+    planted, whole = sessions(2)
+    at = place(planted, "completion.requested.v1")
+    other = edited(planted, at, lambda payload: payload.update(model="simllm/0"))
+    (house.folder / "all.jsonl").write_bytes(jsonl.lines(other) + jsonl.lines(whole))
+    found = regress(house, "all.jsonl", code=1)
+    assert found["verdict"]["word"] == "different"
+    (case,) = [case for case in found["cases"] if case["outcome"] != "same"]
+    assert case["repeat"] == "preflights regress all.jsonl"
+    said = house.call("regress", "all.jsonl")
+    assert said.code == 1
+    assert "2 sessions: 1 same, 1 changed." in said.out
+
+
+def test_nothing_selected_is_an_error_and_no_pass(house: Project) -> None:
+    done = house.call("regress")
+    assert done.code == 1
+    assert "no session matches" in done.err
+    assert house.call("regress", "missing.jsonl").code == 1
+
+
+def test_what_was_erased_is_left_out_and_counted(house: Project) -> None:
+    house.decided()
+    id_ = house.decided("Choose a database", key="db_type=SQLite")["session_id"]
+    assert house.call("admin", "erase", id_, "--yes", "--reason", "a request").code == 0
+    found = regress(house)
+    assert found["left_out"] == ["1 session: erased"]
+    assert found["counts"]["same"] == 1
+
+
+# 2. Where it runs ----------------------------------------------------------------------------
+
+
+def test_one_report_whatever_runs_it(suite: Project, postgres: str) -> None:
+    assert suite.call("admin", "import", "all.jsonl", "--db", postgres).code == 0
+    alone = regress(suite, "--fresh", "--jobs", "1")
+    two = suite.run("regress", "--json", "--fresh", "--jobs", "2")
+    assert two.code == 0, two.err
+    assert {**two.json, "seconds": None} == alone
+    assert regress(suite, "--fresh", "--db", postgres) == alone
+    served = suite.run(*("regress", "--json", "--fresh", "--jobs", "2", "--db", postgres))
+    assert {**served.json, "seconds": None} == alone
+    changed = ("--fresh", "--seed", "3")
+    changed_alone = regress(suite, *changed, code=6)
+    changed_two = suite.run("regress", "--json", *changed, "--jobs", "2")
+    assert {**changed_two.json, "seconds": None} == changed_alone
+
+
+def test_a_run_that_was_killed_goes_on_and_says_the_same(suite: Project) -> None:
+    (suite.folder / "more.jsonl").write_bytes(lines(400))
+    begun = suite.started("regress", "more.jsonl", "--jobs", "2", "--json", leads=True)
+    kept = suite.home / ".cache" / "preflights" / "regress" / "regress.db"
+    until = time.monotonic() + 60
+    while time.monotonic() < until and not _kept(kept):
+        time.sleep(0.02)
+    os.killpg(begun.pid, signal.SIGKILL)
+    begun.communicate()
+    assert _kept(kept) > 0
+    resumed = regress(suite, "more.jsonl", "--resume")
+    assert resumed == regress(suite, "more.jsonl", "--fresh")
+
+
+def _kept(file: Path) -> int:
+    try:
+        with closing(sqlite3.connect(file)) as database:
+            return int(database.execute("SELECT count(*) FROM results").fetchone()[0])
+    except sqlite3.Error:
+        return 0
+
+
+def test_what_is_kept_has_no_text_and_is_used(suite: Project) -> None:
+    cold = regress(suite, "all.jsonl")
+    folder = suite.home / ".cache" / "preflights" / "regress"
+    content = b"".join(path.read_bytes() for path in folder.iterdir())
+    assert b"Add login" not in content
+    assert regress(suite, "all.jsonl") == cold
+    (folder / "regress.db").write_bytes(b"no database" * 1_000)
+    assert regress(suite, "all.jsonl") == cold
+
+
+# 3. Damage -----------------------------------------------------------------------------------
+
+
+def damages() -> Iterator[tuple[str, bytes]]:
+    """Files with something wrong, each with one whole session where there is room."""
+    whole, other = (jsonl.lines(one) for one in sessions(2))
+    first = other.splitlines(keepends=True)
+    yield from {
+        "empty": b"",
+        "blank": b"\n\n \n",
+        "no json": b"{nonsense\n",
+        "not utf-8": b"\xff\xfe\x00" * 40,
+        "zeros": bytes(2_000),
+        "an array": b"[1, 2, 3]\n",
+        "not packed": b"\x1f\x8b" + b"nothing of gzip",
+        "from the future": other.replace(b'{"log":1', b'{"log":9', 1),
+        "a log of no number": other.replace(b'{"log":1', b'{"log":"x"', 1),
+        "unknown field": other.replace(b'{"log":1', b'{"more":1,"log":1', 1),
+    }.items()
+    for n in range(len(first)):
+        if n < 12:
+            yield f"line {n} is cut", whole + b"".join([*first[:n], first[n][:-40], b"\n"])
+            yield f"line {n} twice", whole + b"".join([*first[:n], first[n], *first[n:]])
+            yield (
+                f"line {n} edited",
+                whole
+                + b"".join(
+                    [
+                        *first[:n],
+                        first[n].replace(b'"version":', b'"version":1', 1),
+                        *first[n + 1 :],
+                    ]
+                ),
+            )
+        if 0 < n < 6:
+            yield f"line {n} is gone", whole + b"".join([*first[: n - 1], *first[n:]])
+
+
+def test_damaged_files_are_named_and_the_others_go_on(house: Project) -> None:
+    folder = house.folder / "files"
+    folder.mkdir()
+    named = {}
+    for n, (what, content) in enumerate(damages()):
+        named[f"files/{n:02}.jsonl"] = what
+        (folder / f"{n:02}.jsonl").write_bytes(content)
+    assert len(named) >= 50
+    (folder / "whole.jsonl").write_bytes(lines(1, first=2))
+    found = regress(house, "files", code=4)
+    damaged = {case["source"] for case in found["cases"] if case["outcome"] == "damaged"}
+    assert damaged == set(named), [named[one] for one in set(named) - damaged]
+    assert all(case["message"] for case in found["cases"] if case["outcome"] == "damaged")
+    with_whole = [what for what in named.values() if what.startswith("line")]
+    assert found["counts"]["same"] == len(with_whole) + 1
+    assert regress(house, "files", code=4) == found
+
+
+def test_a_damaged_session_of_the_log_is_named(house: Project) -> None:
+    good = house.decided()["session_id"]
+    bad = house.decided("Choose a database", key="db_type=SQLite")["session_id"]
+    tampered(house, bad, flipped)
+    found = regress(house, "--fresh", code=4)
+    assert {c["session_id"]: c["outcome"] for c in found["cases"]} == {
+        good: "same",
+        bad: "damaged",
+    }
+
+
+# 4. Which ones -------------------------------------------------------------------------------
+
+
+def test_sessions_are_selected_by_what_they_are(suite: Project) -> None:
+    suite.decided()
+    everything = regress(suite, "--any-project")
+    assert everything["sessions"] == 41
+    led = regress(suite, "--any-project", "--led-by", "sim")
+    assert led["sessions"] == 40
+    assert regress(suite, "--any-project", "--led-by", "mock")["sessions"] == 1
+    notes = regress(suite, "all.jsonl", "--workflow", "clarification")
+    assert {case["workflow"] for case in notes["cases"]} == {"clarification"}
+    assert regress(suite, "--any-project", "--since", "2001-01-01")["sessions"] == 41
+    assert suite.call("regress", "--since", "2999-01-01").code == 1
+    assert regress(suite, "--status", suite.show()["status"])["sessions"] == 1
+    assert suite.call("regress", "--status", "abandoned").code == 1
+    assert regress(suite, "last")["sessions"] == 1
+
+
+def test_a_sample_has_one_of_each_shape_and_follows_its_seed(suite: Project) -> None:
+    words = ("--any-project", "--sample", "12")
+    found = regress(suite, *words)
+    assert found["sessions"] == 12
+    assert regress(suite, *words) == found
+    other = regress(suite, *words, "--sample-seed", "1")
+    assert [c["session_id"] for c in other["cases"]] != [c["session_id"] for c in found["cases"]]
+    in_file = regress(suite, "all.jsonl", "--sample", "12")
+    assert in_file["sessions"] == 12
+    assert "a sample of 12 of 40" in in_file["selection"]
+
+
+# 5. Changes, and what a run is held against --------------------------------------------------
+
+
+def test_a_change_is_judged_and_says_so(suite: Project) -> None:
+    found = regress(suite, "all.jsonl", "--seed", "3", code=6)
+    assert found["changes"] == ["seed 3"]
+    assert found["verdict"]["word"] == "INCONCLUSIVE"
+    assert found["cause_counts"].keys() <= {"parameter"}
+    assert found["cases"][0]["repeat"] == "preflights regress all.jsonl --seed 3"
+    done = suite.call("regress", "all.jsonl", "--prompt", "clarify=v99")
+    assert (done.code, "expected one of clarify.v1" in done.err) == (2, True), done
+    (suite.folder / "new.md").write_text("Ask one question.")
+    tried = regress(suite, "all.jsonl", "--prompt", "clarify=new.md", code=6)
+    assert tried["changes"] == ["prompt clarify, with another text"]
+
+
+def test_a_baseline_says_what_is_new(house: Project) -> None:
+    planted, other, whole = sessions(3)
+
+    def changed(events: Any) -> bytes:
+        at = place(events, "completion.requested.v1")
+        return jsonl.lines(edited(events, at, lambda payload: payload.update(model="x")))
+
+    file = house.folder / "all.jsonl"
+    file.write_bytes(changed(planted) + jsonl.lines(other) + jsonl.lines(whole))
+    assert house.call("regress", "all.jsonl", "--report", "json=before.json").code == 1
+    assert regress(house, "all.jsonl", "--baseline", "before.json", code=1)["new"] == []
+    file.write_bytes(changed(planted) + changed(other) + jsonl.lines(whole))
+    found = regress(house, "all.jsonl", "--baseline", "before.json", code=1)
+    assert found["new"] == [other[0].session_id]
+    assert house.call("regress", "all.jsonl", "--baseline", "all.jsonl").code == 1
+
+
+@pytest.mark.parametrize("name", ["json", "jsonl", "junit", "markdown", "annotations", "html"])
+def test_a_report_is_written_to_a_new_file(house: Project, name: str) -> None:
+    house.decided()
+    assert house.call("regress", "--report", f"{name}=made").code == 0
+    assert (house.folder / "made").read_bytes()
+    assert house.call("regress", "--report", f"{name}=made").code == 1
+    assert house.call("regress", "--report", f"{name}=made", "--replace").code == 0
+
+
+def test_words_of_a_session_are_in_no_report_without_it(house: Project) -> None:
+    house.decided(f"Add OAuth login {CANARY}")
+    done = house.call("regress", "--json", "--report", "html=made.html")
+    assert done.code == 0
+    assert CANARY not in done.out + (house.folder / "made.html").read_text()
+
+
+def test_bisecting_says_0_1_and_125(house: Project) -> None:
+    (house.folder / "all.jsonl").write_bytes(lines(1))
+    assert house.call("regress", "all.jsonl", "--bisect").code == 0
+    (house.folder / "all.jsonl").write_bytes(b"nothing\n")
+    assert house.call("regress", "all.jsonl", "--bisect").code == 125
+    assert house.call("regress", "none.jsonl", "--bisect").code == 125
+    (planted,) = sessions(1)
+    at = place(planted, "completion.requested.v1")
+    other = edited(planted, at, lambda payload: payload.update(model="x"))
+    (house.folder / "all.jsonl").write_bytes(jsonl.lines(other))
+    assert house.call("regress", "all.jsonl", "--bisect").code == 1

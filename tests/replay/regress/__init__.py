@@ -1,0 +1,1 @@
+"""Recorded sessions, judged by today's code and with changes."""
