@@ -110,6 +110,22 @@ def test_a_person_is_asked_once_why(house: Project) -> None:
     assert house.show()["because"] == {"text": "We know it", "by": "user"}
 
 
+def test_what_a_model_offers_is_unmarked_once_a_person_accepts(house: Project) -> None:
+    led = ("--provider", "sim", "--seed", "3")
+    house.call("start", "Add login", "--answer", "auth_strategy=OAuth", "--accept", *led)
+    assert "(offered by a model)" in (house.folder / house.show()["artifacts"][0]).read_text()
+    assert "(offered by the model)" in house.call("show").out
+    house.call("accept", "last", "--by", "Ada")
+    found = house.show()
+    assert found["because"]["by"] == "model"
+    assert found["because"]["text"] in (
+        record := (house.folder / found["artifacts"][0]).read_text()
+    )
+    assert "model" not in record
+    assert "(offered by the model)" not in house.call("show").out
+    assert "by a model" in house.call("why", "last").out
+
+
 def editing(house: Project, body: str) -> dict[str, str]:
     """An editor that is a script of Python, with an argument of its own."""
     script = house.home / "edit.py"

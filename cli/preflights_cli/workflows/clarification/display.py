@@ -7,7 +7,7 @@ from typing import Final
 from preflights_cli.common import Voice
 from preflights_cli.rendering import Shown
 from preflights_es.core.ids import SHORT, short
-from preflights_es.core.rationale import Speaker
+from preflights_es.core.rationale import Speaker, alternative_text
 from preflights_es.core.text import one_line, shown
 from preflights_es.core.views import Question
 from preflights_es.services.clarification.results import Clarification, Value
@@ -105,19 +105,18 @@ def _by(one: Value) -> str:
 
 def why(found: Clarification) -> list[str]:
     """One line a reason, a consequence and an alternative; a person's own bear no mark."""
-    because = [("because", found.because)] if found.because else []
-    said = [*because, *(("follows", one) for one in found.consequences)]
-    lines = [f"{name}: {shown(one_line(one.text))}{_said_by(one.by)}" for name, one in said]
-    for other in found.alternatives:
-        text = f"{other.name}: {other.why_not}" if other.why_not else other.name
-        lines.append(f"not {shown(one_line(text))}{_said_by(other.by)}")
-    return lines
+    because = [("because: ", found.because)] if found.because else []
+    said = [(name, one.text, one.by) for name, one in because]
+    said += [("follows: ", one.text, one.by) for one in found.consequences]
+    said += [("not ", alternative_text(one), one.by) for one in found.alternatives]
+    return [f"{name}{shown(one_line(text))}{_said_by(by, found)}" for name, text, by in said]
 
 
-def _said_by(speaker: Speaker) -> str:
-    if speaker == "user":
-        return ""
-    return "  (offered by the model)" if speaker == "model" else f"  (by {_KINDS[speaker]})"
+def _said_by(speaker: Speaker, found: Clarification) -> str:
+    if speaker == "model":
+        is_accepted = found.status in ("accepted", "superseded")
+        return "" if is_accepted else "  (offered by the model)"
+    return "" if speaker == "user" else f"  (by {_KINDS[speaker]})"
 
 
 def _companion(question: Question, value: str) -> str:
