@@ -29,6 +29,11 @@ class ForeignRow(Result, frozen=True):
     """ISO 8601; empty where the record names no day."""
     tool: str
 
+    @property
+    def is_held(self) -> bool:
+        """Whether it is in force, as far as it says."""
+        return self.status in ("accepted", "unknown")
+
 
 class ForeignShown(ForeignRow, frozen=True, tag_field="format", tag="record/1"):
     """The whole of one; each text is on one line, and empty where the record does not say it."""
@@ -57,12 +62,11 @@ def foreign(process: Process, *, everything: bool = True) -> Foreign:
     found = records_in(files.checked_folder(process.settings.root, folder), _cache(process))
     ours = set(process.store.numbers(process.project).values())
     rows = (
-        ForeignRow(**_row(folder, one))
-        for one in found.records
-        if (everything or one.status in ("accepted", "unknown"))
-        and not _is_ours(process, ours, one)
+        ForeignRow(**_row(folder, one)) for one in found.records if not _is_ours(process, ours, one)
     )
-    return Foreign(rows=tuple(rows), unread=found.unread)
+    return Foreign(
+        rows=tuple(row for row in rows if everything or row.is_held), unread=found.unread
+    )
 
 
 def record(process: Process, named: RecordWithoutSession) -> ForeignShown:

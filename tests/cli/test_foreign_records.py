@@ -62,6 +62,39 @@ def test_records_in_force_are_listed_beside_decisions(house: Project) -> None:
     assert "superseded by 9. X" in house.call("decisions", "--all").out
 
 
+def test_the_brief_quotes_records_in_force_and_superseded_ones(house: Project) -> None:
+    assert house.call("prompt", "--json").json["foreign"] == []
+    filed(house)
+    filed(house, "docs/decisions/0008-old.md", n="8", status="Superseded by [9. X](0009-x.md)")
+    filed(house, "docs/decisions/0009-no.md", n="9", title="# Do _this_", status="Rejected")
+    said = house.call("prompt").out
+    assert f'* "Use PostgreSQL" (accepted, 2020-03-04, {PATH})' in said
+    assert "(superseded by 9. X, 2020-03-04, docs/decisions/0008-old.md)" in said
+    assert "0009-no.md" not in said
+    assert "Nothing: ask" not in said
+    shape = house.call("prompt", "--json").json
+    assert [row["number"] for row in shape["foreign"]] == [7, 8]
+    for number in range(10, 60):
+        filed(house, f"docs/decisions/00{number}-x.md", n=str(number))
+    house.decided()
+    shape = house.call("prompt", "--json").json
+    assert len(shape["decisions"]) == 1
+    assert len(shape["foreign"]) + shape["left_out"]["foreign"] == 52
+    assert (
+        f"and {shape['left_out']['foreign']} more: `preflights decisions --all`" in shape["prompt"]
+    )
+
+
+def test_a_program_gets_the_records_that_the_command_lists(house: Project) -> None:
+    filed(house)
+    house.decided()
+    listed = house.call("decisions", "--json").json
+    with preflights_es.open(house.folder) as log:
+        found = log.decisions()
+    assert [row.path for row in found.foreign] == [row["path"] for row in listed["foreign"]]
+    assert [row.uid for row in found.decisions] == [row["uid"] for row in listed["decisions"]]
+
+
 def test_a_filter_leaves_records_without_a_session_out(house: Project) -> None:
     filed(house)
     house.decided()
