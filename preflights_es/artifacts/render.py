@@ -192,15 +192,21 @@ def _decided(field: RecordField) -> str:
 def _relations(record: Record) -> str:
     lines = []
     if record.supersedes is not None:
-        lines.append(f"* Supersedes {_link(record.supersedes)}")
+        lines.append(f"* Supersedes {_link(record.supersedes, record.supersedes_file)}")
     if record.superseded_by is not None:
         lines.append(f"* Superseded by {_link(record.superseded_by)}")
     return "\n".join(lines)
 
 
-def _link(related: Related) -> str:
+def _link(related: Related, file: str = "") -> str:
     """Both records lie in the folder of records; a task is named without a link."""
-    words = f"{inline(related_name(related))}, {inline(related.title)}"
+    has_name = related.uid or related.number is not None
+    words = inline(related.title)
+    words = f"{inline(related_name(related))}, {words}" if has_name else words
+    if file:
+        from urllib.parse import quote  # a stranger named the file
+
+        return f"[{words}]({quote(file)})"
     if related.number is None:
         return words
     name = slug(related.title)

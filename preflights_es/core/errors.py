@@ -89,9 +89,9 @@ class UnknownSession(Refused):
 
 
 class RecordWithoutSession(UnknownSession):
-    """The number that was typed is that of records which Preflights did not write."""
+    """The number or name that was typed is that of records which Preflights did not write."""
 
-    def __init__(self, typed: str, number: int, paths: tuple[str, ...]) -> None:
+    def __init__(self, typed: str, number: int | None, paths: tuple[str, ...]) -> None:
         Refused.__init__(
             self,
             f"{typed} has no session: it is the record {' and '.join(map(repr, paths))}",

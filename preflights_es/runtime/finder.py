@@ -32,7 +32,7 @@ class Finder:
         project: str,
         actor: Actor,
         numbered: Callable[[int], Sequence[str]],
-        records: Callable[[int], Sequence[str]],
+        records: Callable[[int | str], Sequence[str]],
     ) -> None:
         self._runner = runner
         self._project = project
@@ -43,9 +43,11 @@ class Finder:
     def resolved(self, typed: str) -> str:
         """The id that a person meant: whole, its beginning, its end, `ADR-0007`, or `last`.
 
+        The name of a record's file, with or without its ending, is that of a record alone.
+
         Raises:
             UnknownSession, AmbiguousSession: none or several match.
-            RecordWithoutSession: the number is that of a record alone.
+            RecordWithoutSession: the number or name is that of a record alone.
         """
         if typed == LAST:
             return self._last()
@@ -53,6 +55,9 @@ class Finder:
             return self._bearing(typed, int(record[1]))
         wanted = typed.strip().lower()
         if not set(wanted) <= ids.DIGITS:
+            is_name = {"-", "."} & set(wanted)  # a word is mostly a field's name
+            if is_name and (paths := tuple(self._records(typed.strip()))):
+                raise RecordWithoutSession(typed.strip(), None, paths)
             raise UnknownSession(typed)
         if self._runner.store.head(wanted):
             return wanted

@@ -52,8 +52,8 @@ class Desk(msgspec.Struct, frozen=True):
     numbered: Callable[[int], Sequence[str]] = lambda _: ()
     """Sessions of the project whose record may bear a number: branches that were merged may have
     given it twice, and the log knows one holder."""
-    records: Callable[[int], Sequence[str]] = lambda _: ()
-    """Paths of the project's records without a session that bear a number."""
+    records: Callable[[int | str], Sequence[str]] = lambda _: ()
+    """Paths of the project's records without a session that bear a number or a name."""
 
 
 class AskedElsewhere(Step, frozen=True):

@@ -34,6 +34,11 @@ class ForeignRow(Result, frozen=True):
         """Whether it is in force, as far as it says."""
         return self.status in ("accepted", "unknown")
 
+    def is_called(self, named: int | str) -> bool:
+        """Whether it bears the number, or its file the name, also without folder and ending."""
+        path = PurePosixPath(self.path)
+        return named in (self.number, self.path, path.name, path.stem)
+
 
 class ForeignShown(ForeignRow, frozen=True, tag_field="format", tag="record/1"):
     """The whole of one; each text is on one line, and empty where the record does not say it."""
@@ -70,14 +75,14 @@ def foreign(process: Process, *, everything: bool = True) -> Foreign:
 
 
 def record(process: Process, named: RecordWithoutSession) -> ForeignShown:
-    """The record that a person named by its number.
+    """The record that a person named by its number or file.
 
     Raises:
-        Refused: several bear the number, or it cannot be read.
+        Refused: several are called so, or it cannot be read.
     """
     if len(named.paths) > 1:
         paths = ", ".join(map(repr, named.paths))
-        message = f"several records bear the number {named.number}: {paths}"
+        message = f"several records are called {named.typed!r}: {paths}"
         raise Refused(message, code="ambiguous_record")
     return _shown(process, named.paths[0])
 

@@ -166,6 +166,45 @@ def test_a_record_that_is_replaced_changes_only_its_status(house: Project) -> No
     assert "was superseded by 'ADR-0008' already" in again.err
 
 
+LOG4BRAINS: Final = "docs/decisions/20201021-use (old) mysql.md"
+
+
+def test_a_record_without_a_number_is_named_by_its_file(house: Project) -> None:
+    target = filed(house, LOG4BRAINS, title="Use MySQL")
+    target.write_text("# Use MySQL\n\n- Status: accepted\n- Tags: db\n\n## Context\n\nx\n")
+    names = (LOG4BRAINS, target.name, target.stem)
+    for name in names:
+        assert house.call("show", name, "--json").json["title"] == "Use MySQL"
+    words = ("start", "Keep orders in a database", "--answer", "db_type=PostgreSQL")
+    keyed = (*words, "--no-input", "--key", "k", "--json", "--supersedes")
+    first, *others = (house.call(*keyed, name).json["session_id"] for name in names)
+    assert others == [first, first]
+    done = house.call("accept", first, "--by", "Ada", "--json").json
+    (path,) = done["artifacts"]
+    assert f"superseded by [ADR-0001]({Path(path).name})" in target.read_text()
+    link = "* Supersedes [Use MySQL](20201021-use%20%28old%29%20mysql.md)"
+    assert link in (house.folder / path).read_text()
+    assert house.call("replay", "last").code == 0
+    assert house.call("audit", "verify").code == 0
+    assert (
+        "was superseded by 'ADR-0001' already" in house.call(*words, "--supersedes", names[0]).err
+    )
+
+
+def test_a_record_links_the_file_that_it_replaces(house: Project) -> None:
+    filed(house, "docs/decisions/7-db.md")
+    found = house.decided("Add SSO", "--supersedes", "ADR-0007")
+    text = (house.folder / found["artifacts"][0]).read_text()
+    assert "* Supersedes [ADR-0007, Use PostgreSQL](7-db.md)" in text
+
+
+def test_a_name_of_no_record_is_no_session(house: Project) -> None:
+    filed(house)
+    done = house.call("show", "20201021-use-it")
+    assert (done.code, done.out) == (1, "")
+    assert "20201021-use-it" in done.err
+
+
 def test_a_record_is_replaced_once_under_a_key(house: Project) -> None:
     filed(house)
     words = (

@@ -107,6 +107,7 @@ def _after_intention(state: State, new: IntentionDeclared) -> State:
         decider=new.setup.decider,
         mark=new.mark,
         supersedes=new.supersedes,
+        supersedes_file=new.supersedes_file,
         actor=new.actor,
         input=new,
         redacted=state.redacted.plus(*new.redacted),

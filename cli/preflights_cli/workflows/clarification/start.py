@@ -93,7 +93,7 @@ def _refuse_own(flags: Mapping[str, bool], supersedes: str | None) -> None:
 @click.option("--local", is_flag=True, help="Local change: file a backend decision as a task.")
 @click.option("--adr", is_flag=True, help="File it as a record in any category.")
 @click.option(
-    "--supersedes", metavar="UID", callback=given, help="The decision that this one replaces."
+    "--supersedes", metavar="DECISION", callback=given, help="The decision that this one replaces."
 )
 @click.option("--question", metavar="TEXT", callback=given, help="Ask this question of yours.")
 @click.option("--option", "options", multiple=True, metavar="TEXT", help="One of its options.")
