@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from preflights_es.artifacts.project_brief import Conflict, InForce, Open, Quoted, told
 from preflights_es.artifacts.record_names import MARKDOWN
 from preflights_es.core.ids import short
 from preflights_es.services.decisions import decisions, records_beside
+from preflights_es.services.foreign_row import ForeignRow
 from preflights_es.services.inbox import inbox
 from preflights_es.services.request import Request
 from preflights_es.services.results import DecisionRow, Result
-
-if TYPE_CHECKING:
-    from preflights_es.services.records import ForeignRow
 
 PENDING: Final = ("ready", "proposed")
 """Standings of a patch that a person may still accept."""

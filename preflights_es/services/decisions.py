@@ -12,13 +12,14 @@ from preflights_es.core.projection_ports import Choice
 from preflights_es.core.times import iso_or_none
 from preflights_es.projections.decisions import decision, in_force
 from preflights_es.runtime.registry import WORKFLOWS
+from preflights_es.services.foreign_row import ForeignRow
 from preflights_es.services.looking import with_files
 from preflights_es.services.request import Request
 from preflights_es.services.results import DecisionRow, Result
 
 if TYPE_CHECKING:
     from preflights_es.artifacts.record_list import Unread
-    from preflights_es.services.records import Foreign, ForeignRow
+    from preflights_es.services.records import Foreign
 
 LOST_MAX: Final = 5  # sessions that are named each, where they could not be folded
 

@@ -9,35 +9,10 @@ from preflights_es.artifacts import files
 from preflights_es.artifacts.record_header import RECORD_MAX, ForeignRecord, RecordHeader
 from preflights_es.artifacts.record_list import Unread, records_in
 from preflights_es.core.errors import RecordWithoutSession, Refused
+from preflights_es.services.foreign_row import ForeignRow
 from preflights_es.services.process import Process
 from preflights_es.services.results import Result
 from preflights_es.system.bounded_read import Unreadable, regular
-
-
-class ForeignRow(Result, frozen=True):
-    """A record without a session, in a list."""
-
-    path: str
-    """Relative to the project's root."""
-    number: int | None
-    title: str
-    status: str
-    """`proposed`, `accepted`, `rejected`, `deprecated`, `superseded` or `unknown`."""
-    superseded_by: str
-    """As the record names it; empty where it names none."""
-    date: str
-    """ISO 8601; empty where the record names no day."""
-    tool: str
-
-    @property
-    def is_held(self) -> bool:
-        """Whether it is in force, as far as it says."""
-        return self.status in ("accepted", "unknown")
-
-    def is_called(self, named: int | str) -> bool:
-        """Whether it bears the number, or its file the name, also without folder and ending."""
-        path = PurePosixPath(self.path)
-        return named in (self.number, self.path, path.name, path.stem)
 
 
 class ForeignShown(ForeignRow, frozen=True, tag_field="format", tag="record/1"):

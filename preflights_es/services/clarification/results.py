@@ -90,6 +90,7 @@ class Clarification(Session, frozen=True, kw_only=True):
 
     FORMAT = "session/1"
 
+    labels: tuple[tuple[str, str], ...]
     intention: str
     missing_info: tuple[str, ...]
     decision_hint: Hint

@@ -46,7 +46,7 @@ def describe(voice: Voice, session: Session) -> None:
     found, status = own(session), session.status.replace("_", " ")
     voice.say(f"{voice.bold(shown(one_line(found.intention)))}")
     voice.say(f"  session {short(found.session_id)}, {status}, {round(found.progress * 100)} %")
-    for line in (*values(found.provenance), *why(found)):
+    for line in (*values(found.provenance, keyed=bool(found.to_do)), *why(found)):
         voice.say(f"  {line}")
     for path in found.artifacts:
         voice.say(f"  written to {shown(path)}")
@@ -86,12 +86,13 @@ def hint(session: Session) -> str:
     }.get(session.status, "")
 
 
-def values(provenance: tuple[Value, ...]) -> list[str]:
-    """One line a value, with how it came about."""
-    width = max((len(shown(p.field)) for p in provenance), default=0)
+def values(provenance: tuple[Value, ...], *, keyed: bool = False) -> list[str]:
+    """One line a value, with how it came about; with its key, where it can be revised."""
+    names = [shown(f"{p.field} ({p.key})" if keyed else p.field) for p in provenance]
+    width = max(map(len, names), default=0)
     return [
-        f"{shown(p.field):<{width}}  {shown(one_line(p.value))}  ({SOURCES[p.source]}{_by(p)})"
-        for p in provenance
+        f"{name:<{width}}  {shown(one_line(p.value))}  ({SOURCES[p.source]}{_by(p)})"
+        for name, p in zip(names, provenance, strict=True)
     ]
 
 
