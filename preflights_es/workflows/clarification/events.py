@@ -135,6 +135,8 @@ class RationaleGiven(Input, frozen=True):
     """Whether it is the whole: what was said before is dropped."""
     redacted: tuple[str, ...] = ()
     """Kinds of secrets that were taken out before recording, one a replacement."""
+    relayed_by: Actor | None = None
+    """Who passed the actor's reasons on, with an acceptance (`--by`); None where the actor did."""
 
 
 class DecisionAcknowledged(Input, frozen=True):
