@@ -92,14 +92,16 @@ class Finder:
         return handle.workflow.number(handle.session.state) == number
 
     def _last(self) -> str:
-        """The newest session of this project that this actor began."""
+        """The newest session of this project that this actor or an agent began."""
         runner = self._runner
         for head in self._newest_first():
             first = runner.store.read(head.session_id)[0]
             if first.data is None:
                 continue
             event = runner.codec(runner.workflow_or_opaque(head.workflow)).decode(first)
-            if isinstance(event, Input) and event.actor.name == self._actor.name:
+            if not isinstance(event, Input):
+                continue
+            if event.actor.kind == "agent" or event.actor.name == self._actor.name:
                 return head.session_id
         raise UnknownSession(LAST)
 

@@ -69,6 +69,14 @@ def test_last_is_the_newest_that_this_person_began(house: Project) -> None:
     assert house.call("show", "--json", env=eve).json["session_id"] == theirs
 
 
+def test_last_is_also_what_an_agent_began(house: Project) -> None:
+    house.started_session("Mine")
+    agents = house.call("start", "Add login", "--json", env={"CLAUDECODE": "1"}).json
+    assert house.show("last")["session_id"] == agents["session_id"]
+    mine = house.started_session("Mine again")
+    assert house.show("last")["session_id"] == mine
+
+
 def test_a_session_is_named_by_any_part_that_names_it_alone(house: Project) -> None:
     whole = house.decided()["session_id"]
     house.started_session()
