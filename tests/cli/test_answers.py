@@ -148,6 +148,11 @@ def test_a_start_that_is_refused_leaves_no_session(
     assert house.call("sessions", "--json").json["sessions"] == []
 
 
+def test_what_is_stated_and_answered_is_not_told_again(house: Project) -> None:
+    said = house.call("start", "Use OAuth for the login", "--answer", "auth_strategy=SAML")
+    assert "tated" not in said.out + said.err
+
+
 def test_the_label_of_a_field_works_as_its_key_does(house: Project) -> None:
     done = house.call("start", "Add OAuth login", "--answer", "Strategy=Magic Link", "--json")
     assert done.json["patch"]["fields"] == [["Strategy", "Magic Link"]]

@@ -58,14 +58,14 @@ def tell_found(voice: Voice, session: Session) -> None:
     """Say what the intention states, and its further topics: nothing of it is asked again."""
     found, id_ = session.view, short(session.session_id)
     assert isinstance(found, ClarificationView), "the caller checked the workflow"
-    taken = {one.key for one in found.provenance if one.source == "stated"}
+    answered = {one.key: one.source == "stated" for one in found.provenance}
     others = []
     for one in found.stated:
         said = shown(f"{one.category} {one.field}: {one.value}")
-        if one.key in taken:
+        if answered.get(one.key):
             change = f"`preflights revise {id_} {one.key}=...` changes it."
             voice.hint(f"Stated in the intention: {said}. {change}")
-        else:
+        elif one.key not in answered:
             others.append(said)
     if others:
         voice.hint(f"Also stated: {', '.join(others)}. `preflights start` records each.")
