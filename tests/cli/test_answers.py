@@ -94,7 +94,8 @@ def test_a_refused_answer_is_in_the_json_and_in_the_log(house: Project) -> None:
         {
             "key": "auth_strategy",
             "reason": "placeholder",
-            "message": "'auth_strategy' was given a placeholder, which decides nothing",
+            "message": "'auth_strategy' was given a placeholder, which decides nothing: "
+            "give an option, its number or your own words",
         }
     ]
     assert house.events()[-1]["type"] == "clarification.answer_refused.v1"
