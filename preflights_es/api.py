@@ -17,6 +17,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, TypeVar
 
+from msgspec.structs import replace
+
 from preflights_es import bootstrap
 from preflights_es.core.events import Actor, ActorKind
 from preflights_es.core.questions import WrittenQuestion
@@ -25,7 +27,7 @@ from preflights_es.services import sessions
 from preflights_es.services.answers import Given
 from preflights_es.services.process import Process
 from preflights_es.services.request import Request
-from preflights_es.services.results import DecisionRow, Session
+from preflights_es.services.results import Session
 
 if TYPE_CHECKING:
     from concurrent.futures import ThreadPoolExecutor
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
     from preflights_es.projections.usage import By
     from preflights_es.replay.replayer import Replay
     from preflights_es.services.brief import Brief
+    from preflights_es.services.decisions import Decisions
     from preflights_es.services.inbox import Inbox
     from preflights_es.services.trail import TrailStep
     from preflights_es.services.usage import Usage
@@ -189,17 +192,18 @@ class Preflights:
 
     def decisions(
         self, *, at: int | None = None, category: str | None = None, everything: bool = False
-    ) -> list[DecisionRow]:
-        """The decisions in force, oldest first.
+    ) -> Decisions:
+        """The decisions in force, oldest first, and beside them the records without a session.
 
         Args:
             at: the moment, in microseconds since 1970 UTC; None is now.
             category: of one category alone.
-            everything: every patch, also those not in force.
+            everything: every patch and record, also those not in force.
         """
-        from preflights_es.services.decisions import decisions
+        from preflights_es.services.decisions import listing
 
-        return list(decisions(self.request(), at=at, category=category, everything=everything))
+        found = listing(self.request(), at=at, category=category, everything=everything)
+        return replace(found.head, decisions=tuple(found.rows))
 
     def brief(self) -> Brief:
         """What a coding agent has to know of the project, in fewer than 500 tokens."""

@@ -7,7 +7,7 @@ import click
 from preflights_cli import answer_options, dialogue
 from preflights_cli.common import Voice, common, is_terminal, key_option, led
 from preflights_cli.inbox import the_one
-from preflights_cli.reason_options import reasoned, reasons_of
+from preflights_cli.reason_options import reasoned
 from preflights_cli.rendering import said
 from preflights_es.core.ids import short
 from preflights_es.core.rationale import Reasons
@@ -28,9 +28,7 @@ def answer_command(
     session: str,
     answer: tuple[str, ...],
     relayed: bool,
-    because: str,
-    consequences: tuple[str, ...],
-    alternatives: tuple[str, ...],
+    why: Reasons | None,
     app: Request,
     voice: Voice,
 ) -> int:
@@ -47,25 +45,17 @@ def answer_command(
       preflights answer 3f9a12c4 OAuth --relayed
       preflights answer last OAuth --because "We know it" --alternative "SAML: too slow"
     """
-    why = _why(answer, because, consequences, alternatives)
+    _refuse_nothing(answer, why)
     if relayed and not answer:
         raise click.UsageError("--relayed takes an answer")
     given = answer_options.worded(answer)
     return said(voice, sessions.answer(app, session, given, relays=relayed, reasons=why))
 
 
-def _why(
-    answer: tuple[str, ...],
-    because: str,
-    consequences: tuple[str, ...],
-    alternatives: tuple[str, ...],
-) -> Reasons | None:
-    """The reasons, where there are any; else there must be an answer."""
-    why = reasons_of(because, consequences, alternatives)
+def _refuse_nothing(answer: tuple[str, ...], why: Reasons | None) -> None:
     if why is None and not answer:
         message = "give an answer, or why it is decided so (--because)"
         raise click.UsageError(message)
-    return why
 
 
 @click.command()
@@ -77,9 +67,7 @@ def _why(
 def revise_command(
     session: str,
     answer: tuple[str, ...],
-    because: str,
-    consequences: tuple[str, ...],
-    alternatives: tuple[str, ...],
+    why: Reasons | None,
     app: Request,
     voice: Voice,
 ) -> int:
@@ -92,7 +80,7 @@ def revise_command(
       preflights revise last auth_strategy="Magic Link"
       preflights revise last change_category=Database
     """
-    why = _why(answer, because, consequences, alternatives)
+    _refuse_nothing(answer, why)
     given = answer_options.keyed(answer)
     return said(voice, sessions.answer(app, session, given, revise=True, reasons=why))
 

@@ -3,18 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import ParamSpec, TypeVar
+from functools import wraps
+from typing import Any, TypeVar
 
 import click
 
 from preflights_es.core.rationale import Alternative, Reasons
 
-P = ParamSpec("P")
 R = TypeVar("R")
 
 
-def reasoned(command: Callable[P, R]) -> Callable[P, R]:
-    """The three options; above `common` or `recording`."""
+def reasoned(command: Callable[..., R]) -> Callable[..., R]:
+    """The three options, given to the command as one `why`; above `common` or `recording`."""
+
+    @wraps(command)
+    def told(
+        *args: Any,
+        because: str,
+        consequences: tuple[str, ...],
+        alternatives: tuple[str, ...],
+        **more: Any,
+    ) -> R:
+        said = Reasons(because, consequences, tuple(map(alternative, alternatives)))
+        return command(*args, why=None if said == Reasons() else said, **more)
+
     for option in (
         click.option(
             "--alternative",
@@ -32,16 +44,8 @@ def reasoned(command: Callable[P, R]) -> Callable[P, R]:
         ),
         click.option("--because", default="", metavar="TEXT", help="Why it is decided so."),
     ):
-        command = option(command)
-    return command
-
-
-def reasons_of(
-    because: str, consequences: tuple[str, ...], alternatives: tuple[str, ...]
-) -> Reasons | None:
-    """What was said of why; None where nothing was."""
-    found = Reasons(because, consequences, tuple(map(alternative, alternatives)))
-    return None if found == Reasons() else found
+        told = option(told)
+    return told
 
 
 def alternative(text: str) -> Alternative:

@@ -9,8 +9,9 @@ from preflights_cli.table import streamed
 from preflights_es.artifacts.record_list import Unread
 from preflights_es.core.errors import RecordWithoutSession
 from preflights_es.core.text import one_line, shown
+from preflights_es.services.foreign_row import ForeignRow
 from preflights_es.services.process import Process
-from preflights_es.services.records import ForeignRow, record
+from preflights_es.services.records import record
 
 
 def say_foreign(voice: Voice, rows: Sequence[ForeignRow], unread: Iterable[Unread]) -> None:

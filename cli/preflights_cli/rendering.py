@@ -150,8 +150,10 @@ def _say_erased(voice: Voice, session_id: str, erased: Erased) -> None:
 
 
 def ask(voice: Voice, session: Session, question: Question) -> None:
-    """A question with numbered options."""
-    voice.say(voice.bold(shown(question.question)))
+    """A question with the label and the key under which it is answered, and numbered options."""
+    label = dict(session.labels).get(question.id)
+    names = f"  ({label}, {question.id})" if label else ""
+    voice.say(voice.bold(shown(question.question)) + shown(names))
     for number, option in enumerate(question.options, 1):
         beside = shown_of(session.workflow).beside(session, option)
         said = f" ({shown(one_line(beside))})" if beside else ""

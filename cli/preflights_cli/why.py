@@ -13,6 +13,7 @@ from preflights_cli.decisions import KINDS, who
 from preflights_cli.rendering import shown_of
 from preflights_es.core.ids import short
 from preflights_es.core.lead import WRITERS
+from preflights_es.core.rationale import alternative_text
 from preflights_es.core.text import one_line, shortened, shown
 from preflights_es.services.request import Request
 from preflights_es.services.results import Who
@@ -88,8 +89,7 @@ def _say_reasons(voice: Voice, value: Why) -> None:
     for one in value.consequences:
         voice.say(f"  follows    {_quoted(one.text)}, {SPEAKERS[one.by]}")
     for other in value.alternatives:
-        why_not = f": {other.why_not}" if other.why_not else ""
-        voice.say(f"  not        {_quoted(other.name + why_not)}, {SPEAKERS[other.by]}")
+        voice.say(f"  not        {_quoted(alternative_text(other))}, {SPEAKERS[other.by]}")
 
 
 def _quoted(text: str) -> str:

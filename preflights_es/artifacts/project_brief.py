@@ -76,11 +76,21 @@ class Open(Value, frozen=True):
     question: str
 
 
+class Quoted(Value, frozen=True):
+    """A record of another tool; every text is a stranger's."""
+
+    title: str
+    status: str
+    date: str
+    path: str
+
+
 class Told(Value, frozen=True):
     """The text, and how much of each list it has."""
 
     text: str
     decisions: int
+    foreign: int
     conflicts: int
     proposed: int
     open: int
@@ -101,27 +111,35 @@ def told(
     proposed: Sequence[InForce],
     questions: Sequence[Open],
     more_open: int = 0,
+    foreign: Sequence[Quoted] = (),
 ) -> Told:
     """The brief; each list is newest first.
 
     Args:
         more_open: sessions that may be open besides `questions`.
+        foreign: records of other tools; they have the room that decisions leave, or a third.
     """
     room = ROOM - cost(HEAD) - 40  # headings
+    room -= 8 if foreign else 0
     collide, n_conflicts = _list(map(_conflict, conflicts), len(conflicts), room / 4, "decisions")
     pending, n_proposed = _list(map(_proposed, proposed), len(proposed), room / 5, "inbox")
     n_asked = len(questions) + more_open
     asked, n_open = _list(map(_open, questions), n_asked, room / 5, "inbox")
     room -= cost(collide + pending + asked)
-    decided, n_decided = _list(map(_decision, decisions), len(decisions), room, "decisions")
+    quoted, _ = _list(map(_quoted, foreign), len(foreign), room / 3, "decisions --all")
+    room_left = room - cost(quoted)
+    decided, n_decided = _list(map(_decision, decisions), len(decisions), room_left, "decisions")
+    room -= cost(decided)
+    quoted, n_quoted = _list(map(_quoted, foreign), len(foreign), room, "decisions --all")
     sections = {
-        "In force, do not reconsider": decided or NOTHING,
+        "In force, do not reconsider": decided or ("" if quoted else NOTHING),
+        "Records of other tools": quoted,
         "In conflict, ask which one holds": collide,
         "Proposed, not in force": pending,
         "Open questions": asked,
     }
     body = "".join(f"\n## {title}\n\n{lines}" for title, lines in sections.items() if lines)
-    return Told(HEAD + body, n_decided, n_conflicts, n_proposed, n_open)
+    return Told(HEAD + body, n_decided, n_quoted, n_conflicts, n_proposed, n_open)
 
 
 def _list(lines: Iterator[str], count: int, room: float, command: str) -> tuple[str, int]:
@@ -148,6 +166,11 @@ def _decision(one: InForce) -> str:
     because = f". Because: {_cut(one.because)}" if one.because else ""
     excludes = f". Not: {_several(one.excludes)}" if one.excludes else ""
     return f"* {_values(one)}{because}{excludes} ({where})\n"
+
+
+def _quoted(one: Quoted) -> str:
+    said = filter(None, (_cut(one.status), one.date, _cut(one.path)))
+    return f'* "{_cut(one.title)}" ({", ".join(said)})\n'
 
 
 def _proposed(one: InForce) -> str:

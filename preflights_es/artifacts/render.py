@@ -14,7 +14,7 @@ from preflights_es.core.artifacts import Record, RecordField, Related
 from preflights_es.core.errors import LogFromFuture
 from preflights_es.core.json import encoded
 from preflights_es.core.late_pattern import late_pattern
-from preflights_es.core.rationale import Rationale, Rejected, Speaker, Statement
+from preflights_es.core.rationale import Rationale, Speaker, alternative_text
 from preflights_es.core.text import one_line, shortened, shown, shown_lines, slug
 
 TITLE_MAX: Final = 120  # characters of a heading
@@ -104,8 +104,15 @@ def _values(record: Record) -> dict[str, str]:
         "considered": "\n".join(f"* {inline(name)}" for name in record.considered),
         "chosen": _chosen(record),
         "outcome": _outcome(record),
-        "consequences": "\n".join(map(_statement, record.rationale.consequences)),
-        "rejected": "\n".join(_rejected(o) for o in record.rationale.alternatives if o.why_not),
+        "consequences": "\n".join(
+            f"* {inline(one.text)}{_speaker(one.by, record)}"
+            for one in record.rationale.consequences
+        ),
+        "rejected": "\n".join(
+            f"* {inline(one.name)}: bad, because {inline(one.why_not)}{_speaker(one.by, record)}"
+            for one in record.rationale.alternatives
+            if one.why_not
+        ),
         "open": "\n".join(f"* {inline(question)}" for question in record.missing),
         "more": _relations(record),
     }
@@ -152,23 +159,15 @@ def _chosen(record: Record) -> str:
         said = one_line(because.text)
         said = said[len("because ") :] if said.casefold().startswith("because ") else said
         end = "" if said.endswith((".", "!", "?", "…")) else "."
-        return f"{text}, because {inline(said)}{end}{_offered(because.by)}"
+        return f"{text}, because {inline(said)}{end}{_speaker(because.by, record)}"
     return f"{text}." if chosen or record.rationale != Rationale() else ""
 
 
-def _statement(said: Statement) -> str:
-    return f"* {inline(said.text)}{_offered(said.by)}"
-
-
-def _rejected(one: Rejected) -> str:
-    return f"* {inline(one.name)}: bad, because {inline(one.why_not)}{_offered(one.by)}"
-
-
-def _offered(by: Speaker) -> str:
-    """What a person did not say is marked, also where a person accepted it with the rest."""
-    if by == "user":
-        return ""
-    return " (offered by a model)" if by == "model" else f" (said by {_BY[by]})"
+def _speaker(by: Speaker, record: Record) -> str:
+    """Who said it, where no person did; what a model offered is a person's once one accepts it."""
+    if by == "model":
+        return "" if record.status in ("accepted", "superseded") else " (offered by a model)"
+    return "" if by == "user" else f" (said by {_BY[by]})"
 
 
 def _outcome(record: Record) -> str:
@@ -193,15 +192,21 @@ def _decided(field: RecordField) -> str:
 def _relations(record: Record) -> str:
     lines = []
     if record.supersedes is not None:
-        lines.append(f"* Supersedes {_link(record.supersedes)}")
+        lines.append(f"* Supersedes {_link(record.supersedes, record.supersedes_file)}")
     if record.superseded_by is not None:
         lines.append(f"* Superseded by {_link(record.superseded_by)}")
     return "\n".join(lines)
 
 
-def _link(related: Related) -> str:
+def _link(related: Related, file: str = "") -> str:
     """Both records lie in the folder of records; a task is named without a link."""
-    words = f"{inline(related_name(related))}, {inline(related.title)}"
+    has_name = related.uid or related.number is not None
+    words = inline(related.title)
+    words = f"{inline(related_name(related))}, {words}" if has_name else words
+    if file:
+        from urllib.parse import quote  # a stranger named the file
+
+        return f"[{words}]({quote(file)})"
     if related.number is None:
         return words
     name = slug(related.title)
@@ -219,12 +224,8 @@ def _decided_values(record: Record) -> list[tuple[str, str]]:
     category = [("Category", record.category)] if record.category else []
     because = record.rationale.because
     reason = [("Because", because.text)] if because else []
-    rejected = [("Not", _not(one)) for one in record.rationale.alternatives]
+    rejected = [("Not", alternative_text(one)) for one in record.rationale.alternatives]
     return category + [(field.name, field.value) for field in record.fields] + reason + rejected
-
-
-def _not(one: Rejected) -> str:
-    return f"{one.name}: {one.why_not}" if one.why_not else one.name
 
 
 def _rows(pairs: list[tuple[str, str]], room: int) -> str:

@@ -104,4 +104,6 @@ class Record(Value, frozen=True):
     missing: tuple[str, ...] = ()
     """Questions without an answer, in the words they were asked."""
     supersedes: Related | None = None
+    supersedes_file: str = ""
+    """Name of a record's file, in the folder of records, where `supersedes` has no session."""
     superseded_by: Related | None = None

@@ -86,9 +86,9 @@ class UnknownSession(Refused):
 
 
 class RecordWithoutSession(UnknownSession):
-    """The number that was typed is that of records which Preflights did not write."""
+    """The number or name that was typed is that of records which Preflights did not write."""
 
-    def __init__(self, typed: str, number: int, paths: tuple[str, ...]) -> None:
+    def __init__(self, typed: str, number: int | None, paths: tuple[str, ...]) -> None:
         message = f"{typed} has no session: it is the record {' and '.join(map(repr, paths))}"
         Refused.__init__(self, message, session=typed, paths=paths)
         self.typed, self.number, self.paths = typed, number, paths

@@ -42,6 +42,11 @@ class Rejected(Value, frozen=True):
     by: Speaker
 
 
+def alternative_text(one: Alternative | Rejected) -> str:
+    """An alternative in one text."""
+    return f"{one.name}: {one.why_not}" if one.why_not else one.name
+
+
 class Rationale(Value, frozen=True):
     """All that is said so far."""
 

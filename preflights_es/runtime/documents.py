@@ -287,8 +287,8 @@ class Documents:
         ours = partial(self.hashes, handle.session_id)
         return files.filed(self.root, self.target(path), path, text, ours, former, mend)
 
-    def foreign(self, number: int) -> list[RecordHeader]:
-        """The records that bear a number and do not say that they are ours.
+    def foreign(self, number: int | None, file: str = "") -> list[RecordHeader]:
+        """The records of this file, else number, that do not say that they are ours.
 
         Raises:
             ArtifactOutside: the folder of records leads outside.
@@ -296,7 +296,8 @@ class Documents:
         from preflights_es.artifacts.record_list import records_in
 
         found = records_in(files.checked_folder(self.root, self._folders[0])).records
-        return [one for one in found if one.number == number and not one.session]
+        others = [one for one in found if not one.session]
+        return [one for one in others if (one.path == file if file else one.number == number)]
 
     def _mark_replaced(self, handle: Handle, due: ArtifactDue) -> None:
         """Give a record without a session its new status, where the accepted decision replaces it.
@@ -307,12 +308,12 @@ class Documents:
         assert handle.workflow.record is not None, "a document is due"
         record = handle.workflow.record(handle.session.state)
         replaced = record.supersedes
-        if record.status != "accepted" or replaced is None or replaced.uid or not replaced.number:
+        if record.status != "accepted" or replaced is None or replaced.uid:
             return
         from preflights_es.artifacts.record_status import Successor, superseded_status
 
         records = self._folders[0]
-        found = self.foreign(replaced.number)
+        found = self.foreign(replaced.number, record.supersedes_file)
         if len(found) != 1:
             return  # a person moved it, or gave its number twice
         path = PurePosixPath(due.path)

@@ -36,7 +36,7 @@ class Finder:
         project: str,
         actor: Actor,
         numbered: Callable[[int], Sequence[str]],
-        records: Callable[[int], Sequence[str]],
+        records: Callable[[int | str], Sequence[str]],
     ) -> None:
         self._runner = runner
         self._project = project
@@ -47,9 +47,11 @@ class Finder:
     def resolved(self, typed: str) -> str:
         """The id that a person meant: whole, its beginning, its end, `ADR-0007`, or `last`.
 
+        The name of a record's file, with or without its ending, is that of a record alone.
+
         Raises:
             UnknownSession, AmbiguousSession: none or several match.
-            RecordWithoutSession: the number is that of a record alone.
+            RecordWithoutSession: the number or name is that of a record alone.
         """
         if typed == LAST:
             return self._last()
@@ -57,6 +59,9 @@ class Finder:
             return self._bearing(typed, int(record[1]))
         wanted = typed.strip().lower()
         if not set(wanted) <= ids.DIGITS:
+            is_name = {"-", "."} & set(wanted)  # a word is mostly a field's name
+            if is_name and (paths := tuple(self._records(typed.strip()))):
+                raise RecordWithoutSession(typed.strip(), None, paths)
             raise UnknownSession(typed)
         if self._runner.store.head(wanted):
             return wanted
@@ -96,16 +101,18 @@ class Finder:
         return replace(self._told, name=name_cleaned(self._told.name))
 
     def _last(self) -> str:
-        """The newest session of this project that this actor began."""
+        """The newest session of this project that this actor or an agent began."""
         runner = self._runner
         for head in self._newest_first():
             first = runner.store.read(head.session_id)[0]
             if first.data is None:
                 continue
             event = runner.codec(runner.workflow_or_opaque(head.workflow)).decode(first)
-            by = event.actor.name if isinstance(event, Input) else None
+            if not isinstance(event, Input):
+                continue
+            by = event.actor.name
             # Most names are recorded as they are told, and what cleans them is slow to import.
-            if by is not None and (by == self._told.name or by == self._actor.name):
+            if event.actor.kind == "agent" or by == self._told.name or by == self._actor.name:
                 return head.session_id
         raise UnknownSession(LAST)
 

@@ -50,8 +50,8 @@ class Desk(msgspec.Struct, frozen=True):
     numbered: Callable[[int], Sequence[str]] = lambda _: ()
     """Sessions of the project whose record may bear a number: branches that were merged may have
     given it twice, and the log knows one holder."""
-    records: Callable[[int], Sequence[str]] = lambda _: ()
-    """Paths of the project's records without a session that bear a number."""
+    records: Callable[[int | str], Sequence[str]] = lambda _: ()
+    """Paths of the project's records without a session that bear a number or a name."""
 
 
 class AskedElsewhere(Step, frozen=True):
@@ -133,6 +133,7 @@ class Sessions(Finder):
         *,
         asks: bool = False,
         relays: bool = False,
+        by: str | None = None,
         expect: int | None = None,
     ) -> Step:
         """Record an Input of a class in a session that goes on.
@@ -141,6 +142,7 @@ class Sessions(Finder):
             said: what the caller says; under one key it must be the same again.
             asks: whether a provider is asked for what follows.
             relays: whether the words are a person's, whom the log does not see.
+            by: the person whose words they are, where the caller names one.
             expect: the version at which the session was shown.
 
         Raises:
@@ -156,13 +158,18 @@ class Sessions(Finder):
             self._refuse_ended(current)
             if asks:
                 self._check(current)
-            new = self._input(cls, fields, actor=actor, relayed_by=self._actor)
+            relayed_by = None if actor == self._actor else self._actor
+            new = self._input(cls, fields, actor=actor, relayed_by=relayed_by)
             return self._runner.submit(current, new, input_id)
 
-        actor = PERSON if relays else self._actor
+        actor = PERSON if relays else self._named(by)
         wanted = WantedInput((cls,), actor, handle.session_id, lambda new: says(new, fields))
         step = self._once.recorded(wanted, record)
         return self._settled(step) if asks else step
+
+    def _named(self, by: str | None) -> Actor:
+        """The person whose word a caller passes on; else who is at work."""
+        return self._actor if by is None else Actor("user", name_cleaned(by))
 
     def _input(self, cls: type[Input], fields: Mapping[str, Any], **known: Any) -> Input:
         """An Input of now, with what is known beside its fields where it has a place for that."""

@@ -18,7 +18,7 @@ from preflights_es.core.events import Actor, Input
 from preflights_es.runtime.documents import Documents
 from preflights_es.runtime.idempotency import WantedInput
 from preflights_es.runtime.runner import CONFLICTS_MAX, Handle, Proposed, Step
-from preflights_es.runtime.sanitizing import cleaned_fields, name_cleaned
+from preflights_es.runtime.sanitizing import cleaned_fields
 from preflights_es.runtime.sessions import Desk, Sessions, says
 from preflights_es.services.filing import filed
 from preflights_es.services.request import Request
@@ -44,7 +44,7 @@ def begun(
     request: Request, session: str, by: str | None, expect: int | None
 ) -> tuple[Handle, int | None]:
     """The session that is accepted, and the version at which it must still be then."""
-    request.process.documents.check_folders()
+    request.process.documents.check_folders(writes=True)
     request.finish_pending()
     handle = request.sessions.load(session)
     if expect is None and handle.session.undecided is None:
@@ -95,7 +95,7 @@ class Acceptances(Sessions):
             Refused: it is closed, of another project, or nothing in it can be accepted.
         """
         self.refuse_relaying(by, ids.short(session_id))
-        actor = Actor("user", name_cleaned(by)) if by is not None else self._actor
+        actor = self._named(by)
         fields = cleaned_fields(cls, said)
 
         def record(input_id: str) -> Step:

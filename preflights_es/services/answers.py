@@ -48,7 +48,8 @@ def addressed(given: Pairs, asked: Asked, question: Question | None = None) -> P
         for value in values or [""]:
             key, text = (name, value) if name else _split(value, labels)
             if key:
-                key = key if key in questions else labels.get(_folded(key), key)
+                label, *own = key.partition("__")  # in own words, behind the key or the label
+                key = key if key in questions else labels.get(_folded(label), label) + "".join(own)
                 text = _numbered(questions.get(key), text)
             else:
                 key, text = _answering(question, text)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-from preflights_es.artifacts.project_brief import Conflict, InForce, Open, told
+from preflights_es.artifacts.project_brief import Conflict, InForce, Open, Quoted, told
+from preflights_es.artifacts.record_names import MARKDOWN
 from preflights_es.core.ids import short
-from preflights_es.services.decisions import decisions
+from preflights_es.services.decisions import decisions, records_beside
+from preflights_es.services.foreign_row import ForeignRow
 from preflights_es.services.inbox import inbox
 from preflights_es.services.request import Request
 from preflights_es.services.results import DecisionRow, Result
@@ -23,6 +26,8 @@ class Brief(Result, frozen=True, kw_only=True, tag_field="format", tag="brief/1"
     behind: bool
     """Whether it may be older than the log, because another process was writing."""
     decisions: tuple[InForce, ...]
+    foreign: tuple[ForeignRow, ...]
+    """Records without a session: those in force, then those that were superseded."""
     conflicts: tuple[Conflict, ...]
     proposed: tuple[InForce, ...]
     open: tuple[Open, ...]
@@ -46,22 +51,49 @@ def brief(request: Request) -> Brief:
         for one in waiting.waiting
         if one.question is not None
     ]
-    found = told(in_force, conflicts, proposed, asked, waiting.more)
+    foreign = _foreign(request, rows)
+    found = told(in_force, conflicts, proposed, asked, waiting.more, [*map(_quoted, foreign)])
     return Brief(
         project=request.process.project,
         behind=bool(request.process.projector.behind),
         decisions=tuple(in_force[: found.decisions]),
+        foreign=foreign[: found.foreign],
         conflicts=tuple(conflicts[: found.conflicts]),
         proposed=tuple(proposed[: found.proposed]),
         open=tuple(asked[: found.open]),
         left_out={
             "decisions": len(in_force) - found.decisions,
+            "foreign": len(foreign) - found.foreign,
             "conflicts": len(conflicts) - found.conflicts,
             "proposed": len(proposed) - found.proposed,
             "open": len(asked) + waiting.more - found.open,
         },
         prompt=found.text,
     )
+
+
+def _foreign(request: Request, rows: Iterable[DecisionRow]) -> tuple[ForeignRow, ...]:
+    """Records of other tools; read only where a file lies there that no session here wrote."""
+    settings = request.process.settings
+    try:
+        names = os.listdir(settings.root / settings.decisions)
+    except OSError:
+        return ()
+    there = {f"{settings.decisions}/{name}" for name in names if name.endswith(MARKDOWN)}
+    if there <= {row.artifact for row in rows}:
+        return ()
+    found = sorted(
+        records_beside(request, everything=True).rows,
+        key=lambda row: (row.date, row.path),
+        reverse=True,
+    )
+    held = tuple(row for row in found if row.is_held)
+    return held + tuple(row for row in found if row.status == "superseded")
+
+
+def _quoted(row: ForeignRow) -> Quoted:
+    by = f" by {row.superseded_by}" if row.superseded_by else ""
+    return Quoted(row.title, f"{row.status}{by}", row.date, row.path)
 
 
 def _moved(row: DecisionRow) -> str:

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain, islice
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from preflights_es.artifacts.record_list import Unread
 from preflights_es.core.errors import ArtifactOutside, PreflightsError, ProjectionDamaged
 from preflights_es.core.events import INT_MAX
 from preflights_es.core.projection_ports import Choice
 from preflights_es.core.times import iso_or_none
 from preflights_es.projections.decisions import decision, in_force
 from preflights_es.runtime.registry import WORKFLOWS
+from preflights_es.services.foreign_row import ForeignRow
 from preflights_es.services.looking import with_files
-from preflights_es.services.records import Foreign, ForeignRow, foreign
 from preflights_es.services.request import Request
 from preflights_es.services.results import DecisionRow, Result
+
+if TYPE_CHECKING:
+    from preflights_es.artifacts.record_list import Unread
+    from preflights_es.services.records import Foreign
 
 LOST_MAX: Final = 5  # sessions that are named each, where they could not be folded
 
@@ -79,12 +82,17 @@ def listing(
     left_out = _left_out(request, at)
     behind = bool(process.projector.behind)
     is_whole = at is None and category is None
-    records = _foreign(request, everything=everything) if is_whole else Foreign(rows=())
-    head = Decisions(
-        project=process.project, at=iso_or_none(at), behind=behind, foreign=records.rows
-    )
+    records = records_beside(request, everything=everything) if is_whole else None
+    rows = records.rows if records else ()
+    head = Decisions(project=process.project, at=iso_or_none(at), behind=behind, foreign=rows)
     found = chain(first, found)
-    return Listing(head=head, rows=found, categories=there, unread=records.unread, **left_out)
+    return Listing(
+        head=head,
+        rows=found,
+        categories=there,
+        unread=records.unread if records else (),
+        **left_out,
+    )
 
 
 def decisions(
@@ -119,8 +127,10 @@ def _decisions(
             yield DecisionRow.of(one)
 
 
-def _foreign(request: Request, *, everything: bool) -> Foreign:
+def records_beside(request: Request, *, everything: bool) -> Foreign:
     """Records without a session; a folder that cannot be used is told by what writes there."""
+    from preflights_es.services.records import Foreign, foreign
+
     try:
         return foreign(request.process, everything=everything)
     except ArtifactOutside:

@@ -220,11 +220,11 @@ class Process:
         except LogFromFuture:
             return []  # the log's list of numbers has one of them all the same
 
-    def records(self, number: int) -> list[str]:
-        """Paths of the project's records without a session that bear a number."""
+    def records(self, named: int | str) -> list[str]:
+        """Paths of the project's records without a session that bear a number or a name."""
         from preflights_es.services.records import foreign
 
-        return [row.path for row in foreign(self).rows if row.number == number]
+        return [row.path for row in foreign(self).rows if row.is_called(named)]
 
     def follow(self, follower: Follower) -> None:
         """Keep the projections up to date until the follower is stopped.

@@ -31,11 +31,16 @@ def taking(workflow: Workflow[Any], reasons: Reasons) -> type[Input]:
 
 
 def reasoned(
-    sessions: Sessions, handle: Handle, reasons: Reasons, expect: int | None = None
+    sessions: Sessions,
+    handle: Handle,
+    reasons: Reasons,
+    expect: int | None = None,
+    by: str | None = None,
 ) -> Step:
     """Record reasons in a session.
 
     Args:
+        by: the person who accepts, where the caller passes their word on.
         expect: the version at which the session was shown.
 
     Raises:
@@ -44,12 +49,14 @@ def reasoned(
     """
     cls = taking(handle.workflow, reasons)
     said = msgspec.structs.asdict(reasons)
-    return sessions.submitted(handle, cls, said, expect=expect)
+    return sessions.submitted(handle, cls, said, expect=expect, by=by)
 
 
-def with_reasons(sessions: Sessions, step: Step, reasons: Reasons | None) -> Step:
+def with_reasons(
+    sessions: Sessions, step: Step, reasons: Reasons | None, by: str | None = None
+) -> Step:
     """The step, and behind it what the reasons came to; a refused step takes none."""
     if reasons is None or any(isinstance(one, Refusal) for one in step.decisions):
         return step
-    after = reasoned(sessions, step.handle, reasons)
+    after = reasoned(sessions, step.handle, reasons, by=by)
     return replace(step, handle=after.handle, decisions=(*step.decisions, *after.decisions))

@@ -9,25 +9,10 @@ from preflights_es.artifacts import files
 from preflights_es.artifacts.record_header import RECORD_MAX, ForeignRecord, RecordHeader
 from preflights_es.artifacts.record_list import Unread, records_in
 from preflights_es.core.errors import RecordWithoutSession, Refused
+from preflights_es.services.foreign_row import ForeignRow
 from preflights_es.services.process import Process
 from preflights_es.services.results import Result
 from preflights_es.system.bounded_read import Unreadable, regular
-
-
-class ForeignRow(Result, frozen=True):
-    """A record without a session, in a list."""
-
-    path: str
-    """Relative to the project's root."""
-    number: int | None
-    title: str
-    status: str
-    """`proposed`, `accepted`, `rejected`, `deprecated`, `superseded` or `unknown`."""
-    superseded_by: str
-    """As the record names it; empty where it names none."""
-    date: str
-    """ISO 8601; empty where the record names no day."""
-    tool: str
 
 
 class ForeignShown(ForeignRow, frozen=True, tag_field="format", tag="record/1"):
@@ -57,23 +42,22 @@ def foreign(process: Process, *, everything: bool = True) -> Foreign:
     found = records_in(files.checked_folder(process.settings.root, folder), _cache(process))
     ours = set(process.store.numbers(process.project).values())
     rows = (
-        ForeignRow(**_row(folder, one))
-        for one in found.records
-        if (everything or one.status in ("accepted", "unknown"))
-        and not _is_ours(process, ours, one)
+        ForeignRow(**_row(folder, one)) for one in found.records if not _is_ours(process, ours, one)
     )
-    return Foreign(rows=tuple(rows), unread=found.unread)
+    return Foreign(
+        rows=tuple(row for row in rows if everything or row.is_held), unread=found.unread
+    )
 
 
 def record(process: Process, named: RecordWithoutSession) -> ForeignShown:
-    """The record that a person named by its number.
+    """The record that a person named by its number or file.
 
     Raises:
-        Refused: several bear the number, or it cannot be read.
+        Refused: several are called so, or it cannot be read.
     """
     if len(named.paths) > 1:
         paths = ", ".join(map(repr, named.paths))
-        message = f"several records bear the number {named.number}: {paths}"
+        message = f"several records are called {named.typed!r}: {paths}"
         raise Refused(message, code="ambiguous_record")
     return _shown(process, named.paths[0])
 

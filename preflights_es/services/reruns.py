@@ -28,6 +28,7 @@ from preflights_es.replay.simulate import Simulating, simulate
 from preflights_es.replay.whatif_plan import Misused, Otherwise
 from preflights_es.runtime.registry import WORKFLOWS
 from preflights_es.runtime.sanitizing import cleaned_answers
+from preflights_es.services.answers import addressed
 from preflights_es.services.archives import SessionFile
 from preflights_es.services.leads import Leads
 from preflights_es.services.own_providers import GENERATION
@@ -134,7 +135,8 @@ def _otherwise(leads: Leads, recorded: Recording, again: Again) -> Otherwise:
     seed = None if again.seed is None else str(again.seed)
     said = Options(provider=again.provider, model=again.model, seed=seed, faults=again.faults)
     leads = leads.saying(said)
-    answers, redacted = cleaned_answers(again.answers)
+    asked = workflow.answerable(recorded.session.state)
+    answers, redacted = cleaned_answers(addressed(again.answers, asked))
     return Otherwise(
         lead=_led_otherwise(leads, workflow) if leads.named else None,
         prompts=prompts_named(workflow, again.prompts),

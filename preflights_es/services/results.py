@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
 
@@ -86,7 +86,9 @@ class Session(Result, frozen=True, kw_only=True):
     warnings: tuple[str, ...]
     """What a person has to know of the session."""
 
-    # For programs alone: `--json` does not print these.
+    # For programs alone: `--json` does not print these, unless the workflow does.
+    labels: tuple[tuple[str, str], ...]
+    """Pairs of key and label, of what is asked; a label works wherever its key does."""
     view: View
     """All that its workflow shows of it."""
     number: int | None
@@ -176,6 +178,7 @@ def session_of(step: Step, notices: list[Notice] | None = None) -> Session:
     handle = step.handle
     view, status, closed = handle.view, handle.status, handle.session.closed
     is_open = not closed and handle.session.undecided is None
+    asked = () if closed else view.questions
     cls = _class_of(handle.workflow.name)
     shared = set(cls.__annotations__) & set(view.__struct_fields__)
     own = {name: getattr(view, name) for name in shared}
@@ -186,7 +189,8 @@ def session_of(step: Step, notices: list[Notice] | None = None) -> Session:
         project=handle.project,
         version=handle.version,
         status=status,
-        questions=() if closed else view.questions,
+        questions=asked,
+        labels=_labels(handle, {one.id for one in asked}),
         warnings=view.warnings,
         view=view,
         to_do=view.to_do if is_open else "",
@@ -201,6 +205,13 @@ def session_of(step: Step, notices: list[Notice] | None = None) -> Session:
         is_recalled=isinstance(step, Recalled),
         **({"number": handle.workflow.number(handle.session.state)} | own | cls.more(handle)),
     )
+
+
+def _labels(handle: Handle, keys: Collection[str]) -> tuple[tuple[str, str], ...]:
+    if not keys:
+        return ()
+    asked = handle.workflow.answerable(handle.session.state)
+    return tuple((one.id, label) for label, one in asked if label and one.id in keys)
 
 
 def _class_of(workflow: str) -> type[Session]:

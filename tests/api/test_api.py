@@ -45,7 +45,7 @@ def test_a_session_is_begun_answered_accepted_and_asked_why(log: Any, tmp_path: 
     done = log.accept("last", by="Grace")
     assert (done.status, done.number) == ("accepted", 1)
     assert (tmp_path / done.document).is_file()
-    assert [one.session_id for one in log.decisions(category="authentication")] == [
+    assert [one.session_id for one in log.decisions(category="authentication").decisions] == [
         begun.session_id
     ]
     assert [value.value for value in log.why("ADR-0001", "Strategy")] == ["OAuth"]
@@ -149,7 +149,7 @@ def test_threads_that_share_a_log_lose_and_double_nothing(log: Any) -> None:
         done = list(pool.map(lambda number: _decided(log, number), range(2 * THREADS)))
     assert Counter(one.status for one in done) == {"accepted": 2 * THREADS}
     assert sorted(one.number or 0 for one in done) == list(range(1, 2 * THREADS + 1))
-    assert len(log.decisions()) == 2 * THREADS
+    assert len(log.decisions().decisions) == 2 * THREADS
     assert {log.replay(one.session_id).status for one in done} == {"identical"}
 
 

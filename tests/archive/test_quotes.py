@@ -67,7 +67,7 @@ class House:
         first, *rest = self.store._streams[session_id]
         assert first.data is not None
         old = json.loads(first.data)
-        for later in ("supersedes_source", "pack", "inlined", "language"):
+        for later in ("supersedes_source", "pack", "inlined", "language", "supersedes_file"):
             old.pop(later, None)
         for known in old["known"]:
             del known["source"]

@@ -12,6 +12,7 @@ from preflights_es.artifacts.project_brief import (
     Conflict,
     InForce,
     Open,
+    Quoted,
     Told,
     cost,
     told,
@@ -52,7 +53,8 @@ def full(text: str) -> Told:
     """A brief in which every list is long, and says the text everywhere."""
     conflict = Conflict(text, text, ((text, "ADR-0001"), (text, "ADR-0002")))
     many = [decided(text, number) for number in range(1, 30)]
-    return told(many, [conflict] * 9, many, [Open("3f9a12c4", text, text)] * 9, 3)
+    asked = [Open("3f9a12c4", text, text)] * 9
+    return told(many, [conflict] * 9, many, asked, 3, [Quoted(text, text, "2026-11-22", text)] * 9)
 
 
 @given(st.text(min_size=1, max_size=200))
@@ -73,6 +75,7 @@ def test_no_text_makes_a_section(text: str) -> None:
     assert headings(body(found.text)) == [
         ("h1", "Decisions of this project"),
         ("h2", "In force, do not reconsider"),
+        ("h2", "Records of other tools"),
         ("h2", "In conflict, ask which one holds"),
         ("h2", "Proposed, not in force"),
         ("h2", "Open questions"),

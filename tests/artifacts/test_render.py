@@ -82,13 +82,23 @@ def test_a_record_says_why() -> None:
         "\n"
         "### Consequences\n"
         "\n"
-        "* One login for all (offered by a model)\n"
+        "* One login for all\n"
         "\n"
         "## Pros and Cons of the Options\n"
         "\n"
         "* SAML: bad, because it is slow\n"
     )
     assert "* Because: Because we know it\n* Not: SAML: it is slow\n* Not: LDAP\n" in brief(found)
+
+
+def test_what_a_model_offered_is_marked_until_a_person_accepts() -> None:
+    offered = Statement("it is quick", "model")
+    why = Rationale(offered, (offered,), (Rejected("SAML", "it is slow", "model"),))
+    found = replace(RECORD, rationale=why, considered=("OAuth", "SAML"))
+    proposal = document("adr.v2", replace(found, status="proposed", proposed_by="script"))
+    assert proposal.count("(offered by a model)") == 3
+    for status in ("accepted", "superseded"):
+        assert "model" not in document("adr.v2", replace(found, status=status))
 
 
 def test_a_record_without_a_reason_says_what_was_chosen() -> None:

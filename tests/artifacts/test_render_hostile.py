@@ -121,7 +121,9 @@ def test_no_reason_makes_anything_but_text(text: str) -> None:
         tokens = body(found)
         assert {token.type for token in every(tokens)} <= PERMITTED
         assert headings(tokens)[1:] == headings(body(document(template, reasoned("plain"))))[1:]
-        assert front_matter(found) == front_matter(document(template, hostile(text)))
+        assert front_matter(found) == front_matter(
+            document(template, replace(reasoned("plain"), decided_by=text))
+        )
         (consequence,) = section(found, "Consequences")
         assert consequence == f"{line(text)} (offered by a model)"
     assert section(document("adr.v2", reasoned(text)), "Considered Options") == [line(text)]
@@ -131,7 +133,7 @@ def reasoned(text: str) -> Record:
     """A record of which every text was typed by an attacker, the reasons too."""
     said = Statement(text, "model")
     why = Rationale(said, (said,), (Rejected(text, text, "agent"),))
-    return replace(hostile(text), rationale=why, considered=(text,))
+    return replace(hostile(text), status="proposed", rationale=why, considered=(text,))
 
 
 @given(TEXTS)

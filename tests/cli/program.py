@@ -12,7 +12,9 @@ from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+import preflights_es
 from preflights_cli.main import run
+from preflights_es.services.clarification.clarifications import clarifications_of
 
 BIN: Final = Path(sys.executable).parent
 TIMEOUT_S: Final = 60  # a machine of a build is slow; nothing here waits that long
@@ -160,6 +162,13 @@ class Project:
         done = self.call("start", intention, *words, *args)
         assert done.code == 0, done.err
         return done.json
+
+    def owing(self, *words: str, env: Mapping[str, str] | None = None) -> None:
+        """Accept one as a process does that dies before it writes the document."""
+        self.call("start", "Add login", "--answer", "auth_strategy=OAuth", *words, env=env)
+        with self._surroundings(env or {}), preflights_es.open(self.folder) as log:
+            request = log.request(actor="Ada", kind="user")
+            clarifications_of(request).accept(request.sessions.resolved("last"))
 
     def events(self, session: str = "last") -> list[Any]:
         """The session's events, as `log --json` gives them."""

@@ -6,6 +6,10 @@ from pathlib import Path
 
 import pytest
 
+import preflights_es
+from preflights_es.core.errors import StoreUnavailable
+from preflights_es.services.clarification.clarifications import clarifications_of
+from preflights_es.services.filing import filed
 from tests.cli.program import Project
 from tests.cli.terminal import terminal
 
@@ -240,11 +244,7 @@ def test_a_file_that_a_person_edited_is_never_overwritten(house: Project) -> Non
 
 def test_a_document_that_cannot_be_written_is_finished_by_the_next_command(house: Project) -> None:
     (house.folder / "docs").write_text("in the way")
-    id_ = ready(house)
-    done = house.call("accept", id_, "--by", "Ada")
-    assert done.code == 5
-    assert "it is recorded; the next command writes its document" in done.err
-    assert "docs/decisions/0001-use-oauth-for-authentication.md cannot be written" in done.err
+    house.owing()
     assert house.show()["status"] == "accepted"
     assert house.show()["artifacts"] == []
     trouble = house.call("sessions")
@@ -256,15 +256,38 @@ def test_a_document_that_cannot_be_written_is_finished_by_the_next_command(house
     assert house.call("admin", "render", "--check").code == 0
 
 
+def test_a_folder_that_takes_no_document_is_refused_before_anything_is_recorded(
+    house: Project,
+) -> None:
+    (house.folder / "docs").write_text("in the way")
+    id_ = ready(house)
+    for words in (("--by", "Ada"), ()):
+        done = house.call("accept", id_, *words)
+        assert (done.code, done.out) == (5, "")
+        assert "is no folder, so that 'docs/decisions' takes no document" in done.err
+    assert house.show()["status"] == "ready"
+
+
+def test_what_is_recorded_before_the_disk_refuses_is_said(house: Project) -> None:
+    id_ = ready(house)
+    with preflights_es.open(house.folder) as log:
+        request = log.request(actor="Ada", kind="user")
+        step = clarifications_of(request).accept(id_)
+        (house.folder / "docs").write_text("in the way")
+        with pytest.raises(StoreUnavailable, match=r"0001-use-oauth-for-.* cannot be written"):
+            filed(request, step)
+    assert [one.code for one in request.notices] == ["document_later"]
+
+
 def test_one_document_that_cannot_be_written_holds_up_no_other(house: Project) -> None:
     settings = house.folder / "preflights.toml"
     settings.write_text('decisions = "docs/a"\n')
     (house.folder / "docs").mkdir()
     (house.folder / "docs" / "a").write_text("in the way")
-    assert house.call("accept", ready(house), "--by", "Ada").code == 5
+    house.owing()
     settings.write_text('decisions = "docs/b"\n')  # docs/a is not ours to write any more
     (house.folder / "docs" / "b").write_text("in the way")
-    assert house.call("accept", ready(house, "Add SSO"), "--by", "Ada").code == 5
+    house.owing()
     (house.folder / "docs" / "b").unlink()
     assert "does not lie in docs/b" in house.call("show").err
     named = [path.name for path in (house.folder / "docs" / "b").glob("*.md")]

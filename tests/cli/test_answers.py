@@ -15,9 +15,9 @@ def test_a_session_is_begun_answered_and_accepted_step_by_step(house: Project) -
     begun = house.call("start", "Add OAuth login")
     assert begun.code == 3
     assert begun.out.splitlines()[2:7] == [
-        "  Category  Authentication  (named by the intention)",
+        "  Category (change_category)  Authentication  (named by the intention)",
         "",
-        "Which authentication approach?",
+        "Which authentication approach?  (Strategy, auth_strategy)",
         "  1. OAuth",
         "  2. Email/Password",
     ]
@@ -25,7 +25,7 @@ def test_a_session_is_begun_answered_and_accepted_step_by_step(house: Project) -
     assert f"Answer with: preflights answer {id_} VALUE" in begun.out
     answered = house.call("answer", id_, "2")
     assert (answered.code, answered.err) == (3, "")
-    assert "Strategy  Email/Password  (chosen, by a script)" in answered.out
+    assert "Strategy (auth_strategy)    Email/Password  (chosen, by a script)" in answered.out
     accepted = house.call("accept", id_, "--by", "Ada Lovelace")
     assert accepted.code == 0
     assert "accepted, 100 %\n  Category  Authentication" in accepted.out
@@ -94,7 +94,8 @@ def test_a_refused_answer_is_in_the_json_and_in_the_log(house: Project) -> None:
         {
             "key": "auth_strategy",
             "reason": "placeholder",
-            "message": "'auth_strategy' was given a placeholder, which decides nothing",
+            "message": "'auth_strategy' was given a placeholder, which decides nothing: "
+            "give an option, its number or your own words",
         }
     ]
     assert house.events()[-1]["type"] == "clarification.answer_refused.v1"
@@ -148,6 +149,11 @@ def test_a_start_that_is_refused_leaves_no_session(
     assert house.call("sessions", "--json").json["sessions"] == []
 
 
+def test_what_is_stated_and_answered_is_not_told_again(house: Project) -> None:
+    said = house.call("start", "Use OAuth for the login", "--answer", "auth_strategy=SAML")
+    assert "tated" not in said.out + said.err
+
+
 def test_the_label_of_a_field_works_as_its_key_does(house: Project) -> None:
     done = house.call("start", "Add OAuth login", "--answer", "Strategy=Magic Link", "--json")
     assert done.json["patch"]["fields"] == [["Strategy", "Magic Link"]]
@@ -155,6 +161,8 @@ def test_the_label_of_a_field_works_as_its_key_does(house: Project) -> None:
     assert done.json["patch"]["fields"] == [["Strategy", "Magic Link"], ["Library", "Authlib"]]
     done = house.call("revise", "last", "Strategy=1", "--json")
     assert done.json["patch"]["fields"][0] == ["Strategy", "OAuth"]
+    done = house.call("revise", "last", "strategy__other=Passkeys", "--json")
+    assert done.json["patch"]["fields"][0] == ["Strategy", "Passkeys"]
     done = house.call("revise", "last", "Category=Database", "Type=2", "--json")
     assert done.json["patch"] == {"category": "Database", "fields": [["Type", "MySQL"]]}
 

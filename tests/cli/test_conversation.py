@@ -18,7 +18,7 @@ def test_an_option_is_chosen_by_its_number_and_accepted_by_one_key(house: Projec
     with terminal(house, "start", "Add OAuth login") as t:
         asked = t.expect(ANSWER)
         assert "This is about Authentication, as the intention says." in asked
-        assert "Which authentication approach?\n  1. OAuth\n  2. Email/Password\n" in asked
+        assert "approach?  (Strategy, auth_strategy)\n  1. OAuth\n  2. Email/Password\n" in asked
         t.type("1")
         offered = t.proposal()
         assert "This becomes an architecture decision record:" in offered
@@ -34,7 +34,7 @@ def test_an_option_is_chosen_by_its_number_and_accepted_by_one_key(house: Projec
 
 def test_every_slip_is_asked_again_and_nothing_is_lost(house: Project) -> None:
     with terminal(house, "start", "Make it nicer") as t:
-        assert "What type of change is this?\n  1. Frontend\n" in t.expect(ANSWER)
+        assert "is this?  (Category, change_category)\n  1. Frontend\n" in t.expect(ANSWER)
         t.type("")
         assert "An answer is needed; Ctrl-D leaves it for later." in t.expect(ANSWER)
         t.type("   ")

@@ -145,8 +145,7 @@ def test_a_note_is_erased_as_well(house: Project) -> None:
 
 def test_a_document_that_was_still_owed_is_not_written_any_more(house: Project) -> None:
     (house.folder / "docs").write_text("in the way")
-    house.call("start", "Add login", "--answer", "auth_strategy=OAuth")
-    assert house.call("accept", "last", "--by", "Ada").code == 5
+    house.owing()
     session_id = house.show()["session_id"]
     erased(house, session_id)
     (house.folder / "docs").unlink()

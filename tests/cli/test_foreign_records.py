@@ -62,6 +62,39 @@ def test_records_in_force_are_listed_beside_decisions(house: Project) -> None:
     assert "superseded by 9. X" in house.call("decisions", "--all").out
 
 
+def test_the_brief_quotes_records_in_force_and_superseded_ones(house: Project) -> None:
+    assert house.call("prompt", "--json").json["foreign"] == []
+    filed(house)
+    filed(house, "docs/decisions/0008-old.md", n="8", status="Superseded by [9. X](0009-x.md)")
+    filed(house, "docs/decisions/0009-no.md", n="9", title="# Do _this_", status="Rejected")
+    said = house.call("prompt").out
+    assert f'* "Use PostgreSQL" (accepted, 2020-03-04, {PATH})' in said
+    assert "(superseded by 9. X, 2020-03-04, docs/decisions/0008-old.md)" in said
+    assert "0009-no.md" not in said
+    assert "Nothing: ask" not in said
+    shape = house.call("prompt", "--json").json
+    assert [row["number"] for row in shape["foreign"]] == [7, 8]
+    for number in range(10, 60):
+        filed(house, f"docs/decisions/00{number}-x.md", n=str(number))
+    house.decided()
+    shape = house.call("prompt", "--json").json
+    assert len(shape["decisions"]) == 1
+    assert len(shape["foreign"]) + shape["left_out"]["foreign"] == 52
+    assert (
+        f"and {shape['left_out']['foreign']} more: `preflights decisions --all`" in shape["prompt"]
+    )
+
+
+def test_a_program_gets_the_records_that_the_command_lists(house: Project) -> None:
+    filed(house)
+    house.decided()
+    listed = house.call("decisions", "--json").json
+    with preflights_es.open(house.folder) as log:
+        found = log.decisions()
+    assert [row.path for row in found.foreign] == [row["path"] for row in listed["foreign"]]
+    assert [row.uid for row in found.decisions] == [row["uid"] for row in listed["decisions"]]
+
+
 def test_a_filter_leaves_records_without_a_session_out(house: Project) -> None:
     filed(house)
     house.decided()
@@ -131,6 +164,45 @@ def test_a_record_that_is_replaced_changes_only_its_status(house: Project) -> No
     again = house.call("start", "Add login", "--supersedes", "ADR-0007")
     assert (again.code, again.out) == (1, "")
     assert "was superseded by 'ADR-0008' already" in again.err
+
+
+LOG4BRAINS: Final = "docs/decisions/20201021-use (old) mysql.md"
+
+
+def test_a_record_without_a_number_is_named_by_its_file(house: Project) -> None:
+    target = filed(house, LOG4BRAINS, title="Use MySQL")
+    target.write_text("# Use MySQL\n\n- Status: accepted\n- Tags: db\n\n## Context\n\nx\n")
+    names = (LOG4BRAINS, target.name, target.stem)
+    for name in names:
+        assert house.call("show", name, "--json").json["title"] == "Use MySQL"
+    words = ("start", "Keep orders in a database", "--answer", "db_type=PostgreSQL")
+    keyed = (*words, "--no-input", "--key", "k", "--json", "--supersedes")
+    first, *others = (house.call(*keyed, name).json["session_id"] for name in names)
+    assert others == [first, first]
+    done = house.call("accept", first, "--by", "Ada", "--json").json
+    (path,) = done["artifacts"]
+    assert f"superseded by [ADR-0001]({Path(path).name})" in target.read_text()
+    link = "* Supersedes [Use MySQL](20201021-use%20%28old%29%20mysql.md)"
+    assert link in (house.folder / path).read_text()
+    assert house.call("replay", "last").code == 0
+    assert house.call("audit", "verify").code == 0
+    assert (
+        "was superseded by 'ADR-0001' already" in house.call(*words, "--supersedes", names[0]).err
+    )
+
+
+def test_a_record_links_the_file_that_it_replaces(house: Project) -> None:
+    filed(house, "docs/decisions/7-db.md")
+    found = house.decided("Add SSO", "--supersedes", "ADR-0007")
+    text = (house.folder / found["artifacts"][0]).read_text()
+    assert "* Supersedes [ADR-0007, Use PostgreSQL](7-db.md)" in text
+
+
+def test_a_name_of_no_record_is_no_session(house: Project) -> None:
+    filed(house)
+    done = house.call("show", "20201021-use-it")
+    assert (done.code, done.out) == (1, "")
+    assert "20201021-use-it" in done.err
 
 
 def test_a_record_is_replaced_once_under_a_key(house: Project) -> None:

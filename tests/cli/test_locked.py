@@ -94,10 +94,7 @@ def test_a_command_that_looks_does_not_wait_to_upgrade_the_log(
 
 
 def test_a_document_that_is_owed_is_left_to_the_next_command(house: Project) -> None:
-    (house.folder / "docs").write_text("a file where a folder belongs")
-    house.call("start", "Add login", "--answer", "auth_strategy=OAuth")
-    assert house.call("accept", "last", "--by", "Ada").code != 0
-    (house.folder / "docs").unlink()
+    house.owing()
     with locked(house):
         began = time.monotonic()
         assert (house.call("decisions").code, house.call("sessions").err) == (0, "")

@@ -110,6 +110,41 @@ def test_a_person_is_asked_once_why(house: Project) -> None:
     assert house.show()["because"] == {"text": "We know it", "by": "user"}
 
 
+def test_reasons_that_a_script_gives_with_an_acceptance_are_the_persons(house: Project) -> None:
+    house.call("start", "Add login", "--answer", "auth_strategy=OAuth", *WHYS)
+    assert house.show()["because"]["by"] == "script"
+    house.call("accept", "last", "--by", "Grace", "--because", "We chose it")
+    given = house.events()[-5]["data"]
+    assert given["actor"] == {"kind": "user", "name": "Grace"}
+    assert given["relayed_by"]["kind"] == "script"
+    found = house.show()
+    assert found["because"] == {"text": "We chose it", "by": "user"}
+    assert found["consequences"][0]["by"] == "script"
+    assert "because We chose it.\n" in (house.folder / found["artifacts"][0]).read_text()
+    started = ("start", "Add SSO", "--answer", "auth_strategy=OAuth", "--because", "It is asked")
+    accepted = house.call(*started, "--accept", "--by", "Grace", "--json").json
+    assert accepted["because"] == {"text": "It is asked", "by": "user"}
+    waiting = ("start", "Add SSO", "--because", "It is asked", "--accept", "--by", "Grace")
+    assert house.call(*waiting, "--json").json["because"]["by"] == "script"
+    assert house.call("replay", "last").code == 0
+
+
+def test_what_a_model_offers_is_unmarked_once_a_person_accepts(house: Project) -> None:
+    led = ("--provider", "sim", "--seed", "3")
+    house.call("start", "Add login", "--answer", "auth_strategy=OAuth", "--accept", *led)
+    assert "(offered by a model)" in (house.folder / house.show()["artifacts"][0]).read_text()
+    assert "(offered by the model)" in house.call("show").out
+    house.call("accept", "last", "--by", "Ada")
+    found = house.show()
+    assert found["because"]["by"] == "model"
+    assert found["because"]["text"] in (
+        record := (house.folder / found["artifacts"][0]).read_text()
+    )
+    assert "model" not in record
+    assert "(offered by the model)" not in house.call("show").out
+    assert "by a model" in house.call("why", "last").out
+
+
 def editing(house: Project, body: str) -> dict[str, str]:
     """An editor that is a script of Python, with an argument of its own."""
     script = house.home / "edit.py"

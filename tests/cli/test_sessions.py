@@ -69,6 +69,14 @@ def test_last_is_the_newest_that_this_person_began(house: Project) -> None:
     assert house.call("show", "--json", env=eve).json["session_id"] == theirs
 
 
+def test_last_is_also_what_an_agent_began(house: Project) -> None:
+    house.started_session("Mine")
+    agents = house.call("start", "Add login", "--json", env={"CLAUDECODE": "1"}).json
+    assert house.show("last")["session_id"] == agents["session_id"]
+    mine = house.started_session("Mine again")
+    assert house.show("last")["session_id"] == mine
+
+
 def test_a_session_is_named_by_any_part_that_names_it_alone(house: Project) -> None:
     whole = house.decided()["session_id"]
     house.started_session()
@@ -151,7 +159,8 @@ def test_the_brief_of_the_project_tells_what_is_in_force_and_what_is_not(house: 
     assert found["format"] == "brief/1"
     assert [one["excludes"] for one in found["decisions"]] == [["MySQL"], []]
     assert [one["fields"] for one in found["proposed"]] == [[["Type", "SQLite"]]]
-    assert found["left_out"] == {"decisions": 0, "conflicts": 0, "proposed": 0, "open": 0}
+    lists = ("decisions", "foreign", "conflicts", "proposed", "open")
+    assert found["left_out"] == dict.fromkeys(lists, 0)
     assert found["prompt"].strip() == house.call("prompt").out.strip()
     superseded = house.call("prompt", first).out
     assert "## Superseded, do not follow" in superseded

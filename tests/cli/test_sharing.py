@@ -13,8 +13,6 @@ from preflights_es.store.sql import SqlStore
 from tests.cli.program import Project, Result
 from tests.store.given import older
 
-ANSWERED = ("--answer", "auth_strategy=OAuth")
-
 
 class Shop(Project):
     """A repository called `shop`, whose log is another file."""
@@ -66,14 +64,6 @@ def other(tmp_path: Path, home: Path, log: str) -> Shop:
     return Shop(tmp_path / "other", home, log)
 
 
-def owing(shop: Shop) -> None:
-    """Leave a session whose document could not be written."""
-    (shop.folder / "docs").write_text("a file in the way")
-    shop.call("start", "Add OAuth login", *ANSWERED)
-    assert shop.call("accept", "last", "--by", "Ada").code != 0
-    (shop.folder / "docs").unlink()
-
-
 # 1. Apart ------------------------------------------------------------------------------------
 
 
@@ -106,7 +96,7 @@ def test_both_number_their_own_records(one: Shop, other: Shop) -> None:
 
 
 def test_another_repository_does_not_write_what_the_first_owes(one: Shop, other: Shop) -> None:
-    owing(one)
+    one.owing(env=one.env)
     for command in ("sessions", "decisions", "show last", "admin render", "note list"):
         other.call(*command.split())
         assert other.documents == []
@@ -183,7 +173,7 @@ def test_the_command_that_takes_sessions_over_writes_no_document_of_theirs(
 ) -> None:
     """A name that a person says is recorded for no repository."""
     env, one.env = one.env, {**one.env, "PREFLIGHTS_PROJECT": "shop"}
-    owing(one)
+    one.owing(env=one.env)
     one.env = env
     assert "no document of theirs is written" in other.call("sessions").err
     assert other.documents == []

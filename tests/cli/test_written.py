@@ -53,6 +53,17 @@ def test_an_agent_asks_and_relays_what_a_person_answers(house: Project) -> None:
     assert house.call("replay", id_).code == 0
 
 
+def test_a_recommendation_is_recorded_where_a_model_takes_over(house: Project) -> None:
+    id_ = started(house, *WHY)["session_id"]
+    house.call("resume", id_, "--provider", "sim", "--seed", "3")
+    done = house.call("answer", id_, "1", "--json").json
+    assert done["because"] == {"text": "sessions use it", "by": "agent"}
+    assert "model" in {one["by"] for one in done["alternatives"]}
+    other = house.call("revise", id_, "custom.caching=Memcached", "--json").json
+    assert {"name": "Redis", "why_not": "", "by": "agent"} in other["alternatives"]
+    assert house.call("replay", id_).code == 0
+
+
 def test_it_is_recorded_as_a_response(house: Project) -> None:
     asked = started(house, "--as", "agent:claude-code 2.1")
     log = house.call("log", asked["session_id"], "--json").out

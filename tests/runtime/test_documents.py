@@ -55,9 +55,10 @@ class House:
         desk = Desk(self.runner, PROJECT, actor, records=self.foreign)
         return Clarifications(desk, self.documents, folders)
 
-    def foreign(self, number: int) -> list[str]:
+    def foreign(self, named: int | str) -> list[str]:
         """Records without a session that bear a number."""
-        return [one.path for one in self.documents.foreign(number)]
+        assert isinstance(named, int)
+        return [one.path for one in self.documents.foreign(named)]
 
     def answered(self, intention: str = "Add login", supersedes: str | None = None) -> str:
         """A session that is ready to be accepted."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import PurePosixPath
 from typing import Any, Final
 
 from msgspec.structs import replace
@@ -75,19 +76,20 @@ class Clarifications(Acceptances):
             Refused: the intention cannot be recorded, or what it supersedes cannot be superseded.
         """
         chosen = heuristics if isinstance(heuristics, Heuristics) else Heuristics(heuristics)
-        session_id, number = self._former(supersedes) if supersedes else ("", None)
+        session_id, file = self._former(supersedes) if supersedes else ("", "")
 
         def is_same(before: IntentionDeclared) -> bool:
-            return _named(before.supersedes) == (session_id, number)
+            former = before.supersedes.session_id if before.supersedes else ""
+            return (former, before.supersedes_file) == (session_id, file)
 
         def beside() -> dict[str, Any]:
             old, related = None, None
-            if supersedes and number is not None:
-                related = self._replaceable(supersedes, number)
+            if supersedes and file:
+                related = self._replaceable(supersedes, file)
             elif supersedes:
                 old, related = self._supersedable(supersedes)
             read = {"known": self._known(setup), "supersedes_source": _source(old) if old else None}
-            return {"supersedes": related, **read, **given}
+            return {"supersedes": related, "supersedes_file": file, **read, **given}
 
         given = {
             "heuristics": chosen.tables,
@@ -149,36 +151,41 @@ class Clarifications(Acceptances):
         superseded = DecisionSuperseded(at=at, actor=actor, by=by)
         return [Proposed(former, superseded, self._runner.new_id())]
 
-    def _former(self, typed: str) -> tuple[str, int | None]:
-        """The session that is to be replaced, or else the number of a record without one.
+    def _former(self, typed: str) -> tuple[str, str]:
+        """The session that is to be replaced, or else the file of a record without one.
 
         Raises:
             UnknownSession, AmbiguousSession: none or several match.
+            Refused: several records are called so, or another file cannot be named.
         """
         try:
-            return self.resolved(typed), None
+            return self.resolved(typed), ""
         except RecordWithoutSession as error:
-            if self._documents.foreign(error.number):
-                return "", error.number
-            raise
+            if len(error.paths) > 1:
+                message = f"{typed!r} is the number of {len(error.paths)} records: name its file"
+                raise Refused(message, code="ambiguous_record") from error
+            file = PurePosixPath(error.paths[0]).name
+            if not self._documents.foreign(None, file):
+                raise
+            if cleaned("the record's file", file, INTENTION_MAX) != (file, ()):
+                message = f"the record {file!r} cannot be recorded by its name: rename it"
+                raise Refused(message, code="record_name") from error
+            return "", file
 
-    def _replaceable(self, typed: str, number: int) -> Related:
+    def _replaceable(self, typed: str, file: str) -> Related:
         """A record without a session that is to be replaced.
 
         Raises:
-            Refused: several records bear the number, or another one has replaced it.
+            Refused: another one has replaced it.
         """
-        found = self._documents.foreign(number)
-        if len(found) != 1:
-            message = f"{typed!r} is the number of {len(found)} records: renumber all but one"
-            raise Refused(message, code="ambiguous_record")
+        found = self._documents.foreign(None, file)
         if found[0].status == "superseded":
             by = found[0].superseded_by
             later = f" by {by.text!r}" if by else ""
             message = f"{typed!r} was superseded{later} already: supersede that one"
             raise Refused(message, code="superseded")
         title, _ = cleaned("the record's title", shown(one_line(found[0].title)), INTENTION_MAX)
-        return Related("", title, number)
+        return Related("", title, found[0].number)
 
     def _supersedable(self, typed: str) -> tuple[Handle, Related]:
         """The decision that is to be replaced.
@@ -228,13 +235,6 @@ class Clarifications(Acceptances):
         """Tell a record that one it is related to has a new number."""
         new = ReferenceRenumbered(at=self._runner.now(), actor=self._actor, uid=uid, number=number)
         return self._runner.submit(handle, new, self._runner.new_id())
-
-
-def _named(related: Related | None) -> tuple[str, int | None]:
-    """As `_former` gives it."""
-    if related is None:
-        return "", None
-    return related.session_id, None if related.uid else related.number
 
 
 def _source(handle: Handle) -> Source:

@@ -29,7 +29,8 @@ REFUSED: Final = {
     "unknown_question": "is no question of this session",
     "already_answered": "is answered already",
     "blank": "was given no value",
-    "placeholder": "was given a placeholder, which decides nothing",
+    "placeholder": "was given a placeholder, which decides nothing: give an option, its number "
+    "or your own words",
     "undecided": "was left undecided: the question stays open",
     "several_values": "takes one value: put quotes around words that belong together",
     "other_needs_text": f"was answered {OTHER_OPTION!r} without the text",
@@ -90,6 +91,7 @@ class Clarification(Session, frozen=True, kw_only=True):
 
     FORMAT = "session/1"
 
+    labels: tuple[tuple[str, str], ...]
     intention: str
     missing_info: tuple[str, ...]
     decision_hint: Hint

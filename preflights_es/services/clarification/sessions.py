@@ -74,9 +74,9 @@ def start(
         step = recommended(own, step, written)
     if answers:
         step = own.answer(step.handle, addressed(answers, asked_in(step.handle)))
-    step = with_reasons(own, step, reasons)
-    is_refused = any(isinstance(one, Refusal) for one in step.decisions)
-    if accepts and not step.handle.session.state.question and not is_refused:
+    accepts = accepts and not step.handle.session.state.question
+    step = with_reasons(own, step, reasons, by if accepts else None)
+    if accepts and not any(isinstance(one, Refusal) for one in step.decisions):
         step = _accepted(request, own, own.accept(step.handle.session_id, by=by))
     return filed(request, step)
 
@@ -99,7 +99,7 @@ def accept(
     own = clarifications_of(request)
     own.refuse_relaying(by, short(handle.session_id))
     if reasons is not None:
-        said = reasoned(own, handle, reasons, expect)
+        said = reasoned(own, handle, reasons, expect, by)
         if any(isinstance(one, Refusal) for one in said.decisions):
             return filed(request, said)
         handle, expect = said.handle, said.handle.version

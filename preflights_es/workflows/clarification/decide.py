@@ -145,7 +145,7 @@ def _next(state: State) -> Decisions:
     patch = rules.patch_in(state.answers, found)
     if patch is not None:
         if state.led.lead and not turn.missing_info:
-            return (lead.request(state, "decide"),)
+            return (*_recommended(state, patch), lead.request(state, "decide"))
         if patch == state.patch:
             return ()
         proposed = PatchProposed(patch=patch, hint=turn.decision_hint)
@@ -158,8 +158,9 @@ def _next(state: State) -> Decisions:
 def _recommended(state: State, patch: DecisionPatch) -> Decisions:
     """What the recommendation of the written question says of a value that is new."""
     framed, noted = state.framed, state.recommended
-    by_rules = state.led.lead is None and state.decider not in rules.FIRST_DECIDERS
-    if framed is None or noted is None or state.writer is None or not by_rules:
+    if framed is None or noted is None or state.writer is None:
+        return ()
+    if state.decider in rules.FIRST_DECIDERS:
         return ()
     before = dict(state.patch.fields) if state.patch else {}
     name = framed.field.name

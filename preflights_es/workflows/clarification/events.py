@@ -78,6 +78,8 @@ class IntentionDeclared(Input, frozen=True):
     """The pack's text, where it is a file of the team."""
     language: Language | None = None
     """As a person or a setting said it; None where the intention shows it."""
+    supersedes_file: str = ""
+    """Name of the record's file, where `supersedes` has no session."""
 
 
 class AnswersGiven(Answers, frozen=True):
@@ -133,6 +135,8 @@ class RationaleGiven(Input, frozen=True):
     """Whether it is the whole: what was said before is dropped."""
     redacted: tuple[str, ...] = ()
     """Kinds of secrets that were taken out before recording, one a replacement."""
+    relayed_by: Actor | None = None
+    """Who passed the actor's reasons on, with an acceptance (`--by`); None where the actor did."""
 
 
 class DecisionAcknowledged(Input, frozen=True):
@@ -369,13 +373,16 @@ EVENTS: tuple[type[Event], ...] = (
 def declared_v2(old: dict[str, Any]) -> dict[str, Any]:
     """An intention recorded before there were packs of topics, and sources of what was read."""
     known = old.get("known", [])
-    if found := {"supersedes_source", "pack", "inlined", "language"} & old.keys():
+    if (
+        found := {"supersedes_source", "pack", "inlined", "language", "supersedes_file"}
+        & old.keys()
+    ):
         raise ValueError(f"a field that came later: {min(found)!r}")
     if any("source" in one for one in known):
         raise ValueError("a field that came later: 'source'")
     told = [{**one, "source": None} for one in known]
     later = {"supersedes_source": None, "pack": None, "inlined": "", "language": None}
-    return {**old, "known": told, **later}
+    return {**old, "known": told, **later, "supersedes_file": ""}
 
 
 def acknowledged_v2(old: dict[str, Any]) -> dict[str, Any]:

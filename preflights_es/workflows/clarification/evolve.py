@@ -107,6 +107,7 @@ def _after_intention(state: State, new: IntentionDeclared) -> State:
         decider=new.setup.decider,
         mark=new.mark,
         supersedes=new.supersedes,
+        supersedes_file=new.supersedes_file,
         actor=new.actor,
         input=new,
         redacted=state.redacted.plus(*new.redacted),
@@ -178,8 +179,9 @@ def _after_noted(state: State, event: RationaleNoted) -> State:
 
 
 def _after_offer(state: State, event: RationaleSuggested) -> State:
-    """A model's, where one leads; else the recommendation of the question's writer."""
-    if state.led.lead is None and state.writer is not None:
+    """A model's, where one leads and answers; else the recommendation of the question's writer."""
+    is_answer = state.led.lead is None or isinstance(state.input, Answers)
+    if state.writer is not None and is_answer:
         rationale = reasons.added(state.rationale, event, state.writer.kind)
     else:
         rationale = reasons.suggested(state.rationale, event)

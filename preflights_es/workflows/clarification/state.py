@@ -53,6 +53,8 @@ class State(msgspec.Struct, frozen=True, gc=False):
     """Version of the rules under which the session began: what a model is told stays as it was."""
     mark: Mark = ""
     supersedes: Related | None = None
+    supersedes_file: str = ""
+    """Of a record without a session."""
     actor: Actor = NO_ACTOR
     """Of the last Input."""
     input: Input | None = None

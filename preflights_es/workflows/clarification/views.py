@@ -227,6 +227,7 @@ def record(state: State) -> Record:
         fields=_fields(state),
         missing=_open_questions(state),
         supersedes=state.supersedes,
+        supersedes_file=state.supersedes_file,
         superseded_by=state.superseded_by,
         rationale=state.rationale,
         considered=_considered(state),

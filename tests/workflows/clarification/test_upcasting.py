@@ -40,7 +40,7 @@ def declared() -> Stored:
     first = golden("a_model_leads")[0][0]
     assert first.type == DECLARED
     today = msgspec.json.decode(Codec(WORKFLOW).draft(Codec(WORKFLOW).decode(first)).data)
-    for later in ("supersedes_source", "pack", "inlined", "language"):
+    for later in ("supersedes_source", "pack", "inlined", "language", "supersedes_file"):
         del today[later]
     return replace(first, data=msgspec.json.encode({**today, "known": TOLD}))
 

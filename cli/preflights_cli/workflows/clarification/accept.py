@@ -6,10 +6,11 @@ import click
 
 from preflights_cli.common import Voice, by_option, common, key_option
 from preflights_cli.inbox import the_one
-from preflights_cli.reason_options import reasoned, reasons_of
+from preflights_cli.reason_options import reasoned
 from preflights_cli.rendering import said
 from preflights_cli.workflows.clarification.start import mark_of
 from preflights_es.core.errors import Refused
+from preflights_es.core.rationale import Reasons
 from preflights_es.services import sessions
 from preflights_es.services.clarification.sessions import accept
 from preflights_es.services.inbox import acceptable
@@ -34,9 +35,7 @@ def accept_command(
     expect: int | None,
     local: bool,
     adr: bool,
-    because: str,
-    consequences: tuple[str, ...],
-    alternatives: tuple[str, ...],
+    why: Reasons | None,
     app: Request,
     voice: Voice,
 ) -> int:
@@ -55,7 +54,6 @@ def accept_command(
       preflights accept last --because "The team runs it already"
     """
     mark = mark_of(local=local, adr=adr)
-    why = reasons_of(because, consequences, alternatives)
     session = session or _waiting(app, voice)
     if mark:
         _check(app, session, mark)

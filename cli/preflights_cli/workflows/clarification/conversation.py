@@ -104,6 +104,6 @@ def _chosen_again(voice: Voice, again: list[tuple[str, Question]]) -> Question:
     while True:
         text = line(f"> ({len(again)}) ").strip() or str(len(again))
         for number, (name, question) in enumerate(again, 1):
-            if text.casefold() in (str(number), name.casefold()):
+            if text.casefold() in (str(number), name.casefold(), question.id):
                 return question
         click.echo(f"Give 1 to {len(again)}.", err=True)

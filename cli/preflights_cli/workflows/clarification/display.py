@@ -7,7 +7,7 @@ from typing import Final
 from preflights_cli.common import Voice
 from preflights_cli.rendering import Shown
 from preflights_es.core.ids import SHORT, short
-from preflights_es.core.rationale import Speaker
+from preflights_es.core.rationale import Speaker, alternative_text
 from preflights_es.core.text import one_line, shown
 from preflights_es.core.views import Question
 from preflights_es.services.clarification.results import Clarification, Value
@@ -46,7 +46,7 @@ def describe(voice: Voice, session: Session) -> None:
     found, status = own(session), session.status.replace("_", " ")
     voice.say(f"{voice.bold(shown(one_line(found.intention)))}")
     voice.say(f"  session {short(found.session_id)}, {status}, {round(found.progress * 100)} %")
-    for line in (*values(found.provenance), *why(found)):
+    for line in (*values(found.provenance, keyed=bool(found.to_do)), *why(found)):
         voice.say(f"  {line}")
     for path in found.artifacts:
         voice.say(f"  written to {shown(path)}")
@@ -58,14 +58,14 @@ def tell_found(voice: Voice, session: Session) -> None:
     """Say what the intention states, and its further topics: nothing of it is asked again."""
     found, id_ = session.view, short(session.session_id)
     assert isinstance(found, ClarificationView), "the caller checked the workflow"
-    taken = {one.key for one in found.provenance if one.source == "stated"}
+    answered = {one.key: one.source == "stated" for one in found.provenance}
     others = []
     for one in found.stated:
         said = shown(f"{one.category} {one.field}: {one.value}")
-        if one.key in taken:
+        if answered.get(one.key):
             change = f"`preflights revise {id_} {one.key}=...` changes it."
             voice.hint(f"Stated in the intention: {said}. {change}")
-        else:
+        elif one.key not in answered:
             others.append(said)
     if others:
         voice.hint(f"Also stated: {', '.join(others)}. `preflights start` records each.")
@@ -86,12 +86,13 @@ def hint(session: Session) -> str:
     }.get(session.status, "")
 
 
-def values(provenance: tuple[Value, ...]) -> list[str]:
-    """One line a value, with how it came about."""
-    width = max((len(shown(p.field)) for p in provenance), default=0)
+def values(provenance: tuple[Value, ...], *, keyed: bool = False) -> list[str]:
+    """One line a value, with how it came about; with its key, where it can be revised."""
+    names = [shown(f"{p.field} ({p.key})" if keyed else p.field) for p in provenance]
+    width = max(map(len, names), default=0)
     return [
-        f"{shown(p.field):<{width}}  {shown(one_line(p.value))}  ({SOURCES[p.source]}{_by(p)})"
-        for p in provenance
+        f"{name:<{width}}  {shown(one_line(p.value))}  ({SOURCES[p.source]}{_by(p)})"
+        for name, p in zip(names, provenance, strict=True)
     ]
 
 
@@ -105,19 +106,18 @@ def _by(one: Value) -> str:
 
 def why(found: Clarification) -> list[str]:
     """One line a reason, a consequence and an alternative; a person's own bear no mark."""
-    because = [("because", found.because)] if found.because else []
-    said = [*because, *(("follows", one) for one in found.consequences)]
-    lines = [f"{name}: {shown(one_line(one.text))}{_said_by(one.by)}" for name, one in said]
-    for other in found.alternatives:
-        text = f"{other.name}: {other.why_not}" if other.why_not else other.name
-        lines.append(f"not {shown(one_line(text))}{_said_by(other.by)}")
-    return lines
+    because = [("because: ", found.because)] if found.because else []
+    said = [(name, one.text, one.by) for name, one in because]
+    said += [("follows: ", one.text, one.by) for one in found.consequences]
+    said += [("not ", alternative_text(one), one.by) for one in found.alternatives]
+    return [f"{name}{shown(one_line(text))}{_said_by(by, found)}" for name, text, by in said]
 
 
-def _said_by(speaker: Speaker) -> str:
-    if speaker == "user":
-        return ""
-    return "  (offered by the model)" if speaker == "model" else f"  (by {_KINDS[speaker]})"
+def _said_by(speaker: Speaker, found: Clarification) -> str:
+    if speaker == "model":
+        is_accepted = found.status in ("accepted", "superseded")
+        return "" if is_accepted else "  (offered by the model)"
+    return "" if speaker == "user" else f"  (by {_KINDS[speaker]})"
 
 
 def _companion(question: Question, value: str) -> str:

@@ -19,7 +19,7 @@ from preflights_cli.reason_options import alternative
 from preflights_cli.rendering import say_refusals
 from preflights_cli.workflows.clarification.display import own
 from preflights_es.core.errors import Refused
-from preflights_es.core.rationale import Alternative, Reasons
+from preflights_es.core.rationale import Alternative, Reasons, alternative_text
 from preflights_es.core.text import one_line, shown
 from preflights_es.services import sessions
 from preflights_es.services.request import Request
@@ -108,14 +108,10 @@ def written(reasons: Reasons) -> str:
             "",
             _LISTS[1],
             "# - NAME: why not",
-            *(f"- {_entry(one)}" for one in reasons.alternatives),
+            *(f"- {alternative_text(one)}" for one in reasons.alternatives),
             "",
         )
     )
-
-
-def _entry(one: Alternative) -> str:
-    return f"{one.name}: {one.why_not}" if one.why_not else one.name
 
 
 def parsed(text: str, before: Reasons) -> Reasons:
@@ -127,7 +123,7 @@ def parsed(text: str, before: Reasons) -> Reasons:
     Raises:
         Unparsable: a line belongs nowhere.
     """
-    known = {_entry(one): one for one in before.alternatives}
+    known = {alternative_text(one): one for one in before.alternatives}
     parts: dict[str, list[str]] = {"Because:": [], **{name: [] for name in _LISTS}}
     part = ""
     for number, full in enumerate(text.splitlines(), 1):

@@ -17,10 +17,11 @@ from preflights_cli.common import (
     led,
     recording,
 )
-from preflights_cli.reason_options import reasoned, reasons_of
+from preflights_cli.reason_options import reasoned
 from preflights_cli.rendering import said
 from preflights_cli.workflows.clarification import display
 from preflights_es.core.questions import WrittenQuestion
+from preflights_es.core.rationale import Reasons
 from preflights_es.services import sessions
 from preflights_es.services.clarification.sessions import start
 from preflights_es.services.request import Request
@@ -93,7 +94,7 @@ def _refuse_own(flags: Mapping[str, bool], supersedes: str | None) -> None:
 @click.option("--local", is_flag=True, help="Local change: file a backend decision as a task.")
 @click.option("--adr", is_flag=True, help="File it as a record in any category.")
 @click.option(
-    "--supersedes", metavar="UID", callback=given, help="The decision that this one replaces."
+    "--supersedes", metavar="DECISION", callback=given, help="The decision that this one replaces."
 )
 @click.option("--question", metavar="TEXT", callback=given, help="Ask this question of yours.")
 @click.option("--option", "options", multiple=True, metavar="TEXT", help="One of its options.")
@@ -126,9 +127,7 @@ def start_command(
     options: tuple[str, ...],
     recommend: str | None,
     topic: str | None,
-    because: str,
-    consequences: tuple[str, ...],
-    alternatives: tuple[str, ...],
+    why: Reasons | None,
     app: Request,
     voice: Voice,
 ) -> int:
@@ -158,7 +157,6 @@ def start_command(
     wanted = (
         answer_options.from_file(answers_file) if answers_file else []
     ) + answer_options.keyed(answered)
-    why = reasons_of(because, consequences, alternatives)
     asks = is_terminal() and not (voice.as_json or no_input)
     if name not in (None, CLARIFICATION.name):
         own = {"--accept": accepting, "--local": local, "--adr": adr}
