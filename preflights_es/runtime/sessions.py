@@ -29,7 +29,7 @@ from preflights_es.core.session import Workflow
 from preflights_es.runtime.finder import Finder
 from preflights_es.runtime.idempotency import Once, Recalled, WantedInput, answering
 from preflights_es.runtime.runner import Handle, Runner, Step
-from preflights_es.runtime.sanitizing import cleaned_answers, cleaned_fields
+from preflights_es.runtime.sanitizing import cleaned_answers, cleaned_fields, name_cleaned
 
 PERSON: Final = Actor("user")
 """The person whose words an agent passes on; the log does not know the name."""

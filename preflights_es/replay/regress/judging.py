@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from preflights_es.core.errors import SessionFaulted
 from preflights_es.core.ports import Stored
-from preflights_es.replay.faults import fault_of
+from preflights_es.replay.divergence import fault_of
 from preflights_es.replay.recording import Recording
 from preflights_es.replay.regress.attribution import code_or_data, detail_of, request_causes
 from preflights_es.replay.regress.change import Change, Part, parts, touches

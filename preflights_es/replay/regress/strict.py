@@ -6,8 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from preflights_es.core.ports import Stored
-from preflights_es.replay.divergence import Divergence
-from preflights_es.replay.faults import Fault
+from preflights_es.replay.divergence import Divergence, Fault
 from preflights_es.replay.regress.attribution import code_or_data, strict_causes
 from preflights_es.replay.regress.results import Case, Cause, Difference, Outcome
 from preflights_es.replay.replayer import Replay

@@ -42,7 +42,7 @@ from preflights_es.services.request import Request
 from preflights_es.settings.load import kept_results
 from preflights_es.store.urls import SqliteFile, address
 from preflights_es.system import clock_ids
-from preflights_es.system.import_path import children_are_safe
+from preflights_es.system.interpreter import children_are_safe
 
 if TYPE_CHECKING:
     from preflights_es.services.regression.scheduling import Done

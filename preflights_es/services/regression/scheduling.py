@@ -30,7 +30,7 @@ from preflights_es.core.errors import SettingsError, StoreUnavailable
 from preflights_es.services.regression.batches import Batch
 from preflights_es.services.regression.judging import Job, judged_elsewhere
 from preflights_es.services.regression.kept_results import Judged
-from preflights_es.system.gc_tuning import collect_seldom
+from preflights_es.system.interpreter import collect_seldom
 
 CONNECT_S: Final = 5  # seconds to reach a scheduler
 

@@ -16,11 +16,11 @@ from preflights_es.core.events import Input
 from preflights_es.core.json import decoded, encoded
 from preflights_es.core.ports import Stored
 from preflights_es.core.session import Workflow
+from preflights_es.replay.child import sealed_as
 from preflights_es.replay.regress.change import Change
 from preflights_es.replay.regress.engine import Regression
 from preflights_es.replay.regress.results import Case
 from preflights_es.replay.replayer import Replayer
-from preflights_es.replay.sealing import sealed_as
 from preflights_es.runtime.registry import WORKFLOWS
 from preflights_es.services.replays import own_code
 from tests.fixed import salt

@@ -17,11 +17,11 @@ from preflights_es.core.ports import Stored
 from preflights_es.core.prompts import prompt
 from preflights_es.core.views import Question
 from preflights_es.projections.usage import Price
+from preflights_es.replay.child import sealed_as
 from preflights_es.replay.regress.change import Change, PromptChange, parts, words
 from preflights_es.replay.regress.engine import Regression
 from preflights_es.replay.regress.results import Case, LeftOut
 from preflights_es.replay.replayer import Replayer
-from preflights_es.replay.sealing import sealed_as
 from preflights_es.replay.whatif_plan import Misused
 from preflights_es.runtime.registry import WORKFLOWS
 from preflights_es.services import own_providers
