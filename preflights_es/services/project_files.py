@@ -43,7 +43,7 @@ class ProjectFiles(Result, frozen=True, tag_field="format", tag="init/1"):
     files: tuple[ProjectFile, ...]
 
 
-class _Wanted(NamedTuple):
+class _Template(NamedTuple):
     parts: tuple[str, ...]
     content: Callable[[str | None], Outcome]
     """Given what the file holds; None where there is none."""
@@ -63,7 +63,7 @@ def ci_files(settings: Settings, host: Host, *, writes: bool = True) -> ProjectF
     return ProjectFiles(files=tuple(files))
 
 
-def _wanted(settings: Settings, host: Host) -> tuple[_Wanted, ...]:
+def _wanted(settings: Settings, host: Host) -> tuple[_Template, ...]:
     folders = [_RECORDINGS]
     kept = f"{settings.decisions}/{FOLDER}"
     if _PLAIN.fullmatch(kept):  # any other name would have to be quoted in three languages
@@ -75,11 +75,11 @@ def _wanted(settings: Settings, host: Host) -> tuple[_Wanted, ...]:
     }
     workflow, hook = (_filled(name, said) for name in (f"{host}.yml", "pre-commit.yml"))
     return (
-        _Wanted(
+        _Template(
             (".github", "workflows", "preflights.yml"),
             lambda found: managed_files.whole(found, workflow),
         ),
-        _Wanted(
+        _Template(
             (".pre-commit-config.yaml",),
             lambda found: managed_files.entry(found, hook, "- id: preflights-regress"),
         ),
@@ -91,7 +91,7 @@ def _filled(name: str, said: dict[str, str]) -> str:
     return re.sub(r"@([A-Z]+)@", lambda found: said[found[1]], text)
 
 
-def _kept(root: Path, wanted: _Wanted, *, writes: bool) -> ProjectFile:
+def _kept(root: Path, wanted: _Template, *, writes: bool) -> ProjectFile:
     path, (*folders, name) = "/".join(wanted.parts), wanted.parts
     outcome = wanted.content(_read(root, folders, name, path))
     writes = writes and outcome.state in ("missing", "stale")
