@@ -30,27 +30,28 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
     folders = cast("list[Path]", parent.config.getini(OPTION))
     if file_path.suffix != ENDING or not any(f in file_path.parents for f in folders):
         return None
-    return cast("pytest.Collector", SessionFile.from_parent(parent, path=file_path))
+    return cast("pytest.Collector", RecordedFile.from_parent(parent, path=file_path))
 
 
-class SessionFile(pytest.File):
+class RecordedFile(pytest.File):
     """One file of recorded sessions."""
 
     def collect(self) -> Iterator[pytest.Item]:
         """Its sessions; one that cannot be read is a test that fails."""
         from preflights_es.core.errors import PreflightsError
-        from preflights_es.services.archives import SessionFile as Named
-        from preflights_es.services.archives import sessions_of
+        from preflights_es.services.archives import SessionFile, sessions_of
 
         try:
-            for events in sessions_of(Named(str(self.path))):
+            for events in sessions_of(SessionFile(str(self.path))):
                 first = events[0]
-                yield SessionItem.from_parent(self, name=first.session_id, events=events)
+                yield RecordedSession.from_parent(self, name=first.session_id, events=events)
         except PreflightsError as error:
-            yield SessionItem.from_parent(self, name="unreadable", events=(), trouble=str(error))
+            yield RecordedSession.from_parent(
+                self, name="unreadable", events=(), trouble=str(error)
+            )
 
 
-class SessionItem(pytest.Item):
+class RecordedSession(pytest.Item):
     """One recorded session, replayed: it passes where every decision is the recorded one."""
 
     def __init__(self, *, events: Any, trouble: str = "", **known: Any) -> None:

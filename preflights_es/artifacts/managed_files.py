@@ -25,7 +25,7 @@ _UNCLEAR: Final = re.compile(r"[{\[&*!|>'\"%@?]|[ ]*\t")
 """Begins a line of a file in another style than the usual one."""
 
 
-class Outcome(NamedTuple):
+class FilePlan(NamedTuple):
     """How a file stands, and what it should hold."""
 
     state: State
@@ -38,7 +38,7 @@ def stamped(body: str) -> str:
     return f"{_STAMP.format(_digest(body))}\n{body}"
 
 
-def whole(found: str | None, body: str) -> Outcome:
+def whole(found: str | None, body: str) -> FilePlan:
     """A file of which everything is written by `init`.
 
     Args:
@@ -46,11 +46,11 @@ def whole(found: str | None, body: str) -> Outcome:
     """
     content = stamped(body)
     if found is None:
-        return Outcome("missing", content)
-    return Outcome(_standing(found.replace("\r\n", "\n"), content), content)
+        return FilePlan("missing", content)
+    return FilePlan(_standing(found.replace("\r\n", "\n"), content), content)
 
 
-def entry(found: str | None, body: str, mark: str) -> Outcome:
+def entry(found: str | None, body: str, mark: str) -> FilePlan:
     """A file with a list `repos`, of which one item is written by `init`.
 
     Every other byte stays. Only the plain shape of such files is changed: a list in block style.
@@ -60,7 +60,7 @@ def entry(found: str | None, body: str, mark: str) -> Outcome:
         mark: a line of the item that tells whose it is.
     """
     if found is None:
-        return Outcome("missing", f"repos:\n{_indented(stamped(body), '  ')}")
+        return FilePlan("missing", f"repos:\n{_indented(stamped(body), '  ')}")
     newline = "\r\n" if "\r\n" in found else "\n"
     lines = found.replace("\r\n", "\n").split("\n")
     if any(line.strip() == mark for line in lines):
@@ -69,23 +69,23 @@ def entry(found: str | None, body: str, mark: str) -> Outcome:
         lines = [*lines[: len(lines) - (not lines[-1])], "repos:", ""]
     place = _place(lines)
     if place is None:
-        return Outcome("unclear", stamped(body))
+        return FilePlan("unclear", stamped(body))
     at, indent, head = place
     added = _indented(stamped(body), indent).rstrip("\n").split("\n")
     if head is not None:
         lines[head] = lines[head].replace("[", "").replace("]", "").rstrip()
     after = lines[at:]
-    return Outcome("missing", newline.join([*lines[:at], *added, *(after or [""])]))
+    return FilePlan("missing", newline.join([*lines[:at], *added, *(after or [""])]))
 
 
 # 1. The item that is there -------------------------------------------------------------------
 
 
-def _replaced(found: str, lines: list[str], body: str, newline: str) -> Outcome:
+def _replaced(found: str, lines: list[str], body: str, newline: str) -> FilePlan:
     """The item anew, where it was not edited."""
     starts = [i for i, line in enumerate(lines) if _STAMPED.fullmatch(line)]
     if len(starts) != 1:
-        return Outcome("edited", found)
+        return FilePlan("edited", found)
     start = starts[0]
     indent = lines[start][: len(lines[start]) - len(lines[start].lstrip(" "))]
     end = start + 1
@@ -95,9 +95,9 @@ def _replaced(found: str, lines: list[str], body: str, newline: str) -> Outcome:
     content = stamped(body)
     state = _standing(there, content)
     if state != "stale":
-        return Outcome(state, found)
+        return FilePlan(state, found)
     anew = _indented(content, indent).rstrip("\n").split("\n")
-    return Outcome("stale", newline.join([*lines[:start], *anew, *lines[end:]]))
+    return FilePlan("stale", newline.join([*lines[:start], *anew, *lines[end:]]))
 
 
 def _is_within(line: str, indent: str, *, first: bool) -> bool:

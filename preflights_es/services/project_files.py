@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final, Literal, NamedTuple
 
 from preflights_es.artifacts import managed_files
-from preflights_es.artifacts.managed_files import Outcome, State
+from preflights_es.artifacts.managed_files import FilePlan, State
 from preflights_es.artifacts.session_folder import FOLDER
 from preflights_es.core.errors import Refused, StoreUnavailable
 from preflights_es.core.version import __version__
@@ -45,7 +45,7 @@ class ProjectFiles(Result, frozen=True, tag_field="format", tag="init/1"):
 
 class _Template(NamedTuple):
     parts: tuple[str, ...]
-    content: Callable[[str | None], Outcome]
+    content: Callable[[str | None], FilePlan]
     """Given what the file holds; None where there is none."""
 
 
