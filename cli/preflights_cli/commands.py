@@ -23,7 +23,7 @@ SECTIONS: Final[dict[str, tuple[str, ...]]] = {
     "Look": ("show", "inbox", "sessions", "decisions", "why", "prompt", "log", "usage", "audit"),
     "Replay": ("replay", "regress"),
     "Notes": ("note",),
-    "Set up": ("sync", "trust", "admin"),
+    "Set up": ("init", "sync", "trust", "admin"),
 }
 """The commands of `preflights --help`, in order. A workflow's command in no section stands last."""
 
@@ -43,6 +43,7 @@ _COMMANDS: Final[dict[str, tuple[str, str]]] = {
     "audit": ("audit", "Verify the log, and show who did what."),
     "replay": ("replay", "Run recorded sessions again and compare every decision."),
     "regress": ("regress", "Hold recorded sessions against today's code, or a change."),
+    "init": ("init", "Write the files that make CI replay recorded sessions."),
     "sync": ("sync", "Bring the log and the session files together."),
     "trust": ("trust", "Trust the settings file of a repository."),
     "admin": ("admin", "Manage the log: its database, projections and files."),

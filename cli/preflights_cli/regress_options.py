@@ -21,6 +21,7 @@ FORMATS: Final = {
     "junit": "junit",
     "markdown": "markdown",
     "annotations": "annotations",
+    "summary": "summary",
     "html": "html",
 }
 """Names of reports, and their modules; JSON is the report itself."""

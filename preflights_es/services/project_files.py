@@ -1,0 +1,122 @@
+"""Files in a repository that make other programs use Preflights; the only writer of such files."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final, Literal, NamedTuple
+
+from preflights_es.artifacts import managed_files
+from preflights_es.artifacts.managed_files import FilePlan, State
+from preflights_es.artifacts.session_folder import FOLDER
+from preflights_es.core.errors import Refused, StoreUnavailable
+from preflights_es.core.version import __version__
+from preflights_es.services.results import Result
+from preflights_es.settings.load import Settings
+from preflights_es.system import atomic_file
+from preflights_es.system.bounded_read import Unreadable
+
+Host = Literal["github"]
+SIZE_MAX: Final = 1_000_000  # bytes of a file that a person keeps by hand
+
+_TEMPLATES: Final = Path(managed_files.__file__).with_name("templates") / "ci"
+_RECORDINGS: Final = "replays"
+_PLAIN: Final = re.compile(r"[A-Za-z0-9._/-]+")
+
+
+class ProjectFile(Result, frozen=True):
+    """One file, as `init` found it."""
+
+    path: str
+    """Relative to the repository's root."""
+    state: State
+    written: bool
+    """Whether this call wrote it."""
+    content: str
+    """What it should hold, by this version; the part to paste where the state is `unclear`."""
+
+
+class ProjectFiles(Result, frozen=True, tag_field="format", tag="init/1"):
+    """All files of one call, in the order in which they are written."""
+
+    files: tuple[ProjectFile, ...]
+
+
+class _Template(NamedTuple):
+    parts: tuple[str, ...]
+    content: Callable[[str | None], FilePlan]
+    """Given what the file holds; None where there is none."""
+
+
+def ci_files(settings: Settings, host: Host, *, writes: bool = True) -> ProjectFiles:
+    """The workflow that replays recorded sessions on a host, and the entry for pre-commit.
+
+    Args:
+        writes: whether what is missing or stale is written.
+
+    Raises:
+        Refused: a file cannot be read as text.
+        StoreUnavailable: it cannot be written.
+    """
+    files = [_kept(settings.root, one, writes=writes) for one in _wanted(settings, host)]
+    return ProjectFiles(files=tuple(files))
+
+
+def _wanted(settings: Settings, host: Host) -> tuple[_Template, ...]:
+    folders = [_RECORDINGS]
+    kept = f"{settings.decisions}/{FOLDER}"
+    if _PLAIN.fullmatch(kept):  # any other name would have to be quoted in three languages
+        folders.append(kept)
+    said = {
+        "VERSION": __version__,
+        "FOLDERS": " ".join(folders),
+        "PATTERN": "|".join(re.escape(folder) for folder in folders),
+    }
+    workflow, hook = (_filled(name, said) for name in (f"{host}.yml", "pre-commit.yml"))
+    return (
+        _Template(
+            (".github", "workflows", "preflights.yml"),
+            lambda found: managed_files.whole(found, workflow),
+        ),
+        _Template(
+            (".pre-commit-config.yaml",),
+            lambda found: managed_files.entry(found, hook, "- id: preflights-regress"),
+        ),
+    )
+
+
+def _filled(name: str, said: dict[str, str]) -> str:
+    text = (_TEMPLATES / name).read_text("utf-8")
+    return re.sub(r"@([A-Z]+)@", lambda found: said[found[1]], text)
+
+
+def _kept(root: Path, wanted: _Template, *, writes: bool) -> ProjectFile:
+    path, (*folders, name) = "/".join(wanted.parts), wanted.parts
+    outcome = wanted.content(_read(root, folders, name, path))
+    writes = writes and outcome.state in ("missing", "stale")
+    if writes:
+        try:
+            with (
+                atomic_file.opened(root, folders, makes=True) as folder,
+                folder.new(name, replacing=True) as file,
+            ):
+                file.write(outcome.content.encode())
+        except OSError as error:
+            raise StoreUnavailable(f"{path} cannot be written: {error.strerror}") from error
+    return ProjectFile(path=path, state=outcome.state, written=writes, content=outcome.content)
+
+
+def _read(root: Path, folders: list[str], name: str, path: str) -> str | None:
+    try:
+        with atomic_file.opened(root, folders) as folder:
+            return folder.content(name, SIZE_MAX).decode()
+    except FileNotFoundError:
+        return None
+    except UnicodeDecodeError:
+        why = "it is not UTF-8"
+    except Unreadable as error:
+        why = str(error)
+    except OSError as error:
+        why = error.strerror or str(error)
+    raise Refused(f"{path} is left as it is: {why}")

@@ -1,0 +1,273 @@
+"""`init --ci github`: the files, edits of them, the published schema, the steps in a shell."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+import pytest
+from ruamel.yaml import YAML
+
+from tests.cli.program import Project, environment
+
+WORKFLOW = ".github/workflows/preflights.yml"
+HOOK = ".pre-commit-config.yaml"
+ROOT = Path(__file__).parents[2]
+GOLDEN = ROOT / "replays" / "clarification" / "keyword_skips_the_generic_question.jsonl"
+
+
+def _init(project: Project, *options: str) -> Any:
+    done = project.call("init", "--ci", "github", *options, "--json")
+    return done.code, {one["path"]: one for one in json.loads(done.out)["files"]}
+
+
+# 1. The files --------------------------------------------------------------------------------
+
+
+def test_both_files_are_written_once(empty: Project) -> None:
+    code, files = _init(empty, "--check")
+    assert (code, [one["state"] for one in files.values()]) == (1, ["missing", "missing"])
+    assert not (empty.folder / WORKFLOW).exists()
+
+    code, files = _init(empty)
+    assert (code, [one["written"] for one in files.values()]) == (0, [True, True])
+    written = {path: (empty.folder / path).read_bytes() for path in (WORKFLOW, HOOK)}
+
+    assert _init(empty, "--check")[0] == 0
+    code, files = _init(empty)
+    assert (code, [one["state"] for one in files.values()]) == (0, ["current", "current"])
+    assert {path: (empty.folder / path).read_bytes() for path in written} == written
+
+
+def test_no_log_is_made(empty: Project) -> None:
+    _init(empty)
+    assert not (empty.folder / ".git" / "preflights").exists()
+
+
+def test_edits_stay(empty: Project) -> None:
+    _init(empty)
+    for path in (WORKFLOW, HOOK):
+        file = empty.folder / path
+        file.write_text(file.read_text().replace("preflights==", "preflights>="))
+    before = {path: (empty.folder / path).read_bytes() for path in (WORKFLOW, HOOK)}
+    code, files = _init(empty)
+    assert (code, [one["state"] for one in files.values()]) == (0, ["edited", "edited"])
+    assert {path: (empty.folder / path).read_bytes() for path in before} == before
+
+
+def test_another_shape_is_named_with_the_text_to_paste(empty: Project) -> None:
+    (empty.folder / HOOK).write_text("{repos: []}\n")
+    done = empty.call("init", "--ci", "github")
+    assert done.code == 1
+    assert f"{HOOK} has a shape that `init` does not change" in done.out
+    assert "- id: preflights-regress" in done.out
+    assert (empty.folder / HOOK).read_text() == "{repos: []}\n"
+
+
+@pytest.mark.parametrize(
+    ("content", "why"),
+    [(b"\xff\xfe", "it is not UTF-8"), (b"#" * 1_000_001, "it has more than 1,000,000 bytes")],
+)
+def test_a_file_that_is_no_text_is_left(empty: Project, content: bytes, why: str) -> None:
+    (empty.folder / HOOK).write_bytes(content)
+    done = empty.call("init", "--ci", "github")
+    assert (done.code, done.err) == (1, f"preflights: {HOOK} is left as it is: {why}\n")
+    assert (empty.folder / HOOK).read_bytes() == content
+
+
+def test_no_link_is_followed(empty: Project, tmp_path: Path) -> None:
+    (empty.folder / ".github").symlink_to(tmp_path)
+    done = empty.call("init", "--ci", "github")
+    assert done.code in (1, 5)
+    assert not (tmp_path / "workflows").exists()
+
+
+def test_print_writes_nothing(empty: Project) -> None:
+    done = empty.call("init", "--ci", "github", "--print")
+    assert done.code == 0
+    assert "on: pull_request\n" in done.out
+    assert not (empty.folder / WORKFLOW).exists()
+
+
+# 2. What the host takes ----------------------------------------------------------------------
+
+
+@pytest.fixture
+def workflow(empty: Project) -> Any:
+    """The workflow that is written, as the host reads it."""
+    _init(empty)
+    return YAML(typ="safe").load((empty.folder / WORKFLOW).read_text())
+
+
+def test_it_meets_the_published_schema(workflow: Any, empty: Project) -> None:
+    assert workflow
+    command = ["-m", "check_jsonschema", "--builtin-schema", "vendor.github-workflows"]
+    done = subprocess.run(
+        [sys.executable, *command, str(empty.folder / WORKFLOW)], capture_output=True, check=False
+    )
+    assert done.returncode == 0, done.stdout
+
+
+def test_it_has_no_secret_no_model_and_no_other_event(workflow: Any) -> None:
+    assert workflow["on"] == "pull_request"
+    assert workflow["permissions"] == {"contents": "read"}
+    text = json.dumps(workflow)
+    assert "{{ secrets" not in text
+    assert "--live" not in text
+
+
+def test_actions_are_pinned_by_commit(workflow: Any) -> None:
+    used = [step["uses"] for step in _steps(workflow) if "uses" in step]
+    assert used
+    for one in used:
+        assert len(one.partition("@")[2]) == 40
+        assert int(one.partition("@")[2], 16)
+
+
+def _steps(workflow: Any) -> list[Any]:
+    steps: list[Any] = workflow["jobs"]["regress"]["steps"]
+    return steps
+
+
+# 3. The steps in a local shell ---------------------------------------------------------------
+
+
+class _Comments(BaseHTTPRequestHandler):
+    """The comments of pull request 7, as a host keeps them."""
+
+    kept: list[dict[str, Any]] = []
+    pages = 100
+
+    def do_GET(self) -> None:
+        page = int(self.path.rpartition("=")[2])
+        self._answer(self.kept[(page - 1) * self.pages : page * self.pages])
+
+    def do_POST(self) -> None:
+        comment = {"id": len(self.kept) + 1, "user": {"login": "github-actions[bot]"}}
+        self.kept.append(comment | self._body())
+        self._answer(self.kept[-1])
+
+    def do_PATCH(self) -> None:
+        comment = self.kept[int(self.path.rpartition("/")[2]) - 1]
+        comment |= self._body()
+        self._answer(comment)
+
+    def _body(self) -> Any:
+        return json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+
+    def _answer(self, value: object) -> None:
+        content = json.dumps(value).encode()
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        self.wfile.write(content)
+
+    def log_message(self, *_: object) -> None:
+        """Says nothing."""
+
+
+@contextmanager
+def _host() -> Iterator[tuple[str, list[dict[str, Any]]]]:
+    kept: list[dict[str, Any]] = []
+    handler = type("Comments", (_Comments,), {"kept": kept})
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}", kept
+        server.shutdown()
+
+
+class _Runner:
+    """Runs the steps as the host does: a shell that stops at errors, files for what they say."""
+
+    def __init__(self, project: Project, workflow: Any, folder: Path, api: str) -> None:
+        self._project = project
+        self._workflow = workflow
+        self._folder = folder
+        self._api = api
+        self.summary = folder / "summary.md"
+
+    def run(self) -> tuple[int, str]:
+        """The exit code of the job, and what its log says."""
+        shutil.rmtree(self._folder, ignore_errors=True)
+        self._folder.mkdir()
+        code, log = 0, ""
+        for step in _steps(self._workflow):
+            if "run" in step and (not code or "cancelled()" in step.get("if", "")):
+                done = self._step(step)
+                code, log = code or done.returncode, log + done.stdout
+        return code, log
+
+    def _step(self, step: Any) -> subprocess.CompletedProcess[str]:
+        given = {
+            "RUNNER_TEMP": str(self._folder),
+            "GITHUB_STEP_SUMMARY": str(self.summary),
+            "GITHUB_API_URL": self._api,
+            "GITHUB_REPOSITORY": "acme/shop",
+            "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+            "TOKEN": "of the job",
+            "PULL_REQUEST": "7",
+            "CI": "true",
+            "PIP_NO_INDEX": "1",
+        }
+        shell = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c"]
+        return subprocess.run(
+            [*([sys.executable, "-c"] if step.get("shell") == "python" else shell), step["run"]],
+            cwd=self._project.folder,
+            env=environment(self._project.home) | given,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=False,
+        )
+
+
+@pytest.fixture
+def host() -> Iterator[tuple[str, list[dict[str, Any]]]]:
+    """Its address, and the comments that it keeps."""
+    with _host() as made:
+        yield made
+
+
+def test_the_steps_replay_comment_once_and_update(
+    empty: Project, workflow: Any, host: tuple[str, list[dict[str, Any]]], tmp_path: Path
+) -> None:
+    api, comments = host
+    comments += [{"id": i + 1, "user": {"login": "ada"}, "body": "hm"} for i in range(130)]
+    runner = _Runner(empty, workflow, tmp_path / "runner", api)
+
+    assert runner.run()[0] == 0
+    assert "No recorded sessions lie in this repository." in runner.summary.read_text()
+    assert len(comments) == 130
+
+    (empty.folder / "replays").mkdir()
+    shutil.copy(GOLDEN, empty.folder / "replays")
+    code, log = runner.run()
+    assert code == 0, log
+    assert len(comments) == 131
+    assert comments[-1]["body"].startswith("<!-- preflights regress -->")
+    assert (tmp_path / "runner" / "preflights-junit.xml").exists()
+
+    damaged = (empty.folder / "replays" / GOLDEN.name).read_bytes().replace(b"login", b"LOGIN")
+    (empty.folder / "replays" / "damaged.jsonl").write_bytes(damaged)
+    code, log = runner.run()
+    assert code == 4, log
+    assert "::error" in log.rpartition("::stop-commands::")[2]
+    assert len(comments) == 131
+    assert "damaged" in comments[-1]["body"]
+
+
+def test_the_files_lie_at_the_root_of_the_repository(empty: Project) -> None:
+    sub = empty.folder / "sub"
+    sub.mkdir()
+    _init(Project(sub, empty.home))
+    assert (empty.folder / WORKFLOW).exists()
+    assert not (sub / WORKFLOW).exists()
