@@ -19,7 +19,7 @@ from preflights_es.workflows.clarification.values import (
 )
 
 STANDARD: Final = PackRef(
-    "standard", 2, "611ddfbb4128e2b7ff6a7425c78db0708b7cb58ebbf3ab28423e6b2890c4591d"
+    "standard", 2, "cd812f1887d25a6518507c2e4dc31bd4a9580614346fa895c65a95331f56f03a"
 )
 """What new sessions begin with; the file is frozen."""
 STANDARD_1: Final = PackRef(
