@@ -19,7 +19,7 @@ from preflights_es.workflows.clarification.values import (
 )
 
 STANDARD: Final = PackRef(
-    "standard", 2, "cd812f1887d25a6518507c2e4dc31bd4a9580614346fa895c65a95331f56f03a"
+    "standard", 2, "0687bacaeb7b186f29d2e45a80a3ec885a1eb3c5a1c9a19d8472a93ab13fa71c"
 )
 """What new sessions begin with; the file is frozen."""
 STANDARD_1: Final = PackRef(
