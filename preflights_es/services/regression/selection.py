@@ -17,6 +17,7 @@ from preflights_es.core.ports import Head
 from preflights_es.core.projection_ports import Stream
 from preflights_es.core.times import iso
 from preflights_es.projections.sessions import SessionRow, rows
+from preflights_es.runtime.finder import LAST
 from preflights_es.services.file_log import FileLog
 from preflights_es.services.looking import looking
 from preflights_es.services.projections import reader
@@ -148,6 +149,8 @@ def _files(typed: str) -> list[str]:
         Refused: a folder has none.
     """
     path = Path(typed)
+    if typed == LAST:
+        return []
     try:
         if path.is_dir():
             found = [
