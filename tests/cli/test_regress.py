@@ -111,6 +111,28 @@ def test_what_was_erased_is_left_out_and_counted(house: Project) -> None:
     assert found["counts"]["same"] == 1
 
 
+def test_sessions_that_only_files_have_are_judged_in_a_clone(
+    house: Project, colleague: Project
+) -> None:
+    house.decided()
+    shutil.copytree(house.folder / "docs", colleague.folder / "docs")
+    found = regress(colleague)
+    (case,) = found["cases"]
+    assert (case["outcome"], case["source"].startswith("docs/decisions/.sessions/")) == (
+        "same",
+        True,
+    )
+    by_name = regress(colleague, case["session_id"])
+    assert by_name["cases"] == found["cases"]
+
+
+def test_what_judges_nothing_is_no_pass(house: Project) -> None:
+    id_ = house.decided()["session_id"]
+    assert house.call("admin", "erase", id_, "--yes", "--reason", "a request").code == 0
+    assert regress(house, code=1)["sessions"] == 0
+    assert house.call("regress", "--bisect").code == 125
+
+
 # 2. Where it runs ----------------------------------------------------------------------------
 
 
