@@ -20,6 +20,7 @@ FORMATS: Final = {
     "jsonl": "json_lines",
     "junit": "junit",
     "markdown": "markdown",
+    "summary": "summary",
     "annotations": "annotations",
     "summary": "summary",
     "html": "html",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
@@ -26,6 +26,9 @@ from preflights_es.store.chain import verified
 from preflights_es.store.projection_feed import SqlFollowing
 from preflights_es.store.sql import SqlStore
 from preflights_es.system import clock_ids
+from preflights_es.system.interpreter import collecting_seldom
+
+UNREAD: Final = "cannot read it"
 
 
 class Job(msgspec.Struct, frozen=True, kw_only=True):
@@ -104,7 +107,7 @@ def _verified(one: Read | Case) -> Read | Case:
 def _said(one: Read, said: Mapping[str, Any] | None, revision: Revision) -> Case | LeftOut:
     session_id = one.events[0].session_id
     if said is None:
-        why = f"the code of {revision.name} cannot read it"
+        why = f"the code of {revision.name} {UNREAD}"
         return LeftOut(session_id=session_id, source=one.source, why=why)
     replay = msgspec.convert(said, Replay)
     if replay.status == "erased":
@@ -123,4 +126,5 @@ def judge(job: bytes) -> Judge:
 
 def judged_elsewhere(job: bytes, batch: Batch) -> list[Judged]:
     """As `Judge.judged`, by a worker."""
-    return judge(job).judged(batch)
+    with collecting_seldom():
+        return judge(job).judged(batch)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
 
 import msgspec
+from msgspec.structs import replace
 
 from preflights_es.core.completions import CompletionRequested
 from preflights_es.core.lead import Lead
@@ -15,6 +16,8 @@ from preflights_es.replay.regress.engine import Regression
 from preflights_es.replay.regress.results import Case, Noise, Side
 from preflights_es.runtime.registry import WORKFLOWS
 from preflights_es.services.leads import Leads
+from preflights_es.services.regression.kept_results import KeptResults
+from preflights_es.services.regression.reading import Read
 from preflights_es.services.regression.run import Run
 from preflights_es.services.replays import own_code
 from preflights_es.services.usage import price
@@ -56,16 +59,33 @@ class Live:
         models = self._model if is_live else None
         self._regression = Regression(WORKFLOWS, own_code(), change, prices, models, calls_max)
 
-    def judged(self, run: Run, announce: Announce) -> Noise | None:
-        """Judge again what is open for want of a model, and run the unchanged side."""
+    def judged(
+        self, run: Run, announce: Announce, kept: KeptResults, *, resumes: bool
+    ) -> Noise | None:
+        """Judge again what is open for want of a model, and run the unchanged side.
+
+        Args:
+            kept: what came of sessions when a model was asked.
+            resumes: whether that does, in place of asking again.
+        """
         with self._regression:
             waiting = [case for case in run.cases if case.calls_needed]
             if self._is_live and waiting:
-                announce(self._announced(run.cases, waiting))
-                case = self._regression.case
-                found = [case(o.events, o.head, o.source) for _, o in run.again(waiting)]
-                run.instead(one for one in found if isinstance(one, Case))
+                reads = list(run.again(waiting))
+                known = kept.known([one.digest for _, one in reads]) if resumes else {}
+                asked = [(case, one) for case, one in reads if one.digest not in known]
+                announce(self._announced(run.cases, [case for case, _ in asked]))
+                sources = ((known.get(one.digest), one.source) for _, one in reads)
+                run.instead(replace(case, source=source) for case, source in sources if case)
+                run.instead(self._asked(kept, [one for _, one in asked]))
             return self._noise(run) if self._runs else None
+
+    def _asked(self, kept: KeptResults, sessions: Iterable[Read]) -> Iterator[Case]:
+        for one in sessions:
+            case = self._regression.case(one.events, one.head, one.source)
+            if isinstance(case, Case):
+                kept.keep([(one.digest, case)])
+                yield case
 
     def _announced(self, cases: Sequence[Case], waiting: Sequence[Case]) -> Announced:
         sides = [case.recorded for case in cases if case.recorded is not None]

@@ -30,7 +30,6 @@ from preflights_es.core.errors import SettingsError, StoreUnavailable
 from preflights_es.services.regression.batches import Batch
 from preflights_es.services.regression.judging import Job, judged_elsewhere
 from preflights_es.services.regression.kept_results import Judged
-from preflights_es.system.interpreter import collect_seldom
 
 CONNECT_S: Final = 5  # seconds to reach a scheduler
 
@@ -46,10 +45,11 @@ def processes(jobs: int) -> Opened:
     @contextmanager
     def opened() -> Iterator[Executor]:
         # Not forked: a connection of SQLite must not be carried into another process.
-        pool = ProcessPoolExecutor(jobs, get_context("spawn"), initializer=collect_seldom)
+        pool = ProcessPoolExecutor(jobs, get_context("spawn"))
         try:
             with _deaf():
-                pool.submit(int)  # which starts all of them
+                for _ in range(jobs):  # each starts one, as long as none is idle
+                    pool.submit(int)
             yield pool
         except BaseException:  # also Ctrl-C; raised on
             for process in list((pool._processes or {}).values()):
