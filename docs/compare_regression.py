@@ -245,7 +245,7 @@ def _said(asked: argparse.Namespace, events: float) -> list[str]:
         f"{asked.sessions} sessions of {events:.0f} events and 5 calls each,",
         f"{asked.rounds} rounds in turn, of which the least counts;",
         f"Python {platform.python_version()}, {platform.system()} {platform.machine()},",
-        f"{os.cpu_count()} processors with a load of {load:.0f}.",
+        f"{os.cpu_count()} processors with a load of {load:.0f}; {time.strftime('%Y-%m-%d')}.",
     ]
 
 

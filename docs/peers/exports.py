@@ -20,7 +20,7 @@ PEERS: Final = Path(__file__).resolve().parent
 REQUESTED: Final = "completion.requested.v1"
 RECEIVED: Final = "completion.received.v1"
 CHECKING: Final = [1, 2]
-"""Flags of a history by which Temporal compares ids and types too; today's servers set them."""
+"""Flags of a history by which Temporal compares ids and types too; today's workers set them."""
 PATCHES: Final = 2  # after which the session of the benchmark is done
 
 
