@@ -8,6 +8,7 @@ Reads `histories.jsonl` of this folder; prints the ids of workflows whose replay
 import asyncio
 import json
 import logging
+import os
 import sys
 from collections.abc import AsyncIterator
 from datetime import timedelta
@@ -86,3 +87,5 @@ async def main() -> None:
 
 if __name__ == "__main__":
     asyncio.run(main())
+    sys.stdout.flush()
+    os._exit(0)  # threads of its own crash now and then while the interpreter ends
