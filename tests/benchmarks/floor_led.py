@@ -14,7 +14,7 @@ from typing import Any
 from tests.benchmarks.floor import P, parsed, verify
 
 PROMPTS = Path(__file__).parents[2] / "preflights_es" / "workflows" / "clarification" / "prompts"
-TEXTS = {name: (PROMPTS / f"{name}.v1.md").read_text() for name in ("clarify", "decide")}
+TEXTS = {name: (PROMPTS / f"{name}.md").read_text() for name in ("clarify.v1", "decide.v2")}
 HASHES = {name: sha256(text.encode()).hexdigest() for name, text in TEXTS.items()}
 INVALID = "Your previous response was invalid JSON. Please respond ONLY with valid JSON."
 OTHER = "Other (specify)"
@@ -27,23 +27,23 @@ def replay(lines: list[bytes]) -> int:
     sessions = parsed(lines)
     for events in sessions.values():
         verify(events)
-        _drive(events)
+        drive(events)
     return len(sessions)
 
 
-def _drive(events: list[dict[str, Any]]) -> None:
+def drive(events: list[dict[str, Any]]) -> None:
     state: dict[str, Any] = {"said": [], "steps": 0, "answers": {}}
     i = 0
     while i < len(events):
         new = events[i]
-        computed = _decide(state, new["type"], new["data"])
+        computed = decided(state, new["type"], new["data"])
         for j, (tag, data) in enumerate(computed, i + 1):
             assert events[j]["type"] == tag, (events[j], tag)
             assert events[j]["data"] == data, (events[j], data)
         i += 1 + len(computed)
 
 
-def _decide(state: dict[str, Any], tag: str, data: dict[str, Any]) -> Decided:
+def decided(state: dict[str, Any], tag: str, data: dict[str, Any]) -> Decided:
     if tag == P + "intention_declared.v2":
         categories = {c["name"]: c for c in data["heuristics"]["categories"]}
         state.update(data=data, lead=data["setup"]["lead"], categories=categories)
@@ -60,7 +60,8 @@ def _request(state: dict[str, Any], step: str) -> tuple[str, dict[str, Any]]:
     lines = ["Intention:", state["data"]["intention"], "", "Categories and their fields:"]
     lines += [f"* {category['name']}: {', '.join(_fields(category))}" for category in menu]
     lines.append(f"* Other: {heuristics['description']['name']}")
-    said = [("system", TEXTS[step]), ("user", "\n".join(lines)), *state["said"]]
+    prompt = dict(state["data"]["setup"]["prompts"])[step]
+    said = [("system", TEXTS[prompt]), ("user", "\n".join(lines)), *state["said"]]
     if step == "decide":
         fields = ", ".join(_fields(state["category"]))
         said.append(("user", f"Category: {state['category']['name']}\nFields: {fields}"))
@@ -71,8 +72,8 @@ def _request(state: dict[str, Any], step: str) -> tuple[str, dict[str, Any]]:
         "model": state["lead"]["model"],
         "messages": [{"role": role, "content": content} for role, content in said],
         "parameters": state["lead"]["parameters"],
-        "contract": f"{step}.v1",
-        "prompts": [[f"{step}.v1", HASHES[step]]],
+        "contract": prompt,
+        "prompts": [[prompt, HASHES[prompt]]],
         "attempt": 1,
         "wait_ms": 0,
     }

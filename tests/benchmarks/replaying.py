@@ -81,8 +81,8 @@ class Model:
         )
 
 
-def led_lines() -> list[bytes]:
-    """The lines of 1,000 sessions that a model led: 24 events and five responses each.
+def led_lines(sessions: int = SESSIONS) -> list[bytes]:
+    """The lines of sessions that a model led: 24 events and five responses each.
 
     None of them is computed again: they came from a model, as far as the log knows.
     """
@@ -91,7 +91,7 @@ def led_lines() -> list[bytes]:
     with tempfile.TemporaryDirectory() as folder:
         recorder = Recorder(Path(folder))
         model = Model()
-        for i in range(SESSIONS):
+        for i in range(sessions):
             recorder.asked = model
             opened = recorder.by().open(LED[i % len(LED)].format(i), setup, HeuristicsConfig())
             recorder.order.append(opened.handle.session_id)
