@@ -70,7 +70,7 @@ def worth_a_look(text: str) -> bool:
 def mentions(text: str) -> bool:
     """Whether a label or a sign stands in it, beside which a secret could stand."""
     low = text.lower()
-    return any(trigger in low for trigger in _TRIGGERS.split("|"))
+    return any(map(low.__contains__, _TRIGGERS.split("|")))
 
 
 def _is_prose(word: str) -> bool:

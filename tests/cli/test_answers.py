@@ -149,7 +149,18 @@ def test_a_start_that_is_refused_leaves_no_session(
     assert house.call("sessions", "--json").json["sessions"] == []
 
 
+def test_a_key_names_no_other_category_once_a_value_is_answered(house: Project) -> None:
+    (house.folder / "preflights.toml").write_text('[clarification]\nheuristics = "standard"\n')
+    house.call("start", "Improve things")
+    assert house.call("answer", "last", "Flutter", "--json").json["progress"] == 1.0
+    done = house.call("answer", "last", "auth_library=OAuth", "--json")
+    assert done.code == 1
+    assert (done.json["refused"][0]["reason"], done.json["progress"]) == ("unknown_question", 1.0)
+
+
 def test_what_is_stated_and_answered_is_not_told_again(house: Project) -> None:
+    (house.folder / "preflights.toml").write_text('[clarification]\nheuristics = "standard"\n')
+    assert "tated" in (told := house.call("start", "Use OAuth for the login")).out + told.err
     said = house.call("start", "Use OAuth for the login", "--answer", "auth_strategy=SAML")
     assert "tated" not in said.out + said.err
 

@@ -70,9 +70,10 @@ class Playing:
 
     def _answer(self, version: int) -> Answers | None:
         child, answers = self.child, self.child.recording.workflow.answers
-        asked = [question.id for question in child.questions()] if answers else ()
-        for key in asked:
-            if self._last.get(key, 0) >= version or answers is None:
+        if answers is None or not (self._accepted or self._answered):
+            return None
+        for key in [question.id for question in child.questions()]:
+            if self._last.get(key, 0) >= version:
                 continue
             if (said := self._answered.pop(key, None)) is not None:
                 along = f"{key}__"  # the text of another option has a key of its own

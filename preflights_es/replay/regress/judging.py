@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Final
 
 from msgspec.structs import replace
@@ -64,7 +65,13 @@ class _Judging:
         self._label = workflow.reached(state)
         self._before = runs.side(recorded, self._label)
         self._asked = questions(recorded.events)
-        self._asks = workflow.view(state).questions
+
+    @cached_property
+    def _asks(self) -> tuple[str, ...]:
+        """Keys of the questions that the recording leaves open."""
+        recorded = self._recorded
+        view = recorded.workflow.view(recorded.session.state)
+        return tuple(question.id for question in view.questions)
 
     def case(self, made: Made) -> Case:
         """What came of it."""
@@ -174,9 +181,7 @@ class _Judging:
     def _differs(self, base: Ran | None, ran: Ran) -> bool:
         """Whether a run comes to something else than another; None stands for the recording."""
         if base is None:
-            asks = tuple(question.id for question in self._asks)
-            if ran.ended != (False, False, asks):
-                return True
-            return bool(measures(self._before, ran.side, self._asked, ran.questions))
+            found = measures(self._before, ran.side, self._asked, ran.questions)
+            return bool(found) or ran.ended != (False, False, self._asks)
         is_other = bool(measures(base.side, ran.side, base.questions, ran.questions))
         return is_other or base.ended != ran.ended

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import reduce
-from typing import Any
+from typing import Any, Final
 
 from msgspec.structs import replace
 
@@ -52,6 +52,7 @@ from preflights_es.workflows.clarification.values import (
 )
 
 Decisions = tuple[Decision, ...]
+FOUND: Final = ("detected", "stated")  # in the intention: an answer wins over it
 
 
 def decide(state: State, new: Input) -> Decisions:
@@ -158,9 +159,8 @@ def _next(state: State) -> Decisions:
 def _recommended(state: State, patch: DecisionPatch) -> Decisions:
     """What the recommendation of the written question says of a value that is new."""
     framed, noted = state.framed, state.recommended
-    if framed is None or noted is None or state.writer is None:
-        return ()
-    if state.decider in rules.FIRST_DECIDERS:
+    is_old = state.decider in rules.FIRST_DECIDERS
+    if framed is None or noted is None or state.writer is None or is_old:
         return ()
     before = dict(state.patch.fields) if state.patch else {}
     name = framed.field.name
@@ -219,7 +219,9 @@ def _answered(state: State, new: Answers) -> Decisions:
 def _named(state: State, key: str) -> tuple[AnswerAccepted, ...]:
     """The category that an answer to one of its keys names, where a pack found another or none."""
     config = state.heuristics
-    if state.topics is None or config.category.id in state.answers or key in _known_fields(state):
+    own = config.category.id
+    answered = [p for p in state.provenance if p.key != own and p.source not in FOUND]
+    if state.topics is None or own in state.answers or answered or key in _known_fields(state):
         return ()
     for category in config.categories:
         if any(field.id == key for field in category.fields()):
@@ -305,8 +307,7 @@ def _is_settled(state: State, key: str) -> bool:
     What was found in the intention is not: an answer that is given wins over it.
     """
     if key == state.heuristics.category.id and state.question is None:
-        found = () if state.topics is None else ("detected", "stated")
-        return not found or any(one.source not in found for one in state.provenance)
+        return state.topics is None or any(one.source not in FOUND for one in state.provenance)
     return key in state.answers and not any(
         one.key == key and one.source == "stated" for one in state.provenance
     )

@@ -62,16 +62,20 @@ def seen_in(text: Text, finder: Finder) -> Seen:
             roles[group - len(scores)].append((start, end))
         else:
             if is_shared and start not in spoken:
-                spoken[start] = around(start, hits, finder.speaks)
+                spoken[start] = around(start, hits, finder.speaks, end)
             if not is_shared or group in spoken[start]:
                 mentions.append(Mention(start, end, group, value, is_loose, is_shared))
     return Seen(scores, called, asked, _kept(_fitting(mentions, scores), scores), roles, hits)
 
 
-def around(at: int, hits: list[Hit], speaks: list[int]) -> set[int]:
-    """What words near a place speak for."""
+def around(at: int, hits: list[Hit], speaks: list[int], end: int = 0) -> set[int]:
+    """What words near a place speak for, without those of a value that ends before `end`."""
     first, last = at - NEAR, at + NEAR
-    return {speaks[number] for start, _, number in hits if first <= start <= last}
+    return {
+        speaks[number]
+        for start, _, number in hits
+        if first <= start <= last and not at <= start < end
+    }
 
 
 def _fitting(mentions: list[Mention], scores: list[int]) -> list[Mention]:

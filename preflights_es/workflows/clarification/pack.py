@@ -19,7 +19,7 @@ from preflights_es.workflows.clarification.values import (
 )
 
 STANDARD: Final = PackRef(
-    "standard", 2, "611ddfbb4128e2b7ff6a7425c78db0708b7cb58ebbf3ab28423e6b2890c4591d"
+    "standard", 2, "0687bacaeb7b186f29d2e45a80a3ec885a1eb3c5a1c9a19d8472a93ab13fa71c"
 )
 """What new sessions begin with; the file is frozen."""
 STANDARD_1: Final = PackRef(

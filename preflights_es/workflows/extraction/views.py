@@ -81,18 +81,27 @@ def _warnings(state: State) -> tuple[str, ...]:
 
 _OF_THE_LIST: Final = frozenset(("number", "source", "status", "confidence", "due", "energy"))
 """What says nothing of the note: where an item stands, and what only a person gives it."""
+_OF_EVERY_ITEM: Final = ("type", "title")
 
 
 def reached(state: State) -> Reached:
     """The items as the model listed them; and as a person left them, who worked with the list."""
     is_read = bool(state.listed) and note_status(state) != "pending"
-    return Reached(
-        result=_content(state.listed) if is_read else None,
-        accepted=_content(state.items) if state.touched else None,
-    )
+    result = {"items": _content(state.listed)} if is_read else None
+    if not state.touched:
+        return Reached(result=result)
+    items = _content(state.items)
+    return Reached(result=result, accepted={"items": items}, answers=_answers(items))
 
 
-def _content(items: Iterable[Item]) -> dict[str, Any]:
+def _content(items: Iterable[Item]) -> list[dict[str, Any]]:
     listed = sorted(items, key=lambda item: item.number)
     said = (msgspec.to_builtins(item) for item in listed)
-    return {"items": [{k: v for k, v in one.items() if k not in _OF_THE_LIST} for one in said]}
+    return [{k: v for k, v in one.items() if k not in _OF_THE_LIST} for one in said]
+
+
+def _answers(items: list[dict[str, Any]]) -> tuple[tuple[str, str], ...]:
+    """What answers a question for a field: the value of the one item that has it."""
+    names = dict.fromkeys(name for item in items for name in item if name not in _OF_EVERY_ITEM)
+    values = {name: [item[name] for item in items if name in item] for name in names}
+    return tuple((name, str(found[0])) for name, found in values.items() if len(found) == 1)

@@ -34,7 +34,7 @@ from tests.replay.sessions import Led, real, sim
 from tests.replay.test_goldens import FILES
 from tests.scripted import Reply, Scripted
 from tests.workflows.clarification.cases import ADA
-from tests.workflows.extraction.cases import EMAIL, Note, items, task
+from tests.workflows.extraction.cases import ASKED, EMAIL, READ_AGAIN, Note, items, task
 
 CHILD = "01a0c450-6c02-7000-8000-0000000000ff"
 
@@ -186,6 +186,18 @@ def test_a_question_that_was_never_asked_has_what_was_accepted() -> None:
     assert (case.recorded.agrees, case.candidate.agrees) == (True, True)
     assert case.recorded.result == case.candidate.result
     assert case.measures == ("questions", "turns", "tokens"), "the rules ask no model: no validity"
+
+
+def test_a_question_of_a_note_has_the_value_of_the_one_item_that_has_it() -> None:
+    note = noted(READ_AGAIN)
+    note.done(1)
+    change = Change(model="asks")
+    models = Scripted(ASKED, READ_AGAIN)
+    case = judged(stored(note), change, models=lambda _request: models)
+    assert case.assumed == ("start_time",)
+    assert case.candidate is not None
+    assert (case.outcome, case.candidate.agrees) == ("changed", True)
+    assert case.measures == ("questions", "turns")
 
 
 def test_an_assumed_answer_is_marked_in_the_child() -> None:
