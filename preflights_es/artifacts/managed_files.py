@@ -1,4 +1,4 @@
-"""Files that `init` writes into a repository, and whether a person edited them since.
+"""Files that Preflights writes into a repository, and whether a person edited them since.
 
 The first line of what is written bears a digest of the rest: where it still fits, no person
 edited it, and a newer version may write it anew. Edits of a person stay.
@@ -11,12 +11,12 @@ from hashlib import sha256
 from typing import Final, Literal, NamedTuple
 
 State = Literal["missing", "current", "stale", "edited", "unclear"]
-"""Of what `init` writes. `stale`: another version wrote it, and nothing was edited. `unclear`: the
+"""Of what is written. `stale`: another version wrote it, and nothing was edited. `unclear`: the
 file has a shape in which no place for it is found."""
 
-_STAMP: Final = "# Written by `preflights init` (digest {}). You may edit it: `init` keeps edits."
+_STAMP: Final = "# Written by Preflights (digest {}). You may edit it: your edits are kept."
 _STAMPED: Final = re.compile(
-    r"[ ]*# Written by `preflights init` \(digest (?P<digest>[0-9a-f]{16})\).*"
+    r"[ ]*# Written by Preflights \(digest (?P<digest>[0-9a-f]{16})\).*"
 )
 _LIST: Final = re.compile(r"repos:[ ]*(?P<empty>\[[ ]*\])?[ ]*(#.*)?")
 _ITEM: Final = re.compile(r"(?P<indent>[ ]*)-([ ]|$)")
@@ -39,7 +39,7 @@ def stamped(body: str) -> str:
 
 
 def whole(found: str | None, body: str) -> FilePlan:
-    """A file of which everything is written by `init`.
+    """A file of which everything is written here.
 
     Args:
         found: what the file holds; None where there is none.
@@ -51,7 +51,7 @@ def whole(found: str | None, body: str) -> FilePlan:
 
 
 def entry(found: str | None, body: str, mark: str) -> FilePlan:
-    """A file with a list `repos`, of which one item is written by `init`.
+    """A file with a list `repos`, of which one item is written here.
 
     Every other byte stays. Only the plain shape of such files is changed: a list in block style.
 

@@ -20,7 +20,7 @@ from preflights_es.system.bounded_read import Unreadable
 Host = Literal["github"]
 SIZE_MAX: Final = 1_000_000  # bytes of a file that a person keeps by hand
 
-_TEMPLATES: Final = Path(managed_files.__file__).with_name("templates") / "ci"
+_TEMPLATES: Final = Path(managed_files.__file__).with_name("ci")
 _RECORDINGS: Final = "replays"
 _PLAIN: Final = re.compile(r"[A-Za-z0-9._/-]+")
 

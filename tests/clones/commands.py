@@ -27,6 +27,8 @@ READS: Final[dict[str, tuple[Words, ...]]] = {
         ("replay", "session.jsonl", "odd.jsonl", "--all"),
         ("replay", "session.jsonl.gz"),
     ),
+    "regress": (("regress", "HARMFUL", "session.jsonl", "--jobs", "1"),),
+    "init": (("init", "--ci", "github", "--check"),),
     "admin export": (("admin", "export", "--all"),),
     "admin render": (
         ("admin", "render", "DECIDED", "--check"),
