@@ -83,10 +83,10 @@ class Recorder:
         self.decider = "clarification/2"
         """The rules of most goldens; a golden of newer rules says so."""
 
-    def by(self, actor: Actor = ADA) -> Clarifications:
+    def by(self, actor: Actor = ADA, project: str = "golden") -> Clarifications:
         """The project as one actor meets it."""
         folders = {"adr": "docs/decisions", "task": "docs/tasks"}
-        return Clarifications(Desk(self.runner, "golden", actor), self.documents, folders)
+        return Clarifications(Desk(self.runner, project, actor), self.documents, folders)
 
     def start(
         self,

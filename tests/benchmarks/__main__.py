@@ -29,10 +29,13 @@ INTRODUCTION = """\
 # Performance
 
 Each figure is a ratio to a floor measured in the same run, ours and the floor in turn; the median
-of the paired ratios is shown, or for the CPU time of commands the ratio of the two least. Smaller
-is faster. `make bench` measures again and rewrites this page; it fails when a limit is missed.
+of the paired ratios is shown, or for the CPU time of commands, of regression cases and of finding
+what an intention says the ratio of the two least. Smaller is faster. For memory, and for what an
+intention says, the floor is the limit itself. `make bench` measures again and rewrites this page;
+it fails when a limit is missed.
 
-The floors: for commands a click program that does nothing; for the append the same
+The floors: for commands a click program that does nothing, but for `prompt` also `show`, and for
+`decisions` over records of another tool `decisions` without them; for the append the same
 statements, tables, triggers and pragmas through the standard library's sqlite3, or psycopg where it
 is PostgreSQL (by processes of their own, on the clock of the wall); for four writers against one
 the single writer, where every flush takes 2 ms (`commit_delay`), and where it takes no time the

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import os
-import resource
 import statistics
-import subprocess
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import NamedTuple
 
 
@@ -57,16 +54,3 @@ def quickest(ours: Callable[[], float], floor: Callable[[], float], rounds: int)
     pairs = [(ours(), floor()) for _ in range(rounds)]
     our_least, floor_least = min(a for a, _ in pairs), min(b for _, b in pairs)
     return Pair(our_least, floor_least, our_least / floor_least)
-
-
-def process_seconds(command: Sequence[str], cwd: str, code: int = 0) -> float:
-    """CPU seconds, user and system, of a whole process and its children.
-
-    Modules are compiled once, as those of an installed program are.
-    """
-    env = {key: value for key, value in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"}
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    done = subprocess.run(command, cwd=cwd, env=env, check=False, stdout=subprocess.DEVNULL)
-    assert done.returncode == code, f"{command}: ended with {done.returncode}"
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime

@@ -48,13 +48,14 @@ def _measured(path: str, jobs: int) -> tuple[Pair, float]:
     """The median of a few runs of the whole command, its start included; and the most memory."""
     memory: list[float] = []
     pairs = []
+    after = scan_seconds(path)
     for _ in range(ROUNDS):
-        before = scan_seconds(path)
-        began = time.perf_counter()
+        before, began = after, time.perf_counter()
         command = [sys.executable, "-c", PROGRAM, path, str(jobs)]
         done = subprocess.run(command, check=True, capture_output=True, text=True)
         ours = time.perf_counter() - began
-        floor = (before + scan_seconds(path)) / 2
+        after = scan_seconds(path)
+        floor = (before + after) / 2
         pairs.append(Pair(ours, floor, ours / floor))
         memory.append(float(done.stdout.split()[-1]))
     return sorted(pairs, key=lambda pair: pair.ratio)[ROUNDS // 2], max(memory)

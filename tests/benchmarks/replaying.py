@@ -32,7 +32,7 @@ ANSWERS = (
 
 
 def recorded_lines() -> list[bytes]:
-    """The lines of 1,000 sessions of 19 events each, as `export` writes them."""
+    """The lines of 1,000 sessions of 21 events each, as `export` writes them."""
     with tempfile.TemporaryDirectory() as folder:
         recorder = Recorder(Path(folder))
         for i in range(SESSIONS):
@@ -93,7 +93,9 @@ def led_lines(sessions: int = SESSIONS) -> list[bytes]:
         model = Model()
         for i in range(sessions):
             recorder.asked = model
-            opened = recorder.by().open(LED[i % len(LED)].format(i), setup, HeuristicsConfig())
+            # A project each: the runner reads a project's sessions for what a model is told.
+            by = recorder.by(project=f"shop-{i}")
+            opened = by.open(LED[i % len(LED)].format(i), setup, HeuristicsConfig())
             recorder.order.append(opened.handle.session_id)
             handle = recorder.settled(opened.handle)
             model.value = "PostgreSQL"

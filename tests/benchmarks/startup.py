@@ -1,16 +1,20 @@
-"""What a command costs as a whole, held against the least that a program of click costs."""
+"""What a command costs as a whole, against the least that a program of click costs, or another."""
 
 from __future__ import annotations
 
 import json
 import sys
 import tempfile
+from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import cycle
 from pathlib import Path
-from subprocess import run
+from resource import RUSAGE_CHILDREN, getrusage
+from subprocess import DEVNULL, run
 
-from tests.benchmarks.measure import Figure, process_seconds, quickest
+from tests.benchmarks.measure import Figure, quickest
+from tests.cli.program import environment
+from tests.cli.test_foreign_records import NYGARD
 
 PREFLIGHTS = [str(Path(sys.executable).with_name("preflights"))]
 NOTHING = "import click\n@click.command()\ndef main(): pass\nmain()\n"
@@ -22,6 +26,8 @@ START = [
 LOOKS = (["show", "last"], ["prompt"], ["prompt", "last"], ["decisions"], ["log", "last"])
 LOOK, LOOK_STRETCH = 2.2, 1.8
 RECORD, RECORD_STRETCH = 3.0, 2.3
+AS_FAST = 1.1  # a tenth is noise
+FOREIGN, FOREIGN_LIMIT = 2_000, 3.0
 ROUNDS = 15
 WAITS = 3  # the exit code of a session that waits for a person
 
@@ -30,6 +36,8 @@ def figures() -> list[Figure]:
     """`--version`, `--help`, commands that look, and commands that record."""
     with tempfile.TemporaryDirectory() as folder:
         (Path(folder) / "nothing.py").write_text(NOTHING)
+        many, none = (_project(Path(folder) / name) for name in ("many", "none"))
+        _write_foreign_records(many)  # first: a record is kept as read when it is seconds old
         db = ["--db", str(Path(folder) / "log.db")]
         process_seconds([*PREFLIGHTS, *db, *START], folder)
         figure = partial(_figure, folder)
@@ -39,14 +47,34 @@ def figures() -> list[Figure]:
             *(figure(" ".join(words), [[*db, *words]], LOOK, LOOK_STRETCH) for words in LOOKS),
             figure("start --answer --accept", [[*db, *START]], RECORD, RECORD_STRETCH),
             figure("answer", _answers(folder, db), RECORD, RECORD_STRETCH, WAITS),
+            _against("prompt, against show last", "prompt", none, "show last", none, AS_FAST),
+            _against(
+                f"decisions over {FOREIGN:,} records of another tool, against none",
+                *("decisions", many, "decisions", none, FOREIGN_LIMIT),
+            ),
         ]
+
+
+def _project(folder: Path) -> Path:
+    """A folder with a log of its own, which holds one decision."""
+    folder.mkdir()
+    process_seconds([*PREFLIGHTS, "--db", "log.db", *START], str(folder))
+    return folder
+
+
+def _write_foreign_records(project: Path) -> None:
+    records = project / "docs" / "decisions"
+    for number in range(2, FOREIGN + 2):
+        name = f"{number:04d}-choose-way-{number}.md"
+        (records / name).write_text(NYGARD.format(n=number, title="Choose", status="Accepted"))
 
 
 def _answers(folder: str, db: list[str]) -> list[list[str]]:
     """An answer to each of many sessions that wait for one."""
     made = []
     for _ in range(ROUNDS + 1):  # one of them warms up
-        done = run([*PREFLIGHTS, *db, *OPENED], cwd=folder, capture_output=True, check=False)
+        opened, env = [*PREFLIGHTS, *db, *OPENED], environment(Path(folder))
+        done = run(opened, cwd=folder, env=env, capture_output=True, check=False)
         assert done.returncode == WAITS, done.stderr
         session = json.loads(done.stdout)["session_id"]
         made.append([*db, "answer", session, "auth_strategy=OAuth"])
@@ -62,11 +90,37 @@ def _figure(
     code: int = 0,
 ) -> Figure:
     each = cycle(commands)
-    pair = quickest(
+    return _held(
+        what,
         lambda: process_seconds([*PREFLIGHTS, *next(each)], folder, code),
         lambda: process_seconds([sys.executable, "nothing.py"], folder),
-        ROUNDS,
+        limit,
+        stretch,
     )
+
+
+def _against(
+    what: str, ours: str, folder: Path, floor: str, floor_folder: Path, limit: float
+) -> Figure:
+    """One command against another, each with the log of its folder."""
+    program = [*PREFLIGHTS, "--db", "log.db"]
+    return _held(
+        what,
+        lambda: process_seconds([*program, *ours.split()], str(folder)),
+        lambda: process_seconds([*program, *floor.split()], str(floor_folder)),
+        limit,
+        None,
+    )
+
+
+def _held(
+    what: str,
+    ours: Callable[[], float],
+    floor: Callable[[], float],
+    limit: float,
+    stretch: float | None,
+) -> Figure:
+    pair = quickest(ours, floor, ROUNDS)
     return Figure(
         f"preflights {what}",
         pair.ratio,
@@ -75,3 +129,16 @@ def _figure(
         f"{pair.ours * 1000:.0f} ms CPU",
         f"{pair.floor * 1000:.0f} ms CPU",
     )
+
+
+def process_seconds(command: Sequence[str], folder: str, code: int = 0) -> float:
+    """CPU seconds, user and system, of a whole process, whose home is its folder.
+
+    No setting of yours and no agent that starts the benchmarks changes what is measured.
+    """
+    before = getrusage(RUSAGE_CHILDREN)
+    env = environment(Path(folder))
+    done = run(command, cwd=folder, env=env, check=False, stdout=DEVNULL)
+    assert done.returncode == code, f"{command}: ended with {done.returncode}"
+    after = getrusage(RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
