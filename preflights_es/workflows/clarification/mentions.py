@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from typing import Final, NamedTuple
 
 from preflights_es.workflows.clarification.index import GROUPS, NOTHING, ROLES, Finder
@@ -71,11 +72,8 @@ def seen_in(text: Text, finder: Finder) -> Seen:
 def around(at: int, hits: list[Hit], speaks: list[int], end: int = 0) -> set[int]:
     """What words near a place speak for, without those of a value that ends before `end`."""
     first, last = at - NEAR, at + NEAR
-    return {
-        speaks[number]
-        for start, _, number in hits
-        if first <= start <= last and not at <= start < end
-    }
+    near = hits[bisect_left(hits, (first,)) : bisect_left(hits, (last + 1,))]
+    return {speaks[number] for start, _, number in near if not at <= start < end}
 
 
 def _fitting(mentions: list[Mention], scores: list[int]) -> list[Mention]:
