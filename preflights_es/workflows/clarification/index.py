@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
-from itertools import chain
-from typing import Final, NamedTuple
+from itertools import chain, repeat
+from typing import Final, NamedTuple, TypeVar
 
 import msgspec
 
 from preflights_es.workflows.clarification.pack import WordedPack, index_file, worded
 from preflights_es.workflows.clarification.terms import Tables, Terms, tables_of
 from preflights_es.workflows.clarification.values import PackRef
+
+Item = TypeVar("Item")
 
 WEIGHTS: Final = {"names": 2, "strong": 3, "likely": 2, "weak": 1, "against": -3}
 
@@ -44,8 +46,8 @@ class Index(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     joined: tuple[str, ...]
     english: tuple[str, ...]
     german: tuple[str, ...]
-    meanings: list[tuple[tuple[int, int, bool, str, bool, bool], int]]
-    """Each `Meaning` with the number of terms that have it, in the order of the terms."""
+    meanings: list[tuple[Meaning, int]]
+    """Each with the number of terms that have it, in the order of the terms."""
     tables: Tables
 
 
@@ -94,15 +96,12 @@ class Finder:
         self.skipped = frozenset(index.skipped)
         self.joined = self.skipped.union(index.joined) if index.joined else None
         self.english, self.german = frozenset(index.english), frozenset(index.german)
-        self.meanings: list[Meaning] = []
-        self.weights: list[int] = []
-        self.speaks: list[int] = []
+        meanings, counts = zip(*index.meanings, strict=True) if index.meanings else ((), ())
+        speaks = [meaning.group if meaning.weight > 0 else NOTHING for meaning in meanings]
+        self.meanings: list[Meaning] = _each(meanings, counts)
+        self.weights = _each([meaning.weight for meaning in meanings], counts)
+        self.speaks = _each(speaks, counts)
         """The group that a term speaks for; for others `NOTHING`."""
-        for values, count in index.meanings:
-            meaning = Meaning(*values)
-            self.meanings += [meaning] * count
-            self.weights += [meaning.weight] * count
-            self.speaks += [meaning.group if meaning.weight > 0 else NOTHING] * count
         self.terms = Terms(index.tables)
 
 
@@ -111,3 +110,8 @@ def finder_of(ref: PackRef, inlined: str = "") -> Finder:
     """The finder of a session's pack, made once a process."""
     data = b"" if inlined else index_file(ref)
     return Finder(msgspec.json.decode(data, type=Index) if data else indexed(worded(ref, inlined)))
+
+
+def _each(values: Iterable[Item], counts: Iterable[int]) -> list[Item]:
+    """Every value as often as its count."""
+    return [*chain.from_iterable(map(repeat, values, counts))]
