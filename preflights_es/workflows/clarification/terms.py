@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterable, Iterator
-from itertools import pairwise, takewhile
+from itertools import compress, pairwise, takewhile
 from operator import itemgetter
 from typing import Final, NamedTuple
 
@@ -194,7 +194,8 @@ class Terms:
 
     def _by_stems(self, words: list[str], present: set[str], heads: list[str]) -> Iterator[Hit]:
         """The terms that start with the beginning or ending of a word."""
-        for at, stems in enumerate(map(self._tables.beginnings.get, heads)):
+        known = [*map(self._tables.beginnings.get, heads)]
+        for at, stems in compress(enumerate(known), known):
             for start, tail, number in stems or ():
                 if words[at].startswith(start) and (stop := _matched(words, at + 1, tail.split())):
                     yield at, stop, number
