@@ -93,6 +93,8 @@ def is_readable(term: str) -> bool:
     parts = term.split()
     if not parts or term != folded(" ".join(parts)) or not all(part.strip("*") for part in parts):
         return False
+    if ".." in (parts[0], parts[-1]):
+        return False
     return "*" not in parts[0] or len(parts[0].strip("*")) >= STEM
 
 
