@@ -46,16 +46,16 @@ class Index(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     joined: tuple[str, ...]
     english: tuple[str, ...]
     german: tuple[str, ...]
-    meanings: list[tuple[Meaning, int]]
-    """Each with the number of terms that have it, in the order of the terms."""
+    meanings: list[Meaning]
+    counts: list[int]
+    """Of each meaning the number of terms that have it, in the order of the terms."""
     tables: Tables
 
 
 def indexed(pack: WordedPack) -> Index:
     """The index of a pack."""
-    listed = list(_listed(pack))
+    listed = [(terms, meaning) for terms, meaning in _listed(pack) if terms]
     terms = chain.from_iterable(terms for terms, _ in listed)
-    meanings = [(meaning, len(terms)) for terms, meaning in listed if terms]
     roles, languages = pack.roles, pack.languages
     return Index(
         [topic.id for topic in pack.topics],
@@ -63,7 +63,8 @@ def indexed(pack: WordedPack) -> Index:
         roles.joined,
         languages["en"],
         languages["de"],
-        meanings,
+        [meaning for _, meaning in listed],
+        [len(terms) for terms, _ in listed],
         tables_of(terms),
     )
 
@@ -96,9 +97,9 @@ class Finder:
         self.skipped = frozenset(index.skipped)
         self.joined = self.skipped.union(index.joined) if index.joined else None
         self.english, self.german = frozenset(index.english), frozenset(index.german)
-        meanings, counts = zip(*index.meanings, strict=True) if index.meanings else ((), ())
+        meanings, counts = index.meanings, index.counts
         speaks = [meaning.group if meaning.weight > 0 else NOTHING for meaning in meanings]
-        self.meanings: list[Meaning] = _each(meanings, counts)
+        self.meanings = _each(meanings, counts)
         self.weights = _each([meaning.weight for meaning in meanings], counts)
         self.speaks = _each(speaks, counts)
         """The group that a term speaks for; for others `NOTHING`."""
