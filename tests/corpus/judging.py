@@ -13,12 +13,12 @@ from itertools import chain
 from typing import Final
 
 from preflights_es.workflows.clarification.index import finder_of
-from preflights_es.workflows.clarification.pack import STANDARD, Topic, loaded
+from preflights_es.workflows.clarification.pack import STANDARD, WordedTopic, worded
 from preflights_es.workflows.clarification.terms import folded
 from preflights_es.workflows.clarification.topics import Found, find
 from tests.corpus.test_corpus import HERE, Intention, intentions
 
-TOPICS: Final = {topic.id: topic for topic in loaded(STANDARD).topics}
+TOPICS: Final = {topic.id: topic for topic in worded(STANDARD).topics}
 
 
 def judged(one: Intention, found: Found) -> set[str]:
@@ -52,7 +52,7 @@ def judged(one: Intention, found: Found) -> set[str]:
     return verdict
 
 
-def _is_same(topic: Topic, value: str, labelled: str) -> bool:
+def _is_same(topic: WordedTopic, value: str, labelled: str) -> bool:
     tables = (topic.values, topic.loose, topic.shared)
     spellings = [value, *chain.from_iterable(table.get(value, ()) for table in tables)]
     plain = _plain(labelled)

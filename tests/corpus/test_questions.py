@@ -7,7 +7,7 @@ from typing import Final
 
 from preflights_es.core.views import Language
 from preflights_es.workflows.clarification.index import finder_of
-from preflights_es.workflows.clarification.pack import STANDARD, loaded
+from preflights_es.workflows.clarification.pack import STANDARD, worded
 from preflights_es.workflows.clarification.topics import find
 from tests.corpus.judging import counted, is_held_out
 from tests.corpus.test_corpus import intentions
@@ -29,7 +29,7 @@ def test_the_questions_are_worth_answering() -> None:
 def test_the_title_of_a_decision_is_not_asked_for() -> None:
     """What a record says is said: neither in English nor in German is its topic asked about."""
     asked, count = [], 0
-    for topic in loaded(STANDARD).topics:
+    for topic in worded(STANDARD).topics:
         for value, language in product((*topic.options, *topic.values), LANGUAGES):
             title = topic.title(topic.said(value, language), language)
             seen = find(title, finder_of(STANDARD))

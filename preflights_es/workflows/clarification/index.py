@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
-from itertools import chain
-from typing import Final, NamedTuple
+from itertools import chain, repeat
+from typing import Final, NamedTuple, TypeVar
 
 import msgspec
 
-from preflights_es.workflows.clarification.pack import Pack, index_file, loaded
+from preflights_es.workflows.clarification.pack import WordedPack, index_file, worded
 from preflights_es.workflows.clarification.terms import Tables, Terms, tables_of
 from preflights_es.workflows.clarification.values import PackRef
+
+Item = TypeVar("Item")
 
 WEIGHTS: Final = {"names": 2, "strong": 3, "likely": 2, "weak": 1, "against": -3}
 
@@ -40,20 +42,34 @@ class Index(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The terms of a pack, ready for many intentions; a shipped pack's lies beside it as a file."""
 
     ids: list[str]
-    meanings: list[tuple[Meaning, int]]
-    """Each with the number of terms that have it, in the order of the terms."""
+    skipped: tuple[str, ...]
+    joined: tuple[str, ...]
+    english: tuple[str, ...]
+    german: tuple[str, ...]
+    meanings: list[Meaning]
+    counts: list[int]
+    """Of each meaning the number of terms that have it, in the order of the terms."""
     tables: Tables
 
 
-def indexed(pack: Pack) -> Index:
+def indexed(pack: WordedPack) -> Index:
     """The index of a pack."""
-    listed = list(_listed(pack))
+    listed = [(terms, meaning) for terms, meaning in _listed(pack) if terms]
     terms = chain.from_iterable(terms for terms, _ in listed)
-    meanings = [(meaning, len(terms)) for terms, meaning in listed if terms]
-    return Index([topic.id for topic in pack.topics], meanings, tables_of(terms))
+    roles, languages = pack.roles, pack.languages
+    return Index(
+        [topic.id for topic in pack.topics],
+        roles.skipped,
+        roles.joined,
+        languages["en"],
+        languages["de"],
+        [meaning for _, meaning in listed],
+        [len(terms) for terms, _ in listed],
+        tables_of(terms),
+    )
 
 
-def _listed(pack: Pack) -> Iterator[tuple[tuple[str, ...], Meaning]]:
+def _listed(pack: WordedPack) -> Iterator[tuple[tuple[str, ...], Meaning]]:
     groups = [topic.words for topic in pack.topics] + [getattr(pack, name) for name in GROUPS]
     for group, words in enumerate(groups):
         for name, weight in WEIGHTS.items():
@@ -68,7 +84,7 @@ def _listed(pack: Pack) -> Iterator[tuple[tuple[str, ...], Meaning]]:
     yield pack.nothing, Meaning(NOTHING, 0, False, "-")
 
 
-def terms_of(pack: Pack) -> list[str]:
+def terms_of(pack: WordedPack) -> list[str]:
     """Every term of a pack."""
     return [term for terms, _ in _listed(pack) for term in terms]
 
@@ -76,26 +92,27 @@ def terms_of(pack: Pack) -> list[str]:
 class Finder:
     """What `find` needs of a pack."""
 
-    def __init__(self, pack: Pack, index: Index) -> None:
+    def __init__(self, index: Index) -> None:
         self.ids = index.ids
-        self.skipped = frozenset(pack.roles.skipped)
-        self.joined = frozenset(pack.roles.joined) | self.skipped if pack.roles.joined else None
-        self.english = frozenset(pack.languages["en"])
-        self.german = frozenset(pack.languages["de"])
-        self.meanings: list[Meaning] = []
-        self.weights: list[int] = []
-        self.speaks: list[int] = []
+        self.skipped = frozenset(index.skipped)
+        self.joined = self.skipped.union(index.joined) if index.joined else None
+        self.english, self.german = frozenset(index.english), frozenset(index.german)
+        meanings, counts = index.meanings, index.counts
+        speaks = [meaning.group if meaning.weight > 0 else NOTHING for meaning in meanings]
+        self.meanings = _each(meanings, counts)
+        self.weights = _each([meaning.weight for meaning in meanings], counts)
+        self.speaks = _each(speaks, counts)
         """The group that a term speaks for; for others `NOTHING`."""
-        for meaning, count in index.meanings:
-            self.meanings += [meaning] * count
-            self.weights += [meaning.weight] * count
-            self.speaks += [meaning.group if meaning.weight > 0 else NOTHING] * count
         self.terms = Terms(index.tables)
 
 
 @lru_cache(maxsize=4)
 def finder_of(ref: PackRef, inlined: str = "") -> Finder:
     """The finder of a session's pack, made once a process."""
-    pack = loaded(ref, inlined)
     data = b"" if inlined else index_file(ref)
-    return Finder(pack, msgspec.json.decode(data, type=Index) if data else indexed(pack))
+    return Finder(msgspec.json.decode(data, type=Index) if data else indexed(worded(ref, inlined)))
+
+
+def _each(values: Iterable[Item], counts: Iterable[int]) -> list[Item]:
+    """Every value as often as its count."""
+    return [*chain.from_iterable(map(repeat, values, counts))]

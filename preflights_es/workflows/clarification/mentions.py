@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from typing import Final, NamedTuple
 
 from preflights_es.workflows.clarification.index import GROUPS, NOTHING, ROLES, Finder
@@ -47,7 +48,7 @@ def seen_in(text: Text, finder: Finder) -> Seen:
     asked: list[int] = []
     asking = (len(scores) - 1, len(scores) - 3)
     for number, start in firsts.items():
-        group, weight, is_name, *_ = meanings[number]
+        group, weight, is_name, _, _, _ = meanings[number]
         scores[group] += weight
         if is_name:
             called.append((start, group))
@@ -71,11 +72,13 @@ def seen_in(text: Text, finder: Finder) -> Seen:
 def around(at: int, hits: list[Hit], speaks: list[int], end: int = 0) -> set[int]:
     """What words near a place speak for, without those of a value that ends before `end`."""
     first, last = at - NEAR, at + NEAR
-    return {
-        speaks[number]
-        for start, _, number in hits
-        if first <= start <= last and not at <= start < end
-    }
+    near = starting(first, last + 1, hits)
+    return {speaks[number] for start, _, number in near if not at <= start < end}
+
+
+def starting(first: int, stop: int, hits: list[Hit]) -> list[Hit]:
+    """Those that start with the word `first` or behind it, and before `stop`."""
+    return hits[bisect_left(hits, (first,)) : bisect_left(hits, (stop,))]
 
 
 def _fitting(mentions: list[Mention], scores: list[int]) -> list[Mention]:

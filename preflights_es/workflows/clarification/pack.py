@@ -57,8 +57,8 @@ class Told(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     key: str
 
 
-class Topic(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One decision that a team may have to take: the words that name it, and its question."""
+class Topic(msgspec.Struct, frozen=True):
+    """One decision that a team may have to take, and its question."""
 
     id: str
     category: str
@@ -72,13 +72,6 @@ class Topic(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     options_de: tuple[str, ...] = ()
     """Where options are descriptions and not names of products."""
     secondary: tuple[Told, ...] = ()
-    values: dict[str, tuple[str, ...]] = {}
-    """Spellings of options and of other answers, by the value as it is filed."""
-    loose: dict[str, tuple[str, ...]] = {}
-    """Spellings that are everyday words: values only where something else speaks for the topic."""
-    shared: dict[str, tuple[str, ...]] = {}
-    """Spellings of values of other topics: values of this one where a word of it stands beside."""
-    words: Words = Words()
 
     def offered(self, language: Language) -> tuple[str, ...]:
         """The options in a language."""
@@ -103,6 +96,18 @@ class Topic(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             secondary=tuple(Field(told.field, told.key) for told in self.secondary),
             scope=self.scope,
         )
+
+
+class WordedTopic(Topic, frozen=True, forbid_unknown_fields=True):
+    """A topic with the words that name it."""
+
+    values: dict[str, tuple[str, ...]] = {}
+    """Spellings of options and of other answers, by the value as it is filed."""
+    loose: dict[str, tuple[str, ...]] = {}
+    """Spellings that are everyday words: values only where something else speaks for the topic."""
+    shared: dict[str, tuple[str, ...]] = {}
+    """Spellings of values of other topics: values of this one where a word of it stands beside."""
+    words: Words = Words()
 
 
 class Roles(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -136,13 +141,20 @@ class Roles(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Between two values of a topic: both are wanted. Without such words, two make a question."""
 
 
-class Pack(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One version of a pack, as its file holds it."""
+class Pack(msgspec.Struct, frozen=True):
+    """What a session asks by one version of a pack, without its words: they take longer to read."""
 
     name: str
     version: int
     category: Both
     description: Both
+    topics: tuple[Topic, ...]
+
+
+class WordedPack(Pack, frozen=True, forbid_unknown_fields=True):
+    """One version of a pack, as its file holds it."""
+
+    topics: tuple[WordedTopic, ...]
     task: Words
     decision: Words
     vague: Words
@@ -151,7 +163,6 @@ class Pack(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     nothing: tuple[str, ...]
     """Spellings of values that mean something else here."""
     languages: dict[Language, tuple[str, ...]]
-    topics: tuple[Topic, ...]
 
 
 def loaded(ref: PackRef, inlined: str = "") -> Pack:
@@ -171,6 +182,14 @@ def _shipped(ref: PackRef) -> Pack:
     return msgspec.json.decode(_file(f"{ref.name}.v{ref.version}.json"), type=Pack)
 
 
+def worded(ref: PackRef, inlined: str = "") -> WordedPack:
+    """The pack of a session with its words."""
+    pack = loaded(ref, inlined)
+    if isinstance(pack, WordedPack):
+        return pack
+    return msgspec.json.decode(_file(f"{pack.name}.v{pack.version}.json"), type=WordedPack)
+
+
 def index_file(ref: PackRef) -> bytes:
     """The index of today's pack, also where a pack is not known here; an older one has no file."""
     if ref in SHIPPED and ref != STANDARD:
@@ -186,8 +205,8 @@ def _file(name: str) -> bytes:
 
 
 @lru_cache(maxsize=4)
-def _inlined(text: str) -> Pack:
-    return msgspec.json.decode(text, type=Pack)
+def _inlined(text: str) -> WordedPack:
+    return msgspec.json.decode(text, type=WordedPack)
 
 
 @lru_cache(maxsize=16)

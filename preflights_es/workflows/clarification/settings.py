@@ -12,7 +12,7 @@ from preflights_es.core.questions import is_placeholder
 from preflights_es.core.settings_table import SettingsTable, Source
 from preflights_es.core.text import line_trouble
 from preflights_es.workflows.clarification.index import terms_of
-from preflights_es.workflows.clarification.pack import NO_TABLES, STANDARD, Pack, tables
+from preflights_es.workflows.clarification.pack import NO_TABLES, STANDARD, WordedPack, tables
 from preflights_es.workflows.clarification.terms import is_readable
 from preflights_es.workflows.clarification.values import (
     COMPANION,
@@ -85,7 +85,7 @@ def _own_pack(source: Source, path: str) -> tuple[PackRef, str]:
     at = ("clarification", "heuristics")
     text = source.file(at, path, PACK_MAX)
     try:
-        pack = msgspec.json.decode(text, type=Pack)
+        pack = msgspec.json.decode(text, type=WordedPack)
     except msgspec.MsgspecError as error:
         raise source.wrong(at, f"{path!r} is no pack: {error}") from error
     unread = [term for term in terms_of(pack) if not is_readable(term)]

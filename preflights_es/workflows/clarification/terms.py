@@ -8,17 +8,17 @@ the ends of the text. Terms are written folded.
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from itertools import compress, pairwise, takewhile
 from operator import itemgetter
-from typing import Final, NamedTuple, TypeVar
+from typing import Final, NamedTuple
 
 import msgspec
 
 from preflights_es.core.late_pattern import late_pattern
 
 GAP_MAX: Final = 3  # words that `..` may stand for
-KNOWN_MAX: Final = 50_000  # words remembered
+NONE: Final = -1  # in place of a term
 STEM: Final = 4  # letters by which beginnings and endings are looked up; none is shorter
 
 _PIECE: Final = late_pattern(r"\w+|[-=]>|\u2192|[.!?;](?=\s)|\n")
@@ -31,10 +31,10 @@ ENDS: Final = frozenset(".!?;\n")
 
 Hit = tuple[int, int, int]
 """Of a term: its first word, the word behind its last, its number."""
-_Tail = tuple[str, ...]
-_Long = tuple[int, _Tail, int, str]
-"""A term: where its word or pair stands in it, its words, its number, `_sign` of the rest."""
-_Stem = tuple[str, _Tail, int]
+_Long = tuple[str, int, str]
+"""A term: what is behind its plain words, its number, `_sign` of the former."""
+_Stem = tuple[str, str, int]
+"""A term: the letters of its first word, its other words, its number."""
 
 
 class Text(NamedTuple):
@@ -93,23 +93,20 @@ def is_readable(term: str) -> bool:
     parts = term.split()
     if not parts or term != folded(" ".join(parts)) or not all(part.strip("*") for part in parts):
         return False
+    if ".." in (parts[0], parts[-1]):
+        return False
     return "*" not in parts[0] or len(parts[0].strip("*")) >= STEM
 
 
-class Entry(NamedTuple):
-    """The terms of a word, or of two in a row."""
-
-    whole: list[int]
-    """Terms that are no longer."""
-    spelled: list[tuple[str, int]]
-    longer: list[_Long]
-
-
 class Tables(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Where terms are looked up: by a word or two in a row, or by a beginning or ending."""
+    """Where terms are looked up: by their plain words, or by a beginning or ending."""
 
-    entries: dict[str, msgspec.Raw] = {}
-    """Each an `Entry`, read when a text has its words."""
+    plain: dict[str, int] = {}
+    """The term that is no longer; `NONE` for words that only begin one."""
+    again: dict[int, list[int]] = {}
+    """By the first term the others of the same words."""
+    longer: dict[str, msgspec.Raw] = {}
+    """Each some `_Long`, read when a text has the plain words before them."""
     beginnings: dict[str, list[_Stem]] = {}
     endings: dict[str, list[_Stem]] = {}
 
@@ -117,51 +114,48 @@ class Tables(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 def tables_of(terms: Iterable[str]) -> Tables:
     """The tables of terms, which are numbered in their order."""
     tables = Tables()
-    entries: dict[str, Entry] = {}
+    longer: dict[str, list[_Long]] = {}
     for number, term in enumerate(terms):
         first, *tail = term.split() or [""]
+        stem = (first.strip("*"), " ".join(tail), number)
         if first.startswith("="):
-            entry = entries.setdefault(folded(first[1:]), Entry([], [], []))
-            entry.spelled.append((first[1:], number))
+            tables.plain.setdefault(folded(first[1:]), NONE)
+            longer.setdefault(folded(first[1:]), []).append((first, number, ""))
         elif first.endswith("*"):
-            _put(tables.beginnings, first[:STEM], (first[:-1], tuple(tail), number))
+            tables.beginnings.setdefault(first[:STEM], []).append(stem)
         elif first.startswith("*"):
-            _put(tables.endings, first[-STEM:], (first[1:], tuple(tail), number))
+            tables.endings.setdefault(first[-STEM:], []).append(stem)
         else:
-            _add(entries, (first, *tail), number)
-    tables.entries.update((key, msgspec.Raw(_ENCODED(entry))) for key, entry in entries.items())
+            _add(tables, longer, [first, *tail], number)
+    tables.longer.update((key, msgspec.Raw(_ENCODED(row))) for key, row in longer.items())
     return tables
 
 
-_STEM_OF: Final = itemgetter(slice(STEM))
 _ENCODED: Final = msgspec.json.Encoder().encode
-_ENTRY: Final = msgspec.json.Decoder(Entry)
+_LONGER: Final = msgspec.json.Decoder(list[_Long])
 
 
-def _add(entries: dict[str, Entry], term: _Tail, number: int) -> None:
-    """Under its longest pair of words, for short ones stand in every text."""
-    place, key = _key(term)
-    entry = entries.setdefault(key, Entry([], [], []))
-    if key == " ".join(term):
-        entry.whole.append(number)
+def _add(tables: Tables, longer: dict[str, list[_Long]], term: list[str], number: int) -> None:
+    words = list(takewhile(lambda part: part != ".." and part[-1:] != "*", term))
+    rest = term[len(words) :]
+    keys = [" ".join(words[:count]) for count in range(2, len(words) + 1)] or words
+    for key in keys:
+        tables.plain.setdefault(key, NONE)
+    if rest:
+        longer.setdefault(keys[-1], []).append((" ".join(rest), number, _sign(rest)))
+        return
+    first = tables.plain[keys[-1]]
+    if first == NONE:
+        tables.plain[keys[-1]] = number
     else:
-        rest = term[:place] + term[place + 1 + key.count(" ") :]
-        entry.longer.append((place, term, number, _sign(rest)))
+        tables.again.setdefault(first, []).append(number)
 
 
-def _sign(parts: _Tail) -> str:
+def _sign(parts: list[str]) -> str:
     """The longest of some words, or how it begins: a text without it has not the term."""
     longest = max((part for part in parts if part != ".."), key=len)
     plain = longest.rstrip("*")
     return longest if plain == longest else plain[:STEM] * (len(plain) >= STEM)
-
-
-def _key(term: _Tail) -> tuple[int, str]:
-    """Where the words stand by which a term is looked up, and they; nothing behind a gap."""
-    plain = list(takewhile(lambda part: part != ".." and part[-1:] != "*", term))
-    keys = [" ".join(pair) for pair in pairwise(plain)] or plain[:1]
-    key = max(keys, key=len)
-    return keys.index(key), key
 
 
 class Terms:
@@ -169,62 +163,65 @@ class Terms:
 
     def __init__(self, tables: Tables) -> None:
         self._tables = tables
-        self._known: dict[str, Entry | None] = {}
-        """What is known of words and pairs that were read; most have no entry."""
 
     def found(self, text: Text) -> list[Hit]:
-        """All terms of a text, in no order."""
-        words, typed, present = text
-        signs = {"", *present, *map(_STEM_OF, present)}
-        pairs = [*map(" ".join, pairwise(words))]
-        hits: list[Hit] = []
-        for length, keys, fresh in ((1, words, present), (2, pairs, set(pairs))):
-            entries = self._learned(keys, fresh)
-            for at, entry in compress(enumerate(entries), entries):
-                whole, spelled, longer = entry  # type: ignore[misc]  # None is left out
-                for number in whole:
-                    hits.append((at, at + length, number))  # noqa: PERF401 - most have one turn
-                for said, number in spelled:
-                    if typed[at] == said:
-                        hits.append((at, at + length, number))
-                for place, term, number, sign in longer:
-                    if sign in signs and (stop := _matched(words, at - place, term)):
-                        hits.append((at - place, stop, number))
+        """All terms of a text, in the order of the text."""
+        words, _, present = text
+        again, longer = self._tables.again, self._tables.longer
+        heads = [*map(_HEAD_OF, words)]
+        signs = present.union(heads, ("",))
+        hits = [*self._by_stems(words, present, heads)]
+        for at, end, key, number in self._plain(words):
+            if number != NONE:
+                hits.append((at, end, number))
+                if number in again:
+                    hits += [(at, end, other) for other in again[number]]
+            if key in longer:
+                for rest, other, sign in _LONGER.decode(longer[key]):
+                    if sign in signs and (stop := _behind(text, at, end, rest)):
+                        hits.append((at, stop, other))
+        hits.sort()
         return hits
 
-    def _learned(self, keys: list[str], present: set[str]) -> list[Entry | None]:
-        """The entries of words or pairs of them; what a text had before is remembered."""
-        known = self._known
-        if len(known) > KNOWN_MAX:
-            known.clear()
-        for key in present.difference(known):
-            known[key] = self._with_stems(key)
-        return [*map(known.__getitem__, keys)]
+    def _plain(self, words: list[str]) -> list[tuple[int, int, str, int]]:
+        """Words that are a term or begin one: the first, the word behind the last, they, a term."""
+        known = self._tables.plain.get
+        pairs = [*map(" ".join, pairwise(words))]
+        spans = [(i, i + 1, words[i], n) for i, n in enumerate(map(known, words)) if n is not None]
+        beyond = [(i, i + 2, pairs[i], n) for i, n in enumerate(map(known, pairs)) if n is not None]
+        for at, end, key, _ in beyond:
+            if end < len(words) and (number := known(other := f"{key} {words[end]}")) is not None:
+                beyond.append((at, end + 1, other, number))
+        return spans + beyond
 
-    def _with_stems(self, word: str) -> Entry | None:
-        """The entry of a word, with the terms that it begins by its own beginning or ending."""
-        raw = self._tables.entries.get(word)
-        entry = Entry([], [], []) if raw is None else _ENTRY.decode(raw)
-        if " " in word:
-            return entry if raw is not None else None
-        stems = [s for s in self._tables.beginnings.get(word[:STEM], ()) if word.startswith(s[0])]
-        stems += [s for s in self._tables.endings.get(word[-STEM:], ()) if word.endswith(s[0])]
-        for _, tail, number in stems:
-            if tail:
-                entry.longer.append((0, (word, *tail), number, _sign(tail)))
-            else:
-                entry.whole.append(number)
-        return entry if raw is not None or stems else None
-
-
-Item = TypeVar("Item")
-
-
-def _put(table: dict[str, list[Item]], key: str, item: Item) -> None:
-    table.setdefault(key, []).append(item)
+    def _by_stems(self, words: list[str], present: set[str], heads: list[str]) -> Iterator[Hit]:
+        """The terms that start with the beginning or ending of a word."""
+        known = [*map(self._tables.beginnings.get, heads)]
+        for at, stems in compress(enumerate(known), known):
+            for start, tail, number in stems or ():
+                if words[at].startswith(start) and (stop := _matched(words, at + 1, tail.split())):
+                    yield at, stop, number
+        endings = self._tables.endings
+        if endings.keys().isdisjoint(map(_END_OF, present)):
+            return
+        for at, word in enumerate(words):
+            for end, tail, number in endings.get(word[-STEM:], ()):
+                if word.endswith(end) and (stop := _matched(words, at + 1, tail.split())):
+                    yield at, stop, number
 
 
-def _matched(words: list[str], at: int, tail: tuple[str, ...]) -> int:
+_HEAD_OF: Final = itemgetter(slice(STEM))
+_END_OF: Final = itemgetter(slice(-STEM, None))
+
+
+def _behind(text: Text, at: int, end: int, rest: str) -> int:
+    """Where a term ends of which the plain words end before `end`, or 0."""
+    if rest[0] == "=":
+        return end * (text.typed[at] == rest[1:])
+    return _matched(text.words, end, rest.split(" "))
+
+
+def _matched(words: list[str], at: int, tail: list[str]) -> int:
     """Where the rest of a term ends, or 0; the last word of a text is its end."""
     for i, wanted in enumerate(tail):
         if wanted == "..":
@@ -235,7 +232,7 @@ def _matched(words: list[str], at: int, tail: tuple[str, ...]) -> int:
     return at
 
 
-def _matched_behind(words: list[str], at: int, tail: tuple[str, ...]) -> int:
+def _matched_behind(words: list[str], at: int, tail: list[str]) -> int:
     if tail[0] not in words[at : at + GAP_MAX + 1] and tail[0][-1] != "*":
         return 0
     for start in range(at, min(at + GAP_MAX + 1, len(words))):

@@ -17,6 +17,7 @@ from preflights_es.workflows.clarification.mentions import (
     Seen,
     around,
     seen_in,
+    starting,
 )
 from preflights_es.workflows.clarification.parts import (
     LINKS,
@@ -151,7 +152,7 @@ def _own_name(
             end = at
             while end - at < OWN_MAX and _is_name(text.typed[end], tongue):
                 end += 1
-            if end == at or any(start in range(at, end) for start, _, _ in seen.hits):
+            if end == at or starting(at, end, seen.hits):
                 continue
             gone = [m.topic for m, part in parts if part == "replaced" and -1 < at - m.end <= NEAR]
             near = around(at, seen.hits, finder.speaks)

@@ -8,7 +8,7 @@ import msgspec
 
 from preflights_es.workflows import clarification
 from preflights_es.workflows.clarification.index import indexed
-from preflights_es.workflows.clarification.pack import STANDARD, loaded
+from preflights_es.workflows.clarification.pack import STANDARD, worded
 
 FOLDER = Path(clarification.__file__).parent / "packs"
 
@@ -16,7 +16,7 @@ FOLDER = Path(clarification.__file__).parent / "packs"
 def indexes() -> dict[str, bytes]:
     """The index of the pack of new sessions, by the name of its file."""
     return {
-        f"{ref.name}.v{ref.version}.index.json": msgspec.json.encode(indexed(loaded(ref))) + b"\n"
+        f"{ref.name}.v{ref.version}.index.json": msgspec.json.encode(indexed(worded(ref))) + b"\n"
         for ref in (STANDARD,)
     }
 

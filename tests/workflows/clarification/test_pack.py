@@ -11,6 +11,7 @@ from preflights_es.workflows.clarification.pack import (
     STANDARD,
     loaded,
     tables,
+    worded,
 )
 from preflights_es.workflows.clarification.terms import is_readable
 from preflights_es.workflows.clarification.values import HeuristicsConfig, PackRef
@@ -31,7 +32,7 @@ def test_the_index_of_a_shipped_pack_is_what_its_terms_give() -> None:
 
 
 def test_every_term_can_be_found() -> None:
-    assert [term for term in terms_of(loaded(STANDARD)) if not is_readable(term)] == []
+    assert [term for term in terms_of(worded(STANDARD)) if not is_readable(term)] == []
 
 
 def test_the_seeds_categories_keep_their_questions() -> None:

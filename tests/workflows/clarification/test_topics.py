@@ -167,6 +167,8 @@ def test_the_language_is_that_of_the_intention_unless_it_is_said() -> None:
         ("", False),
         ("a  b", False),
         ("a *", False),
+        (".. a", False),
+        ("a ..", False),
         ("=", False),
     ],
 )
