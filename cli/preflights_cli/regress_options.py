@@ -22,7 +22,6 @@ FORMATS: Final = {
     "markdown": "markdown",
     "summary": "summary",
     "annotations": "annotations",
-    "summary": "summary",
     "html": "html",
 }
 """Names of reports, and their modules; JSON is the report itself."""
