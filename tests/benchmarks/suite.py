@@ -35,10 +35,11 @@ MEMORY_MB: Final = 150
 IDLE_S: Final = 3  # that a cluster is watched for what it takes without work
 FOLDER: Final = TemporaryDirectory(prefix="preflights-bench-")
 WATCHED: Final = """
-import sys, resource
+import sys
+from pathlib import Path
 from preflights_cli.main import run
 code = run(sys.argv[1:])
-print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+print(Path("/proc/self/status").read_text().split("VmHWM:")[1].split()[0])
 raise SystemExit(code)
 """
 
