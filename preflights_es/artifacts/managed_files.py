@@ -15,9 +15,7 @@ State = Literal["missing", "current", "stale", "edited", "unclear"]
 file has a shape in which no place for it is found."""
 
 _STAMP: Final = "# Written by Preflights (digest {}). You may edit it: your edits are kept."
-_STAMPED: Final = re.compile(
-    r"[ ]*# Written by Preflights \(digest (?P<digest>[0-9a-f]{16})\).*"
-)
+_STAMPED: Final = re.compile(r"[ ]*# Written by Preflights \(digest (?P<digest>[0-9a-f]{16})\).*")
 _LIST: Final = re.compile(r"repos:[ ]*(?P<empty>\[[ ]*\])?[ ]*(#.*)?")
 _ITEM: Final = re.compile(r"(?P<indent>[ ]*)-([ ]|$)")
 _KEY: Final = re.compile(r"[^\s#-]")
