@@ -32,6 +32,7 @@ GROUPS: Final = ("task", "decision", "vague", "begin")
 ROLES: Final = (
     "before", "after", "links", "present", "request",
     "source", "moving", "beats", "using", "serving", "wished",
+    "beside", "things",
 )  # fmt: skip
 NOTHING: Final = -1
 
@@ -80,6 +81,7 @@ class Finder:
         self.ids = index.ids
         self.skipped = frozenset(pack.roles.skipped)
         self.joined = frozenset(pack.roles.joined) | self.skipped if pack.roles.joined else None
+        self.known = frozenset(pack.roles.known)
         self.english = frozenset(pack.languages["en"])
         self.german = frozenset(pack.languages["de"])
         self.meanings: list[Meaning] = []
