@@ -54,7 +54,8 @@ def judged(one: Intention, found: Found) -> set[str]:
 
 def _is_same(topic: WordedTopic, value: str, labelled: str) -> bool:
     tables = (topic.values, topic.loose, topic.shared)
-    spellings = [value, *chain.from_iterable(table.get(value, ()) for table in tables)]
+    parts = value.split(", ")
+    spellings = [value, *parts, *chain.from_iterable(t.get(v, ()) for t in tables for v in parts)]
     plain = _plain(labelled)
     return bool(plain) and any(plain in _plain(one) or _plain(one) in plain for one in spellings)
 

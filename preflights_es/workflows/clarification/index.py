@@ -34,6 +34,7 @@ GROUPS: Final = ("task", "decision", "vague", "begin")
 ROLES: Final = (
     "before", "after", "links", "present", "request",
     "source", "moving", "beats", "using", "serving", "wished",
+    "beside", "things",
 )  # fmt: skip
 NOTHING: Final = -1
 
@@ -44,6 +45,7 @@ class Index(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     ids: list[str]
     skipped: tuple[str, ...]
     joined: tuple[str, ...]
+    known: tuple[str, ...]
     english: tuple[str, ...]
     german: tuple[str, ...]
     meanings: list[Meaning]
@@ -61,6 +63,7 @@ def indexed(pack: WordedPack) -> Index:
         [topic.id for topic in pack.topics],
         roles.skipped,
         roles.joined,
+        roles.known,
         languages["en"],
         languages["de"],
         [meaning for _, meaning in listed],
@@ -96,6 +99,7 @@ class Finder:
         self.ids = index.ids
         self.skipped = frozenset(index.skipped)
         self.joined = self.skipped.union(index.joined) if index.joined else None
+        self.known = frozenset(index.known)
         self.english, self.german = frozenset(index.english), frozenset(index.german)
         meanings, counts = index.meanings, index.counts
         speaks = [meaning.group if meaning.weight > 0 else NOTHING for meaning in meanings]

@@ -19,7 +19,7 @@ from preflights_es.workflows.clarification.values import (
 )
 
 STANDARD: Final = PackRef(
-    "standard", 2, "0687bacaeb7b186f29d2e45a80a3ec885a1eb3c5a1c9a19d8472a93ab13fa71c"
+    "standard", 2, "7ebc3f83f2f1e73944d4b1ec3b1c1599d09842579940d2f1c3fcf30c4a7487aa"
 )
 """What new sessions begin with; the file is frozen."""
 STANDARD_1: Final = PackRef(
@@ -137,6 +137,12 @@ class Roles(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """As `using`, behind an everyday word and before what names its topic."""
     wished: tuple[str, ...] = ()
     """The sentence says what shall be: an everyday word in it is a wanted value."""
+    beside: tuple[str, ...] = ()
+    """The value behind them is there today, and stays."""
+    things: tuple[str, ...] = ()
+    """Behind a value of a task, where nothing is asked or begun: the value is there today."""
+    known: tuple[str, ...] = ()
+    """Before a value that another noun follows: the two are a thing that is there today."""
     joined: tuple[str, ...] = ()
     """Between two values of a topic: both are wanted. Without such words, two make a question."""
 

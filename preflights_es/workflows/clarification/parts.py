@@ -9,8 +9,8 @@ from itertools import pairwise
 from typing import Final, Literal
 
 from preflights_es.workflows.clarification.index import ROLES, Finder
-from preflights_es.workflows.clarification.mentions import NEAR, Mention, Seen, around
-from preflights_es.workflows.clarification.terms import ENDS, Text
+from preflights_es.workflows.clarification.mentions import LIKELY, NEAR, Mention, Seen, around
+from preflights_es.workflows.clarification.terms import ENDS, START, Text
 from preflights_es.workflows.clarification.values import Named
 
 LABEL: Final = 3  # words from a topic's name to an everyday word that is its value
@@ -20,7 +20,7 @@ Part = Literal["wanted", "replaced", "asked", "present"]
 
 _Spans = list[tuple[int, int]]
 _BEFORE, _AFTER, LINKS, _PRESENT, _REQUEST = range(5)
-_SOURCE, _MOVING, _BEATS, USING, _SERVING, _WISHED = range(5, len(ROLES))
+_SOURCE, _MOVING, _BEATS, USING, _SERVING, _WISHED, _BESIDE, _THINGS = range(5, len(ROLES))
 
 
 def parts_of(text: Text, seen: Seen, finder: Finder) -> list[tuple[Mention, Part]]:
@@ -40,12 +40,43 @@ def parts_of(text: Text, seen: Seen, finder: Finder) -> list[tuple[Mention, Part
         ):
             part = "asked"
         else:
-            is_there = _has(seen.roles[_PRESENT], sentence) or (
-                mention.is_loose and not _is_wished(mention, sentence, text, seen, finder)
-            )
+            is_there = _is_there(mention, sentence, text, seen, finder)
             part = "present" if is_there else "wanted"
         parts.append((mention, part))
     return _gone_everywhere(_instead(parts)) if finder.joined else _instead(parts)
+
+
+def _is_there(mention: Mention, sentence: range, text: Text, seen: Seen, finder: Finder) -> bool:
+    """Whether a value is there today, as far as its sentence says."""
+    if _has(seen.roles[_PRESENT], sentence) and not _is_headline(mention, text.words, seen):
+        return True
+    if _is_behind(_back(mention, text.words, finder.skipped), seen.roles[_BESIDE]):
+        return True
+    is_task = seen.scores[len(finder.ids)] >= LIKELY and not any(
+        at in sentence for at in seen.asked
+    )
+    is_part = is_task and any(at == mention.end for at, _ in seen.roles[_THINGS])
+    if mention.is_loose or is_part or _is_known(mention, text.words, finder):
+        return not _is_wished(mention, sentence, text, seen, finder)
+    return False
+
+
+def _is_headline(mention: Mention, words: list[str], seen: Seen) -> bool:
+    """Whether a text begins with a value and what it is for: `Redis for sessions`."""
+    return words[mention.start - 1] == START and any(
+        at == mention.end for at, _ in seen.roles[_SERVING]
+    )
+
+
+def _is_known(mention: Mention, words: list[str], finder: Finder) -> bool:
+    """Whether a value is part of a thing that the text takes as known: `the Redis client`."""
+    behind = words[mention.end]
+    return (
+        words[mention.start - 1] in finder.known
+        and behind.isalnum()
+        and behind not in finder.english
+        and behind not in finder.german
+    )
 
 
 def _is_wished(mention: Mention, sentence: range, text: Text, seen: Seen, finder: Finder) -> bool:
@@ -92,12 +123,15 @@ def _has(spans: _Spans, sentence: range) -> bool:
 def _taken_over(words: list[str], seen: Seen, gone: set[Mention]) -> dict[Mention, Part]:
     """Neighbours of one topic where the second takes the first's place: `MySQL to PostgreSQL`."""
     parts: dict[Mention, Part] = {}
+    beaten = {end for _, end in seen.roles[_BEATS]}
     for one, other in pairwise(seen.mentions):
         if one.topic != other.topic or one.value == other.value or other.start - one.end > NEAR:
             continue
         if not ENDS.isdisjoint(words[one.end : other.start]):
             continue
-        links = [end for at, end in seen.roles[LINKS] if one.end <= at < other.start]
+        links = [
+            end for at, end in seen.roles[LINKS] if one.end <= at < other.start and at not in beaten
+        ]
         if links and (other not in gone or one in gone or other.start in links):
             parts |= {one: "replaced", other: "wanted"}
         elif _has(seen.roles[_BEATS], range(one.end, other.start)):

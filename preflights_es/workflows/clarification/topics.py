@@ -76,10 +76,12 @@ def find(intention: str, finder: Finder, language: Language | None = None) -> Fo
         return Found("none", tongue)
     between = between_of(parts)
     called = {topic for at, topic in seen.called if _is_near(at, seen.asked)}
-    _count_in(parts, wanted, called, scores)
+    _count_in(parts, wanted, called, scores, _HINTS_2 if finder.joined else _HINTS)
     least = OPEN if begin or decision >= LIKELY else OPEN + 1 + task
     sure = [t for t in range(count) if scores[t] >= least and t not in wanted]
     sure.sort(key=lambda topic: -scores[topic])
+    if finder.joined and _is_tie(sure, scores) and not called.issuperset(sure[:2]):
+        sure = []
     left = [*between, *(t for t in sure if t not in between)][:TOPICS_MAX]
     may_name = finder.joined and not between and decision < SURE
     if may_name and (own := _own_name(text, seen, parts, left, finder, tongue)):
@@ -93,22 +95,33 @@ def find(intention: str, finder: Finder, language: Language | None = None) -> Fo
         return Found("choice", tongue, topics, stated, replaced, between.get(left[0], ()))
     if stated:
         return Found("stated", tongue, topics, stated, replaced)
-    if task >= LIKELY > decision or (task and not decision and not vague):
+    least = max(LIKELY, vague) if finder.joined else LIKELY
+    if (task >= least and decision < LIKELY) or (task and not decision and not vague):
         return Found("none", tongue)
     return Found("open", tongue, replaced=replaced)
 
 
 def _count_in(
-    parts: list[tuple[Mention, Part]], wanted: set[int], called: set[int], scores: list[int]
+    parts: list[tuple[Mention, Part]],
+    wanted: set[int],
+    called: set[int],
+    scores: list[int],
+    hints: dict[Part, int],
 ) -> None:
     """Add to the scores what values say, and names beside words that ask."""
     for mention, part in parts:
-        scores[mention.topic] += _HINTS[part] * (mention.topic not in wanted)
+        scores[mention.topic] += hints[part] * (mention.topic not in wanted)
     for topic in called:
         scores[topic] += CALLED
 
 
+def _is_tie(sure: list[int], scores: list[int]) -> bool:
+    """Whether no topic is the first: a menu of either may be wrong."""
+    return len(sure) > 1 and scores[sure[0]] == scores[sure[1]]
+
+
 _HINTS: Final[dict[Part, int]] = {"wanted": 0, "replaced": 3, "asked": 3, "present": 1}
+_HINTS_2: Final[dict[Part, int]] = _HINTS | {"replaced": 5}
 """What a value says for its topic, where none of the topic is wanted."""
 
 

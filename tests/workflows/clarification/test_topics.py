@@ -45,6 +45,13 @@ def found(intention: str, language: Language | None = None) -> Found:
         ("Hosting künftig auf eigenen Servern", ["Self-hosted"], []),
         ("caching with Aerospike", ["Aerospike"], []),
         ("Replace Sidekiq with Quirrel", ["Quirrel"], ["Sidekiq"]),
+        ("secrets in Doppler, not in SOPS", ["Doppler"], ["Encrypted files (SOPS)"]),
+        ("GraphQL for the mobile team next to the existing REST API", ["GraphQL"], []),
+        (
+            "SSE f\u00fcr den Fortschritt, heute liefert der Endpunkt JSON",
+            ["Server-sent events"],
+            [],
+        ),
     ],
 )
 def test_a_value_is_taken_unless_a_word_takes_it_away(
@@ -65,13 +72,20 @@ def test_a_value_is_taken_unless_a_word_takes_it_away(
         "Unit-Tests f\u00fcr die Rabattberechnung nachziehen",
         "MySQL 5.7 auf 8.0 aktualisieren",
         "the redis connection isn't closed on shutdown, fix the leak",
+        "The Redis client leaks connections under load, see the trace",
+        "Celery task sends the mail twice",
+        "alembic migration fails on an empty database",
+        "docs: explain how to start postgres locally",
     ],
 )
 def test_work_without_a_decision_gets_no_question(intention: str) -> None:
     assert found(intention).kind == "none"
 
 
-@pytest.mark.parametrize("intention", ["make it faster", "Performance verbessern", "new project"])
+@pytest.mark.parametrize(
+    "intention",
+    ["make it faster", "make the app more robust", "Performance verbessern", "new project"],
+)
 def test_what_is_vague_is_open(intention: str) -> None:
     seen = found(intention)
     assert (seen.kind, seen.topics, seen.stated) == ("open", (), ())
@@ -131,6 +145,17 @@ def test_plain_text_is_read_as_any(text: str) -> None:
 def test_a_pack_without_such_words_keeps_its_rules() -> None:
     first = find("CSS modules over styled-components", finder_of(STANDARD_1))
     assert (first.kind, first.between) == ("choice", ("CSS Modules", "Styled Components"))
+
+
+def test_a_value_that_leaves_without_a_successor_opens_its_topic() -> None:
+    seen = found("weg von Jenkins, nur wohin?")
+    assert (seen.kind, seen.topics[0]) == ("choice", "ci")
+    assert [named.value for named in seen.replaced] == ["Jenkins"]
+
+
+def test_two_topics_of_one_score_get_an_open_question_unless_both_are_named() -> None:
+    assert found("need to push telemetry of 2000 e-scooters onto a map").kind == "open"
+    assert found("Add caching and search").kind == "choice"
 
 
 def test_one_word_alone_opens_no_topic() -> None:
