@@ -27,7 +27,11 @@ READS: Final[dict[str, tuple[Words, ...]]] = {
         ("replay", "session.jsonl", "odd.jsonl", "--all"),
         ("replay", "session.jsonl.gz"),
     ),
-    "regress": (("regress", "HARMFUL", "session.jsonl", "--jobs", "1"),),
+    "regress": (
+        ("regress", "last"),
+        ("regress", "session.jsonl", "odd.jsonl", "session.jsonl.gz"),
+        ("regress", ".", "--json"),
+    ),
     "init": (("init", "--ci", "github", "--check"),),
     "admin export": (("admin", "export", "--all"),),
     "admin render": (

@@ -159,9 +159,7 @@ class Ground:
         folders += [self.home / ".cache" / "preflights" / "regress"]
         inside = (".git/preflights", "docs/decisions", "docs/tasks", *writes)
         folders += [self.clone / name for name in inside]
-        is_way = any(
-            str(folder).startswith(f"{path}/") for folder in folders[4:]
-        )  # and to the results of regress
+        is_way = any(str(folder).startswith(f"{path}/") for folder in folders[4:])
         return (
             path in DEVICES
             or (is_way and path != str(self.clone / ".git"))
@@ -170,7 +168,8 @@ class Ground:
 
     def _is_private(self, path: str) -> bool:
         # Texts, not `Path.parents`: a clone holds paths of a thousand folders.
-        known = [self.home / name for name in (".gitconfig", ".config", ".local", ".cache")]
+        known = [self.home / ".gitconfig", self.home / ".config", self.home / ".local"]
+        known += [self.home / ".cache"]
         # git itself reads these where a `.git` leads there, before the program refuses it.
         known += [self.other / ".git" / "HEAD", self.other / ".git" / "config"]
         if any(f"{path}/".startswith(f"{one}/") for one in known):
@@ -185,12 +184,12 @@ class Ground:
         return [f"changed {path!r}" for path in changed]
 
     def _victims(self) -> Mapping[str, bytes]:
-        kept = {self.home / ".local" / "state", self.home / ".cache"}
+        kept = {self.home / ".local" / "state", self.home / ".cache" / "preflights"}
         return {
             str(path): path.read_bytes()
             for top in (self.home, self.other)
             for path in top.rglob("*")
-            if path.is_file() and not kept & {*path.parents}
+            if path.is_file() and kept.isdisjoint(path.parents)
         }
 
     def close(self) -> None:
