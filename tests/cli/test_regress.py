@@ -19,6 +19,7 @@ from preflights_es.core.ports import Stored
 from preflights_es.store import jsonl
 from tests.cli.program import Project
 from tests.cli.tampering import flipped, tampered
+from tests.cli.test_docs import check
 from tests.replay.regress.sessions import chained, edited, many, place
 
 CANARY = "canary-7261"
@@ -315,3 +316,15 @@ def test_bisecting_says_0_1_and_125(house: Project) -> None:
     other = edited(planted, at, lambda payload: payload.update(model="x"))
     (house.folder / "all.jsonl").write_bytes(jsonl.lines(other))
     assert house.call("regress", "all.jsonl", "--bisect").code == 1
+
+
+def test_the_fields_of_a_report_are_those_that_are_documented(house: Project) -> None:
+    planted, other = sessions(2)
+    at = place(planted, "completion.requested.v1")
+    changed = edited(planted, at, lambda payload: payload.update(model="x"))
+    (house.folder / "all.jsonl").write_bytes(jsonl.lines(changed) + jsonl.lines(other))
+    strict = house.call("regress", "all.jsonl", "--json").json
+    change = house.call("regress", "all.jsonl", "--json", "--seed", "3", "--repeat", "2").json
+    for case in (*strict["cases"], *change["cases"]):
+        case["differences"] = [{**one, "expected": 0, "actual": 0} for one in case["differences"]]
+    check("regress/1", strict, change, opaque="cause_counts")

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,9 +19,8 @@ from tests.services.regression.workers import batches, mortal, told
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[str]:
     """The address of a Dask scheduler with two workers."""
-    import dask as library
-    import distributed
-
+    library: Any = import_module("dask")
+    distributed: Any = import_module("distributed")
     with (
         library.config.set({"distributed.scheduler.allowed-failures": 0}),
         distributed.LocalCluster(

@@ -29,7 +29,7 @@ def batches(folder: Path, *names: str) -> list[OfFiles]:
 
 def told(done: Iterator[Done]) -> dict[str, str]:
     """What came of each file's session; `lost` where nothing did."""
-    found = {}
+    found: dict[str, str] = {}
     for batch, judged in done:
         assert isinstance(batch, OfFiles)
         case = judged[0][1] if judged else None
