@@ -22,6 +22,7 @@ from preflights_cli.progress import BAR_FROM, counted
 from preflights_cli.regress_options import (
     FORMATS,
     change_asked,
+    check,
     options_of,
     reports_of,
     selection_of,
@@ -51,6 +52,7 @@ JOBS_MAX: Final = 256  # processes
 )
 @click.option("--status", metavar="STATUS", callback=given, help="Only this status.")
 @click.option("--led-by", metavar="NAME", callback=given, help="Only this provider or model.")
+@click.option("--only", metavar="SESSION", callback=given, help="Only the session of this id.")
 @click.option("--any-project", is_flag=True, help="Include every project in this log.")
 @click.option("--sample", type=click.IntRange(1), metavar="N", help="A sample of N sessions.")
 @click.option("--sample-seed", type=int, default=0, metavar="S", help="Seed of the sample.")
@@ -127,6 +129,7 @@ def regress_command(session: tuple[str, ...], app: Request, voice: Voice, **aske
       preflights regress --sample 500 --model claude-sonnet-5-5 --live --max-calls 200
     """
     wanted, options = reports_of(asked["reports"]), options_of(asked)
+    check(wanted, replacing=asked["replaces"], is_json=voice.as_json)
     change = change_of(app.leads, change_asked(asked))
     try:
         report = regress(

@@ -88,6 +88,16 @@ def test_the_unchanged_side_shows_the_noise_of_a_model(
     assert house.call("regress", "--repeat", "2").code == 1
 
 
+def test_an_unchanged_side_alone_is_announced_too(
+    house: Project, here: dict[str, str], api: FakeAPI
+) -> None:
+    api.script(*[server.text(ANSWER), server.text(PATCH)] * 2)
+    same = ("--parameter", "timeout=1", "--repeat", "2", "--live")
+    sent = len(api.requests)
+    done = house.call("regress", *same, env=here)
+    assert (len(api.requests) > sent) is ("asking models for 1 session: at most " in done.err)
+
+
 def test_a_run_without_leave_needs_no_key(house: Project, here: dict[str, str]) -> None:
     assert here
     found = regress(house, *CHANGE, code=6)

@@ -60,8 +60,10 @@ class Live:
         """Judge again what is open for want of a model, and run the unchanged side."""
         with self._regression:
             waiting = [case for case in run.cases if case.calls_needed]
+            told = self._announced(run.cases, waiting)
+            if self._is_live and told.calls:
+                announce(told)
             if self._is_live and waiting:
-                announce(self._announced(run.cases, waiting))
                 case = self._regression.case
                 found = [case(o.events, o.head, o.source) for _, o in run.again(waiting)]
                 run.instead(one for one in found if isinstance(one, Case))
@@ -75,7 +77,9 @@ class Live:
         made = sum(side.calls for side in known)
         cost = sum(side.cost or 0.0 for side in known) / made * calls if made else None
         currencies = {table.currency for table in self._leads.settings.prices}
-        return Announced(len(waiting), calls, cost, "/".join(sorted(currencies)))
+        again = {id(case) for case in cases if self._runs and case.recorded and case.recorded.calls}
+        sessions = len(again | set(map(id, waiting)))
+        return Announced(sessions, calls, cost, "/".join(sorted(currencies)))
 
     def _noise(self, run: Run) -> Noise | None:
         """How often two runs of the same do not come to the same."""

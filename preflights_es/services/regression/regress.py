@@ -8,6 +8,7 @@ from time import monotonic
 from typing import Final, get_args
 
 import msgspec
+from msgspec.structs import replace
 
 from preflights_es.core.errors import Refused
 from preflights_es.core.version import __version__
@@ -109,8 +110,9 @@ def regress(
         if recorder is not None:
             unknown = filter(is_unattributed, run.cases)
             run.instead(list(attributed(run.again(list(unknown)), recorder)))
-    cases = sorted(run.cases, key=lambda one: (one.session_id, one.source, one.head))
-    judged = verdict(cases, None if change is None else options.margin, noise)
+    cases = sorted(map(_told, run.cases), key=lambda one: (one.session_id, one.source, one.head))
+    margin = None if change is None else options.margin
+    judged = verdict(cases if margin is None else _once(cases), margin, noise)
     new = () if known is None else sorted({*differing_in(cases)} - known)
     changes = (*(words(change) if change else ()), *((f"code of {code.name}",) if code else ()))
     return _report(run, cases, judged, picked, changes, tuple(new), monotonic() - began)
@@ -155,7 +157,7 @@ def _report(
     return Report(
         preflights=__version__,
         changes=changes,
-        selection=picked.told,
+        selection=_utf8(picked.told),
         sessions=len(cases),
         counts={name: outcomes[name] for name in OUTCOMES},
         cause_counts={name: causes[name] for name in CAUSES if causes[name]},
@@ -168,8 +170,22 @@ def _report(
     )
 
 
+def _once(cases: Sequence[Case]) -> list[Case]:
+    """One of the copies of each session: they are no more than one pair."""
+    return [*{(case.session_id, case.head): case for case in cases}.values()]
+
+
+def _told(case: Case) -> Case:
+    """As a report can hold it: the name of a file may be no UTF-8."""
+    return replace(case, source=_utf8(case.source), message=_utf8(case.message))
+
+
+def _utf8(text: str) -> str:
+    return text.encode("utf-8", "backslashreplace").decode()
+
+
 def _left_out(left: Sequence[LeftOut], lost: Sequence[str]) -> Iterator[str]:
     """Sessions by what keeps them from being judged, and batches whose worker was lost."""
     for why, number in sorted(Counter(one.why for one in left).items()):
         yield f"{number:,} session{'' if number == 1 else 's'}: {why}"
-    yield from (f"{LOST}{one}" for one in sorted(lost))
+    yield from (f"{LOST}{_utf8(one)}" for one in sorted(lost))
