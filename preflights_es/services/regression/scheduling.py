@@ -30,7 +30,7 @@ from preflights_es.core.errors import SettingsError, StoreUnavailable
 from preflights_es.services.regression.batches import Batch
 from preflights_es.services.regression.judging import Job, judged_elsewhere
 from preflights_es.services.regression.kept_results import Judged
-from preflights_es.system.interpreter import collect_seldom
+from preflights_es.system import worker
 
 CONNECT_S: Final = 5  # seconds to reach a scheduler
 
@@ -46,7 +46,7 @@ def processes(jobs: int) -> Opened:
     @contextmanager
     def opened() -> Iterator[Executor]:
         # Not forked: a connection of SQLite must not be carried into another process.
-        pool = ProcessPoolExecutor(jobs, get_context("spawn"), initializer=collect_seldom)
+        pool = ProcessPoolExecutor(jobs, get_context("spawn"), initializer=worker.begun)
         try:
             with _deaf():
                 pool.submit(int)  # which starts all of them
