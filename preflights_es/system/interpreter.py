@@ -5,7 +5,8 @@ from __future__ import annotations
 import gc
 import os
 import sys
-from collections.abc import MutableMapping
+from collections.abc import Iterator, MutableMapping
+from contextlib import contextmanager
 from typing import Final
 
 UNCOLLECTED: Final = 100_000  # objects that are made before cycles are looked for among them
@@ -17,6 +18,17 @@ def collect_seldom() -> None:
     Of a command's time a twelfth went into looking for some, of a rebuild's a twentieth.
     """
     gc.set_threshold(UNCOLLECTED)
+
+
+@contextmanager
+def collecting_seldom() -> Iterator[None]:
+    """The same for a part of a process that is not ours, such as a task of a worker."""
+    before = gc.get_threshold()
+    collect_seldom()
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
 
 
 def collect_no_more() -> None:

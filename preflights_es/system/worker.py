@@ -6,12 +6,9 @@ import os
 from multiprocessing import parent_process
 from threading import Thread
 
-from preflights_es.system.interpreter import collect_seldom
-
 
 def begun() -> None:
     """For a process that was just started: it ends with the other, also where that is killed."""
-    collect_seldom()
     Thread(target=_end_with_parent, daemon=True).start()
 
 

@@ -19,6 +19,7 @@ from tests.benchmarks import (
     replaying,
     simulating,
     startup,
+    suite,
     writing,
 )
 from tests.benchmarks.measure import Figure
@@ -41,8 +42,10 @@ very rows that come of it, from memory, in transactions of the same size; for pr
 of these events that decodes their JSON; for lists the same rows by the standard library's
 sqlite3, with `json.loads` of each decision, and for a day the query alone; for replay a
 hand-written program that parses, chains and re-drives the same lines with the standard library
-alone (`tests/benchmarks/floor.py`); for an event of a session of 30,000 one of a session of 3,000;
-for a simulated completion `json.loads` and a `jsonschema`
+alone (`tests/benchmarks/floor.py`); for a regression run a strict replay of the same sessions from
+memory, with the results kept the same run without them, and on Dask as many processes, both net of
+their start and of what a cluster takes when it is idle; for an event of a session of 30,000 one of
+a session of 3,000; for a simulated completion `json.loads` and a `jsonschema`
 Draft 2020-12 validator, made before, that judge one valid response of 2 KB. For a judgement the
 same two, given the JSON that is judged; for one of 5 MB `json.loads` of a valid one of that size.
 """
@@ -61,6 +64,7 @@ def main() -> int:
         "list": listing,
         "replay": replaying,
         "regress": regressing,
+        "suite": suite,
         "grow": growing,
         "simulate": simulating,
         "judge": judging,

@@ -58,7 +58,7 @@ def sessions(count: int) -> Iterator[list[Stored]]:
     """So many sessions, sealed."""
     patterns = [events for path in sorted(GOLDENS.glob("*.jsonl")) for events in _of(path)]
     for number in range(count):
-        yield _copied(patterns[number % len(patterns)], session_id(number))
+        yield copied(patterns[number % len(patterns)], session_id(number))
 
 
 def _of(path: Path) -> list[list[Stored]]:
@@ -66,7 +66,8 @@ def _of(path: Path) -> list[list[Stored]]:
     return [events[:EVENTS] for events in streams.values() if len(events) >= EVENTS]
 
 
-def _copied(events: list[Stored], session: str) -> list[Stored]:
+def copied(events: list[Stored], session: str) -> list[Stored]:
+    """The events as another session's."""
     drafts = tuple(
         Draft(
             event.type,

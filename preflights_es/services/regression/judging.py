@@ -26,6 +26,7 @@ from preflights_es.store.chain import verified
 from preflights_es.store.projection_feed import SqlFollowing
 from preflights_es.store.sql import SqlStore
 from preflights_es.system import clock_ids
+from preflights_es.system.interpreter import collecting_seldom
 
 
 class Job(msgspec.Struct, frozen=True, kw_only=True):
@@ -123,4 +124,5 @@ def judge(job: bytes) -> Judge:
 
 def judged_elsewhere(job: bytes, batch: Batch) -> list[Judged]:
     """As `Judge.judged`, by a worker."""
-    return judge(job).judged(batch)
+    with collecting_seldom():
+        return judge(job).judged(batch)
