@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from itertools import pairwise
 
 import msgspec
@@ -54,7 +54,15 @@ class Live:
         self._runs = runs
         prices = [price(table) for table in leads.settings.prices]
         models = self._model if is_live else None
-        self._regression = Regression(WORKFLOWS, own_code(), change, prices, models, calls_max)
+        self.unchanged: dict[tuple[str, str], Side] = {}
+        """By source and session: what the unchanged side came to when it was asked anew.
+
+        A change that is asked is compared with this: people accept what a model said once, and
+        what it says again differs from that by chance, with the change or without.
+        """
+        self._regression = Regression(
+            *(WORKFLOWS, own_code(), change, prices, models, calls_max), anew=runs > 0
+        )
 
     def judged(self, run: Run, announce: Announce) -> Noise | None:
         """Judge again what is open for want of a model, and run the unchanged side."""
@@ -67,7 +75,8 @@ class Live:
                 case = self._regression.case
                 found = [case(o.events, o.head, o.source) for _, o in run.again(waiting)]
                 run.instead(one for one in found if isinstance(one, Case))
-            return self._noise(run) if self._runs else None
+            asked = {(one.source, one.session_id) for one in waiting}
+            return self._noise(run, asked) if self._runs else None
 
     def _announced(self, cases: Sequence[Case], waiting: Sequence[Case]) -> Announced:
         sides = [case.recorded for case in cases if case.recorded is not None]
@@ -81,11 +90,15 @@ class Live:
         sessions = len(again | set(map(id, waiting)))
         return Announced(sessions, calls, cost, "/".join(sorted(currencies)))
 
-    def _noise(self, run: Run) -> Noise | None:
+    def _noise(self, run: Run, asked: Collection[tuple[str, str]]) -> Noise | None:
         """How often two runs of the same do not come to the same."""
         judged = [case for case in run.cases if case.candidate is not None]
-        runs = [self._regression.sides(o.events, o.head, self._runs) for _, o in run.again(judged)]
-        pairs = [pair for sides in runs for pair in pairwise(sides)]
+        runs = {
+            (case.source, case.session_id): self._regression.sides(o.events, o.head, self._runs)
+            for case, o in run.again(judged)
+        }
+        self.unchanged = {key: sides[0] for key, sides in runs.items() if sides and key in asked}
+        pairs = [pair for sides in runs.values() for pair in pairwise(sides)]
         if not pairs:
             return None
         return Noise(

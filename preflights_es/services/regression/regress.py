@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from time import monotonic
 from typing import Final, get_args
 
@@ -13,7 +13,15 @@ from msgspec.structs import replace
 from preflights_es.core.errors import Refused
 from preflights_es.core.version import __version__
 from preflights_es.replay.regress.change import Change, words
-from preflights_es.replay.regress.results import OUTCOMES, Case, CauseKind, LeftOut, Report, Verdict
+from preflights_es.replay.regress.results import (
+    OUTCOMES,
+    Case,
+    CauseKind,
+    LeftOut,
+    Report,
+    Side,
+    Verdict,
+)
 from preflights_es.replay.regress.verdict import MARGIN, require_statistics, verdict
 from preflights_es.services.progress import Drawn, undrawn
 from preflights_es.services.regression.baseline import (
@@ -100,6 +108,7 @@ def regress(
     )
     run = Run(request, picked, change, going)
     noise = None
+    unchanged: Mapping[tuple[str, str], Side] = {}
     with run.kept:
         run.judge(drawn)
         if change is not None and (options.is_live or options.runs):
@@ -107,12 +116,13 @@ def regress(
                 request.leads, change, options.calls_max, options.runs, is_live=options.is_live
             )
             noise = live.judged(run, announce)
+            unchanged = live.unchanged
         if recorder is not None:
             unknown = filter(is_unattributed, run.cases)
             run.instead(list(attributed(run.again(list(unknown)), recorder)))
     cases = sorted(map(_told, run.cases), key=lambda one: (one.session_id, one.source, one.head))
     margin = None if change is None else options.margin
-    judged = verdict(cases if margin is None else _once(cases), margin, noise)
+    judged = verdict(cases if margin is None else _pairs(run.cases, unchanged), margin, noise)
     new = () if known is None else sorted({*differing_in(cases)} - known)
     changes = (*(words(change) if change else ()), *((f"code of {code.name}",) if code else ()))
     return _report(run, cases, judged, picked, changes, tuple(new), monotonic() - began)
@@ -170,9 +180,13 @@ def _report(
     )
 
 
-def _once(cases: Sequence[Case]) -> list[Case]:
-    """One of the copies of each session: they are no more than one pair."""
-    return [*{(case.session_id, case.head): case for case in cases}.values()]
+def _pairs(cases: Sequence[Case], unchanged: Mapping[tuple[str, str], Side]) -> list[Case]:
+    """One of the copies of each session; its one side is the unchanged one, if that was asked."""
+    once = {(case.session_id, case.head): case for case in cases}
+    return [
+        replace(case, recorded=unchanged.get((case.source, case.session_id), case.recorded))
+        for case in once.values()
+    ]
 
 
 def _told(case: Case) -> Case:
