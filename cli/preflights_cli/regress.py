@@ -34,6 +34,7 @@ from preflights_es.replay.regress.results import Report
 from preflights_es.replay.regress.verdict import MARGIN
 from preflights_es.services.progress import Drawn, Update
 from preflights_es.services.regression.changes import change_of
+from preflights_es.services.regression.judging import CANNOT_READ
 from preflights_es.services.regression.live import Announced
 from preflights_es.services.regression.regress import LOST, NOT_HERE, regress
 from preflights_es.services.request import Request
@@ -190,6 +191,8 @@ def exit_code(report: Report, *, bisects: bool = False) -> int:
         return EXIT_DAMAGED
     if is_worse:
         return EXIT_REFUSED
-    if any(one.startswith(LOST) or one.endswith(NOT_HERE) for one in report.left_out):
+    if any(
+        one.startswith(LOST) or one.endswith((NOT_HERE, CANNOT_READ)) for one in report.left_out
+    ):
         return EXIT_ENVIRONMENT
     return EXIT_INCONCLUSIVE if report.verdict.word == "INCONCLUSIVE" else 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
@@ -27,6 +27,9 @@ from preflights_es.store.projection_feed import SqlFollowing
 from preflights_es.store.sql import SqlStore
 from preflights_es.system import clock_ids
 from preflights_es.system.interpreter import collecting_seldom
+
+CANNOT_READ: Final = "cannot read it"
+"""How a session is left out that another revision knows nothing of."""
 
 
 class Job(msgspec.Struct, frozen=True, kw_only=True):
@@ -105,7 +108,7 @@ def _verified(one: Read | Case) -> Read | Case:
 def _said(one: Read, said: Mapping[str, Any] | None, revision: Revision) -> Case | LeftOut:
     session_id = one.events[0].session_id
     if said is None:
-        why = f"the code of {revision.name} cannot read it"
+        why = f"the code of {revision.name} {CANNOT_READ}"
         return LeftOut(session_id=session_id, source=one.source, why=why)
     replay = msgspec.convert(said, Replay)
     if replay.status == "erased":
