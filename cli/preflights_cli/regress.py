@@ -34,9 +34,8 @@ from preflights_es.replay.regress.results import Report
 from preflights_es.replay.regress.verdict import MARGIN
 from preflights_es.services.progress import Drawn, Update
 from preflights_es.services.regression.changes import change_of
-from preflights_es.services.regression.judging import CANNOT_READ
 from preflights_es.services.regression.live import Announced
-from preflights_es.services.regression.regress import LOST, NOT_HERE, regress
+from preflights_es.services.regression.regress import LOST, NOT_THERE, regress
 from preflights_es.services.request import Request
 
 EXIT_UNTESTABLE: Final = 125
@@ -185,14 +184,14 @@ def exit_code(report: Report, *, bisects: bool = False) -> int:
     """What a run ends with; damage comes first, since a verdict says nothing of it."""
     is_worse = report.verdict.word in ("different", "BLOCK")
     if bisects:
-        is_whole = not (report.counts["damaged"] or report.left_out)
+        is_whole = report.sessions and not (report.counts["damaged"] or report.left_out)
         return EXIT_REFUSED if is_worse else 0 if is_whole else EXIT_UNTESTABLE
     if report.counts["damaged"]:
         return EXIT_DAMAGED
     if is_worse:
         return EXIT_REFUSED
-    if any(
-        one.startswith(LOST) or one.endswith((NOT_HERE, CANNOT_READ)) for one in report.left_out
-    ):
+    if any(one.startswith(LOST) or one.endswith(NOT_THERE) for one in report.left_out):
         return EXIT_ENVIRONMENT
-    return EXIT_INCONCLUSIVE if report.verdict.word == "INCONCLUSIVE" else 0
+    if report.verdict.word == "INCONCLUSIVE":
+        return EXIT_INCONCLUSIVE
+    return 0 if report.sessions else EXIT_REFUSED  # what judged nothing is no pass

@@ -23,8 +23,8 @@ FORMATS: Final = {
     "jsonl": "json_lines",
     "junit": "junit",
     "markdown": "markdown",
-    "annotations": "annotations",
     "summary": "summary",
+    "annotations": "annotations",
     "html": "html",
 }
 """Names of reports, and their modules; JSON is the report itself."""

@@ -46,6 +46,7 @@ import preflights_es
 from preflights_cli.commands import SECTIONS, Lazy, commands
 from preflights_cli.main import preflights
 from preflights_es.archive.verification import Verified
+from preflights_es.replay.regress.results import Report
 from preflights_es.services.own_providers import GENERATION
 from preflights_es.services.results import Result as Shape
 from preflights_es.settings.fields import FIELDS
@@ -450,7 +451,8 @@ def test_every_shape_is_documented_and_named_after_its_format() -> None:
         for path in room.rglob("*.py")
         for found in re.findall(r'"([a-z-]+/\d)"', path.read_text())
     }
-    assert shapes == formats - {GENERATION} | set(results()) | {"log/1"}
+    report = str(Report.__struct_config__.tag)
+    assert shapes == formats - {GENERATION} | set(results()) | {"log/1", report}
 
 
 def results() -> dict[str, type[msgspec.Struct]]:

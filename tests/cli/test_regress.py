@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -18,9 +19,10 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
+from preflights_cli.regress_options import FORMATS
 from preflights_es.core.ports import Stored
 from preflights_es.store import jsonl
-from tests.cli.program import Project
+from tests.cli.program import TIMEOUT_S, Project
 from tests.cli.tampering import flipped, tampered
 from tests.cli.test_docs import check
 from tests.replay.regress.sessions import chained, edited, many, place
@@ -111,6 +113,28 @@ def test_what_was_erased_is_left_out_and_counted(house: Project) -> None:
     assert found["counts"]["same"] == 1
 
 
+def test_sessions_that_only_files_have_are_judged_in_a_clone(
+    house: Project, colleague: Project
+) -> None:
+    house.decided()
+    shutil.copytree(house.folder / "docs", colleague.folder / "docs")
+    found = regress(colleague)
+    (case,) = found["cases"]
+    assert (case["outcome"], case["source"].startswith("docs/decisions/.sessions/")) == (
+        "same",
+        True,
+    )
+    by_name = regress(colleague, case["session_id"])
+    assert by_name["cases"] == found["cases"]
+
+
+def test_what_judges_nothing_is_no_pass(house: Project) -> None:
+    id_ = house.decided()["session_id"]
+    assert house.call("admin", "erase", id_, "--yes", "--reason", "a request").code == 0
+    assert regress(house, code=1)["sessions"] == 0
+    assert house.call("regress", "--bisect").code == 125
+
+
 # 2. Where it runs ----------------------------------------------------------------------------
 
 
@@ -129,18 +153,25 @@ def test_one_report_whatever_runs_it(suite: Project, postgres: str) -> None:
     assert {**changed_two.json, "seconds": None} == changed_alone
 
 
-def test_a_run_that_was_killed_goes_on_and_says_the_same(suite: Project) -> None:
+def begun(suite: Project) -> subprocess.Popen[bytes]:
+    """A run in two processes, as far as its first results are kept."""
     (suite.folder / "more.jsonl").write_bytes(lines(400))
-    begun = suite.started("regress", "more.jsonl", "--jobs", "2", "--json", leads=True)
     kept = suite.home / ".cache" / "preflights" / "regress" / "regress.db"
-    until = time.monotonic() + 60
+    shutil.rmtree(kept.parent, ignore_errors=True)
+    process = suite.started("regress", "more.jsonl", "--jobs", "2", "--json", leads=True)
+    until = time.monotonic() + TIMEOUT_S
     while time.monotonic() < until and not _kept(kept):
-        time.sleep(0.02)
-    os.kill(begun.pid, signal.SIGKILL)
-    begun.communicate()
-    assert _kept(kept) > 0
-    until = time.monotonic() + 10
-    while _is_a_group(begun.pid):  # its workers end with it
+        time.sleep(0.01)
+    assert _kept(kept)
+    return process
+
+
+def test_a_run_that_was_killed_goes_on_and_says_the_same(suite: Project) -> None:
+    process = begun(suite)
+    os.kill(process.pid, signal.SIGKILL)
+    process.communicate()
+    until = time.monotonic() + TIMEOUT_S
+    while _is_a_group(process.pid):  # its workers end with it
         assert time.monotonic() < until
         time.sleep(0.02)
     resumed = regress(suite, "more.jsonl", "--resume")
@@ -153,6 +184,13 @@ def _is_a_group(leader: int) -> bool:
     except ProcessLookupError:
         return False
     return True
+
+
+def test_control_c_ends_all_who_judge_in_one_word(suite: Project) -> None:
+    process = begun(suite)
+    os.killpg(process.pid, signal.SIGINT)  # as a terminal does
+    out, err = process.communicate(timeout=TIMEOUT_S)
+    assert (process.returncode, out, err) == (130, b"", b"\ninterrupted\n")
 
 
 def _kept(file: Path) -> int:
@@ -305,7 +343,7 @@ def test_a_baseline_says_what_is_new(house: Project) -> None:
     assert house.call("regress", "all.jsonl", "--baseline", "all.jsonl").code == 1
 
 
-@pytest.mark.parametrize("name", ["json", "jsonl", "junit", "markdown", "annotations", "html"])
+@pytest.mark.parametrize("name", sorted(FORMATS))
 def test_a_report_is_written_to_a_new_file(house: Project, name: str) -> None:
     house.decided()
     assert house.call("regress", "--report", f"{name}=made").code == 0

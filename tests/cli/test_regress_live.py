@@ -57,6 +57,11 @@ def test_calls_and_cost_are_said_before_a_model_is_asked(
     assert done.json["live_calls"] == case["live_calls"] > 0
     assert case["repeat"].endswith("--prompt clarify=new.md --live")
 
+    asked = len(api.requests)
+    resumed = house.call("regress", *CHANGE, "--live", "--resume", "--json", env=here)
+    assert {**resumed.json, "seconds": None} == {**done.json, "seconds": None}
+    assert len(api.requests) == asked, "it was kept, and no model is asked twice"
+
     (house.folder / "preflights.toml").write_text(PRICES)
     priced = house.call("regress", *CHANGE, "--live", env=here)
     assert "cost 0.0" in priced.err

@@ -28,8 +28,7 @@ from preflights_es.store.sql import SqlStore
 from preflights_es.system import clock_ids
 from preflights_es.system.interpreter import collecting_seldom
 
-CANNOT_READ: Final = "cannot read it"
-"""How a session is left out that another revision knows nothing of."""
+UNREAD: Final = "cannot read it"
 
 
 class Job(msgspec.Struct, frozen=True, kw_only=True):
@@ -108,7 +107,7 @@ def _verified(one: Read | Case) -> Read | Case:
 def _said(one: Read, said: Mapping[str, Any] | None, revision: Revision) -> Case | LeftOut:
     session_id = one.events[0].session_id
     if said is None:
-        why = f"the code of {revision.name} {CANNOT_READ}"
+        why = f"the code of {revision.name} {UNREAD}"
         return LeftOut(session_id=session_id, source=one.source, why=why)
     replay = msgspec.convert(said, Replay)
     if replay.status == "erased":

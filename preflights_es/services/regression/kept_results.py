@@ -100,7 +100,8 @@ def _opened(folder: Path, key: bytes, now: int) -> sqlite3.Connection | None:
         except sqlite3.OperationalError:
             return None  # another run holds it, or the disk fails
         except sqlite3.DatabaseError:
-            (folder / FILE).unlink()  # it is damaged, and can be made again
+            for name in (FILE, f"{FILE}-wal", f"{FILE}-shm"):  # damaged; they can be made again
+                (folder / name).unlink(missing_ok=True)
             return _prepared(folder / FILE, key, day)
     return None
 

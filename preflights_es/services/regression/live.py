@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import pairwise
 
 import msgspec
+from msgspec.structs import replace
 
 from preflights_es.core.completions import CompletionRequested
 from preflights_es.core.lead import Lead
@@ -15,6 +16,8 @@ from preflights_es.replay.regress.engine import Regression
 from preflights_es.replay.regress.results import Case, Noise, Side
 from preflights_es.runtime.registry import WORKFLOWS
 from preflights_es.services.leads import Leads
+from preflights_es.services.regression.kept_results import KeptResults
+from preflights_es.services.regression.reading import Read
 from preflights_es.services.regression.run import Run
 from preflights_es.services.replays import own_code
 from preflights_es.services.usage import price
@@ -64,19 +67,35 @@ class Live:
             *(WORKFLOWS, own_code(), change, prices, models, calls_max), anew=runs > 0
         )
 
-    def judged(self, run: Run, announce: Announce) -> Noise | None:
-        """Judge again what is open for want of a model, and run the unchanged side."""
+    def judged(
+        self, run: Run, announce: Announce, kept: KeptResults, *, resumes: bool
+    ) -> Noise | None:
+        """Judge again what is open for want of a model, and run the unchanged side.
+
+        Args:
+            kept: what came of sessions when a model was asked.
+            resumes: whether that does, in place of asking again.
+        """
         with self._regression:
             waiting = [case for case in run.cases if case.calls_needed]
-            told = self._announced(run.cases, waiting)
+            reads = list(run.again(waiting)) if self._is_live else []
+            known = kept.known([one.digest for _, one in reads]) if resumes else {}
+            asked = [(case, one) for case, one in reads if one.digest not in known]
+            told = self._announced(run.cases, [case for case, _ in asked])
             if self._is_live and told.calls:
                 announce(told)
-            if self._is_live and waiting:
-                case = self._regression.case
-                found = [case(o.events, o.head, o.source) for _, o in run.again(waiting)]
-                run.instead(one for one in found if isinstance(one, Case))
-            asked = {(one.source, one.session_id) for one in waiting}
-            return self._noise(run, asked) if self._runs else None
+            sources = ((known.get(one.digest), one.source) for _, one in reads)
+            run.instead(replace(case, source=source) for case, source in sources if case)
+            run.instead(self._asked(kept, [one for _, one in asked]))
+            changed = {(one.source, one.session_id) for one in waiting}
+            return self._noise(run, changed) if self._runs else None
+
+    def _asked(self, kept: KeptResults, sessions: Iterable[Read]) -> Iterator[Case]:
+        for one in sessions:
+            case = self._regression.case(one.events, one.head, one.source)
+            if isinstance(case, Case):
+                kept.keep([(one.digest, case)])
+                yield case
 
     def _announced(self, cases: Sequence[Case], waiting: Sequence[Case]) -> Announced:
         sides = [case.recorded for case in cases if case.recorded is not None]

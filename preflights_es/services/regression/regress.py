@@ -30,6 +30,7 @@ from preflights_es.services.regression.baseline import (
     differing_in,
     is_unattributed,
 )
+from preflights_es.services.regression.judging import UNREAD
 from preflights_es.services.regression.live import Announce, Announced, Live
 from preflights_es.services.regression.revisions import Revision, revision
 from preflights_es.services.regression.run import Going, Run
@@ -39,7 +40,7 @@ from preflights_es.settings.load import kept_results, surroundings
 
 CAUSES: Final = get_args(CauseKind)
 LOST: Final = "a worker was lost twice with "
-NOT_HERE: Final = "is not here"
+NOT_THERE: Final = ("is not here", UNREAD)
 """How what was left out begins, or ends, where the environment failed."""
 
 
@@ -52,6 +53,8 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     """Address of a Dask scheduler, in place of processes."""
     is_fresh: bool = False
     """Whether no kept result is used."""
+    resumes: bool = False
+    """Whether kept results do where a model would be asked."""
     code: str = ""
     """A folder or revision whose code decides; empty for ours."""
     against: str = ""
@@ -115,7 +118,8 @@ def regress(
             live = Live(
                 request.leads, change, options.calls_max, options.runs, is_live=options.is_live
             )
-            noise = live.judged(run, announce)
+            with run.keeping("anew" if options.runs else "live") as kept:
+                noise = live.judged(run, announce, kept, resumes=options.resumes)
             unchanged = live.unchanged
         if recorder is not None:
             unknown = filter(is_unattributed, run.cases)

@@ -21,7 +21,7 @@ from preflights_es.core.ports import Stored
 from preflights_es.store import jsonl
 from preflights_es.system import git
 
-MARK: Final = "preflights_es/core/version.py"
+MARK: Final = "cli/preflights_cli/__init__.py"
 """What a checkout of this program has."""
 EXIT_DAMAGED: Final = 4
 REPLAY_S: Final = 600  # of one batch

@@ -89,13 +89,21 @@ class Run:
         self.left: list[LeftOut] = []
         self.lost: list[str] = []
         """Batches whose worker was lost twice."""
-        version = ".".join(map(str, sys.version_info[:3]))
-        code = self._code
+        self.kept = self.keeping("")
+
+    def keeping(self, what: str) -> KeptResults:
+        """Results of earlier runs of the same.
+
+        Args:
+            what: keeps them apart from others.
+        """
+        options, code = self._options, self._code
         if options.revision is not None:
             code += code_digest(Path(options.revision.folder, "preflights_es"))
-        parts = {"format": FORMAT, "code": code, "python": version, "job": self._job}
+        version = ".".join(map(str, sys.version_info[:3]))
+        parts = {"format": FORMAT, "code": code, "python": version, "job": self._job, "of": what}
         folder = None if options.is_fresh else kept_results()
-        self.kept = KeptResults(folder, key_of(parts), clock_ids.now())
+        return KeptResults(folder, key_of(parts), clock_ids.now())
 
     # 1. Judging ------------------------------------------------------------------------------
 

@@ -49,7 +49,8 @@ def processes(jobs: int) -> Opened:
         pool = ProcessPoolExecutor(jobs, get_context("spawn"), initializer=worker.begun)
         try:
             with _deaf():
-                pool.submit(int)  # which starts all of them
+                for _ in range(jobs):  # each starts one, as long as none is idle
+                    pool.submit(int)
             yield pool
         except BaseException:  # also Ctrl-C; raised on
             for process in list((pool._processes or {}).values()):

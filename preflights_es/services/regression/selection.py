@@ -17,6 +17,7 @@ from preflights_es.core.ports import Head
 from preflights_es.core.projection_ports import Stream
 from preflights_es.core.times import iso
 from preflights_es.projections.sessions import SessionRow, rows
+from preflights_es.runtime.finder import LAST
 from preflights_es.services.file_log import FileLog
 from preflights_es.services.looking import looking
 from preflights_es.services.projections import reader
@@ -64,6 +65,10 @@ class Selection(msgspec.Struct, frozen=True, kw_only=True):
         return "; ".join((", ".join(named) or scope, *words))
 
 
+Place = tuple[str, str | None]
+"""A file, and the session that is meant in it; None for all."""
+
+
 class InFile(NamedTuple):
     """Sessions of a file."""
 
@@ -102,18 +107,7 @@ def chosen(request: Request, named: Sequence[str], selection: Selection) -> Chos
         UnknownSession, AmbiguousSession: what was named is no file, and none or several match.
         Refused: nothing is left of it.
     """
-    typed: list[Head] = []
-    paths: list[tuple[str, str | None]] = []
-    for one in named:
-        if files_there := _files(one):
-            paths += [(path, None) for path in files_there]
-            continue
-        at = looking(request, one)
-        session_id = at.sessions.resolved(one)
-        if isinstance(at.process, FileLog):
-            paths.append((at.process.files[session_id].path, session_id))
-        elif (head := at.process.store.head(session_id)) is not None:
-            typed.append(head)
+    typed, paths = _named(request, named)
     picking = _Picking(request, selection)
     files = [_in_file(path, only) for path, only in dict.fromkeys(paths)]
     found = picking.of_log(dict.fromkeys(typed) if named else None)
@@ -141,6 +135,26 @@ def chosen(request: Request, named: Sequence[str], selection: Selection) -> Chos
     return Chosen(tuple(heads), are_together, tuple(files), told)
 
 
+def _named(request: Request, named: Sequence[str]) -> tuple[list[Head], list[Place]]:
+    """Sessions of the log and places in files; without names what only session files have."""
+    heads: list[Head] = []
+    places: list[Place] = []
+    if not (named or request.process.file_log.is_empty):
+        filed = request.process.file_log.files.values()
+        places = [(_here(request, file.path), None) for file in filed]
+    for one in named:
+        if found := _files(one):
+            places += [(path, None) for path in found]
+            continue
+        at = looking(request, one)
+        session_id = at.sessions.resolved(one)
+        if isinstance(at.process, FileLog):
+            places.append((_here(request, at.process.files[session_id].path), session_id))
+        elif (head := at.process.store.head(session_id)) is not None:
+            heads.append(head)
+    return heads, places
+
+
 # 1. Files ------------------------------------------------------------------------------------
 
 
@@ -153,6 +167,8 @@ def _files(typed: str) -> list[str]:
     if not typed.strip():
         raise Refused("a file or session is named by an empty text: leave it out, or name one")
     path = Path(typed)
+    if typed == LAST:
+        return []
     try:
         if path.is_dir():
             found = [
@@ -171,6 +187,11 @@ def _files(typed: str) -> list[str]:
     if typed.endswith(ENDINGS):
         raise Refused(f"{typed} does not exist")
     return []
+
+
+def _here(request: Request, path: str) -> str:
+    """A path below the project's root, from the current folder on."""
+    return os.path.relpath(os.path.join(request.process.settings.root, path))
 
 
 def _in_file(path: str, only: str | None) -> InFile:
