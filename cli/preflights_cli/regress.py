@@ -31,6 +31,7 @@ from preflights_cli.regress_options import (
 from preflights_cli.regress_text import say
 from preflights_es.core.errors import PreflightsError
 from preflights_es.replay.regress.results import Report
+from preflights_es.replay.regress.strict import ERASED
 from preflights_es.replay.regress.verdict import MARGIN
 from preflights_es.services.progress import Drawn, Update
 from preflights_es.services.regression.changes import change_of
@@ -194,4 +195,5 @@ def exit_code(report: Report, *, bisects: bool = False) -> int:
         return EXIT_ENVIRONMENT
     if report.verdict.word == "INCONCLUSIVE":
         return EXIT_INCONCLUSIVE
-    return 0 if report.sessions else EXIT_REFUSED  # what judged nothing is no pass
+    is_pass = report.sessions or all(one.endswith(f": {ERASED}") for one in report.left_out)
+    return 0 if is_pass else EXIT_REFUSED  # what judged nothing is no pass
