@@ -19,6 +19,7 @@ from preflights_es.store.chain import HASH_BYTES
 
 VERSION: Final = 1
 LINE_MAX: Final = 16 * 1024 * 1024  # bytes: longer than any event this program writes
+PIECE_MAX: Final = LINE_MAX + len(b"\r\n")  # bytes of a line that are read at once
 BLANK_MAX: Final = 100_000  # lines of a file; a packed one may hold a billion in a megabyte
 BLOCK: Final = 64 * 1024  # bytes that are read at once
 GZIP: Final = b"\x1f\x8b"
@@ -108,7 +109,7 @@ def lines_in(file: BinaryIO, where: str) -> Iterator[bytes]:
 
 
 def _pieces(file: BinaryIO | BufferedReader) -> Iterator[bytes]:
-    return iter(partial(file.readline, LINE_MAX + len(b"\r\n")), b"")
+    return iter(partial(file.readline, PIECE_MAX), b"")
 
 
 def _unpacked(file: BinaryIO, where: str) -> Iterator[bytes]:

@@ -27,6 +27,11 @@ READS: Final[dict[str, tuple[Words, ...]]] = {
         ("replay", "session.jsonl", "odd.jsonl", "--all"),
         ("replay", "session.jsonl.gz"),
     ),
+    "regress": (
+        ("regress", "last"),
+        ("regress", "session.jsonl", "odd.jsonl", "session.jsonl.gz"),
+        ("regress", ".", "--json"),
+    ),
     "admin export": (("admin", "export", "--all"),),
     "admin render": (
         ("admin", "render", "DECIDED", "--check"),

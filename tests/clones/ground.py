@@ -156,6 +156,7 @@ class Ground:
     def _may_write(self, path: str, writes: tuple[str, ...]) -> bool:
         folders = [self.base / "tmp", self.cache, Path("/dev/shm")]
         folders += [self.home / ".local" / "state" / "preflights"]
+        folders += [self.home / ".cache" / "preflights" / "regress"]
         inside = (".git/preflights", "docs/decisions", "docs/tasks", *writes)
         folders += [self.clone / name for name in inside]
         is_way = any(str(folder).startswith(f"{path}/") for folder in folders[4:])
@@ -168,6 +169,7 @@ class Ground:
     def _is_private(self, path: str) -> bool:
         # Texts, not `Path.parents`: a clone holds paths of a thousand folders.
         known = [self.home / ".gitconfig", self.home / ".config", self.home / ".local"]
+        known += [self.home / ".cache"]
         # git itself reads these where a `.git` leads there, before the program refuses it.
         known += [self.other / ".git" / "HEAD", self.other / ".git" / "config"]
         if any(f"{path}/".startswith(f"{one}/") for one in known):
@@ -182,12 +184,12 @@ class Ground:
         return [f"changed {path!r}" for path in changed]
 
     def _victims(self) -> Mapping[str, bytes]:
-        kept = self.home / ".local" / "state"
+        kept = {self.home / ".local" / "state", self.home / ".cache" / "preflights"}
         return {
             str(path): path.read_bytes()
             for top in (self.home, self.other)
             for path in top.rglob("*")
-            if path.is_file() and kept not in path.parents
+            if path.is_file() and kept.isdisjoint(path.parents)
         }
 
     def close(self) -> None:

@@ -10,7 +10,6 @@ import re
 import stat
 from collections.abc import Iterable, Iterator, Sequence
 from hashlib import sha256
-from io import BytesIO
 from typing import BinaryIO, Final, NamedTuple
 
 import msgspec
@@ -21,7 +20,8 @@ from preflights_es.store import jsonl
 
 EVENTS: Final = 20_000  # of a batch of the log: what strict replay decides in a second
 BYTES: Final = 12 * 1024 * 1024  # of a batch of files: about as many events
-HELD_MAX: Final = 128 * 1024 * 1024  # bytes of sessions that are mixed line by line, and of one
+HELD_MAX: Final = 64 * 1024 * 1024  # bytes of sessions that are mixed line by line, and of one
+LINE_OBJECT: Final = 64  # bytes that Python holds of a line besides its own
 
 _BEGINNING: Final = re.compile(rb'\{"log":\d+,"session_id":"([0-9a-f-]{36})"')
 _ANYWHERE: Final = re.compile(rb'"session_id"\s*:\s*"([0-9a-f-]{36})"')
@@ -216,9 +216,13 @@ def runs(piece: Piece) -> Iterator[Run]:
 
 def _lines(file: BinaryIO, piece: Piece) -> Iterable[bytes]:
     if piece.size < 0:
-        return jsonl.lines_in(file, piece.path)
+        yield from jsonl.lines_in(file, piece.path)
+        return
     file.seek(piece.start)
-    return BytesIO(file.read(piece.size))
+    left = piece.size
+    while left > 0 and (line := file.readline(min(left, jsonl.PIECE_MAX))):
+        left -= len(line)
+        yield line
 
 
 def _split(lines: Iterable[bytes], path: str, first: int) -> Iterator[Run]:
@@ -227,16 +231,19 @@ def _split(lines: Iterable[bytes], path: str, first: int) -> Iterator[Run]:
     Raises:
         LogDamaged: there is none, or a session is too large.
     """
-    session_id, line, size = "", first, 0
+    session_id, line, size, blank = "", first, 0, 0
     held: list[bytes] = []
     for number, text in enumerate(lines, first):
+        blank += text.isspace()
+        if blank > jsonl.BLANK_MAX:  # a packed file may hold a billion in a megabyte
+            raise LogDamaged(path, 0, f"more than {jsonl.BLANK_MAX:,} of its lines are blank")
         its = _session_of(text) or session_id
         if session_id and its != session_id:
             yield Run(session_id, path, line, b"".join(held))
             held, size, line = [], 0, number
         session_id = its
         held.append(text)
-        size += len(text)
+        size += len(text) + LINE_OBJECT
         if size > HELD_MAX:
             found = f"the session that begins in line {line} has more than {HELD_MAX:,} bytes"
             raise LogDamaged(path, 0, found)

@@ -171,15 +171,10 @@ def _files(typed: str) -> list[str]:
         return []
     try:
         if path.is_dir():
-            found = [
-                os.path.join(at, name)
-                for at, _, names in os.walk(path)
-                for name in names
-                if name.endswith(ENDINGS)
-            ]
+            found = sorted(_below(typed))
             if not found:
                 raise Refused(f"{typed} holds no file that ends with {' or '.join(ENDINGS)}")
-            return sorted(found)
+            return found
         if os.path.lexists(path):
             return [typed]
     except (OSError, ValueError):
@@ -187,6 +182,21 @@ def _files(typed: str) -> list[str]:
     if typed.endswith(ENDINGS):
         raise Refused(f"{typed} does not exist")
     return []
+
+
+def _below(folder: str) -> Iterator[str]:
+    """Files of sessions at any depth; no link, which may lead out of a clone."""
+    folders = [folder]
+    while folders:
+        try:
+            with os.scandir(folders.pop()) as entries:
+                for entry in entries:
+                    if entry.is_dir(follow_symlinks=False):
+                        folders.append(entry.path)
+                    elif entry.name.endswith(ENDINGS) and not entry.is_symlink():
+                        yield entry.path
+        except OSError:
+            continue  # it may not be read, or its name is too long for any system call
 
 
 def _here(request: Request, path: str) -> str:
