@@ -5,6 +5,7 @@ Nothing is collected where the settings of pytest do not say `preflights_session
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
@@ -12,7 +13,8 @@ from typing import TYPE_CHECKING, Any, Final, cast
 import pytest
 
 if TYPE_CHECKING:
-    from preflights_es.replay.replayer import Replay
+    from preflights_es.replay.regress.results import Case
+    from preflights_es.services.regression.batches import Run
 
 OPTION: Final = "preflights_sessions"
 ENDING: Final = ".jsonl"
@@ -38,61 +40,57 @@ class RecordedFile(pytest.File):
 
     def collect(self) -> Iterator[pytest.Item]:
         """Its sessions; one that cannot be read is a test that fails."""
-        from preflights_es.core.errors import PreflightsError
-        from preflights_es.services.archives import SessionFile, sessions_of
+        from preflights_es.services.regression.batches import Piece, runs
 
-        try:
-            for events in sessions_of(SessionFile(str(self.path))):
-                first = events[0]
-                yield RecordedSession.from_parent(self, name=first.session_id, events=events)
-        except PreflightsError as error:
-            yield RecordedSession.from_parent(
-                self, name="unreadable", events=(), trouble=str(error)
-            )
+        for run in runs(Piece(str(self.path), is_mixed=True)):
+            yield RecordedSession.from_parent(self, name=run.session_id or "unreadable", run=run)
 
 
 class RecordedSession(pytest.Item):
     """One recorded session, replayed: it passes where every decision is the recorded one."""
 
-    def __init__(self, *, events: Any, trouble: str = "", **known: Any) -> None:
+    def __init__(self, *, run: Run, **known: Any) -> None:
         """Args:
-        trouble: why the file cannot be read; empty where it can.
+        run: the lines of the session, or why there are none.
         """
         super().__init__(**known)
-        self._events = events
-        self._trouble = trouble
+        self._run = run
 
     def runtest(self) -> None:
         """Raises:
         Failed: today's code decides otherwise, raises, or the session is damaged.
         """
         from preflights_es.core.errors import LogDamaged, LogFromFuture
-        from preflights_es.replay.replayer import Replayer
+        from preflights_es.replay.regress.engine import Regression
+        from preflights_es.replay.regress.results import LeftOut
         from preflights_es.runtime.registry import WORKFLOWS
+        from preflights_es.services.regression.reading import stored_of
         from preflights_es.services.replays import own_code
 
-        if self._trouble:
-            raise Failed(self._trouble)
+        if self._run.trouble:
+            raise Failed(self._run.trouble)
         try:
-            result = Replayer(WORKFLOWS, own_code()).replay(self._events)
+            events = stored_of(self._run)
         except (LogDamaged, LogFromFuture) as error:
             raise Failed(str(error)) from error
-        if result.status not in ("identical", "erased"):
-            raise Failed("\n".join(self._differences(result)))
+        found = Regression(WORKFLOWS, own_code()).case(events, None, self._run.source)
+        if isinstance(found, LeftOut):
+            pytest.skip(found.why)
+        if found.outcome != "same":
+            raise Failed("\n".join(self._differences(found)))
 
-    def _differences(self, result: Replay) -> Iterator[str]:
+    def _differences(self, case: Case) -> Iterator[str]:
         from preflights_es.core.text import shown
 
-        if result.fault is not None:
-            fault = result.fault
-            yield f"version {fault.version}: {fault.error}: {shown(fault.message)}"
-        for one in result.divergences[:DIFFERENCES]:
-            yield shown(
-                f"version {one.version}, {one.type}, {one.pointer or 'the event'}: {one.cause}"
-            )
-            yield shown(f"  expected {one.recorded!r}")
-            yield shown(f"  actual   {one.computed!r}")
-        yield f"To repeat: preflights replay {self.path} --all"
+        yield shown(f"{case.outcome}: {case.message}".removesuffix(": "))
+        for cause in case.causes:
+            yield shown(f"cause: {cause.kind}: {cause.detail}")
+        for one in case.differences[:DIFFERENCES]:
+            yield shown(f"version {one.version}, {one.type}, {one.pointer or 'the event'}")
+            yield shown(f"  expected {one.expected!r}")
+            yield shown(f"  actual   {one.actual!r}")
+        words = ("preflights", "regress", str(self.path), "--only", case.session_id)
+        yield shown(f"To repeat: {shlex.join(words)}")
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
         """The differences without a traceback; a bug of ours with it."""

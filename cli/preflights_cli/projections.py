@@ -22,6 +22,7 @@ from preflights_es import bootstrap as composition
 from preflights_es.core.text import shown
 from preflights_es.services.request import Request
 from preflights_es.services.upkeep import projections, rebuild
+from preflights_es.system import worker
 from preflights_es.system.interpreter import children_are_safe
 
 JOBS_MAX: Final = 64  # processes; more than that wait for each other's transactions
@@ -134,7 +135,8 @@ def _rebuild(
     app.process.projector.begin(names)
     starts = [app.process.following.nth(total * job // jobs) for job in range(1, jobs)]
     # Not forked: a connection of SQLite must not be carried into another process.
-    with ProcessPoolExecutor(jobs - 1, mp_context=get_context("spawn")) as pool, _ended_with_us():
+    helpers = ProcessPoolExecutor(jobs - 1, get_context("spawn"), initializer=worker.begun)
+    with helpers as pool, _ended_with_us():
         with _deaf():
             shares = [
                 pool.submit(composition.joined, app.process.settings.database, names, start)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import os
 from collections.abc import Mapping, Sequence
 from importlib import import_module
 from types import ModuleType
@@ -9,6 +11,7 @@ from typing import Any, Final, NoReturn
 
 import click
 
+from preflights_es.core.errors import Refused
 from preflights_es.replay.regress.results import Report
 from preflights_es.services.regression.changes import Asked
 from preflights_es.services.regression.regress import Options
@@ -53,6 +56,8 @@ def options_of(asked: Mapping[str, Any]) -> Options:
     """How the run goes."""
     if asked["calls_max"] is not None and not asked["is_live"]:
         _refuse("--max-calls limits what --live asks: give --live, or leave it out")
+    if math.isnan(asked["margin"]):
+        _refuse("--margin: found nan, expected a share between 0 and 1")
     if asked["is_fresh"] and asked["resumes"]:
         _refuse("--resume uses the results of the run before, --fresh none: give one")
     given = {name: asked[name] for name in Options.__struct_fields__ if name in asked}
@@ -91,6 +96,23 @@ def reports_of(typed: Sequence[str]) -> list[tuple[str, str]]:
         if name not in FORMATS:
             _refuse(f"--report: found {name!r}, expected one of {', '.join(FORMATS)}")
     return found
+
+
+def check(wanted: Sequence[tuple[str, str]], *, replacing: bool, is_json: bool) -> None:
+    """That all reports can be written, before the run takes long.
+
+    Raises:
+        UsageError: two go to the same file, or to stdout.
+        Refused: a file exists, and is not to be replaced.
+    """
+    files = [file for _, file in wanted] + ["-"] * is_json
+    for file in files:
+        if files.count(file) > 1:
+            _refuse(
+                f"--report: two reports go to {'stdout' if file == '-' else file}: name two files"
+            )
+        if file != "-" and not replacing and os.path.lexists(file):
+            raise Refused(f"{file} exists: name a new file, or give --replace")
 
 
 def write(report: Report, wanted: Sequence[tuple[str, str]], *, replacing: bool) -> None:

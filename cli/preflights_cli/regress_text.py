@@ -7,6 +7,7 @@ from typing import Final
 from preflights_cli.common import Voice
 from preflights_cli.divergences import value
 from preflights_cli.progress import counted
+from preflights_cli.reports.wording import cause
 from preflights_es.core.ids import short
 from preflights_es.core.text import shortened, shown
 from preflights_es.replay.regress.results import Case, Difference, Report
@@ -40,7 +41,7 @@ def say(voice: Voice, report: Report) -> None:
 def _say_case(voice: Voice, case: Case) -> None:
     name = short(case.session_id) if case.session_id else case.source
     measures = f" ({', '.join(case.measures)})" if case.measures else ""
-    causes = ", ".join(filter(None, (f"{c.kind} {c.detail}".strip() for c in case.causes)))
+    causes = ", ".join(map(cause, case.causes))
     tail = "; ".join(filter(None, (case.message, causes)))
     voice.say(shown(f"{name} {case.outcome}{measures}: {tail}".rstrip(": ")))
     for one in case.differences[:DIFFERENCES_MAX]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
@@ -52,6 +52,7 @@ class Absent:
 
 
 ABSENT = Absent()
+_LEAVES: Final = frozenset((str, int, float, bool, type(None)))
 
 
 def differences(recorded: Any, computed: Any, at: str = "") -> Iterator[tuple[str, Any, Any]]:
@@ -62,8 +63,10 @@ def differences(recorded: Any, computed: Any, at: str = "") -> Iterator[tuple[st
     """
     if isinstance(recorded, dict) and isinstance(computed, dict):
         for key in [*recorded, *(k for k in computed if k not in recorded)]:
-            pointer = f"{at}/{key.replace('~', '~0').replace('/', '~1')}"
-            yield from differences(recorded.get(key, ABSENT), computed.get(key, ABSENT), pointer)
+            a, b = recorded.get(key, ABSENT), computed.get(key, ABSENT)
+            if not (type(a) is type(b) in _LEAVES and a == b):  # most are the same: no recursion
+                pointer = f"{at}/{key.replace('~', '~0').replace('/', '~1')}"
+                yield from differences(a, b, pointer)
     elif isinstance(recorded, list) and isinstance(computed, list):
         for i in range(max(len(recorded), len(computed))):
             a = recorded[i] if i < len(recorded) else ABSENT

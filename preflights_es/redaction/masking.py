@@ -57,6 +57,7 @@ _TRIGGERS: Final = (
     " -p|openssl|mysql|mariadb| -a| -hp| -u| -w|--user|hooks.|/webhook|tcp(|echo|net user|sqlplus|"
     "masterauth|securestring"
 )
+_EACH: Final = tuple(_TRIGGERS.split("|"))
 
 
 def worth_a_look(text: str) -> bool:
@@ -70,7 +71,7 @@ def worth_a_look(text: str) -> bool:
 def mentions(text: str) -> bool:
     """Whether a label or a sign stands in it, beside which a secret could stand."""
     low = text.lower()
-    return any(map(low.__contains__, _TRIGGERS.split("|")))
+    return any(map(low.__contains__, _EACH))
 
 
 def _is_prose(word: str) -> bool:

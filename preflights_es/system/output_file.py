@@ -17,7 +17,7 @@ def new_file(name: str, *, replacing: bool = False) -> Iterator[BinaryIO]:
     """A file to write into, which gets its name at the end.
 
     Raises:
-        Refused: the file exists.
+        Refused: the file exists, or is a device, pipe or folder, which nothing may replace.
         StoreUnavailable: it cannot be written.
     """
     target = Path(name)
@@ -42,6 +42,8 @@ def _folder(
 ) -> contextlib.AbstractContextManager[atomic_file.Folder]:
     if not replacing and os.path.lexists(target):
         raise FileExistsError  # before what may take long
+    if target.exists() and not target.is_file():
+        raise Refused(f"{target} is no regular file: name a new file")
     return atomic_file.opened(target.parent)
 
 

@@ -8,6 +8,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
+
+from preflights_es.store import jsonl
+from tests.replay.regress.sessions import chained, many
 
 GOLDENS = Path(__file__).parents[2] / "replays"
 ONE = GOLDENS / "clarification" / "a_model_leads.jsonl"
@@ -73,4 +77,19 @@ def test_a_difference_names_the_command_that_repeats_it(project: Path) -> None:
     code, said = _tested(project)
     assert code == 1
     assert "expected" in said
-    assert f"preflights replay {project / 'replays' / ONE.name} --all" in said
+    assert f"preflights regress {project / 'replays' / ONE.name} --only " in said
+
+
+def test_sessions_of_one_file_are_tests_of_their_own(project: Path) -> None:
+    file = project / "replays" / "all.jsonl"
+    damaged, cut = many(2)
+    lines = jsonl.lines(damaged).replace(b'"data":{', b'"data":{"more":1,', 1)
+    file.write_bytes(lines + jsonl.lines(cut[:1]))  # its last Input has no Decision
+    (project / "replays" / ONE.name).unlink()
+    code, said = _tested(project)
+    assert (code, "2 failed, 2 passed" in said) == (1, True), said
+    assert "its last Input is not decided" in said
+    foreign = [replace(one, workflow="elsewhere") for one in cut]
+    file.write_bytes(jsonl.lines(chained(foreign)))
+    code, said = _tested(project)
+    assert (code, "2 passed, 1 skipped" in said) == (0, True), said

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import signal
 import sqlite3
@@ -14,6 +15,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from msgspec.structs import replace
 
@@ -89,10 +91,10 @@ def test_a_difference_is_1_and_the_case_can_be_repeated_alone(house: Project) ->
     found = regress(house, "all.jsonl", code=1)
     assert found["verdict"]["word"] == "different"
     (case,) = [case for case in found["cases"] if case["outcome"] != "same"]
-    assert case["repeat"] == "preflights regress all.jsonl"
-    said = house.call("regress", "all.jsonl")
+    assert case["repeat"] == f"preflights regress all.jsonl --only {planted[0].session_id}"
+    said = house.call(*shlex.split(case["repeat"])[1:])
     assert said.code == 1
-    assert "2 sessions: 1 same, 1 changed." in said.out
+    assert "1 session: 1 changed." in said.out
 
 
 def test_nothing_selected_is_an_error_and_no_pass(house: Project) -> None:
@@ -108,6 +110,8 @@ def test_what_was_erased_is_left_out_and_counted(house: Project) -> None:
     assert house.call("admin", "erase", id_, "--yes", "--reason", "a request").code == 0
     found = regress(house)
     assert found["left_out"] == ["1 session: erased"]
+    (house.folder / "erased.jsonl").write_text(house.call("admin", "export", id_).out)
+    assert regress(house, "erased.jsonl")["sessions"] == 0  # may be committed
     assert found["counts"]["same"] == 1
 
 
@@ -126,10 +130,10 @@ def test_sessions_that_only_files_have_are_judged_in_a_clone(
     assert by_name["cases"] == found["cases"]
 
 
-def test_what_judges_nothing_is_no_pass(house: Project) -> None:
+def test_erased_sessions_alone_fail_no_check_and_bisect_nothing(house: Project) -> None:
     id_ = house.decided()["session_id"]
     assert house.call("admin", "erase", id_, "--yes", "--reason", "a request").code == 0
-    assert regress(house, code=1)["sessions"] == 0
+    assert regress(house)["sessions"] == 0
     assert house.call("regress", "--bisect").code == 125
 
 
@@ -166,10 +170,22 @@ def begun(suite: Project) -> subprocess.Popen[bytes]:
 
 def test_a_run_that_was_killed_goes_on_and_says_the_same(suite: Project) -> None:
     process = begun(suite)
-    os.killpg(process.pid, signal.SIGKILL)
+    os.kill(process.pid, signal.SIGKILL)
     process.communicate()
+    until = time.monotonic() + TIMEOUT_S
+    while _is_a_group(process.pid):  # its workers end with it
+        assert time.monotonic() < until
+        time.sleep(0.02)
     resumed = regress(suite, "more.jsonl", "--resume")
     assert resumed == regress(suite, "more.jsonl", "--fresh")
+
+
+def _is_a_group(leader: int) -> bool:
+    try:
+        os.killpg(leader, 0)
+    except ProcessLookupError:
+        return False
+    return True
 
 
 def test_control_c_ends_all_who_judge_in_one_word(suite: Project) -> None:
@@ -303,7 +319,8 @@ def test_a_change_is_judged_and_says_so(suite: Project) -> None:
     assert found["changes"] == ["seed 3"]
     assert found["verdict"]["word"] == "INCONCLUSIVE"
     assert found["cause_counts"].keys() <= {"parameter"}
-    assert found["cases"][0]["repeat"] == "preflights regress all.jsonl --seed 3"
+    only = f"--only {found['cases'][0]['session_id']}"
+    assert found["cases"][0]["repeat"] == f"preflights regress all.jsonl {only} --seed 3"
     done = suite.call("regress", "all.jsonl", "--prompt", "clarify=v99")
     assert (done.code, "expected one of clarify.v1" in done.err) == (2, True), done
     (suite.folder / "new.md").write_text("Ask one question.")
@@ -335,6 +352,55 @@ def test_a_report_is_written_to_a_new_file(house: Project, name: str) -> None:
     assert (house.folder / "made").read_bytes()
     assert house.call("regress", "--report", f"{name}=made").code == 1
     assert house.call("regress", "--report", f"{name}=made", "--replace").code == 0
+
+
+def test_a_report_takes_no_place_of_a_pipe_or_a_device(house: Project) -> None:
+    house.decided()
+    os.mkfifo(house.folder / "pipe")
+    (house.folder / "link").symlink_to("pipe")
+    for name in ("pipe", "link"):
+        done = house.call("regress", "--report", f"json={name}", "--replace")
+        assert (done.code, (house.folder / name).is_fifo()) == (1, True)
+        assert f"{name} is no regular file" in done.err
+
+
+def test_reports_that_cannot_be_written_end_a_run_before_it_begins(house: Project) -> None:
+    house.decided()
+    (house.folder / "made").touch()
+    done = house.call("regress", "--report", "json=made", "--report", "html=other")
+    assert (done.code, (house.folder / "other").exists()) == (1, False)
+    assert house.call("regress", "--json", "--report", "jsonl=-").code == 2
+    assert house.call("regress", "--report", "jsonl=x", "--report", "junit=x").code == 2
+    assert house.call("regress", "--margin", "nan").code == 2
+    assert house.call("regress", "").code == 1
+
+
+def test_a_file_may_have_any_name(house: Project) -> None:
+    (planted,) = sessions(1)
+    lines = jsonl.lines(planted).splitlines(keepends=True)
+    names = (b"a\xff.jsonl", b"b\nc.jsonl", b"-d.jsonl", b"e 'f' $(g).jsonl")
+    for name in names:
+        (house.folder / os.fsdecode(name)).write_bytes(b"".join(lines[:-1]))
+    formats = ("json", "jsonl", "junit", "markdown", "annotations", "html")
+    reports = [word for name in formats for word in ("--report", f"{name}={name}")]
+    assert house.call("regress", ".", *reports).code == 1
+    found = msgspec.json.decode((house.folder / "json").read_bytes())
+    assert [case["source"] for case in found["cases"]] == [
+        *("./-d.jsonl", "./a\\udcff.jsonl", "./b\nc.jsonl", "./e 'f' $(g).jsonl")
+    ]
+    for case in found["cases"]:
+        words = ["bash", "-c", f"printf '%s\\0' {case['repeat']}"]
+        said = subprocess.run(words, check=True, capture_output=True).stdout
+        again = house.call(*map(os.fsdecode, said.split(b"\0")[1:-1]))
+        assert (again.code, "1 session: 1 changed." in again.out) == (1, True), again.err
+    assert "./-d.jsonl" in regress(house, "--", "-d.jsonl", code=1)["cases"][0]["repeat"]
+
+
+def test_copies_of_a_session_are_one_pair(suite: Project) -> None:
+    once = regress(suite, "all.jsonl", "--seed", "3", code=6)
+    (suite.folder / "copy.jsonl").write_bytes((suite.folder / "all.jsonl").read_bytes())
+    twice = regress(suite, "all.jsonl", "copy.jsonl", "--seed", "3", code=6)
+    assert (len(twice["cases"]), twice["verdict"]) == (2 * len(once["cases"]), once["verdict"])
 
 
 def test_words_of_a_session_are_in_no_report_without_it(house: Project) -> None:

@@ -84,13 +84,40 @@ def test_the_unchanged_side_shows_the_noise_of_a_model(
 ) -> None:
     other = PATCH.replace("Here", "There")
     api.script(
-        server.text(ANSWER),  # of the change: what it decides then was recorded
+        *(server.text(ANSWER), server.text(PATCH)),  # of the change, which is asked anew, too
         *(server.text(ANSWER), server.text(PATCH)),
         *(server.text(ANSWER), server.text(other)),  # not what was answered, so it is refused
     )
     done = house.call("regress", *CHANGE, "--live", "--repeat", "2", "--json", env=here)
     assert done.json["verdict"]["noise"] == {"runs": 2, "agreement": 0.0, "validity": 1.0}
     assert house.call("regress", "--repeat", "2").code == 1
+
+
+def test_an_unchanged_side_alone_is_announced_too(
+    house: Project, here: dict[str, str], api: FakeAPI
+) -> None:
+    api.script(*[server.text(ANSWER), server.text(PATCH)] * 2)
+    same = ("--parameter", "timeout=1", "--repeat", "2", "--live")
+    sent = len(api.requests)
+    done = house.call("regress", *same, env=here)
+    assert (len(api.requests) > sent) is ("asking models for 1 session: at most " in done.err)
+
+
+def test_with_repeat_a_change_is_compared_with_the_unchanged_side_asked_anew(
+    house: Project, here: dict[str, str], api: FakeAPI
+) -> None:
+    done = house.call("accept", "last", "--by", "Ada", env=here)
+    assert done.code == 0, done.err
+    other = [server.text(ANSWER), server.text(PATCH.replace("Infra", "Product"))]
+
+    def agreement(*words: str) -> tuple[int, int, int]:
+        api.script(*other * 3)
+        found = house.call("regress", *CHANGE, "--live", "--json", *words, env=here).json
+        (test,) = [one for one in found["verdict"]["tests"] if one["measure"] == "agreement"]
+        return found["counts"]["failed"], test["worse"], test["pairs"]
+
+    assert agreement() == (0, 0, 1)  # what it decides behind its question was recorded
+    assert agreement("--repeat", "2") == (1, 0, 1)  # both sides lose it by chance
 
 
 def test_a_run_without_leave_needs_no_key(house: Project, here: dict[str, str]) -> None:

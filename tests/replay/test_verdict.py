@@ -325,7 +325,7 @@ def test_a_strict_run_says_same_or_different() -> None:
         return said.word, said.why
 
     assert found("same", "same") == ("same", "No difference in 2 sessions.")
-    assert found("same", "damaged") == ("same", "No difference in 1 session.")
+    assert found("same", "damaged") == ("same", "No difference in 1 session; 1 damaged.")
     assert found("same", "changed", "faulted") == ("different", "2 of 3 sessions differ.")
 
 

@@ -42,11 +42,14 @@ class Regression:
         prices: Sequence[Price] = (),
         models: Models | None = None,
         calls_max: int | None = None,
+        *,
+        anew: bool = False,
     ) -> None:
         """Args:
         change: None for a strict run: today's code.
         models: who asks a model; None where none may be asked.
         calls_max: of models, in all; None without a limit.
+        anew: whether a model is asked also what it answered already.
 
         Raises:
             Misused: the simulator does not take what the change says.
@@ -56,7 +59,7 @@ class Regression:
         if change is not None:
             from preflights_es.replay.regress.runs import Runs
 
-            self._runs = Runs(workflows, code, change, prices, models, calls_max)
+            self._runs = Runs(workflows, code, change, prices, models, calls_max, anew=anew)
 
     def case(
         self,

@@ -60,6 +60,8 @@ class Runs:
         prices: Sequence[Price],
         models: Models | None,
         most: int | None,
+        *,
+        anew: bool = False,
     ) -> None:
         self.change = change
         self._workflows = workflows
@@ -67,6 +69,7 @@ class Runs:
         self._prices = prices
         self._models = models
         self._budget = Budget(most)
+        self._anew = anew
         self._providers: dict[tuple[object, ...], Provider] = {}
         self._loop: asyncio.Runner | None = None
         try:
@@ -88,6 +91,7 @@ class Runs:
     ) -> Ran:
         """A child with a change; none is the unchanged side, on what was recorded."""
         unchanged = change == Change()
+        anew = anew or (self._anew and not unchanged)
         answerer = Answerer(
             recorded,
             self._reasking,

@@ -73,11 +73,14 @@ def verdict(cases: Sequence[Case], margin: float | None, noise: Noise | None = N
 
 
 def _strict(cases: Sequence[Case]) -> Verdict:
-    judged = sum(case.outcome != "damaged" for case in cases)
+    damaged = sum(case.outcome == "damaged" for case in cases)
+    judged = len(cases) - damaged
     differ = sum(case.outcome not in ("same", "damaged") for case in cases)
+    also = f"; {damaged:,} damaged" * (damaged > 0)
     if differ:
-        return Verdict(word="different", why=f"{differ:,} of {_of(judged, 'session')} differ.")
-    return Verdict(word="same", why=f"No difference in {_of(judged, 'session')}.")
+        why = f"{differ:,} of {_of(judged, 'session')} differ{also}."
+        return Verdict(word="different", why=why)
+    return Verdict(word="same", why=f"No difference in {_of(judged, 'session')}{also}.")
 
 
 def pairs(cases: Sequence[Case], measure: Paired) -> Pairs:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import pairwise
 
 import msgspec
@@ -57,7 +57,15 @@ class Live:
         self._runs = runs
         prices = [price(table) for table in leads.settings.prices]
         models = self._model if is_live else None
-        self._regression = Regression(WORKFLOWS, own_code(), change, prices, models, calls_max)
+        self.unchanged: dict[tuple[str, str], Side] = {}
+        """By source and session: what the unchanged side came to when it was asked anew.
+
+        A change that is asked is compared with this: people accept what a model said once, and
+        what it says again differs from that by chance, with the change or without.
+        """
+        self._regression = Regression(
+            *(WORKFLOWS, own_code(), change, prices, models, calls_max), anew=runs > 0
+        )
 
     def judged(
         self, run: Run, announce: Announce, kept: KeptResults, *, resumes: bool
@@ -70,15 +78,17 @@ class Live:
         """
         with self._regression:
             waiting = [case for case in run.cases if case.calls_needed]
-            if self._is_live and waiting:
-                reads = list(run.again(waiting))
-                known = kept.known([one.digest for _, one in reads]) if resumes else {}
-                asked = [(case, one) for case, one in reads if one.digest not in known]
-                announce(self._announced(run.cases, [case for case, _ in asked]))
-                sources = ((known.get(one.digest), one.source) for _, one in reads)
-                run.instead(replace(case, source=source) for case, source in sources if case)
-                run.instead(self._asked(kept, [one for _, one in asked]))
-            return self._noise(run) if self._runs else None
+            reads = list(run.again(waiting)) if self._is_live else []
+            known = kept.known([one.digest for _, one in reads]) if resumes else {}
+            asked = [(case, one) for case, one in reads if one.digest not in known]
+            told = self._announced(run.cases, [case for case, _ in asked])
+            if self._is_live and told.calls:
+                announce(told)
+            sources = ((known.get(one.digest), one.source) for _, one in reads)
+            run.instead(replace(case, source=source) for case, source in sources if case)
+            run.instead(self._asked(kept, [one for _, one in asked]))
+            changed = {(one.source, one.session_id) for one in waiting}
+            return self._noise(run, changed) if self._runs else None
 
     def _asked(self, kept: KeptResults, sessions: Iterable[Read]) -> Iterator[Case]:
         for one in sessions:
@@ -95,13 +105,19 @@ class Live:
         made = sum(side.calls for side in known)
         cost = sum(side.cost or 0.0 for side in known) / made * calls if made else None
         currencies = {table.currency for table in self._leads.settings.prices}
-        return Announced(len(waiting), calls, cost, "/".join(sorted(currencies)))
+        again = {id(case) for case in cases if self._runs and case.recorded and case.recorded.calls}
+        sessions = len(again | set(map(id, waiting)))
+        return Announced(sessions, calls, cost, "/".join(sorted(currencies)))
 
-    def _noise(self, run: Run) -> Noise | None:
+    def _noise(self, run: Run, asked: Collection[tuple[str, str]]) -> Noise | None:
         """How often two runs of the same do not come to the same."""
         judged = [case for case in run.cases if case.candidate is not None]
-        runs = [self._regression.sides(o.events, o.head, self._runs) for _, o in run.again(judged)]
-        pairs = [pair for sides in runs for pair in pairwise(sides)]
+        runs = {
+            (case.source, case.session_id): self._regression.sides(o.events, o.head, self._runs)
+            for case, o in run.again(judged)
+        }
+        self.unchanged = {key: sides[0] for key, sides in runs.items() if sides and key in asked}
+        pairs = [pair for sides in runs.values() for pair in pairwise(sides)]
         if not pairs:
             return None
         return Noise(

@@ -3,16 +3,25 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from time import monotonic
 from typing import Final, get_args
 
 import msgspec
+from msgspec.structs import replace
 
 from preflights_es.core.errors import Refused
 from preflights_es.core.version import __version__
 from preflights_es.replay.regress.change import Change, words
-from preflights_es.replay.regress.results import OUTCOMES, Case, CauseKind, LeftOut, Report, Verdict
+from preflights_es.replay.regress.results import (
+    OUTCOMES,
+    Case,
+    CauseKind,
+    LeftOut,
+    Report,
+    Side,
+    Verdict,
+)
 from preflights_es.replay.regress.verdict import MARGIN, require_statistics, verdict
 from preflights_es.services.progress import Drawn, undrawn
 from preflights_es.services.regression.baseline import (
@@ -102,19 +111,22 @@ def regress(
     )
     run = Run(request, picked, change, going)
     noise = None
+    unchanged: Mapping[tuple[str, str], Side] = {}
     with run.kept:
         run.judge(drawn)
         if change is not None and (options.is_live or options.runs):
             live = Live(
                 request.leads, change, options.calls_max, options.runs, is_live=options.is_live
             )
-            with run.keeping("live") as kept:
+            with run.keeping("anew" if options.runs else "live") as kept:
                 noise = live.judged(run, announce, kept, resumes=options.resumes)
+            unchanged = live.unchanged
         if recorder is not None:
             unknown = filter(is_unattributed, run.cases)
             run.instead(list(attributed(run.again(list(unknown)), recorder)))
-    cases = sorted(run.cases, key=lambda one: (one.session_id, one.source, one.head))
-    judged = verdict(cases, None if change is None else options.margin, noise)
+    cases = sorted(map(_told, run.cases), key=lambda one: (one.session_id, one.source, one.head))
+    margin = None if change is None else options.margin
+    judged = verdict(cases if margin is None else _pairs(run.cases, unchanged), margin, noise)
     new = () if known is None else sorted({*differing_in(cases)} - known)
     changes = (*(words(change) if change else ()), *((f"code of {code.name}",) if code else ()))
     return _report(run, cases, judged, picked, changes, tuple(new), monotonic() - began)
@@ -159,7 +171,7 @@ def _report(
     return Report(
         preflights=__version__,
         changes=changes,
-        selection=picked.told,
+        selection=_utf8(picked.told),
         sessions=len(cases),
         counts={name: outcomes[name] for name in OUTCOMES},
         cause_counts={name: causes[name] for name in CAUSES if causes[name]},
@@ -172,8 +184,26 @@ def _report(
     )
 
 
+def _pairs(cases: Sequence[Case], unchanged: Mapping[tuple[str, str], Side]) -> list[Case]:
+    """One of the copies of each session; its one side is the unchanged one, if that was asked."""
+    once = {(case.session_id, case.head): case for case in cases}
+    return [
+        replace(case, recorded=unchanged.get((case.source, case.session_id), case.recorded))
+        for case in once.values()
+    ]
+
+
+def _told(case: Case) -> Case:
+    """As a report can hold it: the name of a file may be no UTF-8."""
+    return replace(case, source=_utf8(case.source), message=_utf8(case.message))
+
+
+def _utf8(text: str) -> str:
+    return text.encode("utf-8", "backslashreplace").decode()
+
+
 def _left_out(left: Sequence[LeftOut], lost: Sequence[str]) -> Iterator[str]:
     """Sessions by what keeps them from being judged, and batches whose worker was lost."""
     for why, number in sorted(Counter(one.why for one in left).items()):
         yield f"{number:,} session{'' if number == 1 else 's'}: {why}"
-    yield from (f"{LOST}{one}" for one in sorted(lost))
+    yield from (f"{LOST}{_utf8(one)}" for one in sorted(lost))

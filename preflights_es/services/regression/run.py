@@ -175,10 +175,13 @@ class Run:
 
     def _repeatable(self, case: Case) -> Case:
         """With the command that repeats it alone."""
-        what = case.session_id if case.source == LOG else case.source
-        return replace(
-            case, repeat=shlex.join(("preflights", "regress", what, *self._options.repeating))
-        )
+        if case.source == LOG:
+            what: tuple[str, ...] = (case.session_id,)
+        else:
+            path = f"./{case.source}" if case.source.startswith("-") else case.source
+            what = (path, "--only", case.session_id) if case.session_id else (path,)
+        words = ("preflights", "regress", *what, *self._options.repeating)
+        return replace(case, repeat=" ".join(map(_quoted, words)))
 
     # 2. Again --------------------------------------------------------------------------------
 
@@ -205,6 +208,15 @@ class Run:
         """Put what came of judging again in the place of what came first."""
         anew = {(case.source, case.session_id): self._repeatable(case) for case in cases}
         self.cases = [anew.get((case.source, case.session_id), case) for case in self.cases]
+
+
+def _quoted(word: str) -> str:
+    """For a shell, on one line and in UTF-8, whatever a file's name holds."""
+    if word.isprintable():
+        return shlex.quote(word)
+    said = word.encode("utf-8", "surrogateescape")
+    plain = (chr(b) if 32 <= b < 127 and b not in b"'\\" else f"\\{b:03o}" for b in said)
+    return f"$'{''.join(plain)}'"
 
 
 def _batches(

@@ -30,6 +30,7 @@ from preflights_es.core.errors import SettingsError, StoreUnavailable
 from preflights_es.services.regression.batches import Batch
 from preflights_es.services.regression.judging import Job, judged_elsewhere
 from preflights_es.services.regression.kept_results import Judged
+from preflights_es.system import worker
 
 CONNECT_S: Final = 5  # seconds to reach a scheduler
 
@@ -45,7 +46,7 @@ def processes(jobs: int) -> Opened:
     @contextmanager
     def opened() -> Iterator[Executor]:
         # Not forked: a connection of SQLite must not be carried into another process.
-        pool = ProcessPoolExecutor(jobs, get_context("spawn"))
+        pool = ProcessPoolExecutor(jobs, get_context("spawn"), initializer=worker.begun)
         try:
             with _deaf():
                 for _ in range(jobs):  # each starts one, as long as none is idle

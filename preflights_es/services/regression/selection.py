@@ -34,6 +34,8 @@ class Selection(msgspec.Struct, frozen=True, kw_only=True):
     """What is asked of the sessions; None where nothing is."""
 
     workflow: str | None = None
+    only: str | None = None
+    """The id of one session."""
     since: int | None = None
     """Microseconds since 1970 UTC: they have an event from then on."""
     status: str | None = None
@@ -54,6 +56,7 @@ class Selection(msgspec.Struct, frozen=True, kw_only=True):
         scope = "every project of the log" if self.any_project else "the project's log"
         asked = {
             "workflow": self.workflow,
+            "only": self.only,
             "since": None if self.since is None else iso(self.since),
             "status": self.status,
             "led by": self.led_by,
@@ -108,7 +111,7 @@ def chosen(request: Request, named: Sequence[str], selection: Selection) -> Chos
     picking = _Picking(request, selection)
     files = [_in_file(path, only) for path, only in dict.fromkeys(paths)]
     found = picking.of_log(dict.fromkeys(typed) if named else None)
-    cuts = selection.looks_inside or selection.workflow is not None
+    cuts = selection.looks_inside or (selection.workflow, selection.only) != (None, None)
     if cuts:
         found += [one for number, file in enumerate(files) for one in picking.of_file(number, file)]
     told = selection.told(named)
@@ -159,8 +162,10 @@ def _files(typed: str) -> list[str]:
     """A file, or those of a folder; none where it is neither.
 
     Raises:
-        Refused: a folder has none.
+        Refused: a folder has none, or nothing is named.
     """
+    if not typed.strip():
+        raise Refused("a file or session is named by an empty text: leave it out, or name one")
     path = Path(typed)
     if typed == LAST:
         return []
@@ -256,6 +261,8 @@ class _Picking:
         for head, kept in known:
             if asked.workflow not in (None, head.workflow):
                 continue
+            if asked.only not in (None, head.session_id):
+                continue
             row = kept or (
                 self._row(process.following.stream(head)) if asked.looks_inside else None
             )
@@ -266,6 +273,8 @@ class _Picking:
     def of_file(self, number: int, file: InFile) -> Iterator[_Found]:
         """Sessions of a file that are meant."""
         for run in runs(file.whole):
+            if self._asked.only not in (None, run.session_id):
+                continue
             try:
                 stored = stored_of(run)
             except (LogDamaged, LogFromFuture):
