@@ -95,6 +95,9 @@ def test_a_difference_is_1_and_the_case_can_be_repeated_alone(house: Project) ->
     said = house.call(*shlex.split(case["repeat"])[1:])
     assert said.code == 1
     assert "1 session: 1 changed." in said.out
+    short = planted[0].session_id[-8:]
+    assert house.call("regress", "all.jsonl", "--only", short).code == 1
+    assert house.call("regress", "all.jsonl", "--only", whole[0].session_id).code == 0
 
 
 def test_nothing_selected_is_an_error_and_no_pass(house: Project) -> None:

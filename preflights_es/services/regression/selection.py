@@ -35,7 +35,7 @@ class Selection(msgspec.Struct, frozen=True, kw_only=True):
 
     workflow: str | None = None
     only: str | None = None
-    """The id of one session."""
+    """The id of one session, or how it ends."""
     since: int | None = None
     """Microseconds since 1970 UTC: they have an event from then on."""
     status: str | None = None
@@ -261,7 +261,7 @@ class _Picking:
         for head, kept in known:
             if asked.workflow not in (None, head.workflow):
                 continue
-            if asked.only not in (None, head.session_id):
+            if not head.session_id.endswith(asked.only or ""):
                 continue
             row = kept or (
                 self._row(process.following.stream(head)) if asked.looks_inside else None
@@ -273,7 +273,7 @@ class _Picking:
     def of_file(self, number: int, file: InFile) -> Iterator[_Found]:
         """Sessions of a file that are meant."""
         for run in runs(file.whole):
-            if self._asked.only not in (None, run.session_id):
+            if not run.session_id.endswith(self._asked.only or ""):
                 continue
             try:
                 stored = stored_of(run)
