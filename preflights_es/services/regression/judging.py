@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Final
@@ -124,7 +125,7 @@ def judge(job: bytes) -> Judge:
     return Judge(msgspec.msgpack.decode(job, type=Job))
 
 
-def judged_elsewhere(job: bytes, batch: Batch) -> list[Judged]:
-    """As `Judge.judged`, by a worker."""
+def judged_elsewhere(job: bytes, batch: Batch) -> bytes:
+    """As `Judge.judged`, by a worker: pickled, since Dask looks into every list that it passes."""
     with collecting_seldom():
-        return judge(job).judged(batch)
+        return pickle.dumps(judge(job).judged(batch))

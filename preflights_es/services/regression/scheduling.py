@@ -5,6 +5,7 @@ A worker that is lost costs its batch, which is tried once more alone; then the 
 
 from __future__ import annotations
 
+import pickle
 import signal
 import sys
 from collections import deque
@@ -107,7 +108,7 @@ def scheduled(
     opened: Opened,
     ahead: int,
     ready: Callable[[Batch], Batch] = lambda batch: batch,
-    judged: Callable[[bytes, Batch], list[Judged]] = judged_elsewhere,
+    judged: Callable[[bytes, Batch], bytes] = judged_elsewhere,
 ) -> Iterator[Done]:
     """Every batch with its results, as they come.
 
@@ -122,7 +123,7 @@ def scheduled(
         source, at_once = (lost, 1) if lost else (waiting, ahead)
         is_last_try = bool(lost)
         with opened() as pool:
-            flying: dict[Future[list[Judged]], Batch] = {}
+            flying: dict[Future[bytes], Batch] = {}
             is_broken = False
             while (source or flying) and not is_broken:
                 while source and len(flying) < at_once:
@@ -131,7 +132,8 @@ def scheduled(
                 for future in wait(flying, return_when=FIRST_COMPLETED).done:
                     batch = flying.pop(future)
                     try:
-                        yield batch, future.result()
+                        found = future.result()
+                        yield batch, pickle.loads(found)  # noqa: S301  executors do the same
                     except _losses() as error:
                         # Of processes, one takes all others with it.
                         is_broken |= isinstance(error, BrokenProcessPool)

@@ -9,7 +9,6 @@ from pathlib import Path
 from preflights_es.replay.regress.results import Case
 from preflights_es.services.regression.batches import Batch, OfFiles, Piece
 from preflights_es.services.regression.judging import judged_elsewhere
-from preflights_es.services.regression.kept_results import Judged
 from preflights_es.services.regression.scheduling import Done
 from preflights_es.store import jsonl
 from tests.replay.regress.sessions import many
@@ -38,7 +37,7 @@ def told(done: Iterator[Done]) -> dict[str, str]:
     return found
 
 
-def mortal(job: bytes, batch: Batch) -> list[Judged]:
+def mortal(job: bytes, batch: Batch) -> bytes:
     """As a worker judges, but for batches with a deadly file, and such as are deadly once."""
     for path in [piece.path for piece in batch.pieces] if isinstance(batch, OfFiles) else []:
         name = Path(path)
