@@ -75,7 +75,7 @@ class RecordedSession(pytest.Item):
             raise Failed(str(error)) from error
         found = Regression(WORKFLOWS, own_code()).case(events, None, self._run.source)
         if isinstance(found, LeftOut):
-            pytest.skip(found.why)
+            pytest.skip(found.why)  # erased, or of a workflow that is not installed
         if found.outcome != "same":
             raise Failed("\n".join(self._differences(found)))
 

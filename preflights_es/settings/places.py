@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path, PurePosixPath
 from typing import Final
@@ -137,17 +137,7 @@ def _state_folder(env: Mapping[str, str]) -> Path:
 
 def cache_folder(env: Mapping[str, str]) -> Path | None:
     """Where what can be made again is kept; None where the environment names no absolute folder."""
-    home = env.get("HOME") or env.get("USERPROFILE") or ""
-    if sys.platform == "win32":
-        usual = env.get("LOCALAPPDATA") or os.path.join(home, "AppData", "Local")
-    elif sys.platform == "darwin":
-        usual = os.path.join(home, "Library", "Caches")
-    else:
-        usual = os.path.join(home, ".cache")
-    for base in (env.get("XDG_CACHE_HOME", ""), usual):
-        if os.path.isabs(base):
-            return Path(base) / "preflights"
-    return None
+    return _user_folder(env, "XDG_CACHE_HOME", (".cache",), ("Library", "Caches"), "LOCALAPPDATA")
 
 
 UTF8_MAX: Final = 4  # bytes of a character
@@ -157,17 +147,30 @@ OWN: Final = "settings.toml"
 
 def config_folder(env: Mapping[str, str]) -> Path | None:
     """Where the user's own settings lie; None where the environment names no absolute folder."""
+    mac = ("Library", "Application Support")
+    return _user_folder(env, "XDG_CONFIG_HOME", (".config",), mac, "APPDATA")
+
+
+def _user_folder(
+    env: Mapping[str, str], said: str, usual: Sequence[str], mac: Sequence[str], windows: str
+) -> Path | None:
+    """Our folder below one of the user's, by the habits of each system.
+
+    Args:
+        said: the variable that names it on every system.
+        usual, mac: where it lies in the home folder.
+        windows: the variable that names it there.
+    """
     home = env.get("HOME") or env.get("USERPROFILE") or ""
     if sys.platform == "win32":
-        usual = env.get("APPDATA") or os.path.join(home, "AppData", "Roaming")
-    elif sys.platform == "darwin":
-        usual = os.path.join(home, "Library", "Application Support")
+        local = "Local" if windows.startswith("LOCAL") else "Roaming"
+        base = env.get(windows) or os.path.join(home, "AppData", local)
     else:
-        usual = os.path.join(home, ".config")
+        base = os.path.join(home, *(mac if sys.platform == "darwin" else usual))
     # A relative path would lie in the current folder, which may be a clone (XDG says so, too).
-    for base in (env.get("XDG_CONFIG_HOME", ""), usual):
-        if os.path.isabs(base):
-            return Path(base) / "preflights"
+    for folder in (env.get(said, ""), base):
+        if os.path.isabs(folder):
+            return Path(folder) / "preflights"
     return None
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.cli.clones import committed
 from tests.cli.program import Project
 from tests.providers.server import FakeAPI
 from tests.trusting import trust
@@ -57,6 +58,14 @@ def house(tmp_path: Path, home: Path, template: Path) -> Project:
     folder = tmp_path / "house"
     shutil.copytree(template, folder)
     return Project(folder, home)
+
+
+@pytest.fixture
+def decided(house: Project) -> str:
+    """A session of the house, accepted and committed."""
+    session_id: str = house.decided()["session_id"]
+    committed(house)
+    return session_id
 
 
 @pytest.fixture

@@ -18,14 +18,6 @@ LINES: Final = 11  # events of a session that is accepted at once, with its docu
 
 
 @pytest.fixture
-def decided(house: Project) -> str:
-    """A session of the house, accepted and committed."""
-    session_id: str = house.decided()["session_id"]
-    committed(house)
-    return session_id
-
-
-@pytest.fixture
 def clone(house: Project, decided: str, tmp_path: Path) -> Project:
     """A colleague's clone of it, in a folder of another name."""
     return cloned(house, tmp_path / "another-name")

@@ -13,14 +13,6 @@ from tests.cli.program import Project
 
 
 @pytest.fixture
-def decided(house: Project) -> str:
-    """A session of the house, accepted and committed."""
-    session_id: str = house.decided()["session_id"]
-    committed(house)
-    return session_id
-
-
-@pytest.fixture
 def clone(house: Project, decided: str, tmp_path: Path) -> Project:
     """A colleague's clone of it, whose log has that session, too."""
     assert decided
