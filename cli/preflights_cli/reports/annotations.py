@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Final
 
 from preflights_cli.progress import counted
@@ -33,9 +34,11 @@ def render(report: Report) -> str:
     word = report.verdict.word
     kind = _OF_VERDICT.get(word, "notice")
     lines[kind].append(_command(kind, report.verdict.why, title=f"preflights regress: {word}"))
+    held = Counter(case.source for case in report.cases)
     for case in by_gravity(report):
         if graveness := level(case, report):
-            lines[graveness].append(_of_case(graveness, case))
+            is_alone = held[case.source] == 1
+            lines[graveness].append(_of_case(graveness, case, is_alone=is_alone))
     return "".join(f"{line}\n" for kind in LEVELS for line in _limited(kind, lines[kind]))
 
 
@@ -47,10 +50,13 @@ def _limited(kind: Level, lines: list[str]) -> list[str]:
     return [*lines[: KIND_MAX - 1], _command(kind, said, title="preflights regress")]
 
 
-def _of_case(kind: Level, case: Case) -> str:
+def _of_case(kind: Level, case: Case, *, is_alone: bool) -> str:
+    """Args:
+    is_alone: in its file, where an event's version is its line.
+    """
     place = {}
     if case.source != LOG:
-        line = next((one.version for one in case.differences if one.version), 1)
+        line = next((one.version for one in case.differences if one.version and is_alone), 1)
         place = {"file": case.source, "line": str(line)}
     title = f"{headline(case)}: {case.session_id or case.source}"
     return _command(kind, "\n".join(explained(case)), **place, title=title)

@@ -102,6 +102,12 @@ def test_an_annotation_stands_at_the_line_of_the_event_in_its_file() -> None:
     assert said.startswith("changed: questions, result%0Acause: prompt clarify.v1")
 
 
+def test_an_annotation_of_one_session_of_several_stands_at_the_top_of_their_file() -> None:
+    both = [given.case(n, "changed", source="all.jsonl", session_id=str(n)) for n in (7, 8)]
+    found = annotated(given.report(both, None)).splitlines()[1:]
+    assert [one.split(",")[1] for one in found] == ["line=1", "line=1"]
+
+
 def outside(tokens: list[Token]) -> str:
     """All that is rendered as something else than code: the words of the report itself."""
     return "\n".join(
