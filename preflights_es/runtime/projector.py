@@ -251,7 +251,9 @@ class Projector:
             if known is None or known.version < version or not known.complete:
                 behind.append(name)
         if behind:
-            self.rebuild(behind)
+            # Another process may have completed one since, and its readers need those rows.
+            self.begin(behind, again=False)
+            self.join(behind)
         self.follow()
 
     def follow(self) -> None:
@@ -312,14 +314,17 @@ class Projector:
         self.begin(names)
         self.join(names, progress=progress)
 
-    def begin(self, names: Sequence[str] = ()) -> None:
+    def begin(self, names: Sequence[str] = (), *, again: bool = True) -> None:
         """Empty some projections, unless they are being rebuilt; `join` fills them.
+
+        Args:
+            again: also those that this version has completed.
 
         Raises:
             NewerProjection: a newer version of this program keeps one of them.
         """
         for name in names or self._versions:
-            self._log.begin(name, self._versions[name])
+            self._log.begin(name, self._versions[name], again=again)
 
     def join(
         self,

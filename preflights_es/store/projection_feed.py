@@ -50,8 +50,12 @@ class SqlFollowing(SqlRows):
         """The projections that were ever begun, by name."""
         return registered_of(self._rows("registered"))
 
-    def begin(self, name: str, version: int) -> None:
-        """Begin a projection from zero: its rows and marks go; nothing where it is under way."""
+    def begin(self, name: str, version: int, *, again: bool = True) -> None:
+        """Begin a projection from zero: its rows and marks go; nothing where it is under way.
+
+        Args:
+            again: also where this version of it is complete.
+        """
 
         def work(cursor: Any) -> None:
             found = registered_of(self._statements.run(cursor, "registered_alone").fetchall()).get(
@@ -66,7 +70,7 @@ class SqlFollowing(SqlRows):
                     self._statements.run(cursor, f"empty_{name}")
                 return
             _refuse_newer({name: found}, {name: version})
-            if found.version == version and not found.complete:
+            if found.version == version and not (found.complete and again):
                 return
             generation = found.generation + 1
             self._statements.run(

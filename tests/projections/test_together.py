@@ -15,7 +15,7 @@ import pytest
 
 from preflights_es.bootstrap import joined
 from preflights_es.core.ports import Head
-from preflights_es.core.projection_ports import Fold, Folded, Stream
+from preflights_es.core.projection_ports import Fold, Folded, Registered, Stream
 from preflights_es.projections.usage import USAGE
 from preflights_es.services.projections import projector
 from preflights_es.store.projection_feed import SqlFollowing
@@ -24,6 +24,7 @@ from tests.fixed import Clock
 from tests.markdown import ROOT
 from tests.postgres import UP_S
 from tests.projections.given import (
+    NAMES,
     address,
     asked,
     changed,
@@ -203,6 +204,28 @@ def test_a_rebuild_that_was_begun_anew_meanwhile_is_not_called_complete(store: S
     assert not log.finish("usage", generation)
     assert not log.registered()["usage"].complete
     assert projector(log).states()[2].sessions == 0
+
+
+class Overtaken(SqlFollowing):
+    """A log that another reader folds whole, as soon as this one knows that it must fold it."""
+
+    def __init__(self, store: SqlStore) -> None:
+        super().__init__(store)
+        self._store = store
+
+    def registered(self) -> dict[str, Registered]:
+        found = super().registered()
+        if not found:
+            following(self._store).catch_up()
+        return found
+
+
+def test_a_reader_that_was_overtaken_empties_nothing(store: SqlStore) -> None:
+    recorded(store, goldens()[:3])
+    log = Overtaken(store)
+    projector(log).catch_up()
+    assert [one.generation for one in log.registered().values()] == [1] * len(NAMES)
+    assert kept(store) == from_zero(store)
 
 
 def test_several_can_be_the_first_to_read(store: SqlStore) -> None:
