@@ -1,0 +1,1 @@
+"""Approved documents become structured plans, pass by pass (seed 2)."""
