@@ -22,7 +22,7 @@ LANGUAGES: Final[dict[str, tuple[str, str]]] = {
     "Rust": (r"Rust", ".rs"),
     "C#": (r"C#", ".cs"),
     "C++": (r"C\+\+", ".cpp"),
-    "C": (r"C(?=\d\d\b|,| and\b| language\b)", ".c"),
+    "C": (r"C\d\d|C(?=,| and\b| language\b)", ".c"),
     "Swift": (r"Swift", ".swift"),
     "Ruby": (r"Ruby", ".rb"),
     "PHP": (r"PHP", ".php"),
@@ -41,10 +41,9 @@ _STYLES: Final = re.compile(
     re.IGNORECASE,
 )
 _NAMED: Final = re.compile(
-    "|".join(
-        f"(?P<l{n}>(?<![\\w.])(?:{pattern}){'' if pattern.startswith('C(') else '(?![^\\W_]|[+#])'})"
-        for n, (pattern, _) in enumerate(LANGUAGES.values())
-    )
+    r"(?<![\w.])(?:"
+    + "|".join(f"(?P<l{n}>{pattern})" for n, (pattern, _) in enumerate(LANGUAGES.values()))
+    + r")(?![^\W_]|[+#])"
 )
 _FENCE: Final = re.compile(r" {0,3}(?P<mark>`{3,}|~{3,})(?P<tag>[^`]*)$")
 _HEADING: Final = re.compile(r" {0,3}##[ \t]+(?P<text>.*?)[ \t]*#*[ \t]*$")
@@ -107,7 +106,9 @@ def slugs(names: Iterable[str]) -> list[str]:
     found: list[str] = []
     for n, name in enumerate(names, 1):
         slug = "_".join(_WORD.findall(name.casefold()))[:SLUG_MAX].strip("_") or f"module_{n}"
-        found.append(f"{slug}_{n}" if slug in found else slug)
+        while slug in found:
+            slug += f"_{n}"
+        found.append(slug)
     return found
 
 

@@ -10,8 +10,10 @@ from preflights_es.workflows.compiler.checks import why_no_path
 from preflights_es.workflows.compiler.reading import SUFFIX
 
 OPERATIONS_MAX: Final = 5  # of one goal
-_QUOTES: Final = "`'\"“”‘’«»()[]<>{},;:!?"
-_RENAME: Final = re.compile(r"\brename\s+(?:the\s+)?(?:\w+\s+)?(\S+)\s+(?:in)?to\s+(\S+)", re.I)
+_QUOTES: Final = "`'\"\u201c\u201d\u2018\u2019\u00ab\u00bb()[]<>{},;:!?"
+_RENAME: Final = re.compile(
+    r"\brename\s+(?:the\s+)?(?:\w+\s+)?(\S+)\s+(?:in)?to\s+(\S+)", re.IGNORECASE
+)
 _SYMBOL: Final = re.compile(r"[A-Z][a-z0-9]+(?:[A-Z][A-Za-z0-9]*)+|[a-z]\w*_\w+|\w+(?=\(\)$)")
 _PATH: Final = re.compile(r"[\w.@-]+(?:/[\w.@-]+)+/?|[\w-]+\.[a-zA-Z]{1,5}")
 

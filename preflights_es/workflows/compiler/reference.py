@@ -15,6 +15,7 @@ from preflights_es.core.completions import CompletionRequested
 from preflights_es.core.json import encoded
 from preflights_es.core.simulation import References
 from preflights_es.workflows.compiler import reading, refactoring
+from preflights_es.workflows.compiler.contracts import CONTRACTS
 from preflights_es.workflows.compiler.passes import PASSES
 from preflights_es.workflows.compiler.values import PassName
 
@@ -70,7 +71,7 @@ def asked(request: CompletionRequested) -> Asked:
         return Asked()
     return Asked(
         documents={one.name: one.text for one in reversed(told.documents)},
-        plans={one.type: one.payload for one in told.artifacts},
+        plans={one.type: one.payload for one in told.artifacts if _is_plan(one)},
         layout=told.layout,
         target=told.target,
         goal=told.goal,
@@ -94,6 +95,14 @@ class _Told(msgspec.Struct):
     layout: list[str] = []
     target: str = ""
     goal: str = ""
+
+
+def _is_plan(told: _ToldPlan) -> bool:
+    """Whether it meets the schema of its type."""
+    contract = next(
+        (CONTRACTS[f"{p.schema}.v1"] for p in PASSES.values() if p.writes == told.type), None
+    )
+    return contract is not None and not contract.shape.violations(told.payload, 0)
 
 
 def planned(name: PassName, request: CompletionRequested) -> Payload:
