@@ -45,12 +45,13 @@ def documents(settings: Settings, pass_: Pass, use: Iterable[str] = ()) -> tuple
     Raises:
         Refused: one is missing, is no text, is too long, or must not be read.
     """
-    named = (getattr(settings.plans, name) for name in pass_.documents)
-    paths = dict.fromkeys(within(settings.root, path) for path in (*named, *use))
+    named = [getattr(settings.plans, name) for name in pass_.documents]
+    more = dict.fromkeys(within(settings.root, path) for path in use)
+    paths = (*named, *(path for path in more if path not in named))
     return tuple(_document(settings.root, path) for path in paths)
 
 
-def target(root: Path, path: str) -> Document | None:
+def target_file(root: Path, path: str) -> Document | None:
     """The file that an implementation is planned for; None where it does not exist yet.
 
     Raises:
