@@ -28,12 +28,14 @@ class ArtifactRow(msgspec.Struct, frozen=True):
     plan: str
 
 
-class Plan(msgspec.Struct, frozen=True):
+class PlanRow(msgspec.Struct, frozen=True):
     """A plan, and the session that it stands in."""
 
     session_id: str
     project: str
     planned: Planned
+    file: str | None = None
+    """The session file that says so, where the log does not."""
 
 
 def plans(read: Read) -> tuple[Planned, ...]:
@@ -73,7 +75,7 @@ PROJECTION: Final = ARTIFACTS
 _decoder = msgspec.json.Decoder(Planned)
 
 
-def plan(row: Mapping[str, Any]) -> Plan:
+def plan(row: Mapping[str, Any]) -> PlanRow:
     """A row, as it was folded.
 
     Raises:
@@ -83,4 +85,4 @@ def plan(row: Mapping[str, Any]) -> Plan:
         planned = _decoder.decode(row["plan"])
     except (ValueError, RecursionError) as error:
         raise ProjectionDamaged(ARTIFACTS.name, f"session {row['session_id']}: {error}") from error
-    return Plan(row["session_id"], row["project"], planned)
+    return PlanRow(row["session_id"], row["project"], planned)
