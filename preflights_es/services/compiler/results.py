@@ -5,22 +5,26 @@ from __future__ import annotations
 from hashlib import sha256
 from typing import Any, Final, Literal
 
+from msgspec.structs import asdict
+
 from preflights_es.core.completions import CompletionRequested, Message
-from preflights_es.core.events import Decision
-from preflights_es.core.json import decoded, encoded
+from preflights_es.core.events import ActorKind, Decision
+from preflights_es.core.json import encoded
+from preflights_es.core.plan_record import PlanStanding
 from preflights_es.core.questions import AnswerRefusal
+from preflights_es.core.times import iso, iso_or_none
 from preflights_es.runtime.runner import Handle
 from preflights_es.services.results import Result, Session, answer_refused
 from preflights_es.workflows.compiler import WORKFLOW, context
 from preflights_es.workflows.compiler.events import ChangeRefused, PassBegun
-from preflights_es.workflows.compiler.state import State
 from preflights_es.workflows.compiler.values import (
     REQUEST_MAX,
-    ArtifactName,
     Cause,
     LeftOut,
+    LockedFile,
     PassName,
 )
+from preflights_es.workflows.compiler.views import PlanView, ShownPlan
 
 _REFUSED: Final = {
     "unknown_question": "is no question of this pass",
@@ -61,24 +65,38 @@ class ReadArtifact(Result, frozen=True):
     session_id: str
 
 
+class Artifact(Result, frozen=True):
+    """What a pass brought: a plan, or a report."""
+
+    id: str
+    type: str
+    standing: PlanStanding
+    sha256: str
+    """Of the payload's canonical JSON."""
+    created_at: str
+    """ISO 8601, UTC."""
+    created_by: Literal["llm", "system"]
+    depends_on: tuple[str, ...]
+    payload: Any
+
+    @classmethod
+    def of(cls, one: ShownPlan) -> Artifact:
+        """As the session has it."""
+        return cls(**asdict(one) | {"created_at": iso(one.created_at)})
+
+
 class PlanSession(Session, frozen=True, kw_only=True):
     """`plan/1`."""
 
     FORMAT = "plan/1"
 
-    pass_type: PassName
+    pass_type: str
+    uid: str
     target: str
     goal: str
-    artifact: str | None
-    """The id of the plan; of the last report where there is no plan."""
-    type: ArtifactName | None
-    standing: str | None
-    created_by: Literal["llm", "system"] | None
-    depends_on: tuple[str, ...]
-    payload: dict[str, Any] | None
-    """The plan, as the model answered it."""
-    report: dict[str, Any] | None
-    """The payload of the last FailureReport, where no plan came after it."""
+    artifact: Artifact | None
+    """The plan; the last report where there is none."""
+    reports: tuple[Artifact, ...]
     documents: tuple[ReadDocument, ...]
     artifacts: tuple[ReadArtifact, ...]
     decisions: tuple[str, ...]
@@ -86,9 +104,13 @@ class PlanSession(Session, frozen=True, kw_only=True):
     left_out: tuple[LeftOut, ...]
     stale: tuple[Cause, ...]
     """What was stale of what was read, with the actor's leave."""
-    superseded_by: str
+    changed_at: str | None
+    changed_by: str
+    relayed_by: ActorKind | None
     reason: str
     """Of a rejection."""
+    superseded_by: str
+    locked: tuple[LockedFile, ...]
     question: str | None
     calls: int
 
@@ -98,11 +120,17 @@ class PlanSession(Session, frozen=True, kw_only=True):
 
     @classmethod
     def more(cls, handle: Handle) -> dict[str, Any]:
-        state: State = handle.session.state
-        asks = handle.view.questions and not handle.session.closed
-        question = handle.view.questions[0].question if asks else None
-        read = _read(state.begun) if state.begun is not None else _NOTHING
-        return {**read, **_artifact(state), "question": question, "calls": state.led.calls}
+        view = handle.view
+        assert isinstance(view, PlanView), "the caller checked the workflow"
+        begun = handle.session.state.begun
+        asks = view.questions and not handle.session.closed
+        return {
+            "artifact": Artifact.of(view.plan) if view.plan else None,
+            "reports": tuple(map(Artifact.of, view.reports)),
+            "changed_at": iso_or_none(view.changed_at),
+            "question": view.questions[0].question if asks else None,
+            **(_read(begun) if begun is not None else _NOTHING),
+        }
 
     @classmethod
     def refusal(cls, decision: Decision) -> tuple[str, str]:
@@ -113,37 +141,9 @@ class PlanSession(Session, frozen=True, kw_only=True):
         return decision.reason, answer_refused(decision, why)
 
 
-def _artifact(state: State) -> dict[str, Any]:
-    """The plan, or why there is none."""
-    plan, report = state.plan, state.reports[-1] if state.reports else None
-    shared = {"superseded_by": state.superseded_by, "reason": state.reason}
-    if plan is not None:
-        return shared | {
-            "artifact": plan.id,
-            "type": plan.type,
-            "standing": state.standing,
-            "created_by": plan.created_by,
-            "depends_on": plan.depends_on,
-            "payload": decoded(plan.payload.encode()),
-            "report": None,
-        }
-    return shared | {
-        "artifact": report.id if report else None,
-        "type": "FailureReport" if report else None,
-        "standing": "failed" if report else None,
-        "created_by": None,
-        "depends_on": report.depends_on if report else (),
-        "payload": None,
-        "report": decoded(report.payload.encode()) if report else None,
-    }
-
-
 def _read(begun: PassBegun) -> dict[str, Any]:
     """What was read, without its texts."""
     return {
-        "pass_type": begun.pass_type,
-        "target": begun.target,
-        "goal": begun.goal,
         "documents": tuple(
             ReadDocument(path=one.path, sha256=one.sha256, characters=len(one.text))
             for one in begun.documents
@@ -158,15 +158,10 @@ def _read(begun: PassBegun) -> dict[str, Any]:
             for one in begun.plans
         ),
         "decisions": tuple(one.uid for one in begun.decisions),
-        "left_out": begun.left_out,
-        "stale": begun.stale,
     }
 
 
-_NOTHING: Final = {
-    **{"pass_type": "project", "target": "", "goal": "", "documents": (), "artifacts": ()},
-    **{"decisions": (), "left_out": (), "stale": ()},
-}
+_NOTHING: Final = {"documents": (), "artifacts": (), "decisions": ()}
 """Of a session that was erased."""
 
 SESSION: Final = PlanSession
@@ -214,5 +209,8 @@ def dry_run_of(begun: PassBegun) -> DryRun:
         most=REQUEST_MAX,
         redacted=begun.redacted,
         messages=asked.messages,
+        **{name: getattr(begun, name) for name in ("pass_type", "target", "goal")},
+        left_out=begun.left_out,
+        stale=begun.stale,
         **_read(begun),
     )

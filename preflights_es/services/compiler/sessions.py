@@ -177,9 +177,7 @@ def _with_unnamed(left_out: tuple[LeftOut, ...], unnamed: int) -> tuple[LeftOut,
     return (LeftOut("layout", cut + unnamed), *rest)
 
 
-def _target(
-    request: Request, asked: _Asked, needed: tuple[ReadPlan, ...]
-) -> tuple[Document, ...]:
+def _target(request: Request, asked: _Asked, needed: tuple[ReadPlan, ...]) -> tuple[Document, ...]:
     """The file that an implementation is planned for, where it exists.
 
     Raises:
