@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Final, Literal
 
 from preflights_es.core.errors import Refused
-from preflights_es.core.ids import SHORT
+from preflights_es.core.ids import SHORT, short
 from preflights_es.core.source import Source
 from preflights_es.core.text import shown
 from preflights_es.projections.artifacts import PlanRow, plan
@@ -52,10 +52,10 @@ def causes_of_inputs(
 
 def path_of(cause: Cause) -> str:
     """Why something is stale, from what changed to what was read, in words."""
-    ids_ = (
-        one if n == 0 and cause.kind != "plan" else one[:SHORT] for n, one in enumerate(cause.path)
-    )
-    return f"{' -> '.join(map(shown, ids_))} ({cause.what})"
+    first, *read = cause.path
+    shortened = {"document": first, "plan": first[:SHORT], "decision": short(first)}
+    names = (shortened[cause.kind], *(id_[:SHORT] for id_ in read))
+    return f"{' -> '.join(map(shown, names))} ({cause.what})"
 
 
 class Standings:
