@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, Literal
+
+import msgspec
 
 from preflights_es.core.events import ActorKind, Event, Outcome, RecordNumber, Request, Value
 from preflights_es.core.rationale import Rationale
@@ -32,6 +34,19 @@ class ArtifactWritten(Outcome, frozen=True):
 
 
 ARTIFACT_EVENTS: tuple[type[Event], ...] = (ArtifactDue, ArtifactWritten)
+
+
+class Filing(msgspec.Struct, frozen=True):
+    """Where the sessions of a workflow file what is no record, and what its files hold."""
+
+    folder: str
+    """A folder of its own, in `.preflights`; relative to the project's root."""
+    name: str
+    """Pattern of the whole name of a file; other programs read files by their names."""
+    template: str
+    """`name.vN`, as `ArtifactDue` says it."""
+    text: Callable[[Any], str]
+    """Of a session's file, from its state when the file was asked for."""
 
 
 class Written(Value, frozen=True):

@@ -11,7 +11,7 @@ from typing import Any, Final, Generic, TypeVar
 
 import msgspec
 
-from preflights_es.core.artifacts import Accepting, Record, Relations
+from preflights_es.core.artifacts import Accepting, Filing, Record, Relations
 from preflights_es.core.completions import CompletionRequested
 from preflights_es.core.decision_record import Decided
 from preflights_es.core.events import (
@@ -80,6 +80,8 @@ class Workflow(msgspec.Struct, Generic[S], frozen=True, kw_only=True):
     """What an acceptance takes, in any state, with the fields that the caller said."""
     record: Callable[[S], Record] | None = None
     """The content of the session's document in any state; None without a document."""
+    filing: Filing | None = None
+    """Where its files lie, where they are no records; None where they are, or there are none."""
     decided: Callable[[Sequence[Event], Sequence[Session[S]]], tuple[Decided, ...]] | None = None
     """The patches of a session, from its events and how it stood after each; None without any."""
     reached: Callable[[S], Reached] = lambda _state: Reached()
