@@ -69,6 +69,19 @@ class RecordField(Value, frozen=True):
     """What was offered, without the option to specify another."""
 
 
+class Filing(msgspec.Struct, frozen=True, kw_only=True):
+    """Files that sessions of a workflow owe, and that are no records: where, and what they hold."""
+
+    folder: str
+    """Relative to the project's root, with forward slashes."""
+    name: str
+    """A pattern that the whole name of each file matches; no other file is written."""
+    template: str
+    """As in `ArtifactDue`."""
+    text: Callable[[Any], str]
+    """The whole file, from a state as it was behind the `ArtifactDue`."""
+
+
 class Related(Value, frozen=True):
     """Another decision that this one points at."""
 

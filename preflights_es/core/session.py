@@ -29,6 +29,7 @@ from preflights_es.core.events import (
     Value,
 )
 from preflights_es.core.lead import Lead, Policy
+from preflights_es.core.plan_record import Planned
 from preflights_es.core.questions import Answers
 from preflights_es.core.settings_table import SettingsTable
 from preflights_es.core.source import Quoted
@@ -84,6 +85,10 @@ class Workflow(msgspec.Struct, Generic[S], frozen=True, kw_only=True):
     """Where its files lie, where they are no records; None where they are, or there are none."""
     decided: Callable[[Sequence[Event], Sequence[Session[S]]], tuple[Decided, ...]] | None = None
     """The patches of a session, from its events and how it stood after each; None without any."""
+    planned: Callable[[Sequence[Event], Sequence[Session[S]]], tuple[Planned, ...]] | None = None
+    """The artifacts of a session, from its events and how it stood after each; None without any."""
+    filing: Filing | None = None
+    """The files that it owes and that are no records; None without any."""
     reached: Callable[[S], Reached] = lambda _state: Reached()
     """What a session comes to, in any state, and what of it a person accepted."""
     behind: Callable[[Event], Behind] = lambda _event: Behind()
@@ -110,7 +115,7 @@ class Workflow(msgspec.Struct, Generic[S], frozen=True, kw_only=True):
     lead: Callable[[S], Lead | None] = _none
     """Who leads a session, as it stands; None for the rules."""
     policy: Policy = Policy()
-    """What follows where a step brings nothing that can be used."""
+    """That of its contracts; of several, the one with the most calls."""
     prompts: tuple[tuple[str, str], ...] = ()
     """Pairs of prompt name and the version that a new session uses."""
     always_led: bool = False
