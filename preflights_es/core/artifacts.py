@@ -36,19 +36,6 @@ class ArtifactWritten(Outcome, frozen=True):
 ARTIFACT_EVENTS: tuple[type[Event], ...] = (ArtifactDue, ArtifactWritten)
 
 
-class Filing(msgspec.Struct, frozen=True):
-    """Where the sessions of a workflow file what is no record, and what its files hold."""
-
-    folder: str
-    """A folder of its own, in `.preflights`; relative to the project's root."""
-    name: str
-    """Pattern of the whole name of a file; other programs read files by their names."""
-    template: str
-    """`name.vN`, as `ArtifactDue` says it."""
-    text: Callable[[Any], str]
-    """Of a session's file, from its state when the file was asked for."""
-
-
 class Written(Value, frozen=True):
     """What a session knows of its file on disk."""
 

@@ -81,8 +81,6 @@ class Workflow(msgspec.Struct, Generic[S], frozen=True, kw_only=True):
     """What an acceptance takes, in any state, with the fields that the caller said."""
     record: Callable[[S], Record] | None = None
     """The content of the session's document in any state; None without a document."""
-    filing: Filing | None = None
-    """Where its files lie, where they are no records; None where they are, or there are none."""
     decided: Callable[[Sequence[Event], Sequence[Session[S]]], tuple[Decided, ...]] | None = None
     """The patches of a session, from its events and how it stood after each; None without any."""
     planned: Callable[[Sequence[Event], Sequence[Session[S]]], tuple[Planned, ...]] | None = None

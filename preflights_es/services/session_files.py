@@ -1,4 +1,4 @@
-"""Sessions that lie as files beside records and other files: how each compares with the log; only read.
+"""Sessions as files beside records and other files: how each compares with the log; only read.
 
 A file is evidence where only it exists. It is verified like an import: its size, its format, its
 chain, one session, this project, and that its events can be folded.
