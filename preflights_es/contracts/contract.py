@@ -18,6 +18,7 @@ from preflights_es.contracts.extraction import extracted
 from preflights_es.contracts.schema import Shape, shape
 from preflights_es.contracts.walk import leaves
 from preflights_es.core import errors
+from preflights_es.core.lead import Policy
 from preflights_es.core.text import shortened
 from preflights_es.core.verdict import (
     DETAILS_MAX,
@@ -60,6 +61,9 @@ class Contract(msgspec.Struct, frozen=True, kw_only=True, eq=False, dict=True):
     """Whether source code in values and keys is refused."""
     checks: Callable[[Any], tuple[Violation, ...]] | None = None
     """Final checks of a payload that meets the schema; pure, and never raising."""
+    policy: Policy = Policy()
+    """What follows where a call brings nothing that meets it: which failures are asked again, how
+    often, and what ends the step."""
 
     @property
     def id(self) -> str:

@@ -11,7 +11,7 @@ from typing import Any, Final, Generic, TypeVar
 
 import msgspec
 
-from preflights_es.core.artifacts import Accepting, Record, Relations
+from preflights_es.core.artifacts import Accepting, Filing, Record, Relations
 from preflights_es.core.completions import CompletionRequested
 from preflights_es.core.decision_record import Decided
 from preflights_es.core.events import (
@@ -29,6 +29,7 @@ from preflights_es.core.events import (
     Value,
 )
 from preflights_es.core.lead import Lead, Policy
+from preflights_es.core.plan_record import Planned
 from preflights_es.core.questions import Answers
 from preflights_es.core.settings_table import SettingsTable
 from preflights_es.core.source import Quoted
@@ -82,6 +83,10 @@ class Workflow(msgspec.Struct, Generic[S], frozen=True, kw_only=True):
     """The content of the session's document in any state; None without a document."""
     decided: Callable[[Sequence[Event], Sequence[Session[S]]], tuple[Decided, ...]] | None = None
     """The patches of a session, from its events and how it stood after each; None without any."""
+    planned: Callable[[Sequence[Event], Sequence[Session[S]]], tuple[Planned, ...]] | None = None
+    """The artifacts of a session, from its events and how it stood after each; None without any."""
+    filing: Filing | None = None
+    """The files that it owes and that are no records; None without any."""
     reached: Callable[[S], Reached] = lambda _state: Reached()
     """What a session comes to, in any state, and what of it a person accepted."""
     behind: Callable[[Event], Behind] = lambda _event: Behind()
@@ -108,7 +113,7 @@ class Workflow(msgspec.Struct, Generic[S], frozen=True, kw_only=True):
     lead: Callable[[S], Lead | None] = _none
     """Who leads a session, as it stands; None for the rules."""
     policy: Policy = Policy()
-    """What follows where a step brings nothing that can be used."""
+    """That of its contracts; of several, the one with the most calls."""
     prompts: tuple[tuple[str, str], ...] = ()
     """Pairs of prompt name and the version that a new session uses."""
     always_led: bool = False

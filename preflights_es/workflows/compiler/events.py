@@ -87,6 +87,7 @@ class PlanRejected(Input, frozen=True):
     typed: ClassVar = {"reason": Typed(REASON_MAX, "say why")}
     id: str
     reason: str
+    relayed_by: Actor | None = None
     redacted: tuple[str, ...] = ()
 
 
@@ -177,6 +178,13 @@ class StandingChanged(Decision, frozen=True):
     standing: Literal["approved", "proposed", "rejected", "locked", "superseded"]
 
 
+class PlanFiled(Decision, frozen=True):
+    """Where the artifact's file was written."""
+
+    tag: ClassVar[str] = "compiler.plan_filed.v1"
+    path: str
+
+
 class ChangeRefused(Refusal, frozen=True):
     """The Input does not fit what the session holds; nothing changed."""
 
@@ -209,6 +217,7 @@ EVENTS: tuple[type[Event], ...] = (
     AnswerAccepted,
     AnswerRefused,
     StandingChanged,
+    PlanFiled,
     ChangeRefused,
     *ARTIFACT_EVENTS,
     *COMPLETION_EVENTS,

@@ -24,6 +24,7 @@ REQUEST_MAX: Final = 400_000  # characters of one request: prompts, schema and a
 ROUNDS_MAX: Final = 3  # questions about missing information, in one session
 GOAL_MAX: Final = 2_000  # characters of a refactoring's goal
 REASON_MAX: Final = 2_000  # characters of the reason of a rejection
+RAW_MAX: Final = 20_000  # characters of a response in a report; the log has it whole
 VERSION: Final = "1.0"  # of the envelope of an artifact
 
 
