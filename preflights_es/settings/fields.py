@@ -29,6 +29,14 @@ class RecordsTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Whether sessions are kept as files beside their records."""
 
 
+class PlansTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The table `plans`: where the documents lie that plans are made from."""
+
+    requirements: str = ".preflights/requirements.md"
+    constraints: str = ".preflights/constraints.md"
+    glossary: str = ".preflights/glossary.md"
+
+
 class Setting(msgspec.Struct, frozen=True):
     """One setting."""
 
@@ -96,6 +104,7 @@ FIELDS: Final = (
     Setting("faults", metavar="FAULTS", help="Faults of the simulator: timeout=0.2,error=0.1"),
     Setting("prices", tuple[PriceTable, ...], variable=None),
     Setting("records", RecordsTable, variable=None),
+    Setting("plans", PlansTable, variable=None),
 )
 
 KEYS: Final = {key: one for one in FIELDS for key in (one.name, one.also) if key}
