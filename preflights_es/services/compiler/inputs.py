@@ -64,6 +64,16 @@ def target_file(root: Path, path: str) -> Document | None:
     return Document(path=path, sha256=_digest(file), text=_text(file))
 
 
+def digest(root: Path, path: str) -> str:
+    """The SHA-256 of a file's bytes as they lie there, in hexadecimal.
+
+    Raises:
+        FileNotFoundError: there is none.
+        Refused: it cannot be read, or lies outside of the repository.
+    """
+    return _digest(_read(root, path))
+
+
 def within(root: Path, path: str) -> str:
     """A path relative to the project's root, without `.` and `..`.
 

@@ -40,7 +40,10 @@ def plans(
     Raises:
         Refused: one that it needs is not in force.
     """
-    wanted = [*(_in_force(rows, one, pass_) for one in pass_.plans), *(_named(rows, i) for i in use)]
+    wanted = [
+        *(_in_force(rows, one, pass_) for one in pass_.plans),
+        *(_named(rows, i) for i in use),
+    ]
     once = {row.planned.id: row for row in wanted}
     return tuple(_read(request, row) for row in once.values())
 
