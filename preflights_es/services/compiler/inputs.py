@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 from collections.abc import Iterable
@@ -134,8 +135,9 @@ def _read(root: Path, path: str) -> _File:
         raise FileNotFoundError from error
     except Unreadable as error:
         raise _refused(path, f"cannot be read: {error}") from error
-    except (OSError, RuntimeError) as error:  # the latter of links in a circle
-        why = getattr(error, "strerror", None) or "its links lead in a circle"
+    except (OSError, RuntimeError) as error:
+        is_circle = isinstance(error, RuntimeError) or error.errno == errno.ELOOP
+        why = "its links lead in a circle" if is_circle else error.strerror
         raise _refused(path, f"cannot be read: {why}") from error
 
 
