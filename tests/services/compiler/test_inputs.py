@@ -175,9 +175,7 @@ def _program(path: Path) -> None:
         (_program, "is no document: "),
     ],
 )
-def test_what_is_no_document_is_refused(
-    root: Path, made: Callable[[Path], None], why: str
-) -> None:
+def test_what_is_no_document_is_refused(root: Path, made: Callable[[Path], None], why: str) -> None:
     made(root / CONSTRAINTS)
     assert refusal(root).startswith(f"{CONSTRAINTS} {why}")
 
