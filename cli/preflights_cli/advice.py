@@ -21,9 +21,11 @@ ADVICE: Final[dict[str, str]] = {
     "call_held": ": look at it with `preflights show {session}`, and try again when it is done",
     "faulted_input": ": `preflights abandon {session} --force` sets that Input aside",
     "file_not_trusted": ": run `preflights trust`, or set it in {own}",
+    "inputs_stale": ": make and approve it anew, or read it all the same with --allow-stale",
     "model_asked": ": `preflights resume` first, then change it",
     "no_decision": ": `preflights decisions --all` lists what is decided here",
     "no_decision_to_trail": ": name it by --session",
+    "no_document": ": `preflights init --plans` writes starters of the documents",
     "no_item_id": ": `preflights note tasks` lists them",
     "no_log": ": look at --db, PREFLIGHTS_DATABASE_URL and the settings file, or create it with "
     "`preflights admin db upgrade`",
@@ -32,6 +34,8 @@ ADVICE: Final[dict[str, str]] = {
     "not_accepted_yet": " (`preflights accept {session}`)",
     "nothing_matches": ": `preflights decisions` lists what is decided here",
     "other_session_missing": ": export both together (`preflights admin export --all`)",
+    "plan_missing": ": `preflights plan {command}`, then `preflights approve`",
+    "plan_not_locked": ": `preflights lock tests` locks it",
     "projection_damaged": ": `preflights admin projections rebuild {name}` rebuilds it from the "
     "log",
     "record_without_session": "; `preflights show {session}` shows it",

@@ -175,4 +175,18 @@ CREATE TABLE imported_documents (
 	PRIMARY KEY (session_id, call)
 )
 
-INSERT INTO alembic_version (version_num) VALUES ('0006')
+CREATE TABLE projected_artifacts (
+	session_id VARCHAR(36) NOT NULL,
+	version BIGINT NOT NULL,
+	project TEXT NOT NULL,
+	id TEXT NOT NULL,
+	type TEXT NOT NULL,
+	standing TEXT NOT NULL,
+	created_at BIGINT NOT NULL,
+	"plan" TEXT NOT NULL,
+	PRIMARY KEY (session_id, version)
+)
+
+CREATE INDEX projected_artifacts_by_project ON projected_artifacts (project, session_id, version, standing)
+
+INSERT INTO alembic_version (version_num) VALUES ('0007')

@@ -32,7 +32,10 @@ READS: Final[dict[str, tuple[Words, ...]]] = {
         ("regress", "session.jsonl", "odd.jsonl", "session.jsonl.gz"),
         ("regress", ".", "--json"),
     ),
-    "init": (("init", "--ci", "github", "--check"),),
+    "init": (("init", "--ci", "github", "--check"), ("init", "--plans", "--check")),
+    "plan project": (("plan", "project", "--dry-run"),),
+    "plan impl": (("plan", "impl", "README.md", "--dry-run"),),
+    "plan refactor": (("plan", "refactor", "Tidy up", "--dry-run", "--json"),),
     "admin export": (("admin", "export", "--all"),),
     "admin render": (
         ("admin", "render", "DECIDED", "--check"),
@@ -67,6 +70,9 @@ OTHERS: Final = (("--help",), ("--version",), ("sessions", "--help"), ("nothing"
 RECORDS: Final = frozenset(
     {
         "start",
+        "plan architecture",
+        "plan scaffold",
+        "plan tests",
         "answer",
         "revise",
         "accept",

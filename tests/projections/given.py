@@ -13,7 +13,7 @@ from preflights_es.store.sql import SqlStore
 from preflights_es.store.urls import SqliteFile
 from tests.projections.recording import Recording
 
-NAMES: Final = ("decisions", "sessions", "usage")
+NAMES: Final = ("artifacts", "decisions", "sessions", "usage")
 
 
 def recorded(store: SqlStore, sessions: Sequence[Sequence[Stored]], first: int = 1) -> list[str]:

@@ -45,8 +45,8 @@ def failing(rows: Callable[[Read], tuple[Row, ...]]) -> tuple[Projection, ...]:
     def said(read: Read) -> tuple[Row, ...]:
         return rows(read) if read.head.session_id == BAD else DECISIONS.rows(read)
 
-    _, sessions, usage = projections()
-    return (replace(DECISIONS, rows=said), sessions, usage)
+    artifacts, _, sessions, usage = projections()
+    return (artifacts, replace(DECISIONS, rows=said), sessions, usage)
 
 
 def _raises(_read: Read) -> tuple[Row, ...]:

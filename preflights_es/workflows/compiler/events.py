@@ -12,6 +12,7 @@ from preflights_es.core.questions import AnswerRefusal, Answers, Refusal
 from preflights_es.core.source import Source
 from preflights_es.core.views import Question
 from preflights_es.workflows.compiler.values import (
+    BYTES_MAX,
     GOAL_MAX,
     REASON_MAX,
     Cause,
@@ -32,7 +33,11 @@ class PassBegun(Input, frozen=True):
 
     tag: ClassVar[str] = "compiler.pass_begun.v1"
     verb: ClassVar[str] = "ran the pass of"
-    typed: ClassVar = {"goal": Typed(GOAL_MAX)}
+    typed: ClassVar = {
+        "goal": Typed(GOAL_MAX),
+        "documents": Typed(BYTES_MAX, parts=("text",)),
+        "decisions": Typed(BYTES_MAX, parts=("title", "fields", "value", "others", "because")),
+    }
     pass_type: PassName
     project: str
     uid: str

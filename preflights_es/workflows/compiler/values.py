@@ -20,6 +20,7 @@ ArtifactName = Literal[PlanType, "FailureReport"]
 """The seed's artifact types. In code, a plan or a report is a `Plan`; an artifact is a file."""
 
 DOCUMENT_MAX: Final = 200_000  # characters of one document, after redaction
+BYTES_MAX: Final = 4 * DOCUMENT_MAX + 3  # of its file: every character in four, and a mark
 REQUEST_MAX: Final = 400_000  # characters of one request: prompts, schema and all that was read
 ROUNDS_MAX: Final = 3  # questions about missing information, in one session
 GOAL_MAX: Final = 2_000  # characters of a refactoring's goal
