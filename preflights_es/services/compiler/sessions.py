@@ -13,11 +13,11 @@ from preflights_es.core.text import visible
 from preflights_es.core.version import __version__
 from preflights_es.runtime.sanitizing import cleaned_fields
 from preflights_es.services.answers import Given
-from preflights_es.services.compiler import standing
 from preflights_es.services.compiler.inputs import check_length, documents, target_file, within
 from preflights_es.services.compiler.layout import layout
 from preflights_es.services.compiler.reading import decisions_in_force, names_file, plans, split
 from preflights_es.services.compiler.results import DryRun, dry_run_of
+from preflights_es.services.compiler.standing import Standings
 from preflights_es.services.filing import filed
 from preflights_es.services.request import Request
 from preflights_es.services.results import Session
@@ -126,13 +126,18 @@ def _asked(
 def _read(request: Request, asked: _Asked, setup: Setup) -> dict[str, Any]:
     """All that the first Input holds besides what the caller says, as it is recorded."""
     root, pass_ = request.process.settings.root, asked.pass_
-    rows = standing.in_force(request)
+    standings = Standings(request)
+    rows = standings.in_force
     ids, paths = split(rows, asked.use)
     needed = plans(request, pass_, rows, ids)
     texts = documents(request.process.settings, pass_, paths)
     texts += _target(request, asked, needed)
     decisions = decisions_in_force(request)
-    stale = standing.causes_of_inputs(request, texts, needed, decisions)
+    stale = standings.causes_of(
+        (),  # documents are read now
+        [(one.id, one.source) for one in needed],
+        [(one.uid, one.source) for one in decisions],
+    )
     if stale and not asked.allow_stale:
         paths_of = "; ".join(" -> ".join(cause.path) + f" ({cause.what})" for cause in stale)
         raise Refused(f"what the pass reads is stale: {paths_of}", code="inputs_stale")
