@@ -26,6 +26,8 @@ from preflights_es.workflows.compiler.events import PassBegun
 from preflights_es.workflows.compiler.passes import PASSES, Pass
 from preflights_es.workflows.compiler.values import Document, LeftOut, PassName, ReadPlan
 
+__all__ = ["accept", "dry_run", "plan", "start"]
+
 
 class _Asked(NamedTuple):
     """What the caller asks for."""
