@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
-
 from preflights_es.core.errors import Refused
 from preflights_es.core.lead import Setup
 from preflights_es.core.text import visible
 from preflights_es.core.version import __version__
 from preflights_es.runtime.sanitizing import cleaned_fields
 from preflights_es.services.answers import Given
+from preflights_es.services.compiler.approval import accept
 from preflights_es.services.compiler.inputs import check_length, documents, target_file, within
 from preflights_es.services.compiler.layout import layout
 from preflights_es.services.compiler.reading import decisions_in_force, names_file, plans, split
