@@ -94,7 +94,7 @@ class Workflow(msgspec.Struct, Generic[S], frozen=True, kw_only=True):
     related: Callable[[S], Relations] | None = None
     """The decisions that it takes the place of, in any state; None where none replaces another."""
     quotes: Callable[[Event], tuple[Quoted, ...]] | None = None
-    """Words of other sessions in an Input; None where no Input holds any."""
+    """Other sessions that an Input names without a `Source`; None where no Input does."""
     words: Callable[[S], Value | None] = _none
     """What events without a `Source` hold of a session; None where they hold nothing."""
     answerable: Callable[[S], Sequence[tuple[str, Question]]] = lambda _state: ()

@@ -44,9 +44,10 @@ def begun(
     request: Request, session: str, by: str | None, expect: int | None
 ) -> tuple[Handle, int | None]:
     """The session that is accepted, and the version at which it must still be then."""
-    request.process.documents.check_folders(writes=True)
-    request.finish_pending()
     handle = request.sessions.load(session)
+    request.process.documents.check_folders(handle.workflow.filing, writes=True)
+    request.finish_pending()
+    handle = request.process.runner.refreshed(handle)
     if expect is None and handle.session.undecided is None:
         expect = handle.version
     if by is None:

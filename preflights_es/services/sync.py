@@ -1,9 +1,9 @@
-"""Brings the log and the session files beside the records together."""
+"""Brings the log and its session files together."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import partial
 
 from msgspec.structs import replace
@@ -74,7 +74,7 @@ def synced(
     coming = {one.file.session_id: one for one in more if one.file not in waiting}
     lines: Lines = {id_: partial(map, jsonl.line, one.events) for id_, one in coming.items()}
     collisions, refused = Collisions(process.runner), dict[str, str]()
-    where = process.session_folder.path
+    where = process.session_folders.paths
     for one in imported_each(process.transfer, lines, where, taking, refused):
         collisions.look(one)
         taken.append(one)
@@ -141,19 +141,19 @@ def take_new(process: Process) -> None:
         synced(process, lambda review: not review.changes, only=new)
 
 
-def erased_file(process: Process, session_id: str) -> str:
-    """Write the file of a session that was erased anew, whatever it held; its path, or nothing.
+def erased_files(process: Process, session_id: str) -> Iterator[str]:
+    """Write the files of a session that was erased anew, whatever they held; their paths.
 
     Raises:
         ArtifactOutside, StoreUnavailable: it cannot be written.
     """
     name = f"{decision_uid(session_id)}.jsonl"
-    try:
-        is_there = process.session_folder.content(name) is not None
-    except Unreadable:
-        is_there = True
-    if not is_there:
-        return ""
-    with files.alone(process.settings.root):
-        process.session_files.keep(session_id, over=True)
-    return f"{process.session_folder.path}/{name}"
+    for folder in process.session_folders:
+        try:
+            is_there = folder.content(name) is not None
+        except Unreadable:
+            is_there = True
+        if is_there:
+            with files.alone(process.settings.root):
+                process.session_files.keep(session_id, over=True, folder=folder)
+            yield f"{folder.path}/{name}"

@@ -20,7 +20,7 @@ from preflights_es.core.events import Event, Input
 from preflights_es.core.ids import short
 from preflights_es.core.questions import Answers
 from preflights_es.core.rationale import Rejected, Statement
-from preflights_es.core.source import Source
+from preflights_es.core.source import Source, sources
 from preflights_es.core.times import iso
 from preflights_es.core.views import Behind
 from preflights_es.projections.decisions import in_force, patches
@@ -298,9 +298,7 @@ def _response(read: Read, version: int | None) -> Response | None:
 
 
 def _sources(read: Read) -> tuple[Source, ...]:
-    quotes = read.workflow.quotes or (lambda _: ())
-    held = (quoted.source for event in read.folded for quoted in quotes(event))
-    return tuple(dict.fromkeys(source for source in held if source is not None))
+    return tuple(dict.fromkeys(source for event in read.folded for source in sources(event)))
 
 
 def _acknowledged(decided: Decided) -> Acknowledged | None:

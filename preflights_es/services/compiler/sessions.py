@@ -69,7 +69,7 @@ def plan(
     return filed(request, request.sessions.opened(WORKFLOW, PassBegun, said, setup, beside=beside))
 
 
-def dry_run(
+def reading(
     request: Request,
     pass_name: PassName,
     *,
@@ -77,8 +77,8 @@ def dry_run(
     goal: str = "",
     use: Sequence[str] = (),
     allow_stale: bool = False,
-) -> DryRun:
-    """What the pass would ask of the model now; nothing is recorded, and no key is needed.
+) -> PassBegun:
+    """What the pass would read now; nothing is recorded, and no key is needed.
 
     Args, Raises: as of `plan`.
     """
@@ -90,7 +90,21 @@ def dry_run(
         prompts=WORKFLOW.prompts,
         lead=request.leads.configured(WORKFLOW),
     )
-    return dry_run_of(_begun(request, setup, _read(request, asked, setup)))
+    return _begun(request, setup, _read(request, asked, setup))
+
+
+def dry_run(
+    request: Request,
+    pass_name: PassName,
+    *,
+    target: str = "",
+    goal: str = "",
+    use: Sequence[str] = (),
+    allow_stale: bool = False,
+) -> DryRun:
+    """What the pass would ask of the model now, as `reading` reads it."""
+    said = {"target": target, "goal": goal}
+    return dry_run_of(reading(request, pass_name, **said, use=use, allow_stale=allow_stale))
 
 
 def start(request: Request, text: str, given: Given = (), *, strict: bool = False) -> Session:  # noqa: ARG001  as of every workflow

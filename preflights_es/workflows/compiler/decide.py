@@ -139,8 +139,8 @@ def _changed(state: State, new: Changes) -> Decisions:
         case PlanSuperseded():
             if state.standing not in IN_FORCE:
                 return (ChangeRefused(reason="not_in_force"),)
-            # Its file stays as it is: only the log says what is in force.
-            return (StandingChanged(id=new.id, standing="superseded"),)
+            # Its file says the same as before; the session beside it says what took its place.
+            return _filed(state, new.id, "superseded")
 
 
 def _approved(state: State, new: PlanApproved) -> Decisions:
@@ -173,7 +173,9 @@ def _locked(state: State, new: PlanLocked) -> Decisions:
     return _filed(state, new.id, "locked")
 
 
-def _filed(state: State, id_: str, standing: Literal["approved", "locked"]) -> Decisions:
+def _filed(
+    state: State, id_: str, standing: Literal["approved", "locked", "superseded"]
+) -> Decisions:
     """The artifact's file says its status, and so is written for each."""
     due = ArtifactDue(call=f"artifact-{state.dues + 1}", template=TEMPLATE, path=file_path(state))
     return (StandingChanged(id=id_, standing=standing), due)
