@@ -76,7 +76,7 @@ FIELDS: Final = (
         *("provider", str, "LLM_PROVIDER"),
         needs_trust=True,
         metavar="NAME",
-        help="mock (rules, the default), sim, anthropic, openai or openrouter.",
+        help="mock (rules, the default), sim, anthropic (or claude), openai or openrouter.",
     ),
     Setting(
         *("model", str, "LLM_MODEL"),

@@ -21,7 +21,7 @@ from preflights_es.core.events import ActorKind
 from preflights_es.core.session import Workflow
 from preflights_es.core.text import shortened
 from preflights_es.core.views import Language
-from preflights_es.providers.capabilities import ProviderSettings
+from preflights_es.providers.capabilities import ALIASES, ProviderSettings
 from preflights_es.settings.agents import agent_of, is_ci
 from preflights_es.settings.fields import HELD_BACK, KEYS, PlansTable
 from preflights_es.settings.file import FileSettings, held_back, own, read
@@ -113,6 +113,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     """What the command line says of a provider, as it was typed; None where it says nothing."""
 
     provider: str | None = None
+    """By its real name, whichever was typed."""
     model: str | None = None
     base_url: str | None = None
     api: str | None = None
@@ -122,6 +123,10 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     top_p: str | None = None
     seed: str | None = None
     faults: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.provider in ALIASES:
+            msgspec.structs.force_setattr(self, "provider", ALIASES[self.provider])
 
 
 def load_settings(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 from collections.abc import Iterable
@@ -21,6 +22,7 @@ from preflights_es.workflows.compiler.values import BYTES_MAX, DOCUMENT_MAX, Doc
 PATH_MAX: Final = 1_000  # characters of a path
 PLANS: Final = (".preflights", "artifacts")
 """The folder of plan files, which count by what the log says of them."""
+_CIRCLE: Final = "its links lead in a circle"
 
 
 class _File(NamedTuple):
@@ -48,7 +50,10 @@ def documents(settings: Settings, pass_: Pass, use: Iterable[str] = ()) -> tuple
     named = [getattr(settings.plans, name) for name in pass_.documents]
     more = dict.fromkeys(within(settings.root, path) for path in use)
     paths = (*named, *(path for path in more if path not in named))
-    return tuple(_document(settings.root, path) for path in paths)
+    return tuple(
+        _document(settings.root, path, "no_document" if path in named else "no_file")
+        for path in paths
+    )
 
 
 def target_file(root: Path, path: str) -> Document | None:
@@ -92,11 +97,12 @@ def within(root: Path, path: str) -> str:
     return inside
 
 
-def _document(root: Path, path: str) -> Document:
+def _document(root: Path, path: str, missing: str) -> Document:
+    """A document; refused with a code of its own where there is none."""
     try:
         file = _read(root, path)
     except FileNotFoundError:
-        raise _refused(path, "does not exist", "no_document") from None
+        raise _refused(path, "does not exist", missing) from None
     text = _text(file)
     if not visible(text):
         raise _refused(path, "is empty: write what it should say")
@@ -134,8 +140,10 @@ def _read(root: Path, path: str) -> _File:
         raise FileNotFoundError from error
     except Unreadable as error:
         raise _refused(path, f"cannot be read: {error}") from error
-    except (OSError, RuntimeError) as error:  # the latter of links in a circle
-        why = getattr(error, "strerror", None) or "its links lead in a circle"
+    except RuntimeError as error:  # of Python before 3.13
+        raise _refused(path, f"cannot be read: {_CIRCLE}") from error
+    except OSError as error:
+        why = _CIRCLE if error.errno == errno.ELOOP else error.strerror
         raise _refused(path, f"cannot be read: {why}") from error
 
 

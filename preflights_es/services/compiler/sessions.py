@@ -6,18 +6,17 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
-
 from preflights_es.core.errors import Refused
 from preflights_es.core.lead import Setup
 from preflights_es.core.text import visible
 from preflights_es.core.version import __version__
 from preflights_es.runtime.sanitizing import cleaned_fields
 from preflights_es.services.answers import Given
-from preflights_es.services.compiler import standing
 from preflights_es.services.compiler.inputs import check_length, documents, target_file, within
 from preflights_es.services.compiler.layout import layout
 from preflights_es.services.compiler.reading import decisions_in_force, names_file, plans, split
 from preflights_es.services.compiler.results import DryRun, dry_run_of
+from preflights_es.services.compiler.standing import Standings
 from preflights_es.services.filing import filed
 from preflights_es.services.request import Request
 from preflights_es.services.results import Session
@@ -67,7 +66,7 @@ def plan(
     return filed(request, request.sessions.opened(WORKFLOW, PassBegun, said, setup, beside=beside))
 
 
-def dry_run(
+def reading(
     request: Request,
     pass_name: PassName,
     *,
@@ -75,8 +74,8 @@ def dry_run(
     goal: str = "",
     use: Sequence[str] = (),
     allow_stale: bool = False,
-) -> DryRun:
-    """What the pass would ask of the model now; nothing is recorded, and no key is needed.
+) -> PassBegun:
+    """What the pass would read now; nothing is recorded, and no key is needed.
 
     Args, Raises: as of `plan`.
     """
@@ -88,7 +87,21 @@ def dry_run(
         prompts=WORKFLOW.prompts,
         lead=request.leads.configured(WORKFLOW),
     )
-    return dry_run_of(_begun(request, setup, _read(request, asked, setup)))
+    return _begun(request, setup, _read(request, asked, setup))
+
+
+def dry_run(
+    request: Request,
+    pass_name: PassName,
+    *,
+    target: str = "",
+    goal: str = "",
+    use: Sequence[str] = (),
+    allow_stale: bool = False,
+) -> DryRun:
+    """What the pass would ask of the model now, as `reading` reads it."""
+    said = {"target": target, "goal": goal}
+    return dry_run_of(reading(request, pass_name, **said, use=use, allow_stale=allow_stale))
 
 
 def start(request: Request, text: str, given: Given = (), *, strict: bool = False) -> Session:  # noqa: ARG001  as of every workflow
@@ -126,13 +139,18 @@ def _asked(
 def _read(request: Request, asked: _Asked, setup: Setup) -> dict[str, Any]:
     """All that the first Input holds besides what the caller says, as it is recorded."""
     root, pass_ = request.process.settings.root, asked.pass_
-    rows = standing.in_force(request)
+    standings = Standings(request)
+    rows = standings.in_force
     ids, paths = split(rows, asked.use)
     needed = plans(request, pass_, rows, ids)
     texts = documents(request.process.settings, pass_, paths)
     texts += _target(request, asked, needed)
     decisions = decisions_in_force(request)
-    stale = standing.causes_of_inputs(request, texts, needed, decisions)
+    stale = standings.causes_of(
+        (),  # documents are read now
+        [(one.id, one.source) for one in needed],
+        [(one.uid, one.source) for one in decisions],
+    )
     if stale and not asked.allow_stale:
         paths_of = "; ".join(" -> ".join(cause.path) + f" ({cause.what})" for cause in stale)
         raise Refused(f"what the pass reads is stale: {paths_of}", code="inputs_stale")
