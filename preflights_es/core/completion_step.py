@@ -19,7 +19,12 @@ from preflights_es.core.completions import (
     CompletionRequested,
     Message,
 )
-from preflights_es.core.errors import LLMRequestRejectedError
+from preflights_es.core.errors import (
+    LLMOutputError,
+    LLMRefusedError,
+    LLMRequestRejectedError,
+    LLMTruncatedError,
+)
 from preflights_es.core.events import Decision, Event, Input, Outcome, Value
 from preflights_es.core.growing import Growing
 from preflights_es.core.lead import (
@@ -47,6 +52,11 @@ INVALID: Final = f"{RETRY}was invalid JSON. Please respond ONLY with valid JSON.
 MISMATCH: Final = RETRY + "did not match the schema: {}. Please respond ONLY with valid JSON."
 REPLY_MAX: Final = 20_000  # characters of a rejected reply that a retry sends back
 MISMATCH_MAX: Final = 1_500  # characters of the violations in a retry
+
+UNFINISHED: Final = frozenset(
+    error.kind for error in (LLMOutputError, LLMTruncatedError, LLMRefusedError)
+)
+"""Kinds of failed calls that brought an output, which cannot be used."""
 
 Check = Callable[[Any], tuple[Violation, ...]]
 
@@ -223,10 +233,12 @@ def concluded(
     assert request is not None, "an outcome answers an open step"
     assert lead is not None, "that a model was asked for"
     if isinstance(outcome, CompletionFailed):
+        is_output = outcome.kind in UNFINISHED
+        retries = policy.bad_output if is_output else policy.failed_transport
         # A rejected request is not sent again. Logs of before have another kind, and replay.
-        retries = 0 if outcome.kind == LLMRequestRejectedError.kind else policy.failed_transport
+        retries = 0 if outcome.kind == LLMRequestRejectedError.kind else retries
         again = _retry(request, request.messages, wait_ms(outcome), retries)
-        ends = _end(lead, StepStalled, policy)
+        ends = _end(lead, StepFailed if is_output else StepStalled, policy)
         return (again or ends(contract=contract.id, reason=outcome.kind),)
     assert isinstance(outcome, CompletionReceived), "the only other outcome of a completion"
     verdict = judged(text_of(outcome), contract, check)

@@ -34,9 +34,9 @@ class Policy(Value, frozen=True, kw_only=True):
     """What follows where a call of a step brings nothing that can be used; a contract says it."""
 
     bad_output: int = 1
-    """Retries of a step after an output that breaks its contract."""
+    """Retries of a step after an output that breaks its contract, was cut off or refused."""
     failed_transport: int = 1
-    """Retries after a call that failed; retries for the other reason count, too."""
+    """Retries after a call that brought nothing; retries for the other reason count, too."""
     then: Literal["rules", "person", "report"] = "rules"
     """Who goes on: the rules for the rest of the session, a person, or nothing but a report. The
     report of a bad output ends the step; after a failed call the step waits to be retried."""

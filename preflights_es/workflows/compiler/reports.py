@@ -33,19 +33,21 @@ RECOVERY: Final[dict[str, str]] = {
     "validation_error": "abort",
 }
 """By category, what a person can do (docs/specs/compiler.md, section 4)."""
-_OF_THE_MODEL: Final = (MISSING, "invalid_request")
-_OF_THE_CALL: Final = ("timeout", "rate_limit")
-
-
-def category(kind: str, *, is_call: bool) -> str:
-    """Of a kind of failure; any other failed call is the provider's, any other output is invalid.
-
-    Args:
-        is_call: whether no response came.
-    """
-    if is_call:
-        return kind if kind in _OF_THE_CALL else "api_error"
-    return kind if kind in _OF_THE_MODEL else "validation_error"
+CATEGORY: Final[dict[str, str]] = {
+    MISSING: MISSING,
+    "invalid_request": "invalid_request",
+    "timeout": "timeout",
+    "lost": "timeout",
+    "rate_limit": "rate_limit",
+    **dict.fromkeys(
+        (
+            *("invalid_json", "schema_violation", "code_in_output", "multiple_artifacts"),
+            *("explanatory_text", "output_error", "truncated", "refused"),
+        ),
+        "validation_error",
+    ),
+}
+"""By kind of failure; any other is a call that failed, and the provider's."""
 
 
 def reported(
@@ -60,7 +62,7 @@ def reported(
             rejected = Rejected(one.kind, one.violations, one.excerpt, one.details)  # type: ignore[arg-type]  # the log keeps kinds as text
     if ends is None:
         return ()
-    kind = category(ends.reason, is_call=rejected is None)
+    kind = CATEGORY.get(ends.reason, "api_error")
     payload = {
         "phase": "planning",
         "artifact_id": None,
