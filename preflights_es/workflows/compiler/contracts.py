@@ -25,3 +25,12 @@ CONTRACTS: Final[dict[str, Contract]] = {
     for one in PASSES.values()
 }
 """By the id that a request names."""
+
+FAILURE_REPORT: Final = Contract(
+    name="failure_report",
+    version=1,
+    schema=partial(loaded, "failure_report.v1"),
+    failure=False,
+    code=False,
+)
+"""What the payload of a report is; no model answers it."""
