@@ -109,7 +109,7 @@ def answering(pass_type: CompilerPassType) -> Answering:
 
 
 def refused(given: CompilerContext) -> str:
-    """Why a pass is not run; nobody is asked."""
+    """Why a pass is not run; no model is asked."""
     llm = answering(given.pass_type)
     with pytest.raises(errors.Refused) as raised:
         CompilerPassRegistry().get(given.pass_type).compile(given, llm)
