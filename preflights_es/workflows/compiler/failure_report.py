@@ -11,7 +11,7 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, StringConstrai
 
 from preflights_es.core.errors import LLMDeclinedError, LLMError, LLMOutputError
 from preflights_es.core.times import iso
-from preflights_es.workflows.compiler.reports import RECOVERY, category
+from preflights_es.workflows.compiler.reports import CATEGORY, RECOVERY
 from preflights_es.workflows.compiler.values import PassName
 
 Category = Literal[
@@ -51,9 +51,7 @@ class FailureReportPayload(BaseModel):
         Args:
             at: microseconds since 1970 UTC.
         """
-        kind = category(
-            error.kind, is_call=not isinstance(error, LLMOutputError | LLMDeclinedError)
-        )
+        kind = CATEGORY.get(error.kind, "api_error")
         details: dict[str, Any] = {"kind": error.kind, "pass": pass_name}
         if isinstance(error, LLMOutputError) and error.violations:
             details["violations"] = [
