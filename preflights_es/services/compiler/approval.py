@@ -84,10 +84,6 @@ def _approved(
 ) -> Session:
     handle, expect = begun(request, session, by, expect)
     step = own.acknowledged(handle.session_id, PlanApproved, {}, by=by, expect=expect)
-    state: State = step.handle.session.state
-    if state.plan is not None and state.plan.created_by == "system":
-        text = f"no model wrote this {state.plan.type}: the reference did"
-        request.notice("no_model", text, type=state.plan.type)
     return filed(request, step)
 
 

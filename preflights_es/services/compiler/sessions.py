@@ -12,6 +12,7 @@ from preflights_es.core.text import visible
 from preflights_es.core.version import __version__
 from preflights_es.runtime.sanitizing import cleaned_fields
 from preflights_es.services.answers import Given
+from preflights_es.services.compiler.approval import accept
 from preflights_es.services.compiler.inputs import check_length, documents, target_file, within
 from preflights_es.services.compiler.layout import layout
 from preflights_es.services.compiler.reading import decisions_in_force, names_file, plans, split
@@ -24,6 +25,8 @@ from preflights_es.workflows.compiler import WORKFLOW, context
 from preflights_es.workflows.compiler.events import PassBegun
 from preflights_es.workflows.compiler.passes import PASSES, Pass
 from preflights_es.workflows.compiler.values import Document, LeftOut, PassName, ReadPlan
+
+__all__ = ["accept", "dry_run", "plan", "start"]
 
 
 class _Asked(NamedTuple):
