@@ -131,6 +131,7 @@ def _asked(
     pass_ = PASSES[pass_name]
     if pass_.goal and not visible(goal):
         raise Refused("the goal is empty: say what the refactoring is for", code="empty_text")
+    cleaned_fields(PassBegun, {"goal": goal.strip()})  # refused before anything is read
     if pass_.target:
         target = within(request.process.settings.root, target)
     return _Asked(pass_, target, goal.strip(), use, allow_stale)
