@@ -6,6 +6,8 @@ import json
 from collections import Counter
 
 from hypothesis import given
+from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from preflights_es.contracts.contract import Contract
 from preflights_es.core import session as kernel
@@ -29,12 +31,12 @@ from preflights_es.workflows.compiler.events import (
 from preflights_es.workflows.compiler.lead import contract_id
 from preflights_es.workflows.compiler.prompting import POLICY
 from preflights_es.workflows.compiler.state import State, evolve
-from preflights_es.workflows.compiler.values import ROUNDS_MAX
+from preflights_es.workflows.compiler.values import ROUNDS_MAX, PassName
 from preflights_es.workflows.compiler.views import envelope, planned
 from tests import strategies
 from tests.runs import Run
 from tests.strategies import Move
-from tests.workflows.compiler.cases import PAYLOADS, ROBOT
+from tests.workflows.compiler.cases import PAYLOADS, ROBOT, begun
 
 SESSIONS = strategies.sessions("compiler")
 WILD = strategies.wild_sessions("compiler")
@@ -148,8 +150,18 @@ def test_the_views_agree_and_the_status_says_what_is_open(moves: list[Move]) -> 
         assert [one.id for one in found] == [one.id for one in made]
 
 
-@given(strategies.of_type(PassBegun))
-def test_whatever_was_read_a_payload_is_judged(new: PassBegun) -> None:
+FORGED = st.sampled_from(("", "x", "[]", "{}", '{"files": 3}', '{"files": [3]}', '{"tests": [{}]}'))
+
+
+@given(strategies.of_type(PassBegun), FORGED, st.sampled_from(tuple(PAYLOADS)))
+def test_whatever_was_read_a_payload_is_judged(new: PassBegun, text: str, name: PassName) -> None:
+    whole = begun(name)
+    plans = tuple(replace(one, payload=text) for one in whole.plans)
+    for first in (new, replace(whole, plans=plans, documents=new.documents)):
+        judged(first)
+
+
+def judged(new: PassBegun) -> None:
     state = evolve(State(), new)
     for event in decide(State(), new):
         state = evolve(state, event)
