@@ -32,3 +32,13 @@ def planned(project: Project, *words: str) -> Any:
     done = project.call("plan", *words, "--json")
     assert done.code == 3, (done.out, done.err)
     return done.json
+
+
+def approved(project: Project, *passes: str) -> dict[str, str]:
+    """Ids of the artifacts of passes, by pass; each is approved by a person before the next."""
+    ids = {}
+    for name in passes:
+        ids[name] = planned(project, *name.split())["artifact"]["id"]
+        done = project.call("accept", "last", "--by", "Ada", "--json")
+        assert (done.code, done.json["status"]) == (0, "accepted"), (done.out, done.err)
+    return ids

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 from typing import Any
 
 import pytest
 
-from tests.cli.compiler.planning import DOCUMENTS, documented, planned
+from tests.cli.compiler.planning import DOCUMENTS, approved, documented, planned
 from tests.cli.program import Project
 from tests.cli.terminal import ANSWER, terminal
 
@@ -216,7 +217,93 @@ def test_without_git_there_is_no_layout(house: Project) -> None:
     assert '"layout":[]' in lines[0]
 
 
-# 4. What is refused --------------------------------------------------------------------------
+# 4. What is read of earlier passes -----------------------------------------------------------
+
+CHAIN = ("project", "architecture", "scaffold", "tests")
+
+
+def test_each_pass_reads_what_was_approved_before(house: Project) -> None:
+    ids = approved(documented(house), *CHAIN)
+    read = begun(house)
+    assert [one["id"] for one in read["plans"]] == [ids[name] for name in CHAIN[:3]]
+    assert [one["standing"] for one in read["plans"]] == ["approved"] * 3
+    assert house.show()["artifact"]["depends_on"] == [ids[name] for name in CHAIN[:3]]
+    assert house.call("replay", "last").code == 0
+
+
+def test_an_approved_artifact_is_read_besides_by_the_beginning_of_its_id(house: Project) -> None:
+    ids = approved(documented(house), "project", "architecture")
+    found = planned(house, "project", "--use", ids["architecture"][:8])
+    assert [one["id"] for one in found["artifacts"]] == [ids["architecture"]]
+
+
+def test_an_implementation_reads_one_source_file_as_typed_in_a_folder(house: Project) -> None:
+    approved(documented(house), *CHAIN)
+    (house.folder / "old").mkdir()
+    (house.folder / "old" / "legacy.py").write_text("import os\n")
+    below = Project(house.folder / "old", house.home)
+    found = planned(below, "impl", "legacy.py")
+    assert found["target"] == "old/legacy.py"
+    assert [one["path"] for one in found["documents"]] == ["old/legacy.py"]
+    assert found["artifact"]["payload"]["target"] == "old/legacy.py"
+
+
+def test_an_implementation_is_planned_for_a_file_of_the_scaffold_that_is_missing(
+    house: Project,
+) -> None:
+    approved(documented(house), *CHAIN)
+    files = begun(house)["plans"][2]["payload"]
+    named = next(one["path"] for one in json.loads(files)["files"] if one["kind"] == "source")
+    found = planned(house, "impl", named)
+    assert (found["target"], found["documents"]) == (named, [])
+
+
+@pytest.mark.parametrize(
+    ("path", "why"),
+    [
+        ("src/unheard_of.py", "does not exist, and the ScaffoldPlan does not name it"),
+        ("src", "src is a folder: name a file"),
+        ("../elsewhere.py", "../elsewhere.py lies outside of the repository"),
+        ("away.py", "away.py is a link that leads out of the repository"),
+        ("folder/hostname", "folder/hostname is a link that leads out of the repository"),
+        ("bytes.py", "bytes.py is not UTF-8, at byte 1"),
+        ("pipe.py", "pipe.py cannot be read: it is no regular file"),
+        (".git/config", ".git/config belongs to git"),
+    ],
+)
+def test_a_target_that_is_no_file_of_the_project_is_refused(
+    house: Project, path: str, why: str
+) -> None:
+    approved(documented(house), *CHAIN)
+    (house.folder / "src").mkdir(exist_ok=True)
+    (house.folder / "away.py").symlink_to("/etc/hostname")
+    (house.folder / "folder").symlink_to("/etc")
+    (house.folder / "bytes.py").write_bytes(b"\xff\xfe")
+    os.mkfifo(house.folder / "pipe.py")
+    done = house.call("plan", "impl", path)
+    assert (done.code, done.out, done.err.count("\n")) == (1, "", 1)
+    assert why in done.err
+
+
+def test_a_stale_artifact_is_read_only_where_the_actor_allows_it(house: Project) -> None:
+    ids = approved(documented(house), "project")
+    (house.folder / ".preflights" / "glossary.md").write_text("# Glossary\n\nNew.\n")
+    done = house.call("plan", "architecture")
+    assert (done.code, done.err.count("\n")) == (1, 1)
+    path = f".preflights/glossary.md -> {ids['project'][:8]} (changed)"
+    assert f"what the pass reads is stale: {path}: make and approve it anew" in done.err
+    found = planned(house, "architecture", "--allow-stale")
+    assert found["stale"] == [
+        {
+            "kind": "document",
+            "path": [".preflights/glossary.md", ids["project"]],
+            "what": "changed",
+        }
+    ]
+    assert begun(house)["stale"] == found["stale"]
+
+
+# 5. What is refused --------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -235,7 +322,7 @@ def test_without_git_there_is_no_layout(house: Project) -> None:
         (("project", "--use", "tests/test_main.py"), "tests/test_main.py is no document: "),
         (("project", "--use", "notes.md"), "notes.md is a link that leads out"),
         (("project", "--use", "gone.md"), "gone.md does not exist"),
-        (("project", "--use", "0" * 8 + "-0000-8000-8000-" + "0" * 12), "no artifact that is appr"),
+        (("project", "--use", "0" * 8 + "-0000-8000-8000-" + "0" * 12), "no artifact matches"),
     ],
 )
 def test_what_cannot_be_read_is_refused_in_one_line_and_nothing_is_recorded(
@@ -261,7 +348,7 @@ def test_a_draft_is_no_artifact_that_a_pass_reads(house: Project) -> None:
     draft = planned(documented(house), "project")["artifact"]["id"]
     done = house.call("plan", "project", "--use", draft)
     assert done.code == 1
-    assert "is no artifact that is approved" in done.err
+    assert f"the ProjectPlan {draft[:8]} is draft: a pass reads only artifacts that are" in done.err
 
 
 def test_what_is_required_and_does_not_fit_is_refused_with_both_sizes(house: Project) -> None:
