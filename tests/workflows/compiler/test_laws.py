@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,7 +13,7 @@ from msgspec.structs import replace
 from preflights_es.contracts.contract import Contract
 from preflights_es.core import session as kernel
 from preflights_es.core.artifacts import ArtifactDue
-from preflights_es.core.completions import CompletionReceived, CompletionRequested
+from preflights_es.core.completions import CompletionFailed, CompletionReceived, CompletionRequested
 from preflights_es.core.events import Event
 from preflights_es.core.lead import FellBack, StepFailed, StepStalled
 from preflights_es.workflows.compiler import WORKFLOW
@@ -110,7 +111,7 @@ def test_a_standing_follows_as_the_table_says_and_a_file_with_it(moves: list[Mov
         if isinstance(event, StandingChanged):
             assert standing in FOLLOWS[event.standing]
             standing = event.standing
-            due += standing in ("approved", "locked")
+            due += standing in ("approved", "locked", "superseded")
         due -= isinstance(event, ArtifactDue)
         assert due in (0, 1)
     assert due == 0
@@ -159,6 +160,20 @@ def test_whatever_was_read_a_payload_is_judged(new: PassBegun, text: str, name: 
     plans = tuple(replace(one, payload=text) for one in whole.plans)
     for first in (new, replace(whole, plans=plans, documents=new.documents)):
         judged(first)
+
+
+@given(strategies.of_type(PassBegun, strategies.ANY_TEXT), strategies.ANY_TEXT)
+def test_no_text_makes_an_error_also_one_that_no_log_holds(new: PassBegun, text: str) -> None:
+    assert decide(State(), new)
+    first = begun()
+    state = evolve(evolve(State(), first), decide(State(), first)[0])
+    said: dict[str, Any] = {"at": 1, "actor": ROBOT, "call": "plan-1.1"}
+    assert decide(state, CompletionReceived(text=text, **said))
+    for _ in range(2):
+        failed = CompletionFailed(kind=text, message=text, received=text, **said)
+        for event in (failed, *(decisions := decide(state, failed))):
+            state = evolve(state, event)
+        assert decisions
 
 
 def judged(new: PassBegun) -> None:
