@@ -18,6 +18,8 @@ ADVICE: Final[dict[str, str]] = {
     "agent_cannot_accept": ", with `preflights accept {session}` at a terminal; without --by it "
     "is proposed",
     "ambiguous_number": ", and give each its own by `preflights admin renumber`",
+    "ambiguous_artifact": ": type more of the id",
+    "artifact_stale": ": run its pass again, or approve it all the same with --allow-stale",
     "call_held": ": look at it with `preflights show {session}`, and try again when it is done",
     "faulted_input": ": `preflights abandon {session} --force` sets that Input aside",
     "file_not_trusted": ": run `preflights trust`, or set it in {own}",
@@ -29,11 +31,13 @@ ADVICE: Final[dict[str, str]] = {
     "no_item_id": ": `preflights note tasks` lists them",
     "no_log": ": look at --db, PREFLIGHTS_DATABASE_URL and the settings file, or create it with "
     "`preflights admin db upgrade`",
+    "unknown_artifact": ": `preflights artifacts --all` lists those of this project",
     "unknown_session": ": `preflights sessions --all` lists those of this project",
     "nothing_waits": ": `preflights inbox` lists what waits",
     "not_accepted_yet": " (`preflights accept {session}`)",
     "nothing_matches": ": `preflights decisions` lists what is decided here",
     "other_session_missing": ": export both together (`preflights admin export --all`)",
+    "person_needed": ": run it at a terminal, or let a script name the person by --by",
     "plan_missing": ": `preflights plan {command}`, then `preflights approve`",
     "plan_not_locked": ": `preflights lock tests` locks it",
     "projection_damaged": ": `preflights admin projections rebuild {name}` rebuilds it from the "

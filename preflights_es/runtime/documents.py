@@ -218,7 +218,7 @@ class Documents:
         return Rebuilt(written.path, "beside" if beside else "written")
 
     def other_at(self, session_id: str, path: str) -> str:
-        """The session whose document lies at a path, where it is another one; else empty."""
+        """The session whose record lies at a path, where it is another one; else empty."""
         try:
             there = front_of(self.target(path)).session
         except (OSError, Unreadable):

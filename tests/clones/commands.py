@@ -36,6 +36,10 @@ READS: Final[dict[str, tuple[Words, ...]]] = {
     "plan project": (("plan", "project", "--dry-run"),),
     "plan impl": (("plan", "impl", "README.md", "--dry-run"),),
     "plan refactor": (("plan", "refactor", "Tidy up", "--dry-run", "--json"),),
+    "artifacts list": (("artifacts",), ("artifacts", "--all", "--json")),
+    "artifacts show": (("artifacts", "show", "3f9a12c4"),),
+    "artifacts diff": (("artifacts", "diff", "3f9a12c4", "81b7de05"),),
+    "lock verify": (("lock", "verify"),),
     "admin export": (("admin", "export", "--all"),),
     "admin render": (
         ("admin", "render", "DECIDED", "--check"),
@@ -70,6 +74,9 @@ OTHERS: Final = (("--help",), ("--version",), ("sessions", "--help"), ("nothing"
 RECORDS: Final = frozenset(
     {
         "start",
+        "approve",
+        "reject",
+        "lock tests",
         "plan architecture",
         "plan scaffold",
         "plan tests",

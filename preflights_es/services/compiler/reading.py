@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from preflights_es.core.errors import Refused
 from preflights_es.core.json import decoded, encoded
 from preflights_es.core.late_pattern import late_pattern
 from preflights_es.core.source import Source
-from preflights_es.core.text import shown
 from preflights_es.runtime.runner import Handle
+from preflights_es.services.compiler.approval import row_named
+from preflights_es.services.compiler.standing import IN_FORCE, PlanRow, Standings
 from preflights_es.services.decisions import decisions
 from preflights_es.services.looking import looking
 from preflights_es.services.request import Request
 from preflights_es.workflows.compiler.passes import PASSES, Needed, Pass
 from preflights_es.workflows.compiler.values import DecidedField, ReadDecision, ReadPlan
 from preflights_es.workflows.compiler.views import envelope
-
-if TYPE_CHECKING:
-    from preflights_es.services.compiler.standing import PlanRow
 
 _ID: Final = late_pattern(r"[0-9a-f]{4,8}|[0-9a-f]{8}-[0-9a-f-]{0,27}")
 _WHOLE: Final = 36  # characters of an id
@@ -29,20 +27,19 @@ _WHOLE: Final = 36  # characters of an id
 
 
 def plans(
-    request: Request, pass_: Pass, rows: Sequence[PlanRow], use: Iterable[str]
+    request: Request, pass_: Pass, standings: Standings, use: Iterable[str]
 ) -> tuple[ReadPlan, ...]:
     """The plans that a pass needs, in the order of its table, and those that the caller adds.
 
     Args:
-        rows: the plans in force.
         use: their ids.
 
     Raises:
         Refused: one that it needs is not in force.
     """
     wanted = [
-        *(_in_force(rows, one, pass_) for one in pass_.plans),
-        *(_named(rows, i) for i in use),
+        *(_in_force(standings.in_force, one, pass_) for one in pass_.plans),
+        *(_named(standings.rows, id_) for id_ in use),
     ]
     once = {row.planned.id: row for row in wanted}
     return tuple(_read(request, row) for row in once.values())
@@ -85,14 +82,14 @@ def _in_force(rows: Sequence[PlanRow], needed: Needed, pass_: Pass) -> PlanRow:
 
 
 def _named(rows: Sequence[PlanRow], typed: str) -> PlanRow:
-    found = [row for row in rows if row.planned.id.startswith(typed.lower())]
-    if len(found) == 1:
-        return found[0]
-    if found:
-        named = ", ".join(row.planned.id for row in found)
-        raise Refused(f"{typed} is the beginning of several artifacts: {named}", code="ambiguous")
-    message = f"{shown(typed)} is no artifact that is approved: a pass reads only those"
-    raise Refused(message, code="not_in_force")
+    row = row_named(rows, typed)
+    if row.planned.standing in IN_FORCE:
+        return row
+    message = (
+        f"the {row.planned.type} {row.planned.id[:8]} is {row.planned.standing}: a pass reads only "
+        "artifacts that are approved"
+    )
+    raise Refused(message, code="not_in_force", id=row.planned.id)
 
 
 def _read(request: Request, row: PlanRow) -> ReadPlan:

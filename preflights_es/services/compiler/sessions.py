@@ -12,11 +12,12 @@ from preflights_es.core.text import visible
 from preflights_es.core.version import __version__
 from preflights_es.runtime.sanitizing import cleaned_fields
 from preflights_es.services.answers import Given
+from preflights_es.services.compiler.approval import accept
 from preflights_es.services.compiler.inputs import check_length, documents, target_file, within
 from preflights_es.services.compiler.layout import layout
 from preflights_es.services.compiler.reading import decisions_in_force, names_file, plans, split
 from preflights_es.services.compiler.results import DryRun, dry_run_of
-from preflights_es.services.compiler.standing import Standings
+from preflights_es.services.compiler.standing import Standings, path_of
 from preflights_es.services.filing import filed
 from preflights_es.services.request import Request
 from preflights_es.services.results import Session
@@ -24,6 +25,8 @@ from preflights_es.workflows.compiler import WORKFLOW, context
 from preflights_es.workflows.compiler.events import PassBegun
 from preflights_es.workflows.compiler.passes import PASSES, Pass
 from preflights_es.workflows.compiler.values import Document, LeftOut, PassName, ReadPlan
+
+__all__ = ["accept", "dry_run", "plan", "reading", "start"]
 
 
 class _Asked(NamedTuple):
@@ -128,6 +131,7 @@ def _asked(
     pass_ = PASSES[pass_name]
     if pass_.goal and not visible(goal):
         raise Refused("the goal is empty: say what the refactoring is for", code="empty_text")
+    cleaned_fields(PassBegun, {"goal": goal.strip()})  # refused before anything is read
     if pass_.target:
         target = within(request.process.settings.root, target)
     return _Asked(pass_, target, goal.strip(), use, allow_stale)
@@ -140,9 +144,8 @@ def _read(request: Request, asked: _Asked, setup: Setup) -> dict[str, Any]:
     """All that the first Input holds besides what the caller says, as it is recorded."""
     root, pass_ = request.process.settings.root, asked.pass_
     standings = Standings(request)
-    rows = standings.in_force
-    ids, paths = split(rows, asked.use)
-    needed = plans(request, pass_, rows, ids)
+    ids, paths = split(standings.rows, asked.use)
+    needed = plans(request, pass_, standings, ids)
     texts = documents(request.process.settings, pass_, paths)
     texts += _target(request, asked, needed)
     decisions = decisions_in_force(request)
@@ -152,8 +155,8 @@ def _read(request: Request, asked: _Asked, setup: Setup) -> dict[str, Any]:
         [(one.uid, one.source) for one in decisions],
     )
     if stale and not asked.allow_stale:
-        paths_of = "; ".join(" -> ".join(cause.path) + f" ({cause.what})" for cause in stale)
-        raise Refused(f"what the pass reads is stale: {paths_of}", code="inputs_stale")
+        why = "; ".join(map(path_of, stale))
+        raise Refused(f"what the pass reads is stale: {why}", code="inputs_stale")
     listed, unnamed = layout(root)
     if pass_.layout and not listed:
         message = f"the pass `{pass_.command}` needs the files that git lists, and it lists none"

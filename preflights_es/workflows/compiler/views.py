@@ -167,8 +167,8 @@ def _warnings(state: State) -> tuple[str, ...]:
 
 
 def _ended(state: State) -> str:
-    if state.plan is not None:
-        return "has its artifact and takes no answers any more"
+    if state.plan is not None and state.standing not in ("draft", "proposed"):
+        return f"has an artifact that is {state.standing}"
     if status(state) == "stopped" and state.begun is not None:
         return "ended with a report: run the pass again"
     return ""
@@ -214,16 +214,22 @@ def _payload(text: str) -> Any:
         return None
 
 
-def envelope(state: State) -> dict[str, Any]:
-    """The artifact of a session, or its last report, as other programs read it; else nothing."""
-    made = _plan(state) or (_report(state.reports[-1]) if state.reports else None)
+def envelope(state: State, id_: str = "") -> dict[str, Any]:
+    """An artifact or a report of a session, as other programs read it.
+
+    Args:
+        id_: unless said, of the artifact; where there is none, of the last report.
+    """
+    plan = _plan(state)
+    all_ = [*map(_report, state.reports), *filter(None, (plan,))]
+    made = next((one for one in reversed(all_) if id_ in ("", one.id)), None)
     if made is None:
         return {}
     return {
         "artifact_type": made.type,
         "artifact_version": VERSION,
         "id": made.id,
-        "status": state.filed,
+        "status": state.filed if made is plan else "draft",
         "created_at": iso(made.created_at),
         "created_by": made.created_by,
         "depends_on": made.depends_on,

@@ -43,8 +43,11 @@ def describe(voice: Voice, session: Session) -> None:
     one = found.artifact
     if one is None:
         return
+    if session.status == "needs_answers":
+        voice.say(f"  no artifact yet: the model needs to know more (report {one.id})")
+        return
     if one.type == "FailureReport":
-        _say_report(voice, one)
+        _say_report(voice, one, advises=session.status != "waiting")
         return
     author = f", {_NO_MODEL}" if one.created_by == "system" else ""
     voice.say(f"  artifact {one.id}, {one.standing}{author}")
@@ -54,7 +57,8 @@ def describe(voice: Voice, session: Session) -> None:
         voice.say(f"  superseded by {found.superseded_by}")
     if found.reason:
         voice.say(f"  because: {shown(one_line(found.reason))}")
-    say_payload(voice, one)
+    if session.to_do:  # what a person is about to approve
+        say_payload(voice, one)
 
 
 def say_payload(voice: Voice, one: Artifact, most: int = LINES_MAX) -> None:
@@ -70,7 +74,7 @@ def say_payload(voice: Voice, one: Artifact, most: int = LINES_MAX) -> None:
         voice.say(f"  ... {more:,} more lines: preflights artifacts show {one.id}")
 
 
-def _say_report(voice: Voice, report: Artifact) -> None:
+def _say_report(voice: Voice, report: Artifact, *, advises: bool) -> None:
     """Why there is no artifact, and what a person can do."""
     said: dict[str, Any] = report.payload or {}
     category = str(said.get("category", "")).replace("_", " ")
@@ -82,7 +86,8 @@ def _say_report(voice: Voice, report: Artifact) -> None:
         voice.say(f"    {shown(one_line(' '.join(map(str, one.values()))))}")
     if (more := len(found) - VIOLATIONS_MAX) > 0:
         voice.say(f"    and {more:,} more")
-    if advice := TO_DO.get(str(said.get("recovery_action"))):
+    advice = TO_DO.get(str(said.get("recovery_action")))
+    if advises and advice:
         voice.say(f"  {advice}")
 
 
@@ -95,7 +100,7 @@ def hint(session: Session) -> str:
     return {
         "ready": f"Approve it with: preflights approve {one.id[:8]}",
         "proposed": f"A person approves it with: preflights approve {one.id[:8]}",
-        "accepted": "List what is in force with: preflights artifacts",
+        "accepted": f"Show it with: preflights artifacts show {one.id[:8]}",
         "stopped": f"See the response with: preflights log {id_}",
     }.get(session.status, "")
 
