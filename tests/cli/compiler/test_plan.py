@@ -204,6 +204,17 @@ def test_a_name_that_is_no_text_is_left_out_of_the_layout_and_counted(house: Pro
     assert found["left_out"] == [{"what": "layout", "count": 2}]
 
 
+def test_a_secret_in_the_name_of_a_file_is_taken_out_of_the_layout(house: Project) -> None:
+    documented(house)
+    (house.folder / "ada@example.com.md").write_text("# Ada\n")
+    house.git("add", ".")
+    dry = house.call("plan", "project", "--dry-run", "--json").json
+    planned(house, "project")
+    assert begun(house)["layout"][-1] == "[redacted:email]"
+    assert begun(house)["redacted"] == dry["redacted"] == ["email"]
+    assert b"ada@example.com" not in house.recorded()
+
+
 def test_without_git_there_is_no_layout(house: Project) -> None:
     documented(house)
     folder = house.folder.parent / "plain"
