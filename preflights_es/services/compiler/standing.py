@@ -61,11 +61,14 @@ def path_of(cause: Cause) -> str:
 class Standings:
     """The plans of a project as they stand; every file is read once."""
 
-    def __init__(self, request: Request) -> None:
+    def __init__(self, request: Request, rows: Iterable[PlanRow] | None = None) -> None:
+        """Args:
+        rows: all that there are; those of the project, unless said.
+        """
         self._request = request
         self._root = request.process.settings.root
         self._digests: dict[str, str | None] = {}
-        self.rows = tuple(with_files(request, _rows))
+        self.rows = tuple(with_files(request, _rows) if rows is None else rows)
 
     @cached_property
     def in_force(self) -> tuple[PlanRow, ...]:
