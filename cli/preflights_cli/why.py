@@ -121,7 +121,7 @@ def _say_artifact(voice: Voice, one: WhyArtifact) -> None:
         relayed = f", passed on by {_by(change.relayed_by)}" if change.relayed_by else ""
         voice.say(f"  {change.standing:<10} {_by_at(change)}{relayed}")
     if one.superseded_by:
-        voice.say(shown(f"  superseded by {one.superseded_by}"))
+        voice.say(shown(f"  replaced   by {one.superseded_by}"))
     if one.path:
         voice.say(shown(f"  file       {one.path}"))
 

@@ -111,7 +111,6 @@ class PlanSession(Session, frozen=True, kw_only=True):
     """Of a rejection."""
     superseded_by: str
     locked: tuple[LockedFile, ...]
-    question: str | None
     calls: int
 
     @property
@@ -123,12 +122,10 @@ class PlanSession(Session, frozen=True, kw_only=True):
         view = handle.view
         assert isinstance(view, PlanView), "the caller checked the workflow"
         begun = handle.session.state.begun
-        asks = view.questions and not handle.session.closed
         return {
             "artifact": Artifact.of(view.plan) if view.plan else None,
             "reports": tuple(map(Artifact.of, view.reports)),
             "changed_at": iso_or_none(view.changed_at),
-            "question": view.questions[0].question if asks else None,
             **(_read(begun) if begun is not None else _NOTHING),
         }
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import msgspec
 
@@ -69,14 +70,14 @@ def _test(_: PassBegun, payload: dict[str, Any]) -> Found:
 
 def _implementation(begun: PassBegun, payload: dict[str, Any]) -> Found:
     target, wanted = payload["target"], begun.target
-    planned = {one["path"] for plan in _read(begun, "ScaffoldPlan") for one in plan["files"]}
+    planned = {one.path for plan in _read(begun, "ScaffoldPlan", _Files) for one in plan.files}
     on_disk = {*begun.layout, *(one.path for one in begun.documents)}
     yield from _path(target, ("target",))
     if target != wanted:
         yield ("target",), f"expected {quoted(wanted)}, which was asked for"
     elif target not in planned | on_disk:
         yield ("target",), f"{quoted(target)} is neither in the ScaffoldPlan nor on the disk"
-    tests = {one["id"] for plan in _read(begun, "TestPlan") for one in plan["tests"]}
+    tests = {one.id for plan in _read(begun, "TestPlan", _Tests) for one in plan.tests}
     for n, one in enumerate(payload["related_tests"]):
         if one not in tests:
             yield ("related_tests", n), f"{quoted(one)} is no test of the TestPlan"
@@ -104,11 +105,31 @@ _CHECKS: Final[dict[PassName, Callable[[PassBegun, dict[str, Any]], Found]]] = {
 }
 
 
-def _read(begun: PassBegun, type_: PlanType) -> Iterator[dict[str, Any]]:
-    """The payloads of this type that the pass has read."""
+class _File(msgspec.Struct):
+    path: str
+
+
+class _Files(msgspec.Struct):
+    files: list[_File]
+
+
+class _Test(msgspec.Struct):
+    id: str
+
+
+class _Tests(msgspec.Struct):
+    tests: list[_Test]
+
+
+P = TypeVar("P", _Files, _Tests)
+
+
+def _read(begun: PassBegun, type_: PlanType, part: type[P]) -> Iterator[P]:
+    """The payloads of this type that the pass has read; a forged log may hold any text there."""
     for plan in begun.plans:
         if plan.type == type_:
-            yield msgspec.json.decode(plan.payload)
+            with contextlib.suppress(msgspec.DecodeError):
+                yield msgspec.json.decode(plan.payload, type=part)
 
 
 def _twice(

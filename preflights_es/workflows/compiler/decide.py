@@ -71,7 +71,10 @@ def _asked(state: State) -> Decisions:
         return (ChangeRefused(reason="not_expected"),)
     if state.led.lead is None:
         return (StepStalled(contract=lead.contract_id(state.begun), reason="no_lead"),)
-    return (lead.request(state),)
+    try:
+        return (lead.request(state),)
+    except UnicodeEncodeError:  # a lone surrogate: no log holds one, and no request
+        return (ChangeRefused(reason="not_expected"),)
 
 
 def _taken_over(state: State, new: LeadChanged) -> Decisions:

@@ -67,7 +67,7 @@ def reported(
         "phase": "planning",
         "artifact_id": None,
         "category": kind,
-        "summary": _summary(outcome, rejected, ends.reason),
+        "summary": _written(_summary(outcome, rejected, ends.reason)),
         "details": _details(begun, ends, rejected),
         "blocking": True,
         "recovery_action": RECOVERY[kind],
@@ -102,7 +102,7 @@ def _details(
     begun: PassBegun, ends: StepFailed | StepStalled, rejected: Rejected | None
 ) -> dict[str, Any]:
     details: dict[str, Any] = {
-        "kind": ends.reason,
+        "kind": _written(ends.reason),
         "pass": begun.pass_type,
         "artifact_type": PASSES[begun.pass_type].writes,
         "contract": ends.contract,
@@ -117,7 +117,12 @@ def _details(
 def _raw(outcome: Outcome) -> dict[str, str]:
     """What came, where something did; shortened, since the log has it whole."""
     if isinstance(outcome, CompletionReceived):
-        return {"raw_response": shortened(text_of(outcome), RAW_MAX)}
+        return {"raw_response": _written(shortened(text_of(outcome), RAW_MAX))}
     if isinstance(outcome, CompletionFailed) and outcome.received:
-        return {"raw_response": shortened(outcome.received, RAW_MAX)}
+        return {"raw_response": _written(shortened(outcome.received, RAW_MAX))}
     return {}
+
+
+def _written(text: str) -> str:
+    """With a mark in place of each lone surrogate, which no log holds."""
+    return text.encode("utf-8", "replace").decode()

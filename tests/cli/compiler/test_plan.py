@@ -73,7 +73,7 @@ def test_a_script_stops_at_the_question_and_answers_it(house: Project) -> None:
     documented(house, requirements="# Shop\n\nA customer pays.\n")
     done = house.call("plan", "project", "--json")
     assert (done.code, done.json["status"]) == (3, "needs_answers")
-    assert "Which domains" in done.json["question"]
+    assert "Which domains" in done.json["questions"][0]["question"]
     (report,) = done.json["reports"]
     assert report["payload"]["recovery_action"] == "human_input_required"
     answered = house.call("answer", "last", "Billing", "--json")

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from typing import Any
 
 from hypothesis import given
+from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from preflights_es.contracts.contract import Contract
 from preflights_es.core import session as kernel
 from preflights_es.core.artifacts import ArtifactDue
-from preflights_es.core.completions import CompletionReceived, CompletionRequested
+from preflights_es.core.completions import CompletionFailed, CompletionReceived, CompletionRequested
 from preflights_es.core.events import Event
 from preflights_es.core.lead import FellBack, StepFailed, StepStalled
 from preflights_es.workflows.compiler import WORKFLOW
@@ -29,12 +32,12 @@ from preflights_es.workflows.compiler.events import (
 from preflights_es.workflows.compiler.lead import contract_id
 from preflights_es.workflows.compiler.prompting import POLICY
 from preflights_es.workflows.compiler.state import State, evolve
-from preflights_es.workflows.compiler.values import ROUNDS_MAX
+from preflights_es.workflows.compiler.values import ROUNDS_MAX, PassName
 from preflights_es.workflows.compiler.views import envelope, planned
 from tests import strategies
 from tests.runs import Run
 from tests.strategies import Move
-from tests.workflows.compiler.cases import PAYLOADS, ROBOT
+from tests.workflows.compiler.cases import PAYLOADS, ROBOT, begun
 
 SESSIONS = strategies.sessions("compiler")
 WILD = strategies.wild_sessions("compiler")
@@ -108,7 +111,7 @@ def test_a_standing_follows_as_the_table_says_and_a_file_with_it(moves: list[Mov
         if isinstance(event, StandingChanged):
             assert standing in FOLLOWS[event.standing]
             standing = event.standing
-            due += standing in ("approved", "locked")
+            due += standing in ("approved", "locked", "superseded")
         due -= isinstance(event, ArtifactDue)
         assert due in (0, 1)
     assert due == 0
@@ -148,8 +151,32 @@ def test_the_views_agree_and_the_status_says_what_is_open(moves: list[Move]) -> 
         assert [one.id for one in found] == [one.id for one in made]
 
 
-@given(strategies.of_type(PassBegun))
-def test_whatever_was_read_a_payload_is_judged(new: PassBegun) -> None:
+FORGED = st.sampled_from(("", "x", "[]", "{}", '{"files": 3}', '{"files": [3]}', '{"tests": [{}]}'))
+
+
+@given(strategies.of_type(PassBegun), FORGED, st.sampled_from(tuple(PAYLOADS)))
+def test_whatever_was_read_a_payload_is_judged(new: PassBegun, text: str, name: PassName) -> None:
+    whole = begun(name)
+    plans = tuple(replace(one, payload=text) for one in whole.plans)
+    for first in (new, replace(whole, plans=plans, documents=new.documents)):
+        judged(first)
+
+
+@given(strategies.of_type(PassBegun, strategies.ANY_TEXT), strategies.ANY_TEXT)
+def test_no_text_makes_an_error_also_one_that_no_log_holds(new: PassBegun, text: str) -> None:
+    assert decide(State(), new)
+    first = begun()
+    state = evolve(evolve(State(), first), decide(State(), first)[0])
+    said: dict[str, Any] = {"at": 1, "actor": ROBOT, "call": "plan-1.1"}
+    assert decide(state, CompletionReceived(text=text, **said))
+    for _ in range(2):
+        failed = CompletionFailed(kind=text, message=text, received=text, **said)
+        for event in (failed, *(decisions := decide(state, failed))):
+            state = evolve(state, event)
+        assert decisions
+
+
+def judged(new: PassBegun) -> None:
     state = evolve(State(), new)
     for event in decide(State(), new):
         state = evolve(state, event)

@@ -57,7 +57,8 @@ def describe(voice: Voice, session: Session) -> None:
         voice.say(f"  superseded by {found.superseded_by}")
     if found.reason:
         voice.say(f"  because: {shown(one_line(found.reason))}")
-    say_payload(voice, one)
+    if session.to_do:  # what a person is about to approve
+        say_payload(voice, one)
 
 
 def say_payload(voice: Voice, one: Artifact, most: int = LINES_MAX) -> None:
@@ -99,7 +100,7 @@ def hint(session: Session) -> str:
     return {
         "ready": f"Approve it with: preflights approve {one.id[:8]}",
         "proposed": f"A person approves it with: preflights approve {one.id[:8]}",
-        "accepted": "List what is in force with: preflights artifacts",
+        "accepted": f"Show it with: preflights artifacts show {one.id[:8]}",
         "stopped": f"See the response with: preflights log {id_}",
     }.get(session.status, "")
 
