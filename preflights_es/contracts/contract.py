@@ -43,7 +43,7 @@ _FAILURES: Final[dict[str, Literal["missing_information", "invalid_request"]]] =
 
 
 class Contract(msgspec.Struct, frozen=True, kw_only=True, eq=False, dict=True):
-    """What a response must be, and which stages judge it; by default all, as for the compiler."""
+    """What a response must be, and which stages judge it; by default all of them."""
 
     name: str
     version: int
@@ -149,14 +149,14 @@ def error_of(found: Rejected) -> errors.LLMError:
     )
 
 
-_COMPILER: Final = Contract(name="output", version=1)
+_ALL_STAGES: Final = Contract(name="output", version=1)
 
 
 class OutputValidator:
-    """The judgement of the compiler, for any JSON Schema."""
+    """The judgement of seed 2, for any JSON Schema."""
 
     def validate(self, raw: str, schema: dict[str, Any] | bool) -> Any:
-        """The payload of a response that meets a schema; all stages of the compiler apply.
+        """The payload of a response that meets a schema; all stages apply.
 
         Raises:
             LLMOutputError: the response breaks the contract; one of its subclasses.
@@ -165,7 +165,7 @@ class OutputValidator:
             ValueError: the *schema* is no valid JSON Schema, or refers to another document:
                 a mistake of the caller, said before the response is looked at.
         """
-        verdict = _judged(raw, _COMPILER, shape(schema))
+        verdict = _judged(raw, _ALL_STAGES, shape(schema))
         if isinstance(verdict, Rejected):
             raise error_of(verdict)
         return verdict.payload

@@ -1,4 +1,4 @@
-"""What a session planned, as its log has it: one artifact of the compiler, or of another workflow.
+"""What a session planned, as its log has it: one artifact or more.
 
 An artifact here is a structured plan with a standing. The files that a session owes stand in
 `core.artifacts`.

@@ -44,7 +44,7 @@ class Setting(msgspec.Struct, frozen=True):
     """Its key in a file, and its option with hyphens."""
     kind: Any = str
     also: str = ""
-    """Its key and variable in the compiler's specification."""
+    """Its key and variable in seed 2."""
     variable: str | None = ""
     """None where no variable says it; empty for `PREFLIGHTS_` and its name."""
     needs_trust: bool = False

@@ -2,9 +2,8 @@
 
 Order, first wins: an option of the command line, `PREFLIGHTS_*`, the repository's file
 (`preflights.toml`, or `[tool.preflights]` of `pyproject.toml`), the user's own file, the default.
-A repository's file may set some keys only when a person trusts it. The compiler's specification
-calls some of them `LLM_*`: those names are known too, each right behind ours. Keys come from
-variables alone.
+A repository's file may set some keys only when a person trusts it. Seed 2 calls some of them
+`LLM_*`: those names are known too, each right behind ours. Keys come from variables alone.
 """
 
 from __future__ import annotations

@@ -10,6 +10,7 @@ from preflights_es.core.errors import PreflightsError, Refused
 from preflights_es.core.events import Actor, Input
 from preflights_es.core.source import Source
 from preflights_es.core.text import one_line, shown
+from preflights_es.runtime.finder import LAST
 from preflights_es.runtime.runner import Handle, Proposed, Step
 from preflights_es.services.acceptance import Acceptances, begun
 from preflights_es.services.compiler.standing import PlanRow, Standings, path_of
@@ -107,12 +108,14 @@ def plan_named(request: Request, typed: str) -> str:
 
 
 def row_named(rows: Iterable[PlanRow], typed: str) -> PlanRow:
-    """The artifact whose id is, or begins with, what was typed.
+    """The artifact whose id is, or begins with, what was typed; `last` is the newest.
 
     Raises:
         Refused: none or several.
     """
-    wanted = typed.strip().lower()
+    wanted, rows = typed.strip().lower(), tuple(rows)
+    if wanted == LAST and rows:
+        return rows[-1]
     fits = len(wanted) >= ids.TYPED_MIN and set(wanted) <= DIGITS
     found = [row for row in rows if fits and row.planned.id.startswith(wanted)]
     if len(found) == 1:

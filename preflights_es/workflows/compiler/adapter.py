@@ -124,12 +124,20 @@ class PromptManager:
     def get_user_prompt(
         self, context: CompilerContext, pass_type: CompilerPassType | None = None
     ) -> str:
-        """The user message: all that is read, as one JSON object.
+        """The user message: all that is read, as one JSON object within its limit.
 
         Args:
             pass_type: instead of the context's.
+
+        Raises:
+            Refused: what is required does not fit.
         """
-        return user_message.said(begun(context, pass_type))
+        found = user_message.fitted(begun(context, pass_type))
+        if isinstance(found, user_message.TooLarge):
+            message = f"the request has {found.size:,} characters, at most {found.most:,} are sent"
+            fields = {"size": found.size, "most": found.most}
+            raise Refused(message, code="request_too_large", **fields)
+        return user_message.said(found)
 
 
 # 3. Passes -----------------------------------------------------------------------------------

@@ -6,13 +6,12 @@ Imports pydantic, and so is imported only where the name is used.
 from __future__ import annotations
 
 from typing import Annotated, Any, Literal, Self
-from uuid import UUID
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, StringConstraints
 
 from preflights_es.core.errors import LLMDeclinedError, LLMError, LLMOutputError
 from preflights_es.core.times import iso
-from preflights_es.workflows.compiler.reports import RECOVERY, category
+from preflights_es.workflows.compiler.reports import CATEGORY, RECOVERY
 from preflights_es.workflows.compiler.values import PassName
 
 Category = Literal[
@@ -24,6 +23,9 @@ Category = Literal[
     "validation_error",
     "internal_error",
 ]
+Uuid = Annotated[
+    str, StringConstraints(pattern=r"^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$")
+]
 Recovery = Literal["human_input_required", "retry", "retry_after_delay", "abort", "fix_and_retry"]
 
 
@@ -33,7 +35,7 @@ class FailureReportPayload(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     phase: str
-    artifact_id: UUID | None = None
+    artifact_id: Uuid | None = None
     category: Category
     summary: Annotated[str, Field(min_length=1)]
     details: dict[str, Any] = {}
@@ -49,9 +51,7 @@ class FailureReportPayload(BaseModel):
         Args:
             at: microseconds since 1970 UTC.
         """
-        kind = category(
-            error.kind, is_call=not isinstance(error, LLMOutputError | LLMDeclinedError)
-        )
+        kind = CATEGORY.get(error.kind, "api_error")
         details: dict[str, Any] = {"kind": error.kind, "pass": pass_name}
         if isinstance(error, LLMOutputError) and error.violations:
             details["violations"] = [

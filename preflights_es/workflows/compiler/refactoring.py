@@ -22,7 +22,9 @@ Operation = dict[str, Any]
 
 def operations(text: str, layout: Sequence[str], layers: Sequence[str]) -> list[Operation]:
     """What is to be done, as far as a text names it; nothing where it names nothing known."""
-    words = [bare for word in text.split() if (bare := word.strip(_QUOTES).rstrip("."))]
+    words = [bare for word in text.split() if (bare := _bare(word))]
+    if any("/" in word and why_no_path(word.removesuffix("/")) for word in words):
+        return []
     files = _files(words, layout)
     return (
         _renamed(text, files, layout)
@@ -31,6 +33,10 @@ def operations(text: str, layout: Sequence[str], layers: Sequence[str]) -> list[
         or _extracted(files)
         or _layered(words, layers)
     )[:OPERATIONS_MAX]
+
+
+def _bare(word: str) -> str:
+    return word.strip(_QUOTES).rstrip(f".{_QUOTES}")
 
 
 def _files(words: Sequence[str], layout: Sequence[str]) -> list[str]:
@@ -45,11 +51,13 @@ def _renamed(text: str, files: Sequence[str], layout: Sequence[str]) -> list[Ope
     found = _RENAME.search(text)
     if found is None:
         return []
-    old, new = (word.strip(_QUOTES).rstrip(".") for word in found.groups())
+    old, new = map(_bare, found.groups())
+    if not (old and new):
+        return []
     if named := _files([old], layout):
         to_path = new if "/" in new else _beside(named[0], new)
         return [] if why_no_path(to_path) else [_move(named[0], to_path)]
-    if not (old and new) or _PATH.fullmatch(old):
+    if _PATH.fullmatch(old):
         return []
     return [{"type": "rename_symbol", "symbol": old, "to": new, **_within(files)}]
 
@@ -57,7 +65,7 @@ def _renamed(text: str, files: Sequence[str], layout: Sequence[str]) -> list[Ope
 def _moved(words: Sequence[str], files: Sequence[str]) -> list[Operation]:
     """Each file that is named goes where the one new path says."""
     new = [w for w in words if "/" in w and _PATH.fullmatch(w) and w not in files]
-    if not files or not new or why_no_path(new[-1].rstrip("/")):
+    if not files or not new:
         return []
     if "." in new[-1].rpartition("/")[2]:
         return [_move(files[0], new[-1])]

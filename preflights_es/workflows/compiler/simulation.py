@@ -193,10 +193,12 @@ _BROKEN: Final[dict[PassName, Callable[[Draws, Payload], Payload]]] = {
 # 3. The table --------------------------------------------------------------------------------
 
 BANK: Final[Bank] = {
+    **{one.schema: Route(partial(varied, one.name)) for one in PASSES.values()},
     **{
         one.prompt: Route(partial(varied, one.name), (one.prompt.replace("_", " "),))
         for one in PASSES.values()
     },
     BASE: Route(base, ("artifact builder",)),
 }
-"""By prompt file; the base stands last, since it stands before every other one in a request."""
+"""By contract, which is looked at first, since every request names the base prompt; by prompt
+file."""

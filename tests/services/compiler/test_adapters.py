@@ -136,7 +136,7 @@ def test_it_answers_where_an_event_loop_is_running(asked: tuple[Adapter, FakeAPI
 
 
 def test_what_is_left_out_is_as_the_settings_say(monkeypatch: pytest.MonkeyPatch) -> None:
-    one = ClaudeAdapter("k")
+    one: Adapter = ClaudeAdapter("k")
     assert (one.model, one.max_tokens) == (DEFAULT_MODELS["anthropic"], MAX_TOKENS)
     assert (one.temperature, one.top_p, one.timeout) == (0.0, 0.3, 120.0)
     for name, value in {"MODEL": "m-1", "TEMPERATURE": "0.5", "TIMEOUT": "7"}.items():

@@ -23,6 +23,7 @@ from preflights_es.contracts.contract import OutputValidator
 from preflights_es.core import errors
 from preflights_es.workflows.compiler.adapter import begun
 from preflights_es.workflows.compiler.contracts import loaded
+from preflights_es.workflows.compiler.values import REQUEST_MAX
 
 DOCUMENTS = {
     ".preflights/requirements.md": "# Shop\n\n## Orders\n\nA customer orders.\n",
@@ -108,7 +109,7 @@ def answering(pass_type: CompilerPassType) -> Answering:
 
 
 def refused(given: CompilerContext) -> str:
-    """Why a pass is not run; nobody is asked."""
+    """Why a pass is not run; no model is asked."""
     llm = answering(given.pass_type)
     with pytest.raises(errors.Refused) as raised:
         CompilerPassRegistry().get(given.pass_type).compile(given, llm)
@@ -258,6 +259,17 @@ def test_a_document_stands_in_the_user_message_under_its_name() -> None:
         "glossary",
         "other",
     ]
+
+
+def test_a_request_has_its_limit_and_the_layout_gives_way_first() -> None:
+    given = context(CompilerPassType.SCAFFOLD)
+    given.layout = tuple(f"src/module_{n:06}.py" for n in range(30_000))
+    said = PromptManager().get_user_prompt(given)
+    assert len(said) < REQUEST_MAX
+    assert json.loads(said)["left_out"][0]["what"] == "layout"
+    given.project_files["long.md"] = "x" * REQUEST_MAX
+    with pytest.raises(errors.Refused, match="at most 400,000 are sent"):
+        PromptManager().get_user_prompt(given)
 
 
 # FailureReport -------------------------------------------------------------------------------

@@ -26,8 +26,8 @@ def approve_command(
     """Approve an artifact: the next passes read it, and its file is written.
 
     It takes the place of the former one of its type; of an ImplementationPlan, of its target; of a
-    RefactorPlan, of its goal. ID is the artifact's id, or at least four characters of its
-    beginning.
+    RefactorPlan, of its goal. ID is the artifact's id, at least four characters of its beginning,
+    or `last`, the newest.
 
     Without a terminal and without --by a script approves: the artifact is proposed until a person
     approves it.

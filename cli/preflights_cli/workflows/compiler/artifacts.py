@@ -104,7 +104,7 @@ def _standing(one: ArtifactRow) -> str:
 def show_command(id_: str, app: Request, voice: Voice) -> int:
     """Show an artifact, or a FailureReport: its standing, then its JSON.
 
-    ID is the artifact's id, or at least four characters of its beginning.
+    ID is the artifact's id, at least four characters of its beginning, or `last`, the newest.
 
     \b
     Examples:
