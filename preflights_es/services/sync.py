@@ -13,6 +13,7 @@ from preflights_es.archive.number_collisions import Collision, Collisions
 from preflights_es.archive.transfer import Taken
 from preflights_es.artifacts import files
 from preflights_es.core.ids import decision_uid
+from preflights_es.projections.artifacts import plan
 from preflights_es.projections.decisions import decision
 from preflights_es.services.archives import Agreement, Came, Lines, imported_each
 from preflights_es.services.process import Process
@@ -109,18 +110,14 @@ def _written(
     Args:
         ids: sessions that have a file.
         left: sessions whose files stay as they are.
-        everything: also writes files of sessions that have none, where their record lies here:
-            other work trees share the log. Not where none are to be kept.
+        everything: also writes files of sessions that have none, where their record or artifact
+            lies here: other work trees share the log. Not where none are to be kept.
     """
     wanted = dict.fromkeys(ids)
     if everything and process.settings.keeps_sessions:
-        rows = map(decision, process.projector.rows("decisions", process.project))
         root = process.settings.root
-        wanted |= dict.fromkeys(
-            one.session_id
-            for one in rows
-            if (document := one.decided.written) and os.path.lexists(root / document.path)
-        )
+        filed = _filed(process)
+        wanted |= dict.fromkeys(id_ for id_, path in filed if os.path.lexists(root / path))
     store = process.store
     with files.alone(process.settings.root):  # what another process keeps meanwhile is newer
         return tuple(
@@ -128,6 +125,16 @@ def _written(
             for session_id in sorted(wanted.keys() - left)
             if session_id and store.head(session_id) and process.session_files.keep(session_id)
         )
+
+
+def _filed(process: Process) -> Iterator[tuple[str, str]]:
+    """Pairs of a session and the path of its record or artifact, as it was written."""
+    for row in map(decision, process.projector.rows("decisions", process.project)):
+        if row.decided.written:
+            yield row.session_id, row.decided.written.path
+    for made in map(plan, process.projector.rows("artifacts", process.project)):
+        if made.planned.path:
+            yield made.session_id, made.planned.path
 
 
 def take_new(process: Process) -> None:
