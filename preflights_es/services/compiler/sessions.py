@@ -10,11 +10,11 @@ from preflights_es.core.errors import Refused
 from preflights_es.core.lead import Setup
 from preflights_es.core.text import visible
 from preflights_es.core.version import __version__
-from preflights_es.runtime.sanitizing import cleaned_fields
+from preflights_es.runtime.sanitizing import cleaned, cleaned_fields
 from preflights_es.services.answers import Given
 from preflights_es.services.compiler.approval import accept
 from preflights_es.services.compiler.inputs import check_length, documents, target_file, within
-from preflights_es.services.compiler.layout import layout
+from preflights_es.services.compiler.layout import LAYOUT_MAX, layout
 from preflights_es.services.compiler.reading import decisions_in_force, names_file, plans, split
 from preflights_es.services.compiler.results import DryRun, dry_run_of
 from preflights_es.services.compiler.standing import Standings, path_of
@@ -161,6 +161,7 @@ def _read(request: Request, asked: _Asked, setup: Setup) -> dict[str, Any]:
     if pass_.layout and not listed:
         message = f"the pass `{pass_.command}` needs the files that git lists, and it lists none"
         raise Refused(message, code="no_layout")
+    paths_of, kinds = cleaned("the layout", "\n".join(listed), LAYOUT_MAX)
     said = {
         "pass_type": pass_.name,
         "target": asked.target,
@@ -168,10 +169,12 @@ def _read(request: Request, asked: _Asked, setup: Setup) -> dict[str, Any]:
         "documents": texts,
         "plans": needed,
         "decisions": decisions,
-        "layout": listed,
+        "layout": tuple(paths_of.split("\n")) if listed else (),
+        "left_out": (LeftOut("layout", unnamed),) if unnamed else (),
         "stale": stale,
     }
     fields = cleaned_fields(PassBegun, said)
+    fields["redacted"] += kinds
     for document in fields["documents"]:
         check_length(document)
     fitted = context.fitted(_begun(request, setup, fields))
@@ -181,21 +184,11 @@ def _read(request: Request, asked: _Asked, setup: Setup) -> dict[str, Any]:
             f"{fitted.most:,} are sent: shorten its documents"
         )
         raise Refused(message, code="request_too_large", size=fitted.size, most=fitted.most)
-    left_out = _with_unnamed(fitted.left_out, unnamed)
-    return {**fields, "left_out": left_out, **{name: getattr(fitted, name) for name in _CUT}}
+    return {**fields, **{name: getattr(fitted, name) for name in _CUT}}
 
 
-_CUT = ("layout", "decisions")
-"""What gives way where a request is too large."""
-
-
-def _with_unnamed(left_out: tuple[LeftOut, ...], unnamed: int) -> tuple[LeftOut, ...]:
-    """With the paths that are no text."""
-    if not unnamed:
-        return left_out
-    cut = sum(one.count for one in left_out if one.what == "layout")
-    rest = tuple(one for one in left_out if one.what != "layout")
-    return (LeftOut("layout", cut + unnamed), *rest)
+_CUT = ("layout", "decisions", "left_out")
+"""What gives way where a request is too large, and how much of it did."""
 
 
 def _target(request: Request, asked: _Asked, needed: tuple[ReadPlan, ...]) -> tuple[Document, ...]:
