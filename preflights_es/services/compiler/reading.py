@@ -13,7 +13,6 @@ from preflights_es.runtime.runner import Handle
 from preflights_es.services.compiler.approval import row_named
 from preflights_es.services.compiler.standing import IN_FORCE, PlanRow, Standings
 from preflights_es.services.decisions import decisions
-from preflights_es.services.looking import looking
 from preflights_es.services.request import Request
 from preflights_es.workflows.compiler.passes import PASSES, Needed, Pass
 from preflights_es.workflows.compiler.values import DecidedField, ReadDecision, ReadPlan
@@ -93,7 +92,7 @@ def _named(rows: Sequence[PlanRow], typed: str) -> PlanRow:
 
 
 def _read(request: Request, row: PlanRow) -> ReadPlan:
-    handle = looking(request, row.session_id).sessions.load(row.session_id)
+    handle = _loaded(request, row.session_id, row.file)
     told = envelope(handle.session.state)
     assert told["id"] == row.planned.id, "a session has one artifact that counts"
     return ReadPlan(
@@ -110,12 +109,11 @@ def _read(request: Request, row: PlanRow) -> ReadPlan:
 
 def decisions_in_force(request: Request) -> tuple[ReadDecision, ...]:
     """What people decided and nothing replaced, the newest first, with what was not chosen."""
-    found = [_decision(request, row.session_id) for row in decisions(request)]
-    return tuple(one for one in reversed(found) if one is not None)
+    handles = [_loaded(request, row.session_id, row.file) for row in decisions(request)]
+    return tuple(one for one in map(_decision, reversed(handles)) if one is not None)
 
 
-def _decision(request: Request, session_id: str) -> ReadDecision | None:
-    handle = looking(request, session_id).sessions.load(session_id)
+def _decision(handle: Handle) -> ReadDecision | None:
     if handle.workflow.record is None:
         return None
     record = handle.workflow.record(handle.session.state)
@@ -130,6 +128,12 @@ def _decision(request: Request, session_id: str) -> ReadDecision | None:
         ),
         because=because.text if because else "",
     )
+
+
+def _loaded(request: Request, session_id: str, file: str | None) -> Handle:
+    """A session of the log, or of the file that alone has it."""
+    at = request.at_files() if file else request
+    return (at or request).process.runner.load(session_id)
 
 
 def _source(handle: Handle) -> Source:

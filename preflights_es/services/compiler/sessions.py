@@ -10,11 +10,11 @@ from preflights_es.core.errors import Refused
 from preflights_es.core.lead import Setup
 from preflights_es.core.text import visible
 from preflights_es.core.version import __version__
-from preflights_es.runtime.sanitizing import cleaned_fields
+from preflights_es.runtime.sanitizing import cleaned, cleaned_fields
 from preflights_es.services.answers import Given
 from preflights_es.services.compiler.approval import accept
 from preflights_es.services.compiler.inputs import check_length, documents, target_file, within
-from preflights_es.services.compiler.layout import layout
+from preflights_es.services.compiler.layout import LAYOUT_MAX, layout
 from preflights_es.services.compiler.reading import decisions_in_force, names_file, plans, split
 from preflights_es.services.compiler.results import DryRun, dry_run_of
 from preflights_es.services.compiler.standing import Standings, path_of
@@ -161,6 +161,7 @@ def _read(request: Request, asked: _Asked, setup: Setup) -> dict[str, Any]:
     if pass_.layout and not listed:
         message = f"the pass `{pass_.command}` needs the files that git lists, and it lists none"
         raise Refused(message, code="no_layout")
+    paths_of, kinds = cleaned("the layout", "\n".join(listed), LAYOUT_MAX)
     said = {
         "pass_type": pass_.name,
         "target": asked.target,
@@ -168,10 +169,11 @@ def _read(request: Request, asked: _Asked, setup: Setup) -> dict[str, Any]:
         "documents": texts,
         "plans": needed,
         "decisions": decisions,
-        "layout": listed,
+        "layout": tuple(paths_of.split("\n")) if listed else (),
         "stale": stale,
     }
     fields = cleaned_fields(PassBegun, said)
+    fields["redacted"] += kinds
     for document in fields["documents"]:
         check_length(document)
     fitted = context.fitted(_begun(request, setup, fields))

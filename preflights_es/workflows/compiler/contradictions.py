@@ -52,9 +52,10 @@ def contradictions(
 
     Each option is found once, where it is named first; at most `VIOLATIONS_MAX`.
     """
-    placed = tuple(texts)
+    decided = tuple(decisions)
+    placed = tuple(texts) if decided else ()
     found: list[Violation] = []
-    for decision in decisions:
+    for decision in decided:
         for field in decision.fields:
             for option, pointer in _against(placed, field):
                 message = (

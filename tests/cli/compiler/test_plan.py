@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 from typing import Any
 
@@ -204,6 +205,17 @@ def test_a_name_that_is_no_text_is_left_out_of_the_layout_and_counted(house: Pro
     assert found["left_out"] == [{"what": "layout", "count": 2}]
 
 
+def test_a_secret_in_the_name_of_a_file_is_taken_out_of_the_layout(house: Project) -> None:
+    documented(house)
+    (house.folder / "ada@example.com.md").write_text("# Ada\n")
+    house.git("add", ".")
+    dry = house.call("plan", "project", "--dry-run", "--json").json
+    planned(house, "project")
+    assert begun(house)["layout"][-1] == "[redacted:email]"
+    assert begun(house)["redacted"] == dry["redacted"] == ["email"]
+    assert b"ada@example.com" not in house.recorded()
+
+
 def test_without_git_there_is_no_layout(house: Project) -> None:
     documented(house)
     folder = house.folder.parent / "plain"
@@ -256,6 +268,29 @@ def test_an_implementation_is_planned_for_a_file_of_the_scaffold_that_is_missing
     named = next(one["path"] for one in json.loads(files)["files"] if one["kind"] == "source")
     found = planned(house, "impl", named)
     assert (found["target"], found["documents"]) == (named, [])
+
+
+def test_a_clone_reads_what_its_session_files_say_is_approved_and_decided(
+    house: Project, colleague: Project
+) -> None:
+    decided = house.decided()
+    ids = approved(documented(house), "project")
+    for name in (".preflights", "docs"):
+        shutil.copytree(house.folder / name, colleague.folder / name)
+    found = planned(colleague, "architecture")
+    assert [one["id"] for one in found["artifacts"]] == [ids["project"]]
+    assert found["decisions"] == [decided["uid"]]
+
+
+def test_the_file_of_an_artifact_without_a_session_satisfies_no_pass(
+    house: Project, colleague: Project
+) -> None:
+    approved(documented(house), "project")
+    shutil.copytree(house.folder / ".preflights", colleague.folder / ".preflights")
+    shutil.rmtree(colleague.folder / ".preflights" / "artifacts" / ".sessions")
+    done = colleague.call("plan", "architecture")
+    assert (done.code, done.out) == (1, "")
+    assert "needs an approved ProjectPlan, and none is" in done.err
 
 
 @pytest.mark.parametrize(
