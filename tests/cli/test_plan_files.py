@@ -305,6 +305,15 @@ def test_an_erased_session_that_a_pass_read_is_listed_as_quoted(shop: Project, p
     assert in_force_of(shop) == [reader["artifact"]["id"]]
 
 
+def test_a_reason_repeats_no_document_and_may_name_the_pass(shop: Project, plan: Any) -> None:
+    approved(shop, "architecture")
+    words = ("admin", "erase", "last", "--dry-run", "--reason")
+    assert shop.call(*words, "The approved project is over, see ProjectPlan").code == 0
+    erasing = ("admin", "erase", plan["session_id"], "--dry-run", "--reason")
+    done = shop.call(*erasing, "they said: a user registers")
+    assert (done.code, "the reason repeats a text" in done.err) == (1, True)
+
+
 def test_a_session_that_only_a_file_has_is_erased_there(clone: Project, plan: Any) -> None:
     done = clone.call("admin", "erase", plan["session_id"], "--yes")
     assert done.code == 0, done.err
