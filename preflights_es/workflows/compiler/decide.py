@@ -42,7 +42,7 @@ def decide(state: State, new: Input) -> Decisions:
     match new:
         case PassBegun() if state.begun is None:
             return _asked(_after(state, new, ()))
-        case CompletionReceived() | CompletionFailed() if state.led.request and state.led.lead:
+        case CompletionReceived() | CompletionFailed() if _is_asked(state):
             return lead.answered(state, new)
         case AnswersGiven():
             return _answered(state, new)
@@ -63,6 +63,11 @@ def _after(state: State, new: Input, decisions: Decisions) -> State:
 
 
 # 1. The model --------------------------------------------------------------------------------
+
+
+def _is_asked(state: State) -> bool:
+    """Whether a model was asked in a pass; a forged log may lack the pass, or the model."""
+    return None not in (state.begun, state.led.request, state.led.lead)
 
 
 def _asked(state: State) -> Decisions:

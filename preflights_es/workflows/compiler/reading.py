@@ -10,6 +10,7 @@ from preflights_es.contracts.code_search import first_code
 from preflights_es.core.text import shortened
 
 NAME_MAX: Final = 80  # characters of a domain's name
+TITLE_MAX: Final = 500  # characters of a heading that are read
 SLUG_MAX: Final = 40  # characters of a module's name
 
 LANGUAGES: Final[dict[str, tuple[str, str]]] = {
@@ -46,7 +47,7 @@ _NAMED: Final = re.compile(
     + r")(?![^\W_]|[+#])"
 )
 _FENCE: Final = re.compile(r" {0,3}(?P<mark>`{3,}|~{3,})(?P<tag>[^`]*)$")
-_HEADING: Final = re.compile(r" {0,3}##[ \t]+(?P<text>.*?)[ \t]*#*[ \t]*$")
+_HEADING: Final = re.compile(r" {0,3}##[ \t]+(?P<text>.*)$")
 _UNDERLINE: Final = re.compile(r" {0,3}-{2,}[ \t]*$")
 _NO_TITLE: Final = re.compile(r"\s*$|\s*[#>|*+-]| {4}|\s*\d+[.)]\s")
 _NUMBER: Final = re.compile(r"^\d+(?:\.\d+)*[.):]?\s+")
@@ -64,7 +65,7 @@ def _headings(text: str) -> Iterator[str]:
     before = ""
     for line in prose_lines(text):
         if found := _HEADING.match(line):
-            yield found["text"]
+            yield found["text"].rstrip().rstrip("#")
         elif _UNDERLINE.match(line) and not _NO_TITLE.match(before):
             yield before
         before = line
@@ -72,6 +73,16 @@ def _headings(text: str) -> Iterator[str]:
 
 def prose_lines(text: str) -> Iterator[str]:
     """The lines of a document in Markdown, without front matter and fenced blocks."""
+    return (line for line, is_fenced in _lines(text) if not is_fenced)
+
+
+def fenced_lines(text: str) -> Iterator[str]:
+    """The lines inside fenced blocks."""
+    return (line for line, is_fenced in _lines(text) if is_fenced)
+
+
+def _lines(text: str) -> Iterator[tuple[str, bool]]:
+    """Pairs of a line and whether a fenced block holds it; fences and front matter go."""
     lines = text.removeprefix("\ufeff").splitlines()
     start, mark = 0, ""
     if lines and lines[0].rstrip() == "---":
@@ -82,17 +93,19 @@ def prose_lines(text: str) -> Iterator[str]:
         if mark:
             if fence and fence["mark"].startswith(mark) and not fence["tag"].strip():
                 mark = ""
+            else:
+                yield line, True
         elif fence:
             mark = fence["mark"]
         else:
-            yield line
+            yield line, False
 
 
 def named(texts: Iterable[str]) -> list[str]:
     """Names for domains: plain words, each once in whatever case; those without words go."""
     found: dict[str, str] = {}
     for text in texts:
-        bare = _NUMBER.sub("", _LINK.sub(r"\1", text).strip())
+        bare = _NUMBER.sub("", _LINK.sub(r"\1", text[:TITLE_MAX]).strip())
         name = " ".join(_UNWORDED.sub(" ", bare).split())
         name = shortened(name, NAME_MAX).strip("_ '&-")
         if _WORD.search(name):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from functools import reduce
 from typing import Any
 
 from hypothesis import given
@@ -14,7 +15,8 @@ from preflights_es.contracts.contract import Contract
 from preflights_es.core import session as kernel
 from preflights_es.core.artifacts import ArtifactDue
 from preflights_es.core.completions import CompletionFailed, CompletionReceived, CompletionRequested
-from preflights_es.core.events import Event
+from preflights_es.core.events import Event, Input
+from preflights_es.core.json import encoded
 from preflights_es.core.lead import FellBack, StepFailed, StepStalled
 from preflights_es.workflows.compiler import WORKFLOW
 from preflights_es.workflows.compiler.contracts import CONTRACTS, loaded
@@ -33,7 +35,7 @@ from preflights_es.workflows.compiler.lead import contract_id
 from preflights_es.workflows.compiler.prompting import POLICY
 from preflights_es.workflows.compiler.state import State, evolve
 from preflights_es.workflows.compiler.values import ROUNDS_MAX, PassName
-from preflights_es.workflows.compiler.views import envelope, planned
+from preflights_es.workflows.compiler.views import envelope, file_text, planned
 from tests import strategies
 from tests.runs import Run
 from tests.strategies import Move
@@ -174,6 +176,19 @@ def test_no_text_makes_an_error_also_one_that_no_log_holds(new: PassBegun, text:
         for event in (failed, *(decisions := decide(state, failed))):
             state = evolve(state, event)
         assert decisions
+
+
+@given(
+    st.lists(strategies.any_event(WORKFLOW), max_size=8),
+    strategies.any_input(WORKFLOW, strategies.ANY_TEXT),
+)
+def test_any_log_can_be_shown_and_goes_on(events: list[Event], new: Input) -> None:
+    state = reduce(evolve, events, State())
+    assert decide(state, new)
+    assert file_text(state) == encoded(envelope(state)).decode() + "\n"
+    assert encoded(WORKFLOW.view(state))
+    assert WORKFLOW.reached(state) is not None
+    assert len(planned(events, [kernel.Session(state=state)])) <= len(events)
 
 
 def judged(new: PassBegun) -> None:
