@@ -170,6 +170,7 @@ def _read(request: Request, asked: _Asked, setup: Setup) -> dict[str, Any]:
         "plans": needed,
         "decisions": decisions,
         "layout": tuple(paths_of.split("\n")) if listed else (),
+        "left_out": (LeftOut("layout", unnamed),) if unnamed else (),
         "stale": stale,
     }
     fields = cleaned_fields(PassBegun, said)
@@ -183,21 +184,11 @@ def _read(request: Request, asked: _Asked, setup: Setup) -> dict[str, Any]:
             f"{fitted.most:,} are sent: shorten its documents"
         )
         raise Refused(message, code="request_too_large", size=fitted.size, most=fitted.most)
-    left_out = _with_unnamed(fitted.left_out, unnamed)
-    return {**fields, "left_out": left_out, **{name: getattr(fitted, name) for name in _CUT}}
+    return {**fields, **{name: getattr(fitted, name) for name in _CUT}}
 
 
-_CUT = ("layout", "decisions")
-"""What gives way where a request is too large."""
-
-
-def _with_unnamed(left_out: tuple[LeftOut, ...], unnamed: int) -> tuple[LeftOut, ...]:
-    """With the paths that are no text."""
-    if not unnamed:
-        return left_out
-    cut = sum(one.count for one in left_out if one.what == "layout")
-    rest = tuple(one for one in left_out if one.what != "layout")
-    return (LeftOut("layout", cut + unnamed), *rest)
+_CUT = ("layout", "decisions", "left_out")
+"""What gives way where a request is too large, and how much of it did."""
 
 
 def _target(request: Request, asked: _Asked, needed: tuple[ReadPlan, ...]) -> tuple[Document, ...]:
