@@ -114,8 +114,9 @@ def test_a_key_runs_a_pass_once(house: Project) -> None:
     (house.folder / ".preflights" / "glossary.md").unlink()
     assert planned(house, "project", "--key", "k1") == first
     assert len(sessions(house)) == 1
-    other = house.call("plan", "architecture", "--key", "k1")
-    assert "was used for something else" in other.err
+    for words in (("architecture",), ("project", "--use", "notes.md")):
+        other = house.call("plan", *words, "--key", "k1")
+        assert "was used for something else" in other.err
 
 
 # 2. A dry run --------------------------------------------------------------------------------
