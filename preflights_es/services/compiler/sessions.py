@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 from collections.abc import Sequence
 from functools import partial
 from typing import Any, NamedTuple
@@ -65,8 +66,12 @@ def plan(
     request.notice_name()
     setup = request.setup(WORKFLOW)
     said = {"pass_type": pass_name, "target": asked.target, "goal": asked.goal}
-    beside = partial(_read, request, asked, setup)
-    return filed(request, request.sessions.opened(WORKFLOW, PassBegun, said, setup, beside=beside))
+    step = request.sessions.opened(
+        *(WORKFLOW, PassBegun, said, setup),
+        beside=partial(_read, request, asked, setup),
+        is_same=partial(_read_besides, asked.use),
+    )
+    return filed(request, step)
 
 
 def reading(
@@ -135,6 +140,16 @@ def _asked(
     if pass_.target:
         target = within(request.process.settings.root, target)
     return _Asked(pass_, target, goal.strip(), use, allow_stale)
+
+
+def _read_besides(use: Sequence[str], before: PassBegun) -> bool:
+    """Whether a pass that was recorded has read what the caller adds."""
+    ids = [one.id for one in before.plans]
+    paths = {one.path for one in before.documents}
+    return all(
+        posixpath.normpath(one) in paths or any(id_.startswith(one.lower()) for id_ in ids)
+        for one in use
+    )
 
 
 # 2. What is read -----------------------------------------------------------------------------

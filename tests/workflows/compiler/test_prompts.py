@@ -52,22 +52,22 @@ def parts(name: PassName) -> dict[str, str]:
 # 1. Prompts (seed 2, sections 5.1 and 5.2) ---------------------------------------------------
 
 
-def test_the_base_prompt_is_that_of_the_specification_word_for_word() -> None:
+def test_5_1_the_base_prompt_is_that_of_the_specification_word_for_word() -> None:
     assert prompt(PACKAGE, PROMPTS[BASE]).text == RULES
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_prompt_has_the_five_parts_in_their_order(name: PassName) -> None:
+def test_5_2_a_prompt_has_the_five_parts_in_their_order(name: PassName) -> None:
     assert tuple(parts(name)) == PARTS
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_purpose_says_what_the_pass_accomplishes(name: PassName) -> None:
+def test_5_2_purpose_says_what_the_pass_accomplishes(name: PassName) -> None:
     assert parts(name)["Purpose"].startswith("You ")
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_inputs_say_what_data_is_provided(name: PassName) -> None:
+def test_5_2_inputs_say_what_data_is_provided(name: PassName) -> None:
     inputs, said = parts(name)["Inputs"], json.loads(context.said(begun(name)))
     assert {key for key in said if key != "pass" and f"`{key}`" not in inputs} == set()
     assert {one.type for one in PASSES[name].plans if one.type not in inputs} == set()
@@ -76,7 +76,7 @@ def test_inputs_say_what_data_is_provided(name: PassName) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_rules_are_those_of_the_pass_and_decisions_bind(name: PassName) -> None:
+def test_5_2_rules_are_those_of_the_pass_and_decisions_bind(name: PassName) -> None:
     rules = parts(name)["Rules"]
     assert "Decisions bind" in rules
     assert "No value holds source code" in " ".join(rules.split())
@@ -92,14 +92,14 @@ def test_the_rules_of_a_refactoring_name_the_fields_of_every_operation() -> None
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_output_schema_refers_to_the_schema_of_the_pass(name: PassName) -> None:
+def test_5_2_output_schema_refers_to_the_schema_of_the_pass(name: PassName) -> None:
     output = parts(name)["Output Schema"]
     assert PASSES[name].writes in output
     assert output.endswith("{schema}")
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_schema_is_injected_and_nothing_of_its_place_is_left(name: PassName) -> None:
+def test_9_2_the_schema_is_injected_and_nothing_of_its_place_is_left(name: PassName) -> None:
     system = context.system(begun(name))
     assert system.startswith(RULES.strip())
     assert "{schema}" not in system
@@ -109,7 +109,7 @@ def test_the_schema_is_injected_and_nothing_of_its_place_is_left(name: PassName)
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_failure_conditions_say_when_to_emit_an_error(name: PassName) -> None:
+def test_5_2_failure_conditions_say_when_to_emit_an_error(name: PassName) -> None:
     conditions = parts(name)["Failure Conditions"]
     assert '{ "error": "missing_information", "details": "<description>" }' in conditions
     assert "`invalid_request`" in conditions
