@@ -51,8 +51,9 @@ memory, with the results kept the same run without them, and on Dask as many pro
 their start and of what a cluster takes when it is idle; for an event of a session of 30,000 one of
 a session of 3,000; for a list of plans as many decisions, and for the replay of a pass
 `json.loads` and SHA-256 of each of its lines; for a simulated completion `json.loads` and a
-`jsonschema` Draft 2020-12 validator, made before, that judge one valid response of 2 KB. For a judgement the
-same two, given the JSON that is judged; for one of 5 MB `json.loads` of a valid one of that size.
+`jsonschema` Draft 2020-12 validator, made before, that judge one valid response of 2 KB.
+For a judgement the same two, given the JSON that is judged; for one of 5 MB `json.loads` of a
+valid one of that size.
 """
 
 
