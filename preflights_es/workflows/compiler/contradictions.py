@@ -54,10 +54,11 @@ def contradictions(
     """
     decided = tuple(decisions)
     placed = tuple(texts) if decided else ()
+    whole = "\n".join(text for _, text in placed)
     found: list[Violation] = []
     for decision in decided:
         for field in decision.fields:
-            for option, pointer in _against(placed, field):
+            for option, pointer in _against(placed, whole, field):
                 message = (
                     f"names {quoted(option)}, but the decision {decision.uid} "
                     f"has {quoted(field.value)} for {quoted(field.name)}"
@@ -66,10 +67,10 @@ def contradictions(
     return tuple(found[:VIOLATIONS_MAX])
 
 
-def _against(texts: tuple[Placed, ...], field: DecidedField) -> list[Placed]:
+def _against(texts: tuple[Placed, ...], whole: str, field: DecidedField) -> list[Placed]:
     """Pairs of another option and the first place that names it; none with the decided value."""
     others = _others(field)
-    if not others:
+    if not others or not _pattern(tuple(others)).search(whole):
         return []
     decided = _forms(field.value)
     named = _pattern((*decided, *others.values()))

@@ -114,8 +114,9 @@ def test_a_key_runs_a_pass_once(house: Project) -> None:
     (house.folder / ".preflights" / "glossary.md").unlink()
     assert planned(house, "project", "--key", "k1") == first
     assert len(sessions(house)) == 1
-    other = house.call("plan", "architecture", "--key", "k1")
-    assert "was used for something else" in other.err
+    for words in (("architecture",), ("project", "--use", "notes.md")):
+        other = house.call("plan", *words, "--key", "k1")
+        assert "was used for something else" in other.err
 
 
 # 2. A dry run --------------------------------------------------------------------------------
@@ -355,6 +356,8 @@ def test_a_stale_artifact_is_read_only_where_the_actor_allows_it(house: Project)
         (("impl", ""), " is no path of a file"),
         (("project", "--use", "src/main.py"), "src/main.py is no document: "),
         (("project", "--use", "tests/test_main.py"), "tests/test_main.py is no document: "),
+        (("project", "--use", "run"), "run is no document: its first line, #!,"),
+        (("project", "--use", "docs/Main.PY"), "docs/Main.PY is no document: "),
         (("project", "--use", "notes.md"), "notes.md is a link that leads out"),
         (("project", "--use", "gone.md"), "gone.md does not exist"),
         (("project", "--use", "0" * 8 + "-0000-8000-8000-" + "0" * 12), "no artifact matches"),
@@ -364,10 +367,10 @@ def test_what_cannot_be_read_is_refused_in_one_line_and_nothing_is_recorded(
     house: Project, words: tuple[str, ...], why: str
 ) -> None:
     documented(house)
-    for name in ("src/main.py", "tests/test_main.py"):
+    for name in ("src/main.py", "tests/test_main.py", "docs/Main.PY", "run"):
         path = house.folder / name
-        path.parent.mkdir()
-        path.write_text("import os\n\n\ndef main() -> None:\n    os._exit(0)\n")
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("#!/bin/python\nimport os\n\n\ndef main() -> None:\n    os._exit(0)\n")
     (house.folder / "notes.md").symlink_to("/etc/hostname")
     house.call("decisions")  # the projections are up to date
     before = house.recorded()
