@@ -24,7 +24,7 @@ Host = Literal["github"]
 SIZE_MAX: Final = 1_000_000  # bytes of a file that a person keeps by hand
 
 _TEMPLATES: Final = Path(managed_files.__file__).with_name("ci")
-_STARTERS: Final = Path(managed_files.__file__).with_name("templates")
+_STARTERS: Final = Path(managed_files.__file__).with_name("starters")
 _RECORDINGS: Final = "replays"
 _PLAIN: Final = re.compile(r"[A-Za-z0-9._/-]+")
 
