@@ -6,13 +6,15 @@ import json
 import os
 import shutil
 import subprocess
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from tests.cli.compiler.planning import DOCUMENTS, approved, documented, planned
-from tests.cli.program import Project
+from tests.cli.program import Project, Result
 from tests.cli.terminal import ANSWER, terminal
+from tests.providers.server import FakeAPI, text
 
 SECRET = "sk-ant-api03-Zb9Qv1xT7LmPo3Rk5Ys8Wd2Hf4Jg6NcAeUiXyBv0MnQpRsTuVwXyZa1B"
 
@@ -91,6 +93,42 @@ def test_an_unusable_response_ends_with_a_report_and_exit_code_1(house: Project)
     assert "See the response with: preflights log " in done.out
     assert house.call("resume", "last", "--json").json["status"] == "stopped"
     assert house.call("show", "last").code == 0
+
+
+@pytest.fixture
+def answered(house: Project, api: FakeAPI) -> Callable[[str], Result]:
+    """A pass that is answered by a provider's server, at its only try."""
+
+    def asked(response: str) -> Result:
+        api.script(text(response))
+        env = {"OPENAI_API_KEY": "sk-test-0123456789", "PREFLIGHTS_BASE_URL": api.openai}
+        words = ("plan", "project", "--provider", "openai", "--model", "gpt-5.1-mini")
+        return documented(house).call(*words, env=env)
+
+    return asked
+
+
+def test_a_report_shows_every_violation_and_obeys_no_escape(
+    answered: Callable[[str], Result],
+) -> None:
+    done = answered('{"domains": [], "modules": [], "constraints": "\\u001b[2J"}')
+    assert (done.code, done.is_safe()) == (1, True)
+    lines = [line.strip() for line in done.out.splitlines()]
+    assert sum(line.startswith(("/domains ", "/modules ", "/constraints ")) for line in lines) == 3
+
+
+def test_a_draft_of_a_model_is_its_own_and_obeys_no_escape(
+    house: Project, answered: Callable[[str], Result]
+) -> None:
+    payload = {
+        "domains": [{"name": "Billing\x1b[2J\u202e", "responsibility": "Invoices"}],
+        "modules": [{"name": "billing", "domain": "Billing\x1b[2J\u202e"}],
+        "constraints": {"architecture": "hexagonal", "languages": ["python"]},
+    }
+    done = answered(json.dumps(payload))
+    assert (done.code, done.is_safe()) == (3, True), done.out
+    assert "no model wrote it" not in done.out
+    assert house.show()["artifact"]["created_by"] == "llm"
 
 
 def test_a_failed_transport_waits_until_it_is_resumed(house: Project) -> None:
