@@ -28,6 +28,7 @@ from preflights_es.core.events import (
     SessionErased,
     Value,
 )
+from preflights_es.core.items import KeptItem
 from preflights_es.core.lead import Lead, Policy
 from preflights_es.core.questions import Answers
 from preflights_es.core.settings_table import SettingsTable
@@ -82,6 +83,8 @@ class Workflow(msgspec.Struct, Generic[S], frozen=True, kw_only=True):
     """The content of the session's document in any state; None without a document."""
     decided: Callable[[Sequence[Event], Sequence[Session[S]]], tuple[Decided, ...]] | None = None
     """The patches of a session, from its events and how it stood after each; None without any."""
+    items: Callable[[S], tuple[KeptItem, ...]] | None = None
+    """What a session holds that others go on with, in any state; None where it holds nothing."""
     reached: Callable[[S], Reached] = lambda _state: Reached()
     """What a session comes to, in any state, and what of it a person accepted."""
     behind: Callable[[Event], Behind] = lambda _event: Behind()

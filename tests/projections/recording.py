@@ -25,9 +25,9 @@ def goldens() -> tuple[tuple[Stored, ...], ...]:
     return tuple(found)
 
 
-def golden(name: str) -> tuple[tuple[Stored, ...], ...]:
-    """The sessions of one golden file of clarifications."""
-    path = ROOT / "replays" / "clarification" / f"{name}.jsonl"
+def golden(name: str, workflow: str = "clarification") -> tuple[tuple[Stored, ...], ...]:
+    """The sessions of one golden file."""
+    path = ROOT / "replays" / workflow / f"{name}.jsonl"
     streams = chain.sessions(jsonl.stored(path.read_bytes().splitlines(), path.name))
     return tuple(tuple(events) for events in streams.values())
 
