@@ -32,6 +32,8 @@ ADVICE: Final[dict[str, str]] = {
     "not_accepted_yet": " (`preflights accept {session}`)",
     "nothing_matches": ": `preflights decisions` lists what is decided here",
     "other_session_missing": ": export both together (`preflights admin export --all`)",
+    "no_plan": ": `preflights today` makes one",
+    "planned_already": ": `preflights today --replan` plans the rest of it anew",
     "projection_damaged": ": `preflights admin projections rebuild {name}` rebuilds it from the "
     "log",
     "record_without_session": "; `preflights show {session}` shows it",

@@ -22,7 +22,7 @@ SECTIONS: Final[dict[str, tuple[str, ...]]] = {
     "Decide": ("start", "answer", "revise", "accept", "resume", "abandon"),
     "Look": ("show", "inbox", "sessions", "decisions", "why", "prompt", "log", "usage", "audit"),
     "Replay": ("replay", "regress"),
-    "Notes": ("note",),
+    "Notes": ("note", "today"),
     "Set up": ("init", "sync", "trust", "admin"),
 }
 """The commands of `preflights --help`, in order. A workflow's command in no section stands last."""

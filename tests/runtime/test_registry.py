@@ -17,7 +17,7 @@ from tests import toy
 from tests.installed import TOY, installed
 
 ROOT: Final = Path(__file__).resolve().parents[2]
-SHIPPED: Final = ("clarification", "extraction")
+SHIPPED: Final = ("clarification", "extraction", "planning")
 
 
 @pytest.fixture
@@ -52,7 +52,7 @@ def test_those_that_ship_are_listed_without_importing_them() -> None:
         "print(*(m for m in sys.modules if m.startswith('preflights_es.workflows.')))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT)
-    assert done.stdout.splitlines() == [f"{' '.join(SHIPPED)} 2", ""], done.stderr
+    assert done.stdout.splitlines() == [f"{' '.join(SHIPPED)} {len(SHIPPED)}", ""], done.stderr
 
 
 def test_a_workflow_of_another_package_is_found_by_its_name(site: Path) -> None:
