@@ -69,6 +69,15 @@ if TYPE_CHECKING:
         Replay as Replay,
         Replayer as Replayer,
     )
+    from preflights_es.services.compiler.adapters import (
+        ClaudeAdapter as ClaudeAdapter,
+        OpenAIAdapter as OpenAIAdapter,
+        StubLLMAdapter as StubLLMAdapter,
+    )
+    from preflights_es.services.compiler.building import (
+        ArtifactBuilder as ArtifactBuilder,
+        ContextBuilder as ContextBuilder,
+    )
     from preflights_es.workflows.clarification.adapter import (
         ADR_CATEGORIES as ADR_CATEGORIES,
         ADR_LEANING_CATEGORIES as ADR_LEANING_CATEGORIES,
@@ -86,6 +95,26 @@ if TYPE_CHECKING:
         LLMContext as LLMContext,
         LLMResponse as LLMResponse,
         SessionSnapshot as SessionSnapshot,
+    )
+    from preflights_es.workflows.compiler.adapter import (
+        BASE_SYSTEM_PROMPT as BASE_SYSTEM_PROMPT,
+        ArchitecturePlannerPass as ArchitecturePlannerPass,
+        ArtifactType as ArtifactType,
+        CompilerContext as CompilerContext,
+        CompilerPass as CompilerPass,
+        CompilerPassRegistry as CompilerPassRegistry,
+        CompilerPassType as CompilerPassType,
+        CompilerResult as CompilerResult,
+        ImplementationPlannerPass as ImplementationPlannerPass,
+        LLMPort as LLMPort,
+        ProjectPlannerPass as ProjectPlannerPass,
+        PromptManager as PromptManager,
+        RefactorPlannerPass as RefactorPlannerPass,
+        ScaffoldPlannerPass as ScaffoldPlannerPass,
+        TestDesignerPass as TestDesignerPass,
+    )
+    from preflights_es.workflows.compiler.failure_report import (
+        FailureReportPayload as FailureReportPayload,
     )
 
 _HOME = {
@@ -109,6 +138,8 @@ _HOME = {
         "providers.simulated.provider": "SimLLMProvider",
         "redaction": "redact",
         "replay.replayer": "Replay Replayer",
+        "services.compiler.adapters": "ClaudeAdapter OpenAIAdapter StubLLMAdapter",
+        "services.compiler.building": "ArtifactBuilder ContextBuilder",
         "workflows.clarification.adapter": """
             ADR_CATEGORIES ADR_LEANING_CATEGORIES CATEGORY_FIELD_MAP MockLLMAdapter
             TASK_CATEGORIES compute_hint compute_progress extract_decision_patch resolve_value
@@ -116,6 +147,13 @@ _HOME = {
         "workflows.clarification.values": """
             DecisionPatch HeuristicsConfig LLMContext LLMResponse SessionSnapshot
         """,
+        "workflows.compiler.adapter": """
+            BASE_SYSTEM_PROMPT ArchitecturePlannerPass ArtifactType CompilerContext CompilerPass
+            CompilerPassRegistry CompilerPassType CompilerResult ImplementationPlannerPass LLMPort
+            ProjectPlannerPass PromptManager RefactorPlannerPass ScaffoldPlannerPass
+            TestDesignerPass
+        """,
+        "workflows.compiler.failure_report": "FailureReportPayload",
     }.items()
     for name in names.split()
 }

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from preflights_es.services.inbox import Inbox
     from preflights_es.services.trail import TrailStep
     from preflights_es.services.usage import Usage
-    from preflights_es.services.why import Why
+    from preflights_es.services.why import Why, WhyArtifact
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -230,6 +230,12 @@ class Preflights:
 
         return list(why(self.request(), what, field)[0].values)
 
+    def why_artifact(self, what: str) -> list[WhyArtifact]:
+        """Where an artifact came from, named by its id; or all those of a session."""
+        from preflights_es.services.why import why
+
+        return list(why(self.request(), what)[0].artifacts)
+
     def replay(self, session: str) -> Replay:
         """Decide a recorded session again and compare every decision; no provider is asked."""
         from preflights_es.services.replays import replay
@@ -322,6 +328,7 @@ class AsyncPreflights:
     brief = _threaded(Preflights.brief)
     inbox = _threaded(Preflights.inbox)
     why = _threaded(Preflights.why)
+    why_artifact = _threaded(Preflights.why_artifact)
     replay = _threaded(Preflights.replay)
     trail = _threaded(Preflights.trail)
     usage = _threaded(Preflights.usage)

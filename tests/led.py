@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, cast
 
 from preflights_es.core import session as kernel
 from preflights_es.core.events import Actor, Event, Input
@@ -22,16 +22,27 @@ from preflights_es.services.own_providers import simulated
 from preflights_es.store.memory import MemoryStore
 from preflights_es.workflows.clarification.events import IntentionDeclared
 from preflights_es.workflows.clarification.values import HeuristicsConfig
+from preflights_es.workflows.compiler.values import DecidedField, PassName, ReadDecision
 from preflights_es.workflows.extraction.events import NoteTaken
 from tests.fixed import NOON, PROJECT, Clock, Ids, salt
+from tests.workflows.compiler import cases as passes
 
 ADA: Final = Actor("user", "Ada")
 TURNS_MAX: Final = 12  # answers, and retries of a strict session, after which a test gives up
 
 TEXTS: Final = {
     "clarification": ("Add login", "Keep orders in a database", "Improve things", "Deploy it"),
+    "compiler": ("project", "architecture", "scaffold", "test", "implementation", "refactor"),
     "extraction": ("Email an Chef, Meeting 14 Uhr", "Arzt", "urgent: taxes; Idee: Podcast", "x"),
 }
+DECIDED: Final = (
+    ReadDecision(
+        "0123456789ab",
+        "Which database?",
+        passes.ELSEWHERE,
+        (DecidedField("Type", "PostgreSQL", ("MySQL",)),),
+    ),
+)
 ANSWERS: Final = ("1", "OAuth", "14 Uhr", "My own way")
 
 
@@ -64,6 +75,10 @@ def opening(case: Case, lead: Lead) -> Input:
             uid="0123456789ab",
             setup=setup,
             heuristics=HeuristicsConfig(),
+        )
+    if case.workflow == "compiler":
+        return passes.begun(
+            cast("PassName", case.text), at=NOON, actor=ADA, setup=setup, decisions=DECIDED
         )
     return NoteTaken(
         at=NOON,

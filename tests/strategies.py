@@ -59,6 +59,8 @@ from preflights_es.workflows.clarification.values import (
     Mark,
     PackRef,
 )
+from preflights_es.workflows.compiler import events as compiler_events
+from preflights_es.workflows.compiler.values import LockedFile
 from preflights_es.workflows.extraction import events as extraction_events
 from preflights_es.workflows.extraction.events import (
     ItemAdded,
@@ -69,6 +71,7 @@ from preflights_es.workflows.extraction.events import (
 from preflights_es.workflows.extraction.simulation import extraction
 from tests import toy
 from tests.fixed import NOON, PROJECT
+from tests.workflows.compiler import cases as passes
 
 Move = Callable[[Session[Any]], Input]
 
@@ -539,15 +542,102 @@ def _answering(actor: Actor, text: str) -> Move:
     return move
 
 
-# 5. By workflow ------------------------------------------------------------------------------
+# 5. Passes -----------------------------------------------------------------------------------
+
+_PASSES: Final = st.sampled_from((*passes.PAYLOADS, "test", "test"))
+"""A TestPlan has one standing more."""
+_SAID: Final = st.sampled_from(("", "no JSON", "{}", '{"error": "invalid_request"}', "[{}, {}]"))
+
+
+def compiler_opening(_: Workflow[Any]) -> SearchStrategy[Move]:
+    """A pass that a model leads, strict or not; sometimes without a lead."""
+    leads = st.builds(Lead, st.sampled_from(("script", "mock")), st.just("m"), strict=st.booleans())
+    setups = st.builds(
+        Setup,
+        st.just("0.1.0"),
+        st.just("compiler/1"),
+        lead=weighted((9, leads), (1, st.none())),
+    )
+    return st.builds(
+        lambda name, at, actor, setup: _always(passes.begun(name, at=at, actor=actor, setup=setup)),
+        _PASSES,
+        TIMES,
+        ACTORS,
+        setups,
+    )
+
+
+def compiler_moves(workflow: Workflow[Any]) -> SearchStrategy[Move]:
+    """What a model says, what a person answers, and what becomes of the artifact."""
+    again = st.builds(StepRetried, at=TIMES, actor=ACTORS)
+    leads = st.builds(Lead, st.just("script"), st.just("m-2"))
+    changed = st.builds(LeadChanged, at=TIMES, actor=ACTORS, lead=leads | st.none())
+    return weighted(
+        (8, st.builds(_onward_in_a_pass, ACTORS, TEXT, st.integers(0, 9))),
+        (2, st.builds(_said_of_a_pass, _SAID)),
+        (3, st.builds(_of_the_plan, ACTORS, st.integers(0, 3), st.booleans())),
+        (1, (again | changed).map(_always)),
+        (1, compiler_opening(workflow)),
+    )
+
+
+def _onward_in_a_pass(actor: Actor, text: str, chance: int) -> Move:
+    """A reply where a model is asked, an answer where a person is, else another standing."""
+
+    def move(session: Session[Any]) -> Input:
+        state = session.state
+        if session.calls and isinstance(session.calls[0], CompletionRequested):
+            payload = passes.MISSING if chance < 3 else passes.PAYLOADS[state.begun.pass_type]
+            return _said_of_a_pass(json.dumps(payload))(session)
+        if state.question is not None:
+            given = (Given(state.question.id, (text,)),)
+            return compiler_events.AnswersGiven(at=NOON, actor=actor, answers=given)
+        if state.led.stalled:
+            return StepRetried(at=NOON, actor=actor)
+        order = {"": 0, "draft": 0, "proposed": 0, "approved": 2}
+        return _of_the_plan(actor, order.get(state.standing, 3), known=True)(session)
+
+    return move
+
+
+def _said_of_a_pass(text: str) -> Move:
+    def move(session: Session[Any]) -> Input:
+        call = session.calls[0].call if session.calls else "plan-1.1"
+        return CompletionReceived(at=NOON, actor=Actor("script"), call=call, text=text)
+
+    return move
+
+
+def _of_the_plan(actor: Actor, place: int, known: bool) -> Move:
+    """It is approved, rejected, locked or superseded, by its id or by that of something else."""
+
+    def move(session: Session[Any]) -> Input:
+        fields = session.state.plan and EVERY["compiler"].accepting(session.state, {}).fields
+        named = {"id": "", "sha256": ""} if not fields or not known else dict(fields)
+        if place == 0:
+            return compiler_events.PlanApproved(at=NOON, actor=actor, **named)
+        changed: dict[str, Any] = {"at": NOON, "actor": actor, "id": named["id"]}
+        if place == 1:
+            return compiler_events.PlanRejected(reason="no", **changed)
+        if place == 2:
+            files = (LockedFile("tests/test_orders.py", "2" * 64),)
+            return compiler_events.PlanLocked(files=files, scaffold=passes.ELSEWHERE, **changed)
+        return compiler_events.PlanSuperseded(by="another", session="s-2", **changed)
+
+    return move
+
+
+# 6. By workflow ------------------------------------------------------------------------------
 
 Moves = Callable[[Workflow[Any]], SearchStrategy[Move]]
 
 OPENINGS: Final[dict[str, Moves]] = {
     "clarification": clarification_opening,
+    "compiler": compiler_opening,
     "extraction": extraction_opening,
 }
 MOVES: Final[dict[str, Moves]] = {
     "clarification": clarification_moves,
+    "compiler": compiler_moves,
     "extraction": extraction_moves,
 }

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 SECTIONS: Final[dict[str, tuple[str, ...]]] = {
     "Decide": ("start", "answer", "revise", "accept", "resume", "abandon"),
+    "Plan": ("plan", "artifacts", "approve", "reject", "lock"),
     "Look": ("show", "inbox", "sessions", "decisions", "why", "prompt", "log", "usage", "audit"),
     "Replay": ("replay", "regress"),
     "Notes": ("note", "today"),
@@ -43,7 +44,7 @@ _COMMANDS: Final[dict[str, tuple[str, str]]] = {
     "audit": ("audit", "Verify the log, and show who did what."),
     "replay": ("replay", "Run recorded sessions again and compare every decision."),
     "regress": ("regress", "Hold recorded sessions against today's code, or a change."),
-    "init": ("init", "Write the files that make CI replay recorded sessions."),
+    "init": ("init", "Write files for a CI that replays sessions, or for plans."),
     "sync": ("sync", "Bring the log and the session files together."),
     "trust": ("trust", "Trust the settings file of a repository."),
     "admin": ("admin", "Manage the log: its database, projections and files."),

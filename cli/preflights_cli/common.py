@@ -230,14 +230,17 @@ def reading(command: Callable[P, R]) -> Callable[..., R]:
 
 
 def reading_where(
-    *flags: str, creates_where: str = ""
+    *flags: str, creates: bool = False, creates_where: str = ""
 ) -> Callable[[Callable[P, R]], Callable[..., R]]:
     """As `common`; with one of these flags, as `reading`.
 
     Args:
-        creates_where: the argument with which it makes the log where there is none.
+        creates: whether it makes the log where there is none, without these flags.
+        creates_where: the argument with which it does.
     """
-    return lambda command: _opening(command, reads_where=flags, creates_where=creates_where)
+    return lambda command: _opening(
+        command, creates=creates, reads_where=flags, creates_where=creates_where
+    )
 
 
 def _opening(

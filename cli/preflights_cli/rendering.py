@@ -78,8 +78,8 @@ def _of_package(workflow: str) -> Shown:
 
 
 def exit_code(session: Session) -> int:
-    """1 when something was refused, 3 when a person has to go on, 5 when a model has, else 0."""
-    if session.not_done:
+    """1 when something was refused or failed, 3 when a person goes on, 5 when a model does."""
+    if session.not_done or session.failed:
         return EXIT_REFUSED
     if session.asking:
         return 0  # what is recorded while another process asks the provider is no failure

@@ -1,4 +1,4 @@
-"""`sync`: the log and the session files beside the records are brought together."""
+"""`sync`: the log and its session files are brought together."""
 
 from __future__ import annotations
 
@@ -59,4 +59,4 @@ def _say(app: Request, voice: Voice, done: Synced) -> None:
     if any(file.compared == "diverged" for file in done.apart):
         voice.hint("To keep the log's session, delete the file and run `preflights sync` again.")
     if not (done.sessions or done.written or done.waiting or done.apart):
-        voice.say(f"The log and {shown(app.process.session_folder.path)} say the same.")
+        voice.say(f"The log and {shown(app.process.session_folders.paths)} say the same.")

@@ -1,4 +1,4 @@
-"""`why`: the answer, question, intention, response and person behind a value."""
+"""`why`: the answer, question, intention, response and person behind a value or an artifact."""
 
 from __future__ import annotations
 
@@ -17,22 +17,23 @@ from preflights_es.core.rationale import alternative_text
 from preflights_es.core.text import one_line, shortened, shown
 from preflights_es.services.request import Request
 from preflights_es.services.results import Who
-from preflights_es.services.why import Acknowledged, Response, Said, Why, why
+from preflights_es.services.why import Acknowledged, Response, Said, Why, WhyArtifact, why
 
+DIGEST: Final = 12  # characters of a SHA-256, in words for people
 RESPONSE_MAX: Final = 300  # characters of a provider's response, in words for people
 
 SPEAKERS: Final = {**{kind: f"by {who}" for kind, who in KINDS.items()}, "model": "by a model"}
 
 
 @click.command()
-@click.argument("what", metavar="UID|FIELD", default="last")
+@click.argument("what", metavar="UID|FIELD|ARTIFACT", default="last")
 @click.argument("field", required=False)
 @reading
 def why_command(what: str, field: str | None, app: Request, voice: Voice) -> int:
     """Show where a value came from: the answer, question, intention, model and person behind it.
 
     Name a decision by its uid or its session. Name a field of the decisions in force by its name,
-    alone or after its category.
+    alone or after its category. Name an artifact by its id or its session.
 
     \b
     Examples:
@@ -46,6 +47,8 @@ def why_command(what: str, field: str | None, app: Request, voice: Voice) -> int
     if not voice.as_json:
         for value, workflow in zip(found.values, workflows, strict=True):
             _say_why(voice, value, shown_of(workflow).sources)
+        for artifact in found.artifacts:
+            _say_artifact(voice, artifact)
     return 0
 
 
@@ -90,6 +93,37 @@ def _say_reasons(voice: Voice, value: Why) -> None:
         voice.say(f"  follows    {_quoted(one.text)}, {SPEAKERS[one.by]}")
     for other in value.alternatives:
         voice.say(f"  not        {_quoted(alternative_text(other))}, {SPEAKERS[other.by]}")
+
+
+def _say_artifact(voice: Voice, one: WhyArtifact) -> None:
+    """What it was made from, and who decided on it."""
+    of = f" of {one_line(one.subject)}" if one.subject else ""
+    voice.say(voice.bold(shown(f"{one.type}{of}: {one.id}")))
+    voice.say(f"  standing   {one.standing}")
+    if one.reason:
+        voice.say(f"  reason     {_quoted(one.reason)}")
+    voice.say(f"  session    {short(one.session_id)}, begun {_by_at(one.begun)}")
+    for file in one.files:
+        since = "" if file.now == "same" else f", {file.now} since"
+        voice.say(shown(f"  document   {file.path}, SHA-256 {file.sha256[:DIGEST]}{since}"))
+    for record in one.records:
+        word = "artifact" if record.kind == "plan" else record.kind
+        of_session = f"session {short(record.source.session_id)}, to event {record.source.version}"
+        voice.say(shown(f"  {word:<10} {record.id}, {of_session}"))
+    for answer in one.answers:
+        voice.say(
+            f"  answer     {_quoted(', '.join(map(one_line, answer.values)))}, {_by_at(answer)}"
+        )
+    if (response := one.response) is not None:
+        voice.say(f"  model      {shown(_model(response))} answered (event {response.version})")
+        voice.say(f"             {shown(shortened(one_line(response.text or ''), RESPONSE_MAX))}")
+    for change in one.standings:
+        relayed = f", passed on by {_by(change.relayed_by)}" if change.relayed_by else ""
+        voice.say(f"  {change.standing:<10} {_by_at(change)}{relayed}")
+    if one.superseded_by:
+        voice.say(shown(f"  replaced   by {one.superseded_by}"))
+    if one.path:
+        voice.say(shown(f"  file       {one.path}"))
 
 
 def _quoted(text: str) -> str:

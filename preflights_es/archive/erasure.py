@@ -199,9 +199,10 @@ class Erasure(Sessions):
         return replace(quotes, found=tuple(self._with_documents(q, lying) for q in quotes.found))
 
     def _with_documents(self, quote: Quote, lying: Lying) -> Quote:
-        if quote.how == "known":
-            return quote  # a model was told; no document says so
         stored = self._archive.read(quote.session_id)
+        workflow = self._runner.workflow_or_opaque(stored[0].workflow)
+        if quote.how == "named" or (quote.how == "known" and workflow.filing is None):
+            return quote  # an Input names it, or a model was told: no document of theirs says so
         return replace(quote, documents=self._documents(stored, lying))
 
     def _documents(self, stored: Sequence[Stored], lying: Lying) -> tuple[str, ...]:

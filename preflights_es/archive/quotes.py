@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from typing import Any, Literal
+from typing import Any
 
 import msgspec
 
@@ -11,7 +11,7 @@ from preflights_es.core.errors import PreflightsError, SessionFaulted
 from preflights_es.core.events import Value
 from preflights_es.core.ports import Head, Stored
 from preflights_es.core.session import Session
-from preflights_es.core.source import Quoted
+from preflights_es.core.source import How, Quoted, has_sources, sources
 from preflights_es.runtime.runner import Runner
 
 
@@ -22,8 +22,7 @@ class Quote(msgspec.Struct, frozen=True):
     """Whose log holds them."""
     quoted: str
     """The session whose words they are."""
-    how: Literal["known", "supersedes", "superseded_by"]
-    """`known`: its title and what it decided, as a model was told of them."""
+    how: How
     documents: tuple[str, ...] = ()
     """Paths of the quoting session's documents on this disk that name the other one."""
 
@@ -52,7 +51,7 @@ def quotes_of(runner: Runner, project: str, quoted: Collection[str]) -> Quotes:
             unread.append(head.session_id)
             continue
         for one in held:
-            named = (one.source or one).session_id
+            named = one.session_id
             # Words without a source are those of every session that began earlier.
             earlier = [id_ for id_ in in_words.get(one.words, ()) if id_ < head.session_id]
             for whose in [named] if named in quoted else earlier:
@@ -61,13 +60,22 @@ def quotes_of(runner: Runner, project: str, quoted: Collection[str]) -> Quotes:
 
 
 def _held(runner: Runner, head: Head) -> Iterator[Quoted]:
-    """What the Inputs of a session hold of others."""
+    """What the Inputs of a session name of others."""
     workflow = runner.workflow(head.workflow)
-    if workflow.quotes is None:
-        return
+    classes = {cls.tag: cls for cls in workflow.events}
+    quotes = workflow.quotes or (lambda _: ())
     for one in runner.store.read(head.session_id):
-        if one.input_id is not None and one.data is not None:
-            yield from workflow.quotes(runner.codec(workflow).decode(one))
+        cls = classes.get(one.type)
+        may_name = workflow.quotes is not None or cls is None or has_sources(cls)
+        if one.input_id is None or one.data is None or not may_name:
+            continue
+        event = runner.codec(workflow).decode(one)
+        named = quotes(event)
+        yield from named
+        known = {quoted.session_id for quoted in named}
+        for source in sources(event):
+            if source.session_id not in known:
+                yield Quoted("known" if one.version == 1 else "named", source.session_id)
 
 
 def _in_words(runner: Runner, quoted: Collection[str]) -> dict[Value | None, list[str]]:

@@ -10,9 +10,9 @@ import re
 from hashlib import sha256
 from typing import Final, Literal, NamedTuple
 
-State = Literal["missing", "current", "stale", "edited", "unclear"]
+State = Literal["missing", "current", "stale", "edited", "unclear", "present"]
 """Of what is written. `stale`: another version wrote it, and nothing was edited. `unclear`: the
-file has a shape in which no place for it is found."""
+file has a shape in which no place for it is found. `present`: a person's, begun here or not."""
 
 _STAMP: Final = "# Written by Preflights (digest {}). You may edit it: your edits are kept."
 _STAMPED: Final = re.compile(r"[ ]*# Written by Preflights \(digest (?P<digest>[0-9a-f]{16})\).*")

@@ -1,4 +1,4 @@
-"""The folder beside the records that holds sessions as files."""
+"""The folders beside records, and beside what else is filed, that hold sessions as files."""
 
 from __future__ import annotations
 
@@ -16,6 +16,9 @@ from preflights_es.system import atomic_file
 from preflights_es.system.bounded_read import Unreadable
 
 FOLDER: Final = ".sessions"
+FILED: Final = ".preflights"
+"""Holds the folder of each kind of files that are no records."""
+FOLDERS_MAX: Final = 50  # of those kinds: every command looks whether they have sessions
 SIZE_MAX: Final = 16 * 1024 * 1024  # bytes of a session's file; most have some ten thousand
 FILES_MAX: Final = 100_000  # of a folder: some hundred bytes are held of each
 
@@ -24,6 +27,7 @@ UNFINISHED: Final = ".unfinished"
 _ID_MAX: Final = 100  # bytes of a session's id
 
 _NAME: Final = late_pattern(r"[0-9a-f]{12}\.jsonl")
+_KIND: Final = late_pattern(r"[a-z][a-z0-9_-]{0,39}")
 _ATTRIBUTES: Final = (".gitattributes", b"*.jsonl -text merge=binary\n")
 """Git takes every byte as it is, and merges no two sessions line by line."""
 
@@ -33,12 +37,52 @@ def name_of(uid: str) -> str:
     return f"{uid}.jsonl"
 
 
+class SessionFolders:
+    """All of a project; what lies there says which there are, so that no workflow is asked."""
+
+    def __init__(self, root: Path, records: str) -> None:
+        """Args:
+        records: their folder, relative to the project's root.
+        """
+        self._root = root
+        self._records = records
+
+    def beside(self, folder: str = "") -> SessionFolder:
+        """The one beside the files of a folder, or beside the records."""
+        return SessionFolder(self._root, folder or self._records)
+
+    def __iter__(self) -> Iterator[SessionFolder]:
+        """The one beside the records, even where none lies there, then the others that do."""
+        yield self.beside()
+        try:
+            with os.scandir(self._root / FILED) as found:
+                kinds = sorted(entry.name for entry in found if _KIND.fullmatch(entry.name))
+        except OSError:
+            return
+        others = (self.beside(f"{FILED}/{kind}") for kind in kinds[:FOLDERS_MAX])
+        yield from (one for one in others if one.stamp() and one.path != self.beside().path)
+
+    @property
+    def paths(self) -> str:
+        """Relative to the project's root, for messages."""
+        return " and ".join(folder.path for folder in self)
+
+    @property
+    def is_unfinished(self) -> bool:
+        """Whether a process that wrote a session was killed, or is at work."""
+        return any(folder.is_unfinished for folder in self)
+
+    def stamp(self) -> tuple[tuple[str, int], ...]:
+        """Another one when a file of a folder was added, removed or replaced; empty of none."""
+        return tuple((folder.path, stamp) for folder in self if (stamp := folder.stamp()))
+
+
 class SessionFolder:
-    """`.sessions` in one folder of records; no link leads into it."""
+    """`.sessions` in one folder of files; no link leads into it."""
 
     def __init__(self, root: Path, folder: str) -> None:
         """Args:
-        folder: of the records, relative to the project's root.
+        folder: of the files, relative to the project's root.
         """
         self._root = root
         self._folder = folder

@@ -18,6 +18,7 @@ from preflights_es.contracts.extraction import extracted
 from preflights_es.contracts.schema import Shape, shape
 from preflights_es.contracts.walk import leaves
 from preflights_es.core import errors
+from preflights_es.core.lead import Policy
 from preflights_es.core.text import shortened
 from preflights_es.core.verdict import (
     DETAILS_MAX,
@@ -42,7 +43,7 @@ _FAILURES: Final[dict[str, Literal["missing_information", "invalid_request"]]] =
 
 
 class Contract(msgspec.Struct, frozen=True, kw_only=True, eq=False, dict=True):
-    """What a response must be, and which stages judge it; by default all, as for the compiler."""
+    """What a response must be, and which stages judge it; by default all of them."""
 
     name: str
     version: int
@@ -60,6 +61,9 @@ class Contract(msgspec.Struct, frozen=True, kw_only=True, eq=False, dict=True):
     """Whether source code in values and keys is refused."""
     checks: Callable[[Any], tuple[Violation, ...]] | None = None
     """Final checks of a payload that meets the schema; pure, and never raising."""
+    policy: Policy = Policy()
+    """What follows where a call brings nothing that meets it: which failures are asked again, how
+    often, and what ends the step."""
 
     @property
     def id(self) -> str:
@@ -145,14 +149,14 @@ def error_of(found: Rejected) -> errors.LLMError:
     )
 
 
-_COMPILER: Final = Contract(name="output", version=1)
+_ALL_STAGES: Final = Contract(name="output", version=1)
 
 
 class OutputValidator:
-    """The judgement of the compiler, for any JSON Schema."""
+    """The judgement of seed 2, for any JSON Schema."""
 
     def validate(self, raw: str, schema: dict[str, Any] | bool) -> Any:
-        """The payload of a response that meets a schema; all stages of the compiler apply.
+        """The payload of a response that meets a schema; all stages apply.
 
         Raises:
             LLMOutputError: the response breaks the contract; one of its subclasses.
@@ -161,7 +165,7 @@ class OutputValidator:
             ValueError: the *schema* is no valid JSON Schema, or refers to another document:
                 a mistake of the caller, said before the response is looked at.
         """
-        verdict = _judged(raw, _COMPILER, shape(schema))
+        verdict = _judged(raw, _ALL_STAGES, shape(schema))
         if isinstance(verdict, Rejected):
             raise error_of(verdict)
         return verdict.payload

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, Literal
+
+import msgspec
 
 from preflights_es.core.events import ActorKind, Event, Outcome, RecordNumber, Request, Value
 from preflights_es.core.rationale import Rationale
@@ -52,6 +54,19 @@ class RecordField(Value, frozen=True):
     """The kind of actor who gave the value; of no meaning for a model's suggestion."""
     options: tuple[str, ...] = ()
     """What was offered, without the option to specify another."""
+
+
+class Filing(msgspec.Struct, frozen=True, kw_only=True):
+    """Files that sessions of a workflow owe, and that are no records: where, and what they hold."""
+
+    folder: str
+    """Relative to the project's root, with forward slashes."""
+    name: str
+    """A pattern that the whole name of each file matches; no other file is written."""
+    template: str
+    """As in `ArtifactDue`."""
+    text: Callable[[Any], str]
+    """The whole file, from a state as it was behind the `ArtifactDue`."""
 
 
 class Related(Value, frozen=True):

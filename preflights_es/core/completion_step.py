@@ -1,7 +1,8 @@
 """The flow of a step that a model leads, the same for every workflow.
 
-request -> judge -> accept, or ask again, or give up visibly: a fallback, or a stall where the
-session is strict or the policy says so. Nothing here knows what is asked.
+request -> judge -> accept, or ask again, or give up visibly: a fallback, a stall where the
+session is strict, or, where the policy says so, the end of the step or a stall. Nothing here knows
+what is asked.
 """
 
 from __future__ import annotations
@@ -18,7 +19,12 @@ from preflights_es.core.completions import (
     CompletionRequested,
     Message,
 )
-from preflights_es.core.errors import LLMRequestRejectedError
+from preflights_es.core.errors import (
+    LLMOutputError,
+    LLMRefusedError,
+    LLMRequestRejectedError,
+    LLMTruncatedError,
+)
 from preflights_es.core.events import Decision, Event, Input, Outcome, Value
 from preflights_es.core.growing import Growing
 from preflights_es.core.lead import (
@@ -30,9 +36,10 @@ from preflights_es.core.lead import (
     ResponseAccepted,
     ResponseRejected,
     Setup,
+    StepFailed,
     StepStalled,
 )
-from preflights_es.core.prompts import tried, wanted
+from preflights_es.core.prompts import Prompt, schema, tried, wanted
 from preflights_es.core.text import shortened
 from preflights_es.core.verdict import Accepted, Judge, Rejected, Violation, excerpt
 
@@ -45,6 +52,11 @@ INVALID: Final = f"{RETRY}was invalid JSON. Please respond ONLY with valid JSON.
 MISMATCH: Final = RETRY + "did not match the schema: {}. Please respond ONLY with valid JSON."
 REPLY_MAX: Final = 20_000  # characters of a rejected reply that a retry sends back
 MISMATCH_MAX: Final = 1_500  # characters of the violations in a retry
+
+UNFINISHED: Final = frozenset(
+    error.kind for error in (LLMOutputError, LLMTruncatedError, LLMRefusedError)
+)
+"""Kinds of failed calls that brought an output, which cannot be used."""
 
 Check = Callable[[Any], tuple[Violation, ...]]
 
@@ -72,9 +84,11 @@ class Led(msgspec.Struct, frozen=True, gc=False):
     fell_back: str = ""
     """Why the rules lead from here on."""
     stalled: str = ""
-    """Why a strict session waits to be asked again."""
+    """Why a session waits to be asked again."""
+    failed: str = ""
+    """Why the last step ended without a result, where nothing stands in for it."""
     failure: str = ""
-    """What the log says of the failed call behind one of both."""
+    """What the log says of the failed call behind one of them."""
 
 
 def opened(setup: Setup) -> Led:
@@ -87,8 +101,14 @@ def heard(led: Led, text: str) -> Led:
     return replace(led, said=led.said.plus(Message("user", text)))
 
 
+def replied(led: Led, new: Input | None) -> Led:
+    """After a reply that asks a person something, and belongs to the conversation as it is."""
+    text = text_of(new) if isinstance(new, CompletionReceived) else ""
+    return replace(led, said=led.said.plus(Message("assistant", text)))
+
+
 _OF_A_STEP: Final = frozenset(
-    (CompletionRequested, ResponseAccepted, FellBack, StepStalled, LeadTaken)
+    (CompletionRequested, ResponseAccepted, FellBack, StepFailed, StepStalled, LeadTaken)
 )
 """The classes of events that `after` handles; it ignores all others."""
 
@@ -104,7 +124,8 @@ def after(led: Led, new: Input | None, event: Event) -> Led:
     match event:
         case CompletionRequested(attempt=attempt):
             steps = led.steps + (attempt == 1)
-            return replace(led, request=event, steps=steps, calls=led.calls + 1, stalled="")
+            calls = led.calls + 1
+            return replace(led, request=event, steps=steps, calls=calls, stalled="", failed="")
         case ResponseAccepted():
             text = new.text if isinstance(new, CompletionReceived) else None
             said = led.said.plus(Message("assistant", text or ""))
@@ -112,6 +133,8 @@ def after(led: Led, new: Input | None, event: Event) -> Led:
         case FellBack(reason=reason):
             failure = _failure(new)
             return replace(led, lead=None, request=None, fell_back=reason, failure=failure)
+        case StepFailed(reason=reason):
+            return replace(led, request=None, failed=reason)
         case StepStalled(reason=reason):
             return replace(led, request=None, stalled=reason, failure=_failure(new))
         case LeadTaken() if isinstance(new, LeadChanged):
@@ -126,7 +149,7 @@ def _failure(new: Input | None) -> str:
 
 def why_none(led: Led) -> str:
     """Why no response of the model is used, as far as the log knows; empty where one is."""
-    kind = led.fell_back or led.stalled
+    kind = led.fell_back or led.stalled or led.failed
     return f"{kind}: {led.failure}" if kind and led.failure else kind
 
 
@@ -144,26 +167,46 @@ def requested(
     contract: str,
     prompt: tuple[str, str, str],
     messages: Sequence[Message],
+    *,
+    behind: Sequence[tuple[str, str]] = (),
+    schema_id: str = "",
 ) -> CompletionRequested:
-    """The first call of a step: the prompt, then what the workflow says.
+    """The first call of a step: the prompts, then what the workflow says.
 
     Args:
         contract: `name.vN`.
         prompt: the package that holds it, its name, and the version of today.
         messages: behind the system prompt.
+        behind: pairs of name and version of today, of more prompts of the same package.
+        schema_id: `name.vN` of the package's schema file that takes the place of `{schema}`.
     """
     assert led.lead is not None, "only a session that is led asks a model"
-    package, name, default = prompt
-    system = tried(wanted(package, name, led.prompts, default), led.candidates)
+    package, *first = prompt
+    files, text = system_message(led, package, ((first[0], first[1]), *behind), schema_id)
     return CompletionRequested(
         call=f"{step}-{led.steps + 1}.1",
         provider=led.lead.provider,
         model=led.lead.model,
-        messages=(Message("system", system.text), *messages),
+        messages=(Message("system", text), *messages),
         parameters=led.lead.parameters,
         contract=contract,
-        prompts=((system.id, system.sha256),),
+        prompts=tuple((one.id, one.sha256) for one in files),
     )
+
+
+def system_message(
+    led: Led, package: str, prompts: Sequence[tuple[str, str]], schema_id: str = ""
+) -> tuple[list[Prompt], str]:
+    """The files of a system message, and its text: the prompts in order, an empty line between."""
+    files = [
+        tried(wanted(package, name, led.prompts, version), led.candidates)
+        for name, version in prompts
+    ]
+    text = "\n".join(one.text for one in files)
+    if not schema_id:
+        return files, text
+    held = schema(package, schema_id)
+    return [*files, held], text.replace("{schema}", held.text.strip())
 
 
 # 3. Judging ----------------------------------------------------------------------------------
@@ -177,23 +220,26 @@ class Usable(Value, frozen=True):
 
 
 def concluded(
-    led: Led, outcome: Outcome, contract: Judge, check: Check, policy: Policy
+    led: Led, outcome: Outcome, contract: Judge, check: Check
 ) -> Usable | tuple[Decision, ...]:
     """What an outcome means for the open step: a payload, or what is recorded instead.
 
-    That ends with the retry, the fallback or the stall.
+    That ends with the retry, the fallback, the stall or the failure, as the contract's policy says.
 
     Args:
         check: what the contract alone cannot say, since it depends on the session.
     """
-    request, lead = led.request, led.lead
+    request, lead, policy = led.request, led.lead, contract.policy
     assert request is not None, "an outcome answers an open step"
     assert lead is not None, "that a model was asked for"
     if isinstance(outcome, CompletionFailed):
+        is_output = outcome.kind in UNFINISHED
+        retries = policy.bad_output if is_output else policy.failed_transport
         # A rejected request is not sent again. Logs of before have another kind, and replay.
-        retries = 0 if outcome.kind == LLMRequestRejectedError.kind else policy.failed_transport
+        retries = 0 if outcome.kind == LLMRequestRejectedError.kind else retries
         again = _retry(request, request.messages, wait_ms(outcome), retries)
-        return (again or _end(lead, policy)(contract=contract.id, reason=outcome.kind),)
+        ends = _end(lead, StepFailed if is_output else StepStalled, policy)
+        return (again or ends(contract=contract.id, reason=outcome.kind),)
     assert isinstance(outcome, CompletionReceived), "the only other outcome of a completion"
     verdict = judged(text_of(outcome), contract, check)
     if isinstance(verdict, Accepted):
@@ -215,11 +261,17 @@ def concluded(
         Message("user", retry_sentence(verdict)),
     )
     again = _retry(request, said, 0, policy.bad_output)
-    return (rejected, again or _end(lead, policy)(contract=contract.id, reason=verdict.kind))
+    ends = _end(lead, StepFailed, policy)
+    return (rejected, again or ends(contract=contract.id, reason=verdict.kind))
 
 
-def _end(lead: Lead, policy: Policy) -> type[FellBack | StepStalled]:
-    return StepStalled if lead.strict or policy.then == "report" else FellBack
+Ending = type[FellBack] | type[StepStalled] | type[StepFailed]
+
+
+def _end(lead: Lead, reported: Ending, policy: Policy) -> Ending:
+    if policy.then == "report":
+        return reported
+    return StepStalled if lead.strict else FellBack
 
 
 def judged(raw: str, contract: Judge, check: Check) -> Accepted | Rejected:

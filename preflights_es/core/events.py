@@ -54,6 +54,8 @@ class Typed(msgspec.Struct, frozen=True):
     """Characters."""
     needed: str = ""
     """What to do where it is empty; it is stripped then. Nothing of a text that may be empty."""
+    parts: tuple[str, ...] = ()
+    """Of values that a program read: the fields that hold such texts, or more of such values."""
 
 
 class Input(Event, frozen=True):

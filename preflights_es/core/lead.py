@@ -31,15 +31,15 @@ WRITERS: Final = ("agent", "person")
 
 
 class Policy(Value, frozen=True, kw_only=True):
-    """What follows where a call of a step brings nothing that can be used."""
+    """What follows where a call of a step brings nothing that can be used; a contract says it."""
 
     bad_output: int = 1
-    """Retries of a step after an output that breaks its contract."""
+    """Retries of a step after an output that breaks its contract, was cut off or refused."""
     failed_transport: int = 1
-    """Retries after a call that failed; retries for the other reason count, too."""
+    """Retries after a call that brought nothing; retries for the other reason count, too."""
     then: Literal["rules", "person", "report"] = "rules"
-    """Who goes on: the rules for the rest of the session, a person, or, where nothing stands in for
-    the model, the same step once it is retried; until then the workflow reports the failure."""
+    """Who goes on: the rules for the rest of the session, a person, or nothing but a report. The
+    report of a bad output ends the step; after a failed call the step waits to be retried."""
 
     @property
     def calls_max(self) -> int:
@@ -128,6 +128,15 @@ class FellBack(Decision, frozen=True):
     """What the last response or failure was: a kind of `core.errors`."""
 
 
+class StepFailed(Decision, frozen=True):
+    """The step ends without a result: its output is unusable, and nothing stands in for it."""
+
+    tag: ClassVar[str] = "led.step_failed.v1"
+    contract: str
+    reason: str
+    """As in `FellBack`."""
+
+
 class StepStalled(Decision, frozen=True):
     """The session waits, strict or with a report: the step is asked again once it is resumed."""
 
@@ -143,5 +152,6 @@ LED_EVENTS: tuple[type[Event], ...] = (
     ResponseAccepted,
     ResponseRejected,
     FellBack,
+    StepFailed,
     StepStalled,
 )

@@ -33,6 +33,7 @@ class Batch(msgspec.Struct, frozen=True, kw_only=True):
     expected_hash: bytes
     """The hash of the head that was read; empty for a new session."""
     events: tuple[Draft, ...]
+    """None where the session is only to stand where it stood when it was read."""
     opens: tuple[str, ...] = ()
     """Calls that these events open."""
     closes: tuple[str, ...] = ()

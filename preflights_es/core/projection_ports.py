@@ -66,8 +66,8 @@ Fold = Callable[[Iterable[Stream]], Folded]
 Choice = Literal["all", "in_force", "unfolded"]
 """Which rows are read. There may be more of them, so a reader checks each.
 
-`in_force`: of `decisions`, what was accepted and not superseded at a time. `unfolded`: of
-`sessions`, those that are damaged, erased or faulted.
+`in_force`: of `decisions`, what was accepted and not superseded at a time; of `artifacts`, what is
+approved or locked now. `unfolded`: of `sessions`, those that are damaged, erased or faulted.
 """
 
 

@@ -39,6 +39,15 @@ def prompt(package: str, id_: str) -> Prompt:
     return Prompt(id_, data.decode(), sha256(data).hexdigest())
 
 
+@lru_cache(maxsize=64)
+def schema(package: str, id_: str) -> Prompt:
+    """A schema file of a workflow, as it stands in a prompt."""
+    from importlib.resources import files
+
+    data = (files(package) / "schemas" / f"{id_}.json").read_bytes()
+    return Prompt(id_, data.decode(), sha256(data).hexdigest())
+
+
 def wanted(package: str, name: str, pairs: Iterable[tuple[str, str]], default: str) -> Prompt:
     """The version of a prompt that a session uses.
 

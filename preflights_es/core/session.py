@@ -11,7 +11,7 @@ from typing import Any, Final, Generic, TypeVar
 
 import msgspec
 
-from preflights_es.core.artifacts import Accepting, Record, Relations
+from preflights_es.core.artifacts import Accepting, Filing, Record, Relations
 from preflights_es.core.completions import CompletionRequested
 from preflights_es.core.decision_record import Decided
 from preflights_es.core.events import (
@@ -30,6 +30,7 @@ from preflights_es.core.events import (
 )
 from preflights_es.core.items import KeptItem
 from preflights_es.core.lead import Lead, Policy
+from preflights_es.core.plan_record import Planned
 from preflights_es.core.questions import Answers
 from preflights_es.core.settings_table import SettingsTable
 from preflights_es.core.source import Quoted
@@ -85,6 +86,10 @@ class Workflow(msgspec.Struct, Generic[S], frozen=True, kw_only=True):
     """The patches of a session, from its events and how it stood after each; None without any."""
     items: Callable[[S], tuple[KeptItem, ...]] | None = None
     """What a session holds that others go on with, in any state; None where it holds nothing."""
+    planned: Callable[[Sequence[Event], Sequence[Session[S]]], tuple[Planned, ...]] | None = None
+    """The artifacts of a session, from its events and how it stood after each; None without any."""
+    filing: Filing | None = None
+    """The files that it owes and that are no records; None without any."""
     reached: Callable[[S], Reached] = lambda _state: Reached()
     """What a session comes to, in any state, and what of it a person accepted."""
     behind: Callable[[Event], Behind] = lambda _event: Behind()
@@ -92,7 +97,7 @@ class Workflow(msgspec.Struct, Generic[S], frozen=True, kw_only=True):
     related: Callable[[S], Relations] | None = None
     """The decisions that it takes the place of, in any state; None where none replaces another."""
     quotes: Callable[[Event], tuple[Quoted, ...]] | None = None
-    """Words of other sessions in an Input; None where no Input holds any."""
+    """Other sessions that an Input names without a `Source`; None where no Input does."""
     words: Callable[[S], Value | None] = _none
     """What events without a `Source` hold of a session; None where they hold nothing."""
     answerable: Callable[[S], Sequence[tuple[str, Question]]] = lambda _state: ()
@@ -111,7 +116,7 @@ class Workflow(msgspec.Struct, Generic[S], frozen=True, kw_only=True):
     lead: Callable[[S], Lead | None] = _none
     """Who leads a session, as it stands; None for the rules."""
     policy: Policy = Policy()
-    """What follows where a step brings nothing that can be used."""
+    """That of its contracts; of several, the one with the most calls."""
     prompts: tuple[tuple[str, str], ...] = ()
     """Pairs of prompt name and the version that a new session uses."""
     always_led: bool = False

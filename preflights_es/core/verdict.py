@@ -7,12 +7,15 @@ on the wording or the order of a library's errors.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, Final, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Final, Literal, Protocol
 
 import msgspec
 
 from preflights_es.core.events import Value
 from preflights_es.core.text import one_line, shortened, shown
+
+if TYPE_CHECKING:
+    from preflights_es.core.lead import Policy
 
 EXCERPT_MAX: Final = 200  # characters shown of a response: a look, not a copy; the log has it whole
 MESSAGE_MAX: Final = 300  # characters of one violation's message
@@ -114,6 +117,10 @@ class Judge(Protocol):
     @property
     def id(self) -> str:
         """`name.vN`, as it stands in a `CompletionRequested`."""
+
+    @property
+    def policy(self) -> Policy:
+        """What follows where a call brings nothing that meets it."""
 
     def judge(self, raw: str) -> Accepted | Rejected:
         """The payload of a response, or the first reason to reject it."""

@@ -28,7 +28,7 @@ REAL: Final = ("anthropic", "openai", "openrouter")
 """The providers that ask a remote service."""
 
 ALIASES: Final = {"claude": "anthropic", "stub": "mock"}
-"""As the compiler's specification calls them."""
+"""As seed 2 calls them."""
 
 KEY_VARIABLES: Final = {
     name: (f"PREFLIGHTS_{name.upper()}_API_KEY", f"{name.upper()}_API_KEY") for name in REAL

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 import msgspec
 from msgspec.structs import replace
@@ -14,7 +15,7 @@ from msgspec.structs import replace
 from preflights_es.artifacts import files, render
 from preflights_es.artifacts.front_matter import front_of
 from preflights_es.artifacts.record_names import number_of
-from preflights_es.core.artifacts import ArtifactDue, ArtifactWritten, Record, Written
+from preflights_es.core.artifacts import ArtifactDue, ArtifactWritten, Filing, Record, Written
 from preflights_es.core.errors import (
     ArtifactOutside,
     ErasedSession,
@@ -26,6 +27,7 @@ from preflights_es.core.errors import (
 from preflights_es.core.late_pattern import late_pattern
 from preflights_es.core.opaque import refuse_missing
 from preflights_es.core.ports import Stored
+from preflights_es.core.session import Workflow
 from preflights_es.runtime.performer import PROGRAM
 from preflights_es.runtime.runner import Handle, Runner, Step
 from preflights_es.runtime.session_files import SessionFiles
@@ -47,7 +49,9 @@ class Rebuilt(msgspec.Struct, frozen=True):
 
 
 class Documents:
-    """The performer of `ArtifactDue`, below one root and inside the configured folders."""
+    """The performer of `ArtifactDue`, below one root: records go into the configured folders, what
+    a workflow files otherwise into the folder of its own.
+    """
 
     def __init__(
         self,
@@ -57,6 +61,7 @@ class Documents:
         sessions: SessionFiles | None = None,
     ) -> None:
         """Args:
+        folders: of records.
         sessions: writes a session beside the record that it wrote; None where none are kept.
         """
         self._runner = runner
@@ -64,17 +69,18 @@ class Documents:
         self._folders = folders
         self._sessions = sessions
 
-    def check_folders(self, *, writes: bool = False) -> None:
+    def check_folders(self, filing: Filing | None = None, *, writes: bool = False) -> None:
         """Refuse a folder before anything is recorded.
 
         Args:
+            filing: of the workflow, where it files no records.
             writes: whether a document follows at once.
 
         Raises:
             ArtifactOutside: one of them leads outside the project.
             StoreUnavailable: one of them cannot be written.
         """
-        for folder in self._folders:
+        for folder in self._folders_of(filing):
             found = files.checked_folder(self.root, folder)
             if writes:
                 files.check_writable(found, folder)
@@ -138,19 +144,19 @@ class Documents:
         """
         stored = self._stored(session_id)
         workflow = self._runner.workflow(stored[0].workflow)
-        if workflow.record is None:
+        if workflow.record is None and workflow.filing is None:
             message = f"sessions of the workflow {workflow.name} write no documents"
             raise Refused(message, code="writes_no_documents", workflow=workflow.name)
-        found = [one for one in self._records(stored) if call in ("", one[0].call)]
+        found = [one for one in self._asked(stored) if call in ("", one[0].call)]
         if not found:
-            waits = ": it is written when the decision is accepted"
+            waits = ": it is written when the session is accepted"
             why, code = ("", "no_document")
             if workflow.acknowledges is not None:
                 why, code = (waits, "not_accepted_yet")
             id_ = session_id[-8:]
             raise Refused(f"session {id_} has no document{why}", code=code, session=id_)
-        due, record = found[-1]
-        return due, render.document(due.template, record)
+        due, state = found[-1]
+        return due, _text(workflow, session_id, due, state)
 
     def paths(self, session_id: str) -> set[str]:
         """Where the log of a session asked for its documents."""
@@ -163,9 +169,11 @@ class Documents:
         the hash of a file that is not ours. A text that the log itself gives is ours.
         """
         found: set[str] = set()
-        for due, record in self._records(self._stored(session_id)):
+        stored = self._stored(session_id)
+        workflow = self._runner.workflow_or_opaque(stored[0].workflow)
+        for due, state in self._asked(stored):
             with contextlib.suppress(LogFromFuture):  # a template of a newer version
-                found.add(files.hash_of(render.document(due.template, record)))
+                found.add(files.hash_of(_text(workflow, session_id, due, state)))
         return found
 
     def brief(self, handle: Handle) -> str:
@@ -199,7 +207,7 @@ class Documents:
     def rebuilt(self, handle: Handle, *, write: bool) -> Rebuilt:
         """Put the document back where it belongs, or only say how its file compares."""
         due, text = self.text(handle.session_id)
-        target = self.target(due.path)
+        target = self.target(due.path, handle.workflow.filing)
         lies = files.found_hash(target)
         if lies == files.hash_of(text):
             return Rebuilt(due.path, "same")
@@ -210,7 +218,7 @@ class Documents:
         return Rebuilt(written.path, "beside" if beside else "written")
 
     def other_at(self, session_id: str, path: str) -> str:
-        """The session whose document lies at a path, where it is another one; else empty."""
+        """The session whose record lies at a path, where it is another one; else empty."""
         try:
             there = front_of(self.target(path)).session
         except (OSError, Unreadable):
@@ -219,19 +227,27 @@ class Documents:
             return ""
         return there if self._runner.store.head(there) is not None else ""
 
-    def target(self, path: str) -> Path:
+    def target(self, path: str, filing: Filing | None = None) -> Path:
         """Where a path of a document lies on this machine.
+
+        Args:
+            filing: of the workflow, where it is no record.
 
         Raises:
             ArtifactOutside: outside the configured folders, or under a name that no document has:
                 other programs read files such as AGENTS.md by their names.
         """
-        if not NAME.fullmatch(PurePosixPath(path).name):
+        name = PurePosixPath(path).name
+        if not (re.fullmatch(filing.name, name) if filing else NAME.fullmatch(name)):
+            expected = "0007-title.md or 3f9a12c45d6e-title.md"
+            such = filing.name if filing else f"such as {expected}"
             raise ArtifactOutside(
-                f"the log names the document {path!r}: expected a name such as 0007-title.md or "
-                "3f9a12c45d6e-title.md; nothing was written"
+                f"the log names the document {path!r}: expected a name {such}; nothing was written"
             )
-        return files.checked_path(self.root, self._folders, path)
+        return files.checked_path(self.root, self._folders_of(filing), path)
+
+    def _folders_of(self, filing: Filing | None) -> tuple[str, ...]:
+        return self._folders if filing is None else (filing.folder,)
 
     def _stored(self, session_id: str) -> Sequence[Stored]:
         stored = verified(self._runner.store.read(session_id))
@@ -239,15 +255,15 @@ class Documents:
             raise UnknownSession(session_id)
         return stored
 
-    def _records(self, stored: Sequence[Stored]) -> Iterator[tuple[ArtifactDue, Record]]:
-        """The requests for documents, each with what its document says."""
+    def _asked(self, stored: Sequence[Stored]) -> Iterator[tuple[ArtifactDue, Any]]:
+        """The requests for documents, each with the state of the session at that event."""
         workflow = self._runner.workflow_or_opaque(stored[0].workflow)
-        if workflow.record is None:
+        if workflow.record is None and workflow.filing is None:
             return
         session = None
         for due, upto in self._dues(stored):
             session = self._runner.folded(workflow, stored[:upto], session)
-            yield due, replace(workflow.record(session.state), session_id=stored[0].session_id)
+            yield due, session.state
 
     def _dues(self, stored: Iterable[Stored]) -> Iterator[tuple[ArtifactDue, int]]:
         """The requests for documents, each with its version."""
@@ -261,9 +277,11 @@ class Documents:
     def _written(self, handle: Handle, due: ArtifactDue) -> Step:
         _, text = self.text(handle.session_id, due.call)
         former = self._former(handle, due.path)
-        mend = partial(self._mended, handle.session_id, due)
+        is_record = handle.workflow.filing is None
+        mend = partial(self._mended, handle, due) if is_record else None
         written, beside = self._filed(handle, due.path, text, former, mend)
-        self._mark_replaced(handle, due)
+        if is_record:
+            self._mark_replaced(handle, due)
         if self._sessions is not None:
             self._sessions.begin(handle.session_id)  # and ended when this call is answered
         outcome = ArtifactWritten(
@@ -285,7 +303,8 @@ class Documents:
         mend: files.Mend | None = None,
     ) -> tuple[Written, bool]:
         ours = partial(self.hashes, handle.session_id)
-        return files.filed(self.root, self.target(path), path, text, ours, former, mend)
+        target = self.target(path, handle.workflow.filing)
+        return files.filed(self.root, target, path, text, ours, former, mend)
 
     def foreign(self, number: int | None, file: str = "") -> list[RecordHeader]:
         """The records of this file, else number, that do not say that they are ours.
@@ -324,12 +343,13 @@ class Documents:
         target = files.checked_folder(self.root, records) / found[0].path
         files.changed(self.root, target, mark)
 
-    def _mended(self, session_id: str, due: ArtifactDue, content: bytes) -> bytes | None:
+    def _mended(self, handle: Handle, due: ArtifactDue, content: bytes) -> bytes | None:
         """A person's edits with the status that the log gives; None where more has changed."""
         from preflights_es.artifacts.record_status import Successor, mended
 
-        before = None
-        for asked, after in self._records(self._stored(session_id)):
+        id_, before = handle.session_id, None
+        for asked, state in self._asked(self._stored(id_)):
+            after = _record(handle.workflow, id_, state)
             if asked.call == due.call:
                 break
             before = after
@@ -346,6 +366,26 @@ class Documents:
         if before.path not in self.paths(handle.session_id):
             return None
         try:
-            return self.target(before.path)
+            return self.target(before.path, handle.workflow.filing)
         except ArtifactOutside:
             return None  # its folder is no longer ours to touch
+
+
+def _text(workflow: Workflow[Any], session_id: str, due: ArtifactDue, state: Any) -> str:
+    """What a file holds.
+
+    Raises:
+        LogFromFuture: this version has no such template.
+    """
+    if (filing := workflow.filing) is None:
+        return render.document(due.template, _record(workflow, session_id, state))
+    if due.template != filing.template:
+        raise LogFromFuture(
+            f"the template {due.template!r} is not known to this version: upgrade preflights"
+        )
+    return filing.text(state)
+
+
+def _record(workflow: Workflow[Any], session_id: str, state: Any) -> Record:
+    assert workflow.record is not None, "a record is due"
+    return replace(workflow.record(state), session_id=session_id)

@@ -142,15 +142,12 @@ class Projector:
                 self.catch_up()
         except StoreUnavailable as error:
             return self._as_it_is(name, project, error, choice, at)
+        if others := self._log.folded_elsewhere(WAITING + 1):
+            return self._with_moved(name, project, others, choice, at)
         return self._log.rows(name, project, choice, at)
 
     def _as_it_is(
-        self,
-        name: str,
-        project: str | None,
-        error: StoreUnavailable,
-        choice: Choice,
-        at: int,
+        self, name: str, project: str | None, error: StoreUnavailable, choice: Choice, at: int
     ) -> Iterator[dict[str, Any]]:
         """Rows without writing any: those that are kept, and few sessions that moved since."""
         known = self._log.registered().get(name)
@@ -162,15 +159,19 @@ class Projector:
             self.behind = BUSY
         elif len(waiting) > WAITING:
             self.behind = UNWRITTEN
+        return self._with_moved(name, project, waiting, choice, at)
+
+    def _with_moved(
+        self, name: str, project: str | None, waiting: Sequence[Head], choice: Choice, at: int
+    ) -> Iterator[dict[str, Any]]:
+        """The rows that are kept, and those of few sessions that wait to be folded."""
         if len(waiting) > WAITING:
+            self.behind = self.behind or BUSY
             return self._log.rows(name, project, choice, at)
         turns = list(self._turns(name, project, waiting))
         moved = {head.session_id for head, _ in turns}
-        kept = (
-            row
-            for row in self._log.rows(name, project, choice, at)
-            if row["session_id"] not in moved
-        )
+        found = self._log.rows(name, project, choice, at)
+        kept = (row for row in found if row["session_id"] not in moved)
         fresh = chain.from_iterable(rows for _, rows in turns)
         return merge(kept, fresh, key=itemgetter("session_id"))
 

@@ -7,7 +7,7 @@ goes on after the fix. What a session asks of a provider is the performer's to g
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from itertools import takewhile
 from typing import Any, Final
@@ -157,8 +157,13 @@ class Runner(Reader):
                     raise Refused(f"{message} meanwhile: nothing was recorded") from conflict
         raise StoreUnavailable(f"the log is too busy: {CONFLICTS_MAX} tries to append failed")
 
-    def submit_all(self, proposed: Sequence[Proposed]) -> tuple[Step, ...]:
+    def submit_all(
+        self, proposed: Sequence[Proposed], unmoved: Iterable[Handle] = ()
+    ) -> tuple[Step, ...]:
         """Record Inputs of several sessions in one transaction.
+
+        Args:
+            unmoved: other sessions, on whose not moving meanwhile the Inputs rely.
 
         Raises:
             Conflict: one of the sessions has moved; load again, propose again.
@@ -176,7 +181,8 @@ class Runner(Reader):
         ]
         try:
             decided = [self._decided(p) for p in settled]
-            heads = self._appended([batch for _, batch in decided], settled)
+            guards = [_batch_of(one, ()) for one in unmoved]
+            heads = self._appended([*(batch for _, batch in decided), *guards], settled)
         except DuplicateInput:
             if len(settled) > 1:
                 raise

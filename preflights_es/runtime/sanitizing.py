@@ -39,6 +39,8 @@ def _cleaned(name: str, typed: Typed, value: Any) -> tuple[Any, tuple[str, ...]]
             return text, kinds
         case (Given(), *_):
             return cleaned_answers((given.key, given.values) for given in value)
+        case (msgspec.Struct(), *_) if typed.parts:
+            return _of_parts(name, typed, value)
         case (str() | msgspec.Struct(), *_):
             if len(value) > ANSWERS_MAX:
                 raise Refused(f"too many {name} at once: at most {ANSWERS_MAX} are taken")
@@ -48,6 +50,21 @@ def _cleaned(name: str, typed: Typed, value: Any) -> tuple[Any, tuple[str, ...]]
             found = [(key, *cleaned(f"the {key}", text, typed.limit)) for key, text in value]
             pairs = tuple((key, text) for key, text, _ in found)
             return pairs, tuple(kind for *_, kinds in found for kind in kinds)
+
+
+def _of_parts(name: str, typed: Typed, value: Any) -> tuple[Any, tuple[str, ...]]:
+    """What a program read: a text, or values with texts in some of their fields."""
+    if isinstance(value, str):
+        return cleaned(f"one of the {name}", value, typed.limit)
+    kinds = list[str]()
+    if isinstance(value, msgspec.Struct):
+        freed = {}
+        for field in (one for one in value.__struct_fields__ if one in typed.parts):
+            freed[field], found = _of_parts(name, typed, getattr(value, field))
+            kinds += found
+        return msgspec.structs.replace(value, **freed), tuple(kinds)
+    parts = [_of_parts(name, typed, one) for one in value]
+    return tuple(part for part, _ in parts), tuple(k for _, found in parts for k in found)
 
 
 def _freed(name: str, limit: int, value: Any) -> tuple[Any, tuple[str, ...]]:

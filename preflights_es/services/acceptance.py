@@ -44,9 +44,10 @@ def begun(
     request: Request, session: str, by: str | None, expect: int | None
 ) -> tuple[Handle, int | None]:
     """The session that is accepted, and the version at which it must still be then."""
-    request.process.documents.check_folders(writes=True)
-    request.finish_pending()
     handle = request.sessions.load(session)
+    request.process.documents.check_folders(handle.workflow.filing, writes=True)
+    request.finish_pending()
+    handle = request.process.runner.refreshed(handle)
     if expect is None and handle.session.undecided is None:
         expect = handle.version
     if by is None:
@@ -103,12 +104,13 @@ class Acceptances(Sessions):
                 handle = self._runner.resume(self._runner.load(session_id)).handle
                 if expect is not None and handle.version != expect:
                     raise SessionMoved(session_id, expect, handle.version)
-                _refuse_other(handle, cls)
+                self._refuse_unfit(handle, cls)
                 self.refuse_elsewhere(handle)
                 self._refuse_ended(handle)
                 first = self._acknowledgement(handle, cls, fields, actor, input_id)
                 try:
-                    return self._runner.submit_all([first, *self._others(first)])[0]
+                    others, unmoved = self._others(first), self._unmoved(first)
+                    return self._runner.submit_all([first, *others], unmoved)[0]
                 except (Conflict, NumberTaken):
                     continue
             raise StoreUnavailable(f"the log is too busy: {CONFLICTS_MAX} tries to append failed")
@@ -142,6 +144,16 @@ class Acceptances(Sessions):
         """What other sessions record with an acknowledgement."""
         return []
 
+    def _unmoved(self, first: Proposed) -> list[Handle]:  # noqa: ARG002  of some workflows
+        """Other sessions, on whose not moving meanwhile it relies."""
+        return []
+
+    def _refuse_unfit(self, handle: Handle, cls: type[Input]) -> None:
+        """Refuse a session whose workflow has another Input to accept by, or none."""
+        if handle.workflow.acknowledges is not cls:
+            message = f"in a session of the workflow {handle.workflow.name} nothing is accepted"
+            raise Refused(message, code="not_acceptable", workflow=handle.workflow.name)
+
     # 2. Numbers ------------------------------------------------------------------------------
 
     def _number_of(self, handle: Handle) -> int:
@@ -171,10 +183,3 @@ class Acceptances(Sessions):
         """Numbers of files that do not count, since they are far beyond the others."""
         top = highest(self._runner.store.numbers(self._project), self._documents.numbers_used())
         return sorted(number for number in self._documents.numbers_used() if number > top)
-
-
-def _refuse_other(handle: Handle, cls: type[Input]) -> None:
-    """Refuse a session whose workflow has another Input to accept by, or none."""
-    if handle.workflow.acknowledges is not cls:
-        message = f"in a session of the workflow {handle.workflow.name} nothing is accepted"
-        raise Refused(message, code="not_acceptable", workflow=handle.workflow.name)

@@ -12,7 +12,7 @@ from preflights_es.core.errors import ErasedSession, PreflightsError, SessionMov
 from preflights_es.services.request import Request
 from preflights_es.services.results import Result
 from preflights_es.services.session_files import Shelf
-from preflights_es.services.sync import erased_file, take_new
+from preflights_es.services.sync import erased_files, take_new
 
 
 class Plan(Result, frozen=True):
@@ -83,10 +83,10 @@ def _erase_files(request: Request, session_ids: Sequence[str]) -> None:
     paths: list[str] = []
     for session_id in session_ids:
         try:
-            paths.append(erased_file(request.process, session_id))
+            paths.extend(erased_files(request.process, session_id))
         except PreflightsError as error:
             request.notice("session_file_stays", str(error), session=session_id)
-    if paths := list(filter(None, paths)):
+    if paths:
         more = f" and {len(paths) - 1:,} more session files" if paths[1:] else ""
         text = f"{paths[0]}{more} erased: commit this. Git's history keeps the text"
         request.notice("session_files_erased", text, paths=paths)

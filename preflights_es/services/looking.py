@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from heapq import merge
 from operator import attrgetter
-from typing import Final
+from typing import Final, Protocol, TypeVar
 
 from msgspec.structs import replace
 
@@ -13,10 +13,21 @@ from preflights_es.core.ids import short
 from preflights_es.core.ports import Head
 from preflights_es.services.file_log import FileLog
 from preflights_es.services.request import Request
-from preflights_es.services.results import DecisionRow
 from preflights_es.services.session_files import FiledSession, Shelf
 
 NAMED_MAX: Final = 5  # files that are named one by one
+
+
+class _Row(Protocol):
+    """A row of a list."""
+
+    @property
+    def session_id(self) -> str: ...
+    @property
+    def file(self) -> str | None: ...
+
+
+R = TypeVar("R", bound=_Row)
 
 
 def looking(request: Request, typed: str) -> Request:
@@ -55,9 +66,7 @@ def tell(request: Request, file: FiledSession) -> None:
         request.notice("file_apart", file.told, path=file.path)
 
 
-def with_files(
-    request: Request, listed: Callable[[Request], Iterator[DecisionRow]]
-) -> Iterator[DecisionRow]:
+def with_files(request: Request, listed: Callable[[Request], Iterator[R]]) -> Iterator[R]:
     """Rows of the log, and those that session files say more, the oldest session first.
 
     A session that the log lists is listed once; how its file differs is said.
@@ -69,7 +78,10 @@ def with_files(
     if beside is None:
         yield from listed(request)
         return
-    filed = (replace(row, file=log.files[row.session_id].path) for row in listed(beside))
+    filed = (
+        replace(row, file=log.files[row.session_id].path)  # type: ignore[type-var]  # a Struct
+        for row in listed(beside)
+    )
     of_log = ""
     for row in merge(listed(request), filed, key=attrgetter("session_id")):
         if row.file is None:

@@ -21,7 +21,7 @@ from preflights_es.system import clock_ids
 if TYPE_CHECKING:
     from preflights_es.archive.side_tables import Beside
     from preflights_es.archive.transfer import Transfer
-    from preflights_es.artifacts.session_folder import SessionFolder
+    from preflights_es.artifacts.session_folder import SessionFolder, SessionFolders
     from preflights_es.projections.folding import Read
     from preflights_es.projections.follower import Follower
     from preflights_es.runtime.documents import Documents
@@ -81,7 +81,7 @@ class Process:
         self._reads = reads
         self._took_over = False
         self._given_back = ExitStack()
-        self._file_log: tuple[int, FileLog] | None = None
+        self._file_log: tuple[object, FileLog] | None = None
 
     # 1. The log ------------------------------------------------------------------------------
 
@@ -113,11 +113,11 @@ class Process:
         """The project's name in this log; a log that several repositories share has a say."""
         if self.settings.project_file is not None:
             # Only a clone without a session of its own asks its session files for the name.
-            if not self.session_folder.stamp() or self.store.heads(self.settings.project, 1):
+            if not self.session_folders.stamp() or self.store.heads(self.settings.project, 1):
                 return self.settings.project
             from preflights_es.services.project_name import adopted
 
-            return adopted(self.settings, self.session_folder, keeps=self._creates)
+            return adopted(self.settings, self.session_folders, keeps=self._creates)
         if self.settings.repository is None:
             return self.settings.project
         from preflights_es.services.project_name import named
@@ -133,10 +133,10 @@ class Process:
 
     @property
     def file_log(self) -> FileLog:
-        """What session files say more than the log; looked at again when their folder changed."""
+        """What session files say more than the log; looked at again when a folder changed."""
         from preflights_es.services.file_log import FileLog
 
-        stamp = self.session_folder.stamp()
+        stamp = self.session_folders.stamp()
         with self.lock:
             if self._file_log is None or self._file_log[0] != stamp:
                 self.forget_files()
@@ -165,17 +165,22 @@ class Process:
 
     @made_once
     def session_files(self) -> SessionFiles:
-        """The writer of sessions beside their records."""
+        """The writer of sessions beside their files."""
         from preflights_es.runtime.session_files import SessionFiles
 
-        return SessionFiles(self.store, self.session_folder, self.tell)
+        return SessionFiles(self.store, self.session_folders, self.session_home, self.tell)
 
     @made_once
-    def session_folder(self) -> SessionFolder:
-        """Where those files lie."""
-        from preflights_es.artifacts.session_folder import SessionFolder
+    def session_folders(self) -> SessionFolders:
+        """Where sessions lie as files."""
+        from preflights_es.artifacts.session_folder import SessionFolders
 
-        return SessionFolder(self.settings.root, self.settings.decisions)
+        return SessionFolders(self.settings.root, self.settings.decisions)
+
+    def session_home(self, workflow: str) -> SessionFolder:
+        """Where those of a workflow lie."""
+        filing = self.runner.workflow_or_opaque(workflow).filing
+        return self.session_folders.beside(filing.folder if filing else "")
 
     def finish_pending(self) -> list[Handle]:
         """Write the documents that earlier commands of this project left open; `LogBusy`: not now.
@@ -183,7 +188,7 @@ class Process:
         None where this command took over sessions that may be another repository's.
         """
         project = self.project
-        owes = self.store.open_calls(project) or self.session_folder.is_unfinished
+        owes = self.store.open_calls(project) or self.session_folders.is_unfinished
         if self._took_over or not owes:
             return []
         with self.store.database.hurried():

@@ -7,6 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final, Literal, NamedTuple
 
+import msgspec
+
 from preflights_es.artifacts import managed_files
 from preflights_es.artifacts.managed_files import FilePlan, State
 from preflights_es.artifacts.session_folder import FOLDER
@@ -21,6 +23,7 @@ Host = Literal["github"]
 SIZE_MAX: Final = 1_000_000  # bytes of a file that a person keeps by hand
 
 _TEMPLATES: Final = Path(managed_files.__file__).with_name("ci")
+_STARTERS: Final = Path(managed_files.__file__).with_name("templates")
 _RECORDINGS: Final = "replays"
 _PLAIN: Final = re.compile(r"[A-Za-z0-9._/-]+")
 
@@ -61,6 +64,42 @@ def ci_files(settings: Settings, host: Host, *, writes: bool = True) -> ProjectF
     """
     files = [_kept(settings.root, one, writes=writes) for one in _wanted(settings, host)]
     return ProjectFiles(files=tuple(files))
+
+
+def plan_files(settings: Settings, *, writes: bool = True) -> ProjectFiles:
+    """Starters of the documents that plans are made from; a file that is there stays.
+
+    Args:
+        writes: whether what is missing is written.
+
+    Raises:
+        StoreUnavailable: a file cannot be written.
+    """
+    files = [
+        _begun(settings.root, path, f"{name}.v1.md", writes=writes)
+        for name, path in msgspec.structs.asdict(settings.plans).items()
+    ]
+    return ProjectFiles(files=tuple(files))
+
+
+def _begun(root: Path, path: str, template: str, *, writes: bool) -> ProjectFile:
+    """A starter, where nothing lies there."""
+    *folders, name = path.split("/")
+    content = (_STARTERS / template).read_text("utf-8")
+    try:
+        with atomic_file.opened(root, folders, makes=writes) as folder:
+            is_there = folder.lies(name) is not None
+            if writes and not is_there:
+                with folder.new(name) as file:
+                    file.write(content.encode())
+    except FileNotFoundError:  # a folder that is not made
+        is_there = False
+    except FileExistsError:  # another process wrote it meanwhile
+        is_there = True
+    except OSError as error:
+        raise StoreUnavailable(f"{path} cannot be written: {error.strerror}") from error
+    state: State = "present" if is_there else "missing"
+    return ProjectFile(path=path, state=state, written=writes and not is_there, content=content)
 
 
 def _wanted(settings: Settings, host: Host) -> tuple[_Template, ...]:

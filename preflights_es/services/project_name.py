@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 
-from preflights_es.artifacts.session_folder import SessionFolder
+from preflights_es.artifacts.session_folder import SessionFolders
 from preflights_es.core.notices import Notice
 from preflights_es.core.text import NAME_MAX, line_trouble
 from preflights_es.services.session_files import projects_said
@@ -38,7 +38,7 @@ def named(
     return found
 
 
-def adopted(settings: Settings, folder: SessionFolder, *, keeps: bool) -> str:
+def adopted(settings: Settings, folders: SessionFolders, *, keeps: bool) -> str:
     """The name that session files say most often, in a clone whose own log has no session yet.
 
     A clone may lie in a folder of another name, and its sessions belong to the same project.
@@ -49,7 +49,7 @@ def adopted(settings: Settings, folder: SessionFolder, *, keeps: bool) -> str:
     file = settings.project_file
     if file is None:
         return settings.project
-    said = Counter(projects_said(folder)).most_common(1)
+    said = Counter(name for folder in folders for name in projects_said(folder)).most_common(1)
     name = said[0][0] if said else settings.project
     if name == settings.project or line_trouble(name, NAME_MAX):
         return settings.project

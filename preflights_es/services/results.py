@@ -136,6 +136,11 @@ class Session(Result, frozen=True, kw_only=True):
         """Whether something that this call asked for was not done."""
         return bool(self.refusals)
 
+    @property
+    def failed(self) -> bool:
+        """Whether it ended without what it was for."""
+        return False
+
     def shape(self) -> dict[str, Any]:
         """The versioned JSON."""
         own = type(self).__annotations__

@@ -1,4 +1,4 @@
-"""Sessions that lie as files beside the records: how each compares with the log; only read.
+"""Sessions as files beside records and other files: how each compares with the log; only read.
 
 A file is evidence where only it exists. It is verified like an import: its size, its format, its
 chain, one session, this project, and that its events can be folded.
@@ -43,7 +43,7 @@ FOREIGN: Final = ("new", "beyond")
 
 
 class FiledSession(msgspec.Struct, frozen=True, kw_only=True):
-    """One file beside the records."""
+    """One file of a session."""
 
     path: str
     """Relative to the project's root."""
@@ -93,43 +93,51 @@ class Shelf:
 
     def __init__(self, process: Process) -> None:
         self._process = process
-        self._folder = process.session_folder
         self._read = 0
 
     def files(self, *, whole: bool = False) -> Iterator[Lying]:
-        """Every file, in the order of their names.
+        """Every file, folder by folder, in the order of their names.
 
         Args:
             whole: also reads those that end as the log does.
         """
+        for place in self._process.session_folders:
+            yield from self._of(place, whole=whole)
+
+    def _of(self, place: SessionFolder, *, whole: bool) -> Iterator[Lying]:
         try:
-            names = self._folder.names()
+            names = place.names()
         except Unreadable as error:
-            yield Lying(_unread(self._folder.path, str(error)))
+            yield Lying(_unread(place.path, str(error)))
             return
-        with self._folder.reading() as folder:
+        with place.reading() as folder:
             for at in range(0, len(names) if folder else 0, TOGETHER):
                 assert folder is not None, "names are of one that is there"
                 some = names[at : at + TOGETHER]
-                same = {} if whole else self._unchanged(folder, some)
+                same = {} if whole else self._unchanged(place, folder, some)
                 for name in some:
-                    yield Lying(same[name]) if name in same else self._looked(folder, name)
+                    yield Lying(same[name]) if name in same else self._looked(place, folder, name)
 
     def file_of(self, session_id: str) -> FiledSession | None:
         """The file of a session of the log; None where it has none."""
+        head = self._process.store.head(session_id)
+        place = self._process.session_home(head.workflow if head else "")
         name = name_of(decision_uid(session_id))
-        with self._folder.reading() as folder:
+        with place.reading() as folder:
             if folder is None or folder.lies(name) is None:
                 return None
-            return self._unchanged(folder, [name]).get(name) or self._looked(folder, name).file
+            same = self._unchanged(place, folder, [name]).get(name)
+            return same or self._looked(place, folder, name).file
 
-    def _unchanged(self, folder: Folder, names: Sequence[str]) -> dict[str, FiledSession]:
+    def _unchanged(
+        self, place: SessionFolder, folder: Folder, names: Sequence[str]
+    ) -> dict[str, FiledSession]:
         """The files whose last event is the session's in the log."""
         tails = {name: last for name in names if (last := _last(folder, name))}
         heads = self._process.store.heads_of([last.session_id for last in tails.values()])
         return {
             name: FiledSession(
-                path=f"{self._folder.path}/{name}",
+                path=f"{place.path}/{name}",
                 compared="same",
                 session_id=head.session_id,
                 version=head.version,
@@ -140,11 +148,11 @@ class Shelf:
             and (head.hash, name_of(decision_uid(head.session_id))) == (last.hash, name)
         }
 
-    def _looked(self, folder: Folder, name: str) -> Lying:
+    def _looked(self, place: SessionFolder, folder: Folder, name: str) -> Lying:
         """A file that is read as a whole."""
-        path = f"{self._folder.path}/{name}"
+        path = f"{place.path}/{name}"
         try:
-            events = self._verified(folder, name, path)
+            events = self._verified(place, folder, name)
             file = self._held_against(path, events)
             return Lying(file, events if file.compared in FOREIGN else ())
         except (Unreadable, FileNotFoundError) as error:
@@ -154,7 +162,7 @@ class Shelf:
         except PreflightsError as error:
             return Lying(_unread(path, str(error)))
 
-    def _verified(self, folder: Folder, name: str, path: str) -> Sequence[Stored]:
+    def _verified(self, place: SessionFolder, folder: Folder, name: str) -> Sequence[Stored]:
         """The events of a file.
 
         Raises:
@@ -165,6 +173,7 @@ class Shelf:
         self._read += len(content)
         if self._read > READ_MAX:
             raise Unreadable(f"the files before it have {READ_MAX:,} bytes: no more are read")
+        path = f"{place.path}/{name}"
         events = tuple(jsonl.stored(content.splitlines(keepends=True), path))
         if not events:
             raise Unreadable("it holds no events")
@@ -179,6 +188,9 @@ class Shelf:
             )
         runner = self._process.runner
         runner.folded(runner.workflow(first.workflow), events)
+        home = self._process.session_home(first.workflow)
+        if home.path != place.path:
+            raise Unreadable(f"its place is {home.path}")
         return events
 
     def _held_against(self, path: str, events: Sequence[Stored]) -> FiledSession:

@@ -78,8 +78,8 @@ def start(
         return begun
     answers = pairs(given)
     request.sessions.check(answers)
-    if found.record is not None:
-        request.process.documents.check_folders()
+    if found.record is not None or found.filing is not None:
+        request.process.documents.check_folders(found.filing)
     request.finish_pending()
     request.notice_name()
     setup = request.setup(found, strict=strict)

@@ -1,9 +1,9 @@
-"""Brings the log and the session files beside the records together."""
+"""Brings the log and its session files together."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import partial
 
 from msgspec.structs import replace
@@ -13,6 +13,7 @@ from preflights_es.archive.number_collisions import Collision, Collisions
 from preflights_es.archive.transfer import Taken
 from preflights_es.artifacts import files
 from preflights_es.core.ids import decision_uid
+from preflights_es.projections.artifacts import plan
 from preflights_es.projections.decisions import decision
 from preflights_es.services.archives import Agreement, Came, Lines, imported_each
 from preflights_es.services.process import Process
@@ -74,7 +75,7 @@ def synced(
     coming = {one.file.session_id: one for one in more if one.file not in waiting}
     lines: Lines = {id_: partial(map, jsonl.line, one.events) for id_, one in coming.items()}
     collisions, refused = Collisions(process.runner), dict[str, str]()
-    where = process.session_folder.path
+    where = process.session_folders.paths
     for one in imported_each(process.transfer, lines, where, taking, refused):
         collisions.look(one)
         taken.append(one)
@@ -109,18 +110,14 @@ def _written(
     Args:
         ids: sessions that have a file.
         left: sessions whose files stay as they are.
-        everything: also writes files of sessions that have none, where their record lies here:
-            other work trees share the log. Not where none are to be kept.
+        everything: also writes files of sessions that have none, where their record or artifact
+            lies here: other work trees share the log. Not where none are to be kept.
     """
     wanted = dict.fromkeys(ids)
     if everything and process.settings.keeps_sessions:
-        rows = map(decision, process.projector.rows("decisions", process.project))
         root = process.settings.root
-        wanted |= dict.fromkeys(
-            one.session_id
-            for one in rows
-            if (document := one.decided.written) and os.path.lexists(root / document.path)
-        )
+        filed = _filed(process)
+        wanted |= dict.fromkeys(id_ for id_, path in filed if os.path.lexists(root / path))
     store = process.store
     with files.alone(process.settings.root):  # what another process keeps meanwhile is newer
         return tuple(
@@ -128,6 +125,16 @@ def _written(
             for session_id in sorted(wanted.keys() - left)
             if session_id and store.head(session_id) and process.session_files.keep(session_id)
         )
+
+
+def _filed(process: Process) -> Iterator[tuple[str, str]]:
+    """Pairs of a session and the path of its record or artifact, as it was written."""
+    for row in map(decision, process.projector.rows("decisions", process.project)):
+        if row.decided.written:
+            yield row.session_id, row.decided.written.path
+    for made in map(plan, process.projector.rows("artifacts", process.project)):
+        if made.planned.path:
+            yield made.session_id, made.planned.path
 
 
 def take_new(process: Process) -> None:
@@ -141,19 +148,19 @@ def take_new(process: Process) -> None:
         synced(process, lambda review: not review.changes, only=new)
 
 
-def erased_file(process: Process, session_id: str) -> str:
-    """Write the file of a session that was erased anew, whatever it held; its path, or nothing.
+def erased_files(process: Process, session_id: str) -> Iterator[str]:
+    """Write the files of a session that was erased anew, whatever they held; their paths.
 
     Raises:
         ArtifactOutside, StoreUnavailable: it cannot be written.
     """
     name = f"{decision_uid(session_id)}.jsonl"
-    try:
-        is_there = process.session_folder.content(name) is not None
-    except Unreadable:
-        is_there = True
-    if not is_there:
-        return ""
-    with files.alone(process.settings.root):
-        process.session_files.keep(session_id, over=True)
-    return f"{process.session_folder.path}/{name}"
+    for folder in process.session_folders:
+        try:
+            is_there = folder.content(name) is not None
+        except Unreadable:
+            is_there = True
+        if is_there:
+            with files.alone(process.settings.root):
+                process.session_files.keep(session_id, over=True, folder=folder)
+            yield f"{folder.path}/{name}"

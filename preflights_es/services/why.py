@@ -1,8 +1,9 @@
-"""Where a decided value came from: the answer, question, intention, response and person behind."""
+"""Where a decided value, or an artifact, came from: what was read, said, answered and approved."""
 
 from __future__ import annotations
 
-from typing import NoReturn
+from collections.abc import Collection
+from typing import Literal, NoReturn
 
 import msgspec
 
@@ -20,7 +21,7 @@ from preflights_es.core.events import Event, Input
 from preflights_es.core.ids import short
 from preflights_es.core.questions import Answers
 from preflights_es.core.rationale import Rejected, Statement
-from preflights_es.core.source import Source
+from preflights_es.core.source import Source, sources
 from preflights_es.core.times import iso
 from preflights_es.core.views import Behind
 from preflights_es.projections.decisions import in_force, patches
@@ -107,12 +108,65 @@ class Why(Result, frozen=True):
     alternatives: tuple[Rejected, ...]
 
 
+class FileRead(Result, frozen=True):
+    """A file of the project that was read."""
+
+    path: str
+    sha256: str
+    """As it lay there then."""
+    now: Literal["same", "changed", "gone"]
+
+
+class RecordRead(Result, frozen=True):
+    """What was read of another session."""
+
+    kind: Literal["plan", "decision"]
+    id: str
+    """An artifact's id, or a decision's uid."""
+    source: Source
+
+
+class Stood(Acknowledged, frozen=True):
+    """A change of an artifact's standing, and who made it."""
+
+    standing: str
+
+
+class WhyArtifact(Result, frozen=True):
+    """One artifact, with what it was made from and who decided on it; times as in `Why`."""
+
+    session_id: str
+    id: str
+    type: str
+    subject: str
+    standing: str
+    version: int
+    """Of the event that made it."""
+    created_at: str
+    created_by: str
+    begun: Said
+    files: tuple[FileRead, ...]
+    records: tuple[RecordRead, ...]
+    answers: tuple[Answer, ...]
+    """What a person said before it was made."""
+    response: Response | None
+    """The one that it follows from; None of a report on a call that failed."""
+    standings: tuple[Stood, ...]
+    """Oldest first."""
+    reason: str
+    """Of a rejection; of a report, its summary."""
+    superseded_by: str
+    path: str
+    """Of its file, once that was written."""
+
+
 class Whys(Result, frozen=True, tag_field="format", tag="why/1"):
-    """Every value that was asked for, of the newest decision first."""
+    """All that was asked for: values, of the newest decision first, or artifacts."""
 
     behind: bool
     """Whether it may be older than the log, because another process was writing."""
     values: tuple[Why, ...]
+    artifacts: tuple[WhyArtifact, ...] = ()
 
 
 def why(
@@ -120,21 +174,26 @@ def why(
     what: str,
     field: str | None = None,
 ) -> tuple[Whys, tuple[str, ...]]:
-    """Every value that is meant, and the workflow of each.
+    """Every value that is meant, and the workflow of each; or the artifacts.
 
     Args:
-        what: a session or record; or a field, among the decisions that are in force.
+        what: a session or record; an artifact, by the beginning of its id; or a field, among the
+            decisions that are in force.
 
     Raises:
         Refused: nothing matches, or nothing is decided there.
     """
-    found = _meant(request, what, field)
+    values, artifacts = _meant(request, what, field)
     behind = bool(request.process.projector.behind)
-    whys = Whys(behind=behind, values=tuple(value for value, _ in found))
-    return whys, tuple(workflow for _, workflow in found)
+    whys = Whys(behind=behind, values=tuple(one for one, _ in values), artifacts=artifacts)
+    return whys, tuple(workflow for _, workflow in values)
 
 
-def _meant(request: Request, what: str, field: str | None) -> list[tuple[Why, str]]:
+def _meant(
+    request: Request, what: str, field: str | None
+) -> tuple[list[tuple[Why, str]], tuple[WhyArtifact, ...]]:
+    from preflights_es.services import why_artifacts
+
     try:
         at = looking(request, what)
     except RecordWithoutSession:
@@ -142,9 +201,12 @@ def _meant(request: Request, what: str, field: str | None) -> list[tuple[Why, st
     except UnknownSession:
         if field is not None:
             raise
-        return _in_force(request, what)
+        artifacts = why_artifacts.named(request, what)
+        return ([] if artifacts else _in_force(request, what)), artifacts
     session_id = at.sessions.resolved(what)
     read = at.process.history(session_id)
+    if read.workflow.planned is not None and field is None:
+        return [], why_artifacts.of_session(at, read)
     found = patches(read)
     if not found:
         refuse_undecided(read, "no_decision")
@@ -154,7 +216,7 @@ def _meant(request: Request, what: str, field: str | None) -> list[tuple[Why, st
         known = ", ".join(origin.field for origin in decided.origins)
         message = f"session {short(session_id)} has no field {field!r}: it has {known}"
         raise Refused(message, code="no_such_field", session=short(session_id))
-    return [_why(read, decided, origin) for origin in origins]
+    return [_why(read, decided, origin) for origin in origins], ()
 
 
 def refuse_undecided(read: Read, code: str) -> NoReturn:
@@ -236,7 +298,7 @@ def _why(read: Read, decided: Decided, origin: Origin) -> tuple[Why, str]:
         intention=_intention(read, decided),
         question=_question(read, origin),
         answer=_answer(read, origin),
-        response=_response(read, origin.response),
+        response=response_of(read, origin.response),
         acknowledged=_acknowledged(decided),
         superseded_by=decided.superseded_by,
         read=_sources(read),
@@ -272,16 +334,23 @@ def _answer(read: Read, origin: Origin) -> Answer | None:
     event = _event(read, origin.input)
     if not isinstance(event, Answers):
         return None
-    keys = (origin.key, f"{origin.key}__other")
-    values = tuple(v for given in event.answers if given.key in keys for v in given.values)
-    by = Who.of(event.actor)
-    relayed_by = Who.of(getattr(event, "relayed_by", None))
+    return answer_of(event, origin.input, (origin.key, f"{origin.key}__other"))
+
+
+def answer_of(event: Answers, version: int, keys: Collection[str] | None = None) -> Answer:
+    """What an Input answers, to some questions or to all."""
+    given = (one for one in event.answers if keys is None or one.key in keys)
     return Answer(
-        version=origin.input, by=by, at=iso(event.at), values=values, relayed_by=relayed_by
+        version=version,
+        by=Who.of(event.actor),
+        at=iso(event.at),
+        values=tuple(value for one in given for value in one.values),
+        relayed_by=Who.of(getattr(event, "relayed_by", None)),
     )
 
 
-def _response(read: Read, version: int | None) -> Response | None:
+def response_of(read: Read, version: int | None) -> Response | None:
+    """The response of a provider that an event holds; None of any other event."""
     event = _event(read, version)
     if not isinstance(event, CompletionReceived):
         return None
@@ -298,9 +367,7 @@ def _response(read: Read, version: int | None) -> Response | None:
 
 
 def _sources(read: Read) -> tuple[Source, ...]:
-    quotes = read.workflow.quotes or (lambda _: ())
-    held = (quoted.source for event in read.folded for quoted in quotes(event))
-    return tuple(dict.fromkeys(source for source in held if source is not None))
+    return tuple(dict.fromkeys(source for event in read.folded for source in sources(event)))
 
 
 def _acknowledged(decided: Decided) -> Acknowledged | None:

@@ -29,6 +29,14 @@ class RecordsTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Whether sessions are kept as files beside their records."""
 
 
+class PlansTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The table `plans`: where the documents lie that plans are made from."""
+
+    requirements: str = ".preflights/requirements.md"
+    constraints: str = ".preflights/constraints.md"
+    glossary: str = ".preflights/glossary.md"
+
+
 class Setting(msgspec.Struct, frozen=True):
     """One setting."""
 
@@ -36,7 +44,7 @@ class Setting(msgspec.Struct, frozen=True):
     """Its key in a file, and its option with hyphens."""
     kind: Any = str
     also: str = ""
-    """Its key and variable in the compiler's specification."""
+    """Its key and variable in seed 2."""
     variable: str | None = ""
     """None where no variable says it; empty for `PREFLIGHTS_` and its name."""
     needs_trust: bool = False
@@ -68,7 +76,7 @@ FIELDS: Final = (
         *("provider", str, "LLM_PROVIDER"),
         needs_trust=True,
         metavar="NAME",
-        help="mock (rules, the default), sim, anthropic, openai or openrouter.",
+        help="mock (rules, the default), sim, anthropic (or claude), openai or openrouter.",
     ),
     Setting(
         *("model", str, "LLM_MODEL"),
@@ -96,6 +104,7 @@ FIELDS: Final = (
     Setting("faults", metavar="FAULTS", help="Faults of the simulator: timeout=0.2,error=0.1"),
     Setting("prices", tuple[PriceTable, ...], variable=None),
     Setting("records", RecordsTable, variable=None),
+    Setting("plans", PlansTable, variable=None),
 )
 
 KEYS: Final = {key: one for one in FIELDS for key in (one.name, one.also) if key}

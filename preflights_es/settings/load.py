@@ -2,9 +2,8 @@
 
 Order, first wins: an option of the command line, `PREFLIGHTS_*`, the repository's file
 (`preflights.toml`, or `[tool.preflights]` of `pyproject.toml`), the user's own file, the default.
-A repository's file may set some keys only when a person trusts it. The compiler's specification
-calls some of them `LLM_*`: those names are known too, each right behind ours. Keys come from
-variables alone.
+A repository's file may set some keys only when a person trusts it. Seed 2 calls some of them
+`LLM_*`: those names are known too, each right behind ours. Keys come from variables alone.
 """
 
 from __future__ import annotations
@@ -21,9 +20,9 @@ from preflights_es.core.events import ActorKind
 from preflights_es.core.session import Workflow
 from preflights_es.core.text import shortened
 from preflights_es.core.views import Language
-from preflights_es.providers.capabilities import ProviderSettings
+from preflights_es.providers.capabilities import ALIASES, ProviderSettings
 from preflights_es.settings.agents import agent_of, is_ci
-from preflights_es.settings.fields import HELD_BACK, KEYS
+from preflights_es.settings.fields import HELD_BACK, KEYS, PlansTable
 from preflights_es.settings.file import FileSettings, held_back, own, read
 from preflights_es.settings.git import is_own
 from preflights_es.settings.layers import FoundSetting, Layers, outside, within
@@ -37,6 +36,7 @@ from preflights_es.settings.places import (
     git_folders,
     is_read_only,
     log_folder,
+    plan_documents,
     project_file,
     project_named,
     project_of,
@@ -76,6 +76,8 @@ class Settings(ProviderSettings, frozen=True, kw_only=True):
     keeps_sessions: bool = True
     """Whether sessions are kept as files beside their records."""
     tasks: str
+    plans: PlansTable = PlansTable()
+    """Where the documents lie that plans are made from, relative to the root."""
     seed: int = 0
     """Of the simulator."""
     faults: str = "none"
@@ -110,6 +112,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     """What the command line says of a provider, as it was typed; None where it says nothing."""
 
     provider: str | None = None
+    """By its real name, whichever was typed."""
     model: str | None = None
     base_url: str | None = None
     api: str | None = None
@@ -119,6 +122,10 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     top_p: str | None = None
     seed: str | None = None
     faults: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.provider in ALIASES:
+            msgspec.structs.force_setattr(self, "provider", ALIASES[self.provider])
 
 
 def load_settings(
@@ -182,6 +189,7 @@ def load_settings(
         decisions=folder("decisions", layers) or record_folder(root).path,
         is_decisions_said=layers.first("decisions") is not None,
         tasks=folder("tasks", layers),
+        plans=plan_documents(layers),
         keeps_sessions=records is None or records.value.sessions,
         actor_name=name,
         actor_kind=kind,

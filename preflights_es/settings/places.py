@@ -5,18 +5,21 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from hashlib import sha256
 from pathlib import Path, PurePosixPath
 from typing import Final
 from unicodedata import category
+
+import msgspec
 
 from preflights_es.core.errors import SettingsError
 from preflights_es.core.events import ActorKind
 from preflights_es.core.late_pattern import late_pattern
 from preflights_es.core.text import NAME_MAX, line_trouble, problem, shortened
 from preflights_es.settings.agents import is_ci
-from preflights_es.settings.fields import KEYS
+from preflights_es.settings.fields import KEYS, PlansTable
 from preflights_es.settings.file import TEXT_MAX, Source
 from preflights_es.settings.git import FOLDER, own_folder, plain_name, pointer
 from preflights_es.settings.layers import FoundSetting, Layers
@@ -219,18 +222,32 @@ def folder(name: str, layers: Layers) -> str:
     if (said := layers.first(name)) is None:
         default: str = KEYS[name].default or ""
         return default
-    folder: str = said.value
-    parts = PurePosixPath(folder)
-    leads_out = parts.is_absolute() or ".." in parts.parts or "\\" in folder
-    if leads_out or line_trouble(folder, TEXT_MAX):
-        error = f"found {folder!r}, expected a folder inside the project, with forward slashes"
-        raise said.refused(error)
-    if any(category(c) == "Cf" for c in folder):
-        error = f"found {folder!r}, with a character that is not seen: take it out"
-        raise said.refused(error)
+    return _inside(said.value, "a folder", said.refused)
+
+
+def plan_documents(layers: Layers) -> PlansTable:
+    """Where the documents lie that plans are made from, inside the project."""
+    if (said := layers.first("plans")) is None:
+        return PlansTable()
+    found, source = msgspec.structs.asdict(said.value), said.layer.file
+    assert source is not None, "only a file says a table"
+    paths = {
+        name: _inside(path, "a file", partial(source.wrong, ("plans", name)))
+        for name, path in found.items()
+    }
+    return PlansTable(**paths)
+
+
+def _inside(path: str, what: str, refused: Callable[[str], SettingsError]) -> str:
+    """A path in the project, as a settings file says it."""
+    parts = PurePosixPath(path)
+    leads_out = parts.is_absolute() or ".." in parts.parts or "\\" in path
+    if leads_out or line_trouble(path, TEXT_MAX):
+        raise refused(f"found {path!r}, expected {what} inside the project, with forward slashes")
+    if any(category(c) == "Cf" for c in path):
+        raise refused(f"found {path!r}, with a character that is not seen: take it out")
     if any(map(is_git, parts.parts)):
-        error = f"found {folder!r}, a folder that belongs to git: name another one"
-        raise said.refused(error)
+        raise refused(f"found {path!r}, a folder that belongs to git: name another one")
     return parts.as_posix()
 
 

@@ -50,6 +50,8 @@ class MemoryStore:
         return tuple(self._append(batch) for batch in batches)
 
     def _append(self, batch: Batch) -> Head:
+        if not batch.events:
+            return _head(self._streams[batch.session_id][-1])
         events = sealed(batch, self._now(), self._salt)
         if batch.number is not None:
             self._numbers[batch.project, batch.number] = batch.session_id

@@ -244,6 +244,10 @@ class SqlFollowing(SqlRows):
         """Sessions of the outbox, in the order of their ids: they moved and are not folded yet."""
         return tuple(as_head(row) for row in self._rows("moved", at_most=limit))
 
+    def folded_elsewhere(self, limit: int) -> tuple[Head, ...]:
+        """Sessions that other processes fold now, where several can; their rows are older here."""
+        return () if self.database.dialect == "sqlite" else self.waiting(limit)
+
     def page(self, after: str, limit: int) -> tuple[Head, ...]:
         """Heads in the order of their ids, behind one."""
         return tuple(as_head(row) for row in self._rows("page", after=after, at_most=limit))

@@ -114,7 +114,8 @@ class SqlRows(Looking):
         page = {"of_project": project, "after": "", "at_most": ROWS_PAGE, "at": at}
         while True:
             some = self._kept(name, which, **page)
-            if not some:
+            if len(some) < ROWS_PAGE:
+                yield from (dict(zip(names, row, strict=True)) for row in some)
                 return
             page["after"] = after = some[-1][0]
             last = self._kept(name, f"last_{name}", in_session=after)

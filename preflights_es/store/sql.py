@@ -125,6 +125,8 @@ class SqlStore(Looking):
         Args:
             begins: whether this is the first of its transaction.
         """
+        if not batch.events:
+            return self._unmoved(cursor, batch, begins=begins)
         stored = sealed(batch, self._now(), self._salt)
         head = head_of(stored)
         conflict = partial(Conflict, batch.session_id, batch.expected_version)
@@ -146,6 +148,16 @@ class SqlStore(Looking):
             raise conflict()
         if batch.number is not None:
             self._take_number(cursor, batch)
+        return head
+
+    def _unmoved(self, cursor: Any, batch: Batch, *, begins: bool) -> Head:
+        """Where the session stands, and stays until the transaction ends."""
+        if begins:
+            self.database.begun(cursor)
+        version, hash_ = batch.expected_version, batch.expected_hash
+        head = Head(batch.session_id, batch.project, batch.workflow, version, hash_)
+        if not self._moved(cursor, head, version, hash_):
+            raise Conflict(batch.session_id, version)
         return head
 
     def _move_head(self, cursor: Any, batch: Batch, head: Head) -> None:

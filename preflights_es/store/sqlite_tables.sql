@@ -175,6 +175,20 @@ CREATE TABLE imported_documents (
 	PRIMARY KEY (session_id, call)
 )
 
+CREATE TABLE projected_artifacts (
+	session_id VARCHAR(36) NOT NULL,
+	version BIGINT NOT NULL,
+	project TEXT NOT NULL,
+	id TEXT NOT NULL,
+	type TEXT NOT NULL,
+	standing TEXT NOT NULL,
+	created_at BIGINT NOT NULL,
+	"plan" TEXT NOT NULL,
+	PRIMARY KEY (session_id, version)
+)
+
+CREATE INDEX projected_artifacts_by_project ON projected_artifacts (project, session_id, version, standing)
+
 CREATE TABLE projected_items (
 	session_id VARCHAR(36) NOT NULL,
 	number BIGINT NOT NULL,

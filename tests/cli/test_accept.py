@@ -298,7 +298,7 @@ def test_there_is_nothing_to_render_before_an_acceptance(house: Project) -> None
     ready(house)
     done = house.call("admin", "render")
     assert done.code == 1
-    assert "has no document: it is written when the decision is accepted" in done.err
+    assert "has no document: it is written when the session is accepted" in done.err
 
 
 def test_a_session_is_given_up_with_a_reason(house: Project) -> None:

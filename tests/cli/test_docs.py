@@ -29,6 +29,8 @@ from __future__ import annotations
 import ast
 import asyncio
 import inspect
+import json
+import os
 import re
 import shlex
 import shutil
@@ -52,6 +54,8 @@ from preflights_es.services.results import Result as Shape
 from preflights_es.settings.fields import FIELDS
 from preflights_es.settings.load import Options
 from preflights_es.workflows.clarification import settings as clarification
+from tests.cli.compiler.planning import approved, planned
+from tests.cli.compiler.planning import documented as documented_plans
 from tests.cli.program import Project, Result
 from tests.cli.tampering import cut_with_its_head, flipped, tampered
 from tests.cli.terminal import ANSWER, terminal
@@ -297,17 +301,19 @@ TYPES: Final[dict[str, Any]] = {
 }
 
 
-def check(shape: str, *values: Any, opaque: str = "") -> None:
+def check(shape: str, *values: Any, opaque: str | tuple[str, ...] = ()) -> None:
     """All documented fields exist in the values taken together, and no others.
 
     Args:
-        opaque: a field whose inside is documented elsewhere.
+        opaque: fields whose inside is documented elsewhere.
     """
+    hidden = (opaque,) if isinstance(opaque, str) else opaque
+    inside = tuple(f"{name}{sign}" for name in hidden for sign in (".", "[]"))
     types = documented(shape)
     seen: set[str] = set()
     for value in values:
         for path, inner in paths(value):
-            if opaque and path.startswith((f"{opaque}.", f"{opaque}[]")):
+            if path.startswith(inside):
                 continue
             assert path in types, f"{shape}: {path} is not documented"
             wanted = [TYPES[name] for name in types[path].split(" or ")]
@@ -427,6 +433,29 @@ def test_the_fields_of_a_note_are_those_that_are_documented(shop: Project) -> No
     check("note/1", asking, refused, *filed)
     check("notes/1", shop.call("note", "list", "--json").json)
     check("items/1", shop.call("note", "tasks", "--json").json, opaque="items")
+
+
+def test_the_fields_of_a_plan_are_those_that_are_documented(shop: Project) -> None:
+    documented_plans(shop, requirements="# Shop\n")
+    asking = shop.call("plan", "project", "--json").json
+    refused = shop.call("answer", "last", " ", "--json").json
+    documented_plans(shop)
+    approved(shop, "project", "architecture", "scaffold", "tests")
+    for one in json.loads(shop.events()[0]["data"]["plans"][2]["payload"])["files"]:
+        (shop.folder / one["path"]).parent.mkdir(parents=True, exist_ok=True)
+        (shop.folder / one["path"]).touch()
+    assert shop.call("lock", "tests", "--by", "Ada").code == 0
+    locked = shop.show()
+    shop.decided()
+    with open(os.path.join(os.fsencode(shop.folder), b"\xff.md"), "wb"):
+        shop.git("add", ".")
+    (shop.folder / ".preflights" / "glossary.md").write_text("# Glossary\n")
+    target = locked["artifact"]["payload"]["tests"][0]["target"]
+    words = ("plan", "impl", target, "--allow-stale", "--json")
+    dry, found = shop.call(*words, "--dry-run").json, planned(shop, *words[1:])
+    opaque = ("artifact.payload", "reports[].payload")
+    check("plan/1", asking, refused, locked, found, opaque=opaque)
+    check("plan-dry-run/1", dry)
 
 
 def test_the_fields_of_a_replay_are_those_that_are_documented(shop: Project) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -147,3 +148,21 @@ def test_a_model_s_own_question_is_written_into_the_record(house: Project, api: 
     assert "Daily" in text.partition("Decision Outcome")[2]
     assert "Never" not in text  # which was merely offered
     assert "Backup: Daily" in house.call("prompt", "last").out.replace("*", "")
+
+
+def test_the_log_has_the_real_name_of_a_provider(house: Project, api: FakeAPI) -> None:
+    key = {"ANTHROPIC_API_KEY": "sk-not-a-real-key"}
+    api.script(*said(CLARIFY, DECIDE))
+    who = ("--provider", "claude", "--base-url", api.anthropic)
+    house.call("start", "Keep orders in a database", *who, "--no-input", env=key)
+    assert house.call("answer", "last", "SQLite", env=key).code == 3
+    assert {e["data"]["provider"] for e in requests(house)} == {"anthropic"}
+    assert house.call("note", "Mow", env={"PREFLIGHTS_PROVIDER": "stub"}).code == 0
+    assert {e["data"]["provider"] for e in requests(house)} == {"mock"}
+    for name in ("claude", "stub"):
+        done = house.call("regress", "--led-by", name, "--json")
+        assert done.json["counts"]["same"] == 1, done
+
+
+def requests(house: Project) -> list[Any]:
+    return [event for event in house.events() if event["type"] == "completion.requested.v1"]

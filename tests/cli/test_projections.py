@@ -215,7 +215,7 @@ def test_at_a_terminal_a_bar_shows_how_far_it_is(house: Project) -> None:
         timeout=WAIT_S,
     )
     child.expect(r"Rebuilding .*100%")
-    child.expect(r"Rebuilt decisions, sessions, usage from 250 sessions")
+    child.expect(r"Rebuilt artifacts, decisions, sessions, usage from 250 sessions")
     child.expect(pexpect.EOF)
     child.close()
     assert child.exitstatus == 0

@@ -32,7 +32,14 @@ READS: Final[dict[str, tuple[Words, ...]]] = {
         ("regress", "session.jsonl", "odd.jsonl", "session.jsonl.gz"),
         ("regress", ".", "--json"),
     ),
-    "init": (("init", "--ci", "github", "--check"),),
+    "init": (("init", "--ci", "github", "--check"), ("init", "--plans", "--check")),
+    "plan project": (("plan", "project", "--dry-run"),),
+    "plan impl": (("plan", "impl", "README.md", "--dry-run"),),
+    "plan refactor": (("plan", "refactor", "Tidy up", "--dry-run", "--json"),),
+    "artifacts list": (("artifacts",), ("artifacts", "--all", "--json")),
+    "artifacts show": (("artifacts", "show", "3f9a12c4"),),
+    "artifacts diff": (("artifacts", "diff", "3f9a12c4", "81b7de05"),),
+    "lock verify": (("lock", "verify"),),
     "admin export": (("admin", "export", "--all"),),
     "admin render": (
         ("admin", "render", "DECIDED", "--check"),
@@ -67,6 +74,12 @@ OTHERS: Final = (("--help",), ("--version",), ("sessions", "--help"), ("nothing"
 RECORDS: Final = frozenset(
     {
         "start",
+        "approve",
+        "reject",
+        "lock tests",
+        "plan architecture",
+        "plan scaffold",
+        "plan tests",
         "answer",
         "revise",
         "accept",

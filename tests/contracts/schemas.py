@@ -44,8 +44,10 @@ class SchemaFile(NamedTuple):
     def contracts(self) -> list[Contract]:
         """The contracts of the workflow that ask for it."""
         module = importlib.import_module(f"preflights_es.workflows.{self.workflow}.contracts")
-        found = (value for value in vars(module).values() if isinstance(value, Contract))
-        return [contract for contract in found if contract.id == self.id]
+        values = [*vars(module).values()]
+        values += [one for value in values if isinstance(value, dict) for one in value.values()]
+        found = (value for value in values if isinstance(value, Contract))
+        return list(dict.fromkeys(contract for contract in found if contract.id == self.id))
 
     @property
     def answers(self) -> list[Path]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import msgspec
 import pytest
 
-from preflights_es.core.completion_step import Led, Usable, after, concluded
+from preflights_es.core.completion_step import Led, Usable, after, concluded, why_none
 from preflights_es.core.completions import (
     CompletionFailed,
     CompletionReceived,
@@ -13,7 +15,7 @@ from preflights_es.core.completions import (
     Message,
 )
 from preflights_es.core.events import Actor, Decision
-from preflights_es.core.lead import FellBack, Lead, Policy, StepStalled
+from preflights_es.core.lead import FellBack, Lead, Policy, StepFailed, StepStalled
 from preflights_es.core.verdict import Accepted, Rejected, rejected
 
 PROGRAM = Actor("script")
@@ -25,6 +27,7 @@ REQUEST = CompletionRequested(
 class Strict(msgspec.Struct):
     """A contract that only `yes` meets."""
 
+    policy: Policy
     id: str = "yes.v1"
 
     def judge(self, raw: str) -> Accepted | Rejected:
@@ -47,7 +50,7 @@ def played(policy: Policy, outcomes: str, *, strict: bool = False) -> tuple[int,
             if kind == "b"
             else CompletionFailed(at=1, actor=PROGRAM, call=request.call, kind="down", message="")
         )
-        decisions = concluded(led, new, Strict(), lambda _: (), policy)
+        decisions = concluded(led, new, Strict(policy), lambda _: ())
         assert not isinstance(decisions, Usable)
         for decision in decisions:
             led = after(led, new, decision)
@@ -78,10 +81,31 @@ def test_a_step_is_asked_again_as_often_as_its_policy_says(
     assert played(policy, outcomes)[0] == calls <= policy.calls_max
 
 
-def test_then_the_rules_or_a_person_go_on_or_the_step_waits_with_a_report() -> None:
-    ends = {then: type(played(Policy(then=then), "b")[1]) for then in ("rules", "person", "report")}
-    assert ends == {"rules": FellBack, "person": FellBack, "report": StepStalled}
+@pytest.mark.parametrize(
+    ("then", "bad", "failed"),
+    [
+        ("rules", FellBack, FellBack),
+        ("person", FellBack, FellBack),
+        ("report", StepFailed, StepStalled),
+    ],
+)
+def test_then_the_rules_or_a_person_go_on_or_the_step_ends_with_a_report(
+    then: Literal["rules", "person", "report"], bad: type[Decision], failed: type[Decision]
+) -> None:
+    policy = Policy(then=then)
+    assert type(played(policy, "b")[1]) is bad
+    assert type(played(policy, "f")[1]) is failed
 
 
-def test_a_strict_session_waits_whatever_the_policy_says() -> None:
+def test_a_strict_session_waits_unless_a_bad_output_is_reported() -> None:
     assert isinstance(played(Policy(then="rules"), "f", strict=True)[1], StepStalled)
+    assert isinstance(played(Policy(then="person"), "b", strict=True)[1], StepStalled)
+    assert isinstance(played(Policy(then="report"), "b", strict=True)[1], StepFailed)
+
+
+def test_a_step_that_ended_with_a_report_is_closed_and_says_why() -> None:
+    led = Led(lead=Lead("p", "m"), request=REQUEST)
+    closed = after(led, None, StepFailed(contract="yes.v1", reason="invalid_json"))
+    assert closed.request is None
+    assert (closed.failed, closed.stalled, why_none(closed)) == ("invalid_json", "", "invalid_json")
+    assert after(closed, None, REQUEST).failed == ""

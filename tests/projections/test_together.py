@@ -203,7 +203,8 @@ def test_a_rebuild_that_was_begun_anew_meanwhile_is_not_called_complete(store: S
     log.begin("usage", USAGE.version)
     assert not log.finish("usage", generation)
     assert not log.registered()["usage"].complete
-    assert {one.name: one.sessions for one in projector(log).states()}["usage"] == 0
+    (usage,) = (one for one in projector(log).states() if one.name == "usage")
+    assert usage.sessions == 0
 
 
 class Overtaken(SqlFollowing):

@@ -436,7 +436,7 @@ def test_folders_that_lead_outside_are_refused_before_anything_is_recorded(house
 
 def test_a_session_without_a_document_says_how_to_get_one(house: House) -> None:
     session_id = house.answered()
-    with pytest.raises(Refused, match="it is written when the decision is accepted"):
+    with pytest.raises(Refused, match="it is written when the session is accepted"):
         house.documents.text(session_id)
     with pytest.raises(UnknownSession):
         house.documents.text(house.new_id())

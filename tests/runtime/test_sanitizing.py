@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import pytest
 
+from preflights_es.core.events import Input, Typed, Value
 from preflights_es.core.text import INTENTION_MAX
-from preflights_es.runtime.sanitizing import cleaned
+from preflights_es.runtime.sanitizing import ANSWERS_MAX, cleaned, cleaned_fields
 
 
 @pytest.mark.parametrize(
@@ -22,3 +25,35 @@ def test_a_secret_with_invisible_characters_inside_is_taken_out(invisible: str) 
 def test_invisible_characters_beside_no_secret_stay_as_they_were_typed() -> None:
     text = "Add a flag 🏴\U000e0067\U000e0062\U000e007f"
     assert cleaned("the intention", text, INTENTION_MAX) == (text, ())
+
+
+class Note(Value, frozen=True):
+    """What a program read: some of its fields are texts of people."""
+
+    path: str
+    text: str
+    said: tuple[str, ...] = ()
+    inner: tuple[Note, ...] = ()
+
+
+class NotesRead(Input, frozen=True):
+    """Holds values with texts in some of their fields."""
+
+    tag: ClassVar[str] = "test.notes_read.v1"
+    typed: ClassVar = {"notes": Typed(1_000, parts=("text", "said", "inner"))}
+    notes: tuple[Note, ...]
+    redacted: tuple[str, ...] = ()
+
+
+def test_the_texts_of_values_that_a_program_read_are_freed_and_the_rest_stays() -> None:
+    mail, gone = "ada@example.com", "[redacted:email]"
+    inner = Note("b", "x", said=(f"ask {mail}", "nothing"))
+    fields = cleaned_fields(NotesRead, {"notes": (Note(mail, f"To {mail}", inner=(inner,)),)})
+    freed = Note("b", "x", said=(f"ask {gone}", "nothing"))
+    assert fields["notes"] == (Note(mail, f"To {gone}", inner=(freed,)),)
+    assert fields["redacted"] == ("email", "email")
+
+
+def test_more_values_than_answers_are_taken_of_what_a_program_read() -> None:
+    notes = tuple(Note(str(number), "x") for number in range(ANSWERS_MAX + 1))
+    assert cleaned_fields(NotesRead, {"notes": notes})["notes"] == notes

@@ -93,6 +93,7 @@ def test_without_a_file_everything_has_a_default(project: Path) -> None:
     found = loaded(project)
     assert (found.root, found.project, found.source) == (project, "shop", "")
     assert (found.decisions, found.tasks) == ("docs/decisions", "docs/tasks")
+    assert found.plans.requirements == ".preflights/requirements.md"
     assert found.provider == "mock"
     assert found.of(WORKFLOW) == Heuristics(NO_TABLES, STANDARD)
     assert found.database == str(project / ".git" / "preflights" / "log.db")
@@ -202,6 +203,9 @@ def test_an_empty_file_changes_nothing(project: Path) -> None:
         ("tasks = 'docs\\tasks'", "preflights.toml, line 1: tasks: found"),
         ('tasks = "docs/\\u0000"', "preflights.toml, line 1: tasks: "),
         ('tasks = "docs/\\n"', "preflights.toml, line 1: tasks: "),
+        ("[plans]\nglossary = '/etc/x'", "preflights.toml, line 2: plans.glossary: found '/etc/x'"),
+        ("[plans]\nglossary = '.git/x'", "preflights.toml, line 2: plans.glossary: found '.git/x'"),
+        ("[plans]\nglosary = 'x'", "preflights.toml, line 2: plans.glosary: unknown key"),
         ("decisions = ['x']", "preflights.toml, line 1: decisions: expected `str"),
         ("database = 7", "preflights.toml, line 1: database: expected `str"),
         ("database = ''", "preflights.toml, line 1: database: is empty"),

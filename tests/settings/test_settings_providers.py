@@ -130,6 +130,7 @@ def test_its_providers_are_known_wherever_a_provider_is_named(
     for name in ("PREFLIGHTS_PROVIDER", "LLM_PROVIDER"):
         assert loaded(tmp_path, {name: said}).provider == provider
     assert loaded(tmp_path, provider=said).provider == provider
+    assert Options(provider=said) == Options(provider=provider)
     write(tmp_path, f'provider = "{said}"')
     assert loaded(tmp_path).provider == provider
 

@@ -214,6 +214,21 @@ def test_a_conflict_in_one_batch_leaves_nothing_of_the_others(
     assert _everything(store) == before
 
 
+@pytest.mark.parametrize("is_first", [True, False])
+def test_a_batch_without_events_holds_a_session_where_it_stands(
+    store: AnyStore, is_first: bool
+) -> None:
+    held = opened(store, 2)
+    guard = batch(2, after=held)
+    other = batch(1 if is_first else 3, said("new", "new-1"))
+    assert store.append([guard, other])[0] == held == store.head(held.session_id)
+    store.append([batch(2, said("again", "new-2"), after=held)])
+    before = _everything(store)
+    with pytest.raises(Conflict):
+        store.append([batch(4, said("late", "new-3")), guard])
+    assert _everything(store) == before
+
+
 def test_one_session_cannot_be_moved_twice_in_one_append(store: AnyStore) -> None:
     head = opened(store, 1)
     before = _everything(store)

@@ -17,6 +17,7 @@ from preflights_es.core.ports import Head
 from preflights_es.core.projection_ports import Stream
 from preflights_es.core.times import iso
 from preflights_es.projections.sessions import SessionRow, rows
+from preflights_es.providers.capabilities import ALIASES
 from preflights_es.runtime.finder import LAST
 from preflights_es.services.file_log import FileLog
 from preflights_es.services.looking import looking
@@ -300,7 +301,7 @@ class _Picking:
         return (
             (asked.since is None or row.moved_at >= asked.since)
             and asked.status in (None, row.status)
-            and (asked.led_by is None or asked.led_by in led_by)
+            and (asked.led_by is None or ALIASES.get(asked.led_by, asked.led_by) in led_by)
         )
 
     def candidates(self, found: Sequence[_Found]) -> Iterator[Candidate]:

@@ -215,6 +215,10 @@ def _choices(columns: Any) -> dict[Choice, ColumnElement[bool]]:
             or_(began <= at, began > literal_column(str(INT_MAX))),  # the second one is damage
             or_(ended.is_(None), ended > at),
         )
+    elif "standing" in columns:
+        made["in_force"] = columns.standing.in_(
+            [literal_column("'approved'"), literal_column("'locked'")]
+        )
     if "status" in columns:
         words = ("damaged", "erased", "faulted")
         made["unfolded"] = or_(*(columns.status == literal_column(f"'{word}'") for word in words))

@@ -10,6 +10,7 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from preflights_es.contracts.contract import Contract
+from preflights_es.workflows.clarification.lead import POLICY
 
 Line = StringConstraints(min_length=1, max_length=200, pattern=r"^[^\x00-\x1f\x7f-\x9f]+$")
 Short = StringConstraints(min_length=1, max_length=80, pattern=r"^[^\x00-\x1f\x7f-\x9f]+$")
@@ -66,12 +67,26 @@ class DecideWhy(Decide):
     alternatives: Annotated[list[Alternative], Field(max_length=OFFERED_MAX)] = []
 
 
-CLARIFY = Contract(name="clarify", version=1, model=Clarify, unknown="drop", failure=False)
+CLARIFY = Contract(
+    name="clarify", version=1, model=Clarify, unknown="drop", failure=False, policy=POLICY
+)
 DECIDE_V1 = Contract(
-    name="decide", version=1, model=Decide, unknown="drop", failure=False, code=False
+    name="decide",
+    version=1,
+    model=Decide,
+    unknown="drop",
+    failure=False,
+    code=False,
+    policy=POLICY,
 )
 DECIDE = Contract(
-    name="decide", version=2, model=DecideWhy, unknown="drop", failure=False, code=False
+    name="decide",
+    version=2,
+    model=DecideWhy,
+    unknown="drop",
+    failure=False,
+    code=False,
+    policy=POLICY,
 )
 CONTRACTS = {contract.id: contract for contract in (CLARIFY, DECIDE_V1, DECIDE)}
 """By the id that a request names."""

@@ -129,7 +129,7 @@ def answered(state: State, outcome: Outcome) -> tuple[Decision, ...]:
     first = contracts.CLARIFY if clarifies else contracts.DECIDE_V1
     contract = contracts.CONTRACTS.get(asked.contract, first)
     check = partial(clarify_violations if clarifies else decide_violations, state)
-    verdict = concluded(state.led, outcome, contract, check, POLICY)
+    verdict = concluded(state.led, outcome, contract, check)
     if not isinstance(verdict, Usable):
         return verdict
     if clarifies:

@@ -1,4 +1,4 @@
-"""Which sessions an event holds words of, in logs from before `Source` too."""
+"""Which sessions an event names without a `Source`."""
 
 from __future__ import annotations
 
@@ -15,15 +15,16 @@ from preflights_es.workflows.clarification.titles import title_of
 
 
 def quotes(event: Event) -> tuple[Quoted, ...]:
-    """The decisions that a model is told of, then the one that is, or was, replaced."""
+    """The decision that is, or was, replaced; and what a model was told of, without a `Source`."""
     match event:
-        case IntentionDeclared(known=known, supersedes=former, supersedes_source=source):
+        case IntentionDeclared(known=known, supersedes=former):
             replaced: tuple[Quoted, ...] = ()
             if former is not None and former.uid:  # a record without a session has none
-                replaced = (Quoted("supersedes", source, former.session_id),)
-            return (*(Quoted("known", one.source, words=one) for one in known), *replaced)
+                replaced = (Quoted("supersedes", former.session_id),)
+            told = (Quoted("known", words=one) for one in known if one.source is None)
+            return (*told, *replaced)
         case DecisionSuperseded(by=by):
-            return (Quoted("superseded_by", None, by.session_id),)
+            return (Quoted("superseded_by", by.session_id),)
         case _:
             return ()
 

@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 from preflights_es.contracts.contract import Contract
 from preflights_es.core.text import visible
 from preflights_es.core.verdict import Violation
+from preflights_es.workflows.extraction.lead import POLICY
 from preflights_es.workflows.extraction.values import (
     CONTENT_MAX,
     DURATION_MAX,
@@ -115,4 +116,5 @@ EXTRACTION = Contract(
     failure=False,
     code=False,
     checks=violations,
+    policy=POLICY,
 )

@@ -39,7 +39,7 @@ def answered(state: State, outcome: Outcome) -> tuple[Decision, ...]:
     # Imported where a response is judged: sessions without a lead need no pydantic.
     from preflights_es.workflows.extraction.contracts import EXTRACTION
 
-    verdict = concluded(state.led, outcome, EXTRACTION, partial(violations, state), POLICY)
+    verdict = concluded(state.led, outcome, EXTRACTION, partial(violations, state))
     if not isinstance(verdict, Usable):
         return verdict
     decisions: list[Decision] = [

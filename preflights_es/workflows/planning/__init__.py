@@ -3,10 +3,10 @@
 from preflights_es.core.session import Workflow
 from preflights_es.workflows.planning.decide import decide
 from preflights_es.workflows.planning.events import EVENTS
-from preflights_es.workflows.planning.lead import POLICY, PROMPTS
+from preflights_es.workflows.planning.lead import PROMPTS
 from preflights_es.workflows.planning.settings import table
 from preflights_es.workflows.planning.state import State, evolve, is_terminal
-from preflights_es.workflows.planning.views import quotes, reached, view
+from preflights_es.workflows.planning.views import reached, view
 
 WORKFLOW: Workflow[State] = Workflow(
     name="planning",
@@ -21,9 +21,7 @@ WORKFLOW: Workflow[State] = Workflow(
     statuses=("stopped", "done"),
     settled=("stopped", "done"),
     reached=reached,
-    quotes=quotes,
     lead=lambda state: state.led.lead,
-    policy=POLICY,
     prompts=tuple(PROMPTS.items()),
     settings=table,
 )

@@ -13,7 +13,7 @@ from preflights_es.core.completion_step import Usable, concluded, requested
 from preflights_es.core.completions import CompletionRequested, Message
 from preflights_es.core.events import Decision, Outcome
 from preflights_es.core.json import encoded
-from preflights_es.core.lead import FellBack, Policy
+from preflights_es.core.lead import FellBack
 from preflights_es.core.text import one_line, shortened
 from preflights_es.core.verdict import Violation
 from preflights_es.workflows.planning import schedule
@@ -32,7 +32,6 @@ from preflights_es.workflows.planning.values import (
 
 PACKAGE: Final = "preflights_es.workflows.planning"
 PROMPTS: Final[dict[str, str]] = {"plan": "planning.v1"}
-POLICY: Final = Policy(bad_output=1, failed_transport=1, then="rules")
 CONTRACT: Final = "planning.v1"
 
 
@@ -58,7 +57,7 @@ def answered(state: State, outcome: Outcome) -> tuple[Decision, ...]:
 
     assert state.situation is not None, "a plan was asked for"
     day = schedule.day_of(state.situation)
-    verdict = concluded(state.led, outcome, PLANNING, partial(violations, day), POLICY)
+    verdict = concluded(state.led, outcome, PLANNING, partial(violations, day))
     if isinstance(verdict, Usable):
         return verdict.accepted, PlanMade(plan=plan(day, verdict.payload))
     if any(isinstance(one, FellBack) for one in verdict):

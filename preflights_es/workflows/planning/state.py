@@ -72,6 +72,7 @@ def counted(state: State) -> State:
         said=Growing(),
         fell_back="",
         stalled="",
+        failed="",
         failure="",
     )
     replans = state.replans + 1

@@ -5,12 +5,10 @@ from __future__ import annotations
 from typing import Literal
 
 from preflights_es.core.completion_step import no_answer, why_none
-from preflights_es.core.events import Event, Value
-from preflights_es.core.source import Quoted
+from preflights_es.core.events import Value
 from preflights_es.core.views import Language, Reached, View
 from preflights_es.workflows.planning import sentences
 from preflights_es.workflows.planning.clock import clock
-from preflights_es.workflows.planning.events import PlanAsked, PlanAskedAgain
 from preflights_es.workflows.planning.state import State
 from preflights_es.workflows.planning.values import Plan, Planner, Situation
 
@@ -152,12 +150,3 @@ def _content(plan: Plan) -> dict[str, object]:
         "mini_task_ids": list(plan.mini_task_ids),
         "buffer_minutes": plan.buffer_minutes,
     }
-
-
-def quotes(event: Event) -> tuple[Quoted, ...]:
-    """The notes whose tasks and events a plan holds."""
-    if not isinstance(event, PlanAsked | PlanAskedAgain):
-        return ()
-    tasks = (one.source for one in event.situation.tasks)
-    busy = (one.source for one in event.situation.busy if one.source is not None)
-    return tuple(Quoted("known", source) for source in dict.fromkeys((*tasks, *busy)))

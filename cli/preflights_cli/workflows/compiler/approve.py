@@ -1,0 +1,60 @@
+"""`approve` and `reject`: a person's word about an artifact."""
+
+from __future__ import annotations
+
+import click
+
+from preflights_cli.common import Voice, by_option, common, given, key_option
+from preflights_cli.main import EXIT_REFUSED
+from preflights_cli.rendering import said
+from preflights_es.services.compiler.approval import approve, reject
+from preflights_es.services.request import Request
+
+
+@click.command()
+@click.argument("id_", metavar="ID")
+@by_option
+@click.option(
+    "--expect", type=int, metavar="VERSION", help="Refuse if its session is not at this version."
+)
+@click.option("--allow-stale", is_flag=True, help="Approve a stale one; why it is, is recorded.")
+@key_option
+@common
+def approve_command(
+    id_: str, by: str | None, expect: int | None, allow_stale: bool, app: Request, voice: Voice
+) -> int:
+    """Approve an artifact: the next passes read it, and its file is written.
+
+    It takes the place of the former one of its type; of an ImplementationPlan, of its target; of a
+    RefactorPlan, of its goal. ID is the artifact's id, at least four characters of its beginning,
+    or `last`, the newest.
+
+    Without a terminal and without --by a script approves: the artifact is proposed until a person
+    approves it.
+
+    \b
+    Examples:
+      preflights approve 3f9a12c4
+      preflights approve 3f9a12c4 --by "Ada Lovelace" --expect 4
+      preflights approve 3f9a12c4 --allow-stale
+    """
+    return said(voice, approve(app, id_, by=by, expect=expect, allow_stale=allow_stale))
+
+
+@click.command()
+@click.argument("id_", metavar="ID")
+@click.option("--reason", required=True, metavar="TEXT", callback=given, help="Why.")
+@by_option
+@key_option
+@common
+def reject_command(id_: str, reason: str, by: str | None, app: Request, voice: Voice) -> int:
+    """Reject an artifact that is not approved; it stays in the log with the reason.
+
+    \b
+    Examples:
+      preflights reject 3f9a12c4 --reason "Billing is no domain of its own"
+      preflights reject 3f9a12c4 --reason "Too many layers" --by "Ada Lovelace"
+    """
+    found = reject(app, id_, reason, by=by)
+    said(voice, found)
+    return EXIT_REFUSED if found.not_done else 0

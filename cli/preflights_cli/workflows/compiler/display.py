@@ -1,0 +1,152 @@
+"""How a pass and its artifact are shown in words."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import msgspec
+
+from preflights_cli.common import Voice
+from preflights_cli.rendering import Shown
+from preflights_es.core.ids import short
+from preflights_es.core.json import encoded
+from preflights_es.core.text import one_line, shown, shown_lines
+from preflights_es.services.compiler.results import Artifact, DryRun, PlanSession, ReadDocument
+from preflights_es.services.results import Session
+from preflights_es.workflows.compiler.values import Cause, LeftOut
+
+LINES_MAX: Final = 60  # of a payload; the rest with `artifacts show`
+VIOLATIONS_MAX: Final = 10
+TO_DO: Final = {
+    "human_input_required": "The model needs to know more: answer it, or say it in the documents.",
+    "fix_and_retry": "Change what the pass reads, and run it again.",
+    "retry": "Ask the model again.",
+    "retry_after_delay": "Wait a little, then ask the model again.",
+    "abort": "The response is not used. Run the pass again, perhaps with another model.",
+}
+"""What to do after a failure, by `recovery_action`."""
+_NO_MODEL: Final = "no model wrote it: the rules of --provider mock did"
+
+
+def own(session: Session) -> PlanSession:
+    """A session as a pass."""
+    assert isinstance(session, PlanSession), "the caller checked the workflow"
+    return session
+
+
+def describe(voice: Voice, session: Session) -> None:
+    """A pass in a few lines, and its artifact."""
+    found = own(session)
+    stands = session.status.replace("_", " ")
+    voice.say(voice.bold(shown(one_line(found.intention))))
+    voice.say(f"  session {short(found.session_id)}, {stands}")
+    one = found.artifact
+    if one is None:
+        return
+    if session.status == "needs_answers":
+        voice.say(f"  no artifact yet: the model needs to know more (report {one.id})")
+        return
+    if one.type == "FailureReport":
+        _say_report(voice, one, advises=session.status != "waiting")
+        return
+    author = f", {_NO_MODEL}" if one.created_by == "system" else ""
+    voice.say(f"  artifact {one.id}, {one.standing}{author}")
+    if found.document:
+        voice.say(f"  written to {shown(found.document)}")
+    if found.superseded_by:
+        voice.say(f"  superseded by {found.superseded_by}")
+    if found.reason:
+        voice.say(f"  because: {shown(one_line(found.reason))}")
+    if session.to_do:  # what a person is about to approve
+        say_payload(voice, one)
+
+
+def say_payload(voice: Voice, one: Artifact, most: int = LINES_MAX) -> None:
+    """The payload as JSON of many lines.
+
+    Args:
+        most: lines of it.
+    """
+    lines = msgspec.json.format(encoded(one.payload), indent=2).decode().splitlines()
+    for line in lines[:most]:
+        voice.say(f"  {shown(line)}")
+    if (more := len(lines) - most) > 0:
+        voice.say(f"  ... {more:,} more lines: preflights artifacts show {one.id}")
+
+
+def _say_report(voice: Voice, report: Artifact, *, advises: bool) -> None:
+    """Why there is no artifact, and what a person can do."""
+    said: dict[str, Any] = report.payload or {}
+    category = str(said.get("category", "")).replace("_", " ")
+    voice.say(f"  no artifact: {shown(category)} (report {report.id})")
+    voice.say(f"  {shown(one_line(str(said.get('summary', ''))))}")
+    details = said.get("details")
+    found = details.get("violations", ()) if isinstance(details, dict) else ()
+    for one in found[:VIOLATIONS_MAX]:
+        voice.say(f"    {shown(one_line(' '.join(map(str, one.values()))))}")
+    if (more := len(found) - VIOLATIONS_MAX) > 0:
+        voice.say(f"    and {more:,} more")
+    advice = TO_DO.get(str(said.get("recovery_action")))
+    if advises and advice:
+        voice.say(f"  {advice}")
+
+
+def hint(session: Session) -> str:
+    """What may come next."""
+    found, id_ = own(session), short(session.session_id)
+    one = found.artifact
+    if one is None:
+        return ""
+    return {
+        "ready": f"Approve it with: preflights approve {one.id[:8]}",
+        "proposed": f"A person approves it with: preflights approve {one.id[:8]}",
+        "accepted": f"Show it with: preflights artifacts show {one.id[:8]}",
+        "stopped": f"See the response with: preflights log {id_}",
+    }.get(session.status, "")
+
+
+# A dry run -----------------------------------------------------------------------------------
+
+
+def say_dry_run(voice: Voice, run: DryRun) -> None:
+    """What a pass would ask: what it reads, then the messages."""
+    voice.json(run)
+    asks = " ".join(filter(None, (run.provider, run.model)))
+    voice.say(voice.bold(f"The pass {run.pass_type} would ask {shown(asks)} for {run.contract}"))
+    voice.say(f"  {run.size:,} of at most {run.most:,} characters, sha256 {run.sha256}")
+    for name, digest in run.prompts:
+        voice.say(f"  prompt {name}, sha256 {digest}")
+    for document in run.documents:
+        voice.say(f"  reads {_read(document)}")
+    for plan in run.artifacts:
+        voice.say(f"  reads {plan.type} {plan.id}, {plan.standing}")
+    for uid in run.decisions:
+        voice.say(f"  reads the decision {shown(uid)}")
+    for one in run.left_out:
+        voice.say(f"  leaves out {left_out(one)}")
+    for cause in run.stale:
+        voice.say(f"  stale: {shown(stale(cause))}")
+    if run.redacted:
+        kinds = ", ".join(dict.fromkeys(run.redacted))
+        voice.say(f"  takes out {len(run.redacted):,} secrets ({kinds})")
+    for message in run.messages:
+        voice.say(f"\n--- {message.role}\n{shown_lines(message.content)}")
+
+
+def _read(document: ReadDocument) -> str:
+    name = shown(document.path)
+    return f"{name}, {document.characters:,} characters, sha256 {document.sha256}"
+
+
+def left_out(one: LeftOut) -> str:
+    """What did not fit, and how much of it."""
+    what = "paths of the layout" if one.what == "layout" else "decisions, the oldest"
+    return f"{one.count:,} {what}"
+
+
+def stale(cause: Cause) -> str:
+    """Why an artifact is stale."""
+    return f"{' -> '.join(cause.path)} ({cause.kind} {cause.what})"
+
+
+SHOWN: Final = Shown(describe=describe, hint=hint)

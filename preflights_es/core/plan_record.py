@@ -1,0 +1,65 @@
+"""What a session planned, as its log has it: one artifact or more.
+
+An artifact here is a structured plan with a standing. The files that a session owes stand in
+`core.artifacts`.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from preflights_es.core.events import Actor, Value, Whole
+from preflights_es.core.source import Source
+
+PlanStanding = Literal[
+    "draft", "proposed", "approved", "locked", "rejected", "superseded", "abandoned", "failed"
+]
+"""`failed`: a FailureReport. `proposed`: a script or an agent approved it; it satisfies no pass."""
+
+
+class ReadFile(Value, frozen=True):
+    """A file that was read, and the one digest that it had."""
+
+    path: str
+    sha256: str
+
+
+class ReadRecord(Value, frozen=True):
+    """Something of another session that was read."""
+
+    kind: Literal["plan", "decision"]
+    id: str
+    """An artifact's id, or a decision's uid."""
+    source: Source
+
+
+class Planned(Value, frozen=True, kw_only=True):
+    """One artifact, and what became of it."""
+
+    version: int
+    """The version of the event that made it."""
+    id: str
+    type: str
+    """As the specification calls it: `ProjectPlan`, `FailureReport`, ..."""
+    subject: str = ""
+    """Target or goal: one artifact in force for each type and subject."""
+    standing: PlanStanding
+    created_at: Whole
+    """All times are in microseconds since 1970 UTC, by the clock of who recorded the Input."""
+    created_by: Literal["human", "llm", "system"]
+    depends_on: tuple[str, ...] = ()
+    files: tuple[ReadFile, ...] = ()
+    """What was read from the disk."""
+    records: tuple[ReadRecord, ...] = ()
+    """What was read of other sessions."""
+    changed_at: Whole | None = None
+    """When its standing changed last."""
+    changed_by: Actor | None = None
+    superseded_by: str = ""
+    """The id of the artifact that took its place."""
+    reason: str = ""
+    """Of a rejection; of a report, its summary."""
+    path: str = ""
+    """Of its file, once it was written."""
+    sha256: str = ""
+    """Of the file's bytes."""

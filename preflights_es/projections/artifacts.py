@@ -1,0 +1,88 @@
+"""`artifacts`: every structured plan that sessions made, and where it stands."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+import msgspec
+
+from preflights_es.core.errors import ProjectionDamaged
+from preflights_es.core.json import encoded
+from preflights_es.core.plan_record import Planned
+from preflights_es.core.projection_ports import Row
+from preflights_es.projections.folding import Read
+from preflights_es.projections.projection import Projection, text
+
+
+class ArtifactRow(msgspec.Struct, frozen=True):
+    """A plan, with what is asked before it is read."""
+
+    session_id: str
+    version: int
+    project: str
+    id: str
+    type: str
+    standing: str
+    created_at: int
+    plan: str
+
+
+class PlanRow(msgspec.Struct, frozen=True):
+    """A plan, and the session that it stands in."""
+
+    session_id: str
+    project: str
+    planned: Planned
+    file: str | None = None
+    """The session file that says so, where the log does not."""
+
+
+def plans(read: Read) -> tuple[Planned, ...]:
+    """The plans of a session, oldest first; none of one that cannot be folded."""
+    if read.workflow.planned is None or not read.sessions:
+        return ()
+    return read.workflow.planned(read.folded, read.sessions)
+
+
+def rows(read: Read) -> tuple[Row, ...]:
+    """One a plan."""
+    return tuple(
+        (
+            read.head.session_id,
+            plan.version,
+            text(read.head.project),
+            text(plan.id),
+            text(plan.type),
+            plan.standing,
+            plan.created_at,
+            encoded(plan).decode(),
+        )
+        for plan in plans(read)
+    )
+
+
+ARTIFACTS: Final = Projection(
+    name="artifacts",
+    version=1,
+    rows=rows,
+    row=ArtifactRow,
+    key=2,
+    index=("project", "session_id", "version", "standing"),
+)
+PROJECTION: Final = ARTIFACTS
+
+_decoder = msgspec.json.Decoder(Planned)
+
+
+def plan(row: Mapping[str, Any]) -> PlanRow:
+    """A row, as it was folded.
+
+    Raises:
+        ProjectionDamaged: no fold writes such a row.
+    """
+    try:
+        planned = _decoder.decode(row["plan"])
+    except (ValueError, RecursionError) as error:
+        raise ProjectionDamaged(ARTIFACTS.name, f"session {row['session_id']}: {error}") from error
+    return PlanRow(row["session_id"], row["project"], planned)

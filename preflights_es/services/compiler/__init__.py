@@ -1,0 +1,1 @@
+"""What people do with passes and plans, besides what they do with any session."""

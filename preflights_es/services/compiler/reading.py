@@ -1,0 +1,140 @@
+"""Plans and decisions in force, as a pass reads them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from preflights_es.core.errors import Refused
+from preflights_es.core.json import decoded, encoded
+from preflights_es.core.late_pattern import late_pattern
+from preflights_es.core.source import Source
+from preflights_es.runtime.runner import Handle
+from preflights_es.services.compiler.approval import row_named
+from preflights_es.services.compiler.standing import IN_FORCE, PlanRow, Standings
+from preflights_es.services.decisions import decisions
+from preflights_es.services.request import Request
+from preflights_es.workflows.compiler.passes import PASSES, Needed, Pass
+from preflights_es.workflows.compiler.values import DecidedField, ReadDecision, ReadPlan
+from preflights_es.workflows.compiler.views import envelope
+
+_ID: Final = late_pattern(r"[0-9a-f]{4,8}|[0-9a-f]{8}-[0-9a-f-]{0,27}")
+_WHOLE: Final = 36  # characters of an id
+
+
+# 1. Plans ----------------------------------------------------------------------------------
+
+
+def plans(
+    request: Request, pass_: Pass, standings: Standings, use: Iterable[str]
+) -> tuple[ReadPlan, ...]:
+    """The plans that a pass needs, in the order of its table, and those that the caller adds.
+
+    Args:
+        use: their ids.
+
+    Raises:
+        Refused: one that it needs is not in force.
+    """
+    wanted = [
+        *(_in_force(standings.in_force, one, pass_) for one in pass_.plans),
+        *(_named(standings.rows, id_) for id_ in use),
+    ]
+    once = {row.planned.id: row for row in wanted}
+    return tuple(_read(request, row) for row in once.values())
+
+
+def split(rows: Sequence[PlanRow], use: Iterable[str]) -> tuple[list[str], list[str]]:
+    """What the caller adds: ids of plans, and paths of files."""
+    named = list(dict.fromkeys(use))
+    ids = [one for one in named if _is_id(one, rows)]
+    return ids, [one for one in named if one not in ids]
+
+
+def names_file(plan: ReadPlan, path: str) -> bool:
+    """Whether a ScaffoldPlan names a file."""
+    if plan.type != "ScaffoldPlan":
+        return False
+    return any(one.get("path") == path for one in decoded(plan.payload.encode())["files"])
+
+
+def _is_id(typed: str, rows: Sequence[PlanRow]) -> bool:
+    if _ID.fullmatch(typed.lower()) is None:
+        return False
+    return len(typed) == _WHOLE or any(row.planned.id.startswith(typed.lower()) for row in rows)
+
+
+def _in_force(rows: Sequence[PlanRow], needed: Needed, pass_: Pass) -> PlanRow:
+    of_type = [row for row in rows if row.planned.type == needed.type]
+    locked = [row for row in of_type if row.planned.standing == "locked"]
+    fields = {
+        "type": needed.type,
+        "command": next(one.command for one in PASSES.values() if one.writes == needed.type),
+    }
+    if not of_type:
+        message = f"the pass `{pass_.command}` needs an approved {needed.type}, and none is"
+        raise Refused(message, code="plan_missing", **fields)
+    if needed.standing == "locked" and not locked:
+        message = f"the pass `{pass_.command}` needs a locked {needed.type}, and it is not locked"
+        raise Refused(message, code="plan_not_locked", **fields)
+    return (locked or of_type)[-1]
+
+
+def _named(rows: Sequence[PlanRow], typed: str) -> PlanRow:
+    row = row_named(rows, typed)
+    if row.planned.standing in IN_FORCE:
+        return row
+    message = (
+        f"the {row.planned.type} {row.planned.id[:8]} is {row.planned.standing}: a pass reads only "
+        "artifacts that are approved"
+    )
+    raise Refused(message, code="not_in_force", id=row.planned.id)
+
+
+def _read(request: Request, row: PlanRow) -> ReadPlan:
+    handle = _loaded(request, row.session_id, row.file)
+    told = envelope(handle.session.state)
+    assert told["id"] == row.planned.id, "a session has one artifact that counts"
+    return ReadPlan(
+        id=row.planned.id,
+        type=told["artifact_type"],
+        standing=told["status"],
+        source=_source(handle),
+        payload=encoded(told["payload"]).decode(),
+    )
+
+
+# 2. Decisions ------------------------------------------------------------------------------
+
+
+def decisions_in_force(request: Request) -> tuple[ReadDecision, ...]:
+    """What people decided and nothing replaced, the newest first, with what was not chosen."""
+    handles = [_loaded(request, row.session_id, row.file) for row in decisions(request)]
+    return tuple(one for one in map(_decision, reversed(handles)) if one is not None)
+
+
+def _decision(handle: Handle) -> ReadDecision | None:
+    if handle.workflow.record is None:
+        return None
+    record = handle.workflow.record(handle.session.state)
+    because = record.rationale.because
+    return ReadDecision(
+        uid=record.uid,
+        title=record.title,
+        source=_source(handle),
+        fields=tuple(
+            DecidedField(one.name, one.value, tuple(o for o in one.options if o != one.value))
+            for one in record.fields
+        ),
+        because=because.text if because else "",
+    )
+
+
+def _loaded(request: Request, session_id: str, file: str | None) -> Handle:
+    """A session of the log, or of the file that alone has it."""
+    at = request.at_files() if file else request
+    return (at or request).process.runner.load(session_id)
+
+
+def _source(handle: Handle) -> Source:
+    return Source(handle.session_id, handle.version, handle.hash.hex())

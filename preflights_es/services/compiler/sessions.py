@@ -1,0 +1,228 @@
+"""What people do with passes, besides what they do with any session."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+from preflights_es.core.errors import Refused
+from preflights_es.core.lead import Setup
+from preflights_es.core.text import visible
+from preflights_es.core.version import __version__
+from preflights_es.runtime.sanitizing import cleaned, cleaned_fields
+from preflights_es.services.answers import Given
+from preflights_es.services.compiler.approval import accept
+from preflights_es.services.compiler.inputs import check_length, documents, target_file, within
+from preflights_es.services.compiler.layout import LAYOUT_MAX, layout
+from preflights_es.services.compiler.reading import decisions_in_force, names_file, plans, split
+from preflights_es.services.compiler.results import DryRun, dry_run_of
+from preflights_es.services.compiler.standing import Standings, path_of
+from preflights_es.services.filing import filed
+from preflights_es.services.request import Request
+from preflights_es.services.results import Session
+from preflights_es.workflows.compiler import WORKFLOW, context
+from preflights_es.workflows.compiler.events import PassBegun
+from preflights_es.workflows.compiler.passes import PASSES, Pass
+from preflights_es.workflows.compiler.values import Document, LeftOut, PassName, ReadPlan
+
+__all__ = ["accept", "dry_run", "plan", "reading", "start"]
+
+
+class _Asked(NamedTuple):
+    """What the caller asks for."""
+
+    pass_: Pass
+    target: str
+    goal: str
+    use: Sequence[str]
+    allow_stale: bool
+
+
+def plan(
+    request: Request,
+    pass_name: PassName,
+    *,
+    target: str = "",
+    goal: str = "",
+    use: Sequence[str] = (),
+    allow_stale: bool = False,
+) -> Session:
+    """Run a pass: read what it needs, record that, and ask the model.
+
+    Args:
+        target: the file that an implementation is planned for, relative to the project's root.
+        goal: of a refactoring.
+        use: ids of approved artifacts and paths of documents that it reads besides.
+        allow_stale: whether it reads what is stale; that is recorded.
+
+    Raises:
+        Refused: an input is missing, must not be read, or does not fit; nothing is recorded.
+        SettingsError: the provider lacks something.
+    """
+    asked = _asked(request, pass_name, target, goal, use, allow_stale=allow_stale)
+    request.finish_pending()
+    request.notice_name()
+    setup = request.setup(WORKFLOW)
+    said = {"pass_type": pass_name, "target": asked.target, "goal": asked.goal}
+    beside = partial(_read, request, asked, setup)
+    return filed(request, request.sessions.opened(WORKFLOW, PassBegun, said, setup, beside=beside))
+
+
+def reading(
+    request: Request,
+    pass_name: PassName,
+    *,
+    target: str = "",
+    goal: str = "",
+    use: Sequence[str] = (),
+    allow_stale: bool = False,
+) -> PassBegun:
+    """What the pass would read now; nothing is recorded, and no key is needed.
+
+    Args, Raises: as of `plan`.
+    """
+    asked = _asked(request, pass_name, target, goal, use, allow_stale=allow_stale)
+    setup = Setup(
+        preflights=__version__,
+        decider=WORKFLOW.decider,
+        provider=request.leads.settings.provider,
+        prompts=WORKFLOW.prompts,
+        lead=request.leads.configured(WORKFLOW),
+    )
+    return _begun(request, setup, _read(request, asked, setup))
+
+
+def dry_run(
+    request: Request,
+    pass_name: PassName,
+    *,
+    target: str = "",
+    goal: str = "",
+    use: Sequence[str] = (),
+    allow_stale: bool = False,
+) -> DryRun:
+    """What the pass would ask of the model now, as `reading` reads it."""
+    said = {"target": target, "goal": goal}
+    return dry_run_of(reading(request, pass_name, **said, use=use, allow_stale=allow_stale))
+
+
+def start(request: Request, text: str, given: Given = (), *, strict: bool = False) -> Session:  # noqa: ARG001  as of every workflow
+    """A pass begins with more than a text.
+
+    Raises:
+        Refused: always.
+    """
+    raise Refused("a pass takes more than a text to begin", code="text_not_enough")
+
+
+# 1. What is asked for ------------------------------------------------------------------------
+
+
+def _asked(
+    request: Request,
+    pass_name: PassName,
+    target: str,
+    goal: str,
+    use: Sequence[str],
+    *,
+    allow_stale: bool,
+) -> _Asked:
+    pass_ = PASSES[pass_name]
+    if pass_.goal and not visible(goal):
+        raise Refused("the goal is empty: say what the refactoring is for", code="empty_text")
+    cleaned_fields(PassBegun, {"goal": goal.strip()})  # refused before anything is read
+    if pass_.target:
+        target = within(request.process.settings.root, target)
+    return _Asked(pass_, target, goal.strip(), use, allow_stale)
+
+
+# 2. What is read -----------------------------------------------------------------------------
+
+
+def _read(request: Request, asked: _Asked, setup: Setup) -> dict[str, Any]:
+    """All that the first Input holds besides what the caller says, as it is recorded."""
+    root, pass_ = request.process.settings.root, asked.pass_
+    standings = Standings(request)
+    ids, paths = split(standings.rows, asked.use)
+    needed = plans(request, pass_, standings, ids)
+    texts = documents(request.process.settings, pass_, paths)
+    texts += _target(request, asked, needed)
+    decisions = decisions_in_force(request)
+    stale = standings.causes_of(
+        (),  # documents are read now
+        [(one.id, one.source) for one in needed],
+        [(one.uid, one.source) for one in decisions],
+    )
+    if stale and not asked.allow_stale:
+        why = "; ".join(map(path_of, stale))
+        raise Refused(f"what the pass reads is stale: {why}", code="inputs_stale")
+    listed, unnamed = layout(root)
+    if pass_.layout and not listed:
+        message = f"the pass `{pass_.command}` needs the files that git lists, and it lists none"
+        raise Refused(message, code="no_layout")
+    paths_of, kinds = cleaned("the layout", "\n".join(listed), LAYOUT_MAX)
+    said = {
+        "pass_type": pass_.name,
+        "target": asked.target,
+        "goal": asked.goal,
+        "documents": texts,
+        "plans": needed,
+        "decisions": decisions,
+        "layout": tuple(paths_of.split("\n")) if listed else (),
+        "stale": stale,
+    }
+    fields = cleaned_fields(PassBegun, said)
+    fields["redacted"] += kinds
+    for document in fields["documents"]:
+        check_length(document)
+    fitted = context.fitted(_begun(request, setup, fields))
+    if isinstance(fitted, context.TooLarge):
+        message = (
+            f"what the pass must read makes a request of {fitted.size:,} characters, and at most "
+            f"{fitted.most:,} are sent: shorten its documents"
+        )
+        raise Refused(message, code="request_too_large", size=fitted.size, most=fitted.most)
+    left_out = _with_unnamed(fitted.left_out, unnamed)
+    return {**fields, "left_out": left_out, **{name: getattr(fitted, name) for name in _CUT}}
+
+
+_CUT = ("layout", "decisions")
+"""What gives way where a request is too large."""
+
+
+def _with_unnamed(left_out: tuple[LeftOut, ...], unnamed: int) -> tuple[LeftOut, ...]:
+    """With the paths that are no text."""
+    if not unnamed:
+        return left_out
+    cut = sum(one.count for one in left_out if one.what == "layout")
+    rest = tuple(one for one in left_out if one.what != "layout")
+    return (LeftOut("layout", cut + unnamed), *rest)
+
+
+def _target(request: Request, asked: _Asked, needed: tuple[ReadPlan, ...]) -> tuple[Document, ...]:
+    """The file that an implementation is planned for, where it exists.
+
+    Raises:
+        Refused: it neither exists nor stands in the ScaffoldPlan.
+    """
+    if not asked.pass_.target:
+        return ()
+    if found := target_file(request.process.settings.root, asked.target):
+        return (found,)
+    if not any(names_file(one, asked.target) for one in needed):
+        message = f"{asked.target} does not exist, and the ScaffoldPlan does not name it"
+        raise Refused(message, code="unknown_target", path=asked.target)
+    return ()
+
+
+def _begun(request: Request, setup: Setup, fields: dict[str, Any]) -> PassBegun:
+    """The first Input, as far as it follows from what was read."""
+    return PassBegun(
+        at=0,
+        actor=request.actor,
+        project=request.process.project,
+        uid="",
+        setup=setup,
+        **fields,
+    )

@@ -1,0 +1,33 @@
+"""Approved documents become structured plans, pass by pass (seed 2)."""
+
+from preflights_es.core.artifacts import Filing
+from preflights_es.core.session import Workflow
+from preflights_es.workflows.compiler.decide import TEMPLATE, accepting, decide
+from preflights_es.workflows.compiler.events import EVENTS, AnswersGiven, PlanApproved
+from preflights_es.workflows.compiler.prompting import POLICY, PROMPTS
+from preflights_es.workflows.compiler.state import State, evolve, is_terminal
+from preflights_es.workflows.compiler.views import FILE, FOLDER, file_text, planned, reached, view
+
+WORKFLOW: Workflow[State] = Workflow(
+    name="compiler",
+    package=__name__,
+    decider="compiler/1",
+    events=EVENTS,
+    initial=State(),
+    decide=decide,
+    evolve=evolve,
+    is_terminal=is_terminal,
+    view=view,
+    statuses=("needs_answers", "ready", "stopped", "proposed", "accepted", "superseded"),
+    settled=("stopped", "accepted", "superseded"),
+    acknowledges=PlanApproved,
+    accepting=accepting,
+    planned=planned,
+    filing=Filing(folder=FOLDER, name=FILE, template=TEMPLATE, text=file_text),
+    reached=reached,
+    answers=AnswersGiven,
+    lead=lambda state: state.led.lead,
+    policy=POLICY,
+    prompts=tuple(PROMPTS.items()),
+    always_led=True,
+)

@@ -1,0 +1,377 @@
+"""The names under which seed 2 describes the compiler: thin, over the parts that a session uses."""
+
+from __future__ import annotations
+
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from enum import Enum
+from typing import Any, Final, Protocol, runtime_checkable
+
+import msgspec
+
+from preflights_es.contracts.contract import OutputValidator, error_of
+from preflights_es.core.completion_step import Led, system_message
+from preflights_es.core.errors import Refused
+from preflights_es.core.events import Actor
+from preflights_es.core.json import encoded
+from preflights_es.core.lead import Setup
+from preflights_es.core.prompts import prompt, schema
+from preflights_es.core.source import Source
+from preflights_es.core.verdict import Rejected
+from preflights_es.core.version import __version__
+from preflights_es.workflows.compiler import context as user_message
+from preflights_es.workflows.compiler.checks import violations
+from preflights_es.workflows.compiler.contracts import loaded
+from preflights_es.workflows.compiler.events import PassBegun
+from preflights_es.workflows.compiler.forbidden import why_forbidden
+from preflights_es.workflows.compiler.passes import PASSES, Needed, Pass
+from preflights_es.workflows.compiler.prompting import BASE, PACKAGE, PROMPTS, prompts_of, schema_of
+from preflights_es.workflows.compiler.values import Document, ReadDecision, ReadPlan
+
+# 1. Values -----------------------------------------------------------------------------------
+
+
+class CompilerPassType(Enum):
+    """The passes (seed 2, section 3.2)."""
+
+    PROJECT = "project"
+    ARCHITECTURE = "architecture"
+    SCAFFOLD = "scaffold"
+    TEST = "test"
+    IMPLEMENTATION = "implementation"
+    REFACTOR = "refactor"
+
+
+class ArtifactType(Enum):
+    """What passes write, and what becomes of a pass that fails."""
+
+    PROJECT_PLAN = "ProjectPlan"
+    ARCHITECTURE_PLAN = "ArchitecturePlan"
+    SCAFFOLD_PLAN = "ScaffoldPlan"
+    TEST_PLAN = "TestPlan"
+    IMPLEMENTATION_PLAN = "ImplementationPlan"
+    REFACTOR_PLAN = "RefactorPlan"
+    FAILURE_REPORT = "FailureReport"
+
+
+class CompilerContext(msgspec.Struct):
+    """What a pass reads."""
+
+    pass_type: CompilerPassType
+    project_files: dict[str, str] = {}
+    """Texts by path; documents, and the target file where it exists."""
+    artifacts: dict[str, Any] = {}
+    """By id: an envelope, or its payload alone, for whose standing the caller answers."""
+    target_file: str | None = None
+    """For the implementation pass."""
+    goal: str = ""
+    """For the refactor pass."""
+    layout: tuple[str, ...] = ()
+    """Paths of the repository."""
+    decisions: tuple[ReadDecision, ...] = ()
+    """In force, the newest first."""
+
+
+class CompilerResult(msgspec.Struct):
+    """What came of a pass."""
+
+    success: bool
+    payload: dict[str, Any] | None = None
+    """Of the artifact."""
+    error_type: str | None = None
+    """`missing_information` or `invalid_request`."""
+    error_details: str | None = None
+    """In the model's words."""
+    raw_response: str | None = None
+
+
+@runtime_checkable
+class LLMPort(Protocol):
+    """Who answers a pass (seed 2, section 3.1)."""
+
+    def generate(
+        self, pass_type: CompilerPassType, context: CompilerContext, schema: dict[str, Any]
+    ) -> CompilerResult:
+        """The payload of an artifact that meets a schema, or why the model gives none.
+
+        Raises:
+            LLMError: no response came, or one that cannot be used.
+        """
+
+
+# 2. Prompts ----------------------------------------------------------------------------------
+
+BASE_SYSTEM_PROMPT: Final = prompt(PACKAGE, PROMPTS[BASE]).text
+"""The rules of every pass (seed 2, section 5.1)."""
+
+
+class PromptManager:
+    """The prompts of today, as a session sends them."""
+
+    def get_system_prompt(
+        self, pass_type: CompilerPassType, schema: Mapping[str, Any] | bool | None = None
+    ) -> str:
+        """The system message: the rules, the pass's own prompt, and the schema in it.
+
+        Args:
+            schema: instead of the pass's own.
+        """
+        held = schema_of(pass_type.value) if schema is None else ""
+        text = system_message(Led(), PACKAGE, prompts_of(pass_type.value), held)[1]
+        return text if held else text.replace("{schema}", json.dumps(schema, indent=2))
+
+    def get_user_prompt(
+        self, context: CompilerContext, pass_type: CompilerPassType | None = None
+    ) -> str:
+        """The user message: all that is read, as one JSON object within its limit.
+
+        Args:
+            pass_type: instead of the context's.
+
+        Raises:
+            Refused: what is required does not fit.
+        """
+        found = user_message.fitted(begun(context, pass_type))
+        if isinstance(found, user_message.TooLarge):
+            message = f"the request has {found.size:,} characters, at most {found.most:,} are sent"
+            fields = {"size": found.size, "most": found.most}
+            raise Refused(message, code="request_too_large", **fields)
+        return user_message.said(found)
+
+
+# 3. Passes -----------------------------------------------------------------------------------
+
+_FORBIDDEN: Final = {
+    ("source", "tests"): ("source code", "tests"),
+    ("source",): ("all other source files",),
+    (): (),
+}
+
+
+class CompilerPass(ABC):
+    """One row of the table of passes (seed 2, section 4)."""
+
+    @property
+    @abstractmethod
+    def pass_type(self) -> CompilerPassType:
+        """Which one."""
+
+    @property
+    def required_inputs(self) -> list[str]:
+        """Types of artifacts, names of documents, and what else the pass cannot do without."""
+        row = self._row
+        more = {"target file": row.target, "repo layout": row.layout, "goal": row.goal}
+        return [
+            *(one.type for one in row.plans),
+            *(f"{name}.md" for name in row.documents),
+            *(name for name, needed in more.items() if needed),
+        ]
+
+    @property
+    def forbidden_inputs(self) -> list[str]:
+        """In the words of the seed's table; no document of any pass is source code."""
+        return [*_FORBIDDEN[self._row.forbidden]]
+
+    @property
+    def output_artifact_type(self) -> ArtifactType:
+        """What it writes."""
+        return ArtifactType(self._row.writes)
+
+    def compile(self, context: CompilerContext, llm: LLMPort) -> CompilerResult:
+        """Check what goes in, ask, and check what comes out.
+
+        Raises:
+            Refused: a required input is missing, or a forbidden one is there; nothing is asked.
+            LLMError: no response came, or one that cannot be used.
+        """
+        self.validate_context(context)
+        result = llm.generate(self.pass_type, context, self.get_output_schema())
+        if result.success:
+            self.validate_output(result.payload, context)
+        return result
+
+    def validate_context(self, context: CompilerContext) -> None:
+        """Refuse a context that the pass must not be given.
+
+        Raises:
+            Refused: a required input is missing, or a forbidden one is there.
+        """
+        for path, text in context.project_files.items():
+            if path != context.target_file and (why := why_forbidden(path, text)):
+                message = f"{path} is no document of the pass {self._row.name}: {why}"
+                raise Refused(message, code="forbidden_input", path=path)
+        for name in self.required_inputs:
+            if not _has(context, self._row, name):
+                message = f"the pass {self._row.name} needs {_wanted(self._row, name)}"
+                raise Refused(message, code="input_missing", input=name)
+
+    def build_prompt(self, context: CompilerContext) -> str:
+        """All that a model is told: system message and user message."""
+        prompts = PromptManager()
+        system = prompts.get_system_prompt(self.pass_type)
+        return f"{system}\n{prompts.get_user_prompt(context)}"
+
+    def get_output_schema(self) -> dict[str, Any]:
+        """The schema of the artifact's payload."""
+        return loaded(schema_of(self._row.name))
+
+    def validate_output(self, payload: Any, context: CompilerContext) -> None:
+        """Judge a payload, with the final checks of the pass.
+
+        Raises:
+            LLMOutputError: it cannot be used.
+        """
+        found = OutputValidator().validate(encoded(payload).decode(), self.get_output_schema())
+        if wrong := violations(begun(context, self.pass_type), found):
+            raise error_of(Rejected("schema_violation", wrong))
+
+    @property
+    def _row(self) -> Pass:
+        return PASSES[self.pass_type.value]
+
+
+class ProjectPlannerPass(CompilerPass):
+    """Documents become a ProjectPlan."""
+
+    pass_type = CompilerPassType.PROJECT
+
+
+class ArchitecturePlannerPass(CompilerPass):
+    """A ProjectPlan becomes an ArchitecturePlan."""
+
+    pass_type = CompilerPassType.ARCHITECTURE
+
+
+class ScaffoldPlannerPass(CompilerPass):
+    """Both become a ScaffoldPlan."""
+
+    pass_type = CompilerPassType.SCAFFOLD
+
+
+class TestDesignerPass(CompilerPass):
+    """All three, and the requirements, become a TestPlan."""
+
+    __test__ = False  # pytest would take it for a test
+    pass_type = CompilerPassType.TEST
+
+
+class ImplementationPlannerPass(CompilerPass):
+    """The tests of one file become its ImplementationPlan."""
+
+    pass_type = CompilerPassType.IMPLEMENTATION
+
+
+class RefactorPlannerPass(CompilerPass):
+    """A goal becomes a RefactorPlan."""
+
+    pass_type = CompilerPassType.REFACTOR
+
+
+class CompilerPassRegistry:
+    """The passes by type; the six are there from the beginning."""
+
+    def __init__(self) -> None:
+        self._passes: dict[CompilerPassType, CompilerPass] = {}
+        for kind in (
+            ProjectPlannerPass,
+            ArchitecturePlannerPass,
+            ScaffoldPlannerPass,
+            TestDesignerPass,
+            ImplementationPlannerPass,
+            RefactorPlannerPass,
+        ):
+            self.register(kind())
+
+    def register(self, one: CompilerPass) -> None:
+        """Take a pass, in place of the one of its type."""
+        self._passes[one.pass_type] = one
+
+    def get(self, pass_type: CompilerPassType) -> CompilerPass:
+        """The pass of a type."""
+        return self._passes[CompilerPassType(pass_type)]
+
+    def list_passes(self) -> list[CompilerPassType]:
+        """All types, in the order in which they are run."""
+        return [*self._passes]
+
+
+# 4. A context as the first Input of a session ------------------------------------------------
+
+
+def begun(context: CompilerContext, pass_type: CompilerPassType | None = None) -> PassBegun:
+    """What a session of the pass would begin with; recorded nowhere.
+
+    Args:
+        pass_type: instead of the context's.
+    """
+    row = PASSES[(pass_type or context.pass_type).value]
+    known = [_path_of(context, f"{name}.md") for name in row.documents]
+    paths = dict.fromkeys((*filter(None, known), *context.project_files))
+    return PassBegun(
+        at=0,
+        actor=Actor("script"),
+        pass_type=row.name,
+        project="",
+        uid="",
+        setup=Setup(preflights=__version__, decider=""),
+        documents=tuple(
+            Document(path=path, sha256="", text=context.project_files[path]) for path in paths
+        ),
+        plans=tuple(_plan(*pair) for pair in context.artifacts.items()),
+        decisions=tuple(context.decisions),
+        layout=tuple(context.layout),
+        target=context.target_file or "" if row.target else "",
+        goal=context.goal if row.goal else "",
+    )
+
+
+def _plan(id_: str, held: Any) -> ReadPlan:
+    type_, status, payload = _opened(held)
+    standing = "locked" if status == "locked" else "approved"
+    none = Source(session_id="", version=0, hash="")
+    return ReadPlan(id_, type_, standing, none, encoded(payload).decode())  # type: ignore[arg-type]  # a type of any name is shown to the model
+
+
+def _opened(held: Any) -> tuple[str, str, Any]:
+    """Type, status and payload of an artifact; a payload alone has the type whose fields it has."""
+    if not isinstance(held, Mapping):
+        return "", "draft", held
+    if "artifact_type" in held and "payload" in held:
+        return str(held["artifact_type"]), str(held.get("status", "draft")), held["payload"]
+    types = (row.writes for row in PASSES.values() if _required(schema_of(row.name)) <= held.keys())
+    return next(types, ""), "locked", held
+
+
+def _required(schema_id: str) -> frozenset[str]:
+    return frozenset(json.loads(schema(PACKAGE, schema_id).text)["required"])
+
+
+def _path_of(context: CompilerContext, name: str) -> str | None:
+    """The path of a document by its name, in whatever folder it lies."""
+    return next((p for p in context.project_files if p.rpartition("/")[2] == name), None)
+
+
+def _has(context: CompilerContext, row: Pass, name: str) -> bool:
+    match name:
+        case "target file":
+            return bool(context.target_file)
+        case "repo layout":
+            return bool(context.layout)
+        case "goal":
+            return bool(context.goal.strip())
+    if needed := _needed(row, name):
+        standings = ("locked",) if needed.standing == "locked" else ("approved", "locked")
+        held = map(_opened, context.artifacts.values())
+        return any(type_ == name and status in standings for type_, status, _ in held)
+    path = _path_of(context, name)
+    return path is not None and bool(context.project_files[path].strip())
+
+
+def _needed(row: Pass, name: str) -> Needed | None:
+    return next((one for one in row.plans if one.type == name), None)
+
+
+def _wanted(row: Pass, name: str) -> str:
+    needed = _needed(row, name)
+    return f"{name} ({needed.standing})" if needed else name

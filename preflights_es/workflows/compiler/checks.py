@@ -1,0 +1,202 @@
+"""What a schema cannot say of a plan: the final checks (docs/specs/compiler.md, section 5)."""
+
+from __future__ import annotations
+
+import contextlib
+import unicodedata
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, Final, TypeVar
+
+import msgspec
+
+from preflights_es.core.text import shown, visible
+from preflights_es.core.verdict import VIOLATIONS_MAX, Path, Violation, pointer, quoted
+from preflights_es.workflows.compiler.contradictions import Placed, contradictions
+from preflights_es.workflows.compiler.events import PassBegun
+from preflights_es.workflows.compiler.values import PassName, PlanType
+
+__all__ = ["OPERATIONS", "contradictions", "violations", "why_no_path"]
+
+OPERATIONS: Final[dict[str, tuple[str, str]]] = {
+    "move_file": ("from_path", "to_path"),
+    "rename_symbol": ("symbol", "to"),
+    "extract_interface": ("symbol", "to_path"),
+    "enforce_dependency": ("from", "to"),
+}
+"""The fields that an operation of a type needs."""
+
+Found = Iterator[tuple[Path, str]]
+"""Pairs of a place and what is wrong there."""
+
+
+def violations(begun: PassBegun, payload: dict[str, Any]) -> tuple[Violation, ...]:
+    """What is wrong with a payload that meets its schema, and where; nothing where it passes."""
+    found = [Violation(pointer(at), what) for at, what in _CHECKS[begun.pass_type](begun, payload)]
+    found += (Violation(pointer(at), "expected words") for at in _blank(payload))
+    found += contradictions(_texts(payload), begun.decisions)
+    return tuple(found[:VIOLATIONS_MAX])
+
+
+# 1. One artifact -----------------------------------------------------------------------------
+
+
+def _project(_: PassBegun, payload: dict[str, Any]) -> Found:
+    domains = [one["name"] for one in payload["domains"]]
+    modules = payload["modules"]
+    yield from _twice(domains, lambda n: ("domains", n, "name"))
+    yield from _twice([one["name"] for one in modules], lambda n: ("modules", n, "name"))
+    for n, one in enumerate(modules):
+        if one["domain"] not in domains:
+            yield ("modules", n, "domain"), f"{quoted(one['domain'])} is no domain of this plan"
+
+
+def _architecture(_: PassBegun, payload: dict[str, Any]) -> Found:
+    yield from _twice(payload["layers"], lambda n: ("layers", n))
+    yield from _twice([one["rule"] for one in payload["rules"]], lambda n: ("rules", n, "rule"))
+
+
+def _scaffold(_: PassBegun, payload: dict[str, Any]) -> Found:
+    paths = [one["path"] for one in payload["files"]]
+    for n, path in enumerate(paths):
+        yield from _path(path, ("files", n, "path"))
+    yield from _twice(paths, lambda n: ("files", n, "path"), _folded)
+
+
+def _test(_: PassBegun, payload: dict[str, Any]) -> Found:
+    yield from _twice([one["id"] for one in payload["tests"]], lambda n: ("tests", n, "id"))
+    for n, one in enumerate(payload["tests"]):
+        yield from _path(one["target"], ("tests", n, "target"))
+
+
+def _implementation(begun: PassBegun, payload: dict[str, Any]) -> Found:
+    target, wanted = payload["target"], begun.target
+    planned = {one.path for plan in _read(begun, "ScaffoldPlan", _Files) for one in plan.files}
+    on_disk = {*begun.layout, *(one.path for one in begun.documents)}
+    yield from _path(target, ("target",))
+    if target != wanted:
+        yield ("target",), f"expected {quoted(wanted)}, which was asked for"
+    elif target not in planned | on_disk:
+        yield ("target",), f"{quoted(target)} is neither in the ScaffoldPlan nor on the disk"
+    tests = {one.id for plan in _read(begun, "TestPlan", _Tests) for one in plan.tests}
+    for n, one in enumerate(payload["related_tests"]):
+        if one not in tests:
+            yield ("related_tests", n), f"{quoted(one)} is no test of the TestPlan"
+
+
+def _refactor(begun: PassBegun, payload: dict[str, Any]) -> Found:
+    if payload["goal"].split() != begun.goal.split():
+        yield ("goal",), f"expected {quoted(begun.goal)}, which was asked for"
+    for n, one in enumerate(payload["operations"]):
+        for name in OPERATIONS[one["type"]]:
+            if not visible(one.get(name) or ""):
+                yield ("operations", n, name), f"is required for {one['type']}"
+        for name in ("from_path", "to_path"):
+            if visible(one.get(name) or ""):
+                yield from _path(one[name], ("operations", n, name))
+
+
+_CHECKS: Final[dict[PassName, Callable[[PassBegun, dict[str, Any]], Found]]] = {
+    "project": _project,
+    "architecture": _architecture,
+    "scaffold": _scaffold,
+    "test": _test,
+    "implementation": _implementation,
+    "refactor": _refactor,
+}
+
+
+class _File(msgspec.Struct):
+    path: str
+
+
+class _Files(msgspec.Struct):
+    files: list[_File]
+
+
+class _Test(msgspec.Struct):
+    id: str
+
+
+class _Tests(msgspec.Struct):
+    tests: list[_Test]
+
+
+P = TypeVar("P", _Files, _Tests)
+
+
+def _read(begun: PassBegun, type_: PlanType, part: type[P]) -> Iterator[P]:
+    """The payloads of this type that the pass has read; a forged log may hold any text there."""
+    for plan in begun.plans:
+        if plan.type == type_:
+            with contextlib.suppress(msgspec.DecodeError):
+                yield msgspec.json.decode(plan.payload, type=part)
+
+
+def _twice(
+    names: Iterable[str], place: Callable[[int], Path], folded: Callable[[str], str] = str
+) -> Found:
+    """What stands before already, as `folded` has it."""
+    before: set[str] = set()
+    for n, name in enumerate(names):
+        if folded(name) in before:
+            yield place(n), f"{quoted(name)} stands twice"
+        before.add(folded(name))
+
+
+# 2. All of them ------------------------------------------------------------------------------
+
+
+def why_no_path(path: str) -> str:
+    """Why a text is no path within the repository; empty where it is one."""
+    parts = path.split("/")
+    if "\\" in path:
+        return "has a backslash"
+    if path.startswith(("/", "~")) or path[1:2] == ":":
+        return "is not relative"
+    if not all(map(visible, parts)):
+        return "has an empty part"
+    if ".." in parts:
+        return "leaves its folder with '..'"
+    if "." in parts:
+        return "has the part '.'"
+    if any(part != part.strip() for part in parts) or shown(path) != path:
+        return "has white space or control characters that are not seen"
+    if any(part.casefold() == ".git" for part in parts):
+        return "is within .git, which is not part of the repository's files"
+    return ""
+
+
+def _path(path: str, at: Path) -> Found:
+    if visible(path) and (why := why_no_path(path)):
+        yield at, f"{quoted(path)} {why}; expected a path within the repository"
+
+
+def _folded(path: str) -> str:
+    """As a file system has it that knows no case and one form of each letter."""
+    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", path).casefold())
+
+
+def _blank(payload: dict[str, Any]) -> Iterator[Path]:
+    """Texts without words; a field that an operation does not need may be one."""
+    for at, text in _leaves(payload):
+        if at[0] != "operations" and not visible(text):
+            yield at
+
+
+def _texts(payload: dict[str, Any]) -> Iterator[Placed]:
+    """What the model itself chose to say: not what it repeats of the request."""
+    for at, text in _leaves(payload):
+        if at not in (("goal",), ("target",)):
+            yield pointer(at), text
+
+
+def _leaves(value: Any, at: Path = ()) -> Iterator[tuple[Path, str]]:
+    """Every text of a payload and its place; a schema bounds the depth."""
+    if isinstance(value, str):
+        yield at, value
+    elif isinstance(value, dict):
+        for key, one in value.items():
+            yield from _leaves(one, (*at, key))
+    elif isinstance(value, list):
+        for n, one in enumerate(value):
+            yield from _leaves(one, (*at, n))

@@ -1,0 +1,189 @@
+"""What follows from an Input: the branches are here, the rules in `checks.py`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import reduce
+from typing import Any, Literal
+
+from preflights_es.core.artifacts import Accepting, ArtifactDue, ArtifactWritten
+from preflights_es.core.completions import CompletionFailed, CompletionReceived
+from preflights_es.core.events import Decision, Input
+from preflights_es.core.lead import LeadChanged, LeadTaken, StepRetried, StepStalled
+from preflights_es.core.questions import is_placeholder, stripped
+from preflights_es.workflows.compiler import lead
+from preflights_es.workflows.compiler.events import (
+    AnswerAccepted,
+    AnswerRefused,
+    AnswersGiven,
+    ChangeRefused,
+    PassBegun,
+    PlanApproved,
+    PlanFiled,
+    PlanLocked,
+    PlanRejected,
+    PlanSuperseded,
+    StandingChanged,
+)
+from preflights_es.workflows.compiler.identity import payload_hash
+from preflights_es.workflows.compiler.state import State, evolve
+from preflights_es.workflows.compiler.views import file_path
+
+Decisions = tuple[Decision, ...]
+IN_FORCE = ("approved", "locked")
+OPEN = ("draft", "proposed")
+TEMPLATE = "plan.v1"
+
+Changes = PlanApproved | PlanRejected | PlanLocked | PlanSuperseded
+
+
+def decide(state: State, new: Input) -> Decisions:
+    """Total and never empty: what does not fit is answered by a refusal."""
+    match new:
+        case PassBegun() if state.begun is None:
+            return _asked(_after(state, new, ()))
+        case CompletionReceived() | CompletionFailed() if _is_asked(state):
+            return lead.answered(state, new)
+        case AnswersGiven():
+            return _answered(state, new)
+        case StepRetried() if state.led.stalled:
+            return _asked(state)
+        case LeadChanged() if state.led.stalled or state.question:
+            return _taken_over(state, new)
+        case PlanApproved() | PlanRejected() | PlanLocked() | PlanSuperseded():
+            return _changed(state, new)
+        case ArtifactWritten(path=path):
+            return (PlanFiled(path=path),)
+        case _:
+            return (ChangeRefused(reason="not_expected"),)
+
+
+def _after(state: State, new: Input, decisions: Decisions) -> State:
+    return reduce(evolve, decisions, evolve(state, new))
+
+
+# 1. The model --------------------------------------------------------------------------------
+
+
+def _is_asked(state: State) -> bool:
+    """Whether a model was asked in a pass; a forged log may lack the pass, or the model."""
+    return None not in (state.begun, state.led.request, state.led.lead)
+
+
+def _asked(state: State) -> Decisions:
+    """The pass's next step; without a lead, the session waits for one."""
+    if state.begun is None:
+        return (ChangeRefused(reason="not_expected"),)
+    if state.led.lead is None:
+        return (StepStalled(contract=lead.contract_id(state.begun), reason="no_lead"),)
+    try:
+        return (lead.request(state),)
+    except UnicodeEncodeError:  # a lone surrogate: no log holds one, and no request
+        return (ChangeRefused(reason="not_expected"),)
+
+
+def _taken_over(state: State, new: LeadChanged) -> Decisions:
+    """A new lead is asked what the former one could not do; an open question stays."""
+    taken = (LeadTaken(),)
+    return taken + (() if state.question else _asked(_after(state, new, taken)))
+
+
+# 2. The question -----------------------------------------------------------------------------
+
+
+def _answered(state: State, new: AnswersGiven) -> Decisions:
+    """One verdict a key; an answer that counts goes to the model."""
+    decisions: list[Decision] = []
+    after = evolve(state, new)
+    for given in new.answers:
+        verdict = _verdict(after, given.key, given.values)
+        decisions.append(verdict)
+        after = evolve(after, verdict)
+    if after.question is None and state.question is not None:
+        decisions += _asked(after)
+    return tuple(decisions) or (AnswerRefused(key="", reason="blank"),)
+
+
+def _verdict(state: State, key: str, values: tuple[str, ...]) -> AnswerAccepted | AnswerRefused:
+    question = state.question
+    if key in dict(state.given):
+        return AnswerRefused(key=key, reason="already_answered")
+    if question is None or key != question.id:
+        expected = () if question is None else (question.id,)
+        return AnswerRefused(key=key, reason="unknown_question", expected=expected)
+    if len(values) > 1:
+        return AnswerRefused(key=key, reason="several_values")
+    answer = stripped("".join(values))
+    if not answer or is_placeholder(answer):
+        return AnswerRefused(key=key, reason="placeholder" if answer else "blank")
+    return AnswerAccepted(key=key, answer=answer)
+
+
+# 3. The standing -----------------------------------------------------------------------------
+
+
+def accepting(state: State, _said: Mapping[str, Any]) -> Accepting:
+    """The artifact as it was shown; of none, what is refused."""
+    plan = state.plan
+    if plan is None:
+        return Accepting(fields={"id": "", "sha256": ""})
+    return Accepting(fields={"id": plan.id, "sha256": payload_hash(plan.payload)})
+
+
+def _changed(state: State, new: Changes) -> Decisions:
+    """The new standing, and the file that follows from it."""
+    plan = state.plan
+    if plan is None or any(new.id == report.id for report in state.reports):
+        return (ChangeRefused(reason="no_plan"),)
+    if new.id != plan.id:
+        return (ChangeRefused(reason="unknown_id"),)
+    match new:
+        case PlanApproved():
+            return _approved(state, new)
+        case PlanRejected():
+            return _rejected(state, new)
+        case PlanLocked():
+            return _locked(state, new)
+        case PlanSuperseded():
+            if state.standing not in IN_FORCE:
+                return (ChangeRefused(reason="not_in_force"),)
+            # Its file says the same as before; the session beside it says what took its place.
+            return _filed(state, new.id, "superseded")
+
+
+def _approved(state: State, new: PlanApproved) -> Decisions:
+    """Approved where a person does it; anyone else proposes, once."""
+    by_person = new.actor.kind == "user"
+    if state.standing not in (OPEN if by_person else ("draft",)):
+        return (ChangeRefused(reason="not_a_draft"),)
+    if state.plan is None or new.sha256 != payload_hash(state.plan.payload):
+        return (ChangeRefused(reason="other_payload"),)
+    if not by_person:
+        return (StandingChanged(id=new.id, standing="proposed"),)
+    return _filed(state, new.id, "approved")
+
+
+def _rejected(state: State, new: PlanRejected) -> Decisions:
+    if new.actor.kind != "user":
+        return (ChangeRefused(reason="not_a_person"),)
+    if state.standing not in OPEN:
+        return (ChangeRefused(reason="not_a_draft"),)
+    return (StandingChanged(id=new.id, standing="rejected"),)
+
+
+def _locked(state: State, new: PlanLocked) -> Decisions:
+    if new.actor.kind != "user":
+        return (ChangeRefused(reason="not_a_person"),)
+    if state.plan is None or state.plan.type != "TestPlan":
+        return (ChangeRefused(reason="not_a_test_plan"),)
+    if state.standing != "approved":
+        return (ChangeRefused(reason="not_approved"),)
+    return _filed(state, new.id, "locked")
+
+
+def _filed(
+    state: State, id_: str, standing: Literal["approved", "locked", "superseded"]
+) -> Decisions:
+    """The artifact's file says its status, and so is written for each."""
+    due = ArtifactDue(call=f"artifact-{state.dues + 1}", template=TEMPLATE, path=file_path(state))
+    return (StandingChanged(id=id_, standing=standing), due)

@@ -1,0 +1,1 @@
+"""Passes and plans on the command line."""

@@ -1,0 +1,237 @@
+"""`artifacts`, `artifacts show` and `artifacts diff`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.cli.clones import cloned, committed
+from tests.cli.compiler.planning import approved, documented
+from tests.cli.compiler.test_approving import BY, drafted, refused, standings
+from tests.cli.program import Project
+
+REQUIREMENTS = ".preflights/requirements.md"
+PASSES = ("project", "architecture", "scaffold", "tests")
+
+
+@pytest.fixture
+def shop(house: Project) -> Project:
+    return documented(house)
+
+
+def listed(project: Project, *words: str) -> Any:
+    """The rows, by id."""
+    rows = project.call("artifacts", *words, "--json").json["artifacts"]
+    return {row["id"]: row for row in rows}
+
+
+def stale(project: Project) -> dict[str, list[tuple[str, list[str], str]]]:
+    """By id: why each is stale."""
+    return {
+        id_: [(cause["kind"], cause["path"], cause["what"]) for cause in row["stale"]]
+        for id_, row in listed(project).items()
+    }
+
+
+# 1. The list ---------------------------------------------------------------------------------
+
+
+def test_the_list_has_type_id_standing_and_what_each_depends_on(shop: Project) -> None:
+    ids = approved(shop, "project", "architecture")
+    rows = listed(shop)
+    assert [row["type"] for row in rows.values()] == ["ProjectPlan", "ArchitecturePlan"]
+    row = rows[ids["architecture"]]
+    assert (row["standing"], row["depends_on"]) == ("approved", [ids["project"]])
+    assert row["changed_by"] == {"kind": "user", "name": "Ada"}
+    assert row["session_id"] == shop.show()["session_id"]
+    heading, _, first, second = shop.call("artifacts", "-q").out.splitlines()
+    assert heading.split() == ["artifact", "id", "standing", "depends", "on", "session", "stale"]
+    assert first.split()[:3] == ["ProjectPlan", ids["project"][:8], "approved"]
+    assert ids["project"][:8] in second
+
+
+def test_what_has_ended_is_listed_with_all(shop: Project) -> None:
+    one = drafted(shop)
+    shop.call("reject", one, "--reason", "No", *BY)
+    other = drafted(shop)
+    assert [*listed(shop)] == [other]
+    assert listed(shop, "--all")[one]["reason"] == "No"
+    assert "1 artifact ended: preflights artifacts --all" in shop.call("artifacts").out
+
+
+def test_a_draft_that_is_given_up_is_abandoned(shop: Project) -> None:
+    one = drafted(shop)
+    assert shop.call("abandon", "last").code == 0
+    assert standings(shop) == {one: "abandoned"}
+    assert "was abandoned" in refused(shop, "approve", one, *BY)
+
+
+def test_a_project_without_artifacts_says_so(house: Project) -> None:
+    assert house.call("artifacts").out == "There are no artifacts.\n"
+    assert house.call("artifacts", "--json").json["artifacts"] == []
+
+
+# 2. What is stale ----------------------------------------------------------------------------
+
+
+def test_an_edited_document_makes_all_stale_that_follow_from_it(shop: Project) -> None:
+    ids = approved(shop, *PASSES)
+    assert not any(stale(shop).values())
+    (shop.folder / REQUIREMENTS).write_text("# Shop\n\n## Billing\n")
+    changed = ("document", [REQUIREMENTS], "changed")
+    behind = ("document", [REQUIREMENTS, ids["project"]], "changed")
+    assert stale(shop) == {
+        ids["project"]: [changed],
+        ids["architecture"]: [behind],
+        ids["scaffold"]: [behind],
+        ids["tests"]: [changed],
+    }
+    said = f"{REQUIREMENTS} -> {ids['project'][:8]} (changed)"
+    assert f"stale: {said}" in shop.call("artifacts", "show", ids["scaffold"]).out
+
+
+def test_a_document_that_is_gone_is_said_to_be_gone(shop: Project) -> None:
+    (one,) = approved(shop, "project").values()
+    (shop.folder / REQUIREMENTS).unlink()
+    assert stale(shop) == {one: [("document", [REQUIREMENTS], "gone")]}
+
+
+def test_a_document_that_cannot_be_read_any_more_has_changed(shop: Project) -> None:
+    (one,) = approved(shop, "project").values()
+    (shop.folder / REQUIREMENTS).unlink()
+    (shop.folder / REQUIREMENTS).mkdir()
+    assert stale(shop) == {one: [("document", [REQUIREMENTS], "changed")]}
+
+
+def test_a_document_as_it_was_before_is_not_stale(shop: Project) -> None:
+    (one,) = approved(shop, "project").values()
+    before = (shop.folder / REQUIREMENTS).read_text()
+    (shop.folder / REQUIREMENTS).write_text("other")
+    (shop.folder / REQUIREMENTS).write_text(before)
+    assert stale(shop) == {one: []}
+
+
+def test_what_read_a_plan_that_was_replaced_is_stale(shop: Project) -> None:
+    ids = approved(shop, *PASSES[:3])
+    newer = approved(shop, "project")["project"]
+    found = stale(shop)
+    assert found[newer] == []
+    replaced = ("plan", [ids["project"]], "replaced")
+    assert found[ids["architecture"]] == found[ids["scaffold"]] == [replaced]
+
+
+def test_a_stale_plan_refuses_the_next_pass_unless_that_is_allowed(shop: Project) -> None:
+    (one,) = approved(shop, "project").values()
+    (shop.folder / REQUIREMENTS).write_text("# Shop\n\n## Billing\n")
+    done = shop.call("plan", "architecture")
+    assert (done.code, done.out) == (1, "")
+    assert "stale" in done.err
+    other = drafted(shop, "architecture", "--allow-stale")
+    cause = ("document", [REQUIREMENTS, one], "changed")
+    assert stale(shop)[other] == [cause]
+
+
+def test_what_read_a_decision_that_was_superseded_is_stale(shop: Project) -> None:
+    former = shop.decided()
+    (one,) = approved(shop, "project").values()
+    assert stale(shop) == {one: []}
+    shop.decided("Add another login", "--supersedes", former["uid"], key="auth_strategy=SAML")
+    assert stale(shop) == {one: [("decision", [former["uid"]], "replaced")]}
+
+
+def test_what_read_an_erased_session_is_stale(shop: Project) -> None:
+    decided = shop.decided()
+    ids = approved(shop, *PASSES[:2])
+    session = listed(shop)[ids["project"]]["session_id"]
+    assert shop.call("admin", "erase", session, "--yes").code == 0
+    found = stale(shop)
+    assert [*found] == [ids["architecture"]], "nothing is left of what was erased"
+    assert found[ids["architecture"]] == [("plan", [ids["project"]], "erased")]
+    assert shop.call("admin", "erase", decided["session_id"], "--yes").code == 0
+    assert ("decision", [decided["uid"]], "erased") in stale(shop)[ids["architecture"]]
+    assert shop.call("audit", "verify").code == 0
+
+
+# 3. One and two of them ----------------------------------------------------------------------
+
+
+def test_show_prints_the_envelope(shop: Project) -> None:
+    (one,) = approved(shop, "project").values()
+    found = shop.call("artifacts", "show", one[:8], "--json").json
+    assert found["format"] == "artifact/1"
+    envelope = found["envelope"]
+    assert [*envelope] == [
+        *("artifact_type", "artifact_version", "id", "status", "created_at", "created_by"),
+        *("depends_on", "payload"),
+    ]
+    assert (envelope["id"], envelope["status"], envelope["created_by"]) == (
+        *(one, "approved"),
+        "system",
+    )
+    lines = shop.call("artifacts", "show", one).out.splitlines()
+    assert lines[0] == f"ProjectPlan {one}"
+    assert '  "status": "approved",' in lines
+
+
+def test_show_prints_a_report_too_also_behind_the_artifact_of_its_session(house: Project) -> None:
+    documented(house, requirements="# Shop\n\nA customer pays.\n")
+    house.call("plan", "project")
+    house.call("answer", "last", "Billing")
+    (report, plan) = standings(house)
+    for id_, type_ in ((report, "FailureReport"), (plan, "ProjectPlan")):
+        envelope = house.call("artifacts", "show", id_, "--json").json["envelope"]
+        assert (envelope["id"], envelope["artifact_type"]) == (id_, type_)
+
+
+def test_diff_names_items_by_name_and_values_by_pointer(shop: Project) -> None:
+    one = drafted(shop)
+    documented(
+        shop,
+        requirements="# Shop\n\n## Catalogue\n\nBooks.\n\n## Stock\n\nShelves.\n",
+        constraints="# Constraints\n\nRust, in a hexagonal architecture.\n",
+    )
+    other = drafted(shop)
+    found = shop.call("artifacts", "diff", one, other, "--json").json
+    assert (found["format"], found["type"]) == ("artifact-diff/1", "ProjectPlan")
+    sides = {each["at"]: (each.get("before"), each.get("after")) for each in found["differences"]}
+    assert [*sides] == [
+        *("/domains/Billing", "/domains/Stock", "/modules/billing", "/modules/stock"),
+        "/constraints/languages/0",
+    ]
+    assert sides["/modules/stock"] == (None, {"name": "stock", "domain": "Stock"})
+    assert sides["/constraints/languages/0"] == ("Python", "Rust")
+    out = shop.call("artifacts", "diff", one, other).out
+    assert out.endswith('/constraints/languages/0\n  - "Python"\n  + "Rust"\n')
+
+
+def test_the_same_plan_twice_has_no_difference(shop: Project) -> None:
+    one, other = drafted(shop), drafted(shop)
+    done = shop.call("artifacts", "diff", one, other)
+    assert (done.code, done.out) == (0, "Both are the same ProjectPlan.\n")
+
+
+def test_two_types_are_not_compared(shop: Project) -> None:
+    ids = approved(shop, "project", "architecture")
+    why = refused(shop, "artifacts", "diff", *ids.values())
+    assert why.endswith("name two of one type")
+
+
+# 4. Elsewhere --------------------------------------------------------------------------------
+
+
+def test_a_clone_lists_what_session_files_have_and_approves_it_after_a_sync(
+    shop: Project, tmp_path: Any
+) -> None:
+    (one,) = approved(shop, "project").values()
+    committed(shop)
+    clone = cloned(shop, tmp_path / "clone")
+    row = listed(clone)[one]
+    assert row["standing"] == "approved"
+    assert row["file"].startswith(".preflights/artifacts/.sessions/")
+    assert stale(clone) == {one: []}
+    other = drafted(clone)
+    assert "only .preflights/artifacts/.sessions/" in refused(clone, "approve", other, *BY)
+    assert clone.call("sync").code == 0
+    assert clone.call("approve", other, *BY).code == 0
+    assert standings(clone) == {one: "superseded", other: "approved"}

@@ -1,0 +1,410 @@
+"""`plan`: passes as people and scripts meet them."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+from typing import Any
+
+import pytest
+
+from tests.cli.compiler.planning import DOCUMENTS, approved, documented, planned
+from tests.cli.program import Project
+from tests.cli.terminal import ANSWER, terminal
+
+SECRET = "sk-ant-api03-Zb9Qv1xT7LmPo3Rk5Ys8Wd2Hf4Jg6NcAeUiXyBv0MnQpRsTuVwXyZa1B"
+
+
+def begun(project: Project) -> Any:
+    """The first event of the last session."""
+    return project.events()[0]["data"]
+
+
+def sessions(project: Project) -> Any:
+    """All that the log has."""
+    return project.call("sessions", "--all", "--json").json["sessions"]
+
+
+# 1. What comes of a pass ---------------------------------------------------------------------
+
+
+def test_documents_become_a_draft_that_waits_for_a_person(house: Project) -> None:
+    done = documented(house).call("plan", "project")
+    assert (done.code, done.err) == (3, "")
+    lines = done.out.splitlines()
+    assert lines[0] == "ProjectPlan"
+    assert lines[1].endswith(", ready")
+    assert "draft, no model wrote it" in lines[2]
+    assert '"name": "Billing",' in done.out
+    assert lines[-1].startswith("Approve it with: preflights approve ")
+
+
+def test_a_pass_as_json_says_what_was_read_and_what_came_of_it(house: Project) -> None:
+    found = planned(documented(house), "project")
+    assert (found["format"], found["status"], found["pass_type"]) == ("plan/1", "ready", "project")
+    assert [one["path"] for one in found["documents"]] == [
+        ".preflights/requirements.md",
+        ".preflights/constraints.md",
+        ".preflights/glossary.md",
+    ]
+    artifact = found["artifact"]
+    assert (artifact["type"], artifact["standing"], artifact["created_by"]) == (
+        *("ProjectPlan", "draft"),
+        "system",
+    )
+    assert [one["name"] for one in artifact["payload"]["domains"]] == ["Billing", "Catalogue"]
+    assert house.call("show", "last", "--json").json == found
+    assert house.call("replay", "last").code == 0
+
+
+def test_a_question_at_a_terminal_is_asked_at_once(house: Project) -> None:
+    documented(house, requirements="# Shop\n\nA customer pays.\n")
+    with terminal(house, "plan", "project") as t:
+        t.expect(ANSWER)
+        t.type("Billing, Catalogue")
+        seen = t.rest()
+        assert "Approve it with: preflights approve" in seen
+        assert t.code() == 3
+    assert house.show()["status"] == "ready"
+
+
+def test_a_script_stops_at_the_question_and_answers_it(house: Project) -> None:
+    documented(house, requirements="# Shop\n\nA customer pays.\n")
+    done = house.call("plan", "project", "--json")
+    assert (done.code, done.json["status"]) == (3, "needs_answers")
+    assert "Which domains" in done.json["questions"][0]["question"]
+    (report,) = done.json["reports"]
+    assert report["payload"]["recovery_action"] == "human_input_required"
+    answered = house.call("answer", "last", "Billing", "--json")
+    assert (answered.code, answered.json["status"]) == (3, "ready")
+    assert answered.json["artifact"]["payload"]["domains"][0]["name"] == "Billing"
+
+
+def test_an_unusable_response_ends_with_a_report_and_exit_code_1(house: Project) -> None:
+    failing = ("--provider", "sim", "--faults", "malformed=1")
+    done = documented(house).call("plan", "project", *failing)
+    assert done.code == 1
+    assert "no artifact: validation error (report " in done.out
+    assert "The response is not used. Run the pass again" in done.out
+    assert "See the response with: preflights log " in done.out
+    assert house.call("resume", "last", "--json").json["status"] == "stopped"
+    assert house.call("show", "last").code == 0
+
+
+def test_a_failed_transport_waits_until_it_is_resumed(house: Project) -> None:
+    failing = ("--provider", "sim", "--faults", "timeout=1")
+    done = documented(house).call("plan", "project", *failing)
+    assert done.code == 5
+    assert "no artifact: timeout" in done.out
+    assert "preflights resume" in done.out
+    resumed = house.call("resume", "last", "--provider", "mock", "--json")
+    assert (resumed.code, resumed.json["status"]) == (3, "ready")
+
+
+def test_a_pass_begins_with_no_text_alone(house: Project) -> None:
+    done = house.call("start", "--workflow", "compiler", "Plan it")
+    assert (done.code, done.err.count("\n")) == (1, 1)
+    assert "takes more than a text to begin" in done.err
+
+
+def test_a_key_runs_a_pass_once(house: Project) -> None:
+    first = planned(documented(house), "project", "--key", "k1")
+    (house.folder / ".preflights" / "glossary.md").unlink()
+    assert planned(house, "project", "--key", "k1") == first
+    assert len(sessions(house)) == 1
+    other = house.call("plan", "architecture", "--key", "k1")
+    assert "was used for something else" in other.err
+
+
+# 2. A dry run --------------------------------------------------------------------------------
+
+
+def test_a_dry_run_records_nothing_and_makes_no_log(empty: Project) -> None:
+    done = documented(empty).call("plan", "project", "--dry-run")
+    assert (done.code, done.err) == (0, "")
+    assert "SYSTEM PROMPT" in done.out
+    assert "A customer pays an invoice." in done.out
+    assert not (empty.folder / ".git" / "preflights").exists()
+
+
+def test_a_dry_run_needs_no_key(house: Project) -> None:
+    done = documented(house).call("plan", "project", "--dry-run", "--json", "--provider=openai")
+    assert (done.code, done.json["provider"]) == (0, "openai")
+    assert sessions(house) == []
+
+
+def test_a_dry_run_prints_what_the_pass_then_asks(house: Project) -> None:
+    documented(house, glossary=f"# Glossary\n\nKey: {SECRET}\n")
+    dry = house.call("plan", "project", "--dry-run", "--json").json
+    planned(house, "project")
+    asked = next(one["data"] for one in house.events() if "completion.requested" in one["type"])
+    assert dry["messages"] == asked["messages"]
+    assert dry["prompts"] == asked["prompts"]
+    assert dry["size"] == sum(len(one["content"]) for one in asked["messages"])
+    assert dry["redacted"] == ["key"]
+
+
+# 3. What is read -----------------------------------------------------------------------------
+
+
+def test_the_secrets_of_documents_are_never_recorded(house: Project) -> None:
+    text = f"# Shop\n\n## Billing {SECRET}\n\nAsk ada@example.com, Password: hunter2hunter2.\n"
+    done = documented(house, requirements=text).call("plan", "project", "--use", "README.md")
+    assert done.code == 1
+    done = house.call("plan", "project")
+    assert "3 secrets were taken out before recording" in done.err
+    recorded = house.recorded()
+    for secret in (SECRET, "ada@example.com", "hunter2hunter2"):
+        assert secret.encode() not in recorded
+        assert secret not in done.out
+
+
+def test_decisions_in_force_are_read_with_the_options_that_were_not_chosen(house: Project) -> None:
+    house.decided("Add a login", key="auth_strategy=OAuth")
+    house.started_session("Add SSO")
+    found = planned(documented(house), "project")
+    (decision,) = begun(house)["decisions"]
+    assert found["decisions"] == [decision["uid"]]
+    strategy = next(one for one in decision["fields"] if one["value"] == "OAuth")
+    assert "Magic Link" in strategy["others"]
+    assert "OAuth" not in strategy["others"]
+    assert len(decision["source"]["hash"]) == 64
+
+
+def test_the_layout_is_what_git_lists_and_a_hostile_repository_runs_nothing(
+    house: Project,
+) -> None:
+    documented(house)
+    ran = house.folder / "ran"
+    harm = house.folder / "harm.sh"
+    harm.write_text(f"#!/bin/sh\ntouch {ran}\n")
+    harm.chmod(0o755)
+    house.git("add", ".")
+    for name in ("core.fsmonitor", "core.pager", "core.sshCommand"):
+        house.git("config", name, str(harm))
+    (house.folder / "untracked.md").write_text("# Not listed\n")
+    planned(house, "project")
+    assert begun(house)["layout"] == [
+        *(f".preflights/{name}.md" for name in sorted(DOCUMENTS)),
+        "harm.sh",
+    ]
+    assert not ran.exists()
+
+
+def test_a_name_that_is_no_text_is_left_out_of_the_layout_and_counted(house: Project) -> None:
+    documented(house)
+    for name in (b"b\xff.md", b"new\nline.md", b" blank.md"):
+        path = os.path.join(os.fsencode(house.folder), name)
+        with open(path, "wb") as file:
+            file.write(b"# Odd\n")
+    subprocess.run(["git", "add", "."], cwd=house.folder, check=True)
+    found = planned(house, "project")
+    assert begun(house)["layout"][0] == " blank.md"
+    assert found["left_out"] == [{"what": "layout", "count": 2}]
+
+
+def test_a_secret_in_the_name_of_a_file_is_taken_out_of_the_layout(house: Project) -> None:
+    documented(house)
+    (house.folder / "ada@example.com.md").write_text("# Ada\n")
+    house.git("add", ".")
+    dry = house.call("plan", "project", "--dry-run", "--json").json
+    planned(house, "project")
+    assert begun(house)["layout"][-1] == "[redacted:email]"
+    assert begun(house)["redacted"] == dry["redacted"] == ["email"]
+    assert b"ada@example.com" not in house.recorded()
+
+
+def test_without_git_there_is_no_layout(house: Project) -> None:
+    documented(house)
+    folder = house.folder.parent / "plain"
+    (house.folder / ".preflights").rename(house.folder.parent / "documents")
+    folder.mkdir()
+    (house.folder.parent / "documents").rename(folder / ".preflights")
+    plain = Project(folder, house.home)
+    database = ("--db", str(folder.parent / "plain.db"))
+    assert plain.call("plan", "project", *database).code == 3
+    lines = plain.call("log", "last", "--json", *database).out.splitlines()
+    assert '"layout":[]' in lines[0]
+
+
+# 4. What is read of earlier passes -----------------------------------------------------------
+
+CHAIN = ("project", "architecture", "scaffold", "tests")
+
+
+def test_each_pass_reads_what_was_approved_before(house: Project) -> None:
+    ids = approved(documented(house), *CHAIN)
+    read = begun(house)
+    assert [one["id"] for one in read["plans"]] == [ids[name] for name in CHAIN[:3]]
+    assert [one["standing"] for one in read["plans"]] == ["approved"] * 3
+    assert house.show()["artifact"]["depends_on"] == [ids[name] for name in CHAIN[:3]]
+    assert house.call("replay", "last").code == 0
+
+
+def test_an_approved_artifact_is_read_besides_by_the_beginning_of_its_id(house: Project) -> None:
+    ids = approved(documented(house), "project", "architecture")
+    found = planned(house, "project", "--use", ids["architecture"][:8])
+    assert [one["id"] for one in found["artifacts"]] == [ids["architecture"]]
+
+
+def test_an_implementation_reads_one_source_file_as_typed_in_a_folder(house: Project) -> None:
+    approved(documented(house), *CHAIN)
+    (house.folder / "old").mkdir()
+    (house.folder / "old" / "legacy.py").write_text("import os\n")
+    below = Project(house.folder / "old", house.home)
+    found = planned(below, "impl", "legacy.py")
+    assert found["target"] == "old/legacy.py"
+    assert [one["path"] for one in found["documents"]] == ["old/legacy.py"]
+    assert found["artifact"]["payload"]["target"] == "old/legacy.py"
+
+
+def test_an_implementation_is_planned_for_a_file_of_the_scaffold_that_is_missing(
+    house: Project,
+) -> None:
+    approved(documented(house), *CHAIN)
+    files = begun(house)["plans"][2]["payload"]
+    named = next(one["path"] for one in json.loads(files)["files"] if one["kind"] == "source")
+    found = planned(house, "impl", named)
+    assert (found["target"], found["documents"]) == (named, [])
+
+
+def test_a_clone_reads_what_its_session_files_say_is_approved_and_decided(
+    house: Project, colleague: Project
+) -> None:
+    decided = house.decided()
+    ids = approved(documented(house), "project")
+    for name in (".preflights", "docs"):
+        shutil.copytree(house.folder / name, colleague.folder / name)
+    found = planned(colleague, "architecture")
+    assert [one["id"] for one in found["artifacts"]] == [ids["project"]]
+    assert found["decisions"] == [decided["uid"]]
+
+
+def test_the_file_of_an_artifact_without_a_session_satisfies_no_pass(
+    house: Project, colleague: Project
+) -> None:
+    approved(documented(house), "project")
+    shutil.copytree(house.folder / ".preflights", colleague.folder / ".preflights")
+    shutil.rmtree(colleague.folder / ".preflights" / "artifacts" / ".sessions")
+    done = colleague.call("plan", "architecture")
+    assert (done.code, done.out) == (1, "")
+    assert "needs an approved ProjectPlan, and none is" in done.err
+
+
+@pytest.mark.parametrize(
+    ("path", "why"),
+    [
+        ("src/unheard_of.py", "does not exist, and the ScaffoldPlan does not name it"),
+        ("src", "src is a folder: name a file"),
+        ("../elsewhere.py", "../elsewhere.py lies outside of the repository"),
+        ("away.py", "away.py is a link that leads out of the repository"),
+        ("folder/hostname", "folder/hostname is a link that leads out of the repository"),
+        ("bytes.py", "bytes.py is not UTF-8, at byte 1"),
+        ("pipe.py", "pipe.py cannot be read: it is no regular file"),
+        (".git/config", ".git/config belongs to git"),
+    ],
+)
+def test_a_target_that_is_no_file_of_the_project_is_refused(
+    house: Project, path: str, why: str
+) -> None:
+    approved(documented(house), *CHAIN)
+    (house.folder / "src").mkdir(exist_ok=True)
+    (house.folder / "away.py").symlink_to("/etc/hostname")
+    (house.folder / "folder").symlink_to("/etc")
+    (house.folder / "bytes.py").write_bytes(b"\xff\xfe")
+    os.mkfifo(house.folder / "pipe.py")
+    done = house.call("plan", "impl", path)
+    assert (done.code, done.out, done.err.count("\n")) == (1, "", 1)
+    assert why in done.err
+
+
+def test_a_stale_artifact_is_read_only_where_the_actor_allows_it(house: Project) -> None:
+    ids = approved(documented(house), "project")
+    (house.folder / ".preflights" / "glossary.md").write_text("# Glossary\n\nNew.\n")
+    done = house.call("plan", "architecture")
+    assert (done.code, done.err.count("\n")) == (1, 1)
+    path = f".preflights/glossary.md -> {ids['project'][:8]} (changed)"
+    assert f"what the pass reads is stale: {path}: make and approve it anew" in done.err
+    found = planned(house, "architecture", "--allow-stale")
+    assert found["stale"] == [
+        {
+            "kind": "document",
+            "path": [".preflights/glossary.md", ids["project"]],
+            "what": "changed",
+        }
+    ]
+    assert begun(house)["stale"] == found["stale"]
+
+
+# 5. What is refused --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (("architecture",), "the pass `architecture` needs an approved ProjectPlan"),
+        (("scaffold",), "the pass `scaffold` needs an approved ProjectPlan"),
+        (("tests",), "the pass `tests` needs an approved ProjectPlan"),
+        (("impl", "src/a.py"), "the pass `impl` needs an approved TestPlan"),
+        (("refactor", "Tidy up"), "the pass `refactor` needs an approved ArchitecturePlan"),
+        (("refactor", " "), "the goal is empty"),
+        (("refactor", "x" * 2_001), "the goal has 2,001 characters, at most 2,000 are taken"),
+        (("impl", "../away.py"), "../away.py lies outside of the repository"),
+        (("impl", ""), " is no path of a file"),
+        (("project", "--use", "src/main.py"), "src/main.py is no document: "),
+        (("project", "--use", "tests/test_main.py"), "tests/test_main.py is no document: "),
+        (("project", "--use", "notes.md"), "notes.md is a link that leads out"),
+        (("project", "--use", "gone.md"), "gone.md does not exist"),
+        (("project", "--use", "0" * 8 + "-0000-8000-8000-" + "0" * 12), "no artifact matches"),
+    ],
+)
+def test_what_cannot_be_read_is_refused_in_one_line_and_nothing_is_recorded(
+    house: Project, words: tuple[str, ...], why: str
+) -> None:
+    documented(house)
+    for name in ("src/main.py", "tests/test_main.py"):
+        path = house.folder / name
+        path.parent.mkdir()
+        path.write_text("import os\n\n\ndef main() -> None:\n    os._exit(0)\n")
+    (house.folder / "notes.md").symlink_to("/etc/hostname")
+    house.call("decisions")  # the projections are up to date
+    before = house.recorded()
+    for mode in ((), ("--dry-run",)):
+        done = house.call("plan", *words, *mode)
+        assert (done.code, done.out, done.err.count("\n")) == (1, "", 1), done.err
+        assert why in done.err
+        assert done.is_safe()
+    assert (sessions(house), house.recorded()) == ([], before)
+
+
+def test_a_draft_is_no_artifact_that_a_pass_reads(house: Project) -> None:
+    draft = planned(documented(house), "project")["artifact"]["id"]
+    done = house.call("plan", "project", "--use", draft)
+    assert done.code == 1
+    assert f"the ProjectPlan {draft[:8]} is draft: a pass reads only artifacts that are" in done.err
+
+
+def test_what_is_required_and_does_not_fit_is_refused_with_both_sizes(house: Project) -> None:
+    long = "# Long\n\n" + "A customer pays an invoice. " * 5_400
+    documented(house, **dict.fromkeys(DOCUMENTS, long))
+    done = house.call("plan", "project")
+    assert (done.code, sessions(house)) == (1, [])
+    assert "makes a request of 4" in done.err
+    assert "at most 400,000 are sent" in done.err
+
+
+def test_the_layout_gives_way_where_a_request_is_too_large(house: Project) -> None:
+    long = "# Shop\n\n## Billing\n\n" + "A customer pays an invoice. " * 6_000
+    documented(house, requirements=long, constraints=long)
+    (house.folder / "docs").mkdir()
+    for number in range(600):
+        (house.folder / "docs" / f"{number:03}{'x' * 200}.md").touch()
+    house.git("add", "docs")
+    found = planned(house, "project")
+    (left,) = found["left_out"]
+    listed = begun(house)["layout"]
+    assert (left["what"], left["count"] + len(listed)) == ("layout", 600)
+    assert listed == sorted(listed)
+    assert listed[0].startswith("docs/000")

@@ -1,0 +1,319 @@
+"""Files of artifacts and their sessions: written, read in clones, forged, killed, erased."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from preflights_es.services.compiler.plan_files import file_state, stray_plan_files
+from preflights_es.services.compiler.standing import Standings, in_force
+from tests.cli.clones import cloned, committed, pulled
+from tests.cli.plans import (
+    PLANS,
+    SESSIONS,
+    approved,
+    documented,
+    drafted,
+    plan_file,
+    requested,
+    session_file,
+)
+from tests.cli.program import Project
+
+
+@pytest.fixture
+def shop(house: Project) -> Project:
+    return documented(house)
+
+
+@pytest.fixture
+def plan(shop: Project) -> Any:
+    """The project's plan, approved and committed."""
+    made = approved(shop)
+    committed(shop)
+    return made
+
+
+@pytest.fixture
+def clone(shop: Project, plan: Any, tmp_path: Path) -> Project:
+    """A colleague's clone of it, in a folder of another name."""
+    return cloned(shop, tmp_path / "another-name")
+
+
+def in_force_of(project: Project) -> list[str]:
+    """Ids of the artifacts that a pass would take."""
+    with requested(project) as request:
+        return [row.planned.id for row in in_force(request)]
+
+
+def strays(project: Project) -> list[str]:
+    """Names of the files that no session speaks for."""
+    with requested(project) as request:
+        return [Path(path).name for path in stray_plan_files(request.process)]
+
+
+def states(project: Project) -> dict[str, str | None]:
+    """How each artifact's file compares with the log, by id."""
+    with requested(project) as request:
+        rows = Standings(request).rows
+        return {row.planned.id: file_state(request.process, row) for row in rows}
+
+
+# 1. Written ----------------------------------------------------------------------------------
+
+
+def test_an_approved_artifact_lies_as_its_envelope_with_its_session_beside_it(
+    shop: Project,
+) -> None:
+    plan = approved(shop)
+    content = plan_file(shop, plan).read_text()
+    assert content == shop.call("admin", "render", "last", "--stdout").out
+    assert content.count("\n") == 1
+    envelope = json.loads(content)
+    assert [*envelope] == [
+        *("artifact_type", "artifact_version", "id", "status", "created_at", "created_by"),
+        *("depends_on", "payload"),
+    ]
+    assert (envelope["status"], envelope["payload"]) == ("approved", plan["artifact"]["payload"])
+    assert session_file(shop, plan).read_text() == shop.call("admin", "export", "last").out
+
+
+def test_where_sessions_are_kept_is_said_once(shop: Project) -> None:
+    first = shop.call("accept", drafted(shop)["session_id"], "--by", "Ada")
+    said = (
+        "Sessions are kept beside their files, for your team: .preflights/artifacts/.sessions. "
+        "`[records] sessions = false` turns it off.\n"
+    )
+    assert said in first.err
+    assert said not in shop.call("accept", drafted(shop)["session_id"], "--by", "Ada").err
+
+
+def test_a_draft_and_a_proposal_have_no_file(shop: Project) -> None:
+    drafted(shop)
+    shop.call("accept", drafted(shop)["session_id"])
+    assert not (shop.folder / PLANS).exists()
+
+
+def test_a_setting_turns_the_sessions_off(shop: Project) -> None:
+    (shop.folder / "preflights.toml").write_text("[records]\nsessions = false\n")
+    plan = approved(shop)
+    assert plan_file(shop, plan).exists()
+    assert not (shop.folder / SESSIONS).exists()
+    (shop.folder / "preflights.toml").unlink()
+    assert "Wrote 1 session file." in shop.call("sync").out
+    assert session_file(shop, plan).exists()
+
+
+def test_the_session_of_a_superseded_artifact_says_what_took_its_place(shop: Project) -> None:
+    former = approved(shop)
+    before = plan_file(shop, former).read_bytes()
+    later = approved(shop)
+    assert plan_file(shop, former).read_bytes() == before
+    exported = shop.call("admin", "export", former["session_id"]).out
+    assert session_file(shop, former).read_text() == exported
+    assert later["artifact"]["id"] in exported
+    assert states(shop) == {former["artifact"]["id"]: "same", later["artifact"]["id"]: "same"}
+
+
+def test_a_file_that_a_person_edited_stays_and_is_named(shop: Project) -> None:
+    plan = approved(shop)
+    id_, file = plan["artifact"]["id"], plan_file(shop, plan)
+    file.write_text("{}")
+    assert states(shop) == {id_: "edited"}
+    assert shop.call("admin", "render", "last", "--check").code == 1
+    done = shop.call("admin", "render", "last")
+    assert f"The document was edited: the rebuilt text lies in {PLANS}/{file.name}.new" in done.out
+    assert (file.read_text(), states(shop)) == ("{}", {id_: "edited"})
+    file.unlink()
+    assert states(shop) == {id_: "missing"}
+    assert in_force_of(shop) == [id_], "what the log says is in force"
+    assert shop.call("admin", "render", "last").code == 0
+    assert states(shop) == {id_: "same"}
+
+
+@pytest.mark.parametrize("place", [PLANS, SESSIONS, Path(".preflights")])
+def test_nothing_is_written_through_a_link(shop: Project, tmp_path: Path, place: Path) -> None:
+    session_id = drafted(shop)["session_id"]
+    outside = tmp_path / "outside"
+    folder = shop.folder / place
+    if place == Path(".preflights"):
+        folder.rename(outside)
+    else:
+        outside.mkdir()
+        folder.parent.mkdir(exist_ok=True)
+    folder.symlink_to(outside)
+    before = sorted(outside.rglob("*"))
+    done = shop.call("accept", session_id, "--by", "Ada")
+    assert done.code != 0
+    assert sorted(outside.rglob("*")) == before
+
+
+# 2. Read in a clone --------------------------------------------------------------------------
+
+
+def test_a_fresh_clone_takes_the_artifact_of_a_session_file(clone: Project, plan: Any) -> None:
+    id_ = plan["artifact"]["id"]
+    assert in_force_of(clone) == [id_]
+    assert states(clone) == {id_: "same"}
+    assert strays(clone) == []
+    made = drafted(clone, "architecture")
+    assert [one["id"] for one in made["artifacts"]] == [id_]
+
+
+def test_a_fresh_clone_shows_the_session_as_the_log_does(
+    shop: Project, clone: Project, plan: Any
+) -> None:
+    session_id = plan["session_id"]
+    told = f"warning: only {SESSIONS}/{session_id[-12:]}.jsonl has this session: "
+    for command in (("show",), ("replay",), ("log",), ("why",), ("audit", "trail", "--session")):
+        here, there = clone.call(*command, session_id), shop.call(*command, session_id)
+        assert (here.code, here.out) == (0, there.out), command
+        assert here.err.startswith(told)
+    assert not clone.log.exists()
+
+
+def test_sync_takes_over_what_a_colleague_superseded(
+    shop: Project, clone: Project, plan: Any
+) -> None:
+    assert clone.call("sync").code == 0
+    later = approved(clone)
+    committed(clone)
+    pulled(shop, clone)
+    assert "there session" in shop.call("why", plan["session_id"]).err
+    assert shop.call("sync", "--yes").code == 0
+    assert in_force_of(shop) == [later["artifact"]["id"]]
+    assert shop.call("audit", "verify").code == 0
+
+
+def test_a_session_that_lies_in_another_folder_counts_for_nothing(
+    shop: Project, clone: Project, plan: Any
+) -> None:
+    file = session_file(clone, plan)
+    moved = clone.folder / "docs" / "decisions" / ".sessions" / file.name
+    moved.parent.mkdir(parents=True)
+    file.rename(moved)
+    assert in_force_of(clone) == []
+    done = clone.call("sync")
+    assert (done.code, "its place is .preflights/artifacts/.sessions" in done.err) == (1, True)
+    shop.decided()
+    committed(shop)
+    (record,) = (shop.folder / "docs" / "decisions" / ".sessions").glob("*.jsonl")
+    (clone.folder / SESSIONS / record.name).write_bytes(record.read_bytes())
+    assert "its place is docs/decisions/.sessions" in clone.call("sync").err
+
+
+# 3. Forged -----------------------------------------------------------------------------------
+
+
+def test_a_file_without_a_session_satisfies_no_pass_and_is_a_stray(
+    clone: Project, plan: Any
+) -> None:
+    session_file(clone, plan).unlink()
+    assert in_force_of(clone) == []
+    assert strays(clone) == [plan_file(clone, plan).name]
+    done = clone.call("plan", "architecture", "--provider", "mock")
+    assert done.code == 1
+    assert "needs an approved ProjectPlan" in done.err
+
+
+def test_a_session_that_does_not_verify_satisfies_none(clone: Project, plan: Any) -> None:
+    file = session_file(clone, plan)
+    file.write_text(file.read_text().replace("Users", "Admins"))
+    assert in_force_of(clone) == []
+    assert strays(clone) == [plan_file(clone, plan).name]
+
+
+def test_the_file_of_a_draft_is_a_stray(shop: Project) -> None:
+    draft = drafted(shop)
+    (shop.folder / PLANS).mkdir()
+    plan_file(shop, draft).write_text('{"status":"approved"}')
+    assert strays(shop) == [plan_file(shop, draft).name]
+    assert in_force_of(shop) == []
+
+
+def test_other_files_of_the_folder_are_no_strays(shop: Project) -> None:
+    plan = approved(shop)
+    for name in ("README.md", "notes.json", f"{plan_file(shop, plan).name}.new"):
+        (shop.folder / PLANS / name).write_text("mine")
+    assert strays(shop) == []
+
+
+# 4. Killed -----------------------------------------------------------------------------------
+
+
+def test_a_kill_between_approval_file_session_and_log_loses_nothing(shop: Project) -> None:
+    root = str(Path(__file__).parents[2])
+    env = {"PYTHONPATH": f"{root}{os.pathsep}{root}/cli"}
+    for n in range(1, 80):
+        session_id = drafted(shop)["session_id"]
+        kill = ("python", "-m", "tests.cli.killing", str(n))
+        done = shop.run("accept", session_id, "--by", "Ada", program=kill, env=env)
+        assert shop.call("sessions").code == 0  # finishes what is open
+        listed = shop.call("sessions", "--json", "--all").json["sessions"]
+        filed = [one for one in listed if one["status"] in ("accepted", "superseded")]
+        assert sum(one["status"] == "accepted" for one in filed) == bool(filed)
+        for one in filed:
+            id_ = one["session_id"]
+            assert shop.call("admin", "render", id_, "--check").code == 0
+            exported = shop.call("admin", "export", id_).out
+            assert session_file(shop, one).read_text() == exported
+        lie = [path for path in (shop.folder / PLANS).glob("*") if path.name != ".sessions"]
+        assert len(lie) == len(filed)
+        if done.code == 0:
+            break
+    assert done.code == 0
+
+
+# 5. Exported and erased ----------------------------------------------------------------------
+
+
+def test_a_session_of_another_log_owes_no_file_here(
+    shop: Project, plan: Any, tmp_path: Path
+) -> None:
+    plan_file(shop, plan).unlink()
+    db = ("--db", str(tmp_path / "other.db"))
+    assert shop.call("admin", "export", "--all", "-o", "all.jsonl").code == 0
+    assert shop.call("admin", "import", "all.jsonl", *db).code == 0
+    shown = shop.call("show", plan["session_id"], "--json", *db).json
+    assert {**shown, "project": ""} == {
+        **shop.call("show", plan["session_id"], "--json").json,
+        "project": "",
+    }
+    assert shop.call("audit", "verify", "--all", *db).code == 0
+    assert not plan_file(shop, plan).exists()
+
+
+def test_an_erased_session_that_a_pass_read_is_listed_as_quoted(shop: Project, plan: Any) -> None:
+    reader = approved(shop, "architecture")
+    done = shop.call("admin", "erase", plan["session_id"], "--yes", "--json")
+    file = plan_file(shop, plan).relative_to(shop.folder).as_posix()
+    assert done.json["sessions"][0]["documents"] == [file]
+    (quote,) = done.json["quotes"]
+    assert (quote["session_id"], quote["how"]) == (reader["session_id"], "known")
+    assert quote["documents"] == [
+        plan_file(shop, reader).relative_to(shop.folder).as_posix(),
+    ]
+    assert "Users" not in session_file(shop, plan).read_text()
+    assert strays(shop) == [plan_file(shop, plan).name]
+    assert in_force_of(shop) == [reader["artifact"]["id"]]
+
+
+def test_a_session_that_only_a_file_has_is_erased_there(clone: Project, plan: Any) -> None:
+    done = clone.call("admin", "erase", plan["session_id"], "--yes")
+    assert done.code == 0, done.err
+    assert f"{SESSIONS}/{plan['session_id'][-12:]}.jsonl erased: commit this" in done.err
+    assert "Users" not in session_file(clone, plan).read_text()
+    assert in_force_of(clone) == []
+
+
+def test_the_text_goes_from_a_copy_in_another_folder_of_sessions(shop: Project, plan: Any) -> None:
+    file = session_file(shop, plan)
+    copy = shop.folder / "docs" / "decisions" / ".sessions" / file.name
+    copy.parent.mkdir(parents=True)
+    copy.write_bytes(file.read_bytes())
+    assert shop.call("admin", "erase", plan["session_id"], "--yes").code == 0
+    assert "Users" not in copy.read_text() + file.read_text()

@@ -1,0 +1,151 @@
+"""`why` of an artifact: what its pass read, the response, and who decided on it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import preflights_es
+from tests.cli.clones import cloned, committed
+from tests.cli.plans import approved, documented, drafted, plan_file, requested
+from tests.cli.program import Project
+
+
+@pytest.fixture
+def shop(house: Project) -> Project:
+    return documented(house)
+
+
+def why(project: Project, what: str) -> Any:
+    """The one artifact that is meant, as JSON."""
+    done = project.call("why", what, "--json")
+    assert done.code == 0, done.err
+    assert done.json["values"] == []
+    (artifact,) = done.json["artifacts"]
+    return artifact
+
+
+def test_the_documents_are_told_with_their_digests_and_whether_they_changed(shop: Project) -> None:
+    plan = approved(shop)
+    (shop.folder / ".preflights" / "glossary.md").write_text("# Other\n")
+    (shop.folder / ".preflights" / "constraints.md").unlink()
+    files = why(shop, plan["artifact"]["id"])["files"]
+    assert [(file["path"], file["now"]) for file in files] == [
+        (".preflights/requirements.md", "same"),
+        (".preflights/constraints.md", "gone"),
+        (".preflights/glossary.md", "changed"),
+    ]
+    assert {file["path"]: file["sha256"] for file in files} == {
+        file["path"]: file["sha256"] for file in plan["documents"]
+    }
+    said = shop.call("why", "last").out
+    assert ".preflights/glossary.md, SHA-256 " in said
+    assert ", changed since\n" in said
+
+
+def test_a_document_behind_a_link_is_the_same_inside_the_project_alone(
+    shop: Project, tmp_path: Path
+) -> None:
+    glossary = shop.folder / ".preflights" / "glossary.md"
+    glossary.rename(shop.folder / "terms.md")
+    glossary.symlink_to(shop.folder / "terms.md")
+    plan = approved(shop)
+    assert why(shop, plan["artifact"]["id"])["files"][2]["now"] == "same"
+    (shop.folder / "terms.md").rename(tmp_path / "terms.md")
+    glossary.unlink()
+    glossary.symlink_to(tmp_path / "terms.md")
+    assert why(shop, plan["artifact"]["id"])["files"][2]["now"] == "changed"
+
+
+def test_the_artifacts_and_decisions_that_were_read_are_told_with_their_sessions(
+    shop: Project,
+) -> None:
+    decision = shop.decided()
+    project = approved(shop)
+    architecture = approved(shop, "architecture")
+    found = why(shop, architecture["artifact"]["id"])
+    assert [(one["kind"], one["id"], one["source"]["session_id"]) for one in found["records"]] == [
+        ("plan", project["artifact"]["id"], project["session_id"]),
+        ("decision", decision["session_id"][-12:], decision["session_id"]),
+    ]
+    said = shop.call("why", "last").out
+    assert f"  artifact   {project['artifact']['id']}, session {project['session_id'][-8:]}" in said
+    assert f"  decision   {decision['session_id'][-12:]}, session " in said
+
+
+def test_the_response_and_the_approver_are_told(shop: Project) -> None:
+    plan = approved(shop)
+    found = why(shop, plan["artifact"]["id"])
+    assert found["response"]["provider"] == "mock"
+    assert found["response"]["prompts"] == ["base.v1", "project_planner.v1", "project_plan.v1"]
+    assert '"domains"' in found["response"]["text"]
+    (change,) = found["standings"]
+    assert (change["standing"], change["by"]) == ("approved", {"kind": "user", "name": "Ada"})
+    assert change["relayed_by"]["kind"] == "script"
+    assert found["path"] == plan_file(shop, plan).relative_to(shop.folder).as_posix()
+    assert "  approved   by Ada, " in shop.call("why", "last").out
+
+
+def test_every_change_of_standing_is_told(shop: Project) -> None:
+    session_id = drafted(shop)["session_id"]
+    shop.call("accept", session_id)
+    shop.call("accept", session_id, "--by", "Ada")
+    later = approved(shop)
+    found = why(shop, session_id)
+    assert [change["standing"] for change in found["standings"]] == [
+        *("proposed", "approved", "superseded"),
+    ]
+    assert [change["by"]["kind"] for change in found["standings"]] == ["script", "user", "user"]
+    assert found["superseded_by"] == later["artifact"]["id"]
+
+
+def test_an_answer_about_missing_information_is_told(shop: Project) -> None:
+    (shop.folder / ".preflights" / "requirements.md").write_text("# Shop\n\nSell things.\n")
+    session_id = drafted(shop)["session_id"]
+    done = shop.call("answer", session_id, "Users and Orders", "--json")
+    assert done.code in (0, 3), done.err
+    found = shop.call("why", session_id, "--json").json["artifacts"]
+    assert [one["type"] for one in found] == ["FailureReport", "ProjectPlan"]
+    assert found[0]["answers"] == []
+    assert [answer["values"] for answer in found[1]["answers"]] == [["Users and Orders"]]
+    assert found[0]["reason"] != ""
+
+
+def test_an_artifact_is_named_by_the_beginning_of_its_id(shop: Project) -> None:
+    plan = approved(shop)
+    id_ = plan["artifact"]["id"]
+    assert why(shop, id_[:8])["id"] == why(shop, id_.upper())["id"] == id_
+    done = shop.call("why", "0000")
+    assert (done.code, "matches '0000'" in done.err) == (1, True)
+    done = shop.call("why", plan["session_id"], "Type")
+    assert done.code == 1
+
+
+def test_a_pass_without_an_artifact_says_so_and_an_erased_one_is_gone(shop: Project) -> None:
+    plan = approved(shop)
+    assert shop.call("admin", "erase", plan["session_id"], "--yes").code == 0
+    done = shop.call("why", plan["session_id"])
+    assert (done.code, "erased" in done.err) == (1, True)
+    done = shop.call("why", plan["artifact"]["id"])
+    assert (done.code, "matches" in done.err) == (1, True)
+
+
+def test_a_clone_without_a_log_tells_the_same(shop: Project, tmp_path: Path) -> None:
+    plan = approved(shop)
+    committed(shop)
+    clone = cloned(shop, tmp_path / "clone")
+    id_ = plan["artifact"]["id"]
+    assert why(clone, id_) == why(shop, id_)
+    assert "only .preflights/artifacts/.sessions/" in clone.call("why", id_).err
+
+
+def test_a_program_asks_the_same(shop: Project) -> None:
+    plan = approved(shop)
+    with shop._surroundings({}), preflights_es.open(shop.folder) as log:
+        (found,) = log.why_artifact(plan["artifact"]["id"])
+        assert (found.id, found.standing) == (plan["artifact"]["id"], "approved")
+        assert log.why(plan["session_id"]) == []
+    with requested(shop) as request:
+        assert request.notices == []

@@ -1,0 +1,55 @@
+"""A project with three documents and a log, as services meet it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+from preflights_es.bootstrap import opened_process
+from preflights_es.core.events import Actor
+from preflights_es.services.compiler import sessions
+from preflights_es.services.compiler.approval import approve
+from preflights_es.services.compiler.results import PlanSession
+from preflights_es.services.request import Request
+from preflights_es.workflows.compiler.values import PassName
+from tests.cli.compiler.planning import DOCUMENTS
+
+ADA: Final = Actor("user", "Ada")
+
+
+class Shop:
+    """A folder and a log."""
+
+    def __init__(self, folder: Path, database: str) -> None:
+        (folder / ".preflights").mkdir(parents=True)
+        for name, text in DOCUMENTS.items():
+            (folder / ".preflights" / f"{name}.md").write_text(text)
+        self.folder = folder
+        self.database = database
+
+    @contextmanager
+    def request(self, actor: Actor = ADA) -> Iterator[Request]:
+        """A process of its own, and a call of it."""
+        opened = opened_process(self.folder, database=self.database)
+        made = opened.request(actor)
+        yield made
+        made.close()
+
+    def drafted(self, name: PassName = "project") -> str:
+        """The id of a new draft."""
+        with self.request() as request:
+            found = sessions.plan(request, name)
+        assert isinstance(found, PlanSession)
+        assert found.artifact is not None
+        return found.artifact.id
+
+    def approved(self, *names: PassName) -> list[str]:
+        """Ids of artifacts, each approved before the next."""
+        ids = []
+        for name in names:
+            ids.append(self.drafted(name))
+            with self.request() as request:
+                approve(request, ids[-1])
+        return ids

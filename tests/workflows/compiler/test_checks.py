@@ -1,0 +1,195 @@
+"""The final checks: what a schema cannot say of a plan, each at its place."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import pytest
+
+from preflights_es.core.verdict import VIOLATIONS_MAX
+from preflights_es.workflows.compiler import checks
+from preflights_es.workflows.compiler.passes import PASSES
+from preflights_es.workflows.compiler.values import DecidedField, Document, PassName
+from tests.workflows.compiler.passes_read import GOAL, PLANS, TARGET, begun, decided
+
+NAMES = tuple(PASSES)
+
+
+def changed(name: PassName, pointer: str, value: Any) -> dict[str, Any]:
+    """The plan of a pass, with another value at a place."""
+    payload = copy.deepcopy(PLANS[PASSES[name].writes])
+    *path, last = [int(p) if p.isdigit() else p for p in pointer.split("/")[1:]]
+    holder: Any = payload
+    for part in path:
+        holder = holder[part]
+    if isinstance(holder, list) and last == len(holder):
+        holder.append(value)
+    else:
+        holder[last] = value
+    return payload
+
+
+def found(name: PassName, payload: dict[str, Any], **read: Any) -> dict[str, str]:
+    """Messages by their place."""
+    return {one.pointer: one.message for one in checks.violations(begun(name, **read), payload)}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_plan_that_keeps_all_rules_passes(name: PassName) -> None:
+    assert found(name, PLANS[PASSES[name].writes]) == {}
+
+
+# 1. A row each -------------------------------------------------------------------------------
+
+RULE = {"rule": "domain_cannot_import_infrastructure"}
+FILE = {"path": "x", "description": "x", "kind": "source"}
+
+ROWS: list[tuple[PassName, str, Any, str]] = [
+    ("project", "/modules/0/domain", "Order", "is no domain"),
+    ("project", "/modules/0/domain", "orders", "is no domain"),
+    ("project", "/domains/1/name", "Orders", "stands twice"),
+    ("project", "/modules/1/name", "orders", "stands twice"),
+    ("architecture", "/layers/2", "domain", "stands twice"),
+    ("architecture", "/rules/1", RULE, "stands twice"),
+    ("scaffold", "/files/1/path", TARGET, "stands twice"),
+    ("scaffold", "/files/1/path", "SRC/Orders.py", "stands twice"),
+    ("test", "/tests/1/id", "orders_refuse_empty", "stands twice"),
+    ("implementation", "/target", "src/stock.py", "which was asked for"),
+    ("implementation", "/related_tests/1", "orders_unknown", "is no test of the TestPlan"),
+    ("refactor", "/goal", "Rename everything", "which was asked for"),
+    ("refactor", "/operations/0/symbol", None, "is required for rename_symbol"),
+    ("refactor", "/operations/0/to", "", "is required for rename_symbol"),
+    ("refactor", "/operations/1/from_path", None, "is required for move_file"),
+    ("refactor", "/operations/1/to_path", " ", "is required for move_file"),
+    ("refactor", "/operations/2/symbol", None, "is required for extract_interface"),
+    ("refactor", "/operations/2/to_path", None, "is required for extract_interface"),
+    ("refactor", "/operations/3/from", None, "is required for enforce_dependency"),
+    ("refactor", "/operations/3/to", None, "is required for enforce_dependency"),
+    ("project", "/domains/0/responsibility", " \t", "expected words"),
+    ("implementation", "/steps/0", "\u200b", "expected words"),
+]
+
+
+@pytest.mark.parametrize(("name", "pointer", "value", "message"), ROWS)
+def test_a_plan_that_breaks_a_rule_is_refused_at_its_place(
+    name: PassName, pointer: str, value: Any, message: str
+) -> None:
+    refused = found(name, changed(name, pointer, value))
+    place, said = next(iter(refused.items()))
+    assert place == (f"{pointer}/rule" if value is RULE else pointer)
+    assert message in said
+
+
+def test_a_field_that_an_operation_lacks_is_one_that_it_needs() -> None:
+    payload = {"goal": GOAL, "operations": [{"type": one} for one in checks.OPERATIONS]}
+    assert list(found("refactor", payload)) == [
+        f"/operations/{n}/{name}"
+        for n, names in enumerate(checks.OPERATIONS.values())
+        for name in names
+    ]
+
+
+def test_the_goal_may_be_wrapped_in_another_way() -> None:
+    assert found("refactor", changed("refactor", "/goal", GOAL.replace(" ", "\n"))) == {}
+
+
+# 2. The target -------------------------------------------------------------------------------
+
+ELSEWHERE = "src/new.py"
+
+
+def elsewhere(**read: Any) -> dict[str, str]:
+    payload = changed("implementation", "/target", ELSEWHERE)
+    return found("implementation", payload, target=ELSEWHERE, **read)
+
+
+def test_a_target_that_is_neither_planned_nor_on_the_disk_is_refused() -> None:
+    assert "neither in the ScaffoldPlan nor on the disk" in elsewhere()["/target"]
+
+
+def test_a_target_on_the_disk_need_not_be_planned() -> None:
+    assert elsewhere(documents=(Document(ELSEWHERE, "00" * 32, "x = 1"),)) == {}
+    assert elsewhere(layout=(ELSEWHERE,)) == {}
+
+
+# 3. Paths ------------------------------------------------------------------------------------
+
+PATHS = [
+    "/etc/passwd",
+    "../x.py",
+    "src/../../x.py",
+    "src//x.py",
+    "src/",
+    "src\\x.py",
+    "C:/x.py",
+    "C:\\x.py",
+    "~/x.py",
+    "./x.py",
+    "src/./x.py",
+    " src/x.py",
+    "src/x.py ",
+    "src/ /x.py",
+    "src/x\n.py",
+    "src/\u202ex.py",
+    "src/\0.py",
+    ".git/hooks/update",
+    "sub/.GIT/config",
+]
+PLACES: list[tuple[PassName, str]] = [
+    ("scaffold", "/files/0/path"),
+    ("test", "/tests/0/target"),
+    ("refactor", "/operations/1/from_path"),
+    ("refactor", "/operations/1/to_path"),
+    ("refactor", "/operations/2/to_path"),
+]
+
+
+@pytest.mark.parametrize(("name", "pointer"), PLACES)
+@pytest.mark.parametrize("path", PATHS)
+def test_a_path_that_leaves_the_repository_is_refused(
+    name: PassName, pointer: str, path: str
+) -> None:
+    assert list(found(name, changed(name, pointer, path))) == [pointer]
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_a_target_that_leaves_the_repository_is_refused_though_asked_for(path: str) -> None:
+    payload = changed("implementation", "/target", path)
+    assert "/target" in found("implementation", payload, target=path)
+
+
+@pytest.mark.parametrize(
+    "path", ["x", ".github/workflows/ci.yml", "src/größe.py", "a b/c.md", "a..b", "x/.gitignore"]
+)
+def test_a_path_within_the_repository_passes(path: str) -> None:
+    assert found("scaffold", changed("scaffold", "/files/0/path", path)) == {}
+
+
+def test_paths_are_one_where_a_file_system_takes_them_for_one() -> None:
+    payload = changed("scaffold", "/files/0/path", "src/Größe.py")
+    payload["files"][1]["path"] = "src/GRO\u0308SSE.py"
+    assert list(found("scaffold", payload)) == ["/files/1/path"]
+
+
+# 4. All together -----------------------------------------------------------------------------
+
+
+def test_a_plan_that_contradicts_a_decision_is_refused_with_its_uid() -> None:
+    decision = decided(DecidedField("Database", "PostgreSQL", ("MySQL",)), uid="db-4")
+    payload = changed("scaffold", "/files/0/description", "Reads orders from MySQL.")
+    message = found("scaffold", payload, decisions=(decision,))["/files/0/description"]
+    assert "'MySQL'" in message.replace('"', "'")
+    assert "db-4" in message
+
+
+def test_what_the_model_repeats_of_the_request_contradicts_nothing() -> None:
+    decision = decided(DecidedField("Database", "PostgreSQL", ("MySQL",)))
+    goal = "Leave MySQL behind"
+    payload = changed("refactor", "/goal", goal)
+    assert found("refactor", payload, goal=goal, decisions=(decision,)) == {}
+
+
+def test_no_more_is_named_than_a_person_can_use() -> None:
+    payload = {"files": [FILE] * 50}
+    assert len(checks.violations(begun("scaffold"), payload)) == VIOLATIONS_MAX
