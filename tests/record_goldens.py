@@ -544,9 +544,13 @@ def recorded(golden: Callable[[Recorder], None]) -> bytes:
 
 def every() -> dict[Path, Callable[[Recorder], None]]:
     """By the file that each is recorded in."""
-    from tests import record_notes
+    from tests import record_notes, record_plans
 
-    by_workflow = {"clarification": GOLDENS, "extraction": record_notes.GOLDENS}
+    by_workflow = {
+        "clarification": GOLDENS,
+        "extraction": record_notes.GOLDENS,
+        "planning": record_plans.GOLDENS,
+    }
     return {
         FOLDER / name / f"{golden.__name__}.jsonl": golden
         for name, goldens in by_workflow.items()

@@ -76,7 +76,8 @@ def counted(state: State) -> State:
         failure="",
     )
     replans = state.replans + 1
-    return replace(state, situation=new.situation, input=None, led=led, replans=replans)
+    # What was planned before follows from another situation.
+    return replace(state, situation=new.situation, input=None, led=led, plan=None, replans=replans)
 
 
 def _after_input(state: State, new: Input) -> State:
