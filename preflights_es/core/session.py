@@ -121,6 +121,8 @@ class Workflow(msgspec.Struct, Generic[S], frozen=True, kw_only=True):
     """Pairs of prompt name and the version that a new session uses."""
     always_led: bool = False
     """The reference, too, answers as a provider: no step is decided without a response."""
+    aside: bool = False
+    """Whether its sessions are never `last`: the program opens them, one a day or an occasion."""
     upcasters: dict[str, Upcaster] = {}
     settings: Callable[[], SettingsTable] | None = None
     """The table of a settings file that it reads; imported where a file has one."""

@@ -24,4 +24,5 @@ WORKFLOW: Workflow[State] = Workflow(
     lead=lambda state: state.led.lead,
     prompts=tuple(PROMPTS.items()),
     settings=table,
+    aside=True,
 )
