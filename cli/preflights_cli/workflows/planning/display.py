@@ -18,7 +18,7 @@ def describe(voice: Voice, session: Session) -> None:
     assert isinstance(session, DayPlan), "the caller checked the workflow"
     voice.say(voice.bold(f"{session.day}, {'-'.join(session.window)}"))
     by = f", by {session.source}" if session.source and session.status == "done" else ""
-    voice.say(f"  plan {short(session.session_id)}, {session.status}{by}")
+    voice.say(f"  day plan {short(session.session_id)}, {session.status}{by}")
     width = max((len(entry.task_id or "") for entry in session.timeline), default=0)
     for entry in session.timeline:
         voice.say(f"  {shown(_line(entry, width))}")
