@@ -27,7 +27,7 @@ ADVICE: Final[dict[str, str]] = {
     "model_asked": ": `preflights resume` first, then change it",
     "no_decision": ": `preflights decisions --all` lists what is decided here",
     "no_decision_to_trail": ": name it by --session",
-    "no_document": ": `preflights init --plans` writes starters of the documents",
+    "document_missing": ": `preflights init --plans` writes starters of the documents",
     "no_item_id": ": `preflights note tasks` lists them",
     "no_log": ": look at --db, PREFLIGHTS_DATABASE_URL and the settings file, or create it with "
     "`preflights admin db upgrade`",
@@ -40,7 +40,7 @@ ADVICE: Final[dict[str, str]] = {
     "no_plan": ": `preflights today` makes one",
     "planned_already": ": `preflights today --replan` plans the rest of it anew",
     "person_needed": ": run it at a terminal, or let a script name the person by --by",
-    "plan_missing": ": `preflights plan {command}`, then `preflights approve`",
+    "plan_missing": ": `preflights plan {name}`, then `preflights approve`",
     "plan_not_locked": ": `preflights lock tests` locks it",
     "projection_damaged": ": `preflights admin projections rebuild {name}` rebuilds it from the "
     "log",

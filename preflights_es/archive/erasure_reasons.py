@@ -30,10 +30,11 @@ _DERIVED: Final = frozenset(("title", "content", "value", "other"))
 _NOT_WORDS: Final = frozenset(
     (
         *("at", "call", "folder", "key", "kind", "language", "lead", "mark", "message", "model"),
-        *("noted_at", "path", "project", "prompts", "redacted", "request_id", "setup", "sha256"),
-        *("status", "stop_reason", "text_base64", "time_zone", "type", "uid"),
+        *("noted_at", "pass_type", "path", "project", "prompts", "redacted", "request_id", "setup"),
+        *("sha256", "standing", "status", "stop_reason", "text_base64", "time_zone", "type", "uid"),
+        *("layout", "left_out", "stale"),
         # Words of other sessions, which are not erased with this one.
-        *("by", "known", "supersedes", "session_id", "hash"),
+        *("by", "decisions", "hash", "known", "plans", "session_id", "supersedes"),
     )
 )
 """The fields of Inputs that no person types and no model says; every other field is compared."""

@@ -14,6 +14,7 @@ from preflights_es.artifacts.managed_files import FilePlan, State
 from preflights_es.artifacts.session_folder import FOLDER
 from preflights_es.core.errors import Refused, StoreUnavailable
 from preflights_es.core.version import __version__
+from preflights_es.runtime.registry import WORKFLOWS
 from preflights_es.services.results import Result
 from preflights_es.settings.load import Settings
 from preflights_es.system import atomic_file
@@ -23,7 +24,7 @@ Host = Literal["github"]
 SIZE_MAX: Final = 1_000_000  # bytes of a file that a person keeps by hand
 
 _TEMPLATES: Final = Path(managed_files.__file__).with_name("ci")
-_STARTERS: Final = Path(managed_files.__file__).with_name("templates")
+_STARTERS: Final = Path(managed_files.__file__).with_name("starters")
 _RECORDINGS: Final = "replays"
 _PLAIN: Final = re.compile(r"[A-Za-z0-9._/-]+")
 
@@ -103,10 +104,11 @@ def _begun(root: Path, path: str, template: str, *, writes: bool) -> ProjectFile
 
 
 def _wanted(settings: Settings, host: Host) -> tuple[_Template, ...]:
-    folders = [_RECORDINGS]
-    kept = f"{settings.decisions}/{FOLDER}"
-    if _PLAIN.fullmatch(kept):  # any other name would have to be quoted in three languages
-        folders.append(kept)
+    filings = (WORKFLOWS[name].filing for name in WORKFLOWS.shipped)
+    filed = [settings.decisions, *(filing.folder for filing in filings if filing)]
+    kept = [f"{folder}/{FOLDER}" for folder in filed]
+    # Any other name would have to be quoted in three languages.
+    folders = [_RECORDINGS, *filter(_PLAIN.fullmatch, kept)]
     said = {
         "VERSION": __version__,
         "FOLDERS": " ".join(folders),

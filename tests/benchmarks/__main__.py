@@ -13,6 +13,7 @@ from tests.benchmarks import (
     importing,
     judging,
     listing,
+    planning,
     reading,
     rebuilding,
     regressing,
@@ -48,9 +49,11 @@ hand-written program that parses, chains and re-drives the same lines with the s
 alone (`tests/benchmarks/floor.py`); for a regression run a strict replay of the same sessions from
 memory, with the results kept the same run without them, and on Dask as many processes, both net of
 their start and of what a cluster takes when it is idle; for an event of a session of 30,000 one of
-a session of 3,000; for a simulated completion `json.loads` and a `jsonschema`
-Draft 2020-12 validator, made before, that judge one valid response of 2 KB. For a judgement the
-same two, given the JSON that is judged; for one of 5 MB `json.loads` of a valid one of that size.
+a session of 3,000; for a list of plans as many decisions, and for the replay of a pass
+`json.loads` and SHA-256 of each of its lines; for a simulated completion `json.loads` and a
+`jsonschema` Draft 2020-12 validator, made before, that judge one valid response of 2 KB.
+For a judgement the same two, given the JSON that is judged; for one of 5 MB `json.loads` of a
+valid one of that size.
 """
 
 
@@ -65,6 +68,7 @@ def main() -> int:
         "read": reading,
         "rebuild": rebuilding,
         "list": listing,
+        "plan": planning,
         "replay": replaying,
         "regress": regressing,
         "suite": suite,

@@ -41,6 +41,8 @@ READING: Final = (
         "decisions",
         "why Strategy",
         "usage",
+        "artifacts --all",
+        "lock verify",
     ),
     *("audit verify --all", "audit trail", "audit checkpoint", "admin projections status"),
     *(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -46,6 +47,14 @@ def test_both_files_are_written_once(empty: Project) -> None:
     code, files = _init(empty)
     assert (code, [one["state"] for one in files.values()]) == (0, ["current", "current"])
     assert {path: (empty.folder / path).read_bytes() for path in written} == written
+
+
+def test_sessions_beside_records_and_beside_other_files_are_replayed(empty: Project) -> None:
+    _init(empty)
+    folders = ("replays", "docs/decisions/.sessions", ".preflights/artifacts/.sessions")
+    assert f"for folder in {' '.join(folders)}; do" in (empty.folder / WORKFLOW).read_text()
+    pattern = "|".join(map(re.escape, folders))
+    assert f"files: ^({pattern})/" in (empty.folder / HOOK).read_text()
 
 
 def test_no_log_is_made(empty: Project) -> None:

@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from preflights_es.services.compiler.plan_files import file_state, stray_plan_files
-from preflights_es.services.compiler.standing import Standings, in_force
+from preflights_es.services.compiler.standing import in_force
 from tests.cli.clones import cloned, committed, pulled
 from tests.cli.plans import (
     PLANS,
@@ -52,15 +51,18 @@ def in_force_of(project: Project) -> list[str]:
 
 def strays(project: Project) -> list[str]:
     """Names of the files that no session speaks for."""
-    with requested(project) as request:
-        return [Path(path).name for path in stray_plan_files(request.process)]
+    done = project.call("artifacts", "--json")
+    found = done.json["strays"]
+    said = [line for line in project.call("artifacts").err.splitlines() if "for nothing" in line]
+    why = "counts for nothing: no session says that it was approved"
+    assert said == [f"warning: {path} {why}" for path in found]
+    return [Path(path).name for path in found]
 
 
 def states(project: Project) -> dict[str, str | None]:
     """How each artifact's file compares with the log, by id."""
-    with requested(project) as request:
-        rows = Standings(request).rows
-        return {row.planned.id: file_state(request.process, row) for row in rows}
+    rows = project.call("artifacts", "--all", "--json").json["artifacts"]
+    return {row["id"]: row["artifact_state"] for row in rows}
 
 
 # 1. Written ----------------------------------------------------------------------------------
@@ -124,6 +126,7 @@ def test_a_file_that_a_person_edited_stays_and_is_named(shop: Project) -> None:
     id_, file = plan["artifact"]["id"], plan_file(shop, plan)
     file.write_text("{}")
     assert states(shop) == {id_: "edited"}
+    assert "approved, file edited" in " ".join(shop.call("artifacts").out.split())
     assert shop.call("admin", "render", "last", "--check").code == 1
     done = shop.call("admin", "render", "last")
     assert f"The document was edited: the rebuilt text lies in {PLANS}/{file.name}.new" in done.out
@@ -300,6 +303,15 @@ def test_an_erased_session_that_a_pass_read_is_listed_as_quoted(shop: Project, p
     assert "Users" not in session_file(shop, plan).read_text()
     assert strays(shop) == [plan_file(shop, plan).name]
     assert in_force_of(shop) == [reader["artifact"]["id"]]
+
+
+def test_a_reason_repeats_no_document_and_may_name_the_pass(shop: Project, plan: Any) -> None:
+    approved(shop, "architecture")
+    words = ("admin", "erase", "last", "--dry-run", "--reason")
+    assert shop.call(*words, "The approved project is over, see ProjectPlan").code == 0
+    erasing = ("admin", "erase", plan["session_id"], "--dry-run", "--reason")
+    done = shop.call(*erasing, "they said: a user registers")
+    assert (done.code, "the reason repeats a text" in done.err) == (1, True)
 
 
 def test_a_session_that_only_a_file_has_is_erased_there(clone: Project, plan: Any) -> None:

@@ -41,8 +41,10 @@ def test_a_golden_session_replays_without_a_difference(path: Path) -> None:
         assert (result.status, result.divergences, result.fault) == ("identical", (), None)
 
 
-@pytest.mark.parametrize("path", [p for p in FILES if p.parent.name == "extraction"], ids=_name)
-def test_what_the_reference_said_in_a_golden_note_is_computed_again(path: Path) -> None:
+@pytest.mark.parametrize(
+    "path", [p for p in FILES if WORKFLOWS[p.parent.name].always_led], ids=_name
+)
+def test_what_the_reference_said_in_a_golden_is_computed_again(path: Path) -> None:
     for stream in _streams(path):
         said = [
             one

@@ -51,7 +51,7 @@ def documents(settings: Settings, pass_: Pass, use: Iterable[str] = ()) -> tuple
     more = dict.fromkeys(within(settings.root, path) for path in use)
     paths = (*named, *(path for path in more if path not in named))
     return tuple(
-        _document(settings.root, path, "no_document" if path in named else "no_file")
+        _document(settings.root, path, "document_missing" if path in named else "file_missing")
         for path in paths
     )
 

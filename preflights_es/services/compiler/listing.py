@@ -12,6 +12,7 @@ from preflights_es.core.ids import SHORT
 from preflights_es.core.json import ABSENT, differences
 from preflights_es.core.times import iso, iso_or_none
 from preflights_es.services.compiler.approval import row_named
+from preflights_es.services.compiler.plan_files import FileState, PlanFiles
 from preflights_es.services.compiler.standing import PlanRow, Standings
 from preflights_es.services.looking import looking
 from preflights_es.services.request import Request
@@ -45,14 +46,16 @@ class ArtifactRow(Result, frozen=True):
     reason: str
     artifact: str | None
     """Path of its file."""
+    artifact_state: FileState | None
+    """How the file compares with what the log says; None where it has none."""
     stale: tuple[Cause, ...]
     """From what changed to what it read; of what has ended, nothing."""
     file: str | None = None
     """The session file that says so, where the log does not."""
 
     @classmethod
-    def of(cls, row: PlanRow, stale: tuple[Cause, ...]) -> ArtifactRow:
-        """As the projection `artifacts` keeps it."""
+    def of(cls, row: PlanRow, stale: tuple[Cause, ...], files: PlanFiles) -> ArtifactRow:
+        """As the projection `artifacts` keeps it, and as its file lies there."""
         one = row.planned
         return cls(
             id=one.id,
@@ -69,6 +72,7 @@ class ArtifactRow(Result, frozen=True):
             superseded_by=one.superseded_by,
             reason=one.reason,
             artifact=one.path or None,
+            artifact_state=files.state(one),
             stale=() if one.standing in ENDED else stale,
             file=row.file,
         )
@@ -80,6 +84,8 @@ class Artifacts(Result, frozen=True, tag_field="format", tag="artifacts/1"):
     project: str
     behind: bool
     """Whether it may be older than the log, because another process was writing."""
+    strays: tuple[str, ...] = ()
+    """Paths of files in the folder of artifacts that no session speaks for."""
     artifacts: tuple[ArtifactRow, ...] = ()
 
 
@@ -103,9 +109,14 @@ def artifacts(request: Request, *, everything: bool = False) -> Listing:
     found = Standings(request)
     wanted = [row for row in found.rows if everything or row.planned.standing not in ENDED]
     process = request.process
+    files = PlanFiles(process.settings.root)
     return Listing(
-        head=Artifacts(project=process.project, behind=bool(process.projector.behind)),
-        rows=(ArtifactRow.of(row, found.causes(row)) for row in wanted),
+        head=Artifacts(
+            project=process.project,
+            behind=bool(process.projector.behind),
+            strays=files.strays(row.planned for row in found.rows),
+        ),
+        rows=(ArtifactRow.of(row, found.causes(row), files) for row in wanted),
         ended=len(found.rows) - len(wanted),
     )
 
@@ -135,7 +146,8 @@ def _told(request: Request, found: Standings, row: PlanRow) -> WholeArtifact:
     handle = looking(request, row.session_id).sessions.load(row.session_id)
     state: State = handle.session.state
     told = envelope(state, row.planned.id)
-    return WholeArtifact(row=ArtifactRow.of(row, found.causes(row)), envelope=told)
+    files = PlanFiles(request.process.settings.root)
+    return WholeArtifact(row=ArtifactRow.of(row, found.causes(row), files), envelope=told)
 
 
 # 2. Two artifacts ----------------------------------------------------------------------------

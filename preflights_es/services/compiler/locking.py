@@ -62,7 +62,7 @@ def _approved(request: Request) -> str:
         message = f"the {TYPE} {locked[-1].planned.id[:SHORT]} is locked, and no other is approved"
         raise Refused(message, code="already_locked", id=locked[-1].planned.id)
     message = f"no {TYPE} is approved: nothing can be locked"
-    raise Refused(message, code="plan_missing", type=TYPE, command="tests")
+    raise Refused(message, code="plan_missing", type=TYPE, name="tests")
 
 
 class Locks(Approvals):

@@ -69,7 +69,7 @@ def _in_force(rows: Sequence[PlanRow], needed: Needed, pass_: Pass) -> PlanRow:
     locked = [row for row in of_type if row.planned.standing == "locked"]
     fields = {
         "type": needed.type,
-        "command": next(one.command for one in PASSES.values() if one.writes == needed.type),
+        "name": next(one.command for one in PASSES.values() if one.writes == needed.type),
     }
     if not of_type:
         message = f"the pass `{pass_.command}` needs an approved {needed.type}, and none is"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 from collections.abc import Sequence
 from functools import partial
 from typing import Any, NamedTuple
@@ -65,8 +66,12 @@ def plan(
     request.notice_name()
     setup = request.setup(WORKFLOW)
     said = {"pass_type": pass_name, "target": asked.target, "goal": asked.goal}
-    beside = partial(_read, request, asked, setup)
-    return filed(request, request.sessions.opened(WORKFLOW, PassBegun, said, setup, beside=beside))
+    step = request.sessions.opened(
+        *(WORKFLOW, PassBegun, said, setup),
+        beside=partial(_read, request, asked, setup),
+        is_same=partial(_read_besides, asked.use),
+    )
+    return filed(request, step)
 
 
 def reading(
@@ -137,6 +142,16 @@ def _asked(
     return _Asked(pass_, target, goal.strip(), use, allow_stale)
 
 
+def _read_besides(use: Sequence[str], before: PassBegun) -> bool:
+    """Whether a pass that was recorded has read what the caller adds."""
+    ids = [one.id for one in before.plans]
+    paths = {one.path for one in before.documents}
+    return all(
+        posixpath.normpath(one) in paths or any(id_.startswith(one.lower()) for id_ in ids)
+        for one in use
+    )
+
+
 # 2. What is read -----------------------------------------------------------------------------
 
 
@@ -170,6 +185,7 @@ def _read(request: Request, asked: _Asked, setup: Setup) -> dict[str, Any]:
         "plans": needed,
         "decisions": decisions,
         "layout": tuple(paths_of.split("\n")) if listed else (),
+        "left_out": (LeftOut("layout", unnamed),) if unnamed else (),
         "stale": stale,
     }
     fields = cleaned_fields(PassBegun, said)
@@ -183,21 +199,11 @@ def _read(request: Request, asked: _Asked, setup: Setup) -> dict[str, Any]:
             f"{fitted.most:,} are sent: shorten its documents"
         )
         raise Refused(message, code="request_too_large", size=fitted.size, most=fitted.most)
-    left_out = _with_unnamed(fitted.left_out, unnamed)
-    return {**fields, "left_out": left_out, **{name: getattr(fitted, name) for name in _CUT}}
+    return {**fields, **{name: getattr(fitted, name) for name in _CUT}}
 
 
-_CUT = ("layout", "decisions")
-"""What gives way where a request is too large."""
-
-
-def _with_unnamed(left_out: tuple[LeftOut, ...], unnamed: int) -> tuple[LeftOut, ...]:
-    """With the paths that are no text."""
-    if not unnamed:
-        return left_out
-    cut = sum(one.count for one in left_out if one.what == "layout")
-    rest = tuple(one for one in left_out if one.what != "layout")
-    return (LeftOut("layout", cut + unnamed), *rest)
+_CUT = ("layout", "decisions", "left_out")
+"""What gives way where a request is too large, and how much of it did."""
 
 
 def _target(request: Request, asked: _Asked, needed: tuple[ReadPlan, ...]) -> tuple[Document, ...]:

@@ -110,10 +110,9 @@ def _shorter(items: tuple[Any, ...], kept: int, over: int) -> int:
 
 def _cut(begun: PassBegun, kept: dict[Cut, int]) -> PassBegun:
     layout, decisions = begun.layout[: kept["layout"]], begun.decisions[: kept["decisions"]]
-    gone = {
-        "layout": len(begun.layout) - len(layout),
-        "decisions": len(begun.decisions) - len(decisions),
-    }
+    gone = {one.what: one.count for one in begun.left_out}  # before there was a request
+    gone["layout"] = gone.get("layout", 0) + len(begun.layout) - len(layout)
+    gone["decisions"] = gone.get("decisions", 0) + len(begun.decisions) - len(decisions)
     names: tuple[Cut, ...] = ("layout", "decisions")
     left_out = tuple(LeftOut(name, gone[name]) for name in names if gone[name])
     return replace(begun, layout=layout, decisions=decisions, left_out=left_out)

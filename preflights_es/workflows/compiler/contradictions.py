@@ -54,22 +54,29 @@ def contradictions(
     """
     decided = tuple(decisions)
     placed = tuple(texts) if decided else ()
+    whole = "\n".join(text for _, text in placed).casefold()
     found: list[Violation] = []
     for decision in decided:
         for field in decision.fields:
-            for option, pointer in _against(placed, field):
+            for option, pointer in _against(placed, whole, field):
                 message = (
                     f"names {quoted(option)}, but the decision {decision.uid} "
                     f"has {quoted(field.value)} for {quoted(field.name)}"
                 )
                 found.append(Violation(pointer, message))
-    return tuple(found[:VIOLATIONS_MAX])
+            if len(found) >= VIOLATIONS_MAX:
+                return tuple(found[:VIOLATIONS_MAX])
+    return tuple(found)
 
 
-def _against(texts: tuple[Placed, ...], field: DecidedField) -> list[Placed]:
-    """Pairs of another option and the first place that names it; none with the decided value."""
+def _against(texts: tuple[Placed, ...], whole: str, field: DecidedField) -> list[Placed]:
+    """Pairs of another option and the first place that names it; none with the decided value.
+
+    Args:
+        whole: all texts, case folded: most plans name no option, which is quickly seen.
+    """
     others = _others(field)
-    if not others:
+    if not any(word.partition(" ")[0] in whole for word in others):
         return []
     decided = _forms(field.value)
     named = _pattern((*decided, *others.values()))

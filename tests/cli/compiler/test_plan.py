@@ -6,13 +6,15 @@ import json
 import os
 import shutil
 import subprocess
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from tests.cli.compiler.planning import DOCUMENTS, approved, documented, planned
-from tests.cli.program import Project
+from tests.cli.program import Project, Result
 from tests.cli.terminal import ANSWER, terminal
+from tests.providers.server import FakeAPI, text
 
 SECRET = "sk-ant-api03-Zb9Qv1xT7LmPo3Rk5Ys8Wd2Hf4Jg6NcAeUiXyBv0MnQpRsTuVwXyZa1B"
 
@@ -93,6 +95,42 @@ def test_an_unusable_response_ends_with_a_report_and_exit_code_1(house: Project)
     assert house.call("show", "last").code == 0
 
 
+@pytest.fixture
+def answered(house: Project, api: FakeAPI) -> Callable[[str], Result]:
+    """A pass that is answered by a provider's server, at its only try."""
+
+    def asked(response: str) -> Result:
+        api.script(text(response))
+        env = {"OPENAI_API_KEY": "sk-test-0123456789", "PREFLIGHTS_BASE_URL": api.openai}
+        words = ("plan", "project", "--provider", "openai", "--model", "gpt-5.1-mini")
+        return documented(house).call(*words, env=env)
+
+    return asked
+
+
+def test_a_report_shows_every_violation_and_obeys_no_escape(
+    answered: Callable[[str], Result],
+) -> None:
+    done = answered('{"domains": [], "modules": [], "constraints": "\\u001b[2J"}')
+    assert (done.code, done.is_safe()) == (1, True)
+    lines = [line.strip() for line in done.out.splitlines()]
+    assert sum(line.startswith(("/domains ", "/modules ", "/constraints ")) for line in lines) == 3
+
+
+def test_a_draft_of_a_model_is_its_own_and_obeys_no_escape(
+    house: Project, answered: Callable[[str], Result]
+) -> None:
+    payload = {
+        "domains": [{"name": "Billing\x1b[2J\u202e", "responsibility": "Invoices"}],
+        "modules": [{"name": "billing", "domain": "Billing\x1b[2J\u202e"}],
+        "constraints": {"architecture": "hexagonal", "languages": ["python"]},
+    }
+    done = answered(json.dumps(payload))
+    assert (done.code, done.is_safe()) == (3, True), done.out
+    assert "no model wrote it" not in done.out
+    assert house.show()["artifact"]["created_by"] == "llm"
+
+
 def test_a_failed_transport_waits_until_it_is_resumed(house: Project) -> None:
     failing = ("--provider", "sim", "--faults", "timeout=1")
     done = documented(house).call("plan", "project", *failing)
@@ -114,8 +152,9 @@ def test_a_key_runs_a_pass_once(house: Project) -> None:
     (house.folder / ".preflights" / "glossary.md").unlink()
     assert planned(house, "project", "--key", "k1") == first
     assert len(sessions(house)) == 1
-    other = house.call("plan", "architecture", "--key", "k1")
-    assert "was used for something else" in other.err
+    for words in (("architecture",), ("project", "--use", "notes.md")):
+        other = house.call("plan", *words, "--key", "k1")
+        assert "was used for something else" in other.err
 
 
 # 2. A dry run --------------------------------------------------------------------------------
@@ -355,6 +394,8 @@ def test_a_stale_artifact_is_read_only_where_the_actor_allows_it(house: Project)
         (("impl", ""), " is no path of a file"),
         (("project", "--use", "src/main.py"), "src/main.py is no document: "),
         (("project", "--use", "tests/test_main.py"), "tests/test_main.py is no document: "),
+        (("project", "--use", "run"), "run is no document: its first line, #!,"),
+        (("project", "--use", "docs/Main.PY"), "docs/Main.PY is no document: "),
         (("project", "--use", "notes.md"), "notes.md is a link that leads out"),
         (("project", "--use", "gone.md"), "gone.md does not exist"),
         (("project", "--use", "0" * 8 + "-0000-8000-8000-" + "0" * 12), "no artifact matches"),
@@ -364,10 +405,10 @@ def test_what_cannot_be_read_is_refused_in_one_line_and_nothing_is_recorded(
     house: Project, words: tuple[str, ...], why: str
 ) -> None:
     documented(house)
-    for name in ("src/main.py", "tests/test_main.py"):
+    for name in ("src/main.py", "tests/test_main.py", "docs/Main.PY", "run"):
         path = house.folder / name
-        path.parent.mkdir()
-        path.write_text("import os\n\n\ndef main() -> None:\n    os._exit(0)\n")
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("#!/bin/python\nimport os\n\n\ndef main() -> None:\n    os._exit(0)\n")
     (house.folder / "notes.md").symlink_to("/etc/hostname")
     house.call("decisions")  # the projections are up to date
     before = house.recorded()

@@ -14,6 +14,7 @@ from preflights_es import (
     ArtifactBuilder,
     ClaudeAdapter,
     CompilerContext,
+    CompilerPassRegistry,
     CompilerPassType,
     ContextBuilder,
     FailureReportPayload,
@@ -21,6 +22,7 @@ from preflights_es import (
     StubLLMAdapter,
 )
 from preflights_es.core import errors
+from tests.markdown import ROOT
 from tests.providers import server
 from tests.providers.server import FakeAPI
 from tests.workflows.compiler.test_adapter import (
@@ -33,6 +35,7 @@ from tests.workflows.compiler.test_adapter import (
 )
 
 PROJECT = CompilerPassType.PROJECT
+SAMPLE = ROOT / "tests" / "workflows" / "compiler" / "sample"
 
 
 @pytest.fixture
@@ -140,3 +143,50 @@ def test_who_answers_is_named(project: preflights_es.Preflights) -> None:
         ArtifactBuilder(StubLLMAdapter()).build(PROJECT)
     with pytest.raises(errors.Refused, match=r"needs requirements\.md"):
         ArtifactBuilder(StubLLMAdapter()).build(PROJECT, CompilerContext(PROJECT))
+
+
+# Seed 2, section 9.3 -------------------------------------------------------------------------
+
+
+def test_the_full_compilation_flow_with_the_stub_adapter() -> None:
+    documents = {path.name: path.read_text("utf-8") for path in SAMPLE.glob("*.md")}
+    artifacts: dict[str, Any] = {}
+    builder = ArtifactBuilder(StubLLMAdapter())
+    for pass_type in PASSES:
+        scaffold = [one for one in artifacts.values() if one["artifact_type"] == "ScaffoldPlan"]
+        paths = tuple(one["path"] for one in scaffold[0]["payload"]["files"]) if scaffold else ()
+        given = CompilerContext(
+            pass_type,
+            documents,
+            artifacts,
+            paths[0] if pass_type is CompilerPassType.IMPLEMENTATION else None,
+            f"Move {paths[0]} to src/other.py" if paths else "",
+            paths,
+        )
+        made = builder.build(pass_type, given)
+        row = CompilerPassRegistry().get(pass_type)
+        assert made["artifact_type"] == row.output_artifact_type.value, made["payload"]
+        status = "locked" if pass_type is CompilerPassType.TEST else "approved"
+        artifacts[made["id"]] = {**made, "status": status}
+    assert len(artifacts) == len(PASSES)
+
+
+@pytest.mark.parametrize(
+    ("said", "provider"),
+    [("stub", "mock"), ("mock", "mock"), ("sim", "sim"), ("claude", "anthropic")],
+)
+def test_the_provider_is_selected_by_configuration(
+    project: preflights_es.Preflights, monkeypatch: pytest.MonkeyPatch, said: str, provider: str
+) -> None:
+    with FakeAPI() as api:
+        monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-not-a-real-key")
+        monkeypatch.setenv("LLM_PROVIDER", said)
+        if provider == "anthropic":
+            monkeypatch.setenv("PREFLIGHTS_BASE_URL", api.anthropic)
+        api.script(server.text(json.dumps(PAYLOADS["ProjectPlan"])))
+        with preflights_es.open(project.process.settings.root) as log:
+            ArtifactBuilder(project=log).build(PROJECT)
+            (session,) = log.sessions()
+            request = log.request()
+            lead = request.sessions.load(session.session_id).session.state.led.lead
+    assert lead.provider == provider

@@ -1,8 +1,7 @@
-"""Approvals at the same moment: one artifact of a type is in force, whoever comes first."""
+"""Approvals at the same moment: one artifact of a type is in force afterwards."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Barrier
@@ -22,11 +21,11 @@ AT_ONCE = 4
 @pytest.fixture(params=["sqlite", "postgresql"])
 def shop(
     request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[Shop]:
+) -> Shop:
     monkeypatch.setenv("HOME", str(tmp_path))
     is_file = request.param == "sqlite"
     url = f"sqlite:///{tmp_path}/log.db" if is_file else request.getfixturevalue("postgres")
-    yield Shop(tmp_path / "shop", url)
+    return Shop(tmp_path / "shop", url)
 
 
 def standings(shop: Shop) -> dict[str, str]:

@@ -118,7 +118,7 @@ TABLE: Final = (
 FRONT: Final = f"---\ntitle: Orders\ndraft = false;\n---\n\n{PROSE}"
 LISTED: Final = (
     "# Rules\n\nAn order must have\n\n* a customer;\n* at least one item;\n* an address (where "
-    "it is delivered);\n\nand it must not\n\n* be older than a year;\n* be changed once it is paid.\n"
+    "it is delivered);\n\nand it must not\n\n* be older than a year;\n* be changed once paid.\n"
 )
 CLASS: Final = (
     "The class of customers decides. For each customer, return the goods within 30 days.\n"

@@ -69,6 +69,8 @@ def list_command(everything: bool, app: Request, voice: Voice) -> int:
     finish_pending(app, voice)
     found = artifacts(app, everything=everything)
     tell_behind(app, voice)
+    for path in found.head.strays:
+        voice.warn(f"{path} counts for nothing: no session says that it was approved")
     voice.listed(found.head, "artifacts", found.rows)
     if voice.as_json:
         return 0
@@ -94,8 +96,10 @@ def _cells(one: ArtifactRow) -> tuple[str, ...]:
 
 
 def _standing(one: ArtifactRow) -> str:
-    """Where it stands, and what took its place."""
-    return f"{one.standing} by {one.superseded_by[:SHORT]}" if one.superseded_by else one.standing
+    """Where it stands, what took its place, and whether its file is as it was written."""
+    by = f" by {one.superseded_by[:SHORT]}" if one.superseded_by else ""
+    lies = f", file {one.artifact_state}" if one.artifact_state in ("edited", "missing") else ""
+    return f"{one.standing}{by}{lies}"
 
 
 @click.command()

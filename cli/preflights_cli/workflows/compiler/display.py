@@ -12,13 +12,14 @@ from preflights_es.core.ids import short
 from preflights_es.core.json import encoded
 from preflights_es.core.text import one_line, shown, shown_lines
 from preflights_es.services.compiler.results import Artifact, DryRun, PlanSession, ReadDocument
+from preflights_es.services.compiler.standing import path_of
 from preflights_es.services.results import Session
-from preflights_es.workflows.compiler.values import Cause, LeftOut
+from preflights_es.workflows.compiler.values import LeftOut
 
 LINES_MAX: Final = 60  # of a payload; the rest with `artifacts show`
 VIOLATIONS_MAX: Final = 10
 TO_DO: Final = {
-    "human_input_required": "The model needs to know more: answer it, or say it in the documents.",
+    "human_input_required": "Say in the documents what is missing, and run the pass again.",
     "fix_and_retry": "Change what the pass reads, and run it again.",
     "retry": "Ask the model again.",
     "retry_after_delay": "Wait a little, then ask the model again.",
@@ -76,19 +77,23 @@ def say_payload(voice: Voice, one: Artifact, most: int = LINES_MAX) -> None:
 
 def _say_report(voice: Voice, report: Artifact, *, advises: bool) -> None:
     """Why there is no artifact, and what a person can do."""
-    said: dict[str, Any] = report.payload or {}
+    said = _object(report.payload)  # a forged log may hold anything
     category = str(said.get("category", "")).replace("_", " ")
     voice.say(f"  no artifact: {shown(category)} (report {report.id})")
     voice.say(f"  {shown(one_line(str(said.get('summary', ''))))}")
-    details = said.get("details")
-    found = details.get("violations", ()) if isinstance(details, dict) else ()
+    found = _object(said.get("details")).get("violations")
+    found = found if isinstance(found, list) and len(found) > 1 else []  # the summary has one
     for one in found[:VIOLATIONS_MAX]:
-        voice.say(f"    {shown(one_line(' '.join(map(str, one.values()))))}")
+        voice.say(f"    {shown(one_line(' '.join(map(str, _object(one).values()))))}")
     if (more := len(found) - VIOLATIONS_MAX) > 0:
         voice.say(f"    and {more:,} more")
     advice = TO_DO.get(str(said.get("recovery_action")))
     if advises and advice:
         voice.say(f"  {advice}")
+
+
+def _object(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
 
 
 def hint(session: Session) -> str:
@@ -125,7 +130,7 @@ def say_dry_run(voice: Voice, run: DryRun) -> None:
     for one in run.left_out:
         voice.say(f"  leaves out {left_out(one)}")
     for cause in run.stale:
-        voice.say(f"  stale: {shown(stale(cause))}")
+        voice.say(f"  stale: {path_of(cause)}")
     if run.redacted:
         kinds = ", ".join(dict.fromkeys(run.redacted))
         voice.say(f"  takes out {len(run.redacted):,} secrets ({kinds})")
@@ -142,11 +147,6 @@ def left_out(one: LeftOut) -> str:
     """What did not fit, and how much of it."""
     what = "paths of the layout" if one.what == "layout" else "decisions, the oldest"
     return f"{one.count:,} {what}"
-
-
-def stale(cause: Cause) -> str:
-    """Why an artifact is stale."""
-    return f"{' -> '.join(cause.path)} ({cause.kind} {cause.what})"
 
 
 SHOWN: Final = Shown(describe=describe, hint=hint)

@@ -1,0 +1,367 @@
+"""Golden passes: what each of them is, recorded by `python -m tests.record_goldens`."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from itertools import count
+from typing import Any, Final
+
+from preflights_es.core import errors
+from preflights_es.core.completions import Completion, CompletionRequested
+from preflights_es.core.events import Actor, Input
+from preflights_es.core.lead import Lead
+from preflights_es.core.ports import Arrival
+from preflights_es.core.session import Workflow
+from preflights_es.core.simulation import GENERATION
+from preflights_es.providers.base import LLMProvider
+from preflights_es.runtime.registry import WORKFLOWS
+from preflights_es.runtime.runner import Runner
+from preflights_es.services import sessions
+from preflights_es.services.compiler.approval import approve, reject
+from preflights_es.services.compiler.locking import lock_tests
+from preflights_es.services.compiler.sessions import plan
+from preflights_es.services.leads import Leads
+from preflights_es.services.own_providers import CODE as OWN
+from preflights_es.services.process import Process
+from preflights_es.services.request import Request
+from preflights_es.services.results import Session
+from preflights_es.settings.load import load_settings
+from preflights_es.store.sql import SqlStore
+from preflights_es.workflows.compiler.events import (
+    PlanApproved,
+    PlanRejected,
+    PlanSuperseded,
+)
+from preflights_es.workflows.compiler.passes import PASSES
+from preflights_es.workflows.compiler.state import State
+from preflights_es.workflows.compiler.values import PassName
+from tests.record_goldens import ADA, Recorder
+
+MOCK: Final = Lead("mock", "compiler/1")
+MODEL: Final = Lead("anthropic", "claude-sonnet-5-5", (("max_tokens", "16384"),))
+BOT: Final = Actor("script", "nightly")
+DOCUMENTS: Final = {
+    "requirements": "# Shop\n\n## Orders\n\nA customer orders a book.\n",
+    "constraints": "# Constraints\n\nPython, hexagonal. Questions: ada@example.org\n",
+    "glossary": "# Glossary\n\nOrder: what a customer wants.\n",
+}
+TARGET: Final = "src/orders.py"
+GOAL: Final = "Move src/orders.py to src/sales/orders.py"
+GOOD: Final = {
+    "domains": [{"name": "Orders", "responsibility": "Takes orders"}],
+    "modules": [{"name": "orders", "domain": "Orders"}],
+    "constraints": {"architecture": "hexagonal", "languages": ["Python"]},
+}
+LACKS: Final = {"error": "missing_information", "details": "Who may cancel an order?"}
+Reply = str | dict[str, Any] | errors.LLMError
+
+
+class Told(LLMProvider):
+    """Answers like a model, with what it is told."""
+
+    name = "anthropic"
+
+    def __init__(self, replies: Sequence[Reply]) -> None:
+        self._replies = iter(replies)
+
+    async def respond(self, request: CompletionRequested) -> Completion:
+        """The next reply."""
+        reply = next(self._replies)
+        if isinstance(reply, errors.LLMError):
+            raise reply
+        text = reply if isinstance(reply, str) else json.dumps(reply)
+        return Completion(text, model=request.model, stop_reason="end_turn")
+
+
+class By(Leads):
+    """One lead, and the provider that answers for it."""
+
+    def __init__(self, leads: Leads, lead: Lead, replies: Sequence[Reply]) -> None:
+        super().__init__(leads.settings)
+        self._lead = lead
+        self._told = None if lead.provider in OWN else Told(replies)
+
+    def configured(self, workflow: Workflow[Any], *, strict: bool = False) -> Lead:
+        return self._lead
+
+    def lead(self, workflow: Workflow[Any], *, strict: bool = False) -> Lead:
+        return self._lead
+
+    def provider_for(self, lead: Lead) -> LLMProvider:
+        return self._told or super().provider_for(lead)
+
+
+class House:
+    """A repository with the three documents, and a log whose clock and ids count."""
+
+    def __init__(self, r: Recorder) -> None:
+        self.r, self.root = r, r.root
+        for name, text in DOCUMENTS.items():
+            self.write(f".preflights/{name}.md", text)
+        settings = load_settings(
+            r.root, {"HOME": str(r.root), "GIT_AUTHOR_NAME": "-", "PREFLIGHTS_PROJECT": "golden"}
+        )
+        self.process = Process(settings)
+        now, new_id, salts = r.runner.now, r.runner.new_id, count(1)
+        store = SqlStore(str(r.root / "log.db"), now, lambda: next(salts).to_bytes(16, "big"))
+        self.runner = Runner(store, WORKFLOWS, now, new_id)
+        self.process.__dict__.update(store=store, runner=self.runner, project="golden")
+        self.ids: dict[PassName, str] = {}
+        """Of the newest artifact of each pass."""
+        self.sessions: dict[PassName, str] = {}
+
+    def write(self, path: str, text: str) -> None:
+        """A file, which git lists from now on."""
+        file = self.root / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+        for words in (("init", "--quiet", "--template="), ("add", path)):
+            subprocess.run(["git", *words], cwd=self.root, check=True, capture_output=True)
+
+    def request(self, actor: Actor = ADA, lead: Lead = MOCK, *replies: Reply) -> Request:
+        """One call."""
+        leads = Leads(self.process.settings)
+        return Request(self.process, actor, leads=By(leads, lead, replies))
+
+    def plan(self, name: PassName, lead: Lead = MOCK, *replies: Reply, **said: Any) -> Session:
+        """Run a pass."""
+        row = PASSES[name]
+        asked = {"target": TARGET} if row.target else {"goal": GOAL} if row.goal else {}
+        found = plan(self.request(ADA, lead, *replies), name, **{**asked, **said})
+        self.sessions[name] = found.session_id
+        if made := self.state(name).plan:
+            self.ids[name] = made.id
+        return found
+
+    def approve(self, name: PassName, actor: Actor = ADA, **said: Any) -> Session:
+        """Approve the newest artifact of a pass."""
+        return approve(self.request(actor), self.ids[name], **said)
+
+    def upto(self, last: PassName) -> None:
+        """All passes before one, each approved, the tests locked."""
+        for name in PASSES:
+            if name == last:
+                return
+            self.plan(name)
+            self.approve(name)
+            if name == "test":
+                self.write("tests/test_orders.py", "# tests of orders\n")
+                self.write(TARGET, "orders = []\n")
+                lock_tests(self.request())
+
+    def keep(self, name: PassName) -> None:
+        """Record the newest session of a pass."""
+        self.r.order.append(self.sessions[name])
+
+    def state(self, name: PassName) -> State:
+        """How the newest session of a pass stands."""
+        state: State = self.runner.load(self.sessions[name]).session.state
+        return state
+
+    def submit(self, name: PassName, new: type[Input], **said: Any) -> None:
+        """Something that no service would record, as it might come from another program."""
+        handle = self.runner.load(self.sessions[name])
+        made = new(at=self.runner.now(), actor=ADA, **said)
+        self.runner.submit(handle, made, self.runner.new_id())
+
+
+Golden = Callable[[House], None]
+
+
+def _recording(golden: Golden) -> Callable[[Recorder], None]:
+    def record(r: Recorder) -> None:
+        house = House(r)
+        with closing(house.process):
+            golden(house)
+            assert r.store.insert_new([Arrival(house.runner.store.read(id_)) for id_ in r.order])
+
+    record.__name__ = golden.__name__
+    return record
+
+
+# 1. Each pass --------------------------------------------------------------------------------
+
+
+def _of_a_pass(name: PassName) -> Golden:
+    def golden(h: House) -> None:
+        h.upto(name)
+        h.plan(name)
+        h.approve(name)
+        h.keep(name)
+
+    golden.__name__ = f"the_pass_{name}"
+    return golden
+
+
+def a_model_answers_a_pass(h: House) -> None:
+    h.plan("project", MODEL, f"```json\n{json.dumps(GOOD)}\n```")
+    h.keep("project")
+
+
+def a_model_varies_every_pass(h: House) -> None:
+    lead = Lead("sim", GENERATION, (("seed", "5"), ("faults", "none")))
+    h.upto("refactor")
+    for name in PASSES:
+        h.plan(name, lead)
+        h.keep(name)
+
+
+# 2. Each rejection ---------------------------------------------------------------------------
+
+CODE: Final = {**GOOD, "domains": [{"name": "O", "responsibility": "def f(x):\n    return x\n"}]}
+UNKNOWN: Final = {**GOOD, "modules": [{"name": "orders", "domain": "Payments"}]}
+REJECTED: Final[dict[str, Reply]] = {
+    "a_response_that_is_no_json": "I cannot do that.",
+    "a_response_that_was_cut": json.dumps(GOOD)[:-9],
+    "two_artifacts_in_a_response": json.dumps(GOOD) * 2,
+    "a_response_that_misses_its_schema": {"domains": []},
+    "a_plan_that_only_the_final_checks_refuse": UNKNOWN,
+    "code_in_a_response": CODE,
+    "text_around_an_artifact": f"Here is the plan:\n{json.dumps(GOOD)}",
+    "a_model_refuses_the_request": {"error": "invalid_request", "details": "No software"},
+}
+
+
+def _of_a_rejection(name: str, reply: Reply) -> Golden:
+    def golden(h: House) -> None:
+        h.plan("project", MODEL, reply)
+        h.keep("project")
+
+    golden.__name__ = name
+    return golden
+
+
+def missing_information_is_asked_and_answered(h: House) -> None:
+    first = h.plan("project", MODEL, LACKS)
+    for answer in ("", "tbd"):
+        sessions.answer(h.request(ADA, MODEL), first.session_id, {"missing_1": answer})
+    sessions.answer(h.request(ADA, MODEL), first.session_id, {"missing_9": "A clerk"})
+    sessions.answer(h.request(ADA, MODEL, GOOD), first.session_id, {"missing_1": "A clerk"})
+    h.keep("project")
+
+
+def missing_information_is_asked_three_times(h: House) -> None:
+    first = h.plan("project", MODEL, LACKS)
+    for number in (1, 2, 3):
+        asked = h.request(ADA, MODEL, LACKS)
+        sessions.answer(asked, first.session_id, {f"missing_{number}": "Look at the glossary"})
+    h.keep("project")
+
+
+def a_provider_is_late_twice_and_asked_again(h: House) -> None:
+    late = errors.LLMTimeoutError("no response within 120 s")
+    first = h.plan("project", MODEL, late, late)
+    sessions.resume(h.request(ADA, MODEL, GOOD), first.session_id)
+    h.keep("project")
+
+
+def a_provider_fails_once(h: House) -> None:
+    h.plan("project", MODEL, errors.LLMAPIError("500"), GOOD)
+    h.keep("project")
+
+
+def a_provider_limits_its_calls(h: House) -> None:
+    busy = errors.LLMRateLimitError("too many requests", retry_after_ms=2_000)
+    h.plan("project", MODEL, busy, busy)
+    h.keep("project")
+
+
+def a_provider_fails_twice(h: House) -> None:
+    h.plan("project", MODEL, errors.LLMAPIError("500"), errors.LLMAPIError("502"))
+    h.keep("project")
+
+
+# 3. Each standing ----------------------------------------------------------------------------
+
+
+def a_draft_waits(h: House) -> None:
+    h.plan("project")
+    h.keep("project")
+
+
+def a_script_proposes_a_plan_and_a_person_approves_it(h: House) -> None:
+    h.plan("project")
+    h.approve("project", BOT)
+    h.approve("project")
+    h.keep("project")
+
+
+def a_person_rejects_a_plan(h: House) -> None:
+    h.plan("project")
+    reject(h.request(), h.ids["project"], "Orders are no domain; ask ada@example.org")
+    h.keep("project")
+
+
+def one_plan_supersedes_another(h: House) -> None:
+    for _ in range(2):
+        h.plan("project")
+        h.approve("project")
+        h.keep("project")
+
+
+def tests_are_locked_and_give_way_to_others(h: House) -> None:
+    h.upto("implementation")
+    h.keep("test")
+    h.plan("test")
+    h.approve("test")
+    lock_tests(h.request(), h.ids["test"])
+    h.keep("test")
+
+
+def stale_inputs_are_read_with_leave(h: House) -> None:
+    h.upto("architecture")
+    h.write(".preflights/glossary.md", "# Glossary\n\nOrder: another word.\n")
+    h.plan("architecture", allow_stale=True)
+    h.approve("architecture", allow_stale=True)
+    h.keep("architecture")
+
+
+def a_person_edited_the_file_of_a_plan(h: House) -> None:
+    h.upto("implementation")
+    (path,) = (h.root / ".preflights" / "artifacts").glob("TestPlan-*.json")
+    path.write_text("{}\n")
+    h.plan("test")
+    h.approve("test")
+    h.keep("test")
+
+
+def what_does_not_fit_a_plan_changes_nothing(h: House) -> None:
+    h.plan("project", MODEL, "no")
+    h.submit("project", PlanApproved, id="none", sha256="0" * 64)
+    h.keep("project")
+    h.plan("project")
+    held = h.ids["project"]
+    h.submit("project", PlanApproved, id="another", sha256="0" * 64)
+    h.submit("project", PlanApproved, id=held, sha256="0" * 64)
+    h.submit("project", PlanSuperseded, id=held, by="x", session="y")
+    h.approve("project")
+    h.submit("project", PlanRejected, id=held, reason="too late")
+    h.keep("project")
+
+
+GOLDENS: tuple[Callable[[Recorder], None], ...] = tuple(
+    _recording(golden)
+    for golden in (
+        *map(_of_a_pass, PASSES),
+        a_model_answers_a_pass,
+        a_model_varies_every_pass,
+        *(_of_a_rejection(*pair) for pair in REJECTED.items()),
+        missing_information_is_asked_and_answered,
+        missing_information_is_asked_three_times,
+        a_provider_is_late_twice_and_asked_again,
+        a_provider_fails_once,
+        a_provider_limits_its_calls,
+        a_provider_fails_twice,
+        a_draft_waits,
+        a_script_proposes_a_plan_and_a_person_approves_it,
+        a_person_rejects_a_plan,
+        one_plan_supersedes_another,
+        tests_are_locked_and_give_way_to_others,
+        stale_inputs_are_read_with_leave,
+        a_person_edited_the_file_of_a_plan,
+        what_does_not_fit_a_plan_changes_nothing,
+    )
+)
