@@ -4,6 +4,16 @@ from __future__ import annotations
 
 import msgspec
 
+from preflights_es.core.events import Value, Whole
+from preflights_es.core.source import Source
+
+
+class ItemRef(Value, frozen=True):
+    """An item of another session, as it was read."""
+
+    number: Whole
+    source: Source
+
 
 class KeptItem(msgspec.Struct, frozen=True, kw_only=True):
     """One thing that a session holds, as it stands; what was not said is None."""

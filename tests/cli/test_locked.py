@@ -17,7 +17,14 @@ from tests.store.given import older
 
 SOON_S: Final = 8  # seconds; one that waits for the lock takes 15 or 30
 LOOKING: Final = (
-    *(("artifacts",), ("decisions",), ("sessions",), ("sessions", "--all"), ("usage",), ("why", "Strategy")),
+    *(
+        ("artifacts",),
+        ("decisions",),
+        ("sessions",),
+        ("sessions", "--all"),
+        ("usage",),
+        ("why", "Strategy"),
+    ),
     *(
         ("note", "list"),
         ("show",),

@@ -62,7 +62,7 @@ class Days(Sessions):
         return None
 
     def named(self, handle: Handle, typed: str) -> str:
-        """The id of a task of the plan, from what was typed; as typed where the plan has no such task.
+        """The id of a task, from what was typed; as typed where the plan has no such task.
 
         Raises:
             Refused: it cannot be the id of a task.

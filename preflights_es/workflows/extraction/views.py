@@ -102,7 +102,9 @@ def kept_items(state: State) -> tuple[KeptItem, ...]:
     )
 
 
-_OF_THE_LIST: Final = frozenset(("number", "source", "status", "confidence", "due", "energy"))
+_OF_THE_LIST: Final = frozenset(
+    ("number", "source", "status", "confidence", "due", "energy", "decision", "record")
+)
 """What says nothing of the note: where an item stands, and what only a person gives it."""
 _OF_EVERY_ITEM: Final = ("type", "title")
 

@@ -19,9 +19,7 @@ AT_ONCE = 4
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
-def shop(
-    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Shop:
+def shop(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Shop:
     monkeypatch.setenv("HOME", str(tmp_path))
     is_file = request.param == "sqlite"
     url = f"sqlite:///{tmp_path}/log.db" if is_file else request.getfixturevalue("postgres")
