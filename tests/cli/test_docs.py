@@ -431,6 +431,10 @@ def test_the_fields_of_a_note_are_those_that_are_documented(shop: Project) -> No
             ("idea", "A book", "--content", "About logs"),
         )
     ]
+    mowed = f"{filed[0]['items'][-1]['id']}"
+    decided = ("--answer", "auth_strategy=OAuth", "--accept", "--by", "Ada")
+    shop.call("start", "Add login", "--task", mowed, *decided)
+    filed.append(shop.call("show", mowed[:-2], "--json").json)
     check("note/1", asking, refused, *filed)
     check("notes/1", shop.call("note", "list", "--json").json)
     check("items/1", shop.call("note", "tasks", "--json").json, opaque="items")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Final, Literal
+from typing import Annotated, Final, Literal
+
+from msgspec import Meta
 
 from preflights_es.core.events import Value, Whole
 from preflights_es.core.source import Source
@@ -83,7 +85,7 @@ class Shift(Value, frozen=True):
 
     at: Whole
     """Minutes since the day began."""
-    by: int
+    by: Annotated[int, Meta(ge=-DAY_MINUTES, le=DAY_MINUTES)]
     """Minutes."""
 
 
