@@ -99,19 +99,21 @@ if TYPE_CHECKING:
     from preflights_es.workflows.compiler.adapter import (
         BASE_SYSTEM_PROMPT as BASE_SYSTEM_PROMPT,
         ArchitecturePlannerPass as ArchitecturePlannerPass,
-        ArtifactType as ArtifactType,
-        CompilerContext as CompilerContext,
         CompilerPass as CompilerPass,
         CompilerPassRegistry as CompilerPassRegistry,
-        CompilerPassType as CompilerPassType,
-        CompilerResult as CompilerResult,
         ImplementationPlannerPass as ImplementationPlannerPass,
-        LLMPort as LLMPort,
         ProjectPlannerPass as ProjectPlannerPass,
         PromptManager as PromptManager,
         RefactorPlannerPass as RefactorPlannerPass,
         ScaffoldPlannerPass as ScaffoldPlannerPass,
         TestDesignerPass as TestDesignerPass,
+    )
+    from preflights_es.workflows.compiler.compiler_types import (
+        ArtifactType as ArtifactType,
+        CompilerContext as CompilerContext,
+        CompilerPassType as CompilerPassType,
+        CompilerResult as CompilerResult,
+        LLMPort as LLMPort,
     )
     from preflights_es.workflows.compiler.failure_report import (
         FailureReportPayload as FailureReportPayload,
@@ -148,10 +150,12 @@ _HOME = {
             DecisionPatch HeuristicsConfig LLMContext LLMResponse SessionSnapshot
         """,
         "workflows.compiler.adapter": """
-            BASE_SYSTEM_PROMPT ArchitecturePlannerPass ArtifactType CompilerContext CompilerPass
-            CompilerPassRegistry CompilerPassType CompilerResult ImplementationPlannerPass LLMPort
-            ProjectPlannerPass PromptManager RefactorPlannerPass ScaffoldPlannerPass
-            TestDesignerPass
+            BASE_SYSTEM_PROMPT ArchitecturePlannerPass CompilerPass CompilerPassRegistry
+            ImplementationPlannerPass ProjectPlannerPass PromptManager RefactorPlannerPass
+            ScaffoldPlannerPass TestDesignerPass
+        """,
+        "workflows.compiler.compiler_types": """
+            ArtifactType CompilerContext CompilerPassType CompilerResult LLMPort
         """,
         "workflows.compiler.failure_report": "FailureReportPayload",
     }.items()

@@ -38,7 +38,7 @@ OLD = {
 def test_help_has_the_sections_in_order(house: Project) -> None:
     lines = house.call("--help").out.splitlines()
     found = [line.removesuffix(":") for line in lines if line.removesuffix(":") in SECTIONS]
-    assert found == ["Decide", "Look", "Replay", "Notes", "Set up"]
+    assert found == ["Decide", "Plan", "Look", "Replay", "Notes", "Set up"]
     assert all(len(line) <= 80 for line in lines)
     for old in {name.split()[0] for name in MOVED}:
         assert not any(line.startswith(f"  {old} ") for line in lines), old

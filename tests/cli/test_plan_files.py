@@ -305,6 +305,24 @@ def test_an_erased_session_that_a_pass_read_is_listed_as_quoted(shop: Project, p
     assert in_force_of(shop) == [reader["artifact"]["id"]]
 
 
+def test_an_erased_decision_that_a_pass_read_is_listed_as_quoted(shop: Project) -> None:
+    decision = shop.decided()["session_id"]
+    reader = approved(shop)
+    done = shop.call("admin", "erase", decision, "--dry-run", "--json")
+    assert [(quote["session_id"], quote["how"]) for quote in done.json["quotes"]] == [
+        (reader["session_id"], "known"),
+    ]
+
+
+def test_a_session_that_takes_the_place_of_an_erased_one_names_it(shop: Project) -> None:
+    former, later = approved(shop), approved(shop)
+    done = shop.call("admin", "erase", former["session_id"], "--dry-run", "--json")
+    (quote,) = done.json["quotes"]
+    assert (quote["session_id"], quote["how"], quote["documents"]) == (
+        *(later["session_id"], "named", []),
+    )
+
+
 def test_a_reason_repeats_no_document_and_may_name_the_pass(shop: Project, plan: Any) -> None:
     approved(shop, "architecture")
     words = ("admin", "erase", "last", "--dry-run", "--reason")

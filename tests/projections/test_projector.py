@@ -355,6 +355,21 @@ def test_what_was_erased_is_gone_from_every_projection(store: SqlStore) -> None:
     assert kept(store) == from_zero(store)
 
 
+def test_the_artifacts_of_an_erased_session_are_gone(store: SqlStore) -> None:
+    former, newer = recorded(store, golden("one_plan_supersedes_another", "compiler"))
+    rows = [*following(store).rows("artifacts", None)]
+    assert [(row["session_id"], row["standing"]) for row in rows] == [
+        (former, "superseded"),
+        (newer, "approved"),
+    ]
+    erase(store, former)
+    (row,) = following(store).rows("artifacts", None)
+    assert row["session_id"] == newer
+    (row,) = following(store).rows("artifacts", None, "in_force")
+    assert row["standing"] == "approved"
+    assert kept(store) == from_zero(store)
+
+
 @pytest.mark.parametrize("rebuilds", [False, True])
 def test_what_was_erased_while_it_was_folded_does_not_come_back(
     store: SqlStore, rebuilds: bool

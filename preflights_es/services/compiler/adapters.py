@@ -18,12 +18,12 @@ from preflights_es.services.leads import Leads
 from preflights_es.settings.load import Options, Settings, load_settings
 from preflights_es.system.event_loop import ran
 from preflights_es.workflows.compiler import WORKFLOW
-from preflights_es.workflows.compiler.adapter import (
+from preflights_es.workflows.compiler.adapter import PromptManager
+from preflights_es.workflows.compiler.compiler_types import (
     CompilerContext,
     CompilerPassType,
     CompilerResult,
     LLMPort,
-    PromptManager,
 )
 from preflights_es.workflows.compiler.prompting import schema_of
 

@@ -151,6 +151,11 @@ class Approvals(Acceptances):
         self._former: list[Handle] = []
         self._held: list[Handle] = []
 
+    def refuse_relaying(self, by: str | None, session: str = "SESSION") -> None:  # noqa: ARG002  of any
+        """An agent passes no approval on: the log could not show whether there was one."""
+        if by is not None:
+            self.refuse_unless_person(by, "approve")
+
     def refuse_unless_person(self, by: str | None, what: str) -> None:
         """Refuse an agent, and a script that passes no person's word on.
 
@@ -168,7 +173,9 @@ class Approvals(Acceptances):
         """Reject the draft of a session."""
         self._refuse_unfit(handle, PlanRejected)
         self.refuse_elsewhere(handle)
-        plan = drafted(handle.session.state)
+        made = handle.session.state.plan
+        # Under a key, the same command may have rejected it before.
+        plan = made if made and self._request.has_key else drafted(handle.session.state)
         said = {"id": plan.id, "reason": reason}
         return self.submitted(handle, PlanRejected, said, by=by)
 

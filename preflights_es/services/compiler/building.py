@@ -18,9 +18,9 @@ from preflights_es.services.compiler.adapters import Adapter, StubLLMAdapter
 from preflights_es.services.leads import Leads
 from preflights_es.services.request import Request
 from preflights_es.system import clock_ids
-from preflights_es.workflows.compiler.adapter import (
+from preflights_es.workflows.compiler.adapter import CompilerPassRegistry
+from preflights_es.workflows.compiler.compiler_types import (
     CompilerContext,
-    CompilerPassRegistry,
     CompilerPassType,
     CompilerResult,
     LLMPort,

@@ -15,7 +15,6 @@ from preflights_es.core.text import problem, shown, visible
 from preflights_es.settings.load import Settings
 from preflights_es.system import atomic_file
 from preflights_es.system.bounded_read import Unreadable
-from preflights_es.workflows.compiler.forbidden import why_forbidden
 from preflights_es.workflows.compiler.passes import Pass
 from preflights_es.workflows.compiler.values import BYTES_MAX, DOCUMENT_MAX, Document
 
@@ -99,6 +98,8 @@ def within(root: Path, path: str) -> str:
 
 def _document(root: Path, path: str, missing: str) -> Document:
     """A document; refused with a code of its own where there is none."""
+    from preflights_es.workflows.compiler.forbidden import why_forbidden  # slow to import
+
     try:
         file = _read(root, path)
     except FileNotFoundError:

@@ -23,6 +23,7 @@ from preflights_es.services.filing import filed
 from preflights_es.services.request import Request
 from preflights_es.services.results import Session
 from preflights_es.workflows.compiler import WORKFLOW, context
+from preflights_es.workflows.compiler.checks import why_no_goal
 from preflights_es.workflows.compiler.events import PassBegun
 from preflights_es.workflows.compiler.passes import PASSES, Pass
 from preflights_es.workflows.compiler.values import Document, LeftOut, PassName, ReadPlan
@@ -136,6 +137,8 @@ def _asked(
     pass_ = PASSES[pass_name]
     if pass_.goal and not visible(goal):
         raise Refused("the goal is empty: say what the refactoring is for", code="empty_text")
+    if why := why_no_goal(goal):
+        raise Refused(f"the goal {why}", code="goal_with_code")
     cleaned_fields(PassBegun, {"goal": goal.strip()})  # refused before anything is read
     if pass_.target:
         target = within(request.process.settings.root, target)

@@ -15,9 +15,9 @@ from preflights_es.projections.artifacts import PlanRow, plan
 from preflights_es.services.compiler.inputs import digest
 from preflights_es.services.looking import with_files
 from preflights_es.services.request import Request
-from preflights_es.workflows.compiler.values import Cause, Document, ReadDecision, ReadPlan
+from preflights_es.workflows.compiler.values import Cause
 
-__all__ = ["IN_FORCE", "PlanRow", "Standings", "causes", "causes_of_inputs", "in_force", "path_of"]
+__all__ = ["IN_FORCE", "PlanRow", "Standings", "in_force", "path_of"]
 
 IN_FORCE: Final = ("approved", "locked")
 What = Literal["changed", "gone", "replaced", "erased"]
@@ -30,24 +30,6 @@ def in_force(request: Request) -> tuple[PlanRow, ...]:
     for every target.
     """
     return Standings(request).in_force
-
-
-def causes(request: Request, row: PlanRow) -> tuple[Cause, ...]:
-    """Why a plan is stale now; nothing where it is not."""
-    return Standings(request).causes(row)
-
-
-def causes_of_inputs(
-    request: Request,
-    documents: Iterable[Document],
-    plans: Iterable[ReadPlan],
-    decisions: Iterable[ReadDecision],
-) -> tuple[Cause, ...]:
-    """Why what a pass reads is stale now; nothing where it is not."""
-    files = ((one.path, one.sha256) for one in documents)
-    read = [(one.id, one.source) for one in plans]
-    decided = ((one.uid, one.source) for one in decisions)
-    return Standings(request).causes_of(files, read, decided)
 
 
 def path_of(cause: Cause) -> str:

@@ -5,102 +5,32 @@ from __future__ import annotations
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from enum import Enum
-from typing import Any, Final, Protocol, runtime_checkable
-
-import msgspec
+from typing import Any, Final
 
 from preflights_es.contracts.contract import OutputValidator, error_of
 from preflights_es.core.completion_step import Led, system_message
 from preflights_es.core.errors import Refused
-from preflights_es.core.events import Actor
 from preflights_es.core.json import encoded
-from preflights_es.core.lead import Setup
-from preflights_es.core.prompts import prompt, schema
-from preflights_es.core.source import Source
+from preflights_es.core.prompts import prompt
 from preflights_es.core.verdict import Rejected
-from preflights_es.core.version import __version__
 from preflights_es.workflows.compiler import context as user_message
 from preflights_es.workflows.compiler.checks import violations
+from preflights_es.workflows.compiler.compiler_types import (
+    ArtifactType,
+    CompilerContext,
+    CompilerPassType,
+    CompilerResult,
+    LLMPort,
+    begun,
+    opened,
+    path_of,
+)
 from preflights_es.workflows.compiler.contracts import loaded
-from preflights_es.workflows.compiler.events import PassBegun
 from preflights_es.workflows.compiler.forbidden import why_forbidden
 from preflights_es.workflows.compiler.passes import PASSES, Needed, Pass
 from preflights_es.workflows.compiler.prompting import BASE, PACKAGE, PROMPTS, prompts_of, schema_of
-from preflights_es.workflows.compiler.values import Document, ReadDecision, ReadPlan
 
-# 1. Values -----------------------------------------------------------------------------------
-
-
-class CompilerPassType(Enum):
-    """The passes (seed 2, section 3.2)."""
-
-    PROJECT = "project"
-    ARCHITECTURE = "architecture"
-    SCAFFOLD = "scaffold"
-    TEST = "test"
-    IMPLEMENTATION = "implementation"
-    REFACTOR = "refactor"
-
-
-class ArtifactType(Enum):
-    """What passes write, and what becomes of a pass that fails."""
-
-    PROJECT_PLAN = "ProjectPlan"
-    ARCHITECTURE_PLAN = "ArchitecturePlan"
-    SCAFFOLD_PLAN = "ScaffoldPlan"
-    TEST_PLAN = "TestPlan"
-    IMPLEMENTATION_PLAN = "ImplementationPlan"
-    REFACTOR_PLAN = "RefactorPlan"
-    FAILURE_REPORT = "FailureReport"
-
-
-class CompilerContext(msgspec.Struct):
-    """What a pass reads."""
-
-    pass_type: CompilerPassType
-    project_files: dict[str, str] = {}
-    """Texts by path; documents, and the target file where it exists."""
-    artifacts: dict[str, Any] = {}
-    """By id: an envelope, or its payload alone, for whose standing the caller answers."""
-    target_file: str | None = None
-    """For the implementation pass."""
-    goal: str = ""
-    """For the refactor pass."""
-    layout: tuple[str, ...] = ()
-    """Paths of the repository."""
-    decisions: tuple[ReadDecision, ...] = ()
-    """In force, the newest first."""
-
-
-class CompilerResult(msgspec.Struct):
-    """What came of a pass."""
-
-    success: bool
-    payload: dict[str, Any] | None = None
-    """Of the artifact."""
-    error_type: str | None = None
-    """`missing_information` or `invalid_request`."""
-    error_details: str | None = None
-    """In the model's words."""
-    raw_response: str | None = None
-
-
-@runtime_checkable
-class LLMPort(Protocol):
-    """Who answers a pass (seed 2, section 3.1)."""
-
-    def generate(
-        self, pass_type: CompilerPassType, context: CompilerContext, schema: dict[str, Any]
-    ) -> CompilerResult:
-        """The payload of an artifact that meets a schema, or why the model gives none.
-
-        Raises:
-            LLMError: no response came, or one that cannot be used.
-        """
-
-
-# 2. Prompts ----------------------------------------------------------------------------------
+# 1. Prompts ----------------------------------------------------------------------------------
 
 BASE_SYSTEM_PROMPT: Final = prompt(PACKAGE, PROMPTS[BASE]).text
 """The rules of every pass (seed 2, section 5.1)."""
@@ -140,8 +70,10 @@ class PromptManager:
         return user_message.said(found)
 
 
-# 3. Passes -----------------------------------------------------------------------------------
+# 2. Passes -----------------------------------------------------------------------------------
 
+APPROVED: Final = ("approved", "locked")
+"""Statuses of what a pass reads."""
 _FORBIDDEN: Final = {
     ("source", "tests"): ("source code", "tests"),
     ("source",): ("all other source files",),
@@ -197,14 +129,19 @@ class CompilerPass(ABC):
         Raises:
             Refused: a required input is missing, or a forbidden one is there.
         """
+        target = context.target_file if self._row.target else None
         for path, text in context.project_files.items():
-            if path != context.target_file and (why := why_forbidden(path, text)):
+            if path != target and (why := why_forbidden(path, text)):
                 message = f"{path} is no document of the pass {self._row.name}: {why}"
                 raise Refused(message, code="forbidden_input", path=path)
         for name in self.required_inputs:
             if not _has(context, self._row, name):
                 message = f"the pass {self._row.name} needs {_wanted(self._row, name)}"
                 raise Refused(message, code="input_missing", input=name)
+        for id_, held in context.artifacts.items():
+            if (status := opened(held)[1]) not in APPROVED:
+                message = f"the artifact {id_} is {status}: a pass reads only what is approved"
+                raise Refused(message, code="not_in_force", id=id_)
 
     def build_prompt(self, context: CompilerContext) -> str:
         """All that a model is told: system message and user message."""
@@ -296,62 +233,6 @@ class CompilerPassRegistry:
         return [*self._passes]
 
 
-# 4. A context as the first Input of a session ------------------------------------------------
-
-
-def begun(context: CompilerContext, pass_type: CompilerPassType | None = None) -> PassBegun:
-    """What a session of the pass would begin with; recorded nowhere.
-
-    Args:
-        pass_type: instead of the context's.
-    """
-    row = PASSES[(pass_type or context.pass_type).value]
-    known = [_path_of(context, f"{name}.md") for name in row.documents]
-    paths = dict.fromkeys((*filter(None, known), *context.project_files))
-    return PassBegun(
-        at=0,
-        actor=Actor("script"),
-        pass_type=row.name,
-        project="",
-        uid="",
-        setup=Setup(preflights=__version__, decider=""),
-        documents=tuple(
-            Document(path=path, sha256="", text=context.project_files[path]) for path in paths
-        ),
-        plans=tuple(_plan(*pair) for pair in context.artifacts.items()),
-        decisions=tuple(context.decisions),
-        layout=tuple(context.layout),
-        target=context.target_file or "" if row.target else "",
-        goal=context.goal if row.goal else "",
-    )
-
-
-def _plan(id_: str, held: Any) -> ReadPlan:
-    type_, status, payload = _opened(held)
-    standing = "locked" if status == "locked" else "approved"
-    none = Source(session_id="", version=0, hash="")
-    return ReadPlan(id_, type_, standing, none, encoded(payload).decode())  # type: ignore[arg-type]  # a type of any name is shown to the model
-
-
-def _opened(held: Any) -> tuple[str, str, Any]:
-    """Type, status and payload of an artifact; a payload alone has the type whose fields it has."""
-    if not isinstance(held, Mapping):
-        return "", "draft", held
-    if "artifact_type" in held and "payload" in held:
-        return str(held["artifact_type"]), str(held.get("status", "draft")), held["payload"]
-    types = (row.writes for row in PASSES.values() if _required(schema_of(row.name)) <= held.keys())
-    return next(types, ""), "locked", held
-
-
-def _required(schema_id: str) -> frozenset[str]:
-    return frozenset(json.loads(schema(PACKAGE, schema_id).text)["required"])
-
-
-def _path_of(context: CompilerContext, name: str) -> str | None:
-    """The path of a document by its name, in whatever folder it lies."""
-    return next((p for p in context.project_files if p.rpartition("/")[2] == name), None)
-
-
 def _has(context: CompilerContext, row: Pass, name: str) -> bool:
     match name:
         case "target file":
@@ -361,10 +242,10 @@ def _has(context: CompilerContext, row: Pass, name: str) -> bool:
         case "goal":
             return bool(context.goal.strip())
     if needed := _needed(row, name):
-        standings = ("locked",) if needed.standing == "locked" else ("approved", "locked")
-        held = map(_opened, context.artifacts.values())
+        standings = ("locked",) if needed.standing == "locked" else APPROVED
+        held = map(opened, context.artifacts.values())
         return any(type_ == name and status in standings for type_, status, _ in held)
-    path = _path_of(context, name)
+    path = path_of(context, name)
     return path is not None and bool(context.project_files[path].strip())
 
 

@@ -9,13 +9,14 @@ from typing import Any, Final, TypeVar
 
 import msgspec
 
+from preflights_es.contracts.code_search import first_code
 from preflights_es.core.text import shown, visible
 from preflights_es.core.verdict import VIOLATIONS_MAX, Path, Violation, pointer, quoted
 from preflights_es.workflows.compiler.contradictions import Placed, contradictions
 from preflights_es.workflows.compiler.events import PassBegun
 from preflights_es.workflows.compiler.values import PassName, PlanType
 
-__all__ = ["OPERATIONS", "contradictions", "violations", "why_no_path"]
+__all__ = ["OPERATIONS", "contradictions", "violations", "why_no_goal", "why_no_path"]
 
 OPERATIONS: Final[dict[str, tuple[str, str]]] = {
     "move_file": ("from_path", "to_path"),
@@ -164,6 +165,12 @@ def why_no_path(path: str) -> str:
     if any(part.casefold() == ".git" for part in parts):
         return "is within .git, which is not part of the repository's files"
     return ""
+
+
+def why_no_goal(goal: str) -> str:
+    """Why no plan can repeat a goal: code would be found in it; empty where one can."""
+    found = first_code(goal)
+    return f"looks like {found[0]}: say it in words" if found else ""
 
 
 def _path(path: str, at: Path) -> Found:

@@ -83,11 +83,13 @@ def _against(texts: tuple[Placed, ...], whole: str, field: DecidedField) -> list
     chosen = {_plain(form) for form in decided}
     places: dict[str, str] = {}
     for pointer, text in texts:
-        for match in named.finditer(text):
+        folded = text.casefold()
+        written = text if len(text) == len(folded) else folded
+        for match in named.finditer(folded):
             word = _plain(match.group())
             if word in chosen:
                 return []
-            if word not in EVERYDAY or _is_name(match, others[word]):
+            if word not in EVERYDAY or _is_name(written, match.start(), others[word]):
                 places.setdefault(word, pointer)
     return [(others[word], pointer) for word, pointer in places.items()]
 
@@ -133,18 +135,18 @@ def _plain(text: str) -> str:
 
 @lru_cache(maxsize=256)
 def _pattern(options: tuple[str, ...]) -> re.Pattern[str]:
-    """Any of these as whole words, the longest first; in any case."""
+    """Any of these as whole words, the longest first, in a text that is case folded."""
     longest = sorted({_plain(option) for option in options}, key=len, reverse=True)
     words = "|".join(r"[\s_-]+".join(map(re.escape, one.split(" "))) for one in longest if one)
-    return re.compile(f"{_BEFORE}(?:{words}){_BEHIND}", re.IGNORECASE)
+    return re.compile(f"{_BEFORE}(?:{words}){_BEHIND}")
 
 
-def _is_name(match: re.Match[str], option: str) -> bool:
+def _is_name(text: str, start: int, option: str) -> bool:
     """Whether a word of prose is meant as the option: in a path, or written as the option is.
 
     A capital that only begins a sentence says nothing.
     """
-    text, written = match.string, match.group()
+    written = text[start : start + len(option)]
     if " " not in text.strip() or (written.isupper() and len(written) > 2):
         return True
-    return written == option and not option.islower() and not _BEGINS.search(text[: match.start()])
+    return written == option and not option.islower() and not _BEGINS.search(text[:start])

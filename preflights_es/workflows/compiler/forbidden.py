@@ -50,9 +50,10 @@ SHARE: Final = 0.3  # of lines that have the form of code; prose has next to non
 
 _TEST: Final = re.compile(r"test_.*|.*_test|.*\.(?:spec|test)(?:\..*)?")
 _MARKUP: Final = re.compile(
-    r"\s*<(?:!doctype\s+html|html|head|body|script|style|template|svg|\?php|\?xml|%)\b",
+    r"\s*(?:\{%|<(?:!doctype\s+html|html|head|body|script|style|template|svg|\?php|\?xml|%)\b)",
     re.IGNORECASE,
 )
+_REMARK: Final = re.compile(r"\s*#(?![A-Za-z])")
 _WORD: Final = re.compile(r"[^\W\d_]{2,}")
 _INLINE: Final = re.compile(r"(?<!`)(`{1,8}+)(?!`)[^\n]{1,500}?(?<!`)\1(?!`)")
 _TAG: Final = re.compile(r"</?[a-zA-Z][^<>]{0,200}>|&[a-z#0-9]{2,8};")
@@ -60,23 +61,27 @@ _URL: Final = re.compile(r"\bhttps?://\S+|!?\[[^\]\n]{0,300}\]\([^)\n]{0,300}\)"
 _SECTION: Final = re.compile(r"\[[\w. :-]+\]")
 _FORM: Final = re.compile(
     r"""
-    .*[{}]\s*;?$ | .*\);$ | [)\]}]+[;,)]*$ | end[;,.)]?$
+    [^-*+].*\{$ | \}.* | [^-*+].*[)}];$ | [)\]]+[;,)]*$ | end[;,.)]?$
     | (?:my|our|local|let|var|val|const|auto|final|static|mut)?\s*[$@%*&]?[A-Za-z_][\w.\[\]>'"-]*
-      (?:\s*:\s*[\w\[\]<>., |?]+)?\s*(?:=|:=|\+=|-=|<-)\s*(?!=)\S.*
+      (?:\s*:\s*[\w\[\]<>., |?]+)?\s*(?:=|:=|\+=|-=|<-)\s*(?!=)(?![^\W\d_]+(?:[ '-][^\W\d_]+)*$)\S.*
     | (?:\#\s*(?:include|define|if|ifdef|ifndef|endif|pragma|import)|@\w+\(|//|/\*|\*/|--\s).*
     | ;;.* | \((?:def\w*|let\*?|setq|require|provide|lambda|cond|ns|define|display|if|when)\b.*
+    | [a-z]\w*\s*::\s*\S.* | @echo\b.* | set\s\w+=.* | goto\s\w+$
+    | (?:FROM|RUN|COPY|ADD|CMD|ENTRYPOINT|WORKDIR|ENV|EXPOSE|ARG|VOLUME)\s+\S.*
     | =(?:head\d|cut|pod|item|over|back|begin|end)\b.*
     | (?:def|defp|fn|fun|func|function|sub|proc|method|procedure)\s+[\w.!?$]+.*
-    | (?:module|defmodule|class|struct|enum|trait|impl|interface|namespace|package|use|using|import
-      |include|require|library|source|from)\s+[\w.:"'<{*/$@-]+(?:\s+(?:do|where|import|as|in)\b.*)?[;{]?$
+    | (?:module|defmodule|class|struct|enum|trait|impl|interface|namespace|object)\s+[A-Z]\w*\b
+      [^.,]*
+    | (?:package|use|using|import|include|require|library|source|from)\s+\(?[\w-]*[.:"'<{*/$@;].*
     | (?:if|elsif|elif|unless|for|foreach|while|until|case|switch|match|with|when)\b.*[:{]$
     | (?:if|elsif|for|while|case)\b.*\b(?:then|do|of)$
     | (?:else|try|do|begin|ensure|rescue|finally):?$
     | (?:return|raise|throw|yield|print|puts|echo|assert|await|expect|assert_\w+|exit)\b
-      \s*[\w"'$@(\[-].*[)\]"';\w]$
+      .*(?:\w\(|["'=;$\[]).*
     """,
     re.VERBOSE,
 )
+_SENTENCE: Final = re.compile(r"#+\s|[^\W\d_].*\s.*\s.*[^\W\d_)][.:?!]$")
 _PROSE_LINE: Final = re.compile(
     r"(?:\s*(?:[-*+>#|]|\d+[.)])\s|.*[a-z,)][.:,;?!]$|.*\w+(?:\s+\w+){7})"
 )
@@ -139,18 +144,32 @@ def _by_content(path: str, text: str) -> str:
 
 
 def _without_remarks(lines: list[str]) -> list[str]:
-    """Lines without comments that begin with `#`: three in turn are no headings."""
-    marked = [line.lstrip().startswith("#") for line in lines]
+    """Lines without block comments, and without comments of `#`: three in turn are no headings."""
+    lines = _without_blocks(lines)
+    marked = [bool(_REMARK.match(line)) for line in lines]
     runs = [all(marked[n : n + 3]) and n + 3 <= len(lines) for n in range(len(lines))]
     return [line for n, line in enumerate(lines) if not any(runs[max(0, n - 2) : n + 1])]
+
+
+def _without_blocks(lines: list[str]) -> list[str]:
+    """Lines without those of comments that begin a line with `/*`."""
+    kept, is_inside = [], False
+    for line in lines:
+        is_inside = is_inside or line.lstrip().startswith("/*")
+        if not is_inside:
+            kept.append(line)
+        is_inside = is_inside and "*/" not in line
+    return kept
 
 
 def _has_form(lines: list[str]) -> bool:
     """Whether so many lines are statements, whatever the language."""
     if any(map(_SECTION.fullmatch, lines)):
         return False  # settings
-    formed = sum(1 for line in lines if _is_formed(line.strip()[:LINE_MAX]))
-    return formed >= 2 and formed >= SHARE * len(lines)
+    short = [line.strip()[:LINE_MAX] for line in lines]
+    formed = sum(map(_is_formed, short))
+    prose = sum(bool(_SENTENCE.match(line)) for line in short)
+    return formed >= 2 and formed >= SHARE * len(lines) and formed > prose
 
 
 def _is_formed(line: str) -> bool:
@@ -161,7 +180,8 @@ def _is_formed(line: str) -> bool:
 
 def _code(lines: Iterable[str]) -> str:
     """Which language the lines at the margin look like, where enough of them do."""
-    margin = [line for line in lines if not line.startswith(("   ", "\t"))]
+    lines = [*lines]
+    margin = [line for line in lines if not line.startswith(("   ", "\t"))] or lines
     text = _INLINE.sub(" x ", _without_comments("\n".join(margin)))
     text = _URL.sub(" x ", _TAG.sub(" ", text))
     count, language = len(margin), ""

@@ -47,6 +47,9 @@ _NAMED: Final = {
 _IN_A_WORD: Final = re.compile(r"[\w.]")
 """What stands before a name that is only the end of a word."""
 _FENCE: Final = re.compile(r" {0,3}(?P<mark>`{3,}|~{3,})(?P<tag>[^`]*)$")
+_RULER: Final = re.compile(r"(?P<mark>-{4})(?P<tag>)\s*$")
+_LISTING: Final = re.compile(r"\[(?:source|listing)\b.*\]\s*$")
+"""The line before a fence of AsciiDoc, `----`."""
 _HEADING: Final = re.compile(r" {0,3}##[ \t]+(?P<text>.*)$")
 _UNDERLINE: Final = re.compile(r" {0,3}-{2,}[ \t]*$")
 _NO_TITLE: Final = re.compile(r"\s*$|\s*[#>|*+-]| {4}|\s*\d+[.)]\s")
@@ -88,8 +91,10 @@ def _lines(text: str) -> Iterator[tuple[str, bool]]:
     if lines and lines[0].rstrip() == "---":
         ends = (n for n, line in enumerate(lines[1:], 1) if line.rstrip() in ("---", "..."))
         start = next(ends, -1) + 1
+    before = ""
     for line in lines[start:]:
-        fence = _FENCE.match(line)
+        fence = (_RULER if _LISTING.match(before) or mark == "----" else _FENCE).match(line)
+        before = line
         if mark:
             if fence and fence["mark"].startswith(mark) and not fence["tag"].strip():
                 mark = ""

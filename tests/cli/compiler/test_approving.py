@@ -73,7 +73,8 @@ def test_what_a_script_approves_is_proposed_and_satisfies_no_pass(shop: Project)
 
 def test_an_agent_proposes_and_never_approves_rejects_or_locks(shop: Project) -> None:
     one = drafted(shop)
-    assert "an agent" in refused(shop, "approve", one, *BY, env=AGENT)
+    why = refused(shop, "approve", one, *BY, env=AGENT)
+    assert "cannot approve an artifact: a person does: run it at a terminal" in why
     assert shop.call("approve", one, env=AGENT).code == 3
     assert standings(shop) == {one: "proposed"}
     for words in (("reject", one, "--reason", "No"), ("lock", "tests")):
@@ -198,8 +199,15 @@ def test_under_one_key_it_is_approved_once(shop: Project) -> None:
     words = ("approve", one, *BY, "--key", "k", "--json")
     first, again = shop.call(*words), shop.call(*words)
     assert (first.code, again.code) == (0, 0)
-    events = [event["type"] for event in shop.events()]
-    assert events.count("compiler.plan_approved.v1") == 1
+    other = drafted(shop)
+    said = ("reject", other, "--reason", "No", *BY, "--key", "r", "--json")
+    first, again = shop.call(*said), shop.call(*said)
+    assert (first.code, again.code) == (0, 0)
+    assert standings(shop) == {one: "approved", other: "rejected"}
+    for id_, kind in ((one, "plan_approved"), (other, "plan_rejected")):
+        session = shop.call("artifacts", "show", id_, "--json").json["row"]["session_id"]
+        events = [event["type"] for event in shop.events(session)]
+        assert events.count(f"compiler.{kind}.v1") == 1
 
 
 # 4. What is stale ----------------------------------------------------------------------------

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from tests.cli.clones import cloned, committed
-from tests.cli.compiler.planning import approved, documented
+from tests.cli.clones import cloned, committed, pulled
+from tests.cli.compiler.planning import approved, documented, planned
 from tests.cli.compiler.test_approving import BY, drafted, refused, standings
 from tests.cli.program import Project
 
@@ -235,3 +235,22 @@ def test_a_clone_lists_what_session_files_have_and_approves_it_after_a_sync(
     assert clone.call("sync").code == 0
     assert clone.call("approve", other, *BY).code == 0
     assert standings(clone) == {one: "superseded", other: "approved"}
+
+
+def test_two_branches_approve_one_each_and_the_next_approval_supersedes_both(
+    shop: Project, tmp_path: Any
+) -> None:
+    shop.decided()  # a clone knows the project by it
+    committed(shop)
+    clone = cloned(shop, tmp_path / "clone")
+    (one,), (other,) = (approved(each, "project").values() for each in (shop, clone))
+    for each in (clone, shop):
+        committed(each)
+    pulled(shop, clone)
+    assert shop.call("sync").code == 0
+    assert standings(shop) == {one: "approved", other: "approved"}
+    (read,) = planned(shop, "architecture")["artifacts"]
+    assert read["id"] == other, "it was approved last"
+    third = approved(shop, "project")["project"]
+    found = standings(shop)
+    assert [found[id_] for id_ in (one, other, third)] == ["superseded", "superseded", "approved"]

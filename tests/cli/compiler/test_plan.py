@@ -389,6 +389,7 @@ def test_a_stale_artifact_is_read_only_where_the_actor_allows_it(house: Project)
         (("impl", "src/a.py"), "the pass `impl` needs an approved TestPlan"),
         (("refactor", "Tidy up"), "the pass `refactor` needs an approved ArchitecturePlan"),
         (("refactor", " "), "the goal is empty"),
+        (("refactor", "rename def total() to sum_up()"), "the goal looks like Python"),
         (("refactor", "x" * 2_001), "the goal has 2,001 characters, at most 2,000 are taken"),
         (("impl", "../away.py"), "../away.py lies outside of the repository"),
         (("impl", ""), " is no path of a file"),

@@ -21,7 +21,7 @@ from preflights_es import (
 )
 from preflights_es.contracts.contract import OutputValidator
 from preflights_es.core import errors
-from preflights_es.workflows.compiler.adapter import begun
+from preflights_es.workflows.compiler.compiler_types import begun
 from preflights_es.workflows.compiler.contracts import loaded
 from preflights_es.workflows.compiler.values import REQUEST_MAX
 
@@ -159,6 +159,19 @@ def test_a_source_file_is_refused_in_every_pass(pass_type: CompilerPassType) -> 
     given = context(pass_type)
     given.project_files["src/billing.py"] = "import os\n"
     assert refused(given).startswith("forbidden_input: src/billing.py is no document")
+
+
+def test_only_an_implementation_has_a_target() -> None:
+    given = context(CompilerPassType.PROJECT)
+    given.target_file = "src/orders.py"
+    given.project_files["src/orders.py"] = "import os\n"
+    assert refused(given).startswith("forbidden_input: src/orders.py")
+
+
+def test_what_a_pass_does_not_need_must_be_approved_too() -> None:
+    given = context(CompilerPassType.PROJECT)
+    given.artifacts["3f9a12c4"] = envelope("RefactorPlan", "draft")
+    assert refused(given).startswith("not_in_force: the artifact 3f9a12c4 is draft")
 
 
 def test_the_target_of_an_implementation_is_the_one_source_file_that_is_read() -> None:

@@ -94,6 +94,20 @@ def test_the_goal_may_be_wrapped_in_another_way() -> None:
     assert found("refactor", changed("refactor", "/goal", GOAL.replace(" ", "\n"))) == {}
 
 
+@pytest.mark.parametrize(
+    "goal",
+    [GOAL, "Rename get_user() to fetch_user()", "Move src/a.py to src/b.py", "Remove `import os`"],
+)
+def test_a_goal_in_words_can_be_repeated(goal: str) -> None:
+    assert checks.why_no_goal(goal) == ""
+    assert found("refactor", changed("refactor", "/goal", goal), goal=goal) == {}
+
+
+@pytest.mark.parametrize("goal", ["rename def total() to sum_up()", "remove console.log(x)"])
+def test_a_goal_that_is_code_is_refused_before_a_model_is_asked(goal: str) -> None:
+    assert checks.why_no_goal(goal).endswith("say it in words")
+
+
 # 2. The target -------------------------------------------------------------------------------
 
 ELSEWHERE = "src/new.py"

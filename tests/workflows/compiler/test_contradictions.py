@@ -24,7 +24,7 @@ SEVERAL = DecidedField("Stores", "PostgreSQL, Redis", ("MySQL", "Redis", "MongoD
 VERSION = DecidedField("Database", "PostgreSQL 15", ("MySQL 8",))
 ANSWER = DecidedField("Public", "Yes", ("No", "Not sure"))
 NUMBER = DecidedField("Instances", "3", ("5", "A"))
-GREEK = DecidedField("Datenbank", "Größe", ("Straße",))
+GERMAN = DecidedField("Datenbank", "Größe", ("Straße",))
 
 CONTRADICTING = [
     (DB, "Stores orders in MySQL."),
@@ -59,7 +59,8 @@ CONTRADICTING = [
     (LONGER, "Signs in by JWT with refresh."),
     (SEVERAL, "Keeps the catalogue in MongoDB."),
     (VERSION, "Moves to MySQL 8."),
-    (GREEK, "Liegt in der STRASSE."),
+    (GERMAN, "Liegt in der STRASSE."),
+    (GERMAN, "Liegt in der Straße."),
 ]
 
 INNOCENT = [
@@ -95,6 +96,7 @@ INNOCENT = [
     (SEVERAL, "Moves MongoDB to Redis."),
     (VERSION, "Moves MySQL 8 to PostgreSQL."),
     (ANSWER, "No order is lost, not sure why."),
+    (GERMAN, "Von der Straße zur GRÖSSE."),
     (NUMBER, "At most 5 orders, a line each"),
 ]
 

@@ -10,7 +10,13 @@ from hypothesis import strategies as st
 
 from preflights_es.workflows.compiler.forbidden import NAMES, SUFFIXES, why_forbidden
 from tests.workflows.compiler.chain import sample
-from tests.workflows.compiler.forbidden_corpus import FORBIDDEN, INNOCENT, PROSE
+from tests.workflows.compiler.forbidden_corpus import (
+    CODE_TEXTS,
+    FORBIDDEN,
+    INNOCENT,
+    PROSE,
+    PROSE_TEXTS,
+)
 
 
 @pytest.mark.parametrize("case", FORBIDDEN)
@@ -25,6 +31,16 @@ def test_a_document_is_taken(case: str) -> None:
 
 def test_the_corpus_has_sixty_files_half_of_them_innocent() -> None:
     assert len(FORBIDDEN) == len(INNOCENT) == 30
+
+
+@pytest.mark.parametrize("case", CODE_TEXTS)
+def test_a_source_file_is_known_by_its_content_alone(case: str) -> None:
+    assert why_forbidden("orders.md", CODE_TEXTS[case])
+
+
+@pytest.mark.parametrize("case", PROSE_TEXTS)
+def test_a_text_that_looks_a_little_like_code_is_taken(case: str) -> None:
+    assert why_forbidden("orders.md", PROSE_TEXTS[case]) == ""
 
 
 @pytest.mark.parametrize("document", ["requirements", "constraints", "glossary"])
@@ -81,7 +97,7 @@ def test_no_other_name_counts(path: str) -> None:
         ("a.md", "#!/bin/sh", "its first line, #!, names an interpreter"),
         ("a.md", "<?php", "it begins as markup or a page of code does"),
         ("a.md", "import os\n", "it looks like Python, where prose is asked for"),
-        ("a.md", "x = 1\ny = x\n", "its lines have the form of source code"),
+        ("a.md", "x = 1\ny = x + 1\n", "its lines have the form of source code"),
     ],
 )
 def test_it_is_said_why(path: str, text: str, why: str) -> None:
