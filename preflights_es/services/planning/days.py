@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from preflights_es.core.errors import Conflict, PreflightsError, Refused, StoreUnavailable
 from preflights_es.core.late_pattern import late_pattern
 from preflights_es.core.lead import Lead, Setup
 from preflights_es.core.views import Language
-from preflights_es.runtime.idempotency import WantedInput
+from preflights_es.runtime.idempotency import Once, WantedInput
 from preflights_es.runtime.runner import CONFLICTS_MAX, Handle, Proposed, Step
 from preflights_es.runtime.sessions import Sessions
 from preflights_es.services.request import Request
@@ -82,12 +82,36 @@ class Days(Sessions):
 
     # 2. Planning -----------------------------------------------------------------------------
 
-    def plan(self, situation: Situation, setup: Setup, language: Language) -> Step:
-        """Begin the session of a day, and have it planned."""
+    def plan(
+        self,
+        situation: Situation,
+        setup: Setup,
+        language: Language,
+        once: Once | None = None,
+    ) -> Step:
+        """Begin the session of a day, and have it planned.
+
+        Args:
+            once: as `first` made it, where the caller has no key.
+
+        Raises:
+            Refused: another process did, in another way.
+        """
+        if once is not None:
+            self._once = once
         said: Mapping[str, Any] = {"language": language}
         beside = {"situation": situation}
         workflow = planning.WORKFLOW
-        return self.opened(workflow, PlanAsked, said, setup, beside=lambda: beside)
+        step = self.opened(workflow, PlanAsked, said, setup, beside=lambda: beside)
+        if once is not None:
+            self.end_key()
+        return step
+
+    def first(self, day: str, log_id: Callable[[], str]) -> Once:
+        """Of several processes that plan a day at once, one does; asked for before `of` is."""
+        heads = self._runner.store.heads(self._project)
+        former = sum(head.workflow == planning.WORKFLOW.name for head in heads)
+        return Once(self._runner, self._project, f"{planning.WORKFLOW.name} {day} {former}", log_id)
 
     def plan_again(
         self,
