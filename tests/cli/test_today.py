@@ -198,6 +198,13 @@ def test_a_closed_task_is_refused(house: Project, tasks: list[str]) -> None:
     assert f"no task {tasks[1]} was open when the day was planned" in done.err
 
 
+def test_a_task_that_was_closed_after_the_plan_is_refused(house: Project, tasks: list[str]) -> None:
+    today(house, *DAY)
+    house.call("note", "done", tasks[2])
+    done = house.call("today", "--mini", tasks[2])
+    assert (done.code, f"{tasks[2]} is over already" in done.err) == (1, True)
+
+
 def test_a_day_is_planned_again_three_times(house: Project, tasks: list[str]) -> None:
     today(house, *DAY)
     assert [today(house, "--replan", *DAY)["replans"] for _ in range(3)] == [1, 2, 3]
