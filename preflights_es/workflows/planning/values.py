@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Final, Literal
+from typing import Final, Literal
 
-from msgspec import Meta
-
-from preflights_es.core.events import INT_MAX, Value, Whole
+from preflights_es.core.events import Value, Whole
 from preflights_es.core.source import Source
 
 Importance = Literal["low", "normal", "high"]
@@ -92,7 +90,7 @@ class Shift(Value, frozen=True):
 
     at: Whole
     """Minutes since the day began."""
-    by: Annotated[int, Meta(ge=-INT_MAX, le=INT_MAX)]
+    by: Whole
     """Minutes."""
 
 
