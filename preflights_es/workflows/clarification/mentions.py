@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Mapping
 from typing import Final, NamedTuple
 
 from preflights_es.workflows.clarification.index import GROUPS, NOTHING, ROLES, Finder
@@ -39,14 +40,13 @@ class Seen(NamedTuple):
 
 
 def seen_in(text: Text, finder: Finder) -> Seen:
-    scores = [0] * (len(finder.ids) + len(GROUPS))
-    weights, meanings = finder.weights, finder.meanings
     hits = finder.terms.found(text)
-    others = [hit for hit in hits if not weights[hit[2]]]
-    firsts = {number: start for start, _, number in reversed(hits) if weights[number]}
+    scores = [0] * (len(finder.ids) + len(GROUPS))
+    asking = (len(scores) - 1, len(scores) - 3)
     called: list[tuple[int, int]] = []
     asked: list[int] = []
-    asking = (len(scores) - 1, len(scores) - 3)
+    weighing, meanings = finder.first_role, finder.meanings
+    firsts = {number: start for start, _, number in reversed(hits) if number < weighing}
     for number, start in firsts.items():
         group, weight, is_name, _, _, _ = meanings[number]
         scores[group] += weight
@@ -54,22 +54,38 @@ def seen_in(text: Text, finder: Finder) -> Seen:
             called.append((start, group))
         elif group in asking:
             asked.append(start)
-    mentions: list[Mention] = []
     roles: list[list[tuple[int, int]]] = [[] for _ in ROLES]
-    spoken: dict[int, set[int]] = {}
-    for start, end, number in others:
-        group, _, _, value, is_loose, is_shared = meanings[number]
-        if not value:
-            roles[group - len(scores)].append((start, end))
+    values = []
+    for hit in [hit for hit in hits if hit[2] >= weighing]:
+        start, end, number = hit
+        if number >= finder.first_value:
+            values.append(hit)
         else:
-            if is_shared and start not in spoken:
+            roles[finder.roles[number]].append((start, end))
+    mentions = _kept(_fitting(_mentions(values, hits, scores, finder), scores), scores)
+    return Seen(scores, called, asked, mentions, roles, hits)
+
+
+def _mentions(
+    values: list[Hit], hits: list[Hit], scores: list[int], finder: Finder
+) -> list[Mention]:
+    """The values that terms name, and shared ones where words near them speak for their topic."""
+    mentions: list[Mention] = []
+    spoken: dict[int, set[int]] = {}
+    for start, end, number in values:
+        group, _, _, value, is_loose, is_shared = finder.meanings[number]
+        if is_shared:
+            if scores[group] < LIKELY:
+                continue
+            if start not in spoken:
                 spoken[start] = around(start, hits, finder.speaks, end)
-            if not is_shared or group in spoken[start]:
-                mentions.append(Mention(start, end, group, value, is_loose, is_shared))
-    return Seen(scores, called, asked, _kept(_fitting(mentions, scores), scores), roles, hits)
+            if group not in spoken[start]:
+                continue
+        mentions.append(Mention(start, end, group, value, is_loose, is_shared))
+    return mentions
 
 
-def around(at: int, hits: list[Hit], speaks: list[int], end: int = 0) -> set[int]:
+def around(at: int, hits: list[Hit], speaks: Mapping[int, int], end: int = 0) -> set[int]:
     """What words near a place speak for, without those of a value that ends before `end`."""
     first, last = at - NEAR, at + NEAR
     near = starting(first, last + 1, hits)

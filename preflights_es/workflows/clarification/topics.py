@@ -136,7 +136,10 @@ def _language(text: Text, finder: Finder) -> Language:
 
 
 def _has_umlaut(text: Text) -> bool:
-    return any(letter in "\u00e4\u00f6\u00fc\u00df" for word in text.typed for letter in word)
+    return not _UMLAUTS.isdisjoint(text.line)
+
+
+_UMLAUTS: Final = frozenset("\u00e4\u00f6\u00fc\u00df")
 
 
 def _is_upgrade(text: Text) -> bool:
@@ -160,10 +163,11 @@ def _own_name(
     tongue: Language,
 ) -> Mention | None:
     """A name that no pack knows, where a sentence uses it for a topic or in place of a value."""
+    typed = text.typed
     for role in (LINKS, USING):
         for _, at in seen.roles[role]:
             end = at
-            while end - at < OWN_MAX and _is_name(text.typed[end], tongue):
+            while end - at < OWN_MAX and _is_name(typed[end], tongue):
                 end += 1
             if end == at or starting(at, end, seen.hits):
                 continue
@@ -173,7 +177,7 @@ def _own_name(
             topics = gone if role == LINKS else [topic for topic in named if topic in near]
             wanted = {mention.topic for mention, part in parts if part == "wanted"}
             for topic in [topic for topic in topics if topic not in wanted][:1]:
-                return Mention(at, end, topic, " ".join(text.typed[at:end]), False)
+                return Mention(at, end, topic, " ".join(typed[at:end]), False)
     return None
 
 
