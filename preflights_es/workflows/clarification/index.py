@@ -35,7 +35,7 @@ GROUPS: Final = ("task", "decision", "vague", "begin")
 ROLES: Final = (
     "before", "after", "links", "present", "request",
     "source", "moving", "beats", "using", "serving", "wished",
-    "beside", "things",
+    "beside", "things", "taking",
 )  # fmt: skip
 NOTHING: Final = -1
 _NO_TERM: Final = Meaning(NOTHING, 0)  # the first: terms are numbered from 1
@@ -48,12 +48,18 @@ class Index(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     skipped: tuple[str, ...]
     joined: tuple[str, ...]
     known: tuple[str, ...]
+    through: tuple[str, ...]
     english: tuple[str, ...]
     german: tuple[str, ...]
     meanings: list[Meaning]
     counts: list[int]
     """Of each meaning the number of terms that have it, in the order of the terms."""
     tables: Tables
+    doubts: tuple[str, ...]
+    """The terms of trouble that are one word: most long texts have one."""
+    trouble: Tables
+    means: Tables
+    enough: Tables
 
 
 def indexed(pack: WordedPack) -> Index:
@@ -66,11 +72,16 @@ def indexed(pack: WordedPack) -> Index:
         roles.skipped,
         roles.joined,
         roles.known,
+        roles.through,
         languages["en"],
         languages["de"],
         [_NO_TERM, *(meaning for _, meaning in listed)],
         [1, *(len(terms) for terms, _ in listed)],
         tables_of(terms),
+        tuple(term for term in roles.trouble if term.isalpha()),
+        tables_of(roles.trouble),
+        tables_of(roles.means),
+        tables_of(roles.enough),
     )
 
 
@@ -91,7 +102,8 @@ def _listed(pack: WordedPack) -> Iterator[tuple[tuple[str, ...], Meaning]]:
 
 def terms_of(pack: WordedPack) -> list[str]:
     """Every term of a pack."""
-    return [term for terms, _ in _listed(pack) for term in terms]
+    ways = (*pack.roles.trouble, *pack.roles.means, *pack.roles.enough)
+    return [*(term for terms, _ in _listed(pack) for term in terms), *ways]
 
 
 class _ByTerm(dict[int, Item]):
@@ -114,6 +126,7 @@ class Finder:
         self.skipped = frozenset(index.skipped)
         self.joined = self.skipped.union(index.joined) if index.joined else None
         self.known = frozenset(index.known)
+        self.through = frozenset(index.through)
         self.english, self.german = frozenset(index.english), frozenset(index.german)
         meanings = index.meanings
         starts = [*accumulate(index.counts, initial=0)]
@@ -128,6 +141,8 @@ class Finder:
         self.speaks = _ByTerm(speaks, starts)
         """The group that a term speaks for; for others `NOTHING`."""
         self.terms = Terms(index.tables)
+        self.doubts, self.trouble = frozenset(index.doubts), Terms(index.trouble)
+        self.means, self.enough = Terms(index.means), Terms(index.enough)
 
 
 @lru_cache(maxsize=4)

@@ -20,8 +20,8 @@ SKIPPED_MAX: Final = 3  # words between a value and the word that takes it away
 Part = Literal["wanted", "replaced", "asked", "present"]
 
 _Spans = list[tuple[int, int]]
-_BEFORE, _AFTER, LINKS, _PRESENT, _REQUEST = range(5)
-_SOURCE, _MOVING, _BEATS, USING, _SERVING, _WISHED, _BESIDE, _THINGS = range(5, len(ROLES))
+_BEFORE, _AFTER, LINKS, PRESENT, _REQUEST = range(5)
+_SOURCE, _MOVING, _BEATS, USING, _SERVING, _WISHED, _BESIDE, _THINGS, TAKING = range(5, len(ROLES))
 
 
 def parts_of(text: Text, seen: Seen, finder: Finder) -> list[tuple[Mention, Part]]:
@@ -56,7 +56,7 @@ def parts_of(text: Text, seen: Seen, finder: Finder) -> list[tuple[Mention, Part
 
 def _is_there(mention: Mention, sentence: range, text: Text, seen: Seen, finder: Finder) -> bool:
     """Whether a value is there today, as far as its sentence says."""
-    if _has(seen.roles[_PRESENT], sentence) and not _is_headline(mention, text.words, seen):
+    if _has(seen.roles[PRESENT], sentence) and not _is_headline(mention, text.words, seen):
         return True
     if _is_behind(_back(mention, text.words, finder.skipped), seen.roles[_BESIDE]):
         return True
@@ -72,7 +72,14 @@ def _is_there(mention: Mention, sentence: range, text: Text, seen: Seen, finder:
 def _is_headline(mention: Mention, words: list[str], seen: Seen) -> bool:
     """Whether a text begins with a value and what it is for: `Redis for sessions`."""
     return words[mention.start - 1] == START and any(
-        at == mention.end for at, _ in seen.roles[_SERVING]
+        0 <= at - mention.end <= 1 for at, _ in seen.roles[_SERVING]
+    )
+
+
+def is_chosen(mention: Mention, words: list[str], seen: Seen) -> bool:
+    """Whether a wanted value is more than a detail of a task: `we take Cloudflare`."""
+    return not mention.is_loose and (
+        _is_headline(mention, words, seen) or _is_behind(mention.start, seen.roles[TAKING])
     )
 
 

@@ -10,6 +10,7 @@ from typing import Final, Literal
 from preflights_es.core.events import Value
 from preflights_es.core.views import Language
 from preflights_es.workflows.clarification.index import Finder
+from preflights_es.workflows.clarification.means import described
 from preflights_es.workflows.clarification.mentions import (
     LIKELY,
     NEAR,
@@ -24,6 +25,7 @@ from preflights_es.workflows.clarification.parts import (
     USING,
     Part,
     between_of,
+    is_chosen,
     named_by,
     parts_of,
     taken,
@@ -72,6 +74,10 @@ def find(intention: str, finder: Finder, language: Language | None = None) -> Fo
         parts = taken(parts, text.words, finder.joined)
     wanted = {mention.topic for mention, part in parts if part == "wanted"}
     is_moved = any(mention.topic in wanted for mention, part in parts if part == "replaced")
+    is_moved = is_moved or (
+        bool(finder.joined)
+        and any(is_chosen(m, text.words, seen) for m, part in parts if part == "wanted")
+    )
     if task >= SURE > decision and max(scores[:count]) < 2 * task and not is_moved:
         return Found("none", tongue)
     between = between_of(parts)
@@ -87,6 +93,11 @@ def find(intention: str, finder: Finder, language: Language | None = None) -> Fo
     if may_name and (own := _own_name(text, seen, parts, left, finder, tongue)):
         parts.append((own, "wanted"))
         left = [topic for topic in left if topic != own.topic]
+    ways: dict[int, Mention | None] = {}
+    if may_name:
+        ways = described(left, intention, text, seen, parts, finder)
+        parts += [(way, "wanted") for way in ways.values() if way]
+        left = [topic for topic in left if topic not in ways]
     topics = tuple(finder.ids[topic] for topic in left)
     stated = tuple(n for n in named_by(parts, "wanted", finder) if n.topic not in topics)
     replaced = named_by(parts, "replaced", finder)
@@ -96,6 +107,8 @@ def find(intention: str, finder: Finder, language: Language | None = None) -> Fo
     if stated:
         return Found("stated", tongue, topics, stated, replaced)
     least = max(LIKELY, vague) if finder.joined else LIKELY
+    if ways:
+        return Found("open", tongue, replaced=replaced)
     if (task >= least and decision < LIKELY) or (task and not decision and not vague):
         return Found("none", tongue)
     return Found("open", tongue, replaced=replaced)
@@ -166,6 +179,8 @@ def _own_name(
     typed = text.typed
     for role in (LINKS, USING):
         for _, at in seen.roles[role]:
+            if text.words[at - 1] == "by":
+                continue  # a person does it
             end = at
             while end - at < OWN_MAX and _is_name(typed[end], tongue):
                 end += 1

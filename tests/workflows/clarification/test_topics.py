@@ -107,6 +107,48 @@ def test_a_topic_is_found_where_a_choice_is_open(intention: str, topic: str) -> 
     assert seen.topics[0] == topic
 
 
+@pytest.mark.parametrize(
+    ("intention", "topic", "value"),
+    [
+        ("Write every change to an account into an append-only file", "audit_logging", "file"),
+        ("Sicherung der Datenbank per SQL-Dump, jede Nacht", "backup", "Dumps to another site"),
+        ("Den Import als asyncio-Task im Hintergrund", "background_jobs", "asyncio-Task"),
+        ("Produktseiten serverseitig gerendert, wegen Google", "rendering", "Server-side (SSR)"),
+        ("Sensor readings go into GreptimeDB", "database", "GreptimeDB"),
+    ],
+)
+def test_a_way_that_is_described_is_the_value(intention: str, topic: str, value: str) -> None:
+    said = {named.topic: named.value for named in found(intention).stated}
+    assert value in said[topic]
+
+
+@pytest.mark.parametrize(
+    "intention",
+    [
+        "The month end run is started by hand by accounting",
+        "Die Vereinsseite hosten wir bei Mittwald",
+        "Limit logins with the counter of the proxy",
+        "Der Browser holt neue Meldungen per Abfrage alle 30 Sekunden, mehr brauchen wir nicht",
+    ],
+)
+def test_a_way_that_names_no_value_gets_no_menu(intention: str) -> None:
+    assert found(intention).kind == "open"
+
+
+@pytest.mark.parametrize(
+    ("intention", "topic"),
+    [
+        ("API keys are in .env files that we pass around on Slack", "secrets"),
+        ("Polling from 5000 browsers is killing us, show new bids at once", "realtime"),
+        ("Suche \u00fcber alle Dateien eines Projekts", "search"),
+        ("Should every change go into an append-only table?", "audit_logging"),
+    ],
+)
+def test_a_way_of_today_or_in_doubt_answers_nothing(intention: str, topic: str) -> None:
+    seen = found(intention)
+    assert (seen.kind, seen.topics[:1]) == ("choice", (topic,))
+
+
 def test_two_values_make_the_question_one_between_them() -> None:
     seen = found("REST oder GraphQL f\u00fcr die H\u00e4ndler?")
     assert (seen.kind, seen.topics[0]) == ("choice", "backend_api")
