@@ -16,6 +16,8 @@ from preflights_es.workflows.clarification.terms import ENDS, START, Text
 
 BEFORE: Final = 4  # words from `in a` or `with` to the thing that is used
 
+NAME_MAX: Final = 10  # letters of a name; longer words are German nouns
+
 
 def described(
     topics: list[int],
@@ -78,20 +80,24 @@ def _things(text: Text, seen: Seen, finder: Finder) -> list[_Way]:
             at -= 1
         if words[at] not in finder.through or not ENDS.isdisjoint(words[at:start]):
             continue
-        if words[at + 1] in _EVERY:
+        if not _NOT.isdisjoint(words[at + 1 : start]):
             continue
         first = at + 1
         while first < start and words[first] in finder.skipped:
             first += 1
         is_new = words[at + 1] in _ARTICLES and words[at] not in _AT_HAND
         is_new = is_new or (at + 1 in sure and words[at + 1] not in finder.known)
-        ways.append((first, start, end, is_new))
+        if not _FORMATS.issuperset(words[first:end]):
+            ways.append((first, start, end, is_new))
     return ways
 
 
-_EVERY: Final = frozenset(
-    ("all", "alle", "allen", "every", "each", "jede", "jeden", "jedem", "jeder")
-)
+_FORMATS: Final = frozenset(("csv", "csvs", "json", "xml", "excel"))
+"""How data looks may be a detail: `export reports as Excel in the background`."""
+_NOT: Final = frozenset((
+    "all", "alle", "allen", "every", "each", "jede", "jeden", "jedem", "jeder",
+    "without", "ohne", "no", "not", "kein", "keine", "nicht",
+))  # fmt: skip
 _AT_HAND: Final = frozenset(("to", "from", "aus", "over", "at", "bei", "behind", "hinter", "gegen"))
 _ARTICLES: Final = frozenset(("a", "an", "ein", "eine", "einen", "einem", "einer"))
 
@@ -105,10 +111,12 @@ def _strangers(text: Text, seen: Seen) -> list[_Way]:
         used.add(1)
     for at, name in enumerate(text.typed):
         if name.islower() or name.rstrip("s").isupper():
-            is_odd, is_name = False, at in used and text.words[at - 1] in _VIA
+            is_per = text.words[at - 1] == "per" and not name.islower()
+            is_odd, is_name = False, at in used and (is_per or text.words[at - 1] in _VIA)
         else:
             is_odd = not name.istitle() and name[0].isupper()
-            is_name = is_odd or (at in used and not name.endswith(_GERMAN))
+            is_noun = len(name) > NAME_MAX or name.endswith(_GERMAN)
+            is_name = is_odd or (at in used and not is_noun)
         if not is_name or not name.isalpha():
             continue
         if not any(end > at for _, end, _ in starting(at - 3, at + 1, seen.hits)):
@@ -116,7 +124,7 @@ def _strangers(text: Text, seen: Seen) -> list[_Way]:
     return ways
 
 
-_VIA: Final = frozenset(("via", "per", "using", "mittels"))
+_VIA: Final = frozenset(("via", "using", "mittels"))
 _AS: Final = frozenset(("as", "als"))
 _GERMAN: Final = ("ung", "ungen", "heit", "keit", "en", "er", "ern", "ion", "tion", "aft")
 """Ends of German nouns: what ends so is no name."""

@@ -19,7 +19,7 @@ from preflights_es.workflows.clarification.values import (
 )
 
 STANDARD: Final = PackRef(
-    "standard", 2, "4a2fdb02ffb58a99b3d971336a4c2ff13d9b71ce34f11707fda3dd52f068dcb9"
+    "standard", 2, "201ea09c9ac8c75fbb1e4e132cbe012466e78b85a105b063667329b2e17280ae"
 )
 """What new sessions begin with; the file is frozen."""
 STANDARD_1: Final = PackRef(
