@@ -9,6 +9,7 @@ import re
 from bisect import bisect
 from typing import Final
 
+from preflights_es.core.late_pattern import late_pattern
 from preflights_es.workflows.clarification.index import Finder
 from preflights_es.workflows.clarification.mentions import Mention, Seen, starting
 from preflights_es.workflows.clarification.parts import PRESENT, TAKING, USING, Part
@@ -53,6 +54,17 @@ def described(
         if any(bisect(ends, at) in sentences for at, _, _ in enough):
             found.setdefault(topic, None)
     return {topic: found[topic] for topic in topics if topic in found}
+
+
+def is_precise(intention: str, text: Text, finder: Finder) -> bool:
+    """Whether a text names code and tells of no trouble: a small task, `add --quiet to sync`."""
+    return bool(_CODE.search(intention)) and not finder.trouble.found(text)
+
+
+_CODE: Final = late_pattern(
+    r"`|\w\(\)|(?<!\w)--\w|\w/\w+/|\w/(?!\S)|[a-z]_[a-z]|\b[a-z]+[A-Z]\w*\b|\b[A-Z][a-z]+[A-Z][a-z]"
+    r"|\w\.(?:py|js|tsx?|json|xml|css|html|go|rs|java|kt|ya?ml|md|sh|toml|sql)\b"
+)
 
 
 def _as_written(intention: str, words: list[str]) -> str:

@@ -97,6 +97,28 @@ def starting(first: int, stop: int, hits: list[Hit]) -> list[Hit]:
     return hits[bisect_left(hits, (first,)) : bisect_left(hits, (stop,))]
 
 
+def evidence(hits: list[Hit], finder: Finder) -> list[int]:
+    """What independent words say for each topic: a word inside a longer term adds nothing."""
+    sums, ends, worths = ([0] * (len(finder.ids) + len(GROUPS) + 1) for _ in range(3))
+    weighing, speaks, meanings = finder.first_role, finder.speaks, finder.meanings
+    known: set[int] = set()
+    for start, end, number in hits:
+        if number >= weighing or number in known:
+            continue
+        known.add(number)
+        group, weight = speaks[number], meanings[number].weight
+        if group == NOTHING:
+            continue
+        if start < ends[group]:
+            weight = max(0, weight - worths[group])
+            worths[group] += weight
+        else:
+            worths[group] = weight
+        sums[group] += weight
+        ends[group] = max(ends[group], end)
+    return sums[: len(finder.ids)]
+
+
 def _fitting(mentions: list[Mention], scores: list[int]) -> list[Mention]:
     """Without shared values of topics that the text does not name more than their own topic."""
     least = {(m.start, m.end): scores[m.topic] + 1 for m in mentions if not m.is_shared}

@@ -10,13 +10,14 @@ from typing import Final, Literal
 from preflights_es.core.events import Value
 from preflights_es.core.views import Language
 from preflights_es.workflows.clarification.index import Finder
-from preflights_es.workflows.clarification.means import described
+from preflights_es.workflows.clarification.means import described, is_precise
 from preflights_es.workflows.clarification.mentions import (
     LIKELY,
     NEAR,
     Mention,
     Seen,
     around,
+    evidence,
     seen_in,
     starting,
 )
@@ -41,6 +42,7 @@ BESIDE: Final = 3  # words between a name and a word that asks or begins
 CALLED: Final = 2  # what a name is worth more beside a word that asks or begins
 CLEAR: Final = 10
 """A topic is asked about from this score on even where a value of another one is stated."""
+LONG: Final = 22  # words of a text in which one word alone names no topic, with its two ends
 TOPICS_MAX: Final = 4  # topics that a session names
 OWN_MAX: Final = 3  # words of a name that no pack knows
 
@@ -86,7 +88,8 @@ def find(intention: str, finder: Finder, language: Language | None = None) -> Fo
     least = OPEN if begin or decision >= LIKELY else OPEN + 1 + task
     sure = [t for t in range(count) if scores[t] >= least and t not in wanted]
     sure.sort(key=lambda topic: -scores[topic])
-    if finder.joined and _is_tie(sure, scores) and not called.issuperset(sure[:2]):
+    said = evidence(seen.hits, finder) if finder.joined else []
+    if said and _is_doubtful(sure, scores, said, task, wanted, called, parts, text):
         sure = []
     left = [*between, *(t for t in sure if t not in between)][:TOPICS_MAX]
     may_name = finder.joined and not between and decision < SURE
@@ -106,12 +109,19 @@ def find(intention: str, finder: Finder, language: Language | None = None) -> Fo
         return Found("choice", tongue, topics, stated, replaced, between.get(left[0], ()))
     if stated:
         return Found("stated", tongue, topics, stated, replaced)
+    is_task = not ways and _is_task((task, decision, vague), said, intention, text, finder)
+    return Found("none" if is_task else "open", tongue, replaced=() if is_task else replaced)
+
+
+def _is_task(
+    heard: tuple[int, int, int], said: list[int], intention: str, text: Text, finder: Finder
+) -> bool:
+    """Whether a text without a menu is a small task, and asks for no decision."""
+    task, decision, vague = heard
     least = max(LIKELY, vague) if finder.joined else LIKELY
-    if ways:
-        return Found("open", tongue, replaced=replaced)
     if (task >= least and decision < LIKELY) or (task and not decision and not vague):
-        return Found("none", tongue)
-    return Found("open", tongue, replaced=replaced)
+        return not (said and task < max(said) >= SURE)
+    return bool(said) and decision < LIKELY and is_precise(intention, text, finder)
 
 
 def _count_in(
@@ -128,9 +138,28 @@ def _count_in(
         scores[topic] += CALLED
 
 
-def _is_tie(sure: list[int], scores: list[int]) -> bool:
-    """Whether no topic is the first: a menu of either may be wrong."""
-    return len(sure) > 1 and scores[sure[0]] == scores[sure[1]]
+def _is_doubtful(
+    sure: list[int],
+    scores: list[int],
+    said: list[int],
+    task: int,
+    wanted: set[int],
+    called: set[int],
+    parts: list[tuple[Mention, Part]],
+    text: Text,
+) -> bool:
+    """Whether a menu may be wrong: words say as much for another topic, or too little in all."""
+    if not sure or (len(sure) > 1 and called.issuperset(sure[:2])):
+        return False
+    first = sure[0]
+    if len(sure) > 1 and scores[first] == scores[sure[1]]:
+        return True
+    if any(m.topic == first and part in ("replaced", "asked") for m, part in parts):
+        return False
+    others = [s for topic, s in enumerate(said) if topic != first and topic not in wanted]
+    if said[first] <= SURE and len(text.words) > LONG:
+        return True
+    return said[first] + (first in called) <= max(*others, task - 1, 0)
 
 
 _HINTS: Final[dict[Part, int]] = {"wanted": 0, "replaced": 3, "asked": 3, "present": 1}
