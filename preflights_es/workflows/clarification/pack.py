@@ -19,7 +19,7 @@ from preflights_es.workflows.clarification.values import (
 )
 
 STANDARD: Final = PackRef(
-    "standard", 2, "201ea09c9ac8c75fbb1e4e132cbe012466e78b85a105b063667329b2e17280ae"
+    "standard", 2, "c1208ae1c7ecb1094283547ddcf71c07a8425e763c69e33d71bb83236f4f39b7"
 )
 """What new sessions begin with; the file is frozen."""
 STANDARD_1: Final = PackRef(
