@@ -19,7 +19,7 @@ from preflights_es.workflows.clarification.values import (
 )
 
 STANDARD: Final = PackRef(
-    "standard", 2, "c1208ae1c7ecb1094283547ddcf71c07a8425e763c69e33d71bb83236f4f39b7"
+    "standard", 2, "31bc1ab9f981b56c054a94b32cae7d8250e67557add87ee00233e60c6b004f0b"
 )
 """What new sessions begin with; the file is frozen."""
 STANDARD_1: Final = PackRef(

@@ -15,6 +15,7 @@ from preflights_es.workflows.clarification.terms import ENDS, START, Text
 from preflights_es.workflows.clarification.values import Named
 
 LABEL: Final = 3  # words from a topic's name to an everyday word that is its value
+DESCRIBED: Final = 3  # words of a value that describe a way, and are no name
 SKIPPED_MAX: Final = 3  # words between a value and the word that takes it away
 
 Part = Literal["wanted", "replaced", "asked", "present"]
@@ -79,7 +80,8 @@ def _is_headline(mention: Mention, words: list[str], seen: Seen) -> bool:
 def is_chosen(mention: Mention, words: list[str], seen: Seen) -> bool:
     """Whether a wanted value is more than a detail of a task: `we take Cloudflare`."""
     return not mention.is_loose and (
-        _is_headline(mention, words, seen) or _is_behind(mention.start, seen.roles[TAKING])
+        mention.end - mention.start >= DESCRIBED
+        or _is_headline(mention, words, seen) or _is_behind(mention.start, seen.roles[TAKING])
     )
 
 

@@ -121,7 +121,7 @@ def _is_task(
     least = max(LIKELY, vague) if finder.joined else LIKELY
     if (task >= least and decision < LIKELY) or (task and not decision and not vague):
         return not (said and task < max(said) >= SURE)
-    return bool(said) and decision < LIKELY and is_precise(intention, text, finder)
+    return bool(said) and decision < SURE and is_precise(intention, text, finder)
 
 
 def _count_in(
