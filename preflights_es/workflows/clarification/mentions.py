@@ -29,6 +29,8 @@ class Seen(NamedTuple):
 
     scores: list[int]
     """Of each topic, then of each group."""
+    said: list[int]
+    """Of each topic what independent words say: a word inside a longer term adds nothing."""
     called: list[tuple[int, int]]
     """Where a topic is called by a name, and which."""
     asked: list[int]
@@ -41,29 +43,40 @@ class Seen(NamedTuple):
 
 def seen_in(text: Text, finder: Finder) -> Seen:
     hits = finder.terms.found(text)
-    scores = [0] * (len(finder.ids) + len(GROUPS))
+    scores, said, ends, worths = ([0] * (len(finder.ids) + len(GROUPS)) for _ in range(4))
     asking = (len(scores) - 1, len(scores) - 3)
     called: list[tuple[int, int]] = []
     asked: list[int] = []
-    weighing, meanings = finder.first_role, finder.meanings
-    firsts = {number: start for start, _, number in reversed(hits) if number < weighing}
-    for number, start in firsts.items():
-        group, weight, is_name, _, _, _ = meanings[number]
-        scores[group] += weight
-        if is_name:
-            called.append((start, group))
-        elif group in asking:
-            asked.append(start)
     roles: list[list[tuple[int, int]]] = [[] for _ in ROLES]
     values = []
-    for hit in [hit for hit in hits if hit[2] >= weighing]:
+    weighing, first_value = finder.first_role, finder.first_value
+    meanings, places = finder.meanings, finder.roles
+    known: set[int] = set()
+    for hit in hits:
         start, end, number = hit
-        if number >= finder.first_value:
-            values.append(hit)
-        else:
-            roles[finder.roles[number]].append((start, end))
+        if number >= weighing:
+            if number >= first_value:
+                values.append(hit)
+            else:
+                roles[places[number]].append((start, end))
+        elif number not in known:
+            known.add(number)
+            group, weight, is_name, _, _, _ = meanings[number]
+            scores[group] += weight
+            if weight <= 0:
+                said[group] += weight
+            elif start >= ends[group]:
+                said[group] += weight
+                ends[group], worths[group] = end, weight
+            elif weight > worths[group]:
+                said[group] += weight - worths[group]
+                worths[group] = weight
+            if is_name:
+                called.append((start, group))
+            elif group in asking:
+                asked.append(start)
     mentions = _kept(_fitting(_mentions(values, hits, scores, finder), scores), scores)
-    return Seen(scores, called, asked, mentions, roles, hits)
+    return Seen(scores, said[: len(finder.ids)], called, asked, mentions, roles, hits)
 
 
 def _mentions(
@@ -95,28 +108,6 @@ def around(at: int, hits: list[Hit], speaks: Mapping[int, int], end: int = 0) ->
 def starting(first: int, stop: int, hits: list[Hit]) -> list[Hit]:
     """Those that start with the word `first` or behind it, and before `stop`."""
     return hits[bisect_left(hits, (first,)) : bisect_left(hits, (stop,))]
-
-
-def evidence(hits: list[Hit], finder: Finder) -> list[int]:
-    """What independent words say for each topic: a word inside a longer term adds nothing."""
-    sums, ends, worths = ([0] * (len(finder.ids) + len(GROUPS) + 1) for _ in range(3))
-    weighing, speaks, meanings = finder.first_role, finder.speaks, finder.meanings
-    known: set[int] = set()
-    for start, end, number in hits:
-        if number >= weighing or number in known:
-            continue
-        known.add(number)
-        group, weight = speaks[number], meanings[number].weight
-        if group == NOTHING:
-            continue
-        if start < ends[group]:
-            weight = max(0, weight - worths[group])
-            worths[group] += weight
-        else:
-            worths[group] = weight
-        sums[group] += weight
-        ends[group] = max(ends[group], end)
-    return sums[: len(finder.ids)]
 
 
 def _fitting(mentions: list[Mention], scores: list[int]) -> list[Mention]:

@@ -19,7 +19,7 @@ from preflights_es.workflows.clarification.values import (
 )
 
 STANDARD: Final = PackRef(
-    "standard", 2, "31bc1ab9f981b56c054a94b32cae7d8250e67557add87ee00233e60c6b004f0b"
+    "standard", 2, "fe4849aa076692429e57e2f4b942d31771c9277a611ebd4b867b8b4ae718345f"
 )
 """What new sessions begin with; the file is frozen."""
 STANDARD_1: Final = PackRef(

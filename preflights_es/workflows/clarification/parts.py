@@ -81,7 +81,8 @@ def is_chosen(mention: Mention, words: list[str], seen: Seen) -> bool:
     """Whether a wanted value is more than a detail of a task: `we take Cloudflare`."""
     return not mention.is_loose and (
         mention.end - mention.start >= DESCRIBED
-        or _is_headline(mention, words, seen) or _is_behind(mention.start, seen.roles[TAKING])
+        or _is_headline(mention, words, seen)
+        or _is_behind(mention.start, seen.roles[TAKING])
     )
 
 

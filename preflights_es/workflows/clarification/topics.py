@@ -17,7 +17,6 @@ from preflights_es.workflows.clarification.mentions import (
     Mention,
     Seen,
     around,
-    evidence,
     seen_in,
     starting,
 )
@@ -88,8 +87,10 @@ def find(intention: str, finder: Finder, language: Language | None = None) -> Fo
     least = OPEN if begin or decision >= LIKELY else OPEN + 1 + task
     sure = [t for t in range(count) if scores[t] >= least and t not in wanted]
     sure.sort(key=lambda topic: -scores[topic])
-    said = evidence(seen.hits, finder) if finder.joined else []
-    if said and _is_doubtful(sure, scores, said, task, wanted, called, parts, text):
+    said = seen.said if finder.joined else []
+    if said and _is_doubtful(
+        sure, scores, said, task * (task > decision), wanted, called, parts, text
+    ):
         sure = []
     left = [*between, *(t for t in sure if t not in between)][:TOPICS_MAX]
     may_name = finder.joined and not between and decision < SURE
@@ -156,10 +157,12 @@ def _is_doubtful(
         return True
     if any(m.topic == first and part in ("replaced", "asked") for m, part in parts):
         return False
-    others = [s for topic, s in enumerate(said) if topic != first and topic not in wanted]
     if said[first] <= SURE and len(text.words) > LONG:
         return True
-    return said[first] + (first in called) <= max(*others, task - 1, 0)
+    others = said.copy()
+    for topic in (first, *wanted):
+        others[topic] = 0
+    return said[first] + (first in called) <= max(*others, task - 1)
 
 
 _HINTS: Final[dict[Part, int]] = {"wanted": 0, "replaced": 3, "asked": 3, "present": 1}
