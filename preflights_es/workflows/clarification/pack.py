@@ -19,7 +19,7 @@ from preflights_es.workflows.clarification.values import (
 )
 
 STANDARD: Final = PackRef(
-    "standard", 2, "fe4849aa076692429e57e2f4b942d31771c9277a611ebd4b867b8b4ae718345f"
+    "standard", 2, "6a17aa95ac9cd916edc5f56f03afc1600b5b6422948f31482a9b29aebf9a438f"
 )
 """What new sessions begin with; the file is frozen."""
 STANDARD_1: Final = PackRef(
