@@ -204,6 +204,36 @@ def test_one_word_alone_opens_no_topic() -> None:
     assert found("The dashboard is slow for the sales team").kind == "open"
 
 
+def test_a_menu_needs_more_than_words_for_another_topic_or_one_in_a_long_text() -> None:
+    assert found("mypy meckert 14 mal in billing/, bitte sauber machen").kind == "none"
+    story = "my colleagues told me at lunch that one of them would like to talk about it some day"
+    assert found("How do we cache prices?").kind == "choice"
+    assert found(f"How do we cache prices? I ask because {story}").kind == "open"
+
+
+def test_an_instruction_that_names_code_is_a_small_task() -> None:
+    assert found("add --quiet to `sync`").kind == "none"
+    assert found("`sync` is a mess, we need something else for it").kind == "open"
+
+
+def test_a_described_way_is_stated_without_a_product() -> None:
+    said = {
+        "let's log people in with a link that we mail them, no passwords at all": "Magic Link",
+        "Version der API kommt in den Pfad, also /v2/orders neben /v1/orders": "URL path",
+        "Trigger auf jeder Tabelle schreiben alten und neuen Wert mit": "Database triggers",
+        "Rolle steht am User, geprüft wird in der Middleware": "RBAC",
+    }
+    for text, value in said.items():
+        assert value in {named.value for named in found(text).stated}, text
+
+
+def test_a_need_is_no_task_where_words_say_more_for_its_topic() -> None:
+    text = (
+        "Bestellungen müssen ins Lagersystem, ohne dass der Shop steht wenn eins von beiden hängt"
+    )
+    assert found(text).kind in ("choice", "open")
+
+
 def test_a_value_of_another_topic_is_stated_beside_the_choice() -> None:
     seen = found("We build it in Vue; how do people sign in?")
     assert (seen.kind, seen.topics[0]) == ("choice", "auth")
