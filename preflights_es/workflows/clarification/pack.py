@@ -19,7 +19,7 @@ from preflights_es.workflows.clarification.values import (
 )
 
 STANDARD: Final = PackRef(
-    "standard", 2, "6a17aa95ac9cd916edc5f56f03afc1600b5b6422948f31482a9b29aebf9a438f"
+    "standard", 2, "0a695c445870880c5bed37a7b3ba82e49d661242019b7ae12bd3225c8e10388b"
 )
 """What new sessions begin with; the file is frozen."""
 STANDARD_1: Final = PackRef(
