@@ -13,7 +13,7 @@ from preflights_es.core.late_pattern import late_pattern
 from preflights_es.workflows.clarification.index import Finder
 from preflights_es.workflows.clarification.mentions import Mention, Seen, starting
 from preflights_es.workflows.clarification.parts import PRESENT, TAKING, USING, Part
-from preflights_es.workflows.clarification.terms import ENDS, START, Text
+from preflights_es.workflows.clarification.terms import ENDS, START, Text, ends_of
 
 BEFORE: Final = 4  # words from `in a` or `with` to the thing that is used
 
@@ -40,7 +40,7 @@ def described(
         for m, part in reversed(parts)
         if part == "present" and m.is_loose and text.words[m.end] not in _RELATIVE
     }
-    ends = [at for at, word in enumerate(text.words) if word in ENDS]
+    ends = ends_of(text.words)
     enough = finder.enough.found(text)
     ways = [*_things(text, seen, finder), *_strangers(text, seen)]
     for topic in topics:

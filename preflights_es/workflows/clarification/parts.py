@@ -11,7 +11,7 @@ from typing import Final, Literal
 
 from preflights_es.workflows.clarification.index import ROLES, Finder
 from preflights_es.workflows.clarification.mentions import LIKELY, NEAR, Mention, Seen, around
-from preflights_es.workflows.clarification.terms import ENDS, START, Text
+from preflights_es.workflows.clarification.terms import ENDS, START, Text, ends_of
 from preflights_es.workflows.clarification.values import Named
 
 LABEL: Final = 3  # words from a topic's name to an everyday word that is its value
@@ -127,7 +127,7 @@ def _gone_everywhere(parts: list[tuple[Mention, Part]]) -> list[tuple[Mention, P
 
 def _sentences(words: list[str], mentions: list[Mention]) -> list[range]:
     """The sentence of each value."""
-    ends = [-1, *[at for at, word in enumerate(words) if word in ENDS], len(words)]
+    ends = [-1, *ends_of(words), len(words)]
     places = [bisect(ends, mention.start) for mention in mentions]
     return [range(ends[place - 1] + 1, ends[place]) for place in places]
 

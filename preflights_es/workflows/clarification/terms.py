@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterable
-from itertools import takewhile
+from itertools import compress, takewhile
 from operator import itemgetter
 from typing import Any, Final, NamedTuple
 
@@ -95,6 +95,11 @@ _TYPED: Final = bytes([0, *b".!?;"]) + bytes(
     at if chr(at).isalnum() else 32 for at in range(5, 256)
 )
 _FOLDED: Final = _TYPED.lower()
+
+
+def ends_of(words: list[str]) -> list[int]:
+    """Where sentences end."""
+    return [*compress(range(len(words)), map(ENDS.__contains__, words))]
 
 
 def is_readable(term: str) -> bool:
