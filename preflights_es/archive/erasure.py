@@ -41,9 +41,11 @@ from preflights_es.runtime.runner import CONFLICTS_MAX
 from preflights_es.runtime.sanitizing import cleaned
 from preflights_es.runtime.sessions import Desk, Sessions
 from preflights_es.store.chain import erased_before
+from preflights_es.system.bounded_read import Unreadable, regular
 
 DAY_US: Final = 86_400_000_000  # microseconds
 DAYS_MAX: Final = 36_500  # a hundred years
+DOCUMENT_MAX: Final = 4_000_000  # bytes of a document that is searched for a name
 
 ARTIFACTS: Final = (ArtifactDue.tag, ArtifactWritten.tag)
 _NEW: Final = re.compile(r"\.new\d*\Z")
@@ -203,7 +205,21 @@ class Erasure(Sessions):
         workflow = self._runner.workflow_or_opaque(stored[0].workflow)
         if quote.how == "named" or (quote.how == "known" and workflow.filing is None):
             return quote  # an Input names it, or a model was told: no document of theirs says so
-        return replace(quote, documents=self._documents(stored, lying))
+        paths = self._documents(stored, lying)
+        if quote.how == "known":
+            paths = tuple(path for path in paths if self._names(path, quote.quoted))
+        return replace(quote, documents=paths)
+
+    def _names(self, path: str, session_id: str) -> bool:
+        """Whether a filed document names a session that was read; one that cannot be read may."""
+        head = self._archive.head(session_id)
+        if head is None or self._runner.workflow_or_opaque(head.workflow).filing is not None:
+            return True  # it depends on what that session filed
+        try:
+            text = regular(self._root / path, DOCUMENT_MAX, follows=False)
+        except (OSError, Unreadable):
+            return True
+        return decision_uid(session_id).encode() in text
 
     def _documents(self, stored: Sequence[Stored], lying: Lying) -> tuple[str, ...]:
         """Of a session, those that lie on this disk: where its log says, beside it, or moved."""

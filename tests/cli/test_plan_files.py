@@ -308,10 +308,16 @@ def test_an_erased_session_that_a_pass_read_is_listed_as_quoted(shop: Project, p
 def test_an_erased_decision_that_a_pass_read_is_listed_as_quoted(shop: Project) -> None:
     decision = shop.decided()["session_id"]
     reader = approved(shop)
+    file = plan_file(shop, reader)
     done = shop.call("admin", "erase", decision, "--dry-run", "--json")
     assert [(quote["session_id"], quote["how"]) for quote in done.json["quotes"]] == [
         (reader["session_id"], "known"),
     ]
+    assert done.json["quotes"][0]["documents"] == [], "the file names no decision"
+    file.write_text(file.read_text() + f"\nsee {decision[-12:]}\n")
+    done = shop.call("admin", "erase", decision, "--yes")
+    name = file.relative_to(shop.folder).as_posix()
+    assert f"Edit yourself, since they name it: {name}.\n" in done.out
 
 
 def test_a_session_that_takes_the_place_of_an_erased_one_names_it(shop: Project) -> None:
