@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 import click
@@ -13,6 +13,7 @@ from preflights_cli.decisions import KINDS, who
 from preflights_cli.rendering import shown_of
 from preflights_es.core.ids import short
 from preflights_es.core.lead import WRITERS
+from preflights_es.core.plan_record import Cause, path_of
 from preflights_es.core.rationale import alternative_text
 from preflights_es.core.text import one_line, shortened, shown
 from preflights_es.services.request import Request
@@ -105,6 +106,7 @@ def _say_artifact(voice: Voice, one: WhyArtifact) -> None:
     if one.reason:
         voice.say(f"  reason     {_quoted(one.reason)}")
     voice.say(f"  session    {short(one.session_id)}, begun {_by_at(one.begun)}")
+    _say_stale(voice, "read all the same", one.stale)
     for file in one.files:
         since = "" if file.now == "same" else f", {file.now} since"
         voice.say(shown(f"  document   {file.path}, SHA-256 {file.sha256[:DIGEST]}{since}"))
@@ -122,10 +124,16 @@ def _say_artifact(voice: Voice, one: WhyArtifact) -> None:
     for change in one.standings:
         relayed = f", passed on by {_by(change.relayed_by)}" if change.relayed_by else ""
         voice.say(f"  {change.standing:<10} {_by_at(change)}{relayed}")
+        _say_stale(voice, f"{change.standing} all the same", change.stale)
     if one.superseded_by:
         voice.say(shown(f"  replaced   by {one.superseded_by}"))
     if one.path:
         voice.say(shown(f"  file       {one.path}"))
+
+
+def _say_stale(voice: Voice, how: str, causes: Sequence[Cause]) -> None:
+    for cause in causes:
+        voice.say(f"  stale      {how}: {path_of(cause)}")
 
 
 def _quoted(text: str) -> str:

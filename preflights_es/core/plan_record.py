@@ -9,7 +9,9 @@ from __future__ import annotations
 from typing import Literal
 
 from preflights_es.core.events import Actor, Value, Whole
+from preflights_es.core.ids import SHORT, short
 from preflights_es.core.source import Source
+from preflights_es.core.text import shown
 
 PlanStanding = Literal[
     "draft", "proposed", "approved", "locked", "rejected", "superseded", "abandoned", "failed"
@@ -31,6 +33,25 @@ class ReadRecord(Value, frozen=True):
     id: str
     """An artifact's id, or a decision's uid."""
     source: Source
+
+
+class Cause(Value, frozen=True):
+    """Why an artifact is stale: from what changed to the artifact that was read, in words of ids.
+
+    The first is a document's path, an artifact's id or a decision's uid; the last one was read.
+    """
+
+    kind: Literal["document", "plan", "decision"]
+    path: tuple[str, ...]
+    what: Literal["changed", "gone", "replaced", "erased"]
+
+
+def path_of(cause: Cause) -> str:
+    """Why something is stale, from what changed to what was read, in words."""
+    first, *read = cause.path
+    shortened = {"document": first, "plan": first[:SHORT], "decision": short(first)}
+    names = (shortened[cause.kind], *(id_[:SHORT] for id_ in read))
+    return f"{' -> '.join(map(shown, names))} ({cause.what})"
 
 
 class Planned(Value, frozen=True, kw_only=True):

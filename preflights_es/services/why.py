@@ -19,6 +19,7 @@ from preflights_es.core.errors import (
 )
 from preflights_es.core.events import Event, Input
 from preflights_es.core.ids import short
+from preflights_es.core.plan_record import Cause
 from preflights_es.core.questions import Answers
 from preflights_es.core.rationale import Rejected, Statement
 from preflights_es.core.source import Source, sources
@@ -132,6 +133,8 @@ class Stood(Acknowledged, frozen=True):
     """A change of an artifact's standing, and who made it."""
 
     standing: str
+    stale: tuple[Cause, ...]
+    """Why the artifact was stale, with the actor's leave."""
 
 
 class WhyArtifact(Result, frozen=True):
@@ -147,6 +150,8 @@ class WhyArtifact(Result, frozen=True):
     created_at: str
     created_by: str
     begun: Said
+    stale: tuple[Cause, ...]
+    """Why what was read was stale, with the actor's leave."""
     files: tuple[FileRead, ...]
     records: tuple[RecordRead, ...]
     answers: tuple[Answer, ...]

@@ -90,6 +90,7 @@ def _why(root: Path, read: Read, one: Planned) -> WhyArtifact:
         created_at=iso(one.created_at),
         created_by=one.created_by,
         begun=Said(version=1, by=Who.of(first.actor), at=iso(first.at)),
+        stale=getattr(first, "stale", ()),
         files=tuple(
             FileRead(path=file.path, sha256=file.sha256, now=_now(root, file.path, file.sha256))
             for file in one.files
@@ -132,5 +133,6 @@ def _standings(read: Read, one: Planned) -> Iterator[Stood]:
                 relayed_by=Who.of(getattr(new, "relayed_by", None)),
                 at=iso(new.at),
                 standing=now,
+                stale=getattr(new, "stale", ()),
             )
         before = now

@@ -101,6 +101,23 @@ def test_every_change_of_standing_is_told(shop: Project) -> None:
     assert found["superseded_by"] == later["artifact"]["id"]
 
 
+def test_what_was_read_or_approved_stale_is_told_with_the_way(shop: Project) -> None:
+    project = approved(shop)["artifact"]["id"]
+    (shop.folder / ".preflights" / "glossary.md").write_text("# Other\n")
+    draft = drafted(shop, "architecture", "--allow-stale")
+    session_id, id_ = draft["session_id"], draft["artifact"]["id"]
+    done = shop.call("approve", id_, "--by", "Ada", "--allow-stale")
+    assert done.code == 0, done.err
+    found = why(shop, session_id)
+    cause = {"kind": "document", "path": [".preflights/glossary.md", project], "what": "changed"}
+    assert found["stale"] == [cause]
+    assert [change["stale"] for change in found["standings"]] == [[cause]]
+    said = shop.call("why", session_id).out
+    way = f".preflights/glossary.md -> {project[:8]} (changed)\n"
+    assert f"  stale      read all the same: {way}" in said
+    assert f"  stale      approved all the same: {way}" in said
+
+
 def test_an_answer_about_missing_information_is_told(shop: Project) -> None:
     (shop.folder / ".preflights" / "requirements.md").write_text("# Shop\n\nSell things.\n")
     session_id = drafted(shop)["session_id"]

@@ -8,12 +8,13 @@ from typing import Any, ClassVar, Final
 from preflights_es.core import ids
 from preflights_es.core.errors import PreflightsError, Refused
 from preflights_es.core.events import Actor, Input
+from preflights_es.core.plan_record import Cause, path_of
 from preflights_es.core.source import Source
 from preflights_es.core.text import one_line, shown
 from preflights_es.runtime.finder import LAST
 from preflights_es.runtime.runner import Handle, Proposed, Step
 from preflights_es.services.acceptance import Acceptances, begun
-from preflights_es.services.compiler.standing import PlanRow, Standings, path_of
+from preflights_es.services.compiler.standing import PlanRow, Standings
 from preflights_es.services.filing import filed
 from preflights_es.services.request import Request
 from preflights_es.services.results import Session
@@ -26,7 +27,6 @@ from preflights_es.workflows.compiler.events import (
 )
 from preflights_es.workflows.compiler.identity import payload_hash
 from preflights_es.workflows.compiler.state import State
-from preflights_es.workflows.compiler.values import Cause
 from preflights_es.workflows.compiler.views import subject_of
 
 OPEN: Final = ("draft", "proposed")

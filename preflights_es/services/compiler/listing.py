@@ -10,6 +10,7 @@ import msgspec
 from preflights_es.core.errors import Refused
 from preflights_es.core.ids import SHORT
 from preflights_es.core.json import ABSENT, differences
+from preflights_es.core.plan_record import Cause
 from preflights_es.core.times import iso, iso_or_none
 from preflights_es.services.compiler.approval import row_named
 from preflights_es.services.compiler.plan_files import FileState, PlanFiles
@@ -18,7 +19,6 @@ from preflights_es.services.looking import looking
 from preflights_es.services.request import Request
 from preflights_es.services.results import Result, Who
 from preflights_es.workflows.compiler.state import State
-from preflights_es.workflows.compiler.values import Cause
 from preflights_es.workflows.compiler.views import envelope
 
 ENDED: Final = ("rejected", "superseded", "abandoned", "failed")

@@ -10,7 +10,7 @@ from msgspec.structs import asdict
 from preflights_es.core.completions import CompletionRequested, Message
 from preflights_es.core.events import ActorKind, Decision
 from preflights_es.core.json import encoded
-from preflights_es.core.plan_record import PlanStanding
+from preflights_es.core.plan_record import Cause, PlanStanding
 from preflights_es.core.questions import AnswerRefusal
 from preflights_es.core.times import iso, iso_or_none
 from preflights_es.runtime.runner import Handle
@@ -19,7 +19,6 @@ from preflights_es.workflows.compiler import WORKFLOW, context
 from preflights_es.workflows.compiler.events import ChangeRefused, PassBegun
 from preflights_es.workflows.compiler.values import (
     REQUEST_MAX,
-    Cause,
     LeftOut,
     LockedFile,
     PassName,

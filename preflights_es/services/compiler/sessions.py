@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from preflights_es.core.errors import Refused
 from preflights_es.core.lead import Setup
+from preflights_es.core.plan_record import path_of
 from preflights_es.core.text import visible
 from preflights_es.core.version import __version__
 from preflights_es.runtime.sanitizing import cleaned, cleaned_fields
@@ -18,7 +19,7 @@ from preflights_es.services.compiler.inputs import check_length, documents, targ
 from preflights_es.services.compiler.layout import LAYOUT_MAX, layout
 from preflights_es.services.compiler.reading import decisions_in_force, names_file, plans, split
 from preflights_es.services.compiler.results import DryRun, dry_run_of
-from preflights_es.services.compiler.standing import Standings, path_of
+from preflights_es.services.compiler.standing import Standings
 from preflights_es.services.filing import filed
 from preflights_es.services.request import Request
 from preflights_es.services.results import Session

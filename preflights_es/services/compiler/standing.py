@@ -8,16 +8,14 @@ from functools import cached_property
 from typing import Final, Literal
 
 from preflights_es.core.errors import Refused
-from preflights_es.core.ids import SHORT, short
+from preflights_es.core.plan_record import Cause
 from preflights_es.core.source import Source
-from preflights_es.core.text import shown
 from preflights_es.projections.artifacts import PlanRow, plan
 from preflights_es.services.compiler.inputs import digest
 from preflights_es.services.looking import with_files
 from preflights_es.services.request import Request
-from preflights_es.workflows.compiler.values import Cause
 
-__all__ = ["IN_FORCE", "PlanRow", "Standings", "in_force", "path_of"]
+__all__ = ["IN_FORCE", "PlanRow", "Standings", "in_force"]
 
 IN_FORCE: Final = ("approved", "locked")
 What = Literal["changed", "gone", "replaced", "erased"]
@@ -30,14 +28,6 @@ def in_force(request: Request) -> tuple[PlanRow, ...]:
     for every target.
     """
     return Standings(request).in_force
-
-
-def path_of(cause: Cause) -> str:
-    """Why something is stale, from what changed to what was read, in words."""
-    first, *read = cause.path
-    shortened = {"document": first, "plan": first[:SHORT], "decision": short(first)}
-    names = (shortened[cause.kind], *(id_[:SHORT] for id_ in read))
-    return f"{' -> '.join(map(shown, names))} ({cause.what})"
 
 
 class Standings:

@@ -8,6 +8,7 @@ from preflights_es.core.artifacts import ARTIFACT_EVENTS
 from preflights_es.core.completions import COMPLETION_EVENTS
 from preflights_es.core.events import Actor, Decision, Event, Input, Typed, Whole
 from preflights_es.core.lead import LED_EVENTS, Setup
+from preflights_es.core.plan_record import Cause
 from preflights_es.core.questions import AnswerRefusal, Answers, Refusal, TextAccepted
 from preflights_es.core.source import Source
 from preflights_es.core.views import Question
@@ -15,7 +16,6 @@ from preflights_es.workflows.compiler.values import (
     BYTES_MAX,
     GOAL_MAX,
     REASON_MAX,
-    Cause,
     Document,
     LeftOut,
     LockedFile,

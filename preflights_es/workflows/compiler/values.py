@@ -83,14 +83,3 @@ class LockedFile(Value, frozen=True):
 
     path: str
     sha256: str
-
-
-class Cause(Value, frozen=True):
-    """Why an artifact is stale: from what changed to the artifact that was read, in words of ids.
-
-    The first is a document's path, an artifact's id or a decision's uid; the last one was read.
-    """
-
-    kind: Literal["document", "plan", "decision"]
-    path: tuple[str, ...]
-    what: Literal["changed", "gone", "replaced", "erased"]

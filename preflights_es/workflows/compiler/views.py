@@ -10,7 +10,7 @@ import msgspec
 from preflights_es.core.completion_step import no_answer, why_none
 from preflights_es.core.events import ActorKind, Event, Value
 from preflights_es.core.json import decoded, encoded
-from preflights_es.core.plan_record import Planned, PlanStanding, ReadFile, ReadRecord
+from preflights_es.core.plan_record import Cause, Planned, PlanStanding, ReadFile, ReadRecord
 from preflights_es.core.session import Session
 from preflights_es.core.text import one_line, shortened
 from preflights_es.core.times import iso
@@ -19,7 +19,7 @@ from preflights_es.workflows.compiler.events import FailureReported, PlanDrafted
 from preflights_es.workflows.compiler.identity import payload_hash
 from preflights_es.workflows.compiler.passes import PASSES
 from preflights_es.workflows.compiler.state import State
-from preflights_es.workflows.compiler.values import VERSION, Cause, LeftOut, LockedFile
+from preflights_es.workflows.compiler.values import VERSION, LeftOut, LockedFile
 
 FOLDER: Final = ".preflights/artifacts"
 FILE: Final = r"[A-Z][A-Za-z]{1,39}-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\.json"

@@ -12,12 +12,12 @@ import pytest
 from preflights_es.core import session as kernel
 from preflights_es.core.artifacts import ArtifactDue, ArtifactWritten
 from preflights_es.core.errors import LLMTimeoutError
-from preflights_es.core.plan_record import Planned, ReadFile, ReadRecord
+from preflights_es.core.plan_record import Cause, Planned, ReadFile, ReadRecord
 from preflights_es.core.views import Reached
 from preflights_es.workflows.compiler import WORKFLOW
 from preflights_es.workflows.compiler.events import FailureReported, PlanDrafted
 from preflights_es.workflows.compiler.passes import PASSES
-from preflights_es.workflows.compiler.values import Cause, LeftOut, PassName
+from preflights_es.workflows.compiler.values import LeftOut, PassName
 from preflights_es.workflows.compiler.views import envelope, file_text
 from tests.workflows.compiler.cases import (
     ELSEWHERE,

@@ -11,6 +11,7 @@ from preflights_cli.progress import counted
 from preflights_cli.table import streamed
 from preflights_es.core.ids import SHORT, short
 from preflights_es.core.json import encoded
+from preflights_es.core.plan_record import path_of
 from preflights_es.core.text import one_line, shortened, shown
 from preflights_es.services.compiler.listing import (
     ArtifactRow,
@@ -19,7 +20,6 @@ from preflights_es.services.compiler.listing import (
     artifacts,
     compared,
 )
-from preflights_es.services.compiler.standing import path_of
 from preflights_es.services.request import Request
 
 SUBJECT_MAX = 40  # characters of a target or a goal in the list

@@ -11,9 +11,9 @@ from preflights_cli.progress import counted
 from preflights_cli.rendering import Shown
 from preflights_es.core.ids import short
 from preflights_es.core.json import encoded
+from preflights_es.core.plan_record import path_of
 from preflights_es.core.text import one_line, shortened, shown, shown_lines
 from preflights_es.services.compiler.results import Artifact, DryRun, PlanSession, ReadDocument
-from preflights_es.services.compiler.standing import path_of
 from preflights_es.services.results import Session
 from preflights_es.workflows.compiler.values import LeftOut
 
