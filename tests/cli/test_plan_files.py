@@ -11,13 +11,13 @@ import pytest
 
 from preflights_es.services.compiler.standing import in_force
 from tests.cli.clones import cloned, committed, pulled
-from tests.cli.plans import (
+from tests.cli.compiler.planning import (
     PLANS,
     SESSIONS,
-    approved,
+    accepted,
     documented,
-    drafted,
     plan_file,
+    planned,
     requested,
     session_file,
 )
@@ -32,7 +32,7 @@ def shop(house: Project) -> Project:
 @pytest.fixture
 def plan(shop: Project) -> Any:
     """The project's plan, approved and committed."""
-    made = approved(shop)
+    made = accepted(shop)
     committed(shop)
     return made
 
@@ -71,7 +71,7 @@ def states(project: Project) -> dict[str, str | None]:
 def test_an_approved_artifact_lies_as_its_envelope_with_its_session_beside_it(
     shop: Project,
 ) -> None:
-    plan = approved(shop)
+    plan = accepted(shop)
     content = plan_file(shop, plan).read_text()
     assert content == shop.call("admin", "render", "last", "--stdout").out
     assert content.count("\n") == 1
@@ -85,24 +85,24 @@ def test_an_approved_artifact_lies_as_its_envelope_with_its_session_beside_it(
 
 
 def test_where_sessions_are_kept_is_said_once(shop: Project) -> None:
-    first = shop.call("accept", drafted(shop)["session_id"], "--by", "Ada")
+    first = shop.call("accept", planned(shop)["session_id"], "--by", "Ada")
     said = (
         "Sessions are kept beside their files, for your team: .preflights/artifacts/.sessions. "
         "`[records] sessions = false` turns it off.\n"
     )
     assert said in first.err
-    assert said not in shop.call("accept", drafted(shop)["session_id"], "--by", "Ada").err
+    assert said not in shop.call("accept", planned(shop)["session_id"], "--by", "Ada").err
 
 
 def test_a_draft_and_a_proposal_have_no_file(shop: Project) -> None:
-    drafted(shop)
-    shop.call("accept", drafted(shop)["session_id"])
+    planned(shop)
+    shop.call("accept", planned(shop)["session_id"])
     assert not (shop.folder / PLANS).exists()
 
 
 def test_a_setting_turns_the_sessions_off(shop: Project) -> None:
     (shop.folder / "preflights.toml").write_text("[records]\nsessions = false\n")
-    plan = approved(shop)
+    plan = accepted(shop)
     assert plan_file(shop, plan).exists()
     assert not (shop.folder / SESSIONS).exists()
     (shop.folder / "preflights.toml").unlink()
@@ -111,9 +111,9 @@ def test_a_setting_turns_the_sessions_off(shop: Project) -> None:
 
 
 def test_the_session_of_a_superseded_artifact_says_what_took_its_place(shop: Project) -> None:
-    former = approved(shop)
+    former = accepted(shop)
     before = plan_file(shop, former).read_bytes()
-    later = approved(shop)
+    later = accepted(shop)
     assert plan_file(shop, former).read_bytes() == before
     exported = shop.call("admin", "export", former["session_id"]).out
     assert session_file(shop, former).read_text() == exported
@@ -122,7 +122,7 @@ def test_the_session_of_a_superseded_artifact_says_what_took_its_place(shop: Pro
 
 
 def test_a_file_that_a_person_edited_stays_and_is_named(shop: Project) -> None:
-    plan = approved(shop)
+    plan = accepted(shop)
     id_, file = plan["artifact"]["id"], plan_file(shop, plan)
     file.write_text("{}")
     assert states(shop) == {id_: "edited"}
@@ -140,7 +140,7 @@ def test_a_file_that_a_person_edited_stays_and_is_named(shop: Project) -> None:
 
 @pytest.mark.parametrize("place", [PLANS, SESSIONS, Path(".preflights")])
 def test_nothing_is_written_through_a_link(shop: Project, tmp_path: Path, place: Path) -> None:
-    session_id = drafted(shop)["session_id"]
+    session_id = planned(shop)["session_id"]
     outside = tmp_path / "outside"
     folder = shop.folder / place
     if place == Path(".preflights"):
@@ -163,7 +163,7 @@ def test_a_fresh_clone_takes_the_artifact_of_a_session_file(clone: Project, plan
     assert in_force_of(clone) == [id_]
     assert states(clone) == {id_: "same"}
     assert strays(clone) == []
-    made = drafted(clone, "architecture")
+    made = planned(clone, "architecture")
     assert [one["id"] for one in made["artifacts"]] == [id_]
 
 
@@ -183,7 +183,7 @@ def test_sync_takes_over_what_a_colleague_superseded(
     shop: Project, clone: Project, plan: Any
 ) -> None:
     assert clone.call("sync").code == 0
-    later = approved(clone)
+    later = accepted(clone)
     committed(clone)
     pulled(shop, clone)
     assert "there session" in shop.call("why", plan["session_id"]).err
@@ -225,13 +225,13 @@ def test_a_file_without_a_session_satisfies_no_pass_and_is_a_stray(
 
 def test_a_session_that_does_not_verify_satisfies_none(clone: Project, plan: Any) -> None:
     file = session_file(clone, plan)
-    file.write_text(file.read_text().replace("Users", "Admins"))
+    file.write_text(file.read_text().replace("Billing", "Admins"))
     assert in_force_of(clone) == []
     assert strays(clone) == [plan_file(clone, plan).name]
 
 
 def test_the_file_of_a_draft_is_a_stray(shop: Project) -> None:
-    draft = drafted(shop)
+    draft = planned(shop)
     (shop.folder / PLANS).mkdir()
     plan_file(shop, draft).write_text('{"status":"approved"}')
     assert strays(shop) == [plan_file(shop, draft).name]
@@ -239,7 +239,7 @@ def test_the_file_of_a_draft_is_a_stray(shop: Project) -> None:
 
 
 def test_other_files_of_the_folder_are_no_strays(shop: Project) -> None:
-    plan = approved(shop)
+    plan = accepted(shop)
     for name in ("README.md", "notes.json", f"{plan_file(shop, plan).name}.new"):
         (shop.folder / PLANS / name).write_text("mine")
     assert strays(shop) == []
@@ -252,7 +252,7 @@ def test_a_kill_between_approval_file_session_and_log_loses_nothing(shop: Projec
     root = str(Path(__file__).parents[2])
     env = {"PYTHONPATH": f"{root}{os.pathsep}{root}/cli"}
     for n in range(1, 80):
-        session_id = drafted(shop)["session_id"]
+        session_id = planned(shop)["session_id"]
         kill = ("python", "-m", "tests.cli.killing", str(n))
         done = shop.run("accept", session_id, "--by", "Ada", program=kill, env=env)
         assert shop.call("sessions").code == 0  # finishes what is open
@@ -291,7 +291,7 @@ def test_a_session_of_another_log_owes_no_file_here(
 
 
 def test_an_erased_session_that_a_pass_read_is_listed_as_quoted(shop: Project, plan: Any) -> None:
-    reader = approved(shop, "architecture")
+    reader = accepted(shop, "architecture")
     done = shop.call("admin", "erase", plan["session_id"], "--yes", "--json")
     file = plan_file(shop, plan).relative_to(shop.folder).as_posix()
     assert done.json["sessions"][0]["documents"] == [file]
@@ -300,14 +300,14 @@ def test_an_erased_session_that_a_pass_read_is_listed_as_quoted(shop: Project, p
     assert quote["documents"] == [
         plan_file(shop, reader).relative_to(shop.folder).as_posix(),
     ]
-    assert "Users" not in session_file(shop, plan).read_text()
+    assert "Billing" not in session_file(shop, plan).read_text()
     assert strays(shop) == [plan_file(shop, plan).name]
     assert in_force_of(shop) == [reader["artifact"]["id"]]
 
 
 def test_an_erased_decision_that_a_pass_read_is_listed_as_quoted(shop: Project) -> None:
     decision = shop.decided()["session_id"]
-    reader = approved(shop)
+    reader = accepted(shop)
     file = plan_file(shop, reader)
     done = shop.call("admin", "erase", decision, "--dry-run", "--json")
     assert [(quote["session_id"], quote["how"]) for quote in done.json["quotes"]] == [
@@ -321,7 +321,7 @@ def test_an_erased_decision_that_a_pass_read_is_listed_as_quoted(shop: Project) 
 
 
 def test_a_session_that_takes_the_place_of_an_erased_one_names_it(shop: Project) -> None:
-    former, later = approved(shop), approved(shop)
+    former, later = accepted(shop), accepted(shop)
     done = shop.call("admin", "erase", former["session_id"], "--dry-run", "--json")
     (quote,) = done.json["quotes"]
     assert (quote["session_id"], quote["how"], quote["documents"]) == (
@@ -330,11 +330,11 @@ def test_a_session_that_takes_the_place_of_an_erased_one_names_it(shop: Project)
 
 
 def test_a_reason_repeats_no_document_and_may_name_the_pass(shop: Project, plan: Any) -> None:
-    approved(shop, "architecture")
+    accepted(shop, "architecture")
     words = ("admin", "erase", "last", "--dry-run", "--reason")
     assert shop.call(*words, "The approved project is over, see ProjectPlan").code == 0
     erasing = ("admin", "erase", plan["session_id"], "--dry-run", "--reason")
-    done = shop.call(*erasing, "they said: a user registers")
+    done = shop.call(*erasing, "they said: a customer pays an invoice")
     assert (done.code, "the reason repeats a text" in done.err) == (1, True)
 
 
@@ -342,7 +342,7 @@ def test_a_session_that_only_a_file_has_is_erased_there(clone: Project, plan: An
     done = clone.call("admin", "erase", plan["session_id"], "--yes")
     assert done.code == 0, done.err
     assert f"{SESSIONS}/{plan['session_id'][-12:]}.jsonl erased: commit this" in done.err
-    assert "Users" not in session_file(clone, plan).read_text()
+    assert "Billing" not in session_file(clone, plan).read_text()
     assert in_force_of(clone) == []
 
 
@@ -352,4 +352,4 @@ def test_the_text_goes_from_a_copy_in_another_folder_of_sessions(shop: Project, 
     copy.parent.mkdir(parents=True)
     copy.write_bytes(file.read_bytes())
     assert shop.call("admin", "erase", plan["session_id"], "--yes").code == 0
-    assert "Users" not in copy.read_text() + file.read_text()
+    assert "Billing" not in copy.read_text() + file.read_text()

@@ -9,7 +9,7 @@ import pytest
 
 import preflights_es
 from tests.cli.clones import cloned, committed
-from tests.cli.plans import approved, documented, drafted, plan_file, requested
+from tests.cli.compiler.planning import accepted, documented, plan_file, planned, requested
 from tests.cli.program import Project
 
 
@@ -28,7 +28,7 @@ def why(project: Project, what: str) -> Any:
 
 
 def test_the_documents_are_told_with_their_digests_and_whether_they_changed(shop: Project) -> None:
-    plan = approved(shop)
+    plan = accepted(shop)
     (shop.folder / ".preflights" / "glossary.md").write_text("# Other\n")
     (shop.folder / ".preflights" / "constraints.md").unlink()
     files = why(shop, plan["artifact"]["id"])["files"]
@@ -51,7 +51,7 @@ def test_a_document_behind_a_link_is_the_same_inside_the_project_alone(
     glossary = shop.folder / ".preflights" / "glossary.md"
     glossary.rename(shop.folder / "terms.md")
     glossary.symlink_to(shop.folder / "terms.md")
-    plan = approved(shop)
+    plan = accepted(shop)
     assert why(shop, plan["artifact"]["id"])["files"][2]["now"] == "same"
     (shop.folder / "terms.md").rename(tmp_path / "terms.md")
     glossary.unlink()
@@ -63,8 +63,8 @@ def test_the_artifacts_and_decisions_that_were_read_are_told_with_their_sessions
     shop: Project,
 ) -> None:
     decision = shop.decided()
-    project = approved(shop)
-    architecture = approved(shop, "architecture")
+    project = accepted(shop)
+    architecture = accepted(shop, "architecture")
     found = why(shop, architecture["artifact"]["id"])
     assert [(one["kind"], one["id"], one["source"]["session_id"]) for one in found["records"]] == [
         ("plan", project["artifact"]["id"], project["session_id"]),
@@ -76,7 +76,7 @@ def test_the_artifacts_and_decisions_that_were_read_are_told_with_their_sessions
 
 
 def test_the_response_and_the_approver_are_told(shop: Project) -> None:
-    plan = approved(shop)
+    plan = accepted(shop)
     found = why(shop, plan["artifact"]["id"])
     assert found["response"]["provider"] == "mock"
     assert found["response"]["prompts"] == ["base.v1", "project_planner.v1", "project_plan.v1"]
@@ -89,10 +89,10 @@ def test_the_response_and_the_approver_are_told(shop: Project) -> None:
 
 
 def test_every_change_of_standing_is_told(shop: Project) -> None:
-    session_id = drafted(shop)["session_id"]
+    session_id = planned(shop)["session_id"]
     shop.call("accept", session_id)
     shop.call("accept", session_id, "--by", "Ada")
-    later = approved(shop)
+    later = accepted(shop)
     found = why(shop, session_id)
     assert [change["standing"] for change in found["standings"]] == [
         *("proposed", "approved", "superseded"),
@@ -102,9 +102,9 @@ def test_every_change_of_standing_is_told(shop: Project) -> None:
 
 
 def test_what_was_read_or_approved_stale_is_told_with_the_way(shop: Project) -> None:
-    project = approved(shop)["artifact"]["id"]
+    project = accepted(shop)["artifact"]["id"]
     (shop.folder / ".preflights" / "glossary.md").write_text("# Other\n")
-    draft = drafted(shop, "architecture", "--allow-stale")
+    draft = planned(shop, "architecture", "--allow-stale")
     session_id, id_ = draft["session_id"], draft["artifact"]["id"]
     done = shop.call("approve", id_, "--by", "Ada", "--allow-stale")
     assert done.code == 0, done.err
@@ -120,18 +120,18 @@ def test_what_was_read_or_approved_stale_is_told_with_the_way(shop: Project) -> 
 
 def test_an_answer_about_missing_information_is_told(shop: Project) -> None:
     (shop.folder / ".preflights" / "requirements.md").write_text("# Shop\n\nSell things.\n")
-    session_id = drafted(shop)["session_id"]
-    done = shop.call("answer", session_id, "Users and Orders", "--json")
+    session_id = planned(shop)["session_id"]
+    done = shop.call("answer", session_id, "Billing and Orders", "--json")
     assert done.code in (0, 3), done.err
     found = shop.call("why", session_id, "--json").json["artifacts"]
     assert [one["type"] for one in found] == ["FailureReport", "ProjectPlan"]
     assert found[0]["answers"] == []
-    assert [answer["values"] for answer in found[1]["answers"]] == [["Users and Orders"]]
+    assert [answer["values"] for answer in found[1]["answers"]] == [["Billing and Orders"]]
     assert found[0]["reason"] != ""
 
 
 def test_an_artifact_is_named_by_the_beginning_of_its_id(shop: Project) -> None:
-    plan = approved(shop)
+    plan = accepted(shop)
     id_ = plan["artifact"]["id"]
     assert why(shop, id_[:8])["id"] == why(shop, id_.upper())["id"] == id_
     done = shop.call("why", "0000")
@@ -141,7 +141,7 @@ def test_an_artifact_is_named_by_the_beginning_of_its_id(shop: Project) -> None:
 
 
 def test_a_pass_without_an_artifact_says_so_and_an_erased_one_is_gone(shop: Project) -> None:
-    plan = approved(shop)
+    plan = accepted(shop)
     assert shop.call("admin", "erase", plan["session_id"], "--yes").code == 0
     done = shop.call("why", plan["session_id"])
     assert (done.code, "erased" in done.err) == (1, True)
@@ -150,7 +150,7 @@ def test_a_pass_without_an_artifact_says_so_and_an_erased_one_is_gone(shop: Proj
 
 
 def test_a_clone_without_a_log_tells_the_same(shop: Project, tmp_path: Path) -> None:
-    plan = approved(shop)
+    plan = accepted(shop)
     committed(shop)
     clone = cloned(shop, tmp_path / "clone")
     id_ = plan["artifact"]["id"]
@@ -159,7 +159,7 @@ def test_a_clone_without_a_log_tells_the_same(shop: Project, tmp_path: Path) -> 
 
 
 def test_a_program_asks_the_same(shop: Project) -> None:
-    plan = approved(shop)
+    plan = accepted(shop)
     with shop._surroundings({}), preflights_es.open(shop.folder) as log:
         (found,) = log.why_artifact(plan["artifact"]["id"])
         assert (found.id, found.standing) == (plan["artifact"]["id"], "approved")

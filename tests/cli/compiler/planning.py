@@ -1,11 +1,18 @@
-"""Documents and passes for the tests of the command line."""
+"""Documents, passes and artifacts for the tests of the command line."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, Final
 
+import preflights_es
+from preflights_es.services.request import Request
 from tests.cli.program import Project
 
+PLANS: Final = Path(".preflights", "artifacts")
+SESSIONS: Final = PLANS / ".sessions"
 DOCUMENTS: Final = {
     "requirements": "# Shop\n\n## Billing\n\nA customer pays an invoice.\n\n## Catalogue\n\nA "
     "customer searches books.\n",
@@ -28,8 +35,8 @@ def documented(project: Project, **changed: str) -> Project:
 
 
 def planned(project: Project, *words: str) -> Any:
-    """A pass, as JSON."""
-    done = project.call("plan", *words, "--json")
+    """A pass, as JSON: of the project, or the one that the words name."""
+    done = project.call("plan", *(words or ("project",)), "--json")
     assert done.code == 3, (done.out, done.err)
     return done.json
 
@@ -42,3 +49,29 @@ def approved(project: Project, *passes: str) -> dict[str, str]:
         done = project.call("accept", "last", "--by", "Ada", "--json")
         assert (done.code, done.json["status"]) == (0, "accepted"), (done.out, done.err)
     return ids
+
+
+def accepted(project: Project, *words: str) -> Any:
+    """One pass as JSON, approved by Ada."""
+    session_id = planned(project, *words)["session_id"]
+    done = project.call("accept", session_id, "--by", "Ada", "--json")
+    assert done.code == 0, done.err
+    return done.json
+
+
+def plan_file(project: Project, plan: Any) -> Path:
+    """Where the file of an artifact lies."""
+    artifact = plan["artifact"]
+    return project.folder / PLANS / f"{artifact['type']}-{artifact['id']}.json"
+
+
+def session_file(project: Project, plan: Any) -> Path:
+    """Where its session lies beside it."""
+    return project.folder / SESSIONS / f"{plan['session_id'][-12:]}.jsonl"
+
+
+@contextmanager
+def requested(project: Project) -> Iterator[Request]:
+    """A person's request in the project."""
+    with project._surroundings({}), preflights_es.open(project.folder) as log:
+        yield log.request(actor="Ada", kind="user")
