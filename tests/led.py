@@ -27,6 +27,7 @@ from preflights_es.workflows.compiler.values import DecidedField, PassName, Read
 from preflights_es.workflows.extraction.events import NoteTaken
 from preflights_es.workflows.planning.events import PlanAsked
 from preflights_es.workflows.planning.values import OpenTask, Situation, Task
+from preflights_es.workflows.recall.events import RecallAsked
 from tests.fixed import NOON, PROJECT, Clock, Ids, salt
 from tests.workflows.compiler import cases as passes
 
@@ -37,6 +38,7 @@ TEXTS: Final = {
     "clarification": ("Add login", "Keep orders in a database", "Improve things", "Deploy it"),
     "compiler": ("project", "architecture", "scaffold", "test", "implementation", "refactor"),
     "extraction": ("Email an Chef, Meeting 14 Uhr", "Arzt", "urgent: taxes; Idee: Podcast", "x"),
+    "recall": ("what do we use for login?", "Welche Datenbank?", "cache", "ORM or SQL for data"),
     "planning": ("report 90, call 10, bill 15", "slides 45", "tidy 300", "a 60, b 120, c 5, d 20"),
 }
 DECIDED: Final = (
@@ -83,6 +85,10 @@ def opening(case: Case, lead: Lead) -> Input:
     if case.workflow == "compiler":
         return passes.begun(
             cast("PassName", case.text), at=NOON, actor=ADA, setup=setup, decisions=DECIDED
+        )
+    if case.workflow == "recall":
+        return RecallAsked(
+            at=NOON, actor=ADA, question=case.text, project=PROJECT, setup=setup, language="de"
         )
     if case.workflow == "planning":
         return PlanAsked(

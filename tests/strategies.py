@@ -73,6 +73,8 @@ from preflights_es.workflows.extraction.simulation import extraction
 from preflights_es.workflows.planning import events as planning_events
 from preflights_es.workflows.planning.simulation import planning
 from preflights_es.workflows.planning.values import Busy, OpenTask, Situation, Task
+from preflights_es.workflows.recall import events as recall_events
+from preflights_es.workflows.recall.values import Found
 from tests import toy
 from tests.fixed import NOON, PROJECT
 from tests.workflows.compiler import cases as passes
@@ -734,7 +736,78 @@ def _planned_by_a_model(focus: str | None, minis: list[str], follows: bool) -> M
     return move
 
 
-# 7. By workflow ------------------------------------------------------------------------------
+# 7. Recalls -----------------------------------------------------------------------------------
+
+_QUESTIONS: Final = st.sampled_from(
+    ("what do we use for login?", "Welche Datenbank?", "the", "caching and search", "?!", "x y z")
+)
+
+
+def recall_opening(_: Workflow[Any]) -> SearchStrategy[Move]:
+    """A question that a model or the rules rewrite."""
+    leads = st.builds(Lead, st.just("script"), st.just("model-1"), strict=st.booleans())
+    setup = st.builds(
+        Setup, st.just("0.1.0"), st.just("recall/1"), lead=weighted((3, leads), (1, st.none()))
+    )
+    return st.builds(
+        recall_events.RecallAsked,
+        at=TIMES,
+        actor=ACTORS,
+        question=weighted((4, _QUESTIONS), (1, TEXT)),
+        project=st.just(PROJECT),
+        setup=setup,
+        language=st.sampled_from(("en", "de")),
+        everything=st.booleans(),
+    ).map(_always)
+
+
+def recall_moves(_: Workflow[Any]) -> SearchStrategy[Move]:
+    """What a model says, what is found, and another lead."""
+    leads = st.builds(Lead, st.just("script"), st.just("model-2"))
+    by_hand = {"at": TIMES, "actor": ACTORS}
+    found = st.builds(
+        recall_events.DecisionsFound,
+        found=st.lists(founds(), max_size=4, unique_by=lambda one: one.uid).map(tuple),
+        **by_hand,
+    )
+    changed = st.builds(LeadChanged, lead=leads | st.none(), **by_hand)
+    retried = st.builds(StepRetried, **by_hand)
+    replies = st.builds(_rewritten_by_a_model, st.lists(_QUESTIONS, max_size=4))
+    others = (found | changed | retried).map(_always)
+    return weighted((4, replies), (1, st.builds(_garbled, st.just("no JSON"))), (5, others))
+
+
+def founds() -> SearchStrategy[Found]:
+    """A decision that matches."""
+    return st.builds(
+        Found,
+        uid=st.sampled_from(("a", "b", "c", "d", "e")),
+        title=TEXT,
+        standing=st.sampled_from(("accepted", "superseded")),
+        category=st.just("Database"),
+        fields=st.just((("Type", "PostgreSQL"),)),
+        accepted_at=TIMES,
+        number=st.none() | st.integers(1, 99),
+        words=st.just(("database",)),
+        score=st.integers(0, 9),
+        source=st.just(Source("s", 1, "00")),
+    )
+
+
+def _rewritten_by_a_model(queries: list[str]) -> Move:
+    """Queries as the reply to the open call."""
+
+    def move(session: Session[Any]) -> Input:
+        request = session.calls[0] if session.calls else None
+        if not isinstance(request, CompletionRequested):
+            return recall_events.DecisionsFound(at=NOON, actor=Actor("user"), found=())
+        text = json.dumps(queries)
+        return CompletionReceived(at=NOON, actor=Actor("script"), call=request.call, text=text)
+
+    return move
+
+
+# 8. By workflow ------------------------------------------------------------------------------
 
 Moves = Callable[[Workflow[Any]], SearchStrategy[Move]]
 
@@ -742,11 +815,13 @@ OPENINGS: Final[dict[str, Moves]] = {
     "clarification": clarification_opening,
     "compiler": compiler_opening,
     "extraction": extraction_opening,
+    "recall": recall_opening,
     "planning": planning_opening,
 }
 MOVES: Final[dict[str, Moves]] = {
     "clarification": clarification_moves,
     "compiler": compiler_moves,
     "extraction": extraction_moves,
+    "recall": recall_moves,
     "planning": planning_moves,
 }
