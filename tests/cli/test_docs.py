@@ -440,6 +440,14 @@ def test_the_fields_of_a_note_are_those_that_are_documented(shop: Project) -> No
     check("items/1", shop.call("note", "tasks", "--json").json, opaque="items")
 
 
+def test_the_fields_of_a_recall_are_those_that_are_documented(shop: Project) -> None:
+    decided = ("--answer", "auth_strategy=OAuth", "--accept", "--by", "Ada")
+    shop.call("start", "Add login", *decided)
+    found = shop.call("recall", "login", "--json").json
+    nothing = shop.call("recall", "teleportation", "--json").json
+    check("recall/1", found, nothing)
+
+
 def test_the_fields_of_a_day_are_those_that_are_documented(shop: Project) -> None:
     nothing = shop.call("today", "--json").json
     note = "report 90 min; call 10 min; cellar 5 hours; tea 10:00; slides"
