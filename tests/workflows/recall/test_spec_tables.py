@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from typing import get_args
 
 import pytest
 
@@ -12,6 +13,7 @@ from preflights_es.core.session import STATUSES
 from preflights_es.projections import memory
 from preflights_es.workflows.recall import WORKFLOW, events, values
 from preflights_es.workflows.recall.contracts import REWRITE_QUERY
+from preflights_es.workflows.recall.evolution import Evolution
 from tests import markdown
 from tests.markdown import Row, ticked
 
@@ -55,3 +57,8 @@ def test_the_statuses_are_those_of_the_workflow() -> None:
     found = {ticked(row["Status"])[0] for row in rows("5.2 Status")}
     assert found <= {*STATUSES, *WORKFLOW.statuses}
     assert found >= set(WORKFLOW.statuses)
+
+
+def test_the_evolutions_are_those_of_the_code() -> None:
+    found = tuple(ticked(row["Evolution"])[0] for row in rows("6. Evolution"))
+    assert found == get_args(Evolution)
