@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -61,6 +62,16 @@ def test_the_same_day_again_shows_its_plan(house: Project, tasks: list[str]) -> 
     done = house.call("today", "--minutes", "60")
     assert (done.code, done.out) == (1, "")
     assert "planned already: `preflights today --replan`" in done.err
+
+
+def test_processes_that_plan_a_day_at_once_make_one_plan(house: Project, tasks: list[str]) -> None:
+    with ThreadPoolExecutor(4) as pool:
+        ran = list(pool.map(lambda _: house.run("today", *DAY, "--json"), range(4)))
+    taken = [done for done in ran if done.code == 1]
+    assert all("planned already" in done.err for done in taken)
+    found = {done.json["session_id"] for done in ran if done.code == 0}
+    assert len(found) == 1
+    assert today(house)["session_id"] in found
 
 
 def test_no_open_task_is_said_and_nothing_recorded(house: Project) -> None:
@@ -185,6 +196,13 @@ def test_a_closed_task_is_refused(house: Project, tasks: list[str]) -> None:
     done = house.call("today", "--mini", tasks[1])
     assert done.code == 1
     assert f"no task {tasks[1]} was open when the day was planned" in done.err
+
+
+def test_a_task_that_was_closed_after_the_plan_is_refused(house: Project, tasks: list[str]) -> None:
+    today(house, *DAY)
+    house.call("note", "done", tasks[2])
+    done = house.call("today", "--mini", tasks[2])
+    assert (done.code, f"{tasks[2]} is over already" in done.err) == (1, True)
 
 
 def test_a_day_is_planned_again_three_times(house: Project, tasks: list[str]) -> None:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from preflights_es.core.errors import Conflict, PreflightsError, Refused, StoreUnavailable
 from preflights_es.core.late_pattern import late_pattern
 from preflights_es.core.lead import Lead, Setup
+from preflights_es.core.source import Source
 from preflights_es.core.views import Language
-from preflights_es.runtime.idempotency import WantedInput
+from preflights_es.runtime.idempotency import Once, WantedInput
 from preflights_es.runtime.runner import CONFLICTS_MAX, Handle, Proposed, Step
 from preflights_es.runtime.sessions import Sessions
 from preflights_es.services.request import Request
@@ -23,7 +24,7 @@ from preflights_es.workflows.planning.events import (
     TasksChosen,
 )
 from preflights_es.workflows.planning.state import State
-from preflights_es.workflows.planning.values import OpenTask, Situation
+from preflights_es.workflows.planning.values import ClosedTask, OpenTask, Situation
 
 _ITEM: Final = late_pattern(r"([0-9a-fA-F-]{4,36}|last)\.[0-9]{1,6}")
 NO_PLAN: Final = "there is no plan of today"
@@ -82,12 +83,36 @@ class Days(Sessions):
 
     # 2. Planning -----------------------------------------------------------------------------
 
-    def plan(self, situation: Situation, setup: Setup, language: Language) -> Step:
-        """Begin the session of a day, and have it planned."""
+    def plan(
+        self,
+        situation: Situation,
+        setup: Setup,
+        language: Language,
+        once: Once | None = None,
+    ) -> Step:
+        """Begin the session of a day, and have it planned.
+
+        Args:
+            once: as `first` made it, where the caller has no key.
+
+        Raises:
+            Refused: another process did, in another way.
+        """
+        if once is not None:
+            self._once = once
         said: Mapping[str, Any] = {"language": language}
         beside = {"situation": situation}
         workflow = planning.WORKFLOW
-        return self.opened(workflow, PlanAsked, said, setup, beside=lambda: beside)
+        step = self.opened(workflow, PlanAsked, said, setup, beside=lambda: beside)
+        if once is not None:
+            self.end_key()
+        return step
+
+    def first(self, day: str, log_id: Callable[[], str]) -> Once:
+        """Of several processes that plan a day at once, one does; asked for before `of` is."""
+        heads = self._runner.store.heads(self._project)
+        former = sum(head.workflow == planning.WORKFLOW.name for head in heads)
+        return Once(self._runner, self._project, f"{planning.WORKFLOW.name} {day} {former}", log_id)
 
     def plan_again(
         self,
@@ -102,7 +127,23 @@ class Days(Sessions):
 
     def choose(self, handle: Handle, focus: str | None, minis: tuple[str, ...] | None) -> Step:
         """Change the plan by hand; None keeps what is planned."""
-        return self.submitted(handle, TasksChosen, {"focus": focus, "minis": minis})
+        named = tuple(id_ for id_ in (focus, *(minis or ())) if id_ is not None)
+        closed = tuple(one for id_ in named if (one := self._over(handle, id_)) is not None)
+        said = {"focus": focus, "minis": minis, "closed": closed}
+        return self.submitted(handle, TasksChosen, said)
+
+    def _over(self, handle: Handle, task_id: str) -> ClosedTask | None:
+        """What says that a task of the plan is over; None where nothing does."""
+        if (task := _task_of(handle, task_id)) is None:
+            return None
+        try:
+            note = self._runner.load(task.source.session_id)
+        except PreflightsError:
+            return None  # a note that is damaged, or in another log, says nothing
+        if _is_open(note, task.number):
+            return None
+        source = Source(note.session_id, note.version, note.hash.hex())
+        return ClosedTask(task_id, source)
 
     # 3. Finishing ----------------------------------------------------------------------------
 
@@ -137,14 +178,20 @@ class Days(Sessions):
         if task is None or not any(isinstance(one, BlockClosed) for one in decided):
             return (block,)
         note = self._runner.load(task.source.session_id)
-        items = () if note.session.closed else note.session.state.items
-        is_note = note.workflow.name == extraction.WORKFLOW.name
-        if not (is_note and any(i.number == task.number and i.status == "open" for i in items)):
+        if not _is_open(note, task.number):
             return (block,)
         closed = TaskClosed(
             at=self._runner.now(), actor=self._actor, number=task.number, status="done"
         )
         return block, Proposed(note, closed, self._runner.new_id())
+
+
+def _is_open(note: Handle, number: int) -> bool:
+    """Whether a note holds a task that is open."""
+    if note.workflow.name != extraction.WORKFLOW.name or note.session.closed:
+        return False
+    items = note.session.state.items
+    return any(one.number == number and one.status == "open" for one in items)
 
 
 def _task_of(handle: Handle, task_id: str) -> OpenTask | None:

@@ -13,7 +13,7 @@ from preflights_es.workflows.planning.views import Entry
 
 _CHANGES: Final = {
     "unknown_task": "no task {} was open when the day was planned",
-    "closed": "{} is done already",
+    "closed": "{} is over already",
     "named_twice": "{} is named twice",
     "too_many_minis": "a plan has at most two minis",
     "no_focus_task": "{} cannot be the focus: it takes 30 to 120 minutes on average",

@@ -7,6 +7,7 @@ from typing import Final, Never
 from msgspec.structs import replace
 
 from preflights_es.core.errors import Refused
+from preflights_es.runtime.idempotency import Once
 from preflights_es.runtime.runner import Handle, Step
 from preflights_es.services.planning import situation as made
 from preflights_es.services.planning.days import NO_PLAN, days_of, state_of
@@ -54,6 +55,7 @@ def today(
     day = clock_ids.local_day(clock_ids.now())
     asked = made.window(day, wanted, request.process.settings.of(WORKFLOW))
     own, is_chosen = days_of(request), bool(focus or minis)
+    once = None if request.has_key else own.first(day.day, request.process.log_id)
     handle = own.of(day.day)
     if handle is not None and wanted.is_said and not again:
         raise Refused("today is planned already", code="planned_already")
@@ -62,7 +64,7 @@ def today(
         if handle is None and not found.tasks:
             warning = WARNINGS["no_tasks"][request.process.settings.language]
             return NothingToPlan(day=day.day, warnings=(warning,))
-        step = _planned(request, handle, found, by_hand=is_chosen)
+        step = _planned(request, handle, found, once, by_hand=is_chosen)
     else:
         step = Step(handle, ())
     if not is_chosen or step.handle.status == "waiting":
@@ -110,14 +112,27 @@ def _situation(request: Request, day: LocalDay, asked: made.Window) -> Situation
     return made.situation(day, asked, rows)
 
 
-def _planned(request: Request, handle: Handle | None, found: Situation, *, by_hand: bool) -> Step:
+def _planned(
+    request: Request,
+    handle: Handle | None,
+    found: Situation,
+    once: Once | None,
+    *,
+    by_hand: bool,
+) -> Step:
     """A person who chooses needs no model."""
     own, language = days_of(request), request.process.settings.language
     setup = request.setup(WORKFLOW)
     lead, prompts = (None, ()) if by_hand else (setup.lead, setup.prompts)
     if handle is not None:
         return own.plan_again(handle, found, lead, prompts)
-    return own.plan(found, replace(setup, lead=lead, prompts=prompts), language)
+    setup = replace(setup, lead=lead, prompts=prompts)
+    try:
+        return own.plan(found, setup, language, once)
+    except Refused:
+        if once is None or (handle := own.of(found.day)) is None:
+            raise
+        return Step(handle, ())  # another process planned the day in another way
 
 
 def _told(request: Request, step: Step) -> Session:

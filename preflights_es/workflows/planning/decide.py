@@ -98,7 +98,8 @@ def _chosen(state: State, new: TasksChosen) -> Decisions:
     tasks = {task.id: task for task in day.tasks}
     for id_ in named:
         is_new = id_ in (new.focus, *(new.minis or ()))
-        wrong = _wrong(state, day, tasks.get(id_), id_, is_focus=id_ == focus_id)
+        is_over = id_ in state.done or any(one.task_id == id_ for one in new.closed)
+        wrong = _wrong(day, tasks.get(id_), is_focus=id_ == focus_id, is_over=is_over)
         if is_new and wrong:
             return (ChangeRefused(reason=wrong, task_id=id_),)
     focus = tasks.get(focus_id) if focus_id is not None else None
@@ -106,10 +107,10 @@ def _chosen(state: State, new: TasksChosen) -> Decisions:
     return (_laid(state, day, focus, small, is_asked=new.minis is not None),)
 
 
-def _wrong(state: State, day: Day, task: Task | None, id_: str, *, is_focus: bool) -> Wrong | None:
+def _wrong(day: Day, task: Task | None, *, is_focus: bool, is_over: bool) -> Wrong | None:
     if task is None:
         return "unknown_task"
-    if id_ in state.done:
+    if is_over:
         return "closed"
     if is_focus:
         return None if schedule.can_be_focus(day, task) else "no_focus_task"

@@ -9,7 +9,7 @@ from preflights_es.core.events import Decision, Event, Input
 from preflights_es.core.lead import LED_EVENTS, Lead, Setup
 from preflights_es.core.questions import Refusal
 from preflights_es.core.views import Language
-from preflights_es.workflows.planning.values import Plan, Situation
+from preflights_es.workflows.planning.values import ClosedTask, Plan, Situation
 
 # 1. Inputs -----------------------------------------------------------------------------------
 
@@ -46,6 +46,8 @@ class TasksChosen(Input, frozen=True):
     """Id of a task; None keeps the focus."""
     minis: tuple[str, ...] | None = None
     """Ids of tasks; None keeps the minis."""
+    closed: tuple[ClosedTask, ...] = ()
+    """Those of them that are over, as their notes say by now."""
 
 
 class BlockDone(Input, frozen=True):

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Final, Literal
-
-from msgspec import Meta
+from typing import Final, Literal
 
 from preflights_es.core.events import Value, Whole
 from preflights_es.core.source import Source
@@ -68,6 +66,13 @@ class OpenTask(Value, frozen=True):
     source: Source
 
 
+class ClosedTask(Value, frozen=True):
+    """A task of the plan that is over by now."""
+
+    task_id: str
+    source: Source
+
+
 class Busy(Value, frozen=True, kw_only=True, omit_defaults=True):
     """A time that is taken, in minutes since the day began."""
 
@@ -85,7 +90,7 @@ class Shift(Value, frozen=True):
 
     at: Whole
     """Minutes since the day began."""
-    by: Annotated[int, Meta(ge=-DAY_MINUTES, le=DAY_MINUTES)]
+    by: Whole
     """Minutes."""
 
 
