@@ -135,7 +135,7 @@ _BOTH_INNOCENT: Final = (
     "SELECT max(attempt) - min(attempt) AS spread FROM usage",
     'SELECT "status" FROM "sessions"',
     "SELECT 'Müller' AS name",
-    "SELECT NULL AS nothing, TRUE AS yes",
+    "SELECT NULL AS nil, TRUE AS yes",
     "SELECT current_date AS today",
 )
 _SQLITE_INNOCENT: Final = (
