@@ -1,7 +1,6 @@
 #!/bin/sh
-# From a question to a record, its reasons and its replay, then from three documents to a refactoring,
-# in a throw-away folder. The simulator and the rules stand in for a model, so that the demo needs no
-# key and no network. It asks nothing at the keyboard.
+# From a question to a record, its reasons and its replay, in a throw-away folder. The simulator
+# stands in for a model, so that the demo needs no key and no network. It asks nothing at the keyboard.
 set -eu
 
 demo=$(mktemp -d)
@@ -30,29 +29,3 @@ run preflights accept last --by "Ada Lovelace" -q
 run sh -c 'cat docs/decisions/0001-*.md'
 run preflights why last Type
 run preflights replay last
-
-# Six passes: each artifact is approved before the next pass reads it.
-run preflights init --plans
-printf '# Orders\n\n## Baskets\n\nA customer fills a basket.\n\n## Payments\n\nA customer pays.\n' >.preflights/requirements.md
-printf '# Constraints\n\nPython, in a hexagonal architecture.\n' >.preflights/constraints.md
-printf '# Glossary\n\nBasket: what a customer wants to buy.\n' >.preflights/glossary.md
-
-pass() {
-  printf '\n$ preflights plan'
-  for word in "$@"; do
-    case $word in *' '*) printf ' "%s"' "$word" ;; *) printf ' %s' "$word" ;; esac
-  done
-  printf ' && preflights approve last\n'
-  preflights plan "$@" --quiet >/dev/null || [ $? = 3 ]
-  preflights approve last --by "Ada Lovelace" --quiet | sed -n '1p;/written to/p'
-}
-
-pass project
-run preflights artifacts show last
-pass architecture
-pass scaffold
-pass tests
-mkdir -p src tests
-touch src/baskets.py src/payments.py tests/test_baskets.py tests/test_payments.py
-git add .
-run preflights lock verify || true

@@ -14,6 +14,7 @@ from preflights_es.core.events import Actor, Event, Input
 from preflights_es.core.lead import Lead, Setup, StepRetried
 from preflights_es.core.questions import Given
 from preflights_es.core.simulation import GENERATION
+from preflights_es.core.source import Source
 from preflights_es.providers.base import LLMProvider
 from preflights_es.replay.replayer import Replay, Replayer
 from preflights_es.runtime.registry import WORKFLOWS
@@ -24,6 +25,8 @@ from preflights_es.workflows.clarification.events import IntentionDeclared
 from preflights_es.workflows.clarification.values import HeuristicsConfig
 from preflights_es.workflows.compiler.values import DecidedField, PassName, ReadDecision
 from preflights_es.workflows.extraction.events import NoteTaken
+from preflights_es.workflows.planning.events import PlanAsked
+from preflights_es.workflows.planning.values import OpenTask, Situation, Task
 from tests.fixed import NOON, PROJECT, Clock, Ids, salt
 from tests.workflows.compiler import cases as passes
 
@@ -34,6 +37,7 @@ TEXTS: Final = {
     "clarification": ("Add login", "Keep orders in a database", "Improve things", "Deploy it"),
     "compiler": ("project", "architecture", "scaffold", "test", "implementation", "refactor"),
     "extraction": ("Email an Chef, Meeting 14 Uhr", "Arzt", "urgent: taxes; Idee: Podcast", "x"),
+    "planning": ("report 90, call 10, bill 15", "slides 45", "tidy 300", "a 60, b 120, c 5, d 20"),
 }
 DECIDED: Final = (
     ReadDecision(
@@ -80,6 +84,15 @@ def opening(case: Case, lead: Lead) -> Input:
         return passes.begun(
             cast("PassName", case.text), at=NOON, actor=ADA, setup=setup, decisions=DECIDED
         )
+    if case.workflow == "planning":
+        return PlanAsked(
+            at=NOON,
+            actor=ADA,
+            project=PROJECT,
+            setup=setup,
+            language="de",
+            situation=day_of(case.text),
+        )
     return NoteTaken(
         at=NOON,
         actor=ADA,
@@ -89,6 +102,23 @@ def opening(case: Case, lead: Lead) -> Input:
         language="de",
         noted_at="2026-11-22T12:00+01:00",
         time_zone="CET",
+    )
+
+
+def day_of(text: str) -> Situation:
+    """A day with tasks that are said by name and minutes."""
+    said = [part.rsplit(" ", 1) for part in text.split(", ")]
+    tasks = tuple(
+        Task(id=f"s.{n}", title=name, duration_min=int(minutes), duration_max=int(minutes))
+        for n, (name, minutes) in enumerate(said, 1)
+    )
+    return Situation(
+        day="2026-11-22",
+        now="2026-11-22T12:00+01:00",
+        time_zone="CET",
+        start=720,
+        end=1_080,
+        tasks=tuple(OpenTask(one, n, Source("s", 2, "00")) for n, one in enumerate(tasks, 1)),
     )
 
 

@@ -13,6 +13,7 @@ from preflights_es.runtime.sessions import Desk
 from preflights_es.services.extraction.notes import Listed, Notes
 from preflights_es.services.own_providers import simulated
 from preflights_es.workflows.extraction import WORKFLOW
+from preflights_es.workflows.extraction.events import TaskDecided
 from tests.record_goldens import ADA, Recorder
 
 FIRST = "extraction/1"
@@ -143,6 +144,14 @@ def a_time_opens_what_follows(r: Recorder) -> None:
     take(r, "14 Uhr, Meeting mit Team")  # in a session of the first rules
 
 
+def a_task_leads_to_a_decision(r: Recorder) -> None:
+    handle = take(r, "Login planen, Meeting 14 Uhr")
+    for number, record in ((1, 7), (1, None), (2, 8), (9, 8)):
+        said = {"number": number, "uid": "0123456789ab", "record": record, "session_id": "s"}
+        handle = notes(r).submitted(handle, TaskDecided, said).handle
+    notes(r).closed(listed(handle, 1), "done")
+
+
 GOLDENS: tuple[Callable[[Recorder], None], ...] = (
     a_note_holds_tasks_and_an_event,
     a_note_is_a_list_of_everything,
@@ -157,4 +166,5 @@ GOLDENS: tuple[Callable[[Recorder], None], ...] = (
     a_strict_note_waits_and_is_resumed,
     a_secret_in_a_note_is_not_recorded,
     a_time_opens_what_follows,
+    a_task_leads_to_a_decision,
 )

@@ -9,6 +9,8 @@ from contextlib import closing
 from itertools import count
 from typing import Any, Final
 
+from msgspec.structs import replace
+
 from preflights_es.core import errors
 from preflights_es.core.completions import Completion, CompletionRequested
 from preflights_es.core.events import Actor, Input
@@ -80,7 +82,7 @@ class By(Leads):
     """One lead, and the provider that answers for it."""
 
     def __init__(self, leads: Leads, lead: Lead, replies: Sequence[Reply]) -> None:
-        super().__init__(leads.settings)
+        super().__init__(replace(leads.settings, provider=lead.provider))
         self._lead = lead
         self._told = None if lead.provider in OWN else Told(replies)
 

@@ -34,6 +34,7 @@ from preflights_es.core.lead import Lead, LeadChanged, Setup, StepRetried
 from preflights_es.core.questions import Given
 from preflights_es.core.rationale import Alternative
 from preflights_es.core.session import Session, Workflow
+from preflights_es.core.source import Source
 from preflights_es.runtime.registry import WORKFLOWS
 from preflights_es.workflows.clarification.events import (
     AnswersGiven,
@@ -69,6 +70,9 @@ from preflights_es.workflows.extraction.events import (
     TaskEdited,
 )
 from preflights_es.workflows.extraction.simulation import extraction
+from preflights_es.workflows.planning import events as planning_events
+from preflights_es.workflows.planning.simulation import planning
+from preflights_es.workflows.planning.values import Busy, OpenTask, Situation, Task
 from tests import toy
 from tests.fixed import NOON, PROJECT
 from tests.workflows.compiler import cases as passes
@@ -627,7 +631,110 @@ def _of_the_plan(actor: Actor, place: int, known: bool) -> Move:
     return move
 
 
-# 6. By workflow ------------------------------------------------------------------------------
+# 6. Planning ---------------------------------------------------------------------------------
+
+_SHAPES: Final = (
+    (90, 90, "high", None),
+    (10, 20, "normal", "admin"),
+    (15, 15, "low", "creative"),
+    (30, 60, "normal", None),
+    (60, 120, "normal", "deep_work"),
+    (300, 300, "low", None),
+    (10, 10, "high", None),
+)
+_IDS: Final = st.sampled_from(("s.1", "s.2", "s.3", "s.4", "?"))
+
+
+@st.composite
+def situations(draw: st.DrawFn) -> Situation:
+    """A day of likely tasks; a few are odd."""
+    shapes = draw(st.lists(st.sampled_from(_SHAPES), max_size=5))
+    tasks = [
+        Task(
+            id=f"s.{n}",
+            title=draw(TEXT),
+            duration_min=low,
+            duration_max=high,
+            importance=importance,  # type: ignore[arg-type]  # one of them
+            energy=energy,  # type: ignore[arg-type]
+            due=draw(st.sampled_from((None, "2026-11-21", "2026-11-22"))),
+        )
+        for n, (low, high, importance, energy) in enumerate(shapes, 1)
+    ]
+    start = draw(st.integers(0, 1_100))
+    return Situation(
+        day="2026-11-22",
+        now="2026-11-22T09:30+01:00",
+        time_zone="Europe/Berlin",
+        start=start,
+        end=start + draw(st.integers(-60, 600)),
+        minutes=draw(st.none() | st.integers(1, 200)),
+        busy=tuple(draw(st.lists(st.builds(Busy, start=_TIMES, end=_TIMES), max_size=2))),
+        tasks=tuple(OpenTask(one, n, Source("s", 1, "00")) for n, one in enumerate(tasks, 1)),
+    )
+
+
+_TIMES: Final = st.integers(0, 1_440)
+
+
+def planning_opening(_: Workflow[Any]) -> SearchStrategy[Move]:
+    """A day that a model or the rules plan."""
+    leads = st.builds(Lead, st.just("script"), st.just("model-1"), strict=st.booleans())
+    setup = st.builds(
+        Setup, st.just("0.1.0"), st.just("planning/1"), lead=weighted((3, leads), (1, st.none()))
+    )
+    return st.builds(
+        planning_events.PlanAsked,
+        at=TIMES,
+        actor=ACTORS,
+        project=st.just(PROJECT),
+        setup=setup,
+        language=st.sampled_from(("en", "de")),
+        situation=situations(),
+    ).map(_always)
+
+
+def planning_moves(_: Workflow[Any]) -> SearchStrategy[Move]:
+    """What a model says, what a person chooses and finishes, and another plan."""
+    leads = st.builds(Lead, st.just("script"), st.just("model-2"))
+    by_hand = {"at": TIMES, "actor": ACTORS}
+    chosen = st.builds(
+        planning_events.TasksChosen,
+        focus=st.none() | _IDS,
+        minis=st.none() | st.lists(_IDS, max_size=3).map(tuple),
+        **by_hand,
+    )
+    done = st.builds(planning_events.BlockDone, task_id=_IDS, **by_hand)
+    again = st.builds(
+        planning_events.PlanAskedAgain,
+        situation=situations(),
+        lead=leads | st.none(),
+        **by_hand,
+    )
+    changed = st.builds(LeadChanged, lead=leads | st.none(), **by_hand)
+    retried = st.builds(StepRetried, **by_hand)
+    replies = st.builds(
+        _planned_by_a_model, st.none() | _IDS, st.lists(_IDS, max_size=2), st.booleans()
+    )
+    others = (chosen | done | again | changed | retried).map(_always)
+    return weighted((4, replies), (1, st.builds(_garbled, st.just("no JSON"))), (5, others))
+
+
+def _planned_by_a_model(focus: str | None, minis: list[str], follows: bool) -> Move:
+    """What the rules plan, or what a model likes, as the reply to the open call."""
+
+    def move(session: Session[Any]) -> Input:
+        request = session.calls[0] if session.calls else None
+        if not isinstance(request, CompletionRequested):
+            return planning_events.TasksChosen(at=NOON, actor=Actor("user"), focus=focus)
+        said = {"focus_task_id": focus, "mini_task_ids": minis, "reasoning": "so"}
+        text = planning(request) if follows else json.dumps(said)
+        return CompletionReceived(at=NOON, actor=Actor("script"), call=request.call, text=text)
+
+    return move
+
+
+# 7. By workflow ------------------------------------------------------------------------------
 
 Moves = Callable[[Workflow[Any]], SearchStrategy[Move]]
 
@@ -635,9 +742,11 @@ OPENINGS: Final[dict[str, Moves]] = {
     "clarification": clarification_opening,
     "compiler": compiler_opening,
     "extraction": extraction_opening,
+    "planning": planning_opening,
 }
 MOVES: Final[dict[str, Moves]] = {
     "clarification": clarification_moves,
     "compiler": compiler_moves,
     "extraction": extraction_moves,
+    "planning": planning_moves,
 }

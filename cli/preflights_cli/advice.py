@@ -37,6 +37,8 @@ ADVICE: Final[dict[str, str]] = {
     "not_accepted_yet": " (`preflights accept {session}`)",
     "nothing_matches": ": `preflights decisions` lists what is decided here",
     "other_session_missing": ": export both together (`preflights admin export --all`)",
+    "no_plan": ": `preflights today` makes one",
+    "planned_already": ": `preflights today --replan` plans the rest of it anew",
     "person_needed": ": run it at a terminal, or let a script name the person by --by",
     "plan_missing": ": `preflights plan {name}`, then `preflights approve`",
     "plan_not_locked": ": `preflights lock tests` locks it",

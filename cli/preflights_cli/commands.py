@@ -23,7 +23,7 @@ SECTIONS: Final[dict[str, tuple[str, ...]]] = {
     "Plan": ("plan", "artifacts", "approve", "reject", "lock"),
     "Look": ("show", "inbox", "sessions", "decisions", "why", "prompt", "log", "usage", "audit"),
     "Replay": ("replay", "regress"),
-    "Notes": ("note",),
+    "Notes": ("note", "today"),
     "Set up": ("init", "sync", "trust", "admin"),
 }
 """The commands of `preflights --help`, in order. A workflow's command in no section stands last."""

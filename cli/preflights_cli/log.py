@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 import click
+from msgspec import UNSET
 
 from preflights_cli.common import Voice, finish_pending, reading
 from preflights_cli.dates import day, second
@@ -25,6 +26,8 @@ from preflights_es.store.chain import erased
 WHAT_MAX: Final = 200  # characters of one value in the list of events
 ERASED, GONE, UNREAD = "erased", "gone", "damaged"
 """In place of a payload: it was erased; it is missing without an erasure; it is unreadable."""
+
+_UNSAID: Final = ("", None, (), False, UNSET)
 
 
 @click.command()
@@ -104,7 +107,9 @@ def what_of(event: object) -> str:
     names = [name for name in getattr(event, "__struct_fields__", ()) if name not in hidden]
     pairs = ((name, getattr(event, name)) for name in names)
     return ", ".join(
-        f"{name}={_short(value)}" for name, value in pairs if value not in ("", None, (), False)
+        f"{name}={_short(value)}"
+        for name, value in pairs
+        if value not in ("", None, (), False, UNSET)
     )
 
 

@@ -59,6 +59,8 @@ def _say_why(voice: Voice, value: Why, sources: Mapping[str, str]) -> None:
     voice.say(f"  decision   {value.uid[-8:]}, {value.standing}")
     intention = value.intention
     voice.say(f"  intention  {_quoted(intention.text)}, {_by_at(intention)}")
+    if value.task is not None:
+        voice.say(f"  task       {value.task}")
     if value.keyword is not None:
         voice.say(f"  keyword    {shown(value.keyword)}, a word of the intention")
     if (question := value.question) is not None:

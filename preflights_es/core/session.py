@@ -28,6 +28,7 @@ from preflights_es.core.events import (
     SessionErased,
     Value,
 )
+from preflights_es.core.items import KeptItem
 from preflights_es.core.lead import Lead, Policy
 from preflights_es.core.plan_record import Planned
 from preflights_es.core.questions import Answers
@@ -83,6 +84,8 @@ class Workflow(msgspec.Struct, Generic[S], frozen=True, kw_only=True):
     """The content of the session's document in any state; None without a document."""
     decided: Callable[[Sequence[Event], Sequence[Session[S]]], tuple[Decided, ...]] | None = None
     """The patches of a session, from its events and how it stood after each; None without any."""
+    items: Callable[[S], tuple[KeptItem, ...]] | None = None
+    """What a session holds that others go on with, in any state; None where it holds nothing."""
     planned: Callable[[Sequence[Event], Sequence[Session[S]]], tuple[Planned, ...]] | None = None
     """The artifacts of a session, from its events and how it stood after each; None without any."""
     filing: Filing | None = None
@@ -118,6 +121,8 @@ class Workflow(msgspec.Struct, Generic[S], frozen=True, kw_only=True):
     """Pairs of prompt name and the version that a new session uses."""
     always_led: bool = False
     """The reference, too, answers as a provider: no step is decided without a response."""
+    aside: bool = False
+    """Whether its sessions are never `last`: the program opens them, one a day or an occasion."""
     upcasters: dict[str, Upcaster] = {}
     settings: Callable[[], SettingsTable] | None = None
     """The table of a settings file that it reads; imported where a file has one."""

@@ -7,6 +7,7 @@ from typing import Literal
 from preflights_es.core.artifacts import Written
 from preflights_es.core.events import Value
 from preflights_es.core.growing import Growing
+from preflights_es.core.items import ItemRef
 
 Language = Literal["en", "de"]
 """Of the sentences that a person reads."""
@@ -31,6 +32,8 @@ class Behind(Value, frozen=True):
     keyword: str | None = None
     """The word of the intention that named the value."""
     question: Question | None = None
+    item: ItemRef | None = None
+    """The task that the session clarifies."""
 
 
 class Reached(Value, frozen=True, kw_only=True):

@@ -104,10 +104,13 @@ class Finder:
         """The newest session of this project that this actor or an agent began."""
         runner = self._runner
         for head in self._newest_first():
+            workflow = runner.workflow_or_opaque(head.workflow)
+            if workflow.aside:
+                continue
             first = runner.store.read(head.session_id)[0]
             if first.data is None:
                 continue
-            event = runner.codec(runner.workflow_or_opaque(head.workflow)).decode(first)
+            event = runner.codec(workflow).decode(first)
             if not isinstance(event, Input):
                 continue
             by = event.actor.name

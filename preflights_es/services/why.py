@@ -96,6 +96,8 @@ class Why(Result, frozen=True):
     keyword: str | None
     """The word of the intention that named the value."""
     intention: Intention
+    task: str | None
+    """The task that was clarified, by what people type for it."""
     question: Asked | None
     answer: Answer | None
     response: Response | None
@@ -296,6 +298,7 @@ def _why(read: Read, decided: Decided, origin: Origin) -> tuple[Why, str]:
         version=origin.version,
         keyword=_behind(read, origin.version).keyword,
         intention=_intention(read, decided),
+        task=_task(read),
         question=_question(read, origin),
         answer=_answer(read, origin),
         response=response_of(read, origin.response),
@@ -321,6 +324,11 @@ def _intention(read: Read, decided: Decided) -> Intention:
     assert isinstance(first, Input), "a session begins with an Input"
     text = _behind(read, 1).intention or decided.title
     return Intention(version=1, by=Who.of(first.actor), at=iso(first.at), text=text)
+
+
+def _task(read: Read) -> str | None:
+    item = _behind(read, 1).item
+    return None if item is None else f"{short(item.source.session_id)}.{item.number}"
 
 
 def _question(read: Read, origin: Origin) -> Asked | None:

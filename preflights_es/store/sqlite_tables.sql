@@ -189,4 +189,27 @@ CREATE TABLE projected_artifacts (
 
 CREATE INDEX projected_artifacts_by_project ON projected_artifacts (project, session_id, version, standing)
 
-INSERT INTO alembic_version (version_num) VALUES ('0007')
+CREATE TABLE projected_items (
+	session_id VARCHAR(36) NOT NULL,
+	number BIGINT NOT NULL,
+	project TEXT NOT NULL,
+	type TEXT NOT NULL,
+	status TEXT NOT NULL,
+	title TEXT NOT NULL,
+	importance TEXT,
+	energy TEXT,
+	due TEXT,
+	duration_min BIGINT,
+	duration_max BIGINT,
+	start_time TEXT,
+	end_time TEXT,
+	noted_at TEXT NOT NULL,
+	began_at BIGINT NOT NULL,
+	version BIGINT NOT NULL,
+	hash TEXT NOT NULL,
+	PRIMARY KEY (session_id, number)
+)
+
+CREATE INDEX projected_items_by_project ON projected_items (project, session_id)
+
+INSERT INTO alembic_version (version_num) VALUES ('0008')

@@ -4,9 +4,35 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Iterator
 from datetime import UTC, datetime
+from typing import Final
+
+import msgspec
 
 from preflights_es.core import ids
+from preflights_es.core.errors import Refused
+from preflights_es.core.late_pattern import late_pattern
+
+STEP: Final = 15  # minutes; every clock is moved at a multiple of it, in UTC
+_BY_RULE: Final = late_pattern(r"(<[^>]+>|[A-Za-z]{3,})[-+]?[0-9]{1,2}.*|UTC|GMT")
+"""A zone that says its rules itself, as POSIX has it: CET-1CEST."""
+
+
+class LocalDay(msgspec.Struct, frozen=True):
+    """A day by the clock on the wall; times are real minutes since it began."""
+
+    day: str
+    """YYYY-MM-DD."""
+    now: str
+    """ISO 8601 with the offset, to the minute."""
+    time_zone: str
+    minute: int
+    """Of now, rounded up."""
+    length: int
+    """1,440 on most days."""
+    shifts: tuple[tuple[int, int], ...]
+    """When the clock is moved, and by how many minutes."""
 
 
 def now() -> int:
@@ -18,6 +44,56 @@ def local(microseconds: int) -> tuple[str, str]:
     """A time as the clock on the wall says it: ISO 8601 to the minute, and the zone's name."""
     moment = datetime.fromtimestamp(microseconds / 1e6, UTC).astimezone()
     return moment.isoformat(timespec="minutes"), os.environ.get("TZ", "") or str(moment.tzinfo)
+
+
+def local_day(microseconds: int) -> LocalDay:
+    """The day that a time belongs to.
+
+    Raises:
+        Refused: the variable TZ names no time zone.
+    """
+    _refuse_no_zone(os.environ.get("TZ", "").removeprefix(":"))
+    now, zone = local(microseconds)
+    day = now[:10]
+    around = microseconds // 60_000_000 // STEP * STEP
+    first = _last_of_day(around, day, -STEP)
+    length = _last_of_day(around, day, STEP) + STEP - first
+    minute = -(-microseconds // 60_000_000) - first
+    return LocalDay(day, now, zone, minute, length, tuple(_shifts(first, length)))
+
+
+def _at(minute: int) -> datetime:
+    return datetime.fromtimestamp(minute * 60, UTC).astimezone()
+
+
+def _last_of_day(minute: int, day: str, step: int) -> int:
+    while _at(minute + step).date().isoformat() == day:
+        minute += step
+    return minute
+
+
+def _shifts(first: int, length: int) -> Iterator[tuple[int, int]]:
+    begins = _at(first)
+    was = begins.utcoffset()
+    if begins.hour or begins.minute:
+        yield 0, begins.hour * 60 + begins.minute
+    for minute in range(STEP, length, STEP):
+        offset = _at(first + minute).utcoffset()
+        if offset is not None and was is not None and offset != was:
+            yield minute, (offset - was).days * 1_440 + (offset - was).seconds // 60
+        was = offset
+
+
+def _refuse_no_zone(name: str) -> None:
+    if not name or name.startswith("/") or _BY_RULE.fullmatch(name):
+        return
+    from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+    try:
+        ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError) as error:
+        message = f"TZ is {name!r}, expected a time zone such as Europe/Berlin"
+        raise Refused(message, code="no_time_zone") from error
 
 
 def new_id() -> str:

@@ -21,6 +21,7 @@ from tests.benchmarks import (
     simulating,
     startup,
     suite,
+    today,
     writing,
 )
 from tests.benchmarks.measure import Figure
@@ -49,7 +50,8 @@ hand-written program that parses, chains and re-drives the same lines with the s
 alone (`tests/benchmarks/floor.py`); for a regression run a strict replay of the same sessions from
 memory, with the results kept the same run without them, and on Dask as many processes, both net of
 their start and of what a cluster takes when it is idle; for an event of a session of 30,000 one of
-a session of 3,000; for a list of plans as many decisions, and for the replay of a pass
+a session of 3,000; for a day plan a decision in the same log; for a list of plans as many
+decisions, and for the replay of a pass
 `json.loads` and SHA-256 of each of its lines; for a simulated completion `json.loads` and a
 `jsonschema` Draft 2020-12 validator, made before, that judge one valid response of 2 KB.
 For a judgement the same two, given the JSON that is judged; for one of 5 MB `json.loads` of a
@@ -69,6 +71,7 @@ def main() -> int:
         "rebuild": rebuilding,
         "list": listing,
         "plan": planning,
+        "today": today,
         "replay": replaying,
         "regress": regressing,
         "suite": suite,

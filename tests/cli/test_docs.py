@@ -54,6 +54,7 @@ from preflights_es.services.results import Result as Shape
 from preflights_es.settings.fields import FIELDS
 from preflights_es.settings.load import Options
 from preflights_es.workflows.clarification import settings as clarification
+from preflights_es.workflows.planning import settings as planning
 from tests.cli.compiler.planning import approved, planned
 from tests.cli.compiler.planning import documented as documented_plans
 from tests.cli.program import Project, Result
@@ -430,9 +431,25 @@ def test_the_fields_of_a_note_are_those_that_are_documented(shop: Project) -> No
             ("idea", "A book", "--content", "About logs"),
         )
     ]
+    mowed = f"{filed[0]['items'][-1]['id']}"
+    decided = ("--answer", "auth_strategy=OAuth", "--accept", "--by", "Ada")
+    shop.call("start", "Add login", "--task", mowed, *decided)
+    filed.append(shop.call("show", mowed[:-2], "--json").json)
     check("note/1", asking, refused, *filed)
     check("notes/1", shop.call("note", "list", "--json").json)
     check("items/1", shop.call("note", "tasks", "--json").json, opaque="items")
+
+
+def test_the_fields_of_a_day_are_those_that_are_documented(shop: Project) -> None:
+    nothing = shop.call("today", "--json").json
+    note = "report 90 min; call 10 min; cellar 5 hours; tea 10:00; slides"
+    first = shop.call("note", note, "--json").json["items"][0]["id"]
+    day = ("--from", "9:00", "--until", "18:00")
+    whole = shop.call("today", *day, "--json").json
+    part = shop.call("today", *day, "--replan", "--minutes", "60", "--json").json
+    assumed = shop.call("today", "--focus", f"{first[:-1]}5", "--json").json
+    done = shop.call("today", "--done", "--json").json
+    check("day/1", nothing, whole, part, assumed, done)
 
 
 def test_the_fields_of_a_plan_are_those_that_are_documented(shop: Project) -> None:
@@ -586,7 +603,7 @@ def test_every_option_of_a_command_is_documented(heading: str) -> None:
 
 
 def test_every_setting_is_documented_and_every_documented_one_exists() -> None:
-    found = [tables_of_keys(number) for number in range(4)]
+    found = [tables_of_keys(number) for number in range(5)]
     # Providers have a page of their own; the seeds' names are theirs.
     providers = set(Options.__struct_fields__)
     assert found[0] == {one.name for one in FIELDS} - providers | {"provider"}
@@ -598,6 +615,7 @@ def test_every_setting_is_documented_and_every_documented_one_exists() -> None:
     assert found[1] == set(clarification.ClarificationTable.__struct_fields__)
     assert found[2] == set(clarification.CategoryTable.__struct_fields__)
     assert found[3] == set(clarification.SecondaryTable.__struct_fields__)
+    assert found[4] == set(planning.PlanningTable.__struct_fields__)
 
 
 def tables_of_keys(number: int) -> set[str]:

@@ -169,7 +169,8 @@ def read(case: Case, streams: Streams) -> None:
         case.call("admin", "render", key, codes=(0, 1, 2, 4, 5))
     assert case.streams() == streams, "no reader changes it"
     here = {path.name for path in case.house.folder.iterdir()}
-    assert here <= {".git", "docs", "case.db", "case.db-wal", "case.db-shm", "case.jsonl"}
+    logs = {"case.db", "case.db-wal", "case.db-shm", "case.jsonl"}
+    assert here <= {".git", ".preflights", "docs", *logs}
 
 
 @pytest.mark.parametrize("part", range(PARTS))

@@ -31,6 +31,7 @@ READING: Final = (
         "note tasks",
         "note events",
         "note ideas",
+        "today --from 09:00",
         "replay last",
         "replay --all",
     ),

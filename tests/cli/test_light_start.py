@@ -42,6 +42,7 @@ COMMANDS: Final[dict[str, tuple[tuple[str, ...], int]]] = {
     "sessions": (("sessions",), 0),
     "why": (("why", "Strategy"), 0),
     "tasks": (("tasks",), 0),
+    "today": (("today", "--from", "09:00", "--until", "18:00"), 0),
     "replay": (("replay", "last"), 0),
     "regress": (("regress", "--fresh"), 0),
 }
@@ -53,6 +54,8 @@ def test_a_command_of_the_default_way_imports_nothing_heavy(house: Project, name
     house.decided()
     if name == "answer":
         assert house.call("start", "Add OAuth login", "--no-input").code == 3
+    if name == "today":
+        assert house.call("note", "add", "task", "Write", "--minutes", "60").code == 0
     code, imported = watched(house, words)
     assert code == expected
     assert HEAVY & imported == set()

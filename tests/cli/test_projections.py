@@ -10,6 +10,7 @@ import pytest
 
 from preflights_es.store.sql import SqlStore
 from tests.cli import tampering
+from tests.cli.compiler.planning import documented as documents
 from tests.cli.program import Project, environment
 from tests.cli.tampering import tampered
 from tests.cli.terminal import WAIT_S
@@ -65,6 +66,12 @@ def test_the_json_of_every_command_is_what_is_documented(house: Project) -> None
         house.call("why", s, "--json") for s in (former["uid"], later["uid"], open_["session_id"])
     ]
     assert [done.code for done in whys] == [0, 0, 0]
+    documents(house, requirements="# Shop\n")
+    project = house.call("plan", "project", "--json").json["session_id"]
+    assert house.call("answer", project, "Orders, Stock").code == 3
+    assert house.call("accept", project, "--by", "Ada").code == 0
+    assert house.call("plan", "architecture").code == 3
+    whys += [house.call("why", session, "--json") for session in (project, "last")]
     check("why/1", *(done.json for done in whys))
     check("usage/1", house.call("usage", "--json").json)
     check("trail/1", *trail(house), opaque="data")
@@ -189,8 +196,8 @@ def test_one_projection_is_rebuilt_and_all_where_none_is_named(house: Project) -
     assert done.out == "Rebuilt usage from 1 session (11 events).\n"
     assert states(house)["usage"] == "complete"
     assert house.call("admin", "projections", "rebuild", "--json").json["rebuilt"] == [
-        *("decisions", "sessions"),
-        "usage",
+        *("artifacts", "decisions", "items"),
+        *("sessions", "usage"),
     ]
 
 
@@ -215,7 +222,7 @@ def test_at_a_terminal_a_bar_shows_how_far_it_is(house: Project) -> None:
         timeout=WAIT_S,
     )
     child.expect(r"Rebuilding .*100%")
-    child.expect(r"Rebuilt artifacts, decisions, sessions, usage from 250 sessions")
+    child.expect(r"Rebuilt artifacts, decisions, items, sessions, usage from 250 sessions")
     child.expect(pexpect.EOF)
     child.close()
     assert child.exitstatus == 0

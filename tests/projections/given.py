@@ -8,12 +8,13 @@ from typing import Any, Final
 from preflights_es.core.ports import Stored
 from preflights_es.runtime.projector import Projector
 from preflights_es.services.projections import projector
+from preflights_es.store.projected import PROJECTED
 from preflights_es.store.projection_feed import SqlFollowing
 from preflights_es.store.sql import SqlStore
 from preflights_es.store.urls import SqliteFile
 from tests.projections.recording import Recording
 
-NAMES: Final = ("artifacts", "decisions", "sessions", "usage")
+NAMES: Final = tuple(sorted(PROJECTED))
 
 
 def recorded(store: SqlStore, sessions: Sequence[Sequence[Stored]], first: int = 1) -> list[str]:

@@ -116,3 +116,18 @@ def test_a_reply_of_white_space_goes_back_to_anthropic_as_a_placeholder(blank: s
     retried = [e for e in session.events if isinstance(e, CompletionRequested)][1]
     assert retried.messages[-2].content == blank
     assert session.replayed().status == "identical"
+
+
+@pytest.mark.parametrize("endpoint", ["messages", "chat"])
+def test_a_server_plans_a_day_once_it_keeps_to_the_rules(endpoint: str) -> None:
+    unknown = '{"focus_task_id": "s.9", "reasoning": "so"}'
+    plan = '{"focus_task_id": "s.1", "mini_task_ids": ["s.3"], "reasoning": "so"}'
+    with FakeAPI() as api:
+        api.script(server.text(unknown), server.text(f"Here:\n{plan}"))
+        begun = Session(Case("planning", "report 90, call 10, bill 15"), Lead("anthropic", "m"))
+        session = asyncio.run(begun.led(provider(endpoint, api)))
+        said = str(api.requests[1].body["messages"])
+    assert "did not match the schema: /focus_task_id" in said
+    made = session.handle.session.state.plan
+    assert (made.focus_task_id, made.mini_task_ids, made.source) == ("s.1", ("s.3",), "model")
+    assert session.replayed().status == "identical"

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from preflights_es.core.artifacts import Related
 from preflights_es.core.errors import PreflightsError, RecordWithoutSession, Refused
 from preflights_es.core.events import Input
+from preflights_es.core.items import ItemRef
 from preflights_es.core.lead import WRITERS, Setup
 from preflights_es.core.source import Source
 from preflights_es.core.text import INTENTION_MAX, one_line, shown
@@ -38,6 +39,7 @@ from preflights_es.workflows.clarification.values import (
     LLMContext,
     Mark,
 )
+from preflights_es.workflows.extraction.events import TaskDecided
 
 ONLY: Final = "only clarifications can be accepted"
 KNOWN_MAX: Final = 20  # accepted decisions that a model is told of
@@ -63,6 +65,7 @@ class Clarifications(Acceptances):
         context: LLMContext | None = None,
         mark: Mark = "",
         supersedes: str | None = None,
+        item: ItemRef | None = None,
         check: Callable[[Input], None] = lambda _: None,
     ) -> Step:
         """Begin a session.
@@ -70,6 +73,7 @@ class Clarifications(Acceptances):
         Args:
             heuristics: what the settings come to, or tables alone.
             language: of the questions; None where the intention shows it.
+            item: the task that is clarified.
             check: refuses it before it is recorded.
 
         Raises:
@@ -97,6 +101,7 @@ class Clarifications(Acceptances):
             "inlined": chosen.inlined,
             "language": language if chosen.pack else None,
             "context": context,
+            **({"item": item} if item else {}),
         }
         said = {"intention": intention, "mark": mark}
         return self.opened(
@@ -137,10 +142,31 @@ class Clarifications(Acceptances):
         return self.acknowledged(session_id, DecisionAcknowledged, said, by=by, expect=expect)
 
     def _others(self, first: Proposed) -> list[Proposed]:
-        """That the decision which it supersedes was superseded."""
+        """What it says to the decision that it supersedes, and to the task that it clarifies."""
         state: State = first.handle.session.state
+        if first.input.actor.kind != "user" or not is_due(state):
+            return []
+        return [*self._superseded_by(state, first), *self._deciding(state, first)]
+
+    def _deciding(self, state: State, first: Proposed) -> list[Proposed]:
+        if state.item is None:
+            return []
+        note = self._runner.load(state.item.source.session_id)
+        if note.session.closed:
+            return []
+        decided = TaskDecided(
+            at=first.input.at,
+            actor=first.input.actor,
+            number=state.item.number,
+            uid=state.uid,
+            record=first.number,
+            session_id=first.handle.session_id,
+        )
+        return [Proposed(note, decided, self._runner.new_id())]
+
+    def _superseded_by(self, state: State, first: Proposed) -> list[Proposed]:
         actor, at = first.input.actor, first.input.at
-        if state.supersedes is None or actor.kind != "user" or not is_due(state):
+        if state.supersedes is None:
             return []
         if not state.supersedes.uid:
             return []  # a record without a session: its status changes with the document

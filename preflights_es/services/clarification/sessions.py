@@ -6,15 +6,19 @@ from functools import partial
 
 from msgspec.structs import replace
 
+from preflights_es.core.errors import Refused
 from preflights_es.core.ids import short
+from preflights_es.core.items import ItemRef
 from preflights_es.core.questions import Refusal, WrittenQuestion
 from preflights_es.core.rationale import Reasons
+from preflights_es.core.source import Source
 from preflights_es.core.views import Question
 from preflights_es.runtime.runner import Step
 from preflights_es.services.acceptance import begun
 from preflights_es.services.answers import Given, addressed, asked_in, check_taken, pairs
 from preflights_es.services.clarification.clarifications import Clarifications, clarifications_of
 from preflights_es.services.clarification.written import asking, recommended
+from preflights_es.services.extraction.notes import notes_of
 from preflights_es.services.filing import filed
 from preflights_es.services.reasons import reasoned, taking, with_reasons
 from preflights_es.services.request import Request
@@ -32,6 +36,7 @@ def start(
     strict: bool = False,
     mark: Mark = "",
     supersedes: str | None = None,
+    task: str | None = None,
     accepts: bool = False,
     by: str | None = None,
     written: WrittenQuestion | None = None,
@@ -44,6 +49,7 @@ def start(
         strict: whether it waits where the model fails.
         mark: what a person said about the reach of the change.
         supersedes: the decision that this one replaces.
+        task: the open task that it clarifies; its title is the intention where the text is empty.
         accepts: whether the outcome is accepted, where no question is left.
         by: the person who accepts.
         written: the first question, which the actor wrote.
@@ -62,12 +68,14 @@ def start(
     request.notice_name()
     settings = request.process.settings
     tables = settings.of(WORKFLOW)
+    title, item = _task(request, task) if task else ("", None)
     setup = asking(request, written, tables) if written else request.setup(WORKFLOW, strict=strict)
     step = own.open(
-        *(text, setup, tables),
+        *(text or title, setup, tables),
         language=settings.language if settings.is_language_said else None,
         mark=mark,
         supersedes=supersedes,
+        item=item,
         check=partial(check_taken, WORKFLOW, answers),
     )
     if written:
@@ -79,6 +87,23 @@ def start(
     if accepts and not any(isinstance(one, Refusal) for one in step.decisions):
         step = _accepted(request, own, own.accept(step.handle.session_id, by=by))
     return filed(request, step)
+
+
+def _task(request: Request, typed: str) -> tuple[str, ItemRef]:
+    """The title of an open task, and where it was read.
+
+    Raises:
+        Refused: it is no task of this project, or is over.
+    """
+    own = notes_of(request)
+    listed = own.found(typed)
+    own.refuse_elsewhere(listed.handle)
+    handle, item = listed.handle, listed.item
+    if item.type != "task" or item.status != "open" or handle.session.closed:
+        what = f"an {item.type}" if item.type != "task" else item.status
+        raise Refused(f"{typed} is {what}, expected an open task", code="no_open_task", typed=typed)
+    source = Source(handle.session_id, handle.version, handle.hash.hex())
+    return item.title, ItemRef(item.number, source)
 
 
 def accept(

@@ -188,4 +188,5 @@ def _too_long(path: str, found: str, most: str) -> Refused:
 
 
 def _refused(path: str, why: str, code: str = "document_unfit") -> Refused:
-    return Refused(f"{shown(path)[:PATH_MAX]} {why}", code=code, path=shown(path)[:PATH_MAX])
+    name = shown(path)[:PATH_MAX]
+    return Refused(f"{name if visible(path) else repr(path)} {why}", code=code, path=name)

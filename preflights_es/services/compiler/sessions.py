@@ -177,7 +177,10 @@ def _read(request: Request, asked: _Asked, setup: Setup) -> dict[str, Any]:
         raise Refused(f"what the pass reads is stale: {why}", code="inputs_stale")
     listed, unnamed = layout(root)
     if pass_.layout and not listed:
-        message = f"the pass `{pass_.command}` needs the files that git lists, and it lists none"
+        message = (
+            f"the pass {pass_.command} needs the files that git knows, and it knows none: "
+            "add them to git first"
+        )
         raise Refused(message, code="no_layout")
     paths_of, kinds = cleaned("the layout", "\n".join(listed), LAYOUT_MAX)
     said = {

@@ -82,6 +82,8 @@ class ItemRow(Result, frozen=True, kw_only=True, omit_defaults=True):
     content: str | None = None
     due: str | None = None
     energy: Energy | None = None
+    decision: str | None = None
+    record: int | None = None
 
     @classmethod
     def of(cls, handle: Handle, item: Item) -> Self:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, Literal
 
+from msgspec import UNSET, UnsetType
+
 from preflights_es.core.artifacts import ARTIFACT_EVENTS, Related
 from preflights_es.core.completions import COMPLETION_EVENTS
 from preflights_es.core.events import (
@@ -16,6 +18,7 @@ from preflights_es.core.events import (
     Value,
     Whole,
 )
+from preflights_es.core.items import ItemRef
 from preflights_es.core.lead import LED_EVENTS, Setup
 from preflights_es.core.questions import AnswerRefusal, Answers, Refusal
 from preflights_es.core.rationale import Alternative
@@ -80,6 +83,8 @@ class IntentionDeclared(Input, frozen=True):
     """As a person or a setting said it; None where the intention shows it."""
     supersedes_file: str = ""
     """Name of the record's file, where `supersedes` has no session."""
+    item: ItemRef | UnsetType = UNSET
+    """The task that is clarified, where there is one; not written where there is none."""
 
 
 class AnswersGiven(Answers, frozen=True):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
+from msgspec import UNSET
 from msgspec.structs import replace
 
 from preflights_es.core import completion_step
@@ -108,6 +109,7 @@ def _after_intention(state: State, new: IntentionDeclared) -> State:
         mark=new.mark,
         supersedes=new.supersedes,
         supersedes_file=new.supersedes_file,
+        item=None if new.item is UNSET else new.item,
         actor=new.actor,
         input=new,
         redacted=state.redacted.plus(*new.redacted),

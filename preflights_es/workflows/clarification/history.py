@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 import msgspec
+from msgspec import UNSET
 from msgspec.structs import replace
 
 from preflights_es.core.completions import CompletionReceived
@@ -241,7 +242,8 @@ def behind(event: Event) -> Behind:
     """What an event says of where a decided value came from."""
     match event:
         case IntentionDeclared():
-            return Behind(intention=event.intention)
+            item = None if event.item is UNSET else event.item
+            return Behind(intention=event.intention, item=item)
         case CategoryDetected():
             return Behind(keyword=event.keyword)
         case QuestionAsked():

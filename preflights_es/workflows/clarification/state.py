@@ -10,6 +10,7 @@ from preflights_es.core.artifacts import Related, Written
 from preflights_es.core.completion_step import Led
 from preflights_es.core.events import Actor, Input
 from preflights_es.core.growing import Growing
+from preflights_es.core.items import ItemRef
 from preflights_es.core.rationale import Rationale
 from preflights_es.core.views import Question
 from preflights_es.workflows.clarification.events import (
@@ -55,6 +56,8 @@ class State(msgspec.Struct, frozen=True, gc=False):
     supersedes: Related | None = None
     supersedes_file: str = ""
     """Of a record without a session."""
+    item: ItemRef | None = None
+    """The task that is clarified."""
     actor: Actor = NO_ACTOR
     """Of the last Input."""
     input: Input | None = None

@@ -60,9 +60,13 @@ class PromptManager:
             pass_type: instead of the context's.
 
         Raises:
-            Refused: what is required does not fit.
+            Refused: what is required does not fit, or a text is no Unicode.
         """
-        found = user_message.fitted(begun(context, pass_type))
+        try:
+            found = user_message.fitted(begun(context, pass_type))
+        except UnicodeEncodeError as error:
+            message = "the context holds a lone surrogate, half of a character: decode it as UTF-8"
+            raise Refused(message, code="document_unfit") from error
         if isinstance(found, user_message.TooLarge):
             message = f"the request has {found.size:,} characters, at most {found.most:,} are sent"
             fields = {"size": found.size, "most": found.most}

@@ -5,7 +5,7 @@ from preflights_es.workflows.extraction.decide import decide
 from preflights_es.workflows.extraction.events import EVENTS, AnswersGiven
 from preflights_es.workflows.extraction.lead import POLICY, PROMPTS
 from preflights_es.workflows.extraction.state import State, evolve, is_terminal
-from preflights_es.workflows.extraction.views import reached, view
+from preflights_es.workflows.extraction.views import kept_items, reached, view
 
 WORKFLOW: Workflow[State] = Workflow(
     name="extraction",
@@ -20,6 +20,7 @@ WORKFLOW: Workflow[State] = Workflow(
     view=view,
     statuses=("needs_answers", "stopped", "done"),
     settled=("done",),
+    items=kept_items,
     reached=reached,
     answers=AnswersGiven,
     lead=lambda state: state.led.lead,

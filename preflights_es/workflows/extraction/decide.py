@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from functools import reduce
 
+from msgspec.structs import replace
+
 from preflights_es.core.completions import CompletionFailed, CompletionReceived
 from preflights_es.core.events import Decision, Input
 from preflights_es.core.lead import FellBack, LeadChanged, LeadTaken, StepRetried
@@ -19,6 +21,7 @@ from preflights_es.workflows.extraction.events import (
     ItemFiled,
     NoteTaken,
     TaskClosed,
+    TaskDecided,
     TaskEdited,
 )
 from preflights_es.workflows.extraction.state import State, evolve, note_status
@@ -42,6 +45,8 @@ def decide(state: State, new: Input) -> Decisions:
             return _taken_over(state, new)
         case ItemAdded():
             return (_filed(state, new),)
+        case TaskDecided():
+            return (_decided(state, new),)
         case TaskClosed() | TaskEdited():
             return (_changed(state, new),)
         case _:
@@ -111,6 +116,16 @@ def _filed(state: State, new: ItemAdded) -> Decision:
     blank = Item(number=state.numbers + 1, type=new.type, title="", source="added")
     made = rules.edited(blank, (("title", new.title), *new.fields))
     return ItemFiled(item=made) if isinstance(made, Item) else ChangeRefused(**made)
+
+
+def _decided(state: State, new: TaskDecided) -> Decision:
+    """The task names the decision; what it is and whether it is done stays as it was."""
+    item = next((i for i in state.items if i.number == new.number), None)
+    if item is None:
+        return ChangeRefused(reason="unknown_item")
+    if item.type != "task":
+        return ChangeRefused(reason="not_a_task")
+    return ItemChanged(item=replace(item, decision=new.uid, record=new.record))
 
 
 def _changed(state: State, new: TaskClosed | TaskEdited) -> Decision:

@@ -76,6 +76,20 @@ class TaskEdited(Input, frozen=True):
     redacted: tuple[str, ...] = ()
 
 
+class TaskDecided(Input, frozen=True):
+    """A person accepts the decision that a task led to."""
+
+    tag: ClassVar[str] = "extraction.task_decided.v1"
+    verb: ClassVar[str] = "decided a task of"
+    number: Whole
+    uid: str
+    """Of the decision."""
+    record: Whole | None
+    """The number of its record; None where it has none."""
+    session_id: str
+    """Where it was decided."""
+
+
 # 2. Decisions --------------------------------------------------------------------------------
 
 
@@ -150,6 +164,7 @@ EVENTS: tuple[type[Event], ...] = (
     ItemAdded,
     TaskClosed,
     TaskEdited,
+    TaskDecided,
     ItemsExtracted,
     QuestionAsked,
     AnswerAccepted,

@@ -48,6 +48,10 @@ class Item(Value, frozen=True, kw_only=True, omit_defaults=True):
     """A date, YYYY-MM-DD; only a person gives one."""
     energy: Energy | None = None
     """Only a person gives it."""
+    decision: str | None = None
+    """The uid of the decision that a task led to, once it is accepted."""
+    record: Whole | None = None
+    """The number of its record, where it has one."""
 
 
 FIELDS: Final[dict[ItemType, tuple[str, ...]]] = {

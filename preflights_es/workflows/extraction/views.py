@@ -8,6 +8,7 @@ from typing import Any, Final
 import msgspec
 
 from preflights_es.core.completion_step import no_answer, why_none
+from preflights_es.core.items import KeptItem
 from preflights_es.core.views import Language, Reached, View, taken_out
 from preflights_es.workflows.extraction.sentences import UNPROCESSED
 from preflights_es.workflows.extraction.state import State, note_status
@@ -79,7 +80,31 @@ def _warnings(state: State) -> tuple[str, ...]:
     return tuple(warnings)
 
 
-_OF_THE_LIST: Final = frozenset(("number", "source", "status", "confidence", "due", "energy"))
+def kept_items(state: State) -> tuple[KeptItem, ...]:
+    """The items, for other sessions."""
+    return tuple(
+        KeptItem(
+            number=item.number,
+            type=item.type,
+            status=item.status,
+            title=item.title,
+            importance=item.importance,
+            energy=item.energy,
+            due=item.due,
+            duration_min=item.duration_min,
+            duration_max=item.duration_max,
+            start_time=item.start_time,
+            end_time=item.end_time,
+            began_at=state.taken,
+            noted_at=state.noted_at,
+        )
+        for item in state.items
+    )
+
+
+_OF_THE_LIST: Final = frozenset(
+    ("number", "source", "status", "confidence", "due", "energy", "decision", "record")
+)
 """What says nothing of the note: where an item stands, and what only a person gives it."""
 _OF_EVERY_ITEM: Final = ("type", "title")
 

@@ -131,6 +131,20 @@ def test_a_draft_of_a_model_is_its_own_and_obeys_no_escape(
     assert house.show()["artifact"]["created_by"] == "llm"
 
 
+def test_a_long_line_of_a_draft_is_cut_and_the_rest_is_named(
+    answered: Callable[[str], Result],
+) -> None:
+    payload = {
+        "domains": [{"name": "Billing", "responsibility": "x" * 1_000_000}],
+        "modules": [{"name": "billing", "domain": "Billing"}],
+        "constraints": {"architecture": "hexagonal", "languages": ["python"]},
+    }
+    done = answered(json.dumps(payload))
+    assert done.code == 3
+    assert len(done.out) < 5_000
+    assert "... 1 line cut: preflights artifacts show " in done.out
+
+
 def test_a_failed_transport_waits_until_it_is_resumed(house: Project) -> None:
     failing = ("--provider", "sim", "--faults", "timeout=1")
     done = documented(house).call("plan", "project", *failing)

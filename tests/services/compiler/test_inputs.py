@@ -199,7 +199,7 @@ def test_a_document_is_measured_after_its_secrets_are_out() -> None:
         ("/etc/passwd", "lies outside of the repository"),
         (".git/config", "belongs to git"),
         ("docs/.GIT/config", "belongs to git"),
-        ("", "is no path of a file"),
+        ("", "'' is no path of a file"),
         ("a\nb.md", "is no path of a file"),
         ("a\0b.md", "holds the control character U+0000 at character 2: remove it"),
         ("\udcff.md", "is not valid Unicode"),

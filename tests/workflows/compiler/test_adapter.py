@@ -285,6 +285,13 @@ def test_a_request_has_its_limit_and_the_layout_gives_way_first() -> None:
         PromptManager().get_user_prompt(given)
 
 
+def test_a_document_that_is_no_unicode_is_refused() -> None:
+    given = context(CompilerPassType.PROJECT)
+    given.project_files["notes.md"] = "a name that is no text: \udcff"
+    with pytest.raises(errors.Refused, match="a lone surrogate"):
+        PromptManager().get_user_prompt(given)
+
+
 # FailureReport -------------------------------------------------------------------------------
 
 REPORT: dict[str, Any] = {

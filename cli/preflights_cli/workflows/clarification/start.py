@@ -80,7 +80,7 @@ def _refuse_own(flags: Mapping[str, bool], supersedes: str | None) -> None:
 
 
 @click.command()
-@click.argument("intention", nargs=-1, required=True, metavar="INTENTION")
+@click.argument("intention", nargs=-1, metavar="INTENTION")
 @click.option("--answer", "answered", multiple=True, metavar="KEY=VALUE", help="Answer in advance.")
 @click.option(
     "--answers-file",
@@ -96,6 +96,7 @@ def _refuse_own(flags: Mapping[str, bool], supersedes: str | None) -> None:
 @click.option(
     "--supersedes", metavar="DECISION", callback=given, help="The decision that this one replaces."
 )
+@click.option("--task", metavar="TASK", callback=given, help="Clarify this open task of a note.")
 @click.option("--question", metavar="TEXT", callback=given, help="Ask this question of yours.")
 @click.option("--option", "options", multiple=True, metavar="TEXT", help="One of its options.")
 @click.option(
@@ -123,6 +124,7 @@ def start_command(
     local: bool,
     adr: bool,
     supersedes: str | None,
+    task: str | None,
     question: str | None,
     options: tuple[str, ...],
     recommend: str | None,
@@ -141,8 +143,12 @@ def start_command(
       preflights start "Speed up search" --question "Which cache?" --option Redis
         --option Memcached --recommend "Redis: sessions use it" --topic Caching
       preflights start "Cache pages" --because "The database is too slow" --no-input
+      preflights start --task 3f9a12c4.1
       preflights start --workflow retro "The release was late"
     """
+    if not (intention or task):
+        message = "there is no intention: say what you want to build, or give --task"
+        raise click.UsageError(message)
     if len(intention) > 1:
         message = f"the intention has {len(intention)} parts: put quotes around the whole of it"
         raise click.UsageError(message)
@@ -159,17 +165,18 @@ def start_command(
     ) + answer_options.keyed(answered)
     asks = is_terminal() and not (voice.as_json or no_input)
     if name not in (None, CLARIFICATION.name):
-        own = {"--accept": accepting, "--local": local, "--adr": adr}
+        own = {"--accept": accepting, "--local": local, "--adr": adr, "--task": task is not None}
         _refuse_own({**own, "--question": written is not None}, supersedes)
-        found = sessions.start(app, intention[0], name, wanted, strict=strict, reasons=why)
+        found = sessions.start(app, "".join(intention), name, wanted, strict=strict, reasons=why)
     else:
         found = start(
             app,
-            intention[0],
+            "".join(intention),
             wanted,
             strict=strict,
             mark=mark,
             supersedes=supersedes,
+            task=task,
             accepts=accepting and not asks,
             by=by,
             written=written,

@@ -7,16 +7,18 @@ from typing import Any, Final
 import msgspec
 
 from preflights_cli.common import Voice
+from preflights_cli.progress import counted
 from preflights_cli.rendering import Shown
 from preflights_es.core.ids import short
 from preflights_es.core.json import encoded
-from preflights_es.core.text import one_line, shown, shown_lines
+from preflights_es.core.text import one_line, shortened, shown, shown_lines
 from preflights_es.services.compiler.results import Artifact, DryRun, PlanSession, ReadDocument
 from preflights_es.services.compiler.standing import path_of
 from preflights_es.services.results import Session
 from preflights_es.workflows.compiler.values import LeftOut
 
 LINES_MAX: Final = 60  # of a payload; the rest with `artifacts show`
+WIDTH_MAX: Final = 2_000  # characters of a line of it; a model may write megabytes into one
 VIOLATIONS_MAX: Final = 10
 TO_DO: Final = {
     "human_input_required": "Say in the documents what is missing, and run the pass again.",
@@ -70,9 +72,12 @@ def say_payload(voice: Voice, one: Artifact, most: int = LINES_MAX) -> None:
     """
     lines = msgspec.json.format(encoded(one.payload), indent=2).decode().splitlines()
     for line in lines[:most]:
-        voice.say(f"  {shown(line)}")
-    if (more := len(lines) - most) > 0:
-        voice.say(f"  ... {more:,} more lines: preflights artifacts show {one.id}")
+        voice.say(f"  {shown(shortened(line, WIDTH_MAX))}")
+    more, cut = len(lines) - most, sum(len(line) > WIDTH_MAX for line in lines[:most])
+    rest = [f"{counted(cut, 'line')} cut"] if cut else []
+    rest += [f"{more:,} more lines"] if more > 0 else []
+    if rest:
+        voice.say(f"  ... {' and '.join(rest)}: preflights artifacts show {one.id}")
 
 
 def _say_report(voice: Voice, report: Artifact, *, advises: bool) -> None:

@@ -34,10 +34,17 @@ def said(item: ItemRow) -> str:
         f"{item.importance} importance" if item.importance else "",
         f"due {item.due}" if item.due else "",
         (item.energy or "").replace("_", " "),
+        _decided(item),
         item.status if item.status != "open" else "",
     ]
     told = ", ".join(filter(None, details))
     return shown(f"{_named(item)}  ({told})" if told else _named(item))
+
+
+def _decided(item: ItemRow) -> str:
+    if item.record is not None:
+        return f"decided by ADR-{item.record:04d}"
+    return f"decided by {short(item.decision)}" if item.decision else ""
 
 
 def _named(item: ItemRow) -> str:

@@ -1,0 +1,57 @@
+"""How the plan of a day is shown in words."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from preflights_cli.common import Voice
+from preflights_cli.rendering import Shown
+from preflights_es.core.ids import short
+from preflights_es.core.text import one_line, shown
+from preflights_es.services.planning.results import DayPlan
+from preflights_es.services.results import Session
+from preflights_es.workflows.planning.views import Entry
+
+
+def describe(voice: Voice, session: Session) -> None:
+    """A plan as a timeline."""
+    assert isinstance(session, DayPlan), "the caller checked the workflow"
+    voice.say(voice.bold(f"{session.day}, {'-'.join(session.window)}"))
+    by = f", by {session.source}" if session.source and session.status == "done" else ""
+    voice.say(f"  day plan {short(session.session_id)}, {session.status}{by}")
+    width = max((len(entry.task_id or "") for entry in session.timeline), default=0)
+    for entry in session.timeline:
+        voice.say(f"  {shown(_line(entry, width))}")
+    if session.reasoning:
+        voice.say(f"  {shown(one_line(session.reasoning))}")
+
+
+def _line(entry: Entry, width: int) -> str:
+    details = [
+        "a part of it" if entry.part else "",
+        "time assumed" if entry.assumed else "",
+        "done" if entry.done else "",
+    ]
+    told = ", ".join(filter(None, details))
+    line = f"{entry.start}-{entry.end}  {entry.kind:<5}  {entry.task_id or '':<{width}}"
+    return f"{line}  {one_line(entry.title)}{f'  ({told})' if told else ''}".rstrip()
+
+
+def hint(session: Session) -> str:
+    """What may come next."""
+    assert isinstance(session, DayPlan), "the caller checked the workflow"
+    if session.status != "done":
+        return ""
+    left = [entry for entry in session.timeline if entry.task_id and not entry.done]
+    return "When a task is done: preflights today --done" if left else "The plan is done."
+
+
+SHOWN: Final = Shown(
+    describe=describe,
+    hint=hint,
+    advice={
+        "unknown_task": ": plan with it by `preflights today --replan`",
+        "not_planned": ": close it with `preflights note done`",
+        "replans_used_up": ": change the plan with --focus and --mini",
+    },
+)

@@ -1,0 +1,39 @@
+"""What sessions of a workflow hold that other sessions go on with: tasks, events, ideas."""
+
+from __future__ import annotations
+
+import msgspec
+
+from preflights_es.core.events import Value, Whole
+from preflights_es.core.source import Source
+
+
+class ItemRef(Value, frozen=True):
+    """An item of another session, as it was read."""
+
+    number: Whole
+    source: Source
+
+
+class KeptItem(msgspec.Struct, frozen=True, kw_only=True):
+    """One thing that a session holds, as it stands; what was not said is None."""
+
+    number: int
+    """1 and up, within its session."""
+    type: str
+    status: str
+    title: str
+    began_at: int
+    """When its session began, in microseconds since 1970 UTC."""
+    noted_at: str
+    """The same by the clock on the wall, ISO 8601 with the offset; empty where it is not known."""
+    importance: str | None = None
+    energy: str | None = None
+    due: str | None = None
+    """YYYY-MM-DD."""
+    duration_min: int | None = None
+    """Minutes."""
+    duration_max: int | None = None
+    start_time: str | None = None
+    """HH:MM, 24 hours."""
+    end_time: str | None = None

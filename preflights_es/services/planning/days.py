@@ -1,0 +1,200 @@
+"""The plans of one project: each thing that people do with one is one Input."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
+
+from preflights_es.core.errors import Conflict, PreflightsError, Refused, StoreUnavailable
+from preflights_es.core.late_pattern import late_pattern
+from preflights_es.core.lead import Lead, Setup
+from preflights_es.core.source import Source
+from preflights_es.core.views import Language
+from preflights_es.runtime.idempotency import Once, WantedInput
+from preflights_es.runtime.runner import CONFLICTS_MAX, Handle, Proposed, Step
+from preflights_es.runtime.sessions import Sessions
+from preflights_es.services.request import Request
+from preflights_es.workflows import extraction, planning
+from preflights_es.workflows.extraction.events import TaskClosed
+from preflights_es.workflows.planning.events import (
+    BlockClosed,
+    BlockDone,
+    PlanAsked,
+    PlanAskedAgain,
+    TasksChosen,
+)
+from preflights_es.workflows.planning.state import State
+from preflights_es.workflows.planning.values import ClosedTask, OpenTask, Situation
+
+_ITEM: Final = late_pattern(r"([0-9a-fA-F-]{4,36}|last)\.[0-9]{1,6}")
+NO_PLAN: Final = "there is no plan of today"
+
+
+def days_of(request: Request) -> Days:
+    """The plans of the project that a request is about."""
+    return Days(request.desk)
+
+
+def state_of(handle: Handle) -> State:
+    """What the log of a plan folds to."""
+    state: State = handle.session.state
+    return state
+
+
+class Days(Sessions):
+    """The plans of one project, as one actor meets them."""
+
+    # 1. Finding ------------------------------------------------------------------------------
+
+    def of(self, day: str) -> Handle | None:
+        """The session of a day; None where there is none that goes on."""
+        for head in self._runner.store.heads(self._project):
+            if head.workflow != planning.WORKFLOW.name:
+                continue
+            try:
+                handle = self._runner.load(head.session_id)
+            except PreflightsError:
+                continue  # what is wrong with a plan is no reason to make none
+            situation = None if handle.session.closed else state_of(handle).situation
+            if situation is not None and situation.day == day:
+                return handle
+            if situation is not None and situation.day < day:
+                return None
+        return None
+
+    def named(self, handle: Handle, typed: str) -> str:
+        """The id of a task, from what was typed; as typed where the plan has no such task.
+
+        Raises:
+            Refused: it cannot be the id of a task.
+            UnknownSession, AmbiguousSession: no session, or several match.
+        """
+        text = typed.strip().lower()
+        if not _ITEM.fullmatch(text):
+            message = f"found {typed!r}, expected a task such as 3f9a12c4.1"
+            raise Refused(message, code="no_item_id", typed=typed)
+        situation = state_of(handle).situation
+        tasks = situation.tasks if situation else ()
+        if any(one.task.id == text for one in tasks):
+            return text
+        session, _, number = text.rpartition(".")
+        place = (self.resolved(session), int(number))
+        return next((t.task.id for t in tasks if (t.source.session_id, t.number) == place), text)
+
+    # 2. Planning -----------------------------------------------------------------------------
+
+    def plan(
+        self,
+        situation: Situation,
+        setup: Setup,
+        language: Language,
+        once: Once | None = None,
+    ) -> Step:
+        """Begin the session of a day, and have it planned.
+
+        Args:
+            once: as `first` made it, where the caller has no key.
+
+        Raises:
+            Refused: another process did, in another way.
+        """
+        if once is not None:
+            self._once = once
+        said: Mapping[str, Any] = {"language": language}
+        beside = {"situation": situation}
+        workflow = planning.WORKFLOW
+        step = self.opened(workflow, PlanAsked, said, setup, beside=lambda: beside)
+        if once is not None:
+            self.end_key()
+        return step
+
+    def first(self, day: str, log_id: Callable[[], str]) -> Once:
+        """Of several processes that plan a day at once, one does; asked for before `of` is."""
+        heads = self._runner.store.heads(self._project)
+        former = sum(head.workflow == planning.WORKFLOW.name for head in heads)
+        return Once(self._runner, self._project, f"{planning.WORKFLOW.name} {day} {former}", log_id)
+
+    def plan_again(
+        self,
+        handle: Handle,
+        situation: Situation,
+        lead: Lead | None,
+        prompts: Sequence[tuple[str, str]],
+    ) -> Step:
+        """Have the rest of the day planned anew."""
+        said = {"situation": situation, "lead": lead, "prompts": tuple(prompts)}
+        return self.submitted(handle, PlanAskedAgain, said, asks=True)
+
+    def choose(self, handle: Handle, focus: str | None, minis: tuple[str, ...] | None) -> Step:
+        """Change the plan by hand; None keeps what is planned."""
+        named = tuple(id_ for id_ in (focus, *(minis or ())) if id_ is not None)
+        closed = tuple(one for id_ in named if (one := self._over(handle, id_)) is not None)
+        said = {"focus": focus, "minis": minis, "closed": closed}
+        return self.submitted(handle, TasksChosen, said)
+
+    def _over(self, handle: Handle, task_id: str) -> ClosedTask | None:
+        """What says that a task of the plan is over; None where nothing does."""
+        if (task := _task_of(handle, task_id)) is None:
+            return None
+        try:
+            note = self._runner.load(task.source.session_id)
+        except PreflightsError:
+            return None  # a note that is damaged, or in another log, says nothing
+        if _is_open(note, task.number):
+            return None
+        source = Source(note.session_id, note.version, note.hash.hex())
+        return ClosedTask(task_id, source)
+
+    # 3. Finishing ----------------------------------------------------------------------------
+
+    def finish(self, handle: Handle, task_id: str) -> Step:
+        """Close a block, and its task in the note that holds it, in one transaction.
+
+        Raises:
+            StoreUnavailable: the log is too busy.
+        """
+
+        def record(input_id: str) -> Step:
+            for _ in range(CONFLICTS_MAX):
+                current = self._runner.resume(self._runner.refreshed(handle)).handle
+                self._refuse_ended(current)
+                try:
+                    return self._runner.submit_all(self._both(current, task_id, input_id))[0]
+                except Conflict:
+                    continue
+            raise StoreUnavailable(f"the log is too busy: {CONFLICTS_MAX} tries to append failed")
+
+        wanted = WantedInput(
+            (BlockDone,), self._actor, handle.session_id, lambda new: new.task_id == task_id
+        )
+        return self._once.recorded(wanted, record)
+
+    def _both(self, handle: Handle, task_id: str, input_id: str) -> tuple[Proposed, ...]:
+        """The block's Input; and the task's, where the block closes and the task is open still."""
+        new = BlockDone(at=self._runner.now(), actor=self._actor, task_id=task_id)
+        block = Proposed(handle, new, input_id)
+        decided = planning.WORKFLOW.decide(handle.session.state, new)
+        task = _task_of(handle, task_id)
+        if task is None or not any(isinstance(one, BlockClosed) for one in decided):
+            return (block,)
+        note = self._runner.load(task.source.session_id)
+        if not _is_open(note, task.number):
+            return (block,)
+        closed = TaskClosed(
+            at=self._runner.now(), actor=self._actor, number=task.number, status="done"
+        )
+        return block, Proposed(note, closed, self._runner.new_id())
+
+
+def _is_open(note: Handle, number: int) -> bool:
+    """Whether a note holds a task that is open."""
+    if note.workflow.name != extraction.WORKFLOW.name or note.session.closed:
+        return False
+    items = note.session.state.items
+    return any(one.number == number and one.status == "open" for one in items)
+
+
+def _task_of(handle: Handle, task_id: str) -> OpenTask | None:
+    situation = state_of(handle).situation
+    tasks = situation.tasks if situation else ()
+    return next((one for one in tasks if one.task.id == task_id), None)

@@ -1,0 +1,141 @@
+"""The plan of today: made, shown, changed by hand, done."""
+
+from __future__ import annotations
+
+from typing import Final, Never
+
+from msgspec.structs import replace
+
+from preflights_es.core.errors import Refused
+from preflights_es.runtime.idempotency import Once
+from preflights_es.runtime.runner import Handle, Step
+from preflights_es.services.planning import situation as made
+from preflights_es.services.planning.days import NO_PLAN, days_of, state_of
+from preflights_es.services.planning.results import DayPlan, NothingToPlan
+from preflights_es.services.planning.situation import Wanted
+from preflights_es.services.request import Request
+from preflights_es.services.results import Session, session_of
+from preflights_es.system import clock_ids
+from preflights_es.system.clock_ids import LocalDay
+from preflights_es.workflows.planning import WORKFLOW
+from preflights_es.workflows.planning.sentences import WARNINGS
+from preflights_es.workflows.planning.values import Situation
+
+NOTHING_SAID: Final = Wanted()
+
+
+def start(_request: Request, _text: str, *_: object, **__: object) -> Never:
+    """Raises:
+    Refused: a plan follows from the open tasks, and not from a text.
+    """
+    message = f"a session of the workflow {WORKFLOW.name} takes more than a text to begin"
+    raise Refused(message, code="text_not_enough", workflow=WORKFLOW.name)
+
+
+def today(
+    request: Request,
+    wanted: Wanted = NOTHING_SAID,
+    *,
+    again: bool = False,
+    focus: str | None = None,
+    minis: tuple[str, ...] = (),
+) -> Session | NothingToPlan:
+    """The plan of today, made where there is none.
+
+    Args:
+        wanted: what the person says of the day.
+        again: whether it is planned anew.
+        focus: id of the task that a person chooses; with `minis`, no model is asked.
+
+    Raises:
+        Refused: something said is no time, no interval or no task; nothing is recorded.
+    """
+    request.finish_pending()
+    request.notice_name()
+    day = clock_ids.local_day(clock_ids.now())
+    asked = made.window(day, wanted, request.process.settings.of(WORKFLOW))
+    own, is_chosen = days_of(request), bool(focus or minis)
+    once = None if request.has_key else own.first(day.day, request.process.log_id)
+    handle = own.of(day.day)
+    if handle is not None and wanted.is_said and not again:
+        raise Refused("today is planned already", code="planned_already")
+    if handle is None or again:
+        found = _situation(request, day, asked)
+        if handle is None and not found.tasks:
+            warning = WARNINGS["no_tasks"][request.process.settings.language]
+            return NothingToPlan(day=day.day, warnings=(warning,))
+        step = _planned(request, handle, found, once, by_hand=is_chosen)
+    else:
+        step = Step(handle, ())
+    if not is_chosen or step.handle.status == "waiting":
+        return _told(request, step)
+    named = tuple(own.named(step.handle, one) for one in minis) or None
+    return _told(
+        request,
+        own.choose(step.handle, own.named(step.handle, focus) if focus else None, named),
+    )
+
+
+def done(request: Request, task: str | None = None) -> Session:
+    """Close a block of today's plan, and its task.
+
+    Args:
+        task: None for the first block that is open.
+
+    Raises:
+        Refused: there is no plan of today, or no block that is open.
+    """
+    request.finish_pending()
+    request.notice_name()
+    own = days_of(request)
+    handle = own.of(clock_ids.local_day(clock_ids.now()).day)
+    if handle is None:
+        raise Refused(NO_PLAN, code="no_plan")
+    id_ = _first_open(handle) if task is None else own.named(handle, task)
+    return _told(request, own.finish(handle, id_))
+
+
+def _first_open(handle: Handle) -> str:
+    state = state_of(handle)
+    blocks = state.plan.blocks if state.plan else ()
+    left = [block.task_id for block in blocks if block.task_id not in state.done]
+    if not left:
+        raise Refused("every block of today's plan is done", code="nothing_left")
+    return left[0]
+
+
+def _situation(request: Request, day: LocalDay, asked: made.Window) -> Situation:
+    process = request.process
+    rows = list(process.projector.rows("items", process.project))
+    if behind := process.projector.behind:
+        request.notice(behind.code, behind.text)
+    return made.situation(day, asked, rows)
+
+
+def _planned(
+    request: Request,
+    handle: Handle | None,
+    found: Situation,
+    once: Once | None,
+    *,
+    by_hand: bool,
+) -> Step:
+    """A person who chooses needs no model."""
+    own, language = days_of(request), request.process.settings.language
+    setup = request.setup(WORKFLOW)
+    lead, prompts = (None, ()) if by_hand else (setup.lead, setup.prompts)
+    if handle is not None:
+        return own.plan_again(handle, found, lead, prompts)
+    setup = replace(setup, lead=lead, prompts=prompts)
+    try:
+        return own.plan(found, setup, language, once)
+    except Refused:
+        if once is None or (handle := own.of(found.day)) is None:
+            raise
+        return Step(handle, ())  # another process planned the day in another way
+
+
+def _told(request: Request, step: Step) -> Session:
+    found = session_of(step, request.notices)
+    assert isinstance(found, DayPlan), "a plan"
+    return found

@@ -1,0 +1,195 @@
+"""What the plan of a day follows from: the clock, and the rows of the projection `items`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
+
+import msgspec
+
+from preflights_es.core import ids
+from preflights_es.core.errors import Refused
+from preflights_es.core.late_pattern import late_pattern
+from preflights_es.core.source import Source
+from preflights_es.system.clock_ids import LocalDay
+from preflights_es.workflows.planning import schedule
+from preflights_es.workflows.planning.schedule import Day
+from preflights_es.workflows.planning.values import (
+    ASSUMED,
+    DAY_MINUTES,
+    EVENT_ASSUMED,
+    ROUNDED,
+    TASKS_MAX,
+    Busy,
+    OpenTask,
+    Shift,
+    Situation,
+    Task,
+)
+
+BUSY_MAX: Final = 50  # intervals that are given at once
+_TIME: Final = late_pattern(r"([01]?[0-9]|2[0-3]):[0-5][0-9]|24:00")
+
+Row = Mapping[str, Any]
+
+
+class Wanted(msgspec.Struct, frozen=True, kw_only=True):
+    """What a person says of the day, as typed."""
+
+    minutes: int | None = None
+    busy: tuple[str, ...] = ()
+    start: str | None = None
+    end: str | None = None
+
+    @property
+    def is_said(self) -> bool:
+        """Whether anything is."""
+        return self != Wanted()
+
+
+# 1. Form -------------------------------------------------------------------------------------
+
+
+class Window(msgspec.Struct, frozen=True):
+    """The day as it was wanted, in minutes since it began."""
+
+    start: int
+    end: int
+    minutes: int | None
+    busy: tuple[Busy, ...]
+
+
+def window(day: LocalDay, wanted: Wanted, until: str) -> Window:
+    """What is wanted of a day.
+
+    Args:
+        until: when the day ends, where the person does not say.
+
+    Raises:
+        Refused: something is no time, no interval, or no number of minutes.
+    """
+    if wanted.minutes is not None and not 1 <= wanted.minutes <= DAY_MINUTES:
+        message = f"found {wanted.minutes} minutes, expected 1 to {DAY_MINUTES:,}"
+        raise Refused(message, code="no_minutes")
+    if len(wanted.busy) > BUSY_MAX:
+        raise Refused(f"at most {BUSY_MAX} intervals are taken", code="too_many_intervals")
+    busy = tuple(_interval(day, typed) for typed in wanted.busy)
+    start = None if wanted.start is None else _minutes(wanted.start)
+    end = _minutes(until if wanted.end is None else wanted.end)
+    if start is not None and wanted.end is not None and end <= start:
+        message = f"found {wanted.start} to {wanted.end}, expected an end after the beginning"
+        raise Refused(message, code="no_interval")
+    now = -(-day.minute // ROUNDED) * ROUNDED
+    begins = now if start is None else starting(day, start)
+    return Window(begins, ending(day, end), wanted.minutes, busy)
+
+
+def _interval(day: LocalDay, typed: str) -> Busy:
+    first, dash, last = typed.strip().partition("-")
+    if not dash:
+        message = f"found {typed!r}, expected an interval such as 13:00-14:00"
+        raise Refused(message, code="no_interval")
+    start, end = _minutes(first), _minutes(last)
+    if end <= start:
+        message = f"found {typed!r}, expected an interval that ends after it begins"
+        raise Refused(message, code="no_interval")
+    return Busy(start=starting(day, start), end=ending(day, end))
+
+
+def _minutes(typed: str) -> int:
+    text = typed.strip()
+    if not _TIME.fullmatch(text):
+        raise Refused(f"found {typed!r}, expected a time such as 13:00", code="no_time")
+    hours, _, minutes = text.partition(":")
+    return int(hours) * 60 + int(minutes)
+
+
+# 2. The clock on the wall --------------------------------------------------------------------
+
+
+def starting(day: LocalDay, clock: int) -> int:
+    """The first minute of the day at which the clock shows a time, or a later one."""
+    return next((m for m in range(day.length) if _shown(day, m) >= clock), day.length)
+
+
+def ending(day: LocalDay, clock: int) -> int:
+    """The minute behind the last one at which the clock shows less than a time."""
+    return next((m + 1 for m in reversed(range(day.length)) if _shown(day, m) < clock), 0)
+
+
+def _shown(day: LocalDay, minute: int) -> int:
+    return minute + sum(by for at, by in day.shifts if at <= minute)
+
+
+# 3. What notes hold --------------------------------------------------------------------------
+
+
+def situation(day: LocalDay, asked: Window, rows: Sequence[Row]) -> Situation:
+    """The day with the open tasks, and the events that notes of this day hold."""
+    events = (_event(day, row) for row in rows if _is_of(day, row))
+    busy = sorted((*asked.busy, *events), key=lambda one: (one.start, one.end))
+    return Situation(
+        day=day.day,
+        now=day.now,
+        time_zone=day.time_zone,
+        start=asked.start,
+        end=asked.end,
+        minutes=asked.minutes,
+        busy=tuple(busy),
+        shifts=tuple(Shift(at, by) for at, by in day.shifts),
+        tasks=open_tasks(day.day, rows),
+    )
+
+
+def open_tasks(day: str, rows: Iterable[Row]) -> tuple[OpenTask, ...]:
+    """The open tasks, in the order of the rules; no more than one plan looks at."""
+    tasks = [row for row in rows if row["type"] == "task" and row["status"] == "open"]
+    named = [f"{ids.short(row['session_id'])}.{row['number']}" for row in tasks]
+    counts = {name: named.count(name) for name in named} if len(set(named)) < len(named) else {}
+    found = {}
+    for row, name in zip(tasks, named, strict=True):
+        id_ = f"{row['session_id']}.{row['number']}" if counts.get(name, 1) > 1 else name
+        found[id_] = OpenTask(_task(row, id_), row["number"], _source(row))
+    ordered = schedule.candidates(
+        Day(day, 0, 0, None, (), tuple(one.task for one in found.values()))
+    )
+    return tuple(found[task.id] for task in ordered[:TASKS_MAX])
+
+
+def _task(row: Row, id_: str) -> Task:
+    low, high = row["duration_min"], row["duration_max"]
+    assumed = low is None and high is None
+    least, most = ASSUMED if assumed else (low or high, high or low)
+    return Task(
+        id=id_,
+        title=row["title"],
+        duration_min=least,
+        duration_max=most,
+        assumed=assumed,
+        importance=row["importance"] or "normal",
+        energy=row["energy"],
+        due=row["due"],
+        created=max(row["began_at"], 0),
+    )
+
+
+def _is_of(day: LocalDay, row: Row) -> bool:
+    is_today = row["noted_at"][:10] == day.day
+    return row["type"] == "event" and is_today and row["start_time"] is not None
+
+
+def _event(day: LocalDay, row: Row) -> Busy:
+    start = _minutes(row["start_time"])
+    end = _minutes(row["end_time"]) if row["end_time"] else min(start + EVENT_ASSUMED, DAY_MINUTES)
+    end = end if end > start else DAY_MINUTES  # it ends on another day
+    return Busy(
+        start=starting(day, start),
+        end=ending(day, end),
+        title=row["title"],
+        assumed=row["end_time"] is None,
+        source=_source(row),
+    )
+
+
+def _source(row: Row) -> Source:
+    return Source(row["session_id"], row["version"], row["hash"])

@@ -1,0 +1,110 @@
+"""What a day plan records: Inputs first, then Decisions, then the list of all."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Literal
+
+from preflights_es.core.completions import COMPLETION_EVENTS
+from preflights_es.core.events import Decision, Event, Input
+from preflights_es.core.lead import LED_EVENTS, Lead, Setup
+from preflights_es.core.questions import Refusal
+from preflights_es.core.views import Language
+from preflights_es.workflows.planning.values import ClosedTask, Plan, Situation
+
+# 1. Inputs -----------------------------------------------------------------------------------
+
+
+class PlanAsked(Input, frozen=True):
+    """The actor asks for the plan of a day; opens the session, with all that it follows from."""
+
+    tag: ClassVar[str] = "planning.plan_asked.v1"
+    verb: ClassVar[str] = "asked for the plan of"
+    project: str
+    setup: Setup
+    language: Language
+    situation: Situation
+
+
+class PlanAskedAgain(Input, frozen=True):
+    """The actor asks for another plan of the same day."""
+
+    tag: ClassVar[str] = "planning.plan_asked_again.v1"
+    verb: ClassVar[str] = "asked again for the plan of"
+    situation: Situation
+    lead: Lead | None = None
+    """Who makes this plan; None for the rules."""
+    prompts: tuple[tuple[str, str], ...] = ()
+    """Pairs of prompt name and version."""
+
+
+class TasksChosen(Input, frozen=True):
+    """The actor chooses by hand what to do."""
+
+    tag: ClassVar[str] = "planning.tasks_chosen.v1"
+    verb: ClassVar[str] = "chose the tasks of"
+    focus: str | None = None
+    """Id of a task; None keeps the focus."""
+    minis: tuple[str, ...] | None = None
+    """Ids of tasks; None keeps the minis."""
+    closed: tuple[ClosedTask, ...] = ()
+    """Those of them that are over, as their notes say by now."""
+
+
+class BlockDone(Input, frozen=True):
+    """The task of a block is done."""
+
+    tag: ClassVar[str] = "planning.block_done.v1"
+    verb: ClassVar[str] = "finished a block of"
+    task_id: str
+
+
+# 2. Decisions --------------------------------------------------------------------------------
+
+
+class PlanMade(Decision, frozen=True):
+    """The plan from now on; takes the place of the one before."""
+
+    tag: ClassVar[str] = "planning.plan_made.v1"
+    plan: Plan
+
+
+class BlockClosed(Decision, frozen=True):
+    """The block is done."""
+
+    tag: ClassVar[str] = "planning.block_closed.v1"
+    task_id: str
+
+
+class ChangeRefused(Refusal, frozen=True):
+    """The plan stays as it is."""
+
+    tag: ClassVar[str] = "planning.change_refused.v1"
+    reason: Literal[
+        "unknown_task",
+        "closed",
+        "named_twice",
+        "too_many_minis",
+        "no_focus_task",
+        "no_mini_task",
+        "no_room",
+        "not_planned",
+        "replans_used_up",
+        "not_expected",
+    ]
+    task_id: str = ""
+    """The one that is wrong, where one is."""
+
+
+# 3. All --------------------------------------------------------------------------------------
+
+EVENTS: tuple[type[Event], ...] = (
+    PlanAsked,
+    PlanAskedAgain,
+    TasksChosen,
+    BlockDone,
+    PlanMade,
+    BlockClosed,
+    ChangeRefused,
+    *COMPLETION_EVENTS,
+    *LED_EVENTS,
+)

@@ -1,0 +1,74 @@
+"""`start --task`: a task is clarified, and names the decision that it led to."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.cli.program import Project
+
+ACCEPTED = ("--answer", "auth_strategy=OAuth", "--accept", "--by", "Ada")
+
+
+@pytest.fixture
+def task(house: Project) -> str:
+    """A task of a note."""
+    items = house.call("note", "Add login to the shop, Meeting 14:00", "--json").json["items"]
+    return str(items[0]["id"])
+
+
+def item(house: Project) -> Any:
+    return house.call("note", "tasks", "--json").json["items"][0]
+
+
+def test_a_task_names_the_decision_and_stays_open(house: Project, task: str) -> None:
+    ran = house.call("start", "--task", task, *ACCEPTED, "--json")
+    assert ran.code == 0, ran
+    done = ran.json
+    assert done["status"] == "accepted"
+    found = item(house)
+    assert (found["status"], found["decision"]) == ("open", done["uid"])
+    assert found.get("record") == done.get("number")
+    assert "decided by" in house.call("note", "tasks").out
+    assert house.call("audit", "verify").code == 0
+
+
+def test_why_names_the_task(house: Project, task: str) -> None:
+    house.call("start", "--task", task, *ACCEPTED)
+    assert f"  task       {task}\n" in house.call("why").out
+    assert house.call("why", "--json").json["values"][0]["task"] == task
+
+
+def test_a_proposal_says_nothing_to_the_task(house: Project, task: str) -> None:
+    house.call("start", "--task", task, "--answer", "auth_strategy=OAuth", "--accept")
+    assert "decision" not in item(house)
+    house.call("accept", "--by", "Ada")
+    assert item(house)["decision"]
+
+
+def test_the_intention_can_be_said_otherwise(house: Project, task: str) -> None:
+    found = house.call("start", "A login page", "--task", task, "--no-input", "--json").json
+    assert found["intention"] == "A login page"
+    assert house.call("log", "last").code == 0
+    assert house.call("replay", "last").code == 0
+
+
+def test_what_is_no_open_task_is_refused(house: Project, task: str) -> None:
+    event = f"{task[:-1]}2"
+    assert "is an event, expected an open task" in house.call("start", "--task", event).err
+    house.call("note", "done", task)
+    done = house.call("start", "--task", task)
+    assert (done.code, "is done, expected an open task" in done.err) == (1, True)
+    assert "has no item 9" in house.call("start", "--task", f"{task[:-1]}9").err
+    assert house.call("start", "--task", task, "--workflow", "extraction").code == 2
+    assert house.call("start").code == 2
+
+
+def test_an_erased_note_hinders_no_acceptance(house: Project, task: str) -> None:
+    house.call("start", "--task", task, "--no-input")
+    note = house.call("note", "list", "--json").json["notes"][0]["session_id"]
+    done = house.call("admin", "erase", note, "--yes")
+    assert "quotes" in done.out + done.err
+    house.call("answer", "last", "OAuth")
+    assert house.call("accept", "--by", "Ada").code == 0

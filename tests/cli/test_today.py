@@ -1,0 +1,293 @@
+"""`today`, as people and scripts meet it."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+
+from tests.cli.program import Project
+
+DAY = ("--from", "09:00", "--until", "18:00")
+NOTE = "Bericht 90 min dringend, Chef anrufen 10 min, Rechnung zahlen 15 min, Meeting 14 Uhr"
+FAILING = ("--provider", "sim", "--faults", "malformed=1")
+
+
+@pytest.fixture
+def tasks(house: Project) -> list[str]:
+    """The tasks of a note of today."""
+    found = house.call("note", NOTE, "--json").json
+    return [item["id"] for item in found["items"]]
+
+
+def today(house: Project, *args: str) -> Any:
+    return house.call("today", *args, "--json").json
+
+
+def open_tasks(house: Project) -> list[str]:
+    return [item["id"] for item in house.call("note", "tasks", "--json").json["items"]]
+
+
+# 1. Planning ---------------------------------------------------------------------------------
+
+
+def test_open_tasks_become_a_timeline(house: Project, tasks: list[str]) -> None:
+    done = house.call("today", *DAY)
+    assert (done.code, done.err) == (0, "")
+    lines = done.out.splitlines()
+    assert lines[0].endswith(", 09:00-18:00")
+    assert lines[2:6] == [
+        f"  09:00-10:30  focus  {tasks[0]}  Bericht",
+        f"  10:45-10:55  mini   {tasks[1]}  Chef anrufen",
+        f"  11:10-11:25  mini   {tasks[2]}  Rechnung zahlen",
+        "  14:00-15:00  busy               Meeting  (time assumed)",
+    ]
+    assert lines[-1] == "When a task is done: preflights today --done"
+
+
+def test_the_json_has_the_names_of_the_seed(house: Project, tasks: list[str]) -> None:
+    found = today(house, *DAY)
+    assert (found["format"], found["workflow"], found["status"]) == ("day/1", "planning", "done")
+    assert (found["focus_task_id"], found["mini_task_ids"]) == (tasks[0], tasks[1:3])
+    assert (found["buffer_minutes"], found["source"], found["calls"]) == (15, "rules", 0)
+    assert (found["warnings"], found["refused"], found["replans"]) == ([], [], 0)
+    assert found["reasoning"]
+
+
+def test_the_same_day_again_shows_its_plan(house: Project, tasks: list[str]) -> None:
+    first = today(house, *DAY)
+    house.call("note", "Steuer 120 min dringend")
+    assert today(house) == first
+    done = house.call("today", "--minutes", "60")
+    assert (done.code, done.out) == (1, "")
+    assert "planned already: `preflights today --replan`" in done.err
+
+
+def test_processes_that_plan_a_day_at_once_make_one_plan(house: Project, tasks: list[str]) -> None:
+    with ThreadPoolExecutor(4) as pool:
+        ran = list(pool.map(lambda _: house.run("today", *DAY, "--json"), range(4)))
+    taken = [done for done in ran if done.code == 1]
+    assert all("planned already" in done.err for done in taken)
+    found = {done.json["session_id"] for done in ran if done.code == 0}
+    assert len(found) == 1
+    assert today(house)["session_id"] in found
+
+
+def test_no_open_task_is_said_and_nothing_recorded(house: Project) -> None:
+    done = house.call("today")
+    assert (done.code, done.err) == (0, "")
+    assert done.out.startswith("No open tasks.\n")
+    found = today(house)
+    assert (found["session_id"], found["status"], found["warnings"]) == (
+        None,
+        "stopped",
+        ["No open tasks."],
+    )
+    assert "Keine offenen Aufgaben." in house.call("today", "--language", "de").out
+    assert house.call("sessions").out == house.call("sessions", "--all").out
+
+
+def test_busy_intervals_and_minutes_are_kept(house: Project, tasks: list[str]) -> None:
+    found = today(house, *DAY, "--busy", "9:00-9:30", "--busy", "10:00-13:00", "--minutes", "95")
+    assert [(e["start"], e["end"], e["kind"]) for e in found["timeline"]] == [
+        ("09:00", "09:30", "busy"),
+        ("10:00", "13:00", "busy"),
+        ("14:00", "15:00", "busy"),
+        ("15:00", "16:30", "focus"),
+    ]
+    assert found["warnings"] == ["Too little time: a small task is left out."]
+
+
+def test_a_task_that_is_too_long_is_to_be_split(house: Project) -> None:
+    house.call("note", "Keller 5 Stunden, Brief 60 min", "--language", "de")
+    found = today(house, *DAY, "--language", "de")
+    assert len(found["too_long"]) == 1
+    assert found["warnings"] == ["„Keller“ dauert mehr als zwei Stunden: teile sie auf."]
+
+
+def test_a_day_without_room_says_so(house: Project, tasks: list[str]) -> None:
+    found = today(house, "--from", "09:00", "--until", "09:30")
+    assert (found["status"], found["focus_task_id"]) == ("stopped", None)
+    assert found["warnings"] == ["No room for new tasks today."]
+
+
+def test_the_settings_file_says_when_the_day_ends(house: Project, tasks: list[str]) -> None:
+    (house.folder / "preflights.toml").write_text('[planning]\nuntil = "09:50"\n')
+    assert today(house, "--from", "08:00")["window"] == ["08:00", "09:50"]
+    (house.folder / "preflights.toml").write_text('[planning]\nuntil = "late"\n')
+    done = house.call("today")
+    assert done.code != 0
+    assert "expected a time such as 18:00" in done.err
+
+
+@pytest.mark.parametrize(
+    ("args", "words"),
+    [
+        (("--minutes", "0"), "found 0 minutes, expected 1 to 1,440"),
+        (("--minutes", "1441"), "found 1441 minutes, expected 1 to 1,440"),
+        (("--busy", "14:00-13:00"), "'14:00-13:00', expected an interval that ends after"),
+        (("--busy", "13:00-13:00"), "expected an interval that ends after it begins"),
+        (("--busy", "13:00"), "found '13:00', expected an interval such as 13:00-14:00"),
+        (("--busy", "noon-14:00"), "found 'noon', expected a time such as 13:00"),
+        (("--busy", "25:00-26:00"), "found '25:00', expected a time such as 13:00"),
+        (("--from", "9"), "found '9', expected a time such as 13:00"),
+        (("--until", "18:60"), "found '18:60', expected a time such as 13:00"),
+        (("--from", "18:00", "--until", "09:00"), "expected an end after the beginning"),
+    ],
+)
+def test_bad_form_is_refused_in_one_line(
+    house: Project, tasks: list[str], args: tuple[str, ...], words: str
+) -> None:
+    done = house.call("today", *args)
+    assert (done.code, done.out, done.err.count("\n")) == (1, "", 1)
+    assert words in done.err
+    assert today(house, *DAY)["version"] == 2, "nothing was recorded before"
+
+
+@pytest.mark.parametrize(
+    "args", [("--focus", "me"), ("--mini", "3f9a.x"), ("--focus", "ff00ff00.1")]
+)
+def test_what_is_no_task_is_refused(
+    house: Project, tasks: list[str], args: tuple[str, ...]
+) -> None:
+    today(house, *DAY)
+    done = house.call("today", *args)
+    assert (done.code, done.err.count("\n")) == (1, 1)
+
+
+# 2. A model ----------------------------------------------------------------------------------
+
+
+def test_a_model_that_fails_gives_way_for_this_plan(house: Project, tasks: list[str]) -> None:
+    done = house.call("today", *DAY, *FAILING, "--language", "de")
+    assert done.code == 0
+    assert done.err == "warning: KI nicht verfügbar. Selbst auswählen? (invalid_json)\n"
+    assert ", done, by rules" in done.out
+    found = today(house, "--replan", *DAY, "--provider", "sim")
+    assert (found["source"], found["replans"], found["calls"], found["warnings"]) == (
+        "model",
+        1,
+        3,
+        [],
+    )
+
+
+# 3. By hand ----------------------------------------------------------------------------------
+
+
+def test_a_person_chooses_without_a_model(house: Project, tasks: list[str]) -> None:
+    found = today(house, *DAY, "--focus", tasks[0], "--mini", tasks[2], *FAILING)
+    assert (found["source"], found["calls"]) == ("person", 0)
+    assert (found["focus_task_id"], found["mini_task_ids"]) == (tasks[0], [tasks[2]])
+
+
+def test_what_the_rules_forbid_is_recorded_and_refused(house: Project, tasks: list[str]) -> None:
+    before = today(house, *DAY)
+    done = house.call("today", "--focus", tasks[1])
+    assert (done.code, "cannot be the focus" in done.err) == (1, True)
+    assert "is not open" in done.err or tasks[1] in done.err
+    assert today(house)["version"] == before["version"] + 2
+
+
+def test_a_closed_task_is_refused(house: Project, tasks: list[str]) -> None:
+    house.call("note", "done", tasks[1])
+    today(house, *DAY)
+    done = house.call("today", "--mini", tasks[1])
+    assert done.code == 1
+    assert f"no task {tasks[1]} was open when the day was planned" in done.err
+
+
+def test_a_task_that_was_closed_after_the_plan_is_refused(house: Project, tasks: list[str]) -> None:
+    today(house, *DAY)
+    house.call("note", "done", tasks[2])
+    done = house.call("today", "--mini", tasks[2])
+    assert (done.code, f"{tasks[2]} is over already" in done.err) == (1, True)
+
+
+def test_a_day_is_planned_again_three_times(house: Project, tasks: list[str]) -> None:
+    today(house, *DAY)
+    assert [today(house, "--replan", *DAY)["replans"] for _ in range(3)] == [1, 2, 3]
+    done = house.call("today", "--replan", *DAY)
+    assert (done.code, "at most 3 times" in done.err) == (1, True)
+
+
+# 4. Done -------------------------------------------------------------------------------------
+
+
+def test_done_closes_the_task_and_the_block(house: Project, tasks: list[str]) -> None:
+    today(house, *DAY)
+    done = house.call("today", "--done")
+    assert (done.code, f"{tasks[0]}  Bericht  (done)" in done.out) == (0, True)
+    assert open_tasks(house) == tasks[1:3]
+    house.call("today", "--done", tasks[2])
+    assert open_tasks(house) == [tasks[1]]
+    house.call("today", "--done", "last.2")
+    assert open_tasks(house) == []
+    left = house.call("today", "--done")
+    assert (left.code, "every block of today's plan is done" in left.err) == (1, True)
+    assert house.call("audit", "verify").code == 0
+
+
+def test_done_under_a_key_is_done_once(house: Project, tasks: list[str]) -> None:
+    today(house, *DAY)
+    for _ in range(2):
+        assert house.call("today", "--done", tasks[0], "--key", "k").code == 0
+    assert house.call("today", "--done", tasks[0]).code == 1
+
+
+def test_a_task_that_was_closed_meanwhile_closes_the_block(
+    house: Project, tasks: list[str]
+) -> None:
+    today(house, *DAY)
+    house.call("note", "done", tasks[0])
+    assert house.call("today", "--done", tasks[0]).code == 0
+    assert open_tasks(house) == tasks[1:3]
+
+
+def test_what_has_no_block_is_not_closed(house: Project, tasks: list[str]) -> None:
+    today(house, *DAY, "--mini", tasks[1])
+    done = house.call("today", "--done", tasks[2])
+    assert (done.code, "is not in the plan" in done.err) == (1, True)
+    assert tasks[2] in open_tasks(house)
+
+
+def test_done_without_a_plan_is_refused(house: Project, tasks: list[str]) -> None:
+    done = house.call("today", "--done")
+    assert (done.code, "`preflights today` makes one" in done.err) == (1, True)
+    assert house.call("today", "--done", "--replan").code == 2
+
+
+# 5. With the rest of the program -------------------------------------------------------------
+
+
+def test_a_plan_is_never_last_and_stands_in_the_list(house: Project, tasks: list[str]) -> None:
+    found = today(house, *DAY)
+    assert house.call("show", "last", "--json").json["workflow"] == "extraction"
+    assert found["session_id"][-8:] in house.call("sessions", "--all").out
+
+
+def test_a_plan_replays(house: Project, tasks: list[str]) -> None:
+    id_ = today(house, *DAY, "--provider", "sim")["session_id"]
+    today(house, "--replan", *DAY)
+    assert house.call("replay", id_).out.startswith(f"{id_[-8:]} identical")
+
+
+def test_an_erased_note_names_the_plan_that_quotes_it(house: Project, tasks: list[str]) -> None:
+    plan = today(house, *DAY)["session_id"]
+    note = house.call("show", "last", "--json").json["session_id"]
+    done = house.call("admin", "erase", note, "--yes")
+    assert done.code == 0, done.err
+    assert plan[-8:] in done.out + done.err
+    assert house.call("today", "--replan", *DAY).code == 0
+
+
+def test_an_abandoned_plan_gives_way_to_another(house: Project, tasks: list[str]) -> None:
+    first = today(house, *DAY)["session_id"]
+    house.call("abandon", first)
+    assert today(house, *DAY)["session_id"] != first
+
+
+def test_a_text_begins_no_plan(house: Project) -> None:
+    done = house.call("start", "--workflow", "planning", "today")
+    assert (done.code, "takes more than a text" in done.err) == (1, True)

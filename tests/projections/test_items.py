@@ -1,0 +1,50 @@
+"""`items`: what the notes of a project hold, by one query."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from preflights_es.store.sql import SqlStore
+from tests.projections.given import following, kept, recorded
+from tests.projections.recording import golden
+from tests.projections.test_projector import erase
+from tests.store.given import at, sql
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[SqlStore]:
+    """An empty log, in every engine."""
+    is_file = request.param == "sqlite"
+    with closing(sql(tmp_path) if is_file else at(request.getfixturevalue("postgres"))) as made:
+        yield made
+
+
+def test_a_note_gives_a_row_an_item_with_the_place_it_was_read_at(store: SqlStore) -> None:
+    (session_id,) = recorded(store, golden("a_task_has_a_life", "extraction"))
+    task, event, *_ = following(store).rows("items", None)
+    head = store.head(session_id)
+    assert head is not None
+    assert (task["number"], task["type"], task["status"]) == (1, "task", "cancelled")
+    assert (task["title"], task["importance"], task["energy"]) == ("Steuer", "high", "admin")
+    assert (task["duration_min"], task["duration_max"], task["due"]) == (60, 90, None)
+    assert (event["type"], event["title"], event["start_time"]) == ("event", "Meeting", "09:00")
+    assert event["noted_at"] == "2026-11-22T09:30+01:00"
+    for row in (task, event):
+        assert (row["version"], row["hash"]) == (head.version, head.hash.hex())
+
+
+def test_a_session_that_holds_nothing_has_no_row(store: SqlStore) -> None:
+    recorded(store, golden("a_model_leads"))
+    assert list(following(store).rows("items", None)) == []
+
+
+def test_items_of_an_erased_note_are_gone(store: SqlStore) -> None:
+    (session_id,) = recorded(store, golden("a_task_has_a_life", "extraction"))
+    following(store).catch_up()
+    assert kept(store)["items"]
+    erase(store, session_id)
+    assert list(following(store).rows("items", None)) == []

@@ -1,0 +1,144 @@
+"""Golden plans: what each of them is, recorded by `python -m tests.record_goldens`."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+from preflights_es.core.lead import Lead, Setup
+from preflights_es.core.simulation import GENERATION
+from preflights_es.core.source import Source
+from preflights_es.core.views import Language
+from preflights_es.runtime.runner import Handle, Step
+from preflights_es.runtime.sessions import Desk
+from preflights_es.services.own_providers import simulated
+from preflights_es.services.planning.days import Days
+from preflights_es.workflows.planning import WORKFLOW
+from preflights_es.workflows.planning.events import BlockDone
+from preflights_es.workflows.planning.values import Busy, OpenTask, Shift, Situation, Task
+from tests.record_goldens import ADA, Recorder
+
+
+def sim(seed: int = 0, faults: str = "none", *, strict: bool = False) -> Lead:
+    """The simulator."""
+    return Lead("sim", GENERATION, (("seed", str(seed)), ("faults", faults)), strict)
+
+
+def days(r: Recorder) -> Days:
+    """The plans of the project, each step settled by its lead."""
+
+    def settled(step: Step) -> Step:
+        lead = WORKFLOW.lead(step.handle.session.state)
+        if lead is None:
+            return step
+        after = asyncio.run(r.runner.settle(step.handle, simulated(lead)))
+        return Step(after.handle, step.decisions)
+
+    return Days(Desk(r.runner, "golden", ADA, settled))
+
+
+TASKS = (
+    Task(
+        id="3f9a12c4.1", title="Präsentation", duration_min=60, duration_max=120, importance="high"
+    ),
+    Task(id="3f9a12c4.2", title="Email an Chef", duration_min=10, duration_max=15, energy="admin"),
+    Task(id="3f9a12c4.3", title="Blumen", duration_min=20, duration_max=20),
+    Task(
+        id="3f9a12c4.4",
+        title="Steuer",
+        duration_min=30,
+        duration_max=60,
+        assumed=True,
+        due="2026-11-01",
+    ),
+    Task(id="3f9a12c4.5", title="Keller", duration_min=300, duration_max=480, importance="low"),
+    Task(id="3f9a12c4.6", title="Buch", duration_min=90, duration_max=90, energy="deep_work"),
+)
+NOTE = Source("01a0c450-6c01-7000-8000-00003f9a12c4", 9, "ab" * 32)
+
+
+def day(
+    start: int = 540, end: int = 1_080, *, tasks: tuple[Task, ...] = TASKS, **said: object
+) -> Situation:
+    """A day with these tasks."""
+    listed = tuple(OpenTask(one, n, NOTE) for n, one in enumerate(tasks, 1))
+    clock = {"day": "2026-11-23", "now": "2026-11-23T08:58+01:00", "time_zone": "Europe/Berlin"}
+    return Situation(**{**clock, "start": start, "end": end, "tasks": listed, **said})  # type: ignore[arg-type]
+
+
+def plan(
+    r: Recorder, situation: Situation, lead: Lead | None = None, language: Language = "de"
+) -> Handle:
+    provider = lead.provider if lead else "mock"
+    prompts = WORKFLOW.prompts if lead else ()
+    setup = Setup("0.2.0", "planning/1", provider, prompts, lead)
+    step = days(r).plan(situation, setup, language)
+    r.order.append(step.handle.session_id)
+    return step.handle
+
+
+def the_rules_plan_a_day(r: Recorder) -> None:
+    meeting = Busy(start=600, end=660, title="Meeting", assumed=True, source=NOTE)
+    plan(r, day(busy=(meeting, Busy(start=780, end=840))))
+    plan(r, day(), language="en")
+
+
+def too_little_time_in_every_degree(r: Recorder) -> None:
+    for end in (650, 640, 625, 605, 595):
+        plan(r, day(end=end, tasks=TASKS[:3]))
+
+
+def a_day_has_23_or_25_hours(r: Recorder) -> None:
+    plan(r, day(60, 300, shifts=(Shift(120, 60),)))
+    plan(r, day(60, 300, shifts=(Shift(180, -60),)))
+
+
+def a_person_chooses_and_finishes(r: Recorder) -> None:
+    handle = plan(r, day())
+    handle = days(r).choose(handle, "3f9a12c4.6", None).handle
+    handle = days(r).choose(handle, None, ("3f9a12c4.3",)).handle
+    handle = days(r).choose(handle, "3f9a12c4.5", None).handle
+    handle = days(r).choose(handle, None, ("3f9a12c4.9",)).handle
+    handle = days(r).choose(handle, None, ("3f9a12c4.3", "3f9a12c4.3")).handle
+    for task in ("3f9a12c4.6", "3f9a12c4.6", "3f9a12c4.1"):
+        # The note is in no log here: the block alone is closed.
+        done = BlockDone(at=r.runner.now(), actor=ADA, task_id=task)
+        handle = r.runner.submit(handle, done, r.runner.new_id()).handle
+
+
+def a_day_is_planned_again_three_times(r: Recorder) -> None:
+    handle = plan(r, day())
+    for start in (600, 700, 800, 900):
+        handle = days(r).plan_again(handle, day(start), None, ()).handle
+
+
+def a_model_varies_within_the_rules(r: Recorder) -> None:
+    for seed in range(6):
+        plan(r, day(), sim(seed))
+
+
+def a_model_is_asked_once_more(r: Recorder) -> None:
+    plan(r, day(), sim(5, "malformed=0.5"))
+
+
+def the_rules_stand_in_for_one_plan(r: Recorder) -> None:
+    handle = plan(r, day(), sim(1, "malformed=1"))
+    days(r).plan_again(handle, day(600), sim(1), WORKFLOW.prompts)
+
+
+def a_strict_plan_waits_and_is_resumed(r: Recorder) -> None:
+    handle = plan(r, day(), sim(2, "error=1", strict=True))
+    days(r).resume(handle)
+
+
+GOLDENS: tuple[Callable[[Recorder], None], ...] = (
+    the_rules_plan_a_day,
+    too_little_time_in_every_degree,
+    a_day_has_23_or_25_hours,
+    a_person_chooses_and_finishes,
+    a_day_is_planned_again_three_times,
+    a_model_varies_within_the_rules,
+    a_model_is_asked_once_more,
+    the_rules_stand_in_for_one_plan,
+    a_strict_plan_waits_and_is_resumed,
+)
