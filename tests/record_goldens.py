@@ -544,12 +544,13 @@ def recorded(golden: Callable[[Recorder], None]) -> bytes:
 
 def every() -> dict[Path, Callable[[Recorder], None]]:
     """By the file that each is recorded in."""
-    from tests import record_notes, record_passes, record_plans
+    from tests import record_notes, record_passes, record_plans, record_questions
 
     by_workflow = {
         "clarification": GOLDENS,
         "compiler": record_passes.GOLDENS,
         "extraction": record_notes.GOLDENS,
+        "metrics": record_questions.GOLDENS,
         "planning": record_plans.GOLDENS,
     }
     return {

@@ -11,6 +11,7 @@ from preflights_es.core.errors import Refused
 from preflights_es.core.events import Input
 from preflights_es.core.ids import short
 from preflights_es.runtime.runner import Handle, Step
+from preflights_es.services.answers import Given, pairs
 from preflights_es.services.metrics import log_views
 from preflights_es.services.metrics.catalogue_files import (
     BUILT_IN,
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 def start(
     request: Request,
     text: str,
+    given: Given = (),
     *,
     catalogue: Path | None = None,
     on: str = "",
@@ -45,6 +47,7 @@ def start(
     """Ask a question about data.
 
     Args:
+        given: answers to what it will ask.
         catalogue: a folder with `metrics` and `snippets`; None for the one about the log.
         on: the address of the database that it is about; empty for the log.
 
@@ -57,7 +60,8 @@ def start(
     request.finish_pending()
     request.notice_name()
     when, zone = clock_ids.local(clock_ids.now())
-    setup = request.setup(WORKFLOW, strict=strict)
+    setup, answers = request.setup(WORKFLOW, strict=strict), pairs(given)
+    request.sessions.check(answers)
     said = {
         "text": text,
         "language": request.process.settings.language,
@@ -67,6 +71,8 @@ def start(
     }
     beside = {"asked_at": when, "time_zone": zone}
     opened = request.sessions.opened(WORKFLOW, QuestionPut, said, setup, beside=lambda: beside)
+    if answers:
+        opened = request.sessions.answer(opened.handle, answers)
     return session_of(opened, request.notices)
 
 

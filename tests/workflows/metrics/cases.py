@@ -21,7 +21,7 @@ from preflights_es.workflows.metrics.events import AnswersGiven, FollowUpPut, Qu
 from preflights_es.workflows.metrics.state import State
 from preflights_es.workflows.metrics.values import Metric, Table
 from preflights_es.workflows.metrics.views import AnswerView
-from tests.fixed import PROJECT, memory_runner
+from tests.fixed import NOON, PROJECT, memory_runner
 from tests.scripted import Reply, Scripted
 
 ADA: Final = Actor("user", "Ada Lovelace")
@@ -34,6 +34,23 @@ METRICS: Final = (
 TABLES: Final = (Table("ads", ("a", "n", "d")), Table("visits", ("u", "d", "market")))
 SQL: Final = {"type": "sql", "sql": "SELECT count(u) FROM visits"}
 AMBIGUOUS: Final = {"type": "ambiguous", "candidates": ["Ads Gross Rev", "Net Ads Rev"]}
+
+
+def put(text: str, setup: Setup, language: Language = "en") -> QuestionPut:
+    """The first Input of a session."""
+    return QuestionPut(
+        at=NOON,
+        actor=ADA,
+        text=text,
+        project=PROJECT,
+        setup=setup,
+        language=language,
+        asked_at="2026-11-23T09:30+01:00",
+        time_zone="Europe/Berlin",
+        dialect="sqlite",
+        metrics=METRICS,
+        tables=TABLES,
+    )
 
 
 class Asked:
@@ -57,19 +74,7 @@ class Asked:
 
         self.runner = Runner(plain.store, WORKFLOWS, plain.now, plain.new_id, waited)
         lead = Lead("script", "metrics/1", strict=strict)
-        first = QuestionPut(
-            at=self.runner.now(),
-            actor=ADA,
-            text=text,
-            project=PROJECT,
-            setup=Setup("0", "metrics/1", "script", lead=lead),
-            language=language,
-            asked_at="2026-11-23T09:30+01:00",
-            time_zone="Europe/Berlin",
-            dialect="sqlite",
-            metrics=METRICS,
-            tables=TABLES,
-        )
+        first = put(text, Setup("0", "metrics/1", "script", lead=lead), language)
         new_id = self.runner.new_id
         opened = self.runner.open(WORKFLOW, PROJECT, first, new_id(), new_id())
         self.handle: Handle = opened.handle
