@@ -21,20 +21,10 @@ if TYPE_CHECKING:
 SECTIONS: Final[dict[str, tuple[str, ...]]] = {
     "Decide": ("start", "answer", "revise", "accept", "resume", "abandon"),
     "Plan": ("plan", "artifacts", "approve", "reject", "lock"),
-    "Look": (
-        "show",
-        "inbox",
-        "sessions",
-        "decisions",
-        "why",
-        "prompt",
-        "log",
-        "usage",
-        "audit",
-        "ask",
-    ),
+    "Look": ("show", "inbox", "sessions", "decisions", "why", "prompt", "log", "usage", "audit"),
     "Replay": ("replay", "regress"),
     "Notes": ("note", "today"),
+    "Questions about data": ("ask",),
     "Set up": ("init", "sync", "trust", "admin"),
 }
 """The commands of `preflights --help`, in order. A workflow's command in no section stands last."""
