@@ -17,6 +17,7 @@ from typing import Final
 from preflights_es.artifacts.record_names import number_of
 from preflights_es.core.artifacts import Written
 from preflights_es.core.errors import ArtifactOutside, LogBusy, StoreUnavailable
+from preflights_es.core.text import is_git
 from preflights_es.system import atomic_file
 from preflights_es.system.bounded_read import Unreadable
 
@@ -73,7 +74,7 @@ def _is_git(folder: Path) -> bool:
     """
     has = {name for name in _GIT_HAS if os.path.lexists(folder / name)}
     return (
-        atomic_file.is_git(folder.name)
+        is_git(folder.name)
         or ("HEAD" in has and has >= {"objects", "refs"})
         or (has >= {"HEAD", "commondir"})
     )

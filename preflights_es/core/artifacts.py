@@ -54,6 +54,8 @@ class RecordField(Value, frozen=True):
     """The kind of actor who gave the value; of no meaning for a model's suggestion."""
     options: tuple[str, ...] = ()
     """What was offered, without the option to specify another."""
+    unasked: tuple[str, ...] = ()
+    """What its question offers where it was not asked; no document shows it."""
 
 
 class Filing(msgspec.Struct, frozen=True, kw_only=True):

@@ -84,6 +84,16 @@ def one_line(text: str) -> str:
     return " ".join(text.split())
 
 
+_UNSEEN_BY_HFS: Final = late_pattern("[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]")
+"""Characters that the file system HFS+ leaves out of a name."""
+
+
+def is_git(name: str) -> bool:
+    """Whether a folder of this name is git's own, in any case and on any file system."""
+    seen = name if name.isascii() else _UNSEEN_BY_HFS.sub("", name)
+    return seen.partition(":")[0].rstrip(". ").casefold() in (".git", "git~1")
+
+
 def shortened(text: str, width: int) -> str:
     """At most `width` characters, an ellipsis where something was cut."""
     return text if len(text) <= width else text[: width - 1].rstrip() + "…"

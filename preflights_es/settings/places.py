@@ -17,13 +17,12 @@ import msgspec
 from preflights_es.core.errors import SettingsError
 from preflights_es.core.events import ActorKind
 from preflights_es.core.late_pattern import late_pattern
-from preflights_es.core.text import NAME_MAX, line_trouble, problem, shortened
+from preflights_es.core.text import NAME_MAX, is_git, line_trouble, problem, shortened
 from preflights_es.settings.agents import is_ci
 from preflights_es.settings.fields import KEYS, PlansTable
 from preflights_es.settings.file import TEXT_MAX, Source
 from preflights_es.settings.git import FOLDER, own_folder, plain_name, pointer
 from preflights_es.settings.layers import FoundSetting, Layers
-from preflights_es.system.atomic_file import is_git
 from preflights_es.system.bounded_read import Unreadable, regular
 
 _PASSWORD: Final = late_pattern(

@@ -218,16 +218,6 @@ class Folder:
         return self.path / name if self.handle is None else name
 
 
-_UNSEEN_BY_HFS: Final = "[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]"
-"""Characters that the file system HFS+ leaves out of a name."""
-
-
-def is_git(name: str) -> bool:
-    """Whether a folder of this name is git's own, in any case and on any file system."""
-    seen = name if name.isascii() else re.sub(_UNSEEN_BY_HFS, "", name)
-    return seen.partition(":")[0].rstrip(". ").casefold() in (".git", "git~1")
-
-
 def _stem(name: str) -> str:
     """The prefix of temporary files."""
     return f".{name[:_STEM_MAX]}."

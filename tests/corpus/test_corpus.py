@@ -23,7 +23,7 @@ TOPICS: Final = frozenset(_NAMES.split())
 
 Expected: TypeAlias = Literal["choice", "stated", "none", "open"]
 
-_LEAST: Final[dict[Expected, float]] = {"choice": 0.35, "stated": 0.2, "none": 0.2, "open": 0.08}
+_LEAST: Final[dict[Expected, float]] = {"choice": 0.3, "stated": 0.2, "none": 0.15, "open": 0.08}
 """The smallest share of each class."""
 
 
@@ -80,8 +80,10 @@ def test_every_class_language_and_topic_is_there() -> None:
 
 def test_the_held_out_fifth_follows_from_the_ids() -> None:
     held_out = (HERE / "held_out.txt").read_text(encoding="utf-8").split()
-    fresh = [one.id for one in intentions() if one.id[0] in "nps"]  # no earlier look was taken
-    assert held_out == [one for one in fresh if one[0] == "s" or _digest(one) % 5 == 0]
+    ids = [one.id for one in intentions()]
+    fresh = [one for one in ids if one[0] in "np"]  # no earlier look was taken
+    fifth = [one for one in fresh if _digest(one) % 5 == 0]
+    assert held_out == fifth + [one for one in ids if one[0] == "u"]
 
 
 def _digest(text: str) -> int:

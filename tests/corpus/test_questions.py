@@ -19,7 +19,7 @@ def test_the_questions_are_worth_answering() -> None:
     held_out = is_held_out()
     counts = counted(one for one in intentions() if one.id not in held_out)
     lines = counts["lines"]
-    assert counts["useful"] >= 0.96 * lines, counts
+    assert counts["useful"] >= 0.95 * lines, counts
     assert counts["right"] >= 0.92 * lines, counts
     assert counts["choice fits"] >= 0.82 * counts["choice"], counts
     assert counts["irrelevant"] <= 0.01 * lines, counts

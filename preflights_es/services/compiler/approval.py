@@ -173,9 +173,10 @@ class Approvals(Acceptances):
         """Reject the draft of a session."""
         self._refuse_unfit(handle, PlanRejected)
         self.refuse_elsewhere(handle)
-        made = handle.session.state.plan
+        state: State = handle.session.state
         # Under a key, the same command may have rejected it before.
-        plan = made if made and self._request.has_key else drafted(handle.session.state)
+        is_again = self._request.has_key and state.standing == "rejected"
+        plan = state.plan if state.plan and is_again else drafted(state)
         said = {"id": plan.id, "reason": reason}
         return self.submitted(handle, PlanRejected, said, by=by)
 

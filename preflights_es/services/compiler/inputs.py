@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from preflights_es.core.errors import Refused
-from preflights_es.core.text import problem, shown, visible
+from preflights_es.core.text import is_git, problem, shown, visible
 from preflights_es.settings.load import Settings
 from preflights_es.system import atomic_file
 from preflights_es.system.bounded_read import Unreadable
@@ -91,7 +91,7 @@ def within(root: Path, path: str) -> str:
     inside = os.path.relpath(os.path.normpath(root / path), root).replace(os.sep, "/")
     if inside == ".." or inside.startswith("../") or os.path.isabs(inside):
         raise _refused(path, "lies outside of the repository", "document_outside")
-    if any(map(atomic_file.is_git, inside.split("/"))):
+    if any(map(is_git, inside.split("/"))):
         raise _refused(path, "belongs to git")
     return inside
 
@@ -131,7 +131,7 @@ def _read(root: Path, path: str) -> _File:
         if not real.is_relative_to(top):
             raise _refused(path, "is a link that leads out of the repository", "document_outside")
         *folders, name = parts = real.relative_to(top).parts or ("",)
-        if any(map(atomic_file.is_git, parts)):
+        if any(map(is_git, parts)):
             raise _refused(path, "is a link to what belongs to git")
         with atomic_file.opened(top, folders) as folder:
             return _File(path, "/".join(parts), _content(path, folder, name))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Final
 
+from preflights_es.core.artifacts import Record, RecordField
 from preflights_es.core.errors import Refused
 from preflights_es.core.json import decoded, encoded
 from preflights_es.core.late_pattern import late_pattern
@@ -122,12 +123,16 @@ def _decision(handle: Handle) -> ReadDecision | None:
         uid=record.uid,
         title=record.title,
         source=_source(handle),
-        fields=tuple(
-            DecidedField(one.name, one.value, tuple(o for o in one.options if o != one.value))
-            for one in record.fields
-        ),
+        fields=tuple(_field(record, one) for one in record.fields),
         because=because.text if because else "",
     )
+
+
+def _field(record: Record, one: RecordField) -> DecidedField:
+    """A decided value, and what was turned down: its other options, and what an actor named."""
+    said = record.considered if one is record.fields[0] else ()
+    others = dict.fromkeys((*one.options, *one.unasked, *said))
+    return DecidedField(one.name, one.value, tuple(o for o in others if o != one.value))
 
 
 def _loaded(request: Request, session_id: str, file: str | None) -> Handle:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from bisect import bisect
+from collections.abc import Iterator
 from functools import lru_cache
-from itertools import chain, repeat
+from itertools import accumulate, chain
 from typing import Final, NamedTuple, TypeVar
 
 import msgspec
@@ -34,9 +35,10 @@ GROUPS: Final = ("task", "decision", "vague", "begin")
 ROLES: Final = (
     "before", "after", "links", "present", "request",
     "source", "moving", "beats", "using", "serving", "wished",
-    "beside", "things",
+    "beside", "things", "taking",
 )  # fmt: skip
 NOTHING: Final = -1
+_NO_TERM: Final = Meaning(NOTHING, 0)  # the first: terms are numbered from 1
 
 
 class Index(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -46,12 +48,18 @@ class Index(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     skipped: tuple[str, ...]
     joined: tuple[str, ...]
     known: tuple[str, ...]
+    through: tuple[str, ...]
     english: tuple[str, ...]
     german: tuple[str, ...]
     meanings: list[Meaning]
     counts: list[int]
     """Of each meaning the number of terms that have it, in the order of the terms."""
     tables: Tables
+    doubts: tuple[str, ...]
+    """The terms of trouble that are one word: most long texts have one."""
+    trouble: Tables
+    means: Tables
+    enough: Tables
 
 
 def indexed(pack: WordedPack) -> Index:
@@ -64,11 +72,16 @@ def indexed(pack: WordedPack) -> Index:
         roles.skipped,
         roles.joined,
         roles.known,
+        roles.through,
         languages["en"],
         languages["de"],
-        [meaning for _, meaning in listed],
-        [len(terms) for terms, _ in listed],
+        [_NO_TERM, *(meaning for _, meaning in listed)],
+        [1, *(len(terms) for terms, _ in listed)],
         tables_of(terms),
+        tuple(term for term in roles.trouble if term.isalpha()),
+        tables_of(roles.trouble),
+        tables_of(roles.means),
+        tables_of(roles.enough),
     )
 
 
@@ -89,7 +102,20 @@ def _listed(pack: WordedPack) -> Iterator[tuple[tuple[str, ...], Meaning]]:
 
 def terms_of(pack: WordedPack) -> list[str]:
     """Every term of a pack."""
-    return [term for terms, _ in _listed(pack) for term in terms]
+    ways = (*pack.roles.trouble, *pack.roles.means, *pack.roles.enough)
+    return [*(term for terms, _ in _listed(pack) for term in terms), *ways]
+
+
+class _ByTerm(dict[int, Item]):
+    """What terms have by their number, found where a text has the term."""
+
+    def __init__(self, values: list[Item], starts: list[int]) -> None:
+        super().__init__()
+        self._values, self._starts = values, starts
+
+    def __missing__(self, number: int) -> Item:
+        found = self[number] = self._values[bisect(self._starts, number) - 1]
+        return found
 
 
 class Finder:
@@ -100,14 +126,23 @@ class Finder:
         self.skipped = frozenset(index.skipped)
         self.joined = self.skipped.union(index.joined) if index.joined else None
         self.known = frozenset(index.known)
+        self.through = frozenset(index.through)
         self.english, self.german = frozenset(index.english), frozenset(index.german)
-        meanings, counts = index.meanings, index.counts
+        meanings = index.meanings
+        starts = [*accumulate(index.counts, initial=0)]
+        self.first_role = starts[1 + sum(1 for meaning in meanings if meaning.weight)]
+        """The first term that weighs nothing: those of roles come next, then those of values."""
+        self.first_value = starts[sum(1 for meaning in meanings if not meaning.value)]
+        things = len(index.ids) + len(GROUPS)
         speaks = [meaning.group if meaning.weight > 0 else NOTHING for meaning in meanings]
-        self.meanings = _each(meanings, counts)
-        self.weights = _each([meaning.weight for meaning in meanings], counts)
-        self.speaks = _each(speaks, counts)
+        self.meanings = _ByTerm(meanings, starts)
+        self.roles = _ByTerm([meaning.group - things for meaning in meanings], starts)
+        """The place in `ROLES` of a term that has one."""
+        self.speaks = _ByTerm(speaks, starts)
         """The group that a term speaks for; for others `NOTHING`."""
         self.terms = Terms(index.tables)
+        self.doubts, self.trouble = frozenset(index.doubts), Terms(index.trouble)
+        self.means, self.enough = Terms(index.means), Terms(index.enough)
 
 
 @lru_cache(maxsize=4)
@@ -115,8 +150,3 @@ def finder_of(ref: PackRef, inlined: str = "") -> Finder:
     """The finder of a session's pack, made once a process."""
     data = b"" if inlined else index_file(ref)
     return Finder(msgspec.json.decode(data, type=Index) if data else indexed(worded(ref, inlined)))
-
-
-def _each(values: Iterable[Item], counts: Iterable[int]) -> list[Item]:
-    """Every value as often as its count."""
-    return [*chain.from_iterable(map(repeat, values, counts))]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Mapping
 from typing import Final, NamedTuple
 
 from preflights_es.workflows.clarification.index import GROUPS, NOTHING, ROLES, Finder
@@ -28,6 +29,8 @@ class Seen(NamedTuple):
 
     scores: list[int]
     """Of each topic, then of each group."""
+    said: list[int]
+    """Of each topic what independent words say: a word inside a longer term adds nothing."""
     called: list[tuple[int, int]]
     """Where a topic is called by a name, and which."""
     asked: list[int]
@@ -39,37 +42,63 @@ class Seen(NamedTuple):
 
 
 def seen_in(text: Text, finder: Finder) -> Seen:
-    scores = [0] * (len(finder.ids) + len(GROUPS))
-    weights, meanings = finder.weights, finder.meanings
     hits = finder.terms.found(text)
-    others = [hit for hit in hits if not weights[hit[2]]]
-    firsts = {number: start for start, _, number in reversed(hits) if weights[number]}
+    scores, said, ends, worths = ([0] * (len(finder.ids) + len(GROUPS)) for _ in range(4))
+    asking = (len(scores) - 1, len(scores) - 3)
     called: list[tuple[int, int]] = []
     asked: list[int] = []
-    asking = (len(scores) - 1, len(scores) - 3)
-    for number, start in firsts.items():
-        group, weight, is_name, _, _, _ = meanings[number]
-        scores[group] += weight
-        if is_name:
-            called.append((start, group))
-        elif group in asking:
-            asked.append(start)
-    mentions: list[Mention] = []
     roles: list[list[tuple[int, int]]] = [[] for _ in ROLES]
+    values = []
+    weighing, first_value = finder.first_role, finder.first_value
+    meanings, places = finder.meanings, finder.roles
+    known: set[int] = set()
+    for hit in hits:
+        start, end, number = hit
+        if number >= weighing:
+            if number >= first_value:
+                values.append(hit)
+            else:
+                roles[places[number]].append((start, end))
+        elif number not in known:
+            known.add(number)
+            group, weight, is_name, _, _, _ = meanings[number]
+            scores[group] += weight
+            if weight <= 0:
+                said[group] += weight
+            elif start >= ends[group]:
+                said[group] += weight
+                ends[group], worths[group] = end, weight
+            elif weight > worths[group]:
+                said[group] += weight - worths[group]
+                worths[group] = weight
+            if is_name:
+                called.append((start, group))
+            elif group in asking:
+                asked.append(start)
+    mentions = _kept(_fitting(_mentions(values, hits, scores, finder), scores), scores)
+    return Seen(scores, said[: len(finder.ids)], called, asked, mentions, roles, hits)
+
+
+def _mentions(
+    values: list[Hit], hits: list[Hit], scores: list[int], finder: Finder
+) -> list[Mention]:
+    """The values that terms name, and shared ones where words near them speak for their topic."""
+    mentions: list[Mention] = []
     spoken: dict[int, set[int]] = {}
-    for start, end, number in others:
-        group, _, _, value, is_loose, is_shared = meanings[number]
-        if not value:
-            roles[group - len(scores)].append((start, end))
-        else:
-            if is_shared and start not in spoken:
+    for start, end, number in values:
+        group, _, _, value, is_loose, is_shared = finder.meanings[number]
+        if is_shared:
+            if scores[group] < LIKELY:
+                continue
+            if start not in spoken:
                 spoken[start] = around(start, hits, finder.speaks, end)
-            if not is_shared or group in spoken[start]:
-                mentions.append(Mention(start, end, group, value, is_loose, is_shared))
-    return Seen(scores, called, asked, _kept(_fitting(mentions, scores), scores), roles, hits)
+            if group not in spoken[start]:
+                continue
+        mentions.append(Mention(start, end, group, value, is_loose, is_shared))
+    return mentions
 
 
-def around(at: int, hits: list[Hit], speaks: list[int], end: int = 0) -> set[int]:
+def around(at: int, hits: list[Hit], speaks: Mapping[int, int], end: int = 0) -> set[int]:
     """What words near a place speak for, without those of a value that ends before `end`."""
     first, last = at - NEAR, at + NEAR
     near = starting(first, last + 1, hits)

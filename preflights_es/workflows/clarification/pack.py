@@ -19,7 +19,7 @@ from preflights_es.workflows.clarification.values import (
 )
 
 STANDARD: Final = PackRef(
-    "standard", 2, "7ebc3f83f2f1e73944d4b1ec3b1c1599d09842579940d2f1c3fcf30c4a7487aa"
+    "standard", 2, "0a695c445870880c5bed37a7b3ba82e49d661242019b7ae12bd3225c8e10388b"
 )
 """What new sessions begin with; the file is frozen."""
 STANDARD_1: Final = PackRef(
@@ -143,6 +143,16 @@ class Roles(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Behind a value of a task, where nothing is asked or begun: the value is there today."""
     known: tuple[str, ...] = ()
     """Before a value that another noun follows: the two are a thing that is there today."""
+    taking: tuple[str, ...] = ()
+    """Before a value: it is chosen, whatever small task stands beside it."""
+    means: tuple[str, ...] = ()
+    """What something is done with: `table`, `script`, `by hand` needs no list of products."""
+    enough: tuple[str, ...] = ()
+    """The sentence says how something is done, whatever with."""
+    trouble: tuple[str, ...] = ()
+    """The text says what is wrong: how it is done today is not how it shall be done."""
+    through: tuple[str, ...] = ()
+    """Before `means`: `in a table`, `with a script`."""
     joined: tuple[str, ...] = ()
     """Between two values of a topic: both are wanted. Without such words, two make a question."""
 

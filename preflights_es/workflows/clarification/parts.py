@@ -5,38 +5,47 @@ docs/specs/clarification.md, section 12.1.
 
 from __future__ import annotations
 
+from bisect import bisect
 from itertools import pairwise
 from typing import Final, Literal
 
 from preflights_es.workflows.clarification.index import ROLES, Finder
 from preflights_es.workflows.clarification.mentions import LIKELY, NEAR, Mention, Seen, around
-from preflights_es.workflows.clarification.terms import ENDS, START, Text
+from preflights_es.workflows.clarification.terms import ENDS, START, Text, ends_of
 from preflights_es.workflows.clarification.values import Named
 
 LABEL: Final = 3  # words from a topic's name to an everyday word that is its value
+DESCRIBED: Final = 3  # words of a value that describe a way, and are no name
 SKIPPED_MAX: Final = 3  # words between a value and the word that takes it away
 
 Part = Literal["wanted", "replaced", "asked", "present"]
 
 _Spans = list[tuple[int, int]]
-_BEFORE, _AFTER, LINKS, _PRESENT, _REQUEST = range(5)
-_SOURCE, _MOVING, _BEATS, USING, _SERVING, _WISHED, _BESIDE, _THINGS = range(5, len(ROLES))
+_BEFORE, _AFTER, LINKS, PRESENT, _REQUEST = range(5)
+_SOURCE, _MOVING, _BEATS, USING, _SERVING, _WISHED, _BESIDE, _THINGS, TAKING = range(5, len(ROLES))
 
 
 def parts_of(text: Text, seen: Seen, finder: Finder) -> list[tuple[Mention, Part]]:
     """Every value that is named, with the part it plays."""
+    if not seen.mentions:
+        return []
     parts: list[tuple[Mention, Part]] = []
+    sentences = _sentences(text.words, seen.mentions)
     gone = {m for m in seen.mentions if _is_taken_away(m, text.words, seen, finder.skipped)}
-    gone |= {m for m in seen.mentions if _is_left(m, text.words, seen, finder.skipped, gone)}
+    gone |= {
+        m
+        for m, sentence in zip(seen.mentions, sentences, strict=True)
+        if _is_left(m, sentence, text.words, seen, finder.skipped, gone)
+    }
     taken_over = _taken_over(text.words, seen, gone)
-    for mention in seen.mentions:
-        sentence = _sentence(text.words, mention.start)
+    for mention, sentence in zip(seen.mentions, sentences, strict=True):
         if mention in taken_over:
             part: Part = taken_over[mention]
         elif mention in gone:
             part = "replaced"
         elif _is_offered(mention, text.words) or (
-            text.words[sentence.stop :][:1] == ["?"] and not _has(seen.roles[_REQUEST], sentence)
+            text.words[sentence.stop : sentence.stop + 1] == ["?"]
+            and not _has(seen.roles[_REQUEST], sentence)
         ):
             part = "asked"
         else:
@@ -48,7 +57,7 @@ def parts_of(text: Text, seen: Seen, finder: Finder) -> list[tuple[Mention, Part
 
 def _is_there(mention: Mention, sentence: range, text: Text, seen: Seen, finder: Finder) -> bool:
     """Whether a value is there today, as far as its sentence says."""
-    if _has(seen.roles[_PRESENT], sentence) and not _is_headline(mention, text.words, seen):
+    if _has(seen.roles[PRESENT], sentence) and not _is_headline(mention, text.words, seen):
         return True
     if _is_behind(_back(mention, text.words, finder.skipped), seen.roles[_BESIDE]):
         return True
@@ -64,7 +73,16 @@ def _is_there(mention: Mention, sentence: range, text: Text, seen: Seen, finder:
 def _is_headline(mention: Mention, words: list[str], seen: Seen) -> bool:
     """Whether a text begins with a value and what it is for: `Redis for sessions`."""
     return words[mention.start - 1] == START and any(
-        at == mention.end for at, _ in seen.roles[_SERVING]
+        0 <= at - mention.end <= 1 for at, _ in seen.roles[_SERVING]
+    )
+
+
+def is_chosen(mention: Mention, words: list[str], seen: Seen) -> bool:
+    """Whether a wanted value is more than a detail of a task: `we take Cloudflare`."""
+    return not mention.is_loose and (
+        mention.end - mention.start >= DESCRIBED
+        or _is_headline(mention, words, seen)
+        or _is_behind(mention.start, seen.roles[TAKING])
     )
 
 
@@ -107,13 +125,11 @@ def _gone_everywhere(parts: list[tuple[Mention, Part]]) -> list[tuple[Mention, P
     return [(m, "replaced" if (m.topic, m.value) in gone else part) for m, part in parts]
 
 
-def _sentence(words: list[str], at: int) -> range:
-    start, stop = at, at
-    while start and words[start - 1] not in ENDS:
-        start -= 1
-    while stop < len(words) and words[stop] not in ENDS:
-        stop += 1
-    return range(start, stop)
+def _sentences(words: list[str], mentions: list[Mention]) -> list[range]:
+    """The sentence of each value."""
+    ends = [-1, *ends_of(words), len(words)]
+    places = [bisect(ends, mention.start) for mention in mentions]
+    return [range(ends[place - 1] + 1, ends[place]) for place in places]
 
 
 def _has(spans: _Spans, sentence: range) -> bool:
@@ -147,13 +163,18 @@ def _is_taken_away(mention: Mention, words: list[str], seen: Seen, skipped: froz
 
 
 def _is_left(
-    mention: Mention, words: list[str], seen: Seen, skipped: frozenset[str], gone: set[Mention]
+    mention: Mention,
+    sentence: range,
+    words: list[str],
+    seen: Seen,
+    skipped: frozenset[str],
+    gone: set[Mention],
 ) -> bool:
     """Whether something moves away from a value, and does not just come from it."""
     if not _is_behind(_back(mention, words, skipped), seen.roles[_SOURCE]):
         return False
     others = {m.value for m in seen.mentions if m.topic == mention.topic and m not in gone}
-    is_moved = _has(seen.roles[_MOVING], _sentence(words, mention.start))
+    is_moved = _has(seen.roles[_MOVING], sentence)
     return is_moved or len(others) > 1
 
 
@@ -166,7 +187,7 @@ def _back(mention: Mention, words: list[str], skipped: frozenset[str]) -> int:
 
 
 def _is_behind(start: int, spans: _Spans) -> bool:
-    return any(end == start for _, end in spans)
+    return start in [end for _, end in spans]
 
 
 def _is_offered(mention: Mention, words: list[str]) -> bool:

@@ -8,18 +8,19 @@ the ends of the text. Terms are written folded.
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterable, Iterator
-from itertools import compress, pairwise, takewhile
+from collections.abc import Iterable
+from itertools import compress, takewhile
 from operator import itemgetter
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import msgspec
 
 from preflights_es.core.late_pattern import late_pattern
 
 GAP_MAX: Final = 3  # words that `..` may stand for
-NONE: Final = -1  # in place of a term
 STEM: Final = 4  # letters by which beginnings and endings are looked up; none is shorter
+WORDS_MAX: Final = 20_000  # words of which is kept what they begin
+LETTERS_MAX: Final = 40  # of such a word
 
 _PIECE: Final = late_pattern(r"\w+|[-=]>|\u2192|[.!?;](?=\s)|\n")
 
@@ -38,12 +39,19 @@ _Stem = tuple[str, str, int]
 
 
 class Text(NamedTuple):
-    """A text as words and ends of sentences, folded and as typed."""
+    """A text as words and ends of sentences."""
 
     words: list[str]
-    typed: list[str]
+    """Folded, between `START` and `STOP`."""
     present: set[str]
     """Its words, each once."""
+    line: str
+    """The words as typed, in one line."""
+
+    @property
+    def typed(self) -> list[str]:
+        """The words as typed: few readers need them."""
+        return [START, *self.line.split(), STOP]
 
 
 def folded(text: str) -> str:
@@ -56,34 +64,42 @@ def folded(text: str) -> str:
 
 def read(text: str) -> Text:
     """The words and sentences of a text."""
-    if text.isascii() and ">" not in text and text.replace("\n", "").isprintable():
-        return _plainly_read(text)
+    if text.isascii() and ">" not in text:
+        return _plainly_read(text.encode() + b" ")
     plain = text if text.isascii() else unicodedata.normalize("NFC", text)
-    typed = _PIECE.findall(plain.replace("_", " ") + " ")
-    typed = [START, *typed, STOP]
-    words = folded("\0".join(typed)).split("\0")
-    return Text(words, typed, set(words))
+    typed = " ".join(_PIECE.findall(plain.replace("_", " ") + " ")).replace("\n", ";")
+    return _as_text(folded(typed), typed)
 
 
-def _plainly_read(text: str) -> Text:
-    """The same in half the time, for a text of printable ASCII; a line's end is a `;`."""
-    text = text.replace("_", " ").replace("\n", " ; ") + " "
-    ends = [(end, kept) for end, kept in _KEPT.items() if end in text]
-    for end, kept in ends:
-        text = text.replace(end + " ", kept + " ")
-    text = text.translate(_PLAIN)
-    for end, kept in ends:
-        text = text.replace(kept, f" {end} ")
-    typed = [START, *text.split(), STOP]
-    words = [START, *text.lower().split(), STOP]
-    return Text(words, typed, set(words))
+def _plainly_read(text: bytes) -> Text:
+    """The same in half the time, for ASCII."""
+    text = text.translate(_SPACED).replace(b"\n", b" ; ")
+    for end, kept in _KEPT:
+        if end in text:
+            text = text.replace(end, kept)
+    return _as_text(text.translate(_FOLDED).decode(), text.translate(_TYPED).decode())
 
 
-_KEPT: Final = {".": "\1", "!": "\2", "?": "\3", ";": "\4"}
-"""Ends of sentences while other marks are taken out."""
-_PLAIN: Final = {
-    at: chr(at) if chr(at).isalnum() or chr(at) in _KEPT.values() else " " for at in range(128)
-}
+def _as_text(line: str, typed: str) -> Text:
+    words = [START, *line.split(), STOP]
+    return Text(words, set(words), typed)
+
+
+_SPACED: Final = bytes(
+    32 if chr(at) in "\t\v\f\r\x1c\x1d\x1e\x1f_" else max(at, 5) for at in range(256)
+)
+"""White space of one kind, but for a line's end."""
+_KEPT: Final = tuple((b"%c " % end, b"\t%c " % at) for at, end in enumerate(b".!?;", 1))
+"""Ends of sentences, and what stands for them while other marks are taken out."""
+_TYPED: Final = bytes([0, *b".!?;"]) + bytes(
+    at if chr(at).isalnum() else 32 for at in range(5, 256)
+)
+_FOLDED: Final = _TYPED.lower()
+
+
+def ends_of(words: list[str]) -> list[int]:
+    """Where sentences end."""
+    return [*compress(range(len(words)), map(ENDS.__contains__, words))]
 
 
 def is_readable(term: str) -> bool:
@@ -99,56 +115,76 @@ def is_readable(term: str) -> bool:
 
 
 class Tables(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Where terms are looked up: by their plain words, or by a beginning or ending."""
+    """Where terms are looked up, numbered from 1; read when a text has their first word."""
 
-    plain: dict[str, int] = {}
-    """The term that is no longer; `NONE` for words that only begin one."""
-    again: dict[int, list[int]] = {}
-    """By the first term the others of the same words."""
-    longer: dict[str, msgspec.Raw] = {}
-    """Each some `_Long`, read when a text has the plain words before them."""
-    beginnings: dict[str, list[_Stem]] = {}
-    endings: dict[str, list[_Stem]] = {}
+    plain: dict[str, msgspec.Raw] = {}
+    """By a word a `_Begun`."""
+    beyond: list[msgspec.Raw] = []
+    """Each a `_Begun`, of two or more words."""
+    beginnings: dict[str, msgspec.Raw] = {}
+    """By the first letters of a word some `_Stem`."""
+    endings: dict[str, msgspec.Raw] = {}
+
+
+class _Begun(NamedTuple):
+    """What some plain words are, and what they begin."""
+
+    numbers: list[int]
+    nexts: dict[str, int]
+    """By the next plain word the one term that it makes; below 0 the `~` of a place in `beyond`."""
+    rests: list[_Long]
 
 
 def tables_of(terms: Iterable[str]) -> Tables:
     """The tables of terms, which are numbered in their order."""
-    tables = Tables()
-    longer: dict[str, list[_Long]] = {}
-    for number, term in enumerate(terms):
-        first, *tail = term.split() or [""]
+    known: dict[str, _Begun] = {}
+    beginnings: dict[str, list[_Stem]] = {}
+    endings: dict[str, list[_Stem]] = {}
+    for number, term in enumerate(terms, 1):
+        first, *tail = parts = term.split() or [""]
         stem = (first.strip("*"), " ".join(tail), number)
         if first.startswith("="):
-            tables.plain.setdefault(folded(first[1:]), NONE)
-            longer.setdefault(folded(first[1:]), []).append((first, number, ""))
+            _words_of(known, [folded(first[1:])]).rests.append((first, number, ""))
         elif first.endswith("*"):
-            tables.beginnings.setdefault(first[:STEM], []).append(stem)
+            beginnings.setdefault(first[:STEM], []).append(stem)
         elif first.startswith("*"):
-            tables.endings.setdefault(first[-STEM:], []).append(stem)
+            endings.setdefault(first[-STEM:], []).append(stem)
         else:
-            _add(tables, longer, [first, *tail], number)
-    tables.longer.update((key, msgspec.Raw(_ENCODED(row))) for key, row in longer.items())
-    return tables
+            words = [*takewhile(lambda part: part != ".." and part[-1:] != "*", parts)]
+            begun, rest = _words_of(known, words), parts[len(words) :]
+            if rest:
+                begun.rests.append((" ".join(rest), number, _sign(rest)))
+            else:
+                begun.numbers.append(number)
+    return Tables(*_joined(known), _each_raw(beginnings), _each_raw(endings))
 
 
-_ENCODED: Final = msgspec.json.Encoder().encode
-_LONGER: Final = msgspec.json.Decoder(list[_Long])
+def _words_of(known: dict[str, _Begun], words: list[str]) -> _Begun:
+    """What is known of plain words; they are found word by word."""
+    for count in range(1, len(words) + 1):
+        known.setdefault(" ".join(words[:count]), _Begun([], {}, []))
+    return known[" ".join(words)]
 
 
-def _add(tables: Tables, longer: dict[str, list[_Long]], term: list[str], number: int) -> None:
-    words = list(takewhile(lambda part: part != ".." and part[-1:] != "*", term))
-    rest = term[len(words) :]
-    keys = [" ".join(words[:count]) for count in range(2, len(words) + 1)] or words
-    for key in keys:
-        tables.plain.setdefault(key, NONE)
-    if rest:
-        longer.setdefault(keys[-1], []).append((" ".join(rest), number, _sign(rest)))
-        return
-    first = tables.plain[keys[-1]]
-    if first == NONE:
-        tables.plain[keys[-1]] = number
-    else:
-        tables.again.setdefault(first, []).append(number)
+def _joined(known: dict[str, _Begun]) -> tuple[dict[str, msgspec.Raw], list[msgspec.Raw]]:
+    """What single words begin, and what longer ones do."""
+    beyond: list[msgspec.Raw] = []
+    for key, begun in sorted(known.items(), key=lambda item: -item[0].count(" ")):
+        before, _, word = key.rpartition(" ")
+        if before and len(begun.numbers) == 1 and not (begun.nexts or begun.rests):
+            known[before].nexts[word] = begun.numbers[0]
+        elif before:
+            known[before].nexts[word] = ~len(beyond)
+            beyond.append(_raw(begun))
+    return _each_raw({key: begun for key, begun in known.items() if " " not in key}), beyond
+
+
+def _each_raw(table: dict[str, Any]) -> dict[str, msgspec.Raw]:
+    return {key: _raw(value) for key, value in table.items()}
+
+
+def _raw(value: object) -> msgspec.Raw:
+    return msgspec.Raw(msgspec.json.encode(value))
 
 
 def _sign(parts: list[str]) -> str:
@@ -162,56 +198,70 @@ class Terms:
     """Finds terms; each is a number that the caller knows the meaning of."""
 
     def __init__(self, tables: Tables) -> None:
-        self._tables = tables
+        self._known = _Known(tables)
 
     def found(self, text: Text) -> list[Hit]:
         """All terms of a text, in the order of the text."""
-        words, _, present = text
-        again, longer = self._tables.again, self._tables.longer
-        heads = [*map(_HEAD_OF, words)]
-        signs = present.union(heads, ("",))
-        hits = [*self._by_stems(words, present, heads)]
-        for at, end, key, number in self._plain(words):
-            if number != NONE:
-                hits.append((at, end, number))
-                if number in again:
-                    hits += [(at, end, other) for other in again[number]]
-            if key in longer:
-                for rest, other, sign in _LONGER.decode(longer[key]):
-                    if sign in signs and (stop := _behind(text, at, end, rest)):
-                        hits.append((at, stop, other))
+        hits: list[Hit] = []
+        add = hits.append
+        words, known = [*text.words, ""], self._known
+        signs = text.present.union(map(_HEAD_OF, text.present), ("",))
+        for at, first in enumerate(map(known.__getitem__, text.words)):
+            begun, end = first, at + 1
+            while begun:
+                numbers, nexts, rests = begun
+                for number in numbers:
+                    add((at, end, number))
+                if rests:
+                    for rest, number, sign in rests:
+                        if sign in signs and (stop := _behind(text, at, end, rest)):
+                            add((at, stop, number))
+                place = nexts.get(words[end])
+                if not place:
+                    break
+                end += 1
+                if place > 0:
+                    add((at, end, place))
+                    break
+                begun = known.beyond(place)
         hits.sort()
         return hits
 
-    def _plain(self, words: list[str]) -> list[tuple[int, int, str, int]]:
-        """Words that are a term or begin one: the first, the word behind the last, they, a term."""
-        known = self._tables.plain.get
-        pairs = [*map(" ".join, pairwise(words))]
-        spans = [(i, i + 1, words[i], n) for i, n in enumerate(map(known, words)) if n is not None]
-        beyond = [(i, i + 2, pairs[i], n) for i, n in enumerate(map(known, pairs)) if n is not None]
-        for at, end, key, _ in beyond:
-            if end < len(words) and (number := known(other := f"{key} {words[end]}")) is not None:
-                beyond.append((at, end + 1, other, number))
-        return spans + beyond
 
-    def _by_stems(self, words: list[str], present: set[str], heads: list[str]) -> Iterator[Hit]:
-        """The terms that start with the beginning or ending of a word."""
-        known = [*map(self._tables.beginnings.get, heads)]
-        for at, stems in compress(enumerate(known), known):
-            for start, tail, number in stems or ():
-                if words[at].startswith(start) and (stop := _matched(words, at + 1, tail.split())):
-                    yield at, stop, number
-        endings = self._tables.endings
-        if endings.keys().isdisjoint(map(_END_OF, present)):
-            return
-        for at, word in enumerate(words):
-            for end, tail, number in endings.get(word[-STEM:], ()):
-                if word.endswith(end) and (stop := _matched(words, at + 1, tail.split())):
-                    yield at, stop, number
+class _Known(dict[str, _Begun | None]):
+    """What each word begins, kept from text to text: most of their words are the same."""
+
+    def __init__(self, tables: Tables) -> None:
+        super().__init__()
+        self._tables = tables
+        self._beyond: dict[int, _Begun] = {}
+
+    def __missing__(self, word: str) -> _Begun | None:
+        tables = self._tables
+        numbers, nexts, rests = _BEGUN.decode(tables.plain.get(word, _NONE))
+        stems = _STEMS.decode(tables.beginnings.get(word[:STEM], _NO_STEM))
+        fitting = [stem for stem in stems if word.startswith(stem[0])]
+        stems = _STEMS.decode(tables.endings.get(word[-STEM:], _NO_STEM))
+        fitting += [stem for stem in stems if word.endswith(stem[0])]
+        numbers += [number for _, tail, number in fitting if not tail]
+        rests += [(tail, n, _sign(tail.split())) for _, tail, n in fitting if tail]
+        begun = _Begun(numbers, nexts, rests) if numbers or nexts or rests else None
+        if len(self) < WORDS_MAX and len(word) <= LETTERS_MAX:
+            self[word] = begun
+        return begun
+
+    def beyond(self, place: int) -> _Begun:
+        """What stands in a place for two or more words."""
+        if place not in self._beyond:
+            self._beyond[place] = _BEGUN.decode(self._tables.beyond[~place])
+        return self._beyond[place]
 
 
 _HEAD_OF: Final = itemgetter(slice(STEM))
-_END_OF: Final = itemgetter(slice(-STEM, None))
+_BEGUN: Final = msgspec.json.Decoder(_Begun)
+_STEMS: Final = msgspec.json.Decoder(list[_Stem])
+_NONE: Final = msgspec.Raw(b"[[],{},[]]")
+_NO_STEM: Final = msgspec.Raw(b"[]")
 
 
 def _behind(text: Text, at: int, end: int, rest: str) -> int:

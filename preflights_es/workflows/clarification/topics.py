@@ -10,6 +10,7 @@ from typing import Final, Literal
 from preflights_es.core.events import Value
 from preflights_es.core.views import Language
 from preflights_es.workflows.clarification.index import Finder
+from preflights_es.workflows.clarification.means import described, is_precise
 from preflights_es.workflows.clarification.mentions import (
     LIKELY,
     NEAR,
@@ -24,6 +25,7 @@ from preflights_es.workflows.clarification.parts import (
     USING,
     Part,
     between_of,
+    is_chosen,
     named_by,
     parts_of,
     taken,
@@ -39,6 +41,7 @@ BESIDE: Final = 3  # words between a name and a word that asks or begins
 CALLED: Final = 2  # what a name is worth more beside a word that asks or begins
 CLEAR: Final = 10
 """A topic is asked about from this score on even where a value of another one is stated."""
+LONG: Final = 22  # words of a text in which one word alone names no topic, with its two ends
 TOPICS_MAX: Final = 4  # topics that a session names
 OWN_MAX: Final = 3  # words of a name that no pack knows
 
@@ -72,6 +75,10 @@ def find(intention: str, finder: Finder, language: Language | None = None) -> Fo
         parts = taken(parts, text.words, finder.joined)
     wanted = {mention.topic for mention, part in parts if part == "wanted"}
     is_moved = any(mention.topic in wanted for mention, part in parts if part == "replaced")
+    is_moved = is_moved or (
+        bool(finder.joined)
+        and any(is_chosen(m, text.words, seen) for m, part in parts if part == "wanted")
+    )
     if task >= SURE > decision and max(scores[:count]) < 2 * task and not is_moved:
         return Found("none", tongue)
     between = between_of(parts)
@@ -80,13 +87,21 @@ def find(intention: str, finder: Finder, language: Language | None = None) -> Fo
     least = OPEN if begin or decision >= LIKELY else OPEN + 1 + task
     sure = [t for t in range(count) if scores[t] >= least and t not in wanted]
     sure.sort(key=lambda topic: -scores[topic])
-    if finder.joined and _is_tie(sure, scores) and not called.issuperset(sure[:2]):
+    said = seen.said if finder.joined else []
+    if said and _is_doubtful(
+        sure, scores, said, task * (task > decision), wanted, called, parts, text
+    ):
         sure = []
     left = [*between, *(t for t in sure if t not in between)][:TOPICS_MAX]
     may_name = finder.joined and not between and decision < SURE
     if may_name and (own := _own_name(text, seen, parts, left, finder, tongue)):
         parts.append((own, "wanted"))
         left = [topic for topic in left if topic != own.topic]
+    ways: dict[int, Mention | None] = {}
+    if may_name:
+        ways = described(left, intention, text, seen, parts, finder)
+        parts += [(way, "wanted") for way in ways.values() if way]
+        left = [topic for topic in left if topic not in ways]
     topics = tuple(finder.ids[topic] for topic in left)
     stated = tuple(n for n in named_by(parts, "wanted", finder) if n.topic not in topics)
     replaced = named_by(parts, "replaced", finder)
@@ -95,10 +110,19 @@ def find(intention: str, finder: Finder, language: Language | None = None) -> Fo
         return Found("choice", tongue, topics, stated, replaced, between.get(left[0], ()))
     if stated:
         return Found("stated", tongue, topics, stated, replaced)
+    is_task = not ways and _is_task((task, decision, vague), said, intention, text, finder)
+    return Found("none" if is_task else "open", tongue, replaced=() if is_task else replaced)
+
+
+def _is_task(
+    heard: tuple[int, int, int], said: list[int], intention: str, text: Text, finder: Finder
+) -> bool:
+    """Whether a text without a menu is a small task, and asks for no decision."""
+    task, decision, vague = heard
     least = max(LIKELY, vague) if finder.joined else LIKELY
     if (task >= least and decision < LIKELY) or (task and not decision and not vague):
-        return Found("none", tongue)
-    return Found("open", tongue, replaced=replaced)
+        return not (said and task < max(said) >= SURE)
+    return bool(said) and decision < SURE and is_precise(intention, text, finder)
 
 
 def _count_in(
@@ -115,9 +139,30 @@ def _count_in(
         scores[topic] += CALLED
 
 
-def _is_tie(sure: list[int], scores: list[int]) -> bool:
-    """Whether no topic is the first: a menu of either may be wrong."""
-    return len(sure) > 1 and scores[sure[0]] == scores[sure[1]]
+def _is_doubtful(
+    sure: list[int],
+    scores: list[int],
+    said: list[int],
+    task: int,
+    wanted: set[int],
+    called: set[int],
+    parts: list[tuple[Mention, Part]],
+    text: Text,
+) -> bool:
+    """Whether a menu may be wrong: words say as much for another topic, or too little in all."""
+    if not sure or (len(sure) > 1 and called.issuperset(sure[:2])):
+        return False
+    first = sure[0]
+    if len(sure) > 1 and scores[first] == scores[sure[1]]:
+        return True
+    if any(m.topic == first and part in ("replaced", "asked") for m, part in parts):
+        return False
+    if said[first] <= SURE and len(text.words) > LONG:
+        return True
+    others = said.copy()
+    for topic in (first, *wanted):
+        others[topic] = 0
+    return said[first] + (first in called) <= max(*others, task - 1)
 
 
 _HINTS: Final[dict[Part, int]] = {"wanted": 0, "replaced": 3, "asked": 3, "present": 1}
@@ -136,7 +181,10 @@ def _language(text: Text, finder: Finder) -> Language:
 
 
 def _has_umlaut(text: Text) -> bool:
-    return any(letter in "\u00e4\u00f6\u00fc\u00df" for word in text.typed for letter in word)
+    return not _UMLAUTS.isdisjoint(text.line)
+
+
+_UMLAUTS: Final = frozenset("\u00e4\u00f6\u00fc\u00df")
 
 
 def _is_upgrade(text: Text) -> bool:
@@ -160,10 +208,13 @@ def _own_name(
     tongue: Language,
 ) -> Mention | None:
     """A name that no pack knows, where a sentence uses it for a topic or in place of a value."""
+    typed = text.typed
     for role in (LINKS, USING):
         for _, at in seen.roles[role]:
+            if text.words[at - 1] == "by":
+                continue  # a person does it
             end = at
-            while end - at < OWN_MAX and _is_name(text.typed[end], tongue):
+            while end - at < OWN_MAX and _is_name(typed[end], tongue):
                 end += 1
             if end == at or starting(at, end, seen.hits):
                 continue
@@ -173,7 +224,7 @@ def _own_name(
             topics = gone if role == LINKS else [topic for topic in named if topic in near]
             wanted = {mention.topic for mention, part in parts if part == "wanted"}
             for topic in [topic for topic in topics if topic not in wanted][:1]:
-                return Mention(at, end, topic, " ".join(text.typed[at:end]), False)
+                return Mention(at, end, topic, " ".join(typed[at:end]), False)
     return None
 
 

@@ -275,13 +275,19 @@ def _fields(state: State) -> tuple[RecordField, ...]:
         return ()
     # Two categories may have fields of one name; a key belongs to one alone. A model's own field is
     # the session's, and in no table.
-    keys = {field.name: field.id for field in found[0].fields()}
+    known = {field.name: field for field in found[0].fields()}
     options = {q.id: q.options[:-1] for q in state.asked}
     sources = {p.key: p for p in state.provenance}
+
+    def told(name: str, value: str, how: Provenance) -> RecordField:
+        offered = options.get(how.key)
+        unasked = known[name].options if offered is None else ()
+        return RecordField(name, value, how.source, _heard(how), offered or (), unasked)
+
     return tuple(
-        RecordField(name, value, how.source, _heard(how), options.get(how.key, ()))
+        told(name, value, how)
         for name, value in state.patch.fields
-        if (how := sources.get(keys.get(name, ""))) is not None
+        if name in known and (how := sources.get(known[name].id)) is not None
     )
 
 

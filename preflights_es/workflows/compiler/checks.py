@@ -10,7 +10,7 @@ from typing import Any, Final, TypeVar
 import msgspec
 
 from preflights_es.contracts.code_search import first_code
-from preflights_es.core.text import shown, visible
+from preflights_es.core.text import is_git, shown, visible
 from preflights_es.core.verdict import VIOLATIONS_MAX, Path, Violation, pointer, quoted
 from preflights_es.workflows.compiler.contradictions import Placed, contradictions
 from preflights_es.workflows.compiler.events import PassBegun
@@ -162,7 +162,7 @@ def why_no_path(path: str) -> str:
         return "has the part '.'"
     if any(part != part.strip() for part in parts) or shown(path) != path:
         return "has white space or control characters that are not seen"
-    if any(part.casefold() == ".git" for part in parts):
+    if any(map(is_git, parts)):
         return "is within .git, which is not part of the repository's files"
     return ""
 

@@ -160,7 +160,8 @@ def _warnings(state: State) -> tuple[str, ...]:
         kind = "paths of the layout" if one.what == "layout" else "decisions"
         warnings.append(f"the request left out {one.count:,} {kind}")
     if state.begun is not None and state.begun.stale:
-        warnings.append(f"{len(state.begun.stale)} of the inputs were stale")
+        count = len(state.begun.stale)
+        warnings.append(f"{count:,} input{' was' if count == 1 else 's were'} stale")
     if state.beside:
         warnings.append(f"the file was edited: the new one lies in {state.beside}")
     return tuple(warnings)

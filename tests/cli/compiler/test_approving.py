@@ -166,6 +166,7 @@ def test_an_approved_or_superseded_artifact_is_neither_approved_nor_rejected(
     why = f"the ProjectPlan {one[:8]} is approved already"
     assert refused(shop, "approve", one, *BY) == why
     assert refused(shop, "reject", one, "--reason", "No", *BY) == why
+    assert refused(shop, "reject", one, "--reason", "No", *BY, "--key", "k") == why
     other = approved(shop, "project")["project"]
     why = f"the ProjectPlan {one[:8]} is superseded already by {other[:8]}"
     assert refused(shop, "approve", one, *BY) == why

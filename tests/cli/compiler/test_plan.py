@@ -226,6 +226,29 @@ def test_decisions_in_force_are_read_with_the_options_that_were_not_chosen(house
     assert len(decision["source"]["hash"]) == 64
 
 
+@pytest.mark.parametrize(
+    ("text", "other"),
+    [
+        ("Use PostgreSQL for the orders database", "MongoDB"),
+        ("Use PostgreSQL instead of Oracle for the orders database", "Oracle"),
+    ],
+)
+def test_what_was_decided_without_a_question_is_contradicted_too(
+    house: Project, answered: Callable[[str], Result], text: str, other: str
+) -> None:
+    (house.folder / "preflights.toml").write_text('[clarification]\nheuristics = "standard"\n')
+    house.call("start", text, "--no-input")
+    assert house.call("accept", "last", "--by", "Ada Lovelace").code == 0
+    payload = {
+        "domains": [{"name": "Storage", "responsibility": f"Keeps the orders in {other}."}],
+        "modules": [{"name": "storage", "domain": "Storage"}],
+        "constraints": {"architecture": "hexagonal", "languages": ["python"]},
+    }
+    done = answered(json.dumps(payload))
+    (decision,) = begun(house)["decisions"]
+    assert (done.code, decision["uid"] in done.out) == (1, True), done.out
+
+
 def test_the_layout_is_what_git_lists_and_a_hostile_repository_runs_nothing(
     house: Project,
 ) -> None:

@@ -107,6 +107,48 @@ def test_a_topic_is_found_where_a_choice_is_open(intention: str, topic: str) -> 
     assert seen.topics[0] == topic
 
 
+@pytest.mark.parametrize(
+    ("intention", "topic", "value"),
+    [
+        ("Write every change to an account into an append-only file", "audit_logging", "file"),
+        ("Sicherung der Datenbank per SQL-Dump, jede Nacht", "backup", "Dumps to another site"),
+        ("Den Import als asyncio-Task im Hintergrund", "background_jobs", "asyncio-Task"),
+        ("Produktseiten serverseitig gerendert, wegen Google", "rendering", "Server-side (SSR)"),
+        ("Sensor readings go into GreptimeDB", "database", "GreptimeDB"),
+    ],
+)
+def test_a_way_that_is_described_is_the_value(intention: str, topic: str, value: str) -> None:
+    said = {named.topic: named.value for named in found(intention).stated}
+    assert value in said[topic]
+
+
+@pytest.mark.parametrize(
+    "intention",
+    [
+        "The month end run is started by hand by accounting",
+        "Die Vereinsseite hosten wir bei Mittwald",
+        "Limit logins with the counter of the proxy",
+        "Der Browser holt neue Meldungen per Abfrage alle 30 Sekunden, mehr brauchen wir nicht",
+    ],
+)
+def test_a_way_that_names_no_value_gets_no_menu(intention: str) -> None:
+    assert found(intention).kind == "open"
+
+
+@pytest.mark.parametrize(
+    ("intention", "topic"),
+    [
+        ("API keys are in .env files that we pass around on Slack", "secrets"),
+        ("Polling from 5000 browsers is killing us, show new bids at once", "realtime"),
+        ("Suche \u00fcber alle Dateien eines Projekts", "search"),
+        ("Should every change go into an append-only table?", "audit_logging"),
+    ],
+)
+def test_a_way_of_today_or_in_doubt_answers_nothing(intention: str, topic: str) -> None:
+    seen = found(intention)
+    assert (seen.kind, seen.topics[:1]) == ("choice", (topic,))
+
+
 def test_two_values_make_the_question_one_between_them() -> None:
     seen = found("REST oder GraphQL f\u00fcr die H\u00e4ndler?")
     assert (seen.kind, seen.topics[0]) == ("choice", "backend_api")
@@ -160,6 +202,36 @@ def test_two_topics_of_one_score_get_an_open_question_unless_both_are_named() ->
 
 def test_one_word_alone_opens_no_topic() -> None:
     assert found("The dashboard is slow for the sales team").kind == "open"
+
+
+def test_a_menu_needs_more_than_words_for_another_topic_or_one_in_a_long_text() -> None:
+    assert found("mypy meckert 14 mal in billing/, bitte sauber machen").kind == "none"
+    story = "my colleagues told me at lunch that one of them would like to talk about it some day"
+    assert found("How do we cache prices?").kind == "choice"
+    assert found(f"How do we cache prices? I ask because {story}").kind == "open"
+
+
+def test_an_instruction_that_names_code_is_a_small_task() -> None:
+    assert found("add --quiet to `sync`").kind == "none"
+    assert found("`sync` is a mess, we need something else for it").kind == "open"
+
+
+def test_a_described_way_is_stated_without_a_product() -> None:
+    said = {
+        "let's log people in with a link that we mail them, no passwords at all": "Magic Link",
+        "Version der API kommt in den Pfad, also /v2/orders neben /v1/orders": "URL path",
+        "Trigger auf jeder Tabelle schreiben alten und neuen Wert mit": "Database triggers",
+        "Rolle steht am User, geprüft wird in der Middleware": "RBAC",
+    }
+    for text, value in said.items():
+        assert value in {named.value for named in found(text).stated}, text
+
+
+def test_a_need_is_no_task_where_words_say_more_for_its_topic() -> None:
+    text = (
+        "Bestellungen müssen ins Lagersystem, ohne dass der Shop steht wenn eins von beiden hängt"
+    )
+    assert found(text).kind in ("choice", "open")
 
 
 def test_a_value_of_another_topic_is_stated_beside_the_choice() -> None:

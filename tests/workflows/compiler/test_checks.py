@@ -149,6 +149,9 @@ PATHS = [
     "src/\0.py",
     ".git/hooks/update",
     "sub/.GIT/config",
+    ".git./config",
+    "git~1/config",
+    ".g\u200cit/config",
 ]
 PLACES: list[tuple[PassName, str]] = [
     ("scaffold", "/files/0/path"),

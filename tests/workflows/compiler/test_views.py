@@ -96,7 +96,7 @@ def test_what_was_left_out_stale_or_taken_out_is_said() -> None:
         "1 secret was taken out before recording (token)",
         "the request left out 1,200 paths of the layout",
         "the request left out 3 decisions",
-        "1 of the inputs were stale",
+        "1 input was stale",
     )
 
 
