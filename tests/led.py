@@ -30,6 +30,7 @@ from preflights_es.workflows.planning.values import OpenTask, Situation, Task
 from preflights_es.workflows.recall.events import RecallAsked
 from tests.fixed import NOON, PROJECT, Clock, Ids, salt
 from tests.workflows.compiler import cases as passes
+from tests.workflows.metrics import cases as questions
 
 ADA: Final = Actor("user", "Ada")
 TURNS_MAX: Final = 12  # answers, and retries of a strict session, after which a test gives up
@@ -39,6 +40,7 @@ TEXTS: Final = {
     "compiler": ("project", "architecture", "scaffold", "test", "implementation", "refactor"),
     "extraction": ("Email an Chef, Meeting 14 Uhr", "Arzt", "urgent: taxes; Idee: Podcast", "x"),
     "recall": ("what do we use for login?", "Welche Datenbank?", "cache", "ORM or SQL for data"),
+    "metrics": ("DAU last week?", "rev?", "what else?", "DAU and revenue in November 2026"),
     "planning": ("report 90, call 10, bill 15", "slides 45", "tidy 300", "a 60, b 120, c 5, d 20"),
 }
 DECIDED: Final = (
@@ -99,6 +101,8 @@ def opening(case: Case, lead: Lead) -> Input:
             language="de",
             situation=day_of(case.text),
         )
+    if case.workflow == "metrics":
+        return questions.put(case.text, setup)
     return NoteTaken(
         at=NOON,
         actor=ADA,

@@ -70,6 +70,7 @@ from preflights_es.workflows.extraction.events import (
     TaskEdited,
 )
 from preflights_es.workflows.extraction.simulation import extraction
+from preflights_es.workflows.metrics import events as metrics_events
 from preflights_es.workflows.planning import events as planning_events
 from preflights_es.workflows.planning.simulation import planning
 from preflights_es.workflows.planning.values import Busy, OpenTask, Situation, Task
@@ -78,6 +79,7 @@ from preflights_es.workflows.recall.values import Found
 from tests import toy
 from tests.fixed import NOON, PROJECT
 from tests.workflows.compiler import cases as passes
+from tests.workflows.metrics import cases as questions
 
 Move = Callable[[Session[Any]], Input]
 
@@ -807,6 +809,46 @@ def _rewritten_by_a_model(queries: list[str]) -> Move:
     return move
 
 
+# 8. Metrics ----------------------------------------------------------------------------------
+
+_ASKS: Final = st.sampled_from(("DAU last week", "rev?", "what?", "1", "2)", "November 2026", " "))
+_REPLIES: Final = st.sampled_from(
+    (
+        *("Which market?", "42", '{"type": "sql", "sql": "SELEC', ""),
+        '{"type": "sql", "sql": "SELECT count(u) FROM visits"}',
+        '{"type": "sql", "sql": "DELETE FROM visits"}',
+        '{"type": "ambiguous", "candidates": ["DAU", "Net Ads Rev"]}',
+    )
+)
+
+
+def metrics_opening(_: Workflow[Any]) -> SearchStrategy[Move]:
+    """A question that a model or nothing leads."""
+    leads = st.builds(Lead, st.just("script"), st.just("model-1"), strict=st.booleans())
+    lead = weighted((5, leads), (1, st.none()))
+    setup = st.builds(Setup, st.just("0.1.0"), st.just("metrics/1"), lead=lead)
+    return st.builds(questions.put, _ASKS, setup, st.sampled_from(("en", "de"))).map(_always)
+
+
+def metrics_moves(_: Workflow[Any]) -> SearchStrategy[Move]:
+    """What a model replies, what a person answers, and follow-ups."""
+    who = {"at": TIMES, "actor": ACTORS}
+    followed = st.builds(metrics_events.FollowUpPut, text=_ASKS, **who)
+    others = (followed | st.builds(StepRetried, **who)).map(_always)
+    return weighted(
+        (5, st.builds(_garbled, _REPLIES)), (4, st.builds(_question_answered, _ASKS)), (2, others)
+    )
+
+
+def _question_answered(text: str) -> Move:
+    def move(session: Session[Any]) -> Input:
+        question = session.state.question
+        given = (Given(question.id if question else "q1", (text,)),)
+        return metrics_events.AnswersGiven(at=NOON, actor=Actor("user"), answers=given)
+
+    return move
+
+
 # 8. By workflow ------------------------------------------------------------------------------
 
 Moves = Callable[[Workflow[Any]], SearchStrategy[Move]]
@@ -816,6 +858,7 @@ OPENINGS: Final[dict[str, Moves]] = {
     "compiler": compiler_opening,
     "extraction": extraction_opening,
     "recall": recall_opening,
+    "metrics": metrics_opening,
     "planning": planning_opening,
 }
 MOVES: Final[dict[str, Moves]] = {
@@ -823,5 +866,6 @@ MOVES: Final[dict[str, Moves]] = {
     "compiler": compiler_moves,
     "extraction": extraction_moves,
     "recall": recall_moves,
+    "metrics": metrics_moves,
     "planning": planning_moves,
 }

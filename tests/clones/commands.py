@@ -93,6 +93,7 @@ RECORDS: Final = frozenset(
         "note done",
         "note cancel",
         "note edit",
+        "ask",
         "admin import",
         "admin db upgrade",
         "admin db backup",
