@@ -5,6 +5,7 @@ Each workflow has its own events, with its own tags, made from these.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import ClassVar, Final, Literal
 
 from preflights_es.core.events import Decision, Input, Typed, Value
@@ -64,6 +65,14 @@ class AnswerRefusal(Refusal, frozen=True):
     """Keys that would be taken, where the key was the trouble."""
 
 
+class TextAccepted(Decision, frozen=True):
+    """Root of the Decisions by which an answer in free text counts."""
+
+    key: str
+    answer: str
+    """Stripped."""
+
+
 # What counts as an answer --------------------------------------------------------------------
 
 PLACEHOLDER: Final = late_pattern(
@@ -99,3 +108,49 @@ def stripped(text: str) -> str:
     while (bare := text.strip().strip(INVISIBLE)) != text:
         text = bare
     return text
+
+
+# One question in free text -------------------------------------------------------------------
+
+
+def text_answers(
+    new: Answers,
+    question: str | None,
+    answered: Collection[str],
+    accepted: type[TextAccepted],
+    refused: type[AnswerRefusal],
+) -> tuple[TextAccepted | AnswerRefusal, ...]:
+    """One verdict a key, where at most one question is open; never empty.
+
+    Args:
+        question: the open question's key.
+        answered: keys of questions that have their answer.
+    """
+    verdicts: list[TextAccepted | AnswerRefusal] = []
+    for given in new.answers:
+        verdict = _text_answer(given, question, answered, accepted, refused)
+        if isinstance(verdict, TextAccepted):
+            question, answered = None, (*answered, verdict.key)
+        verdicts.append(verdict)
+    return tuple(verdicts) or (refused(key="", reason="blank"),)
+
+
+def _text_answer(
+    given: Given,
+    question: str | None,
+    answered: Collection[str],
+    accepted: type[TextAccepted],
+    refused: type[AnswerRefusal],
+) -> TextAccepted | AnswerRefusal:
+    key = given.key
+    if key in answered:
+        return refused(key=key, reason="already_answered")
+    if key != question:
+        expected = () if question is None else (question,)
+        return refused(key=key, reason="unknown_question", expected=expected)
+    if len(given.values) > 1:
+        return refused(key=key, reason="several_values")
+    answer = stripped("".join(given.values))
+    if not answer or is_placeholder(answer):
+        return refused(key=key, reason="placeholder" if answer else "blank")
+    return accepted(key=key, answer=answer)

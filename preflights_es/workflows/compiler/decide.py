@@ -10,7 +10,7 @@ from preflights_es.core.artifacts import Accepting, ArtifactDue, ArtifactWritten
 from preflights_es.core.completions import CompletionFailed, CompletionReceived
 from preflights_es.core.events import Decision, Input
 from preflights_es.core.lead import LeadChanged, LeadTaken, StepRetried, StepStalled
-from preflights_es.core.questions import is_placeholder, stripped
+from preflights_es.core.questions import text_answers
 from preflights_es.workflows.compiler import lead
 from preflights_es.workflows.compiler.events import (
     AnswerAccepted,
@@ -93,30 +93,12 @@ def _taken_over(state: State, new: LeadChanged) -> Decisions:
 
 def _answered(state: State, new: AnswersGiven) -> Decisions:
     """One verdict a key; an answer that counts goes to the model."""
-    decisions: list[Decision] = []
-    after = evolve(state, new)
-    for given in new.answers:
-        verdict = _verdict(after, given.key, given.values)
-        decisions.append(verdict)
-        after = evolve(after, verdict)
-    if after.question is None and state.question is not None:
-        decisions += _asked(after)
-    return tuple(decisions) or (AnswerRefused(key="", reason="blank"),)
-
-
-def _verdict(state: State, key: str, values: tuple[str, ...]) -> AnswerAccepted | AnswerRefused:
-    question = state.question
-    if key in dict(state.given):
-        return AnswerRefused(key=key, reason="already_answered")
-    if question is None or key != question.id:
-        expected = () if question is None else (question.id,)
-        return AnswerRefused(key=key, reason="unknown_question", expected=expected)
-    if len(values) > 1:
-        return AnswerRefused(key=key, reason="several_values")
-    answer = stripped("".join(values))
-    if not answer or is_placeholder(answer):
-        return AnswerRefused(key=key, reason="placeholder" if answer else "blank")
-    return AnswerAccepted(key=key, answer=answer)
+    question = None if state.question is None else state.question.id
+    answered = dict(state.given)
+    decisions = text_answers(new, question, answered, AnswerAccepted, AnswerRefused)
+    after = _after(state, new, decisions)
+    is_answered = after.question is None and state.question is not None
+    return decisions + (_asked(after) if is_answered else ())
 
 
 # 3. The standing -----------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from preflights_es.core.artifacts import ARTIFACT_EVENTS
 from preflights_es.core.completions import COMPLETION_EVENTS
 from preflights_es.core.events import Actor, Decision, Event, Input, Typed, Whole
 from preflights_es.core.lead import LED_EVENTS, Setup
-from preflights_es.core.questions import AnswerRefusal, Answers, Refusal
+from preflights_es.core.questions import AnswerRefusal, Answers, Refusal, TextAccepted
 from preflights_es.core.source import Source
 from preflights_es.core.views import Question
 from preflights_es.workflows.compiler.values import (
@@ -160,13 +160,10 @@ class QuestionAsked(Decision, frozen=True):
     question: Question
 
 
-class AnswerAccepted(Decision, frozen=True):
+class AnswerAccepted(TextAccepted, frozen=True):
     """The answer counts, and goes to the model."""
 
     tag: ClassVar[str] = "compiler.answer_accepted.v1"
-    key: str
-    answer: str
-    """Stripped."""
 
 
 class AnswerRefused(AnswerRefusal, frozen=True):

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from preflights_es.core.completions import CompletionFailed, CompletionReceived
 from preflights_es.core.events import Decision, Input
 from preflights_es.core.lead import FellBack, LeadChanged, LeadTaken, StepRetried
-from preflights_es.core.questions import is_placeholder, stripped
+from preflights_es.core.questions import text_answers
 from preflights_es.workflows.extraction import lead, rules
 from preflights_es.workflows.extraction.events import (
     AnswerAccepted,
@@ -79,32 +79,12 @@ def _taken_over(state: State, new: LeadChanged) -> Decisions:
 
 def _answered(state: State, new: AnswersGiven) -> Decisions:
     """One verdict a key; an answer that counts goes to the model."""
-    decisions: list[Decision] = []
-    after = evolve(state, new)
-    for given in new.answers:
-        verdict = _verdict(after, given.key, given.values)
-        decisions.append(verdict)
-        after = evolve(after, verdict)
-    if after.question is None and state.question is not None:
-        decisions += _asked(after)
-    return tuple(decisions) or (AnswerRefused(key="", reason="blank"),)
-
-
-def _verdict(state: State, key: str, values: tuple[str, ...]) -> AnswerAccepted | AnswerRefused:
-    question = state.question
-    if question is None:
-        is_answered = key != "" and key == state.asked
-        return AnswerRefused(
-            key=key, reason="already_answered" if is_answered else "unknown_question"
-        )
-    if key != question.id:
-        return AnswerRefused(key=key, reason="unknown_question", expected=(question.id,))
-    if len(values) > 1:
-        return AnswerRefused(key=key, reason="several_values")
-    answer = stripped("".join(values))
-    if not answer or is_placeholder(answer):
-        return AnswerRefused(key=key, reason="placeholder" if answer else "blank")
-    return AnswerAccepted(key=key, answer=answer)
+    question = None if state.question is None else state.question.id
+    answered = (state.asked,) if state.asked and state.question is None else ()
+    decisions = text_answers(new, question, answered, AnswerAccepted, AnswerRefused)
+    after = _after(state, new, decisions)
+    is_answered = after.question is None and state.question is not None
+    return decisions + (_asked(after) if is_answered else ())
 
 
 # 3. By hand ----------------------------------------------------------------------------------

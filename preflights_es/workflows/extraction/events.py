@@ -7,7 +7,7 @@ from typing import ClassVar, Literal
 from preflights_es.core.completions import COMPLETION_EVENTS
 from preflights_es.core.events import Decision, Event, Input, Typed, Whole
 from preflights_es.core.lead import LED_EVENTS, Setup
-from preflights_es.core.questions import AnswerRefusal, Answers, Refusal
+from preflights_es.core.questions import AnswerRefusal, Answers, Refusal, TextAccepted
 from preflights_es.core.text import ANSWER_MAX
 from preflights_es.core.views import Language, Question
 from preflights_es.workflows.extraction.values import NOTE_MAX, Item, ItemType
@@ -109,13 +109,10 @@ class QuestionAsked(Decision, frozen=True):
     """What the answer is for; empty where the model did not say."""
 
 
-class AnswerAccepted(Decision, frozen=True):
+class AnswerAccepted(TextAccepted, frozen=True):
     """The answer counts, and goes into the conversation."""
 
     tag: ClassVar[str] = "extraction.answer_accepted.v1"
-    key: str
-    answer: str
-    """Stripped."""
 
 
 class AnswerRefused(AnswerRefusal, frozen=True):
