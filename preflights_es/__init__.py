@@ -78,6 +78,12 @@ if TYPE_CHECKING:
         ArtifactBuilder as ArtifactBuilder,
         ContextBuilder as ContextBuilder,
     )
+    from preflights_es.services.metrics.adapter import (
+        Agent as Agent,
+        LLMClient as LLMClient,
+        PromptBuilder as PromptBuilder,
+        parse_response as parse_response,
+    )
     from preflights_es.workflows.clarification.adapter import (
         ADR_CATEGORIES as ADR_CATEGORIES,
         ADR_LEANING_CATEGORIES as ADR_LEANING_CATEGORIES,
@@ -142,6 +148,7 @@ _HOME = {
         "replay.replayer": "Replay Replayer",
         "services.compiler.adapters": "ClaudeAdapter OpenAIAdapter StubLLMAdapter",
         "services.compiler.building": "ArtifactBuilder ContextBuilder",
+        "services.metrics.adapter": "Agent LLMClient PromptBuilder parse_response",
         "workflows.clarification.adapter": """
             ADR_CATEGORIES ADR_LEANING_CATEGORIES CATEGORY_FIELD_MAP MockLLMAdapter
             TASK_CATEGORIES compute_hint compute_progress extract_decision_patch resolve_value

@@ -544,12 +544,14 @@ def recorded(golden: Callable[[Recorder], None]) -> bytes:
 
 def every() -> dict[Path, Callable[[Recorder], None]]:
     """By the file that each is recorded in."""
-    from tests import record_notes, record_passes, record_plans
+    from tests import record_notes, record_passes, record_plans, record_questions, record_recalls
 
     by_workflow = {
         "clarification": GOLDENS,
         "compiler": record_passes.GOLDENS,
         "extraction": record_notes.GOLDENS,
+        "recall": record_recalls.GOLDENS,
+        "metrics": record_questions.GOLDENS,
         "planning": record_plans.GOLDENS,
     }
     return {

@@ -70,12 +70,16 @@ from preflights_es.workflows.extraction.events import (
     TaskEdited,
 )
 from preflights_es.workflows.extraction.simulation import extraction
+from preflights_es.workflows.metrics import events as metrics_events
 from preflights_es.workflows.planning import events as planning_events
 from preflights_es.workflows.planning.simulation import planning
 from preflights_es.workflows.planning.values import Busy, OpenTask, Situation, Task
+from preflights_es.workflows.recall import events as recall_events
+from preflights_es.workflows.recall.values import Found
 from tests import toy
 from tests.fixed import NOON, PROJECT
 from tests.workflows.compiler import cases as passes
+from tests.workflows.metrics import cases as questions
 
 Move = Callable[[Session[Any]], Input]
 
@@ -734,7 +738,118 @@ def _planned_by_a_model(focus: str | None, minis: list[str], follows: bool) -> M
     return move
 
 
-# 7. By workflow ------------------------------------------------------------------------------
+# 7. Recalls -----------------------------------------------------------------------------------
+
+_QUESTIONS: Final = st.sampled_from(
+    ("what do we use for login?", "Welche Datenbank?", "the", "caching and search", "?!", "x y z")
+)
+
+
+def recall_opening(_: Workflow[Any]) -> SearchStrategy[Move]:
+    """A question that a model or the rules rewrite."""
+    leads = st.builds(Lead, st.just("script"), st.just("model-1"), strict=st.booleans())
+    setup = st.builds(
+        Setup, st.just("0.1.0"), st.just("recall/1"), lead=weighted((3, leads), (1, st.none()))
+    )
+    return st.builds(
+        recall_events.RecallAsked,
+        at=TIMES,
+        actor=ACTORS,
+        question=weighted((4, _QUESTIONS), (1, TEXT)),
+        project=st.just(PROJECT),
+        setup=setup,
+        language=st.sampled_from(("en", "de")),
+        everything=st.booleans(),
+    ).map(_always)
+
+
+def recall_moves(_: Workflow[Any]) -> SearchStrategy[Move]:
+    """What a model says, what is found, and another lead."""
+    leads = st.builds(Lead, st.just("script"), st.just("model-2"))
+    by_hand = {"at": TIMES, "actor": ACTORS}
+    found = st.builds(
+        recall_events.DecisionsFound,
+        found=st.lists(founds(), max_size=4, unique_by=lambda one: one.uid).map(tuple),
+        **by_hand,
+    )
+    changed = st.builds(LeadChanged, lead=leads | st.none(), **by_hand)
+    retried = st.builds(StepRetried, **by_hand)
+    replies = st.builds(_rewritten_by_a_model, st.lists(_QUESTIONS, max_size=4))
+    others = (found | changed | retried).map(_always)
+    return weighted((4, replies), (1, st.builds(_garbled, st.just("no JSON"))), (5, others))
+
+
+def founds() -> SearchStrategy[Found]:
+    """A decision that matches."""
+    return st.builds(
+        Found,
+        uid=st.sampled_from(("a", "b", "c", "d", "e")),
+        title=TEXT,
+        standing=st.sampled_from(("accepted", "superseded")),
+        category=st.just("Database"),
+        fields=st.just((("Type", "PostgreSQL"),)),
+        accepted_at=TIMES,
+        number=st.none() | st.integers(1, 99),
+        words=st.just(("database",)),
+        score=st.integers(0, 9),
+        source=st.just(Source("s", 1, "00")),
+    )
+
+
+def _rewritten_by_a_model(queries: list[str]) -> Move:
+    """Queries as the reply to the open call."""
+
+    def move(session: Session[Any]) -> Input:
+        request = session.calls[0] if session.calls else None
+        if not isinstance(request, CompletionRequested):
+            return recall_events.DecisionsFound(at=NOON, actor=Actor("user"), found=())
+        text = json.dumps(queries)
+        return CompletionReceived(at=NOON, actor=Actor("script"), call=request.call, text=text)
+
+    return move
+
+
+# 8. Metrics ----------------------------------------------------------------------------------
+
+_ASKS: Final = st.sampled_from(("DAU last week", "rev?", "what?", "1", "2)", "November 2026", " "))
+_REPLIES: Final = st.sampled_from(
+    (
+        *("Which market?", "42", '{"type": "sql", "sql": "SELEC', ""),
+        '{"type": "sql", "sql": "SELECT count(u) FROM visits"}',
+        '{"type": "sql", "sql": "DELETE FROM visits"}',
+        '{"type": "ambiguous", "candidates": ["DAU", "Net Ads Rev"]}',
+    )
+)
+
+
+def metrics_opening(_: Workflow[Any]) -> SearchStrategy[Move]:
+    """A question that a model or nothing leads."""
+    leads = st.builds(Lead, st.just("script"), st.just("model-1"), strict=st.booleans())
+    lead = weighted((5, leads), (1, st.none()))
+    setup = st.builds(Setup, st.just("0.1.0"), st.just("metrics/1"), lead=lead)
+    return st.builds(questions.put, _ASKS, setup, st.sampled_from(("en", "de"))).map(_always)
+
+
+def metrics_moves(_: Workflow[Any]) -> SearchStrategy[Move]:
+    """What a model replies, what a person answers, and follow-ups."""
+    who = {"at": TIMES, "actor": ACTORS}
+    followed = st.builds(metrics_events.FollowUpPut, text=_ASKS, **who)
+    others = (followed | st.builds(StepRetried, **who)).map(_always)
+    return weighted(
+        (5, st.builds(_garbled, _REPLIES)), (4, st.builds(_question_answered, _ASKS)), (2, others)
+    )
+
+
+def _question_answered(text: str) -> Move:
+    def move(session: Session[Any]) -> Input:
+        question = session.state.question
+        given = (Given(question.id if question else "q1", (text,)),)
+        return metrics_events.AnswersGiven(at=NOON, actor=Actor("user"), answers=given)
+
+    return move
+
+
+# 8. By workflow ------------------------------------------------------------------------------
 
 Moves = Callable[[Workflow[Any]], SearchStrategy[Move]]
 
@@ -742,11 +857,15 @@ OPENINGS: Final[dict[str, Moves]] = {
     "clarification": clarification_opening,
     "compiler": compiler_opening,
     "extraction": extraction_opening,
+    "recall": recall_opening,
+    "metrics": metrics_opening,
     "planning": planning_opening,
 }
 MOVES: Final[dict[str, Moves]] = {
     "clarification": clarification_moves,
     "compiler": compiler_moves,
     "extraction": extraction_moves,
+    "recall": recall_moves,
+    "metrics": metrics_moves,
     "planning": planning_moves,
 }

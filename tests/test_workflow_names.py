@@ -16,7 +16,8 @@ NAMED: Final = re.compile(
     r"(?<![a-z])(?:" + "|".join(WORKFLOWS.shipped) + r")s?(?![a-z])", re.IGNORECASE
 )
 ALLOWED: Final = {
-    "preflights_es/__init__.py": "the public names of two specifications",
+    "cli/preflights_cli/commands.py": "the place of a command that is called like its workflow",
+    "preflights_es/__init__.py": "the public names of three specifications",
     "preflights_es/api.py": "a public name: the workflow of `start`, where none is given",
 }
 JUDGING: Final = re.compile(r"preflights_es\.contracts\.extraction|Judging a response: extraction")

@@ -21,9 +21,21 @@ if TYPE_CHECKING:
 SECTIONS: Final[dict[str, tuple[str, ...]]] = {
     "Decide": ("start", "answer", "revise", "accept", "resume", "abandon"),
     "Plan": ("plan", "artifacts", "approve", "reject", "lock"),
-    "Look": ("show", "inbox", "sessions", "decisions", "why", "prompt", "log", "usage", "audit"),
+    "Look": (
+        "show",
+        "inbox",
+        "sessions",
+        "decisions",
+        "recall",
+        "why",
+        "prompt",
+        "log",
+        "usage",
+        "audit",
+    ),
     "Replay": ("replay", "regress"),
     "Notes": ("note", "today"),
+    "Questions about data": ("ask",),
     "Set up": ("init", "sync", "trust", "admin"),
 }
 """The commands of `preflights --help`, in order. A workflow's command in no section stands last."""

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 import msgspec
 
 from preflights_es.contracts.code_detection import found_code
-from preflights_es.contracts.extraction import extracted
+from preflights_es.contracts.extraction import extracted, words
 from preflights_es.contracts.schema import Shape, shape
 from preflights_es.contracts.walk import leaves
 from preflights_es.core import errors
@@ -59,8 +59,10 @@ class Contract(msgspec.Struct, frozen=True, kw_only=True, eq=False, dict=True):
     """Whether `{"error": "missing_information", ...}` is an answer of its own."""
     code: bool = True
     """Whether source code in values and keys is refused."""
+    words: bool = False
+    """Whether a reply in words, without JSON, is an answer: its payload is a `str`."""
     checks: Callable[[Any], tuple[Violation, ...]] | None = None
-    """Final checks of a payload that meets the schema; pure, and never raising."""
+    """Final checks of a payload that meets the schema; pure, and never raising. Words have none."""
     policy: Policy = Policy()
     """What follows where a call brings nothing that meets it: which failures are asked again, how
     often, and what ends the step."""
@@ -100,7 +102,8 @@ def judge(raw: str, contract: Contract) -> Accepted | Rejected:
 def _judged(raw: str, contract: Contract, shape: Shape) -> Accepted | Rejected:
     found = extracted(raw, drop_prose=contract.prose == "drop", arrays=shape.arrays)
     if isinstance(found, Rejected):
-        return found
+        text = words(raw) if contract.words and found.kind == "invalid_json" else ""
+        return Accepted(text) if text else found
     value = found.value
     parts = leaves(value)
     if parts.flaw:

@@ -111,6 +111,20 @@ def _without_fences(raw: str) -> str:
     return text
 
 
+def words(raw: str) -> str:
+    """A response in words, stripped; empty where the response has another form.
+
+    What opens with a bracket or a fence, or holds the beginning of an object, is a cut or damaged
+    value. What a model thought before is not its answer.
+    """
+    if len(raw) > LENGTH_MAX or any("\ud800" <= mark <= "\udfff" for mark in raw):
+        return ""
+    thoughts = list(_THOUGHT_ENDS.finditer(raw))
+    text = raw[thoughts[-1].end() if thoughts else 0 :].strip(_BLANK)
+    opens = text.startswith(("{", "[", "`" * 3, "~" * 3, "<"))
+    return "" if opens or _ATTEMPT.search(text) else text
+
+
 class _Search:
     """Goes through a text that is no JSON as a whole, from bracket to bracket."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 import msgspec
 
@@ -63,12 +63,14 @@ Fold = Callable[[Iterable[Stream]], Folded]
 """Pure: where a database asks for it, it is done once more."""
 
 
-Choice = Literal["all", "in_force", "unfolded"]
+Choice = Literal["all", "in_force", "unfolded", "named"]
 """Which rows are read. There may be more of them, so a reader checks each.
 
 `in_force`: of `decisions`, what was accepted and not superseded at a time; of `artifacts`, what is
 approved or locked now. `unfolded`: of `sessions`, those that are damaged, erased or faulted.
+`named`: of `memory`, those whose word is one of some.
 """
+TERMS_MAX: Final = 24  # words by which rows are chosen at once
 
 
 class Kept(msgspec.Struct, frozen=True):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
 from heapq import merge
 from itertools import chain
 from operator import itemgetter
@@ -48,6 +49,7 @@ UNWRITTEN: Final = Notice(
     "this log cannot be written from here, and many sessions moved since its projections were "
     "folded: this answer may be older",
 )
+Kept = Callable[[], Iterator[dict[str, Any]]]
 
 
 class State(msgspec.Struct, frozen=True):
@@ -127,7 +129,7 @@ class Projector:
         )
 
     def rows(
-        self, name: str, project: str | None, choice: Choice = "all", at: int = INT_MAX
+        self, name: str, project: str | None, choice: Choice = "all", at: int = INT_MAX, **of: Any
     ) -> Iterator[dict[str, Any]]:
         """Rows of a projection, caught up as far as that needs no wait for another process.
 
@@ -135,19 +137,20 @@ class Projector:
 
         Args:
             choice: which rows; there may be more of them, so the reader checks each.
-            at: the time of the choice, in microseconds since 1970 UTC.
+            at: the time of the choice, in microseconds since 1970 UTC; `of`: its other parts.
         """
+        kept = partial(self._log.rows, name, project, choice, at, **of)
         try:
             with self._log.hurried():
                 self.catch_up()
         except StoreUnavailable as error:
-            return self._as_it_is(name, project, error, choice, at)
+            return self._as_it_is(name, project, error, kept)
         if others := self._log.folded_elsewhere(WAITING + 1):
-            return self._with_moved(name, project, others, choice, at)
-        return self._log.rows(name, project, choice, at)
+            return self._with_moved(name, project, others, kept)
+        return kept()
 
     def _as_it_is(
-        self, name: str, project: str | None, error: StoreUnavailable, choice: Choice, at: int
+        self, name: str, project: str | None, error: StoreUnavailable, kept: Kept
     ) -> Iterator[dict[str, Any]]:
         """Rows without writing any: those that are kept, and few sessions that moved since."""
         known = self._log.registered().get(name)
@@ -159,21 +162,20 @@ class Projector:
             self.behind = BUSY
         elif len(waiting) > WAITING:
             self.behind = UNWRITTEN
-        return self._with_moved(name, project, waiting, choice, at)
+        return self._with_moved(name, project, waiting, kept)
 
     def _with_moved(
-        self, name: str, project: str | None, waiting: Sequence[Head], choice: Choice, at: int
+        self, name: str, project: str | None, waiting: Sequence[Head], kept: Kept
     ) -> Iterator[dict[str, Any]]:
         """The rows that are kept, and those of few sessions that wait to be folded."""
         if len(waiting) > WAITING:
             self.behind = self.behind or BUSY
-            return self._log.rows(name, project, choice, at)
+            return kept()
         turns = list(self._turns(name, project, waiting))
         moved = {head.session_id for head, _ in turns}
-        found = self._log.rows(name, project, choice, at)
-        kept = (row for row in found if row["session_id"] not in moved)
+        unmoved = (row for row in kept() if row["session_id"] not in moved)
         fresh = chain.from_iterable(rows for _, rows in turns)
-        return merge(kept, fresh, key=itemgetter("session_id"))
+        return merge(unmoved, fresh, key=itemgetter("session_id"))
 
     def _turns(
         self, name: str, project: str | None, heads: Iterable[Head]

@@ -11,7 +11,7 @@ import msgspec
 from preflights_es.core.errors import LogDamaged, ProjectionDamaged
 from preflights_es.core.events import INT_MAX
 from preflights_es.core.ports import Head
-from preflights_es.core.projection_ports import Choice, Kept, Row
+from preflights_es.core.projection_ports import TERMS_MAX, Choice, Kept, Row
 from preflights_es.store.frozen import columns
 from preflights_es.store.projected import PROJECTED, shape
 from preflights_es.store.sql import SqlStore
@@ -99,12 +99,18 @@ class SqlRows(Looking):
         return ""
 
     def rows(
-        self, name: str, project: str | None, choice: Choice = "all", at: int = INT_MAX
+        self,
+        name: str,
+        project: str | None,
+        choice: Choice = "all",
+        at: int = INT_MAX,
+        terms: Sequence[str] = (),
     ) -> Iterator[dict[str, Any]]:
         """Rows of a projection by column, for a project (for all: None), oldest session first.
 
         Args:
             at: the time of the choice, in microseconds since 1970 UTC.
+            terms: the words of the choice; at most `TERMS_MAX`.
 
         Raises:
             ProjectionDamaged: one of them is not a row that this program writes.
@@ -112,6 +118,10 @@ class SqlRows(Looking):
         names = self.columns(name)
         which = f"{'any' if project is None else 'some'}_{name}_{choice}"
         page = {"of_project": project, "after": "", "at_most": ROWS_PAGE, "at": at}
+        if choice == "named":
+            page |= {
+                f"term_{n}": one for n, one in enumerate([*terms, *[""] * TERMS_MAX][:TERMS_MAX])
+            }
         while True:
             some = self._kept(name, which, **page)
             if len(some) < ROWS_PAGE:

@@ -212,4 +212,18 @@ CREATE TABLE projected_items (
 
 CREATE INDEX projected_items_by_project ON projected_items (project, session_id)
 
-INSERT INTO alembic_version (version_num) VALUES ('0008')
+CREATE TABLE projected_memory (
+	session_id VARCHAR(36) NOT NULL,
+	version BIGINT NOT NULL,
+	term TEXT NOT NULL,
+	project TEXT NOT NULL,
+	weight BIGINT NOT NULL,
+	uid TEXT NOT NULL,
+	accepted_at BIGINT,
+	superseded_at BIGINT,
+	PRIMARY KEY (session_id, version, term)
+)
+
+CREATE INDEX projected_memory_by_project ON projected_memory (project, term, session_id, superseded_at)
+
+INSERT INTO alembic_version (version_num) VALUES ('0009')

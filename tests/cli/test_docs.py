@@ -150,8 +150,8 @@ def test_the_commands_of_a_page_do_what_it_says(shop: Project, page: str) -> Non
                 assert done.code == 0, (where, done.err)
             case "python":
                 pass  # below
-            case "sql":
-                pass  # tests/store/test_roles.py
+            case "sql" | "yaml":
+                pass  # tests/store/test_roles.py, tests/cli/test_ask.py
             case "text" if page == "docs/writing-a-workflow.md":
                 pass  # tests/packaging/test_foreign_workflow.py
             case other:
@@ -438,6 +438,14 @@ def test_the_fields_of_a_note_are_those_that_are_documented(shop: Project) -> No
     check("note/1", asking, refused, *filed)
     check("notes/1", shop.call("note", "list", "--json").json)
     check("items/1", shop.call("note", "tasks", "--json").json, opaque="items")
+
+
+def test_the_fields_of_a_recall_are_those_that_are_documented(shop: Project) -> None:
+    decided = ("--answer", "auth_strategy=OAuth", "--accept", "--by", "Ada")
+    shop.call("start", "Add login", *decided)
+    found = shop.call("recall", "login", "--json").json
+    nothing = shop.call("recall", "teleportation", "--json").json
+    check("recall/1", found, nothing)
 
 
 def test_the_fields_of_a_day_are_those_that_are_documented(shop: Project) -> None:

@@ -211,7 +211,7 @@ PROMPTS = [(name, id_) for name, workflow in WORKFLOWS.items() for _, id_ in wor
 def test_every_prompt_of_every_workflow_goes_to_its_own_route(name: str, id_: str) -> None:
     text = prompt(f"preflights_es.workflows.{name}", id_).text
     said = "Extract entities, rewrite this query, categorize, clarify, decide and extract items."
-    route = {"extract": "extraction"}.get(unversioned(id_), unversioned(id_))
+    route = {"extract": "extraction", "ask": "metrics"}.get(unversioned(id_), unversioned(id_))
     assert route_of(("system", text), said, bank=bank()) == route
     assert route_of(text, bank=bank()) == route
 

@@ -17,7 +17,7 @@ from tests import toy
 from tests.installed import TOY, installed
 
 ROOT: Final = Path(__file__).resolve().parents[2]
-SHIPPED: Final = ("clarification", "compiler", "extraction", "planning")
+SHIPPED: Final = ("clarification", "compiler", "extraction", "metrics", "planning", "recall")
 
 
 @pytest.fixture

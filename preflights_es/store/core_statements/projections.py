@@ -26,7 +26,7 @@ from sqlalchemy.sql import ClauseElement
 from sqlalchemy.sql.elements import BindParameter
 
 from preflights_es.core.events import ERASED_TAG, INT_MAX
-from preflights_es.core.projection_ports import Choice
+from preflights_es.core.projection_ports import TERMS_MAX, Choice
 from preflights_es.store import tables
 from preflights_es.store.core_statements.log import reading
 from preflights_es.store.projected import PORTIONS
@@ -219,6 +219,9 @@ def _choices(columns: Any) -> dict[Choice, ColumnElement[bool]]:
         made["in_force"] = columns.standing.in_(
             [literal_column("'approved'"), literal_column("'locked'")]
         )
+    if "term" in columns:
+        terms: list[BindParameter[str]] = [bindparam(f"term_{n}") for n in range(TERMS_MAX)]
+        made["named"] = columns.term.in_(terms)
     if "status" in columns:
         words = ("damaged", "erased", "faulted")
         made["unfolded"] = or_(*(columns.status == literal_column(f"'{word}'") for word in words))

@@ -1,0 +1,232 @@
+"""`ask`: a question about data, its answer as a query, and the rows where they are wanted."""
+
+from __future__ import annotations
+
+import csv
+import io
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, Final
+
+import click
+
+from preflights_cli.common import Voice, given, key_option, language_option, led, recording
+from preflights_cli.rendering import exit_code, said
+from preflights_es.core.errors import Refused
+from preflights_es.services.metrics.results import Answer
+from preflights_es.services.metrics.sessions import follow_up, run, start
+from preflights_es.services.request import Request
+from preflights_es.services.results import Session
+from preflights_es.store.guarded_query import Limits
+from preflights_es.workflows.metrics.values import QUESTION_MAX
+
+QUIT: Final = ("quit", "exit", "q")
+LINE_MAX: Final = 4 * QUESTION_MAX + 3  # bytes of a line from a pipe
+
+Options = dict[str, Any]
+
+
+@click.command()
+@click.argument("text", required=False)
+@click.option(
+    "--follow-up", metavar="TEXT", callback=given, help="Go on in the last session, or --session."
+)
+@click.option("--session", metavar="ID", callback=given, help="The session to go on in.")
+@click.option("--run", "runs", is_flag=True, help="Run the query, read-only, and show its rows.")
+@click.option(
+    "--limit", type=click.IntRange(1, 100_000), default=1_000, help="Rows at most (1000)."
+)
+@click.option(
+    "--timeout", type=click.FloatRange(0.1, 3_600), default=10, help="Seconds at most (10)."
+)
+@click.option("--csv", "as_csv", is_flag=True, help="With --run: print the rows as CSV.")
+@click.option("--any-project", is_flag=True, help="With --run: rows of all projects of the log.")
+@click.option(
+    "--catalog",
+    metavar="DIR",
+    type=click.Path(file_okay=False, exists=True, path_type=Path),
+    help="A catalogue of your own: DIR/metrics/*.yaml, DIR/snippets/*.sql.",
+)
+@click.option("--on", metavar="URL", callback=given, help="The database of your catalogue.")
+@click.option("--strict", is_flag=True, help="If the model fails, wait.")
+@language_option
+@key_option
+@led
+@recording
+def ask_command(
+    text: str | None,
+    follow_up: str | None,
+    session: str | None,
+    runs: bool,
+    limit: int,
+    timeout: float,
+    as_csv: bool,
+    any_project: bool,
+    catalog: Path | None,
+    on: str | None,
+    strict: bool,
+    app: Request,
+    voice: Voice,
+) -> int:
+    """Ask a question about data. The answer is one checked query; --run brings its rows.
+
+    Without --catalog, the questions are about the log itself. At a terminal without TEXT, this is a
+    conversation; "quit" ends it. With - as TEXT, each line of a pipe is a question or an answer.
+
+    \b
+    Examples:
+      preflights ask "sessions that fell back last week?" --run
+      preflights ask --follow-up "and in November 2026?"
+      preflights ask --catalog shop --on sqlite:///shop.db "revenue in October 2026" --run --csv
+    """
+    _refuse_mixed(
+        text, follow_up, session, as_csv=as_csv, runs=runs, any_project=any_project, on=on
+    )
+    asked = Asking(
+        app,
+        voice,
+        {"catalogue": catalog, "on": on or "", "strict": strict},
+        {"on": on or "", "any_project": any_project, "limits": Limits(limit, timeout)},
+        runs=runs,
+        as_csv=as_csv,
+    )
+    if follow_up is not None:
+        return asked.told(asked.followed_up(follow_up, session or ""))
+    if text is None and not sys.stdin.isatty():
+        message = "there is no question: give it as an argument, or - to read a pipe"
+        raise click.UsageError(message)
+    if text is None:
+        return asked.conversation(_typed())
+    if text == "-":
+        return asked.conversation(_piped())
+    return asked.told(asked.begun(text))
+
+
+def _refuse_mixed(
+    text: str | None,
+    follow_up: str | None,
+    session: str | None,
+    *,
+    as_csv: bool,
+    runs: bool,
+    any_project: bool,
+    on: str | None,
+) -> None:
+    if text is not None and follow_up is not None:
+        message = "give a question or --follow-up, not both"
+        raise click.UsageError(message)
+    if session is not None and follow_up is None:
+        message = "--session goes with --follow-up"
+        raise click.UsageError(message)
+    if (as_csv or any_project) and not runs:
+        message = "--csv and --any-project go with --run"
+        raise click.UsageError(message)
+    if any_project and on:
+        message = "--any-project is about the log, --on is about another database"
+        raise click.UsageError(message)
+
+
+class Asking:
+    """Questions with the options of one command."""
+
+    def __init__(
+        self,
+        app: Request,
+        voice: Voice,
+        asks: Options,
+        runs_with: Options,
+        *,
+        runs: bool,
+        as_csv: bool,
+    ) -> None:
+        self._app, self._voice = app, voice
+        self._asks, self._runs_with = asks, runs_with
+        self._runs, self._as_csv = runs, as_csv
+
+    def begun(self, text: str) -> Session:
+        """A new session."""
+        return start(self._app, text, **self._asks)
+
+    def followed_up(self, text: str, session: str) -> Session:
+        """A session that goes on."""
+        return follow_up(self._app, text, session)
+
+    def told(self, session: Session) -> int:
+        """Show an answer, with its rows where they are wanted."""
+        assert isinstance(session, Answer), "only these are asked"
+        if self._runs and session.type == "sql" and not session.not_done:
+            ran = run(self._app, session, **self._runs_with)
+            assert isinstance(ran, Answer), "the same answer"
+            if self._as_csv and not self._voice.as_json:
+                return self._as_csv_text(ran)
+            session = ran
+        return said(self._voice, session)
+
+    def _as_csv_text(self, session: Answer) -> int:
+        assert session.result is not None, "it was run"
+        text = io.StringIO()
+        writer = csv.writer(text)
+        writer.writerow(session.result.columns)
+        writer.writerows([_safe(value) for value in row] for row in session.result.rows)
+        sys.stdout.buffer.write(text.getvalue().encode())
+        if session.result.more:
+            self._voice.warn(f"there are more than {len(session.result.rows):,} rows: see --limit")
+        return exit_code(session)
+
+    def conversation(self, lines: Iterator[str]) -> int:
+        """One line after another: a question, answers while it asks, the next question."""
+        code, session = 0, ""
+        for line in lines:
+            text = line.strip()
+            if text.casefold() in QUIT:
+                break
+            if not text:
+                session = ""
+                continue
+            try:
+                asked = self.followed_up(text, session) if session else self.begun(text)
+                code = self.told(asked)
+            except Refused as error:
+                self._voice.warn(str(error))
+                code, session = 1, ""
+                continue
+            session = asked.session_id if asked.status == "needs_answers" else ""
+            self._app.notices.clear()
+        return code
+
+
+def _safe(value: object) -> object:
+    """A value of a CSV: no formula for a spreadsheet, nothing that a terminal obeys."""
+    if not isinstance(value, str):
+        return value
+    text = "".join(c if c.isprintable() or c in "\n\t" else "\ufffd" for c in value)
+    return f"'{text}" if text[:1] in ("=", "+", "-", "@", "\t") else text
+
+
+def _typed() -> Iterator[str]:
+    """Lines of a person; Ctrl-D and Ctrl-C end them."""
+    while True:
+        try:
+            yield click.prompt("Q", prompt_suffix=": ", default="", show_default=False)
+        except (click.Abort, EOFError):
+            click.echo(err=True)
+            return
+
+
+def _piped() -> Iterator[str]:
+    """Lines of a pipe.
+
+    Raises:
+        Refused: one is too long, or is not UTF-8.
+    """
+    read: Callable[[int], bytes] = sys.stdin.buffer.readline
+    while raw := read(LINE_MAX + 1):
+        if len(raw) > LINE_MAX:
+            message = f"a line is too long: a question has at most {QUESTION_MAX:,} characters"
+            raise Refused(message, code="unfit_text")
+        try:
+            yield raw.decode()
+        except UnicodeDecodeError as error:
+            message = f"a line is not UTF-8, at byte {error.start + 1}"
+            raise Refused(message, code="unfit_text") from error

@@ -1,0 +1,40 @@
+"""`recall`: what was decided about something."""
+
+from __future__ import annotations
+
+import click
+
+from preflights_cli.common import Voice, key_option, language_option, led, recording
+from preflights_cli.rendering import said
+from preflights_es.services.recall.sessions import recall
+from preflights_es.services.request import Request
+
+
+@click.command()
+@click.argument("question", nargs=-1, required=True, metavar="QUESTION")
+@click.option("--all", "everything", is_flag=True, help="Also superseded decisions.")
+@click.option(
+    "--strict", is_flag=True, help="If the model fails, wait; do not go on with the rules."
+)
+@language_option
+@key_option
+@led
+@recording
+def recall_command(
+    question: tuple[str, ...], everything: bool, strict: bool, app: Request, voice: Voice
+) -> int:
+    """Ask what was decided; the decisions that match are shown, the best first.
+
+    The rules or a model rewrite the question into at most three queries. Decisions are found by
+    the words of their values, category, fields and intention, in English and German.
+
+    \b
+    Examples:
+      preflights recall "what do we use for login?"
+      preflights recall "welche Datenbank?" --all
+      preflights recall "caching" --json
+    """
+    if len(question) > 1:
+        message = f"the question has {len(question)} parts: put quotes around the whole of it"
+        raise click.UsageError(message)
+    return said(voice, recall(app, question[0], everything=everything, strict=strict))

@@ -1,0 +1,1 @@
+"""Questions about data: a catalogue, a conversation, one checked query, and its rows."""

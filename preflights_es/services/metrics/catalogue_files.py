@@ -1,0 +1,212 @@
+"""Reads a catalogue: `metrics/*.yaml` and `snippets/*.sql`, each error with file, line and key."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from preflights_es.core.errors import Refused, SettingsError
+from preflights_es.core.text import one_line, problem, visible
+from preflights_es.system.bounded_read import Unreadable, regular
+from preflights_es.workflows.metrics.reference import query
+from preflights_es.workflows.metrics.values import (
+    CATALOGUE_MAX,
+    METRICS_MAX,
+    NAME_MAX,
+    Dialect,
+    Metric,
+)
+
+if TYPE_CHECKING:
+    from yaml.nodes import MappingNode, Node
+
+BUILT_IN: Final = Path(__file__).parent / "catalogue"
+_KEYS: Final = ("name", "aliases", "description", "sql", "snippet", "dimensions", "date")
+_ODD: Final = set("[]{}<>`")
+Check = Callable[[str], tuple[str, ...]]
+"""Finds what is wrong with a query."""
+
+
+class NoExtra(SettingsError):
+    """What reads SQL and YAML is not installed."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "questions about data need the extra `metrics`: `pip install 'preflights[metrics]'`"
+        )
+
+
+def need_extra() -> None:
+    """Raises:
+    NoExtra: SQL or YAML cannot be read here.
+    """
+    from importlib.util import find_spec
+
+    if not (find_spec("sqlglot") and find_spec("yaml")):
+        raise NoExtra
+
+
+def metrics(folder: Path, check: Check) -> tuple[Metric, ...]:
+    """All metrics of a catalogue, in the order of their files.
+
+    Raises:
+        Refused: a file cannot be read, or says what no catalogue says.
+        NoExtra: YAML cannot be read here.
+    """
+    return of_folders(folder / "metrics", folder / "snippets", check)
+
+
+def of_folders(files: Path, snippets: Path, check: Check) -> tuple[Metric, ...]:
+    """As `metrics`, of two folders."""
+    need_extra()
+    if not files.is_dir():
+        raise _wrong(f"{files} is no folder: a catalogue has its metrics in `metrics/*.yaml`")
+    budget = _Budget()
+    found: dict[str, Metric] = {}
+    for path in sorted((*files.glob("*.yaml"), *files.glob("*.yml"))):
+        read = _File(path, budget)
+        metric = read.metric(snippets, check)
+        if metric.name.casefold() in found:
+            raise read.wrong(read.keys["name"], "name", f"{metric.name!r} stands in another file")
+        found[metric.name.casefold()] = metric
+    if not 0 < len(found) <= METRICS_MAX:
+        raise _wrong(f"{files} has {len(found)} metrics, expected 1 to {METRICS_MAX}")
+    return tuple(found.values())
+
+
+class _Budget:
+    """What is left of the bytes that a catalogue may have."""
+
+    def __init__(self) -> None:
+        self.left = CATALOGUE_MAX
+
+    def text(self, path: Path) -> str:
+        try:
+            raw = regular(path, self.left)
+            self.left -= len(raw)
+            return raw.decode("utf-8-sig")
+        except (FileNotFoundError, NotADirectoryError) as error:
+            raise _wrong(f"{path} is not there") from error
+        except Unreadable as error:
+            message = f"{path}: {error}; a catalogue has at most {CATALOGUE_MAX:,} bytes in all"
+            raise _wrong(message) from error
+        except UnicodeDecodeError as error:
+            raise _wrong(f"{path} is not UTF-8, at byte {error.start + 1}") from error
+
+
+class _File:
+    """One metric, with the place of each key."""
+
+    def __init__(self, path: Path, budget: _Budget) -> None:
+        self.path, self._budget = path, budget
+        self.keys: dict[str, Node] = {}
+        self._values: dict[str, Node] = {}
+        self._read(budget.text(path))
+
+    def _read(self, text: str) -> None:
+        import yaml
+
+        try:
+            for event in yaml.parse(text, Loader=yaml.SafeLoader):
+                if isinstance(event, yaml.AliasEvent):
+                    line = event.start_mark.line + 1 if event.start_mark else 1
+                    raise _wrong(f"{self.path}, line {line}: YAML aliases are not read here")
+            root = yaml.compose(text, Loader=yaml.SafeLoader)
+        except (yaml.YAMLError, RecursionError) as error:
+            mark = getattr(error, "problem_mark", None)
+            where = f", line {mark.line + 1}" if mark else ""
+            said = one_line(str(getattr(error, "problem", "") or "it nests too deep"))
+            raise _wrong(f"{self.path}{where}: no YAML of one document: {said}") from error
+        if not isinstance(root, yaml.MappingNode):
+            raise _wrong(f"{self.path}, line 1: expected keys such as `name:` and `sql:`")
+        self._take(root)
+
+    def _take(self, root: MappingNode) -> None:
+        for key, value in root.value:
+            name = str(getattr(key, "value", ""))
+            if name not in _KEYS:
+                raise self.wrong(key, name, f"is no key of a metric: {', '.join(_KEYS)}")
+            if name in self.keys:
+                raise self.wrong(key, name, "stands twice")
+            self.keys[name], self._values[name] = key, value
+        self._root = root
+
+    def wrong(self, node: Node, key: str, why: str) -> Refused:
+        """What is wrong, with file, line and key."""
+        line = node.start_mark.line + 1
+        return _wrong(f"{self.path}, line {line}, key {key!r}: {why}")
+
+    def metric(self, snippets: Path, check: Check) -> Metric:
+        if "name" not in self.keys:
+            raise self.wrong(self._root, "name", "is missing")
+        if ("sql" in self.keys) == ("snippet" in self.keys):
+            raise self.wrong(self._root, "sql", "expected either `sql` or `snippet`")
+        key = "sql" if "sql" in self.keys else "snippet"
+        metric = Metric(
+            name=self._name("name", self._one("name")),
+            aliases=tuple(self._name("aliases", one) for one in self._several("aliases")),
+            description=self._one("description"),
+            sql=(self._one("sql") if key == "sql" else self._snippet(snippets)).strip(),
+            dimensions=tuple(self._several("dimensions")),
+            date=self._one("date"),
+        )
+        for found in check(query(metric, None)):
+            raise self.wrong(self._values[key], key, found)
+        return metric
+
+    def _snippet(self, folder: Path) -> str:
+        name = self._one("snippet")
+        if name != Path(name).name or not name.endswith(".sql"):
+            raise self.wrong(self._values["snippet"], "snippet", "expected a name such as day.sql")
+        return self._budget.text(folder / name)
+
+    def _one(self, key: str) -> str:
+        node = self._values.get(key)
+        return "" if node is None else self._text(key, node)
+
+    def _several(self, key: str) -> list[str]:
+        import yaml
+
+        node = self._values.get(key)
+        if node is None:
+            return []
+        if not isinstance(node, yaml.SequenceNode):
+            raise self.wrong(node, key, "expected a list of texts")
+        return [self._text(key, one) for one in node.value]
+
+    def _text(self, key: str, node: Node) -> str:
+        import yaml
+
+        if not isinstance(node, yaml.ScalarNode):
+            raise self.wrong(node, key, "expected a text")
+        text: str = node.value
+        if why := problem(text, CATALOGUE_MAX):
+            raise self.wrong(node, key, f"the text {why}")
+        if not visible(text):
+            raise self.wrong(node, key, "it is empty")
+        return text
+
+    def _name(self, key: str, text: str) -> str:
+        if len(text) > NAME_MAX or text != one_line(text) or _ODD & set(text):
+            why = f"expected 1 to {NAME_MAX} characters on one line, without brackets"
+            raise self.wrong(self._values[key], key, why)
+        return text
+
+
+def _wrong(message: str) -> Refused:
+    return Refused(message, code="bad_catalogue")
+
+
+def check_for(dialect: Dialect, tables: tuple[str, ...] | None) -> Check:
+    """The check of a metric's SQL.
+
+    Args:
+        tables: None where the SQL itself says which there are.
+    """
+    from preflights_es.workflows.metrics.sql_check import findings, tables_of
+
+    def check(sql: str) -> tuple[str, ...]:
+        return findings(sql, dialect, tables_of(sql, dialect) if tables is None else tables)
+
+    return check

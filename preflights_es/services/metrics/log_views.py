@@ -1,0 +1,96 @@
+"""The tables that questions about a log may read; docs/metrics.md promises their columns."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from preflights_es.store.projected import PROJECTED
+from preflights_es.workflows.metrics.values import Dialect, Table
+
+_DAY: Final[dict[Dialect, str]] = {
+    "sqlite": "date({} / 1000000, 'unixepoch')",
+    "postgres": "to_char(to_timestamp({} / 1000000) AT TIME ZONE 'UTC', 'YYYY-MM-DD')",
+}
+"""The day in UTC of a time in microseconds."""
+
+_COLUMNS: Final[dict[str, dict[str, str]]] = {
+    "sessions": {
+        **{
+            name: name
+            for name in (
+                *("session_id", "workflow", "status", "progress", "turns", "provider", "model"),
+                *("fell_back", "intention"),
+            )
+        },
+        "began_on": "day:began_at",
+        "moved_on": "day:moved_at",
+    },
+    "decisions": {
+        "uid": "uid",
+        "session_id": "session_id",
+        "standing": "standing",
+        "category": "category",
+        "accepted_on": "day:accepted_at",
+        "superseded_on": "day:superseded_at",
+    },
+    "usage": {
+        **{
+            name: name
+            for name in (
+                *("session_id", "workflow", "provider", "model", "prompt", "attempt", "outcome"),
+                *("judged", "fell_back", "input_tokens", "output_tokens", "latency_ms"),
+            )
+        },
+        "called_on": 'day:"at"',
+    },
+    "items": {
+        **{
+            name: name
+            for name in (
+                *("session_id", "number", "type", "status", "title", "importance", "energy"),
+                *("due", "duration_min", "duration_max", "start_time", "end_time"),
+            )
+        },
+        "noted_on": "substr(noted_at, 1, 10)",
+    },
+}
+"""By table: each column, and what it is of the projection's; `day:` is the day of a time."""
+
+
+def tables() -> tuple[Table, ...]:
+    """What a query may read: those whose projection this log has."""
+    return tuple(
+        Table(name, tuple(columns)) for name, columns in _COLUMNS.items() if name in PROJECTED
+    )
+
+
+def read() -> frozenset[str]:
+    """The tables of the database behind them."""
+    return frozenset(PROJECTED[one.name] for one in tables())
+
+
+def definitions(dialect: Dialect, project: str | None) -> str:
+    """Each table in front of a query, with the rows of one project alone.
+
+    Args:
+        project: None for the rows of all projects.
+    """
+    return ", ".join(_definition(one.name, dialect, project) for one in tables())
+
+
+def _definition(name: str, dialect: Dialect, project: str | None) -> str:
+    columns = ", ".join(
+        f"{_source(source, dialect)} AS {column}" for column, source in _COLUMNS[name].items()
+    )
+    where = "" if project is None else f" WHERE project = {_literal(project)}"
+    return f"{name} AS (SELECT {columns} FROM {PROJECTED[name]}{where})"  # noqa: S608  ours alone
+
+
+def _source(source: str, dialect: Dialect) -> str:
+    kind, _, column = source.partition(":")
+    return _DAY[dialect].format(column) if kind == "day" else source
+
+
+def _literal(text: str) -> str:
+    quoted = text.replace("\0", "").replace("'", "''")
+    return f"'{quoted}'"

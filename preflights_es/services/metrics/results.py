@@ -1,0 +1,88 @@
+"""An answer as services return it: `answer/1` and `rows/1` (docs/api.md)."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from preflights_es.core.events import Decision
+from preflights_es.core.questions import AnswerRefusal
+from preflights_es.runtime.runner import Handle
+from preflights_es.services.results import Result, Session, answer_refused
+from preflights_es.workflows.metrics.events import NotTaken
+from preflights_es.workflows.metrics.views import AnswerView
+
+_REFUSED: Final = {
+    "unknown_question": "is no open question of this session",
+    "already_answered": "is answered already",
+    "blank": "was given no value",
+    "several_values": "takes one value: put quotes around words that belong together",
+}
+_NOT_TAKEN: Final = {
+    "question_open": "a question is open: answer it first",
+    "asking": "the model has not answered yet",
+    "not_expected": "nothing of the kind is expected here",
+    "blank": "the follow-up is empty",
+}
+
+
+class Ran(Result, frozen=True):
+    """The rows of a query; values are as JSON has them, others as text."""
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Any, ...], ...]
+    more: bool
+    """Whether there are more than the limit."""
+
+
+class Answer(Session, frozen=True, kw_only=True):
+    """`answer/1`."""
+
+    FORMAT = "answer/1"
+
+    intention: str
+    type: str
+    sql: str
+    """One statement, as it may be run; empty where there is none."""
+    candidates: tuple[str, ...]
+    text: str
+    calls: int
+    result: Ran | None = None
+    """What the query brought, where it was run."""
+
+    @property
+    def failed(self) -> bool:
+        return self.status == "stopped"
+
+    @classmethod
+    def more(cls, handle: Handle) -> dict[str, Any]:
+        view = handle.view
+        assert isinstance(view, AnswerView), "the caller checked the workflow"
+        return {"sql": shown_sql(handle, view.sql), "result": None}
+
+    @classmethod
+    def refusal(cls, decision: Decision) -> tuple[str, str]:
+        if isinstance(decision, NotTaken):
+            return decision.reason, _NOT_TAKEN[decision.reason]
+        assert isinstance(decision, AnswerRefusal), "the only other refusal"
+        return decision.reason, answer_refused(decision, _REFUSED[decision.reason])
+
+
+def shown_sql(handle: Handle, sql: str) -> str:
+    """The query as one clean statement; as it is recorded where SQL cannot be read here."""
+    from preflights_es.services.metrics.catalogue_files import NoExtra, need_extra
+
+    catalogue = handle.session.state.catalogue
+    if not sql or catalogue is None:
+        return sql
+    try:
+        need_extra()
+    except NoExtra:
+        return sql
+    from preflights_es.workflows.metrics.sql_check import findings, rendered
+
+    # A log of other hands may hold what no check has seen: then it is shown as it is.
+    tables = [one.name for one in catalogue.tables]
+    return sql if findings(sql, catalogue.dialect, tables) else rendered(sql, catalogue.dialect)
+
+
+SESSION: Final = Answer

@@ -1,0 +1,208 @@
+"""What people do with questions about data, besides what they do with any session."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from msgspec.structs import replace
+
+from preflights_es.core.errors import Refused
+from preflights_es.core.events import Input
+from preflights_es.core.ids import short
+from preflights_es.runtime.runner import Handle, Step
+from preflights_es.services.answers import Given, pairs
+from preflights_es.services.metrics import log_views
+from preflights_es.services.metrics.catalogue_files import (
+    BUILT_IN,
+    check_for,
+    metrics,
+    need_extra,
+)
+from preflights_es.services.metrics.results import Answer, Ran
+from preflights_es.services.request import Request
+from preflights_es.services.results import Session, session_of
+from preflights_es.store.guarded_query import Limits, rows
+from preflights_es.store.urls import SqliteFile, parsed
+from preflights_es.system import clock_ids
+from preflights_es.workflows.metrics import WORKFLOW
+from preflights_es.workflows.metrics.events import FollowUpPut, QuestionPut
+from preflights_es.workflows.metrics.values import Catalogue, Dialect, Table
+
+if TYPE_CHECKING:
+    from preflights_es.store.urls import Address
+
+# 1. Asking -----------------------------------------------------------------------------------
+
+
+def start(
+    request: Request,
+    text: str,
+    given: Given = (),
+    *,
+    catalogue: Path | None = None,
+    on: str = "",
+    strict: bool = False,
+) -> Session:
+    """Ask a question about data.
+
+    Args:
+        given: answers to what it will ask.
+        catalogue: a folder with `metrics` and `snippets`; None for the one about the log.
+        on: the address of the database that it is about; empty for the log.
+
+    Raises:
+        Refused: the catalogue says what none says, or the question cannot be recorded.
+        SettingsError: the extra `metrics` is not installed.
+    """
+    need_extra()
+    known = read_catalogue(request, catalogue, on)
+    request.finish_pending()
+    request.notice_name()
+    when, zone = clock_ids.local(clock_ids.now())
+    setup, answers = request.setup(WORKFLOW, strict=strict), pairs(given)
+    request.sessions.check(answers)
+    said = {
+        "text": text,
+        "language": request.process.settings.language,
+        "dialect": known.dialect,
+        "metrics": known.metrics,
+        "tables": known.tables,
+    }
+    beside = {"asked_at": when, "time_zone": zone}
+    opened = request.sessions.opened(WORKFLOW, QuestionPut, said, setup, beside=lambda: beside)
+    if answers:
+        opened = request.sessions.answer(opened.handle, answers)
+    return session_of(opened, request.notices)
+
+
+def follow_up(request: Request, text: str, typed: str = "") -> Session:
+    """Answer the open question, or go on where there is none.
+
+    Args:
+        typed: the session; empty for the last one that asks about data.
+    """
+    need_extra()
+    request.finish_pending()
+    handle = found(request, typed)
+    question = handle.view.questions
+    if question and not handle.session.closed:
+        return session_of(request.sessions.answer(handle, [(question[0].id, (text,))]), [])
+    step = _submitted(request, handle, FollowUpPut, {"text": text})
+    return session_of(step, request.notices)
+
+
+def _submitted(request: Request, handle: Handle, new: type[Input], said: dict[str, Any]) -> Step:
+    return request.sessions.submitted(handle, new, said, asks=True)
+
+
+def found(request: Request, typed: str = "") -> Handle:
+    """A session that asks about data.
+
+    Raises:
+        Refused: there is none, or the session is of another workflow or project.
+    """
+    sessions = request.sessions
+    if typed:
+        handle = sessions.load(typed)
+        sessions.refuse_other(handle, WORKFLOW, "this command is for questions about data")
+        sessions.refuse_elsewhere(handle)
+        return handle
+    process = request.process
+    heads = process.store.heads(process.project)
+    last = next((head for head in heads if head.workflow == WORKFLOW.name), None)
+    if last is None:
+        message = "no question was asked in this project yet"
+        raise Refused(message, code="no_question")
+    return process.runner.load(last.session_id)
+
+
+# 2. The catalogue ----------------------------------------------------------------------------
+
+
+def read_catalogue(request: Request, folder: Path | None, on: str) -> Catalogue:
+    """The metrics and tables that a question is about.
+
+    Raises:
+        Refused: a file says what no catalogue says, or a database is named without a catalogue.
+    """
+    dialect = _dialect(_address(request, on))
+    if not on:
+        tables = log_views.tables()
+        names = tuple(one.name for one in tables)
+        held = metrics(folder or BUILT_IN, check_for(dialect, names))
+        return Catalogue(dialect=dialect, metrics=held, tables=tables)
+    if folder is None:
+        message = "a database needs a catalogue: name its folder"
+        raise Refused(message, code="no_catalogue")
+    held = metrics(folder, check_for(dialect, None))
+    from preflights_es.workflows.metrics.reference import query
+    from preflights_es.workflows.metrics.sql_check import tables_of
+
+    read = dict.fromkeys(name for one in held for name in tables_of(query(one, None), dialect))
+    return Catalogue(dialect=dialect, metrics=held, tables=tuple(map(Table, read)))
+
+
+def _address(request: Request, on: str) -> Address:
+    return parsed(on or request.process.settings.database)
+
+
+def _dialect(address: Address) -> Dialect:
+    return "sqlite" if isinstance(address, SqliteFile) else "postgres"
+
+
+# 3. Running ----------------------------------------------------------------------------------
+
+
+def run(
+    request: Request,
+    session: Session,
+    *,
+    on: str = "",
+    any_project: bool = False,
+    limits: Limits = Limits(),  # noqa: B008  immutable
+) -> Session:
+    """The answer with what its query brings; nothing of that is recorded.
+
+    Raises:
+        Refused: there is no query, the database refuses it, or it takes too long.
+    """
+    assert isinstance(session, Answer), "the caller asked"
+    handle = request.process.runner.load(session.session_id)
+    catalogue: Catalogue | None = handle.session.state.catalogue
+    address = _address(request, on)
+    if not session.sql or catalogue is None:
+        message = f"session {short(session.session_id)} has no query to run"
+        raise Refused(message, code="no_query")
+    sql, readable = _runnable(request, catalogue, handle.session.state.sql, on, any_project)
+    if catalogue.dialect != _dialect(address):
+        message = f"the query is written for {catalogue.dialect}, and the database is another"
+        raise Refused(message, code="other_dialect")
+    brought = rows(address, sql, readable, limits)
+    values = tuple(tuple(map(_plain, row)) for row in brought.rows)
+    return replace(session, result=Ran(columns=brought.columns, rows=values, more=brought.more))
+
+
+def _runnable(
+    request: Request, catalogue: Catalogue, sql: str, on: str, any_project: bool
+) -> tuple[str, frozenset[str]]:
+    """The query with its tables bound, and the tables of the database that it may read."""
+    from preflights_es.workflows.metrics.sql_check import bound, findings
+
+    names = [one.name for one in catalogue.tables]
+    if wrong := findings(sql, catalogue.dialect, names):
+        raise Refused(f"the query does not pass the check: {wrong[0]}", code="query_refused")
+    if on:
+        return bound(sql, catalogue.dialect, ""), frozenset(name.split(".")[-1] for name in names)
+    if unknown := set(names) - {one.name for one in log_views.tables()}:
+        message = f"the query reads {', '.join(sorted(unknown))} of another database: name it"
+        raise Refused(message, code="other_database")
+    request.process.projector.catch_up()
+    project = None if any_project else request.process.project
+    views = log_views.definitions(catalogue.dialect, project)
+    return bound(sql, catalogue.dialect, views), log_views.read()
+
+
+def _plain(value: object) -> object:
+    """As JSON has it; anything else as text."""
+    return value if value is None or isinstance(value, bool | int | float | str) else str(value)

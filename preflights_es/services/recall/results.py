@@ -1,0 +1,33 @@
+"""A recall as services return it: `recall/1` (docs/api.md)."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from preflights_es.core.events import Decision
+from preflights_es.core.views import Language
+from preflights_es.services.results import Session
+from preflights_es.workflows.recall.events import RecallRefused
+from preflights_es.workflows.recall.values import Rewriter
+from preflights_es.workflows.recall.views import Remembered
+
+
+class Recall(Session, frozen=True, kw_only=True):
+    """`recall/1`."""
+
+    FORMAT = "recall/1"
+
+    question: str
+    queries: tuple[str, ...]
+    source: Rewriter | None
+    results: tuple[Remembered, ...]
+    calls: int
+    language: Language
+
+    @classmethod
+    def refusal(cls, decision: Decision) -> tuple[str, str]:
+        assert isinstance(decision, RecallRefused), "the only refusal"
+        return decision.reason, "nothing of the kind is expected here"
+
+
+SESSION: Final = Recall

@@ -1,0 +1,128 @@
+"""Runs one query of others on a connection that can only read, within limits of time and size.
+
+The caller has checked the query; this room does not rely on that.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from collections.abc import Collection
+from typing import Any, Final, NamedTuple
+
+import msgspec
+
+from preflights_es.core.errors import Refused
+from preflights_es.store.urls import Address, SqliteFile, database
+
+LENGTH_MAX: Final = 5_000_000  # bytes of a value or a row
+EXPRESSION_MAX: Final = 200  # levels of an expression
+STEPS: Final = 1_000  # instructions of SQLite's machine between two looks at the clock
+_INTERNAL: Final = frozenset(("sqlite_master", "sqlite_schema", "sqlite_temp_master"))
+_REFUSED: Final = frozenset(
+    (
+        *("load_extension", "readfile", "writefile", "edit", "fts3_tokenizer"),
+        *("randomblob", "zeroblob", "printf", "format"),
+    )
+)
+
+
+class Limits(NamedTuple):
+    """How much a query may bring and take."""
+
+    rows: int = 1_000
+    seconds: float = 10.0
+
+
+class Rows(msgspec.Struct, frozen=True):
+    """What a query brought; never recorded."""
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Any, ...], ...]
+    more: bool
+    """Whether there were more rows than asked for."""
+
+
+class QueryFailed(Refused):
+    """The database does not run the query: the message says why."""
+
+
+def rows(address: Address, sql: str, readable: Collection[str], limits: Limits) -> Rows:
+    """What a query brings.
+
+    Args:
+        readable: tables of the database that it may read; empty for all.
+
+    Raises:
+        QueryFailed: the database refuses it, or it takes too long.
+        StoreUnavailable: the database cannot be opened.
+    """
+    if isinstance(address, SqliteFile):
+        return _of_file(address, sql, readable, limits)
+    from preflights_es.store.guarded_postgres import of_server
+
+    return of_server(address, sql, limits)
+
+
+def too_long(limits: Limits) -> QueryFailed:
+    """The query was stopped."""
+    message = f"the query took more than {limits.seconds:g} seconds, and was stopped"
+    return QueryFailed(message, code="query_timeout")
+
+
+def failed(why: object) -> QueryFailed:
+    """The database said no."""
+    said = " ".join(str(why).split())[:300]
+    return QueryFailed(f"the database does not run the query: {said}", code="query_failed")
+
+
+def _of_file(file: SqliteFile, sql: str, readable: Collection[str], limits: Limits) -> Rows:
+    read_only = database(SqliteFile(file.name, is_read_only=True))
+    with read_only.translated():
+        connection: sqlite3.Connection = read_only.opened()  # type: ignore[attr-defined]  # SQLite's
+        try:
+            connection.execute("PRAGMA query_only=ON")
+            _guard(connection, readable, limits)
+            return _fetched(connection, sql, limits)
+        finally:
+            connection.close()
+
+
+def _guard(connection: sqlite3.Connection, readable: Collection[str], limits: Limits) -> None:
+    there = connection.execute("SELECT name FROM sqlite_master WHERE type IN ('table', 'view')")
+    hidden = {row[0] for row in there} - set(readable) if readable else set()
+    connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LENGTH_MAX)
+    connection.setlimit(sqlite3.SQLITE_LIMIT_SQL_LENGTH, 1_000_000)
+    connection.setlimit(sqlite3.SQLITE_LIMIT_EXPR_DEPTH, EXPRESSION_MAX)
+    connection.setlimit(sqlite3.SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 1_000)
+    connection.setlimit(sqlite3.SQLITE_LIMIT_COMPOUND_SELECT, 50)
+    connection.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
+    until = time.monotonic() + limits.seconds
+    connection.set_progress_handler(lambda: time.monotonic() > until, STEPS)
+
+    def allowed(
+        action: int, first: str | None, second: str | None, _db: str | None, _by: str | None
+    ) -> int:
+        if action in (sqlite3.SQLITE_SELECT, sqlite3.SQLITE_RECURSIVE):
+            return sqlite3.SQLITE_OK
+        if action == sqlite3.SQLITE_FUNCTION:
+            is_refused = (second or "").lower() in _REFUSED
+            return sqlite3.SQLITE_DENY if is_refused else sqlite3.SQLITE_OK
+        is_hidden = first in hidden or (first or "").startswith("pragma_") or first in _INTERNAL
+        if action == sqlite3.SQLITE_READ and not is_hidden:
+            return sqlite3.SQLITE_OK
+        return sqlite3.SQLITE_DENY
+
+    connection.set_authorizer(allowed)
+
+
+def _fetched(connection: sqlite3.Connection, sql: str, limits: Limits) -> Rows:
+    try:
+        cursor = connection.execute(sql)
+        found = cursor.fetchmany(limits.rows + 1)
+    except (sqlite3.Error, sqlite3.Warning) as error:
+        if getattr(error, "sqlite_errorname", "") == "SQLITE_INTERRUPT":
+            raise too_long(limits) from error
+        raise failed(error) from error
+    columns = tuple(one[0] for one in cursor.description or ())
+    return Rows(columns, tuple(found[: limits.rows]), len(found) > limits.rows)

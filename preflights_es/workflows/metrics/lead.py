@@ -1,0 +1,105 @@
+"""What a model is asked for, and what becomes of its answers."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any, Final
+
+from msgspec.structs import replace
+
+from preflights_es.core.completion_step import Usable, concluded, requested
+from preflights_es.core.completions import CompletionRequested, Message
+from preflights_es.core.events import Decision, Outcome
+from preflights_es.core.json import encoded
+from preflights_es.core.lead import Policy
+from preflights_es.core.verdict import Violation
+from preflights_es.core.views import Question
+from preflights_es.workflows.metrics.events import (
+    CandidatesOffered,
+    ClarificationAsked,
+    SqlAnswered,
+    TurnsExhausted,
+)
+from preflights_es.workflows.metrics.state import State
+from preflights_es.workflows.metrics.values import TEXT_MAX, TURNS_MAX, Catalogue
+
+PACKAGE: Final = "preflights_es.workflows.metrics"
+PROMPTS: Final[dict[str, str]] = {"ask": "ask.v1"}
+POLICY: Final = Policy(bad_output=1, failed_transport=1, then="report")
+CONTRACT: Final = "metrics.v1"
+WHICH: Final = {
+    "en": "The question can mean several things. Which one?",
+    "de": "Die Frage kann mehreres bedeuten. Was davon?",
+}
+
+
+def request(state: State) -> CompletionRequested:
+    """The whole of what is sent, derived from the log: the catalogue, then the conversation."""
+    prompt = (PACKAGE, "ask", PROMPTS["ask"])
+    made = requested(state.led, "ask", CONTRACT, prompt, tuple(state.led.said))
+    system, *said = made.messages
+    assert state.catalogue is not None, "a session begins with its catalogue"
+    told = f"{system.content}\n{known(state.catalogue)}\n{situation(state)}"
+    return replace(made, messages=(Message("system", told), *said))
+
+
+def known(catalogue: Catalogue) -> str:
+    """The catalogue as a model reads it: one JSON object a line."""
+    lines = [encoded({"table": one.name, "columns": one.columns}) for one in catalogue.tables]
+    lines += [
+        encoded(
+            {
+                "metric": one.name,
+                "aliases": one.aliases,
+                "description": one.description,
+                "sql": one.sql,
+                "dimensions": one.dimensions,
+                "date": one.date,
+            }
+        )
+        for one in catalogue.metrics
+    ]
+    return f"SQL dialect: {catalogue.dialect}\n" + "\n".join(line.decode() for line in lines)
+
+
+def situation(state: State) -> str:
+    """When the question is asked, and in which language."""
+    zone = f" ({state.time_zone})" if state.time_zone else ""
+    return f"Asked at: {state.asked_at}{zone}\nLanguage: {state.language}"
+
+
+def answered(state: State, outcome: Outcome) -> tuple[Decision, ...]:
+    """What follows from an outcome: an answer, a question, or what was recorded instead."""
+    # Imported where a response is judged: everything else needs no reader of JSON Schema.
+    from preflights_es.workflows.metrics.contracts import METRICS
+
+    verdict = concluded(state.led, outcome, METRICS, partial(violations, state))
+    if not isinstance(verdict, Usable):
+        return verdict
+    return (verdict.accepted, _follows(state, verdict.payload))
+
+
+def _follows(state: State, payload: Any) -> Decision:
+    if isinstance(payload, dict) and payload["type"] == "sql":
+        return SqlAnswered(sql=payload["sql"])
+    candidates = () if isinstance(payload, str) else tuple(payload["candidates"])
+    text = payload if isinstance(payload, str) else WHICH[state.language]
+    if state.turns >= TURNS_MAX:
+        return TurnsExhausted(open=" / ".join(candidates) or text)
+    question = Question(f"q{state.asked + 1}", "free_text", text, candidates)
+    made = CandidatesOffered if candidates else ClarificationAsked
+    return made(question=question)
+
+
+def violations(state: State, payload: Any) -> tuple[Violation, ...]:
+    """What the contract alone cannot say: the query is one that the catalogue allows."""
+    if isinstance(payload, str):
+        too_long = Violation("", f"expected at most {TEXT_MAX:,} characters of words")
+        return (too_long,) if len(payload) > TEXT_MAX else ()
+    if payload["type"] != "sql" or state.catalogue is None:
+        return ()
+    from preflights_es.workflows.metrics.sql_check import findings
+
+    tables = [one.name for one in state.catalogue.tables]
+    found = findings(payload["sql"], state.catalogue.dialect, tables)
+    return tuple(Violation("/sql", one) for one in found)

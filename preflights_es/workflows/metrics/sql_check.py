@@ -1,0 +1,205 @@
+"""Whether a text is one query that reads the tables of a catalogue, and nothing else (seed 4).
+
+Everything is refused that is not known to be harmless: nodes of the syntax tree and functions are
+allow-lists, since a parser learns new ones. Findings are in our own words: those of the parser
+change with its version. Imports sqlglot, and so is imported only where a query is judged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from typing import TYPE_CHECKING, Any, Final
+
+from preflights_es.core.text import shortened
+from preflights_es.workflows.metrics.sql_words import FUNCTIONS, NODES, TYPES
+from preflights_es.workflows.metrics.values import SQL_MAX, Dialect
+
+if TYPE_CHECKING:
+    from sqlglot import exp
+
+NESTED_MAX: Final = 40  # brackets inside brackets; a parser takes long for more
+FINDINGS_MAX: Final = 5
+QUOTED_MAX: Final = 60  # characters of a name that a finding quotes
+
+_LOWER: Final = {upper: upper + 32 for upper in range(ord("A"), ord("Z") + 1)}
+
+UNREADABLE: Final = "this is not readable as SQL"
+NESTED: Final = f"it nests brackets deeper than {NESTED_MAX}"
+LONG: Final = f"it is longer than {SQL_MAX:,} characters"
+EMPTY: Final = "there is no statement"
+SEVERAL: Final = "expected one statement, found several"
+NO_QUERY: Final = "expected a query (SELECT)"
+NO_COLUMNS: Final = "the query selects no column"
+RECURSIVE: Final = "WITH RECURSIVE is not allowed"
+INNER_WITH: Final = "WITH is allowed at the beginning of the query only"
+
+
+def findings(sql: str, dialect: Dialect, tables: Collection[str]) -> tuple[str, ...]:
+    """What is wrong with a query; nothing where it may be shown and run."""
+    tree = _parsed(sql, dialect)
+    if isinstance(tree, str):
+        return (tree,)
+    known = {".".join(map(_folded, name.split("."))) for name in tables}
+    found = dict.fromkeys(_of_tree(tree, known, dialect))
+    return tuple(found)[:FINDINGS_MAX]
+
+
+def rendered(sql: str, dialect: Dialect) -> str:
+    """A checked query as it is shown and run: one statement, without comments."""
+    tree = _parsed(sql, dialect)
+    assert not isinstance(tree, str), "the query passed the check"
+    return str(tree.sql(dialect=dialect, comments=False, pretty=True))
+
+
+def bound(sql: str, dialect: Dialect, views: str) -> str:
+    """A checked query with definitions in front of it.
+
+    Args:
+        views: one or more parts of a WITH clause, `name AS (SELECT ...)`.
+    """
+    tree = _parsed(sql, dialect)
+    assert not isinstance(tree, str), "the query passed the check"
+    text = str(tree.sql(dialect=dialect, comments=False))
+    if not views:
+        return text
+    rest = f", {text.removeprefix('WITH ')}" if tree.args.get("with_") else f" {text}"
+    return f"WITH {views}{rest}"
+
+
+def tables_of(sql: str, dialect: Dialect) -> tuple[str, ...]:
+    """The tables that a query reads, without those that it defines; none of what is no query."""
+    tree = _parsed(sql, dialect)
+    if isinstance(tree, str):
+        return ()
+    from sqlglot import exp
+
+    own = {_defined(one, dialect) for one in tree.find_all(exp.CTE)}
+    names = (_table_name(one, dialect) for one in tree.find_all(exp.Table))
+    return tuple(dict.fromkeys(name for name in names if name and name not in own))
+
+
+def _parsed(sql: str, dialect: Dialect) -> exp.Expr | str:
+    """The tree of the one statement; a finding where there is none."""
+    import sqlglot
+    from sqlglot.errors import SqlglotError
+
+    if len(sql) > SQL_MAX:
+        return LONG
+    if _depth(sql) > NESTED_MAX:
+        return NESTED
+    try:
+        statements: list[Any] = [one for one in sqlglot.parse(sql, read=dialect) if one is not None]
+    except (SqlglotError, RecursionError, ValueError):
+        return UNREADABLE
+    if len(statements) != 1:
+        return SEVERAL if statements else EMPTY
+    tree: exp.Expr = statements[0]
+    return tree
+
+
+def _depth(sql: str) -> int:
+    """How deep brackets nest; quotes are not looked at: what is too deep in them is refused too."""
+    deepest = depth = 0
+    for mark in sql:
+        if mark in "([":
+            depth += 1
+            deepest = max(deepest, depth)
+        elif mark in ")]":
+            depth -= 1
+    return deepest
+
+
+def _of_tree(tree: exp.Expr, tables: set[str], dialect: Dialect) -> Iterator[str]:
+    from sqlglot import exp
+
+    if not isinstance(tree, exp.Select | exp.SetOperation):
+        yield NO_QUERY
+        return
+    for node in tree.walk():
+        yield from _of_node(node, tree)
+    defined: list[str] = []
+    clause = tree.args.get("with_")
+    for one in clause.expressions if clause is not None else ():
+        yield from _of_tables(one, {*tables, *defined}, dialect)
+        if (name := _defined(one, dialect)) in tables:
+            yield f"WITH may not take the name of the table {_quoted(name)}"
+        defined.append(name)
+    yield from _of_tables(tree, {*tables, *defined}, dialect, clause)
+
+
+def _of_node(node: exp.Expr, root: exp.Expr) -> Iterator[str]:
+    from sqlglot import exp
+
+    match node:
+        case exp.With():
+            yield from _of_with(node, root)
+        case exp.Anonymous() | exp.Func():
+            yield from _of_function(node)
+        case exp.DataType():
+            if (name := str(node.this).rpartition(".")[2].upper()) not in TYPES:
+                yield f"the type {_quoted(name)} is not allowed"
+        case exp.Select() if not node.expressions:
+            yield NO_COLUMNS
+        case exp.Table() if not isinstance(node.this, exp.Identifier):
+            yield "a function may not stand in place of a table"
+        case _:
+            if (kind := type(node).__name__) not in NODES:
+                yield f"{kind} is not allowed in a query"
+
+
+def _of_with(node: exp.With, root: exp.Expr) -> Iterator[str]:
+    if node.args.get("recursive"):
+        yield RECURSIVE
+    if node.parent is not root:
+        yield INNER_WITH
+
+
+def _of_function(node: exp.Func) -> Iterator[str]:
+    from sqlglot import exp
+
+    if isinstance(node, exp.Anonymous):
+        name, is_known = str(node.this), _folded(str(node.this)) in FUNCTIONS
+    else:
+        name, is_known = node.sql_name(), type(node).__name__ in NODES
+    if not is_known:
+        yield f"the function {_quoted(name)} is not allowed"
+
+
+def _of_tables(
+    part: exp.Expr, known: set[str], dialect: Dialect, apart: exp.Expr | None = None
+) -> Iterator[str]:
+    """Tables that are not known.
+
+    Args:
+        apart: what of the part is looked at elsewhere.
+    """
+    from sqlglot import exp
+
+    for one in part.walk(prune=lambda node: node is apart):
+        if isinstance(one, exp.Table) and (name := _table_name(one, dialect)) not in known:
+            yield f"the table {_quoted(name)} is not in the catalogue"
+
+
+def _table_name(table: exp.Table, dialect: Dialect) -> str:
+    parts = (table.args.get("catalog"), table.args.get("db"), table.this)
+    return ".".join(_identifier(part, dialect) for part in parts if part)
+
+
+def _defined(one: exp.CTE, dialect: Dialect) -> str:
+    alias = one.args.get("alias")
+    return _identifier(alias.this, dialect) if alias is not None else ""
+
+
+def _identifier(part: exp.Expr, dialect: Dialect) -> str:
+    """As the database compares it: PostgreSQL keeps the case of a quoted name."""
+    name = part.name
+    return name if dialect == "postgres" and part.args.get("quoted") else _folded(name)
+
+
+def _folded(name: str) -> str:
+    """Lower case of ASCII alone: neither database takes the Kelvin sign for a k."""
+    return name.translate(_LOWER)
+
+
+def _quoted(name: str) -> str:
+    return f"“{shortened(' '.join(name.split()), QUOTED_MAX)}”"

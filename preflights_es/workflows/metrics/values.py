@@ -1,0 +1,52 @@
+"""What a catalogue holds, and the limits of a question (docs/specs/metrics.md)."""
+
+from __future__ import annotations
+
+from typing import Final, Literal
+
+from preflights_es.core.events import Value
+
+Dialect = Literal["sqlite", "postgres"]
+
+QUESTION_MAX: Final = 2_000  # characters; a longer text is a document
+TEXT_MAX: Final = 4_000  # characters of a reply in words
+SQL_MAX: Final = 20_000  # characters of a query
+CANDIDATES: Final = (2, 9)  # so that one digit chooses (seed 4)
+CANDIDATE_MAX: Final = 300  # characters
+TURNS_MAX: Final = 3  # clarifications before an answer
+CATALOGUE_MAX: Final = 500_000  # bytes of all files of a catalogue, and characters of a text
+METRICS_MAX: Final = 500
+NAME_MAX: Final = 100  # characters of a metric's name and of an alias
+FIRST_DAY: Final = ":first_day"
+END_DAY: Final = ":end_day"
+"""In a metric's SQL: the first day of the range, and the day behind its last, as `YYYY-MM-DD`."""
+
+
+class Metric(Value, frozen=True, kw_only=True):
+    """A number that the catalogue defines."""
+
+    name: str
+    aliases: tuple[str, ...] = ()
+    description: str = ""
+    sql: str
+    """One query; it may hold `:first_day` and `:end_day`."""
+    dimensions: tuple[str, ...] = ()
+    """Columns by which it may be grouped."""
+    date: str = ""
+    """The column of its day; empty where it has none."""
+
+
+class Table(Value, frozen=True):
+    """What a query may read."""
+
+    name: str
+    columns: tuple[str, ...] = ()
+    """Empty where the catalogue does not say them."""
+
+
+class Catalogue(Value, frozen=True, kw_only=True):
+    """All that may be asked, as the session found it."""
+
+    dialect: Dialect
+    metrics: tuple[Metric, ...]
+    tables: tuple[Table, ...]

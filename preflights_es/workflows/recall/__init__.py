@@ -1,0 +1,26 @@
+"""A question becomes queries that find what was decided (the domain of seed 1)."""
+
+from preflights_es.core.session import Workflow
+from preflights_es.workflows.recall.decide import decide
+from preflights_es.workflows.recall.events import EVENTS
+from preflights_es.workflows.recall.lead import PROMPTS
+from preflights_es.workflows.recall.state import State, evolve, is_terminal
+from preflights_es.workflows.recall.views import reached, view
+
+WORKFLOW: Workflow[State] = Workflow(
+    name="recall",
+    package=__name__,
+    decider="recall/1",
+    events=EVENTS,
+    initial=State(),
+    decide=decide,
+    evolve=evolve,
+    is_terminal=is_terminal,
+    view=view,
+    statuses=("stopped", "done"),
+    settled=("stopped", "done"),
+    reached=reached,
+    lead=lambda state: state.led.lead,
+    prompts=tuple(PROMPTS.items()),
+    aside=True,
+)

@@ -1,0 +1,96 @@
+"""How a new decision stands to an older one: the reference of `detect_evolution.v1`, by rules."""
+
+from __future__ import annotations
+
+from typing import Final, Literal
+
+import msgspec
+
+from preflights_es.core.late_pattern import late_pattern
+from preflights_es.core.text import one_line
+from preflights_es.core.word_stems import folded
+
+Evolution = Literal["update", "contradict", "extend", "derive", "none"]
+
+REPLACING: Final = late_pattern(
+    r"(?<!\w)(?:replac\w+|migrat(?:e|es|ed|ing)|switch\w*|swap\w*|instead of|moving from|move from"
+    r"|ersetz\w*|migrier\w*|umstell\w*|umgestellt|umsteigen|umstieg|wechsel\w*|gewechselt|abloes\w*"
+    r"|statt|anstatt|anstelle)(?!\w)"
+)
+"""Words of an intention that takes the place of something, English and German, folded."""
+
+
+class Decision(msgspec.Struct, frozen=True, kw_only=True):
+    """What the rules look at of a decision."""
+
+    category: str
+    fields: tuple[tuple[str, str], ...]
+    """Pairs of field name and value."""
+    intention: str = ""
+    uid: str = ""
+    number: int | None = None
+    """Of its record."""
+
+
+def evolution(new: Decision, old: Decision) -> Evolution:
+    """How the new one stands to the old one, which is in force."""
+    if _same(new.category, old.category):
+        before, after = _values(old), _values(new)
+        changed = [name for name in before if after.get(name, before[name]) != before[name]]
+        if changed:
+            is_said = REPLACING.search(folded(new.intention))
+            names_it = any(_names(new.intention, before[name]) for name in changed)
+            return "update" if is_said or names_it else "contradict"
+        if before.keys() < after.keys():
+            return "extend"
+    return "derive" if _decides_more(new, old) and is_named(new.intention, old) else "none"
+
+
+def is_related(new: Decision, old: Decision) -> bool:
+    """Whether the two are compared: of one category, or the intention names the older one."""
+    return _same(new.category, old.category) or is_named(new.intention, old)
+
+
+def is_named(intention: str, old: Decision) -> bool:
+    """Whether an intention names a value, the record or the uid of a decision."""
+    if any(_names(intention, value) for _, value in old.fields):
+        return True
+    text = folded(intention)
+    if old.uid and (old.uid.casefold() in text or old.uid[-8:].casefold() in text):
+        return True
+    numbers = {int(found) for found in _RECORD.findall(text)}
+    return old.number is not None and old.number in numbers
+
+
+_RECORD: Final = late_pattern(r"(?<!\w)adr[- ]?0*([1-9][0-9]{0,8})(?!\w)")
+
+
+def _decides_more(new: Decision, old: Decision) -> bool:
+    """Whether it decides a field that the other has not."""
+    is_same = _same(new.category, old.category)
+    return not is_same or bool(_values(new).keys() - _values(old).keys())
+
+
+def _values(one: Decision) -> dict[str, str]:
+    return {_plain(name): _plain(value) for name, value in one.fields}
+
+
+def _same(one: str, other: str) -> bool:
+    return _plain(one) == _plain(other)
+
+
+def _plain(text: str) -> str:
+    return folded(one_line(text)).strip()
+
+
+def _names(intention: str, value: str) -> bool:
+    """Whether a text holds a value as whole words."""
+    said, wanted = f" {_spaced(intention)} ", f" {_spaced(value)} "
+    return bool(wanted.strip()) and wanted in said
+
+
+def _spaced(text: str) -> str:
+    return " ".join(_WORDS.findall(folded(text)))
+
+
+_WORDS: Final = late_pattern(r"[^\W_]+")

@@ -1,0 +1,273 @@
+"""`ask`: questions about data, as people and scripts meet them."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+import sqlite3
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from preflights_es.services.metrics import log_views
+from preflights_es.store.guarded_query import Limits, QueryFailed, rows
+from preflights_es.store.urls import SqliteFile, parsed
+from preflights_es.workflows.metrics.sql_check import findings
+from tests.cli.program import Project
+from tests.workflows.metrics.statements import HOSTILE, INNOCENT
+
+FAILING = ("--provider", "sim", "--faults", "malformed=1")
+
+
+@pytest.fixture
+def asked(house: Project) -> Project:
+    """A log with two decisions in progress."""
+    house.call("start", "Add caching", "--no-input")
+    house.call("start", "Add login", "--no-input")
+    return house
+
+
+def answer(house: Project, *args: str, code: int = 0) -> Any:
+    done = house.call("ask", *args, "--json")
+    assert done.code == code, done.err
+    return done.json
+
+
+# 1. Asking -----------------------------------------------------------------------------------
+
+
+def test_a_question_is_answered_by_a_query_and_its_rows(asked: Project) -> None:
+    done = asked.call("ask", "sessions that fell back today?", "--run")
+    assert done.code == 0, done.err
+    assert done.is_safe()
+    assert "fell_back <> ''" in done.out
+    assert "fallbacks\n  0\n" in done.out
+
+
+def test_the_answer_as_json_has_the_names_of_the_seed(asked: Project) -> None:
+    found = answer(asked, "how many sessions today?", "--run")
+    assert list(found) == [
+        *("format", "session_id", "workflow", "project", "version", "status", "questions"),
+        *("intention", "type", "sql", "candidates", "text", "calls", "result"),
+        *("refused", "warnings"),
+    ]
+    assert (found["format"], found["type"], found["calls"]) == ("answer/1", "sql", 1)
+    assert found["result"] == {"columns": ["sessions"], "rows": [[3]], "more": False}
+
+
+def test_rows_are_of_this_project_unless_all_are_wanted(asked: Project) -> None:
+    other = {"PREFLIGHTS_PROJECT": "elsewhere"}
+    asked.call("start", "Add search", "--no-input", env=other)
+    found = answer(asked, "how many sessions today?", "--run")
+    wide = answer(asked, "how many sessions today?", "--run", "--any-project")
+    assert found["result"]["rows"] == [[3]]
+    assert wide["result"]["rows"] == [[5]]
+
+
+def test_a_question_goes_on_by_number_and_by_words(asked: Project) -> None:
+    found = answer(asked, "sessions and tokens", code=3)
+    assert (found["type"], found["candidates"]) == ("ambiguous", ["sessions", "tokens"])
+    found = answer(asked, "--follow-up", "2.")
+    assert "input_tokens" in found["sql"]
+    found = answer(asked, "--follow-up", "in November 2026")
+    assert "2026-11-01" in found["sql"]
+    shown = asked.call("show", found["session_id"])
+    assert "2026-11-01" in shown.out
+    assert asked.call("replay", found["session_id"]).code == 0
+
+
+def test_a_pipe_is_a_conversation(asked: Project) -> None:
+    lines = b"rev?\n\nsessions and tokens\n1\nquit\nsessions today\n"
+    done = asked.call("ask", "-", stdin=lines)
+    assert done.code == 0, done.err
+    assert done.out.count("Which metric do you mean?") == 1
+    assert "COUNT(*) AS sessions" in done.out
+    assert len(asked.call("sessions", "--all").out.splitlines()) >= 4
+
+
+def test_a_model_that_fails_leaves_the_session_open(asked: Project) -> None:
+    found = answer(asked, "sessions today", *FAILING, code=1)
+    assert (found["status"], found["type"], found["sql"]) == ("stopped", "", "")
+    assert asked.call("ask", "--follow-up", "sessions today", "--json").code == 1
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        (),
+        ("a", "--follow-up", "b"),
+        ("a", "--session", "last"),
+        ("a", "--csv"),
+        ("a", "--any-project"),
+        ("a", "--run", "--any-project", "--on", "x.db"),
+        ("a", "--run", "--limit", "0"),
+        ("a", "--catalog", "nowhere"),
+        ("--follow-up", ""),
+    ],
+)
+def test_what_does_not_go_together_is_a_usage_error(house: Project, args: tuple[str, ...]) -> None:
+    done = house.call("ask", *args)
+    assert done.code == 2
+    assert done.is_safe()
+
+
+@pytest.mark.parametrize("args", [("",), ("  ",), ("x" * 2_001,), ("--follow-up", "more")])
+def test_what_cannot_be_asked_is_one_line(house: Project, args: tuple[str, ...]) -> None:
+    done = house.call("ask", *args)
+    assert (done.code, done.err.count("\n")) == (1, 1), done.err
+
+
+# 2. Catalogues -------------------------------------------------------------------------------
+
+
+def shop(folder: Path, **files: str) -> Path:
+    (folder / "metrics").mkdir(parents=True)
+    (folder / "snippets").mkdir()
+    for name, text in files.items():
+        base, _, kind = name.rpartition("_")
+        room = "snippets" if kind == "sql" else "metrics"
+        (folder / room / f"{base}.{kind}").write_text(text)
+    return folder
+
+
+REVENUE = "name: revenue\naliases: [umsatz]\nsnippet: revenue.sql\ndate: day\n"
+SNIPPET = "SELECT sum(amount) AS revenue FROM orders WHERE day >= :first_day AND day < :end_day"
+
+
+@pytest.fixture
+def orders(tmp_path: Path) -> Path:
+    path = tmp_path / "shop.db"
+    with sqlite3.connect(path) as made:
+        made.execute("CREATE TABLE orders (day TEXT, amount INTEGER, note TEXT)")
+        made.execute("CREATE TABLE secrets (word TEXT)")
+        values = (
+            ("2026-10-03", 5, "=1+1"),
+            ("2026-10-04", 7, "\x1b[31mred"),
+            ("2026-11-01", 9, ""),
+        )
+        made.executemany("INSERT INTO orders VALUES (?, ?, ?)", values)
+    made.close()
+    return path
+
+
+def test_a_catalogue_of_ones_own_is_about_a_database_of_ones_own(
+    house: Project, tmp_path: Path, orders: Path
+) -> None:
+    notes = "name: notes\nsql: SELECT note FROM orders ORDER BY day\n"
+    folder = shop(tmp_path / "c", revenue_yaml=REVENUE, revenue_sql=SNIPPET, notes_yaml=notes)
+    args = ("--catalog", str(folder), "--on", str(orders), "--run")
+    done = house.call("ask", "Umsatz im Oktober 2026", *args, "--csv")
+    assert (done.code, done.out) == (0, "revenue\r\n12\r\n"), done.err
+    done = house.call("ask", "notes", *args, "--limit", "2")
+    assert done.is_safe()
+    assert "more than 2 rows" in done.out
+    done = house.call("ask", "notes", *args, "--csv")
+    assert next(csv.reader(io.StringIO(done.out.splitlines()[1]))) == ["'=1+1"]
+    assert done.is_safe()
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "key"),
+    [
+        ("name: a\nsql: DELETE FROM sessions\n", 2, "sql"),
+        ("name: a\nsql: SELECT * FROM events\n", 2, "sql"),
+        ("name: a\nsqll: SELECT 1\n", 2, "sqll"),
+        ("name: a\nsql: SELECT 1\nname: b\n", 3, "name"),
+        ("sql: SELECT 1\n", 1, "name"),
+        ("name: a\n", 1, "sql"),
+        ("name: a\nsnippet: ../x.sql\n", 2, "snippet"),
+        ("name: a\nsql: SELECT 1\naliases: b\n", 3, "aliases"),
+        ("name: [a]\nsql: SELECT 1\n", 1, "name"),
+        ("name: '{a}'\nsql: SELECT 1\n", 1, "name"),
+        ("name: &a b\nsql: *a\n", 2, ""),
+        ("name: a\nsql: 'x\n", 3, ""),
+        ("- a\n", 1, ""),
+    ],
+)
+def test_what_is_wrong_with_a_catalogue_is_said_with_file_line_and_key(
+    house: Project, tmp_path: Path, text: str, line: int, key: str
+) -> None:
+    folder = shop(tmp_path / "c", bad_yaml=text)
+    done = house.call("ask", "a", "--catalog", str(folder))
+    assert (done.code, done.err.count("\n")) == (1, 1), done.err
+    assert f"bad.yaml, line {line}" in done.err
+    assert not key or f"key '{key}'" in done.err
+    assert "no session" not in house.call("sessions", "--all").out
+
+
+def test_a_catalogue_is_read_within_its_limit(house: Project, tmp_path: Path) -> None:
+    folder = shop(tmp_path / "c", big_yaml="name: a\nsql: SELECT 1\n#" + "x" * 500_000)
+    done = house.call("ask", "a", "--catalog", str(folder))
+    assert done.code == 1
+    assert "500,000 bytes" in done.err
+
+
+# 3. The guard behind the check ---------------------------------------------------------------
+
+SLOW_SQLITE = (
+    "WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r) SELECT count(*) FROM r"
+)
+LIMITS = Limits(rows=5, seconds=0.5)
+
+
+def digest(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def test_without_the_check_no_statement_writes_or_takes_long_in_sqlite(
+    asked: Project, tmp_path: Path
+) -> None:
+    asked.call("ask", "sessions", "--run")
+    address, before = SqliteFile(str(asked.log)), digest(asked.log)
+    began = time.monotonic()
+    for dialect, sql in HOSTILE:
+        if dialect == "sqlite":
+            try:
+                found = rows(address, sql, log_views.read(), LIMITS)
+            except QueryFailed:
+                continue
+            assert len(found.rows) <= LIMITS.rows, sql
+    assert time.monotonic() - began < 30
+    assert digest(asked.log) == before
+    assert not list(tmp_path.rglob("x.db"))
+    with pytest.raises(QueryFailed, match=r"not authorized|prohibited"):
+        rows(address, "SELECT * FROM events", log_views.read(), LIMITS)
+    with pytest.raises(QueryFailed, match=r"more than 0\.5 seconds"):
+        rows(address, SLOW_SQLITE, log_views.read(), LIMITS)
+
+
+def test_what_passes_the_check_runs_in_sqlite(asked: Project) -> None:
+    from preflights_es.workflows.metrics.sql_check import bound
+
+    asked.call("ask", "sessions", "--run")
+    views = log_views.definitions("sqlite", None)
+    for dialect, sql in INNOCENT:
+        if dialect == "sqlite":
+            rows(SqliteFile(str(asked.log)), bound(sql, "sqlite", views), log_views.read(), LIMITS)
+
+
+def test_both_hold_in_postgresql(house: Project, postgres: str) -> None:
+    from preflights_es.workflows.metrics.sql_check import bound
+
+    at = ("--db", postgres)
+    house.call("start", "Add caching", "--no-input", *at)
+    found = house.call("ask", "sessions today", "--run", "--json", *at)
+    assert found.code == 0, found.err
+    assert found.json["result"]["rows"] == [[2]]
+    address, views = parsed(postgres), log_views.definitions("postgres", None)
+    for dialect, sql in INNOCENT:
+        if dialect == "postgres":
+            rows(address, bound(sql, "postgres", views), log_views.read(), LIMITS)
+    before = house.call("sessions", "--all", "--json", *at).json["sessions"]
+    for dialect, sql in HOSTILE:
+        if dialect == "postgres":
+            assert findings(sql, "postgres", ("sessions",))
+            try:
+                rows(address, sql, log_views.read(), LIMITS)
+            except QueryFailed:
+                continue
+    after = house.call("sessions", "--all", "--json", *at).json["sessions"]
+    assert [one["session_id"] for one in after] == [one["session_id"] for one in before]

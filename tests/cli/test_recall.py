@@ -1,0 +1,92 @@
+"""`recall`, as people and scripts meet it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.cli.program import Project
+
+BY = ("--accept", "--by", "Ada", "--json")
+DATABASE = ("--answer", "change_category=Database", "--answer", "db_type=PostgreSQL")
+FAILING = ("--provider", "sim", "--faults", "malformed=1")
+
+
+@pytest.fixture
+def decided(house: Project) -> list[str]:
+    """Ids of two accepted decisions: login and database."""
+    login = house.call("start", "Add login", "--answer", "auth_strategy=OAuth", *BY).json
+    store = house.call("start", "Keep invoices", *DATABASE, *BY).json
+    return [login["session_id"], store["session_id"]]
+
+
+def recall(house: Project, *args: str) -> Any:
+    return house.call("recall", *args, "--json").json
+
+
+def test_a_question_finds_the_decision_it_is_about(house: Project, decided: list[str]) -> None:
+    done = house.call("recall", "what do we use for login?")
+    assert (done.code, done.err) == (0, "")
+    assert "matched login, authentication, oauth" in done.out
+    found = recall(house, "welche Datenbank nehmen wir?")
+    assert [one["session_id"] for one in found["results"]] == [decided[1]]
+    assert (found["format"], found["status"], found["source"]) == ("recall/1", "done", "rules")
+    assert found["results"][0]["words"] == ["database"]
+    assert found["results"][0]["status"] == "accepted"
+    assert len(found["queries"]) <= 3
+
+
+def test_nothing_found_is_no_error(house: Project, decided: list[str]) -> None:
+    done = house.call("recall", "teleportation")
+    assert done.code == 0
+    assert "No decision matches" in done.out + done.err
+    assert recall(house, "the?")["queries"] == []
+
+
+def test_superseded_decisions_are_shown_on_demand(house: Project, decided: list[str]) -> None:
+    house.call(
+        "start",
+        "Add login",
+        "--supersedes",
+        decided[0],
+        "--answer",
+        "auth_strategy=Magic Link",
+        *BY,
+    )
+    found = recall(house, "OAuth login")
+    assert [one["fields"][0][1] for one in found["results"]] == ["Magic Link"]
+    found = recall(house, "OAuth login", "--all")
+    assert {one["status"] for one in found["results"]} == {"accepted", "superseded"}
+
+
+def test_a_recall_is_never_the_last_session(house: Project, decided: list[str]) -> None:
+    recall(house, "login")
+    assert house.call("show", "last", "--json").json["session_id"] == decided[1]
+
+
+def test_the_rules_stand_in_for_a_model(house: Project, decided: list[str]) -> None:
+    found = recall(house, "login", *FAILING)
+    assert (found["source"], found["calls"]) == ("rules", 2)
+    assert [one["session_id"] for one in found["results"]] == [decided[0]]
+    assert "the rules rewrote the question" in found["warnings"][0]
+
+
+def test_an_erased_decision_is_found_no_more(house: Project, decided: list[str]) -> None:
+    first = recall(house, "login")
+    done = house.call("admin", "erase", decided[0], "--reason", "a test", "--yes")
+    assert done.code == 0
+    assert first["session_id"][-8:] in done.out + done.err
+    assert recall(house, "login")["results"] == []
+
+
+def test_a_recall_replays(house: Project, decided: list[str]) -> None:
+    found = recall(house, "login", "--provider", "sim")
+    assert house.call("replay", found["session_id"]).code == 0
+
+
+@pytest.mark.parametrize("question", ["", " ", "x" * 20_001])
+def test_what_cannot_be_recorded_is_refused(house: Project, question: str) -> None:
+    done = house.call("recall", question)
+    assert done.code in (1, 2)
+    assert house.call("sessions", "--all", "--json").json["sessions"] == []

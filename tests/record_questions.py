@@ -1,0 +1,148 @@
+"""Golden questions: what each of them is, recorded by `python -m tests.record_goldens`."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+from preflights_es.core.lead import Lead, Setup
+from preflights_es.core.simulation import GENERATION
+from preflights_es.core.views import Language
+from preflights_es.runtime.runner import Handle, Step
+from preflights_es.runtime.sessions import Desk, Sessions
+from preflights_es.services.own_providers import simulated
+from preflights_es.workflows.metrics import WORKFLOW
+from preflights_es.workflows.metrics.events import FollowUpPut, QuestionPut
+from preflights_es.workflows.metrics.values import Metric, Table
+from tests.record_goldens import ADA, Recorder
+
+RANGE = "began_on >= :first_day AND began_on < :end_day"
+METRICS = (
+    Metric(
+        name="sessions",
+        aliases=("sitzungen",),
+        description="How many sessions began.",
+        sql=f"SELECT count(*) AS sessions FROM sessions WHERE {RANGE}",
+        dimensions=("workflow",),
+        date="began_on",
+    ),
+    Metric(
+        name="fallbacks",
+        aliases=("sessions that fell back", "rückfälle"),
+        sql=f"SELECT count(*) AS fallbacks FROM sessions WHERE fell_back <> '' AND {RANGE}",
+        date="began_on",
+    ),
+    Metric(name="tokens", sql="SELECT sum(input_tokens) AS tokens FROM usage"),
+)
+TABLES = (
+    Table("sessions", ("session_id", "workflow", "fell_back", "began_on")),
+    Table("usage", ("session_id", "input_tokens")),
+)
+MOCK = Lead("mock", "metrics/1")
+
+
+def sim(seed: int = 0, faults: str = "none", *, strict: bool = False) -> Lead:
+    """The simulator."""
+    return Lead("sim", GENERATION, (("seed", str(seed)), ("faults", faults)), strict)
+
+
+def questions(r: Recorder) -> Sessions:
+    """The questions of the project, each step settled by its lead."""
+
+    def settled(step: Step) -> Step:
+        lead = WORKFLOW.lead(step.handle.session.state)
+        if lead is None:
+            return step
+        after = asyncio.run(r.runner.settle(step.handle, simulated(lead)))
+        return Step(after.handle, step.decisions)
+
+    return Sessions(Desk(r.runner, "golden", ADA, settled))
+
+
+def put(r: Recorder, text: str, lead: Lead = MOCK, language: Language = "en") -> Handle:
+    setup = Setup("0.1.0", "metrics/1", lead.provider, WORKFLOW.prompts, lead)
+    said = {
+        "text": text,
+        "language": language,
+        "dialect": "sqlite",
+        "metrics": METRICS,
+        "tables": TABLES,
+        "asked_at": "2026-11-23T09:30+01:00",
+        "time_zone": "Europe/Berlin",
+    }
+    step = questions(r).opened(WORKFLOW, QuestionPut, said, setup)
+    r.order.append(step.handle.session_id)
+    return step.handle
+
+
+def answer(r: Recorder, handle: Handle, text: str, key: str = "q1") -> Handle:
+    return questions(r).answer(handle, [(key, (text,))]).handle
+
+
+def follow_up(r: Recorder, handle: Handle, text: str) -> Handle:
+    return questions(r).submitted(handle, FollowUpPut, {"text": text}, asks=True).handle
+
+
+def a_question_names_a_metric_and_a_range(r: Recorder) -> None:
+    put(r, "sessions that fell back last week?")
+    put(r, "Rückfälle im November 2026", language="de")
+    put(r, "tokens")
+
+
+def a_candidate_is_chosen_by_number(r: Recorder) -> None:
+    handle = put(r, "sessions and tokens")
+    handle = answer(r, handle, "  ")
+    handle = answer(r, handle, "1", "q7")
+    handle = answer(r, handle, "2.")
+    follow_up(r, handle, "sessions, last month")
+
+
+def a_question_in_words_is_answered(r: Recorder) -> None:
+    handle = put(r, "Wie läuft es?", language="de")
+    handle = follow_up(r, handle, "Sitzungen gestern")
+    answer(r, handle, "Sitzungen gestern")
+
+
+def three_clarifications_bring_nothing(r: Recorder) -> None:
+    handle = put(r, "what?")
+    for n in range(1, 4):
+        handle = answer(r, handle, "hm", f"q{n}")
+    follow_up(r, handle, "sessions today")
+
+
+def a_model_varies(r: Recorder) -> None:
+    for seed in range(8):
+        put(r, "sessions this year", sim(seed))
+
+
+def a_model_is_asked_once_more(r: Recorder) -> None:
+    put(r, "sessions", sim(5, "malformed=0.5"))
+
+
+def a_bad_output_ends_the_step_and_a_follow_up_goes_on(r: Recorder) -> None:
+    handle = put(r, "sessions", sim(1, "malformed=1"))
+    handle = follow_up(r, handle, "tokens")
+    questions(r).led_by(handle, MOCK, WORKFLOW.prompts)
+
+
+def a_call_that_failed_is_made_again(r: Recorder) -> None:
+    handle = put(r, "sessions", sim(2, "error=1"))
+    handle = questions(r).resume(handle).handle
+    questions(r).led_by(handle, MOCK, WORKFLOW.prompts)
+
+
+def a_secret_in_a_question_is_not_recorded(r: Recorder) -> None:
+    put(r, "sessions of ada@example.org, my password: hunter2hunter2")
+
+
+GOLDENS: tuple[Callable[[Recorder], None], ...] = (
+    a_question_names_a_metric_and_a_range,
+    a_candidate_is_chosen_by_number,
+    a_question_in_words_is_answered,
+    three_clarifications_bring_nothing,
+    a_model_varies,
+    a_model_is_asked_once_more,
+    a_bad_output_ends_the_step_and_a_follow_up_goes_on,
+    a_call_that_failed_is_made_again,
+    a_secret_in_a_question_is_not_recorded,
+)

@@ -1,0 +1,258 @@
+"""Conversations of seed 4: what is sent, what counts of the replies, and what ends one."""
+
+from __future__ import annotations
+
+import pytest
+
+from preflights_es.core.completion_step import INVALID
+from preflights_es.core.errors import LLMAPIError
+from preflights_es.core.lead import ResponseAccepted, ResponseRejected
+from preflights_es.workflows.metrics.selection import chosen
+from tests.scripted import Reply
+from tests.workflows.metrics.cases import AMBIGUOUS, SQL, Asked
+
+DOWN = LLMAPIError("down")
+
+
+def of_kind(asked: Asked, kind: type) -> list[object]:
+    codec = asked.runner.codec(asked.handle.workflow)
+    stored = asked.runner.store.read(asked.handle.session_id)
+    return [one for one in map(codec.decode, stored) if isinstance(one, kind)]
+
+
+# 1. The history ------------------------------------------------------------------------------
+
+
+def test_start_sends_the_system_message_and_the_question() -> None:
+    asked = Asked(SQL, text="ID DAU Nov 2025")
+    (request,) = asked.script.requests
+    assert [m.role for m in request.messages] == ["system", "user"]
+    assert asked.sent == [("user", "ID DAU Nov 2025")]
+    assert '{"metric":"DAU"' in request.messages[0].content
+    assert (asked.status, asked.view.type, asked.view.sql) == ("done", "sql", SQL["sql"])
+    assert asked.replayed() == "identical"
+
+
+def test_an_answer_is_sent_behind_the_question_and_the_reply() -> None:
+    asked = Asked("Which market and date range?", SQL, text="Ads Gross Rev")
+    assert (asked.status, asked.view.type) == ("needs_answers", "text")
+    assert asked.view.text == "Which market and date range?"
+    asked.answer("ID Nov 2025")
+    assert asked.sent == [
+        ("user", "Ads Gross Rev"),
+        ("assistant", "Which market and date range?"),
+        ("user", "ID Nov 2025"),
+    ]
+    assert asked.status == "done"
+    assert asked.replayed() == "identical"
+
+
+def test_several_answers_accumulate() -> None:
+    asked = Asked("Which market?", "Which date range?", SQL, text="Ads Gross Rev")
+    asked.answer("ID").answer("Nov 2025")
+    assert [role for role, _ in asked.sent] == ["user", "assistant"] * 2 + ["user"]
+
+
+def test_a_failed_call_leaves_no_trailing_message_of_the_person() -> None:
+    asked = Asked(SQL, "[1, 2]", "[1, 2]", SQL)
+    asked.follow_up("and in Berlin?")
+    assert asked.status == "stopped"
+    assert "--follow-up" in asked.view.to_do
+    asked.follow_up("in Hamburg?")
+    assert [text for role, text in asked.sent if role == "user"] == ["DAU?", "in Hamburg?"]
+    assert asked.status == "done"
+    assert asked.replayed() == "identical"
+
+
+def test_a_call_that_brings_nothing_waits_and_is_asked_again() -> None:
+    asked = Asked(DOWN, DOWN, SQL)
+    assert asked.status == "waiting"
+    asked.retry()
+    assert (asked.status, asked.sent) == ("done", [("user", "DAU?")])
+
+
+# 2. What a reply is --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        '{"type": "sql", "sql": "SELECT count(u) FROM visits"}',
+        '```json\n{"type": "sql", "sql": "SELECT count(u) FROM visits"}\n```',
+        'Here it is:\n{"type": "sql", "sql": "SELECT count(u) FROM visits"}\nDone.',
+        '{"type": "sql", "sql": "SELECT count(u) FROM visits", "confidence": 1}',
+    ],
+)
+def test_one_object_is_the_answer_fenced_or_not(reply: str) -> None:
+    assert Asked(reply).view.sql == "SELECT count(u) FROM visits"
+
+
+def test_prose_around_the_object_is_dropped_and_logged() -> None:
+    asked = Asked('Here:\n{"type": "sql", "sql": "SELECT count(u) FROM visits"}')
+    (accepted,) = of_kind(asked, ResponseAccepted)
+    assert isinstance(accepted, ResponseAccepted)
+    assert accepted.prose == "Here:"
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "Which market do you need?",
+        "Which one: [1] or [2]?",
+        "Do you mean {market} or a date :]",
+        "<think>Let me see {</think>Which market?",
+    ],
+)
+def test_words_are_a_question_to_the_person(reply: str) -> None:
+    asked = Asked(reply)
+    assert (asked.view.type, asked.status) == ("text", "needs_answers")
+    assert asked.view.text == reply.rpartition("</think>")[2]
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "42",
+        '"Which market?"',
+        "null",
+        "[]",
+        '[{"type": "sql", "sql": "SELECT 1"}]',
+        '{"type": "need_info", "missing": ["market"]}',
+        '{"type": "sql"}',
+        '{"type": "sql", "sql": "  "}',
+        '{"sql": "SELECT 1"}',
+        '{"type": "ambiguous", "candidates": ["A"]}',
+        '{"type": "ambiguous", "candidates": ["A", ""]}',
+        '{"type": "ambiguous", "candidates": "A, B"}',
+        '{"type": "sql", "sql": "SELECT 1"} {"type": "sql", "sql": "SELECT 2"}',
+        '{"type": "sql", "sql": "SELEC',
+        'Here: {"type": "sql", "sql": "SELEC',
+        "```json\n",
+        "",
+        " \n",
+    ],
+)
+def test_any_other_json_or_a_cut_reply_is_asked_again_once(reply: str) -> None:
+    asked = Asked(reply, SQL)
+    assert (len(of_kind(asked, ResponseRejected)), asked.status) == (1, "done")
+    assert asked.script.requests[1].attempt == 2
+    failed = Asked(reply, reply)
+    assert (failed.status, failed.view.sql) == ("stopped", "")
+    assert failed.view.warnings
+    assert failed.replayed() == "identical"
+
+
+def test_a_reply_that_is_cut_is_asked_again_by_the_fixed_sentence() -> None:
+    asked = Asked('{"type": "sq', SQL)
+    assert asked.sent[-1] == ("user", INVALID)
+
+
+def test_a_query_that_the_catalogue_does_not_allow_is_asked_again_with_the_finding() -> None:
+    asked = Asked({"type": "sql", "sql": "DELETE FROM visits"}, SQL)
+    assert "/sql expected a query (SELECT)" in asked.sent[-1][1]
+    (rejected,) = of_kind(asked, ResponseRejected)
+    assert isinstance(rejected, ResponseRejected)
+    assert [one.message for one in rejected.violations] == ["expected a query (SELECT)"]
+    assert asked.replayed() == "identical"
+
+
+# 3. Choosing ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        *(("1", "A"), ("2.", "B"), ("2)", "B"), ("02", "B")),
+        *(("0", "0"), ("3", "3"), ("٢", "٢"), ("²", "²"), ("1 .", "1 ."), ("99999", "99999")),
+        *(("the second", "the second"), ("-1", "-1"), ("1.)", "1.)"), (".", ".")),
+    ],
+)
+def test_a_number_in_ascii_digits_chooses_and_any_other_text_is_text(
+    typed: str, meant: str
+) -> None:
+    assert chosen(typed, ("A", "B")) == meant
+
+
+def test_a_choice_is_sent_as_the_candidate() -> None:
+    asked = Asked(AMBIGUOUS, SQL, text="rev?")
+    assert asked.view.candidates == ("Ads Gross Rev", "Net Ads Rev")
+    asked.answer("2)")
+    assert asked.sent[-1] == ("user", "Net Ads Rev")
+
+
+# 4. Limits -----------------------------------------------------------------------------------
+
+
+def test_after_three_clarifications_the_person_is_told_what_is_open() -> None:
+    asked = Asked("one?", "two?", AMBIGUOUS, "four?", SQL)
+    asked.answer("a").answer("b").answer("1")
+    assert asked.status == "stopped"
+    assert asked.view.text == "four?"
+    assert any("four?" in warning for warning in asked.view.warnings)
+    asked.follow_up("DAU of today")
+    assert (asked.status, asked.state.turns) == ("done", 0)
+    assert asked.replayed() == "identical"
+
+
+def test_a_follow_up_begins_to_count_anew() -> None:
+    replies: list[Reply] = ["1?", "2?", "3?", SQL, "4?", "5?", "6?", SQL]
+    asked = Asked(*replies)
+    asked.answer("a").answer("b").answer("c")
+    asked.follow_up("more").answer("d").answer("e").answer("f")
+    assert asked.status == "done"
+
+
+@pytest.mark.parametrize("text", ["", " \u200b "])
+def test_an_empty_answer_and_a_wrong_key_do_not_count(text: str) -> None:
+    asked = Asked("Which?")
+    assert asked.answer(text).status == "needs_answers"
+    assert asked.answer("x", key="nothing").status == "needs_answers"
+    assert asked.answer("x", "y").status == "needs_answers"
+    assert len(asked.script.requests) == 1
+
+
+# 5. The rules --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "days"),
+    [
+        ("DAU today", ("2026-11-23", "2026-11-24")),
+        ("DAU heute", ("2026-11-23", "2026-11-24")),
+        ("DAU gestern?", ("2026-11-22", "2026-11-23")),
+        ("DAU last week", ("2026-11-16", "2026-11-23")),
+        ("DAU letzte Woche", ("2026-11-16", "2026-11-23")),
+        ("DAU diese Woche", ("2026-11-23", "2026-11-30")),
+        ("DAU November 2026", ("2026-11-01", "2026-12-01")),
+        ("DAU im Dezember 2025", ("2025-12-01", "2026-01-01")),
+        ("DAU in December", ("2025-12-01", "2026-01-01")),
+        ("DAU letzten Monat", ("2026-10-01", "2026-11-01")),
+        ("DAU this year", ("2026-01-01", "2027-01-01")),
+        ("DAU last 7 days", ("2026-11-17", "2026-11-24")),
+        ("DAU 2026-11-20", ("2026-11-20", "2026-11-21")),
+        ("DAU 20.11.2026", ("2026-11-20", "2026-11-21")),
+        ("DAU 2026-02-30", ("0001-01-01", "9999-12-31")),
+        ("DAU", ("0001-01-01", "9999-12-31")),
+    ],
+)
+def test_the_rules_know_ranges_in_two_languages(text: str, days: tuple[str, str]) -> None:
+    asked = Asked(text=text, by_rules=True)
+    first, end = days
+    expected = f"SELECT count(u) AS dau FROM visits WHERE d >= '{first}' AND d < '{end}'"
+    assert asked.view.sql == expected
+
+
+def test_the_rules_offer_what_one_name_means_and_take_the_choice() -> None:
+    asked = Asked(text="rev?", by_rules=True)
+    assert asked.view.candidates == ("Ads Gross Rev", "Net Ads Rev")
+    asked.answer("1")
+    assert "sum(a)" in asked.view.sql
+    asked.follow_up("in November 2026")
+    assert "sum(a)" in asked.view.sql
+    assert "2026-11-01" in asked.view.sql
+    assert asked.replayed() == "identical"
+
+
+def test_the_rules_ask_where_they_find_no_name() -> None:
+    asked = Asked(text="Wie geht es?", language="de", by_rules=True)
+    assert asked.view.text.startswith("Welche Kennzahl ist gemeint?")

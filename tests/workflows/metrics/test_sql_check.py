@@ -1,0 +1,60 @@
+"""What the check refuses and what it lets pass, in both dialects."""
+
+from __future__ import annotations
+
+import pytest
+
+from preflights_es.workflows.metrics.sql_check import bound, findings, rendered, tables_of
+from preflights_es.workflows.metrics.values import SQL_MAX
+from tests.workflows.metrics.statements import HOSTILE, INNOCENT, Dialect
+
+TABLES = ("sessions", "decisions", "usage", "items")
+
+
+def test_there_are_enough_statements_in_each_dialect() -> None:
+    for dialect in ("sqlite", "postgres"):
+        assert sum(found == dialect for found, _ in INNOCENT) >= 60
+    assert len(HOSTILE) >= 60
+
+
+@pytest.mark.parametrize(("dialect", "sql"), HOSTILE)
+def test_a_hostile_statement_is_refused(dialect: Dialect, sql: str) -> None:
+    assert findings(sql, dialect, TABLES)
+
+
+@pytest.mark.parametrize(("dialect", "sql"), INNOCENT)
+def test_an_innocent_statement_passes(dialect: Dialect, sql: str) -> None:
+    assert findings(sql, dialect, TABLES) == ()
+    again = rendered(sql, dialect)
+    assert findings(again, dialect, TABLES) == ()
+    assert "--" not in again.replace("'DROP TABLE events; --'", "")
+
+
+def test_a_finding_says_what_is_wrong_in_our_words() -> None:
+    for sql, found in (
+        ("SELECT 1; SELECT 2", "expected one statement, found several"),
+        ("SELECT * FROM events", "the table “events” is not in the catalogue"),
+        ("SELECT readfile('x')", "the function “readfile” is not allowed"),
+        ("SELEC 1", "this is not readable as SQL"),
+        ("SELECT (", "this is not readable as SQL"),
+        ("SELECT 1" + " " * SQL_MAX, "it is longer than 20,000 characters"),
+    ):
+        assert findings(sql, "sqlite", TABLES)[0] == found, sql
+
+
+def test_definitions_stand_in_front_of_a_query_and_of_its_own() -> None:
+    views = "sessions AS (SELECT 1 AS a)"
+    plain = bound("SELECT a FROM sessions", "sqlite", views)
+    assert plain == f"WITH {views} SELECT a FROM sessions"
+    own = bound("WITH x AS (SELECT a FROM sessions) SELECT a FROM x", "sqlite", views)
+    assert own == f"WITH {views}, x AS (SELECT a FROM sessions) SELECT a FROM x"
+
+
+def test_the_tables_of_a_query_are_those_that_it_does_not_define() -> None:
+    sql = "WITH x AS (SELECT 1 AS a FROM Orders) SELECT * FROM x JOIN shop.items USING (a)"
+    assert set(tables_of(sql, "sqlite")) == {"orders", "shop.items"}
+
+
+def test_a_name_that_only_looks_the_same_is_another_table() -> None:
+    kelvin = "WITH \u212ax AS (SELECT 1 AS a) SELECT * FROM kx"
+    assert findings(kelvin, "sqlite", TABLES)

@@ -1,0 +1,75 @@
+"""40 pairs of decisions, each with how the new one stands to the old one."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from preflights_es.workflows.recall.evolution import Decision, Evolution
+
+
+def decided(category: str, intention: str, *fields: str, number: int | None = None) -> Decision:
+    """A decision; a field is `Name=Value`."""
+    pairs = tuple((name, value) for name, _, value in (one.partition("=") for one in fields))
+    return Decision(
+        category=category, fields=pairs, intention=intention, uid="0d1da1e8af20", number=number
+    )
+
+
+OAUTH: Final = decided("Authentication", "Add login", "Strategy=OAuth", number=3)
+MAIL: Final = decided("Authentication", "Add login", "Strategy=Email/Password", number=4)
+POSTGRES: Final = decided("Database", "Store orders", "Type=PostgreSQL", number=7)
+FULL: Final = decided("Database", "Store orders", "Type=PostgreSQL", "Hosting=RDS", number=8)
+REDIS: Final = decided("Caching", "Faster pages", "Cache=Redis", number=12)
+
+
+def auth(intention: str, *fields: str) -> Decision:
+    return decided("Authentication", intention, *fields)
+
+
+def data(intention: str, *fields: str) -> Decision:
+    return decided("Database", intention, *fields)
+
+
+EVOLUTIONS: Final[tuple[tuple[Evolution, Decision, Decision], ...]] = (
+    ("update", auth("Replace the login", "Strategy=Magic Link"), OAUTH),
+    ("update", auth("Migrate login to magic links", "Strategy=Magic Link"), OAUTH),
+    ("update", auth("Switch the sign-in", "Strategy=SAML"), OAUTH),
+    ("update", auth("SAML instead of what we have", "Strategy=SAML"), OAUTH),
+    ("update", auth("OAuth is too much for us", "Strategy=Magic Link"), OAUTH),
+    ("update", auth("No more email/password", "Strategy=OAuth"), MAIL),
+    ("update", auth("Anmeldung ersetzen", "Strategy=SAML"), OAUTH),
+    ("update", auth("Auf Passkeys umstellen", "Strategy=Passkeys"), OAUTH),
+    ("update", auth("Passkeys statt Passwort", "Strategy=Passkeys"), MAIL),
+    ("update", data("Wechsel auf MySQL", "Type=MySQL"), POSTGRES),
+    ("update", data("Die Datenbank ablösen", "Type=MySQL"), POSTGRES),
+    ("update", data("postgresql does not scale for us", "Type=CockroachDB"), POSTGRES),
+    ("update", data("Swap the store", "Type=MySQL", "Hosting=RDS"), FULL),
+    ("contradict", auth("Add login for partners", "Strategy=SAML"), OAUTH),
+    ("contradict", auth("Anmeldung für Partner", "Strategy=LDAP"), OAUTH),
+    ("contradict", auth("A way to log in", "Strategy=Magic Link"), MAIL),
+    ("contradict", data("Store invoices", "Type=MySQL"), POSTGRES),
+    ("contradict", data("Rechnungen speichern", "Type=SQLite"), POSTGRES),
+    ("contradict", data("Store invoices", "Type=PostgreSQL", "Hosting=Own"), FULL),
+    ("contradict", data("Keep schema migrations apart", "Type=MySQL"), POSTGRES),
+    ("contradict", data("Store logs", "Type=MySQL", "Backup=Nightly"), POSTGRES),
+    ("contradict", decided("caching", "Cache search", "cache=Memcached"), REDIS),
+    ("extend", auth("Choose the library", "Strategy=OAuth", "Library=Authlib"), OAUTH),
+    ("extend", auth("Bibliothek wählen", "Strategy=oauth", "Library=Authlib"), OAUTH),
+    ("extend", data("Where to run it", "Type=PostgreSQL", "Hosting=RDS"), POSTGRES),
+    ("extend", data("Back it up", "Type=PostgreSQL", "Hosting=RDS", "Backup=x"), FULL),
+    ("extend", data("Replace nothing", "type=postgresql", "Hosting=RDS"), POSTGRES),
+    ("derive", decided("Caching", "Cache rows of PostgreSQL", "Cache=Redis"), POSTGRES),
+    ("derive", decided("Backup", "Back up the PostgreSQL database", "Method=Restic"), FULL),
+    ("derive", decided("Secrets", "Keep the OAuth client secret", "Store=Vault"), OAUTH),
+    ("derive", decided("Realtime", "Redis as the channel", "Transport=SSE"), REDIS),
+    ("derive", decided("Backup", "What follows from ADR-0007", "Method=Restic"), POSTGRES),
+    ("derive", decided("Backup", "Folgt aus adr 7", "Method=Restic"), POSTGRES),
+    ("derive", decided("Backup", "See e8af20 and 0d1da1e8af20", "Method=Restic"), POSTGRES),
+    ("derive", data("Pool for PostgreSQL", "Pooling=PgBouncer"), POSTGRES),
+    ("none", decided("Backup", "Survive a lost disk", "Method=Restic"), POSTGRES),
+    ("none", data("Store orders", "Type=PostgreSQL"), POSTGRES),
+    ("none", data("How long to keep rows", "Retention=1 year"), POSTGRES),
+    ("none", decided("Backup", "Replace the tapes", "Method=Restic"), REDIS),
+    ("none", decided("Search", "As in ADR-0070", "Engine=Meilisearch"), POSTGRES),
+)
+"""The evolution, the new decision, the older one."""

@@ -1,0 +1,59 @@
+"""What holds for every recall, whatever a model says and the index holds."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from hypothesis import given
+
+from preflights_es.core.completions import CompletionRequested
+from preflights_es.core.lead import FellBack
+from preflights_es.workflows.recall import rules
+from preflights_es.workflows.recall.events import QueriesRewritten
+from preflights_es.workflows.recall.state import State
+from preflights_es.workflows.recall.values import QUERIES_MAX
+from tests import strategies
+from tests.runs import Run
+from tests.strategies import Move
+
+SESSIONS = strategies.sessions("recall")
+WILD = strategies.wild_sessions("recall")
+
+
+def run(moves: list[Move]) -> Run:
+    return Run("recall").play(moves)
+
+
+@given(SESSIONS | WILD)
+def test_a_question_becomes_at_most_three_queries(moves: list[Move]) -> None:
+    for _, session in run(moves).steps():
+        state: State = session.state
+        assert len(state.queries or ()) <= QUERIES_MAX
+
+
+@given(SESSIONS | WILD)
+def test_an_answer_is_in_the_order_of_the_rules_and_stays(moves: list[Move]) -> None:
+    before = None
+    for _, session in run(moves).steps():
+        state: State = session.state
+        if before is not None:
+            assert state.results == before
+        if state.results is not None:
+            assert list(state.results) == rules.best(state.results)
+        before = state.results
+
+
+@given(SESSIONS | WILD)
+def test_a_fallback_is_followed_by_the_queries_of_the_rules(moves: list[Move]) -> None:
+    events = run(moves).events
+    for event, following in pairwise(events):
+        if isinstance(event, FellBack):
+            assert isinstance(following, QueriesRewritten)
+            assert following.source == "rules"
+
+
+@given(SESSIONS)
+def test_every_call_is_counted(moves: list[Move]) -> None:
+    found = run(moves)
+    calls = [event for event in found.events if isinstance(event, CompletionRequested)]
+    assert found.handle.session.state.led.calls == len(calls)

@@ -1,0 +1,64 @@
+"""The tables of docs/specs/memory.md against the code: neither changes alone."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import get_args
+
+import pytest
+
+from preflights_es.core import word_stems
+from preflights_es.core.events import Decision, Input
+from preflights_es.core.session import STATUSES
+from preflights_es.projections import memory
+from preflights_es.workflows.recall import WORKFLOW, events, values
+from preflights_es.workflows.recall.contracts import REWRITE_QUERY
+from preflights_es.workflows.recall.evolution import Evolution
+from tests import markdown
+from tests.markdown import Row, ticked
+
+
+@cache
+def spec() -> dict[str, list[Row]]:
+    return markdown.tables("docs/specs/memory.md")
+
+
+def rows(heading: str) -> list[Row]:
+    return spec()[heading]
+
+
+@pytest.mark.parametrize("row", rows("1.1 Limits"), ids=lambda row: row["Constant"])
+def test_a_limit_is_that_of_the_code(row: Row) -> None:
+    name = row["Constant"].strip("`")
+    places = (values, memory, word_stems)
+    found = [getattr(place, name) for place in places if hasattr(place, name)]
+    if "." in name:
+        found = [REWRITE_QUERY.policy.calls_max]
+    assert found == [int(row["Value"])]
+
+
+@pytest.mark.parametrize("row", rows("2.1 Weights"), ids=lambda row: row["Constant"])
+def test_a_weight_is_that_of_the_code(row: Row) -> None:
+    assert getattr(memory, row["Constant"].strip("`")) == int(row["Weight"])
+
+
+def test_the_events_are_those_of_the_workflow() -> None:
+    kinds = {"Input": Input, "Decision": Decision}
+    own = [cls for cls in events.EVENTS if cls.tag.startswith("recall.")]
+    table = rows("5.1 Events")
+    assert [(row["Event"], ticked(row["Tag"])[0]) for row in table] == [
+        (cls.__name__, cls.tag) for cls in own
+    ]
+    for row, cls in zip(table, own, strict=True):
+        assert issubclass(cls, kinds[row["Kind"]])
+
+
+def test_the_statuses_are_those_of_the_workflow() -> None:
+    found = {ticked(row["Status"])[0] for row in rows("5.2 Status")}
+    assert found <= {*STATUSES, *WORKFLOW.statuses}
+    assert found >= set(WORKFLOW.statuses)
+
+
+def test_the_evolutions_are_those_of_the_code() -> None:
+    found = tuple(ticked(row["Evolution"])[0] for row in rows("6. Evolution"))
+    assert found == get_args(Evolution)
