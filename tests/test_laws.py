@@ -15,6 +15,7 @@ from preflights_es.store import chain
 from preflights_es.store.codec import Codec
 from preflights_es.workflows.clarification.events import AnswersRevised
 from preflights_es.workflows.clarification.state import State
+from preflights_es.workflows.metrics.events import FollowUpPut
 from tests import strategies
 from tests.fixed import NOON, PROJECT, salt
 from tests.runs import Run
@@ -22,7 +23,7 @@ from tests.strategies import EVERY
 
 each_workflow = pytest.mark.parametrize("name", EVERY)
 
-REVISIONS: tuple[type[Input], ...] = (AnswersRevised,)
+REVISIONS: tuple[type[Input], ...] = (AnswersRevised, FollowUpPut)
 """The Inputs after which less may be known than before."""
 
 

@@ -305,7 +305,7 @@ def test_a_word_without_a_key_needs_an_open_question(house: Project) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("start",), "Missing argument 'INTENTION'"),
+        (("start",), "there is no intention: say what you want to build"),
         (("start", "Add", "OAuth", "login"), "the intention has 3 parts: put quotes around"),
         (("start", "Add login", "--answer", "OAuth"), "found 'OAuth', expected KEY=VALUE"),
         (

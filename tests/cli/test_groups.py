@@ -38,7 +38,7 @@ OLD = {
 def test_help_has_the_sections_in_order(house: Project) -> None:
     lines = house.call("--help").out.splitlines()
     found = [line.removesuffix(":") for line in lines if line.removesuffix(":") in SECTIONS]
-    assert found == ["Decide", "Plan", "Look", "Replay", "Notes", "Set up"]
+    assert found == [*SECTIONS]
     assert all(len(line) <= 80 for line in lines)
     for old in {name.split()[0] for name in MOVED}:
         assert not any(line.startswith(f"  {old} ") for line in lines), old
@@ -160,7 +160,10 @@ def test_the_table_of_commands_imports_no_command() -> None:
 
 def test_nothing_else_on_the_command_line_names_a_workflow() -> None:
     folder = ROOT / "cli" / "preflights_cli"
-    named = re.compile("|".join(rf"\b{name}s?\b" for name in workflows()))
+    others = [
+        name for name in workflows() if name not in commands()
+    ]  # one is called like its command
+    named = re.compile("|".join(rf"\b{name}s?\b" for name in others))
     for path in folder.rglob("*.py"):
         if path.relative_to(folder).parts[0] != "workflows":
             found = [line for line in path.read_text().splitlines() if named.search(line)]

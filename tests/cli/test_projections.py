@@ -199,7 +199,7 @@ def test_one_projection_is_rebuilt_and_all_where_none_is_named(house: Project) -
     assert states(house)["usage"] == "complete"
     assert house.call("admin", "projections", "rebuild", "--json").json["rebuilt"] == [
         *("artifacts", "decisions", "items"),
-        *("sessions", "usage"),
+        *("memory", "sessions", "usage"),
     ]
 
 
@@ -224,7 +224,7 @@ def test_at_a_terminal_a_bar_shows_how_far_it_is(house: Project) -> None:
         timeout=WAIT_S,
     )
     child.expect(r"Rebuilding .*100%")
-    child.expect(r"Rebuilt artifacts, decisions, items, sessions, usage from 250 sessions")
+    child.expect(r"Rebuilt artifacts, decisions, items, memory, sessions, usage from 250 sessions")
     child.expect(pexpect.EOF)
     child.close()
     assert child.exitstatus == 0

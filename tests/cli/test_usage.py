@@ -82,5 +82,5 @@ def test_two_prices_of_one_day_and_a_currency_that_is_none_are_refused(house: Pr
 
 def test_every_key_of_a_price_is_documented() -> None:
     names = {name.replace("since", "from") for name in PriceTable.__struct_fields__}
-    assert {key for key in tables_of_keys(4) if key} == {n for n in names if "_" not in n}
-    assert names >= tables_of_keys(4)
+    assert {key for key in tables_of_keys(5) if key} == {n for n in names if "_" not in n}
+    assert names >= tables_of_keys(5)

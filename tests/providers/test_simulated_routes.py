@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from importlib import import_module
+from importlib.util import find_spec
 from typing import Any
 
 import pytest
@@ -217,6 +218,7 @@ def test_every_prompt_of_every_workflow_goes_to_its_own_route(name: str, id_: st
 
 
 def test_no_two_workflows_have_one_route() -> None:
-    rooms = [import_module(f"preflights_es.workflows.{name}.simulation") for name in WORKFLOWS]
-    names = [route for room in rooms for route in room.BANK]
-    assert sorted(names) == sorted(bank())
+    names = [f"preflights_es.workflows.{name}.simulation" for name in WORKFLOWS]
+    rooms = [import_module(name) for name in names if find_spec(name)]
+    routes = [route for room in rooms for route in room.BANK]
+    assert sorted(routes) == sorted(bank())

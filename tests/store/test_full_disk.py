@@ -143,7 +143,7 @@ def test_with_any_room_an_append_is_there_or_refused(disk: SmallDisk) -> None:
 @on_a_disk("2m")
 def test_with_any_room_a_new_log_is_made_or_refused(disk: SmallDisk) -> None:
     came = []
-    for n, left in enumerate(range(0, 100 * PAGE, 6 * PAGE)):
+    for n, left in enumerate(range(0, 160 * PAGE, 8 * PAGE)):
         path = disk.folder / f"{n}.db"
         disk.fill(but=left)
         try:
