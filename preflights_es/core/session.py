@@ -7,7 +7,7 @@ answer what belongs to no workflow: abandoning, quarantine, and outcomes that co
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Final, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
 import msgspec
 
@@ -28,13 +28,15 @@ from preflights_es.core.events import (
     SessionErased,
     Value,
 )
-from preflights_es.core.items import KeptItem
 from preflights_es.core.lead import Lead, Policy
-from preflights_es.core.plan_record import Planned
 from preflights_es.core.questions import Answers
 from preflights_es.core.settings_table import SettingsTable
 from preflights_es.core.source import Quoted
 from preflights_es.core.views import Behind, Question, Reached, View
+
+if TYPE_CHECKING:
+    from preflights_es.core.items import KeptItem
+    from preflights_es.core.plan_record import Planned
 
 S = TypeVar("S")
 Upcaster = tuple[str, Callable[[dict[str, Any]], dict[str, Any]]]

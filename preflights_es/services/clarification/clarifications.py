@@ -39,7 +39,6 @@ from preflights_es.workflows.clarification.values import (
     LLMContext,
     Mark,
 )
-from preflights_es.workflows.extraction.events import TaskDecided
 
 ONLY: Final = "only clarifications can be accepted"
 KNOWN_MAX: Final = 20  # accepted decisions that a model is told of
@@ -154,6 +153,8 @@ class Clarifications(Acceptances):
         note = self._runner.load(state.item.source.session_id)
         if note.session.closed:
             return []
+        from preflights_es.workflows.extraction.events import TaskDecided  # most have no task
+
         decided = TaskDecided(
             at=first.input.at,
             actor=first.input.actor,

@@ -18,7 +18,6 @@ from preflights_es.services.acceptance import begun
 from preflights_es.services.answers import Given, addressed, asked_in, check_taken, pairs
 from preflights_es.services.clarification.clarifications import Clarifications, clarifications_of
 from preflights_es.services.clarification.written import asking, recommended
-from preflights_es.services.extraction.notes import notes_of
 from preflights_es.services.filing import filed
 from preflights_es.services.reasons import reasoned, taking, with_reasons
 from preflights_es.services.request import Request
@@ -95,6 +94,8 @@ def _task(request: Request, typed: str) -> tuple[str, ItemRef]:
     Raises:
         Refused: it is no task of this project, or is over.
     """
+    from preflights_es.services.extraction.notes import notes_of  # most begin without a task
+
     own = notes_of(request)
     listed = own.found(typed)
     own.refuse_elsewhere(listed.handle)
