@@ -1,25 +1,12 @@
 #!/bin/sh
 # From a question to a record, its reasons and its replay, in a throw-away folder. The simulator
 # stands in for a model, so that the demo needs no key and no network. It asks nothing at the keyboard.
-set -eu
-
-demo=$(mktemp -d)
-trap 'rm -rf "$demo"' EXIT
-mkdir "$demo/shop" && cd "$demo/shop"
-git init --quiet .
-PATH="$BIN:$PATH"
-HOME="$demo"
-PREFLIGHTS_ACTOR="Ada Lovelace"
-export HOME PREFLIGHTS_ACTOR
-unset XDG_CONFIG_HOME PREFLIGHTS_DATABASE_URL PREFLIGHTS_PROJECT PREFLIGHTS_PROVIDER 2>/dev/null || true
+name=shop
+. "$(dirname "$0")/demo-setup.sh"
 
 # Exit code 3 says that a person is needed: here it is the next command.
 run() {
-  printf '\n$'
-  for word in "$@"; do
-    case $word in *' '*) printf ' "%s"' "$word" ;; *) printf ' %s' "$word" ;; esac
-  done
-  echo
+  typed "$@"
   "$@" || [ $? = 3 ]
 }
 

@@ -23,15 +23,17 @@ from preflights_es.core.lead import Lead, Setup
 from preflights_es.core.ports import Provider
 from preflights_es.core.questions import WrittenQuestion
 from preflights_es.core.rationale import Alternative
+from preflights_es.core.simulation import GENERATION
 from preflights_es.providers.faults import FaultConfig
 from preflights_es.providers.reference import GivenProvider
 from preflights_es.providers.simulated.provider import SimLLMProvider
 from preflights_es.runtime.documents import Documents
 from preflights_es.runtime.performer import PROGRAM
 from preflights_es.runtime.registry import WORKFLOWS
-from preflights_es.runtime.runner import Handle, Runner
+from preflights_es.runtime.runner import Handle, Runner, Step
 from preflights_es.runtime.sessions import Desk
 from preflights_es.services.clarification.clarifications import Clarifications
+from preflights_es.services.own_providers import simulated
 from preflights_es.store import jsonl
 from preflights_es.store.memory import MemoryStore
 from preflights_es.workflows.clarification import WORKFLOW
@@ -540,6 +542,24 @@ def recorded(golden: Callable[[Recorder], None]) -> bytes:
         recorder = Recorder(Path(folder))
         golden(recorder)
         return recorder.lines()
+
+
+def sim(seed: int = 0, faults: str = "none", *, strict: bool = False) -> Lead:
+    """The simulator."""
+    return Lead("sim", GENERATION, (("seed", str(seed)), ("faults", faults)), strict)
+
+
+def desk(r: Recorder) -> Desk:
+    """Ada's, each step settled by the lead of its session."""
+
+    def settled(step: Step) -> Step:
+        lead = step.handle.workflow.lead(step.handle.session.state)
+        if lead is None:
+            return step
+        after = asyncio.run(r.runner.settle(step.handle, simulated(lead)))
+        return Step(after.handle, step.decisions)
+
+    return Desk(r.runner, "golden", ADA, settled)
 
 
 def every() -> dict[Path, Callable[[Recorder], None]]:

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
 
 from preflights_es.core.lead import Lead, Setup
-from preflights_es.core.simulation import GENERATION
 from preflights_es.core.views import Language
-from preflights_es.runtime.runner import Handle, Step
-from preflights_es.runtime.sessions import Desk
+from preflights_es.runtime.runner import Handle
 from preflights_es.services.extraction.notes import Listed, Notes
-from preflights_es.services.own_providers import simulated
 from preflights_es.workflows.extraction import WORKFLOW
 from preflights_es.workflows.extraction.events import TaskDecided
-from tests.record_goldens import ADA, Recorder
+from tests.record_goldens import Recorder, desk, sim
 
 FIRST = "extraction/1"
 """The rules under which the first goldens were recorded; today's program reads by them still."""
@@ -22,22 +18,9 @@ MOCK = Lead("mock", FIRST)
 TODAY = Lead("mock", WORKFLOW.decider)
 
 
-def sim(seed: int = 0, faults: str = "none", *, strict: bool = False) -> Lead:
-    """The simulator."""
-    return Lead("sim", GENERATION, (("seed", str(seed)), ("faults", faults)), strict)
-
-
 def notes(r: Recorder) -> Notes:
-    """The notes of the project, each step settled by its lead."""
-
-    def settled(step: Step) -> Step:
-        lead = WORKFLOW.lead(step.handle.session.state)
-        if lead is None:
-            return step
-        after = asyncio.run(r.runner.settle(step.handle, simulated(lead)))
-        return Step(after.handle, step.decisions)
-
-    return Notes(Desk(r.runner, "golden", ADA, settled))
+    """The notes of the project."""
+    return Notes(desk(r))
 
 
 def take(r: Recorder, note: str, lead: Lead = MOCK, language: Language = "de") -> Handle:

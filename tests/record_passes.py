@@ -24,7 +24,7 @@ from preflights_es.runtime.runner import Runner
 from preflights_es.services import sessions
 from preflights_es.services.compiler.approval import approve, reject
 from preflights_es.services.compiler.locking import lock_tests
-from preflights_es.services.compiler.sessions import plan
+from preflights_es.services.compiler.sessions import Wanted, plan
 from preflights_es.services.leads import Leads
 from preflights_es.services.own_providers import CODE as OWN
 from preflights_es.services.process import Process
@@ -132,7 +132,7 @@ class House:
         """Run a pass."""
         row = PASSES[name]
         asked = {"target": TARGET} if row.target else {"goal": GOAL} if row.goal else {}
-        found = plan(self.request(ADA, lead, *replies), name, **{**asked, **said})
+        found = plan(self.request(ADA, lead, *replies), Wanted(name, **{**asked, **said}))
         self.sessions[name] = found.session_id
         if made := self.state(name).plan:
             self.ids[name] = made.id

@@ -2,39 +2,22 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
 
 from preflights_es.core.lead import Lead, Setup
-from preflights_es.core.simulation import GENERATION
 from preflights_es.core.source import Source
 from preflights_es.core.views import Language
-from preflights_es.runtime.runner import Handle, Step
-from preflights_es.runtime.sessions import Desk
-from preflights_es.services.own_providers import simulated
+from preflights_es.runtime.runner import Handle
 from preflights_es.services.planning.days import Days
 from preflights_es.workflows.planning import WORKFLOW
 from preflights_es.workflows.planning.events import BlockDone
 from preflights_es.workflows.planning.values import Busy, OpenTask, Shift, Situation, Task
-from tests.record_goldens import ADA, Recorder
-
-
-def sim(seed: int = 0, faults: str = "none", *, strict: bool = False) -> Lead:
-    """The simulator."""
-    return Lead("sim", GENERATION, (("seed", str(seed)), ("faults", faults)), strict)
+from tests.record_goldens import ADA, Recorder, desk, sim
 
 
 def days(r: Recorder) -> Days:
-    """The plans of the project, each step settled by its lead."""
-
-    def settled(step: Step) -> Step:
-        lead = WORKFLOW.lead(step.handle.session.state)
-        if lead is None:
-            return step
-        after = asyncio.run(r.runner.settle(step.handle, simulated(lead)))
-        return Step(after.handle, step.decisions)
-
-    return Days(Desk(r.runner, "golden", ADA, settled))
+    """The plans of the project."""
+    return Days(desk(r))
 
 
 TASKS = (
@@ -63,7 +46,7 @@ def day(
     """A day with these tasks."""
     listed = tuple(OpenTask(one, n, NOTE) for n, one in enumerate(tasks, 1))
     clock = {"day": "2026-11-23", "now": "2026-11-23T08:58+01:00", "time_zone": "Europe/Berlin"}
-    return Situation(**{**clock, "start": start, "end": end, "tasks": listed, **said})  # type: ignore[arg-type]
+    return Situation(**{**clock, "start": start, "end": end, "tasks": listed, **said})  # type: ignore[arg-type]  # what the caller says of it
 
 
 def plan(

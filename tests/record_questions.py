@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
 
 from preflights_es.core.lead import Lead, Setup
-from preflights_es.core.simulation import GENERATION
 from preflights_es.core.views import Language
-from preflights_es.runtime.runner import Handle, Step
-from preflights_es.runtime.sessions import Desk, Sessions
-from preflights_es.services.own_providers import simulated
+from preflights_es.runtime.runner import Handle
+from preflights_es.runtime.sessions import Sessions
 from preflights_es.workflows.metrics import WORKFLOW
 from preflights_es.workflows.metrics.events import FollowUpPut, QuestionPut
 from preflights_es.workflows.metrics.values import Metric, Table
-from tests.record_goldens import ADA, Recorder
+from tests.record_goldens import Recorder, desk, sim
 
 RANGE = "began_on >= :first_day AND began_on < :end_day"
 METRICS = (
@@ -41,22 +38,9 @@ TABLES = (
 MOCK = Lead("mock", "metrics/1")
 
 
-def sim(seed: int = 0, faults: str = "none", *, strict: bool = False) -> Lead:
-    """The simulator."""
-    return Lead("sim", GENERATION, (("seed", str(seed)), ("faults", faults)), strict)
-
-
 def questions(r: Recorder) -> Sessions:
-    """The questions of the project, each step settled by its lead."""
-
-    def settled(step: Step) -> Step:
-        lead = WORKFLOW.lead(step.handle.session.state)
-        if lead is None:
-            return step
-        after = asyncio.run(r.runner.settle(step.handle, simulated(lead)))
-        return Step(after.handle, step.decisions)
-
-    return Sessions(Desk(r.runner, "golden", ADA, settled))
+    """The questions of the project."""
+    return Sessions(desk(r))
 
 
 def put(r: Recorder, text: str, lead: Lead = MOCK, language: Language = "en") -> Handle:

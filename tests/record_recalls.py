@@ -2,38 +2,22 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
 
 from preflights_es.core.lead import Lead, Setup
-from preflights_es.core.simulation import GENERATION
 from preflights_es.core.source import Source
 from preflights_es.core.views import Language
-from preflights_es.runtime.runner import Handle, Step
-from preflights_es.runtime.sessions import Desk, Sessions
-from preflights_es.services.own_providers import simulated
+from preflights_es.runtime.runner import Handle
+from preflights_es.runtime.sessions import Sessions
 from preflights_es.workflows.recall import WORKFLOW
 from preflights_es.workflows.recall.events import DecisionsFound, RecallAsked
 from preflights_es.workflows.recall.values import Found
-from tests.record_goldens import ADA, Recorder
-
-
-def sim(seed: int = 0, faults: str = "none", *, strict: bool = False) -> Lead:
-    """The simulator."""
-    return Lead("sim", GENERATION, (("seed", str(seed)), ("faults", faults)), strict)
+from tests.record_goldens import Recorder, desk, sim
 
 
 def recalls(r: Recorder) -> Sessions:
-    """The recalls of the project, each step settled by its lead."""
-
-    def settled(step: Step) -> Step:
-        lead = WORKFLOW.lead(step.handle.session.state)
-        if lead is None:
-            return step
-        after = asyncio.run(r.runner.settle(step.handle, simulated(lead)))
-        return Step(after.handle, step.decisions)
-
-    return Sessions(Desk(r.runner, "golden", ADA, settled))
+    """The recalls of the project."""
+    return Sessions(desk(r))
 
 
 def decision(uid: str, title: str, score: int, *, is_old: bool = False) -> Found:

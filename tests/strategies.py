@@ -660,7 +660,7 @@ def situations(draw: st.DrawFn) -> Situation:
             duration_min=low,
             duration_max=high,
             importance=importance,  # type: ignore[arg-type]  # one of them
-            energy=energy,  # type: ignore[arg-type]
+            energy=energy,  # type: ignore[arg-type]  # one of them
             due=draw(st.sampled_from((None, "2026-11-21", "2026-11-22"))),
         )
         for n, (low, high, importance, energy) in enumerate(shapes, 1)

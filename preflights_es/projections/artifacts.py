@@ -7,12 +7,11 @@ from typing import Any, Final
 
 import msgspec
 
-from preflights_es.core.errors import ProjectionDamaged
 from preflights_es.core.json import encoded
 from preflights_es.core.plan_record import Planned
 from preflights_es.core.projection_ports import Row
 from preflights_es.projections.folding import Read
-from preflights_es.projections.projection import Projection, text
+from preflights_es.projections.projection import Projection, kept, text
 
 
 class ArtifactRow(msgspec.Struct, frozen=True):
@@ -81,8 +80,5 @@ def plan(row: Mapping[str, Any]) -> PlanRow:
     Raises:
         ProjectionDamaged: no fold writes such a row.
     """
-    try:
-        planned = _decoder.decode(row["plan"])
-    except (ValueError, RecursionError) as error:
-        raise ProjectionDamaged(ARTIFACTS.name, f"session {row['session_id']}: {error}") from error
+    planned = kept(ARTIFACTS.name, row, "plan", _decoder)
     return PlanRow(row["session_id"], row["project"], planned)

@@ -9,11 +9,10 @@ import msgspec
 from msgspec.structs import replace
 
 from preflights_es.core.decision_record import Decided
-from preflights_es.core.errors import ProjectionDamaged
 from preflights_es.core.json import encoded
 from preflights_es.core.projection_ports import Row
 from preflights_es.projections.folding import Read
-from preflights_es.projections.projection import Projection, text
+from preflights_es.projections.projection import Projection, kept, text
 
 
 class DecisionRow(msgspec.Struct, frozen=True):
@@ -87,10 +86,7 @@ def decision(row: Mapping[str, Any]) -> Decision:
     Raises:
         ProjectionDamaged: no fold writes such a row.
     """
-    try:
-        decided = _decoder.decode(row["decided"])
-    except (ValueError, RecursionError) as error:
-        raise ProjectionDamaged(DECISIONS.name, f"session {row['session_id']}: {error}") from error
+    decided = kept(DECISIONS.name, row, "decided", _decoder)
     return Decision(row["session_id"], row["project"], decided)
 
 

@@ -7,13 +7,17 @@ follows from the declaration.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
 
 import msgspec
 
+from preflights_es.core.errors import ProjectionDamaged
 from preflights_es.core.events import INT_MAX
 from preflights_es.core.projection_ports import Row
 from preflights_es.projections.folding import Read
+
+T = TypeVar("T")
 
 
 class Projection(msgspec.Struct, frozen=True, kw_only=True):
@@ -34,6 +38,18 @@ class Projection(msgspec.Struct, frozen=True, kw_only=True):
     words: str = ""
     """The column that says what is wrong with a session, in words that may differ between versions
     of Python and of libraries."""
+
+
+def kept(name: str, row: Mapping[str, Any], column: str, decoder: msgspec.json.Decoder[T]) -> T:
+    """The value that a projection keeps as JSON in a column, as it was folded.
+
+    Raises:
+        ProjectionDamaged: no fold writes such a row.
+    """
+    try:
+        return decoder.decode(row[column])
+    except (ValueError, RecursionError) as error:
+        raise ProjectionDamaged(name, f"session {row['session_id']}: {error}") from error
 
 
 def whole(value: object) -> int:

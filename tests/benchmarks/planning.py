@@ -16,7 +16,7 @@ from preflights_es.replay.replayer import Replayer
 from preflights_es.runtime.registry import WORKFLOWS
 from preflights_es.services.compiler.approval import approve
 from preflights_es.services.compiler.locking import lock_tests
-from preflights_es.services.compiler.sessions import plan
+from preflights_es.services.compiler.sessions import Wanted, plan
 from preflights_es.services.replays import own_code
 from preflights_es.services.request import Request
 from preflights_es.store import chain, jsonl
@@ -83,7 +83,7 @@ def _plan_many(folder: Path) -> None:
     with _opened(folder) as log:
 
         def made(name: PassName, goal: str = "") -> None:
-            session = plan(_ada(log), name, goal=goal)
+            session = plan(_ada(log), Wanted(name, goal=goal))
             artifact = _ada(log).sessions.load(session.session_id).session.state.plan
             approve(_ada(log), artifact.id)
 

@@ -24,7 +24,7 @@ sys.stdout.buffer.write(msgspec.json.encode(local_day(int(sys.argv[1]))))
 
 def local_day(zone: str, *moment: int) -> LocalDay:
     """In a process of its own, since a zone is a process's."""
-    at = int(datetime(*moment, tzinfo=UTC).timestamp() * 1e6)  # type: ignore[arg-type,misc]
+    at = int(datetime(*moment, tzinfo=UTC).timestamp() * 1e6)  # type: ignore[arg-type,misc]  # parts of a moment
     done = subprocess.run(
         [sys.executable, "-c", CODE, str(at)],
         env={**os.environ, "TZ": zone},

@@ -61,9 +61,8 @@ class ContextBuilder:
         Raises:
             Refused: an input is missing, must not be read, or does not fit.
         """
-        read = sessions.reading(
-            self._project.request(), pass_type.value, target=target_file, goal=goal, use=use
-        )
+        wanted = sessions.Wanted(pass_type.value, target_file, goal, use)
+        read = sessions.reading(self._project.request(), wanted)
         return CompilerContext(
             pass_type=pass_type,
             project_files={one.path: one.text for one in read.documents},
@@ -136,7 +135,7 @@ class ArtifactBuilder:
     ) -> dict[str, Any]:
         if isinstance(self._llm, Adapter):
             request.leads = Leads(self._llm.settings)
-        session = sessions.plan(request, pass_type.value, target=target, goal=goal, use=use)
+        session = sessions.plan(request, sessions.Wanted(pass_type.value, target, goal, use))
         return envelope(request.sessions.load(session.session_id).session.state)
 
     def _in_memory(self, pass_type: CompilerPassType, context: CompilerContext) -> dict[str, Any]:

@@ -32,42 +32,37 @@ from preflights_es.workflows.compiler.values import Document, LeftOut, PassName,
 __all__ = ["accept", "dry_run", "plan", "reading", "start"]
 
 
-class _Asked(NamedTuple):
+class Wanted(NamedTuple):
     """What the caller asks for."""
 
-    pass_: Pass
-    target: str
-    goal: str
-    use: Sequence[str]
-    allow_stale: bool
+    pass_name: PassName
+    target: str = ""
+    """The file that an implementation is planned for, relative to the project's root."""
+    goal: str = ""
+    """Of a refactoring."""
+    use: Sequence[str] = ()
+    """Ids of approved artifacts and paths of documents that are read besides."""
+    allow_stale: bool = False
+    """Whether what is stale is read; that is recorded."""
+
+    @property
+    def pass_(self) -> Pass:
+        """Its row in the table."""
+        return PASSES[self.pass_name]
 
 
-def plan(
-    request: Request,
-    pass_name: PassName,
-    *,
-    target: str = "",
-    goal: str = "",
-    use: Sequence[str] = (),
-    allow_stale: bool = False,
-) -> Session:
+def plan(request: Request, wanted: Wanted) -> Session:
     """Run a pass: read what it needs, record that, and ask the model.
-
-    Args:
-        target: the file that an implementation is planned for, relative to the project's root.
-        goal: of a refactoring.
-        use: ids of approved artifacts and paths of documents that it reads besides.
-        allow_stale: whether it reads what is stale; that is recorded.
 
     Raises:
         Refused: an input is missing, must not be read, or does not fit; nothing is recorded.
         SettingsError: the provider lacks something.
     """
-    asked = _asked(request, pass_name, target, goal, use, allow_stale=allow_stale)
+    asked = _checked(request, wanted)
     request.finish_pending()
     request.notice_name()
     setup = request.setup(WORKFLOW)
-    said = {"pass_type": pass_name, "target": asked.target, "goal": asked.goal}
+    said = {"pass_type": asked.pass_name, "target": asked.target, "goal": asked.goal}
     step = request.sessions.opened(
         *(WORKFLOW, PassBegun, said, setup),
         beside=partial(_read, request, asked, setup),
@@ -76,20 +71,13 @@ def plan(
     return filed(request, step)
 
 
-def reading(
-    request: Request,
-    pass_name: PassName,
-    *,
-    target: str = "",
-    goal: str = "",
-    use: Sequence[str] = (),
-    allow_stale: bool = False,
-) -> PassBegun:
+def reading(request: Request, wanted: Wanted) -> PassBegun:
     """What the pass would read now; nothing is recorded, and no key is needed.
 
-    Args, Raises: as of `plan`.
+    Raises:
+        Refused: as `plan`.
     """
-    asked = _asked(request, pass_name, target, goal, use, allow_stale=allow_stale)
+    asked = _checked(request, wanted)
     setup = Setup(
         preflights=__version__,
         decider=WORKFLOW.decider,
@@ -100,18 +88,9 @@ def reading(
     return _begun(request, setup, _read(request, asked, setup))
 
 
-def dry_run(
-    request: Request,
-    pass_name: PassName,
-    *,
-    target: str = "",
-    goal: str = "",
-    use: Sequence[str] = (),
-    allow_stale: bool = False,
-) -> DryRun:
+def dry_run(request: Request, wanted: Wanted) -> DryRun:
     """What the pass would ask of the model now, as `reading` reads it."""
-    said = {"target": target, "goal": goal}
-    return dry_run_of(reading(request, pass_name, **said, use=use, allow_stale=allow_stale))
+    return dry_run_of(reading(request, wanted))
 
 
 def start(request: Request, text: str, given: Given = (), *, strict: bool = False) -> Session:  # noqa: ARG001  as of every workflow
@@ -126,16 +105,9 @@ def start(request: Request, text: str, given: Given = (), *, strict: bool = Fals
 # 1. What is asked for ------------------------------------------------------------------------
 
 
-def _asked(
-    request: Request,
-    pass_name: PassName,
-    target: str,
-    goal: str,
-    use: Sequence[str],
-    *,
-    allow_stale: bool,
-) -> _Asked:
-    pass_ = PASSES[pass_name]
+def _checked(request: Request, wanted: Wanted) -> Wanted:
+    """The same with its target and goal as they are recorded."""
+    pass_, goal, target = wanted.pass_, wanted.goal, wanted.target
     if pass_.goal and not visible(goal):
         raise Refused("the goal is empty: say what the refactoring is for", code="empty_text")
     if why := why_no_goal(goal):
@@ -143,7 +115,7 @@ def _asked(
     cleaned_fields(PassBegun, {"goal": goal.strip()})  # refused before anything is read
     if pass_.target:
         target = within(request.process.settings.root, target)
-    return _Asked(pass_, target, goal.strip(), use, allow_stale)
+    return wanted._replace(target=target, goal=goal.strip())
 
 
 def _read_besides(use: Sequence[str], before: PassBegun) -> bool:
@@ -159,7 +131,7 @@ def _read_besides(use: Sequence[str], before: PassBegun) -> bool:
 # 2. What is read -----------------------------------------------------------------------------
 
 
-def _read(request: Request, asked: _Asked, setup: Setup) -> dict[str, Any]:
+def _read(request: Request, asked: Wanted, setup: Setup) -> dict[str, Any]:
     """All that the first Input holds besides what the caller says, as it is recorded."""
     root, pass_ = request.process.settings.root, asked.pass_
     standings = Standings(request)
@@ -213,7 +185,7 @@ _CUT = ("layout", "decisions", "left_out")
 """What gives way where a request is too large, and how much of it did."""
 
 
-def _target(request: Request, asked: _Asked, needed: tuple[ReadPlan, ...]) -> tuple[Document, ...]:
+def _target(request: Request, asked: Wanted, needed: tuple[ReadPlan, ...]) -> tuple[Document, ...]:
     """The file that an implementation is planned for, where it exists.
 
     Raises:

@@ -5,7 +5,6 @@ from preflights_es.core.settings_table import SettingsTable
 from preflights_es.workflows.clarification.decide import accepting, decide
 from preflights_es.workflows.clarification.events import (
     EVENTS,
-    UPCASTERS,
     AnswersGiven,
     AnswersRelayed,
     AnswersRevised,
@@ -17,6 +16,7 @@ from preflights_es.workflows.clarification.history import behind, decided
 from preflights_es.workflows.clarification.lead import POLICY, PROMPTS
 from preflights_es.workflows.clarification.quotes import quotes, words
 from preflights_es.workflows.clarification.state import State, is_terminal
+from preflights_es.workflows.clarification.upcasting import UPCASTERS
 from preflights_es.workflows.clarification.views import answerable, reached, record, related, view
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 from msgspec import UNSET, UnsetType
 
@@ -22,7 +22,6 @@ from preflights_es.core.items import ItemRef
 from preflights_es.core.lead import LED_EVENTS, Setup
 from preflights_es.core.questions import AnswerRefusal, Answers, Refusal
 from preflights_es.core.rationale import Alternative
-from preflights_es.core.session import Upcaster
 from preflights_es.core.source import Source as SessionSource
 from preflights_es.core.text import ANSWER_MAX, INTENTION_MAX
 from preflights_es.core.views import Language, Question
@@ -370,35 +369,3 @@ EVENTS: tuple[type[Event], ...] = (
     *COMPLETION_EVENTS,
     *LED_EVENTS,
 )
-
-
-# Tags of the past ----------------------------------------------------------------------------
-
-
-def declared_v2(old: dict[str, Any]) -> dict[str, Any]:
-    """An intention recorded before there were packs of topics, and sources of what was read."""
-    known = old.get("known", [])
-    if (
-        found := {"supersedes_source", "pack", "inlined", "language", "supersedes_file"}
-        & old.keys()
-    ):
-        raise ValueError(f"a field that came later: {min(found)!r}")
-    if any("source" in one for one in known):
-        raise ValueError("a field that came later: 'source'")
-    told = [{**one, "source": None} for one in known]
-    later = {"supersedes_source": None, "pack": None, "inlined": "", "language": None}
-    return {**old, "known": told, **later, "supersedes_file": ""}
-
-
-def acknowledged_v2(old: dict[str, Any]) -> dict[str, Any]:
-    """An acknowledgement recorded before the field for who passed a person's word on."""
-    if "relayed_by" in old:
-        raise ValueError("a field that came later: 'relayed_by'")
-    return {**old, "relayed_by": None}
-
-
-UPCASTERS: dict[str, Upcaster] = {
-    "clarification.intention_declared.v1": (IntentionDeclared.tag, declared_v2),
-    "clarification.decision_acknowledged.v1": (DecisionAcknowledged.tag, acknowledged_v2),
-}
-"""Maps an old tag to the newer tag and to the function that converts the payload."""

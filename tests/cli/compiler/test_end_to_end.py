@@ -155,9 +155,11 @@ def test_every_seed_ends_valid_asks_waits_or_reports(house: Project) -> None:
         read = [
             sessions.reading(
                 log.request(),
-                name,
-                target=chain.words(name)[-1] if PASSES[name].target else "",
-                goal=chain.words(name)[-1] if PASSES[name].goal else "",
+                sessions.Wanted(
+                    name,
+                    target=chain.words(name)[-1] if PASSES[name].target else "",
+                    goal=chain.words(name)[-1] if PASSES[name].goal else "",
+                ),
             )
             for name in PASSES
         ]

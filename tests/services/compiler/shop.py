@@ -40,7 +40,7 @@ class Shop:
     def drafted(self, name: PassName = "project") -> str:
         """The id of a new draft."""
         with self.request() as request:
-            found = sessions.plan(request, name)
+            found = sessions.plan(request, sessions.Wanted(name))
         assert isinstance(found, PlanSession)
         assert found.artifact is not None
         return found.artifact.id

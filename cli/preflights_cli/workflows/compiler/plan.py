@@ -141,12 +141,11 @@ def _run(
     """Run a pass, or print what it would ask."""
     root = app.process.settings.root
     use = [_from_root(root, one) if os.path.lexists(one) else one for one in use]
-    asked: dict[str, Any] = {"target": target, "goal": goal, "use": use}
-    asked["allow_stale"] = allow_stale
+    wanted = sessions.Wanted(name, target, goal, use, allow_stale)
     if dry_run:
-        say_dry_run(voice, sessions.dry_run(app, name, **asked))
+        say_dry_run(voice, sessions.dry_run(app, wanted))
         return 0
-    found = sessions.plan(app, name, **asked)
+    found = sessions.plan(app, wanted)
     if is_terminal() and not (voice.as_json or no_input):
         return dialogue.run(app, voice, found)
     return said(voice, found)
