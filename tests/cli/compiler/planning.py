@@ -75,3 +75,13 @@ def requested(project: Project) -> Iterator[Request]:
     """A person's request in the project."""
     with project._surroundings({}), preflights_es.open(project.folder) as log:
         yield log.request(actor="Ada", kind="user")
+
+
+def begun(project: Project) -> Any:
+    """The first event of the last session."""
+    return project.events()[0]["data"]
+
+
+def sessions(project: Project) -> Any:
+    """All that the log has."""
+    return project.call("sessions", "--all", "--json").json["sessions"]

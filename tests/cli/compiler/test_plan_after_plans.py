@@ -1,0 +1,195 @@
+"""`plan`: what a pass reads of earlier ones, and what is refused."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+
+import pytest
+
+from tests.cli.compiler.planning import DOCUMENTS, approved, begun, documented, planned, sessions
+from tests.cli.program import Project
+
+# 1. What is read -----------------------------------------------------------
+
+CHAIN = ("project", "architecture", "scaffold", "tests")
+
+
+def test_each_pass_reads_what_was_approved_before(house: Project) -> None:
+    ids = approved(documented(house), *CHAIN)
+    read = begun(house)
+    assert [one["id"] for one in read["plans"]] == [ids[name] for name in CHAIN[:3]]
+    assert [one["standing"] for one in read["plans"]] == ["approved"] * 3
+    assert house.show()["artifact"]["depends_on"] == [ids[name] for name in CHAIN[:3]]
+    assert house.call("replay", "last").code == 0
+
+
+def test_an_approved_artifact_is_read_besides_by_the_beginning_of_its_id(house: Project) -> None:
+    ids = approved(documented(house), "project", "architecture")
+    found = planned(house, "project", "--use", ids["architecture"][:8])
+    assert [one["id"] for one in found["artifacts"]] == [ids["architecture"]]
+
+
+def test_an_implementation_reads_one_source_file_as_typed_in_a_folder(house: Project) -> None:
+    approved(documented(house), *CHAIN)
+    (house.folder / "old").mkdir()
+    (house.folder / "old" / "legacy.py").write_text("import os\n")
+    below = Project(house.folder / "old", house.home)
+    found = planned(below, "impl", "legacy.py")
+    assert found["target"] == "old/legacy.py"
+    assert [one["path"] for one in found["documents"]] == ["old/legacy.py"]
+    assert found["artifact"]["payload"]["target"] == "old/legacy.py"
+
+
+def test_an_implementation_is_planned_for_a_file_of_the_scaffold_that_is_missing(
+    house: Project,
+) -> None:
+    approved(documented(house), *CHAIN)
+    files = begun(house)["plans"][2]["payload"]
+    named = next(one["path"] for one in json.loads(files)["files"] if one["kind"] == "source")
+    found = planned(house, "impl", named)
+    assert (found["target"], found["documents"]) == (named, [])
+
+
+def test_a_clone_reads_what_its_session_files_say_is_approved_and_decided(
+    house: Project, colleague: Project
+) -> None:
+    decided = house.decided()
+    ids = approved(documented(house), "project")
+    for name in (".preflights", "docs"):
+        shutil.copytree(house.folder / name, colleague.folder / name)
+    found = planned(colleague, "architecture")
+    assert [one["id"] for one in found["artifacts"]] == [ids["project"]]
+    assert found["decisions"] == [decided["uid"]]
+
+
+def test_the_file_of_an_artifact_without_a_session_satisfies_no_pass(
+    house: Project, colleague: Project
+) -> None:
+    approved(documented(house), "project")
+    shutil.copytree(house.folder / ".preflights", colleague.folder / ".preflights")
+    shutil.rmtree(colleague.folder / ".preflights" / "artifacts" / ".sessions")
+    done = colleague.call("plan", "architecture")
+    assert (done.code, done.out) == (1, "")
+    assert "needs an approved ProjectPlan, and none is" in done.err
+
+
+@pytest.mark.parametrize(
+    ("path", "why"),
+    [
+        ("src/unheard_of.py", "does not exist, and the ScaffoldPlan does not name it"),
+        ("src", "src is a folder: name a file"),
+        ("../elsewhere.py", "../elsewhere.py lies outside of the repository"),
+        ("away.py", "away.py is a link that leads out of the repository"),
+        ("folder/hostname", "folder/hostname is a link that leads out of the repository"),
+        ("bytes.py", "bytes.py is not UTF-8, at byte 1"),
+        ("pipe.py", "pipe.py cannot be read: it is no regular file"),
+        (".git/config", ".git/config belongs to git"),
+    ],
+)
+def test_a_target_that_is_no_file_of_the_project_is_refused(
+    house: Project, path: str, why: str
+) -> None:
+    approved(documented(house), *CHAIN)
+    (house.folder / "src").mkdir(exist_ok=True)
+    (house.folder / "away.py").symlink_to("/etc/hostname")
+    (house.folder / "folder").symlink_to("/etc")
+    (house.folder / "bytes.py").write_bytes(b"\xff\xfe")
+    os.mkfifo(house.folder / "pipe.py")
+    done = house.call("plan", "impl", path)
+    assert (done.code, done.out, done.err.count("\n")) == (1, "", 1)
+    assert why in done.err
+
+
+def test_a_stale_artifact_is_read_only_where_the_actor_allows_it(house: Project) -> None:
+    ids = approved(documented(house), "project")
+    (house.folder / ".preflights" / "glossary.md").write_text("# Glossary\n\nNew.\n")
+    done = house.call("plan", "architecture")
+    assert (done.code, done.err.count("\n")) == (1, 1)
+    path = f".preflights/glossary.md -> {ids['project'][:8]} (changed)"
+    assert f"what the pass reads is stale: {path}: make and approve it anew" in done.err
+    found = planned(house, "architecture", "--allow-stale")
+    assert found["stale"] == [
+        {
+            "kind": "document",
+            "path": [".preflights/glossary.md", ids["project"]],
+            "what": "changed",
+        }
+    ]
+    assert begun(house)["stale"] == found["stale"]
+
+
+# 2. What is refused --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (("architecture",), "the pass `architecture` needs an approved ProjectPlan"),
+        (("scaffold",), "the pass `scaffold` needs an approved ProjectPlan"),
+        (("tests",), "the pass `tests` needs an approved ProjectPlan"),
+        (("impl", "src/a.py"), "the pass `impl` needs an approved TestPlan"),
+        (("refactor", "Tidy up"), "the pass `refactor` needs an approved ArchitecturePlan"),
+        (("refactor", " "), "the goal is empty"),
+        (("refactor", "rename def total() to sum_up()"), "the goal looks like Python"),
+        (("refactor", "x" * 2_001), "the goal has 2,001 characters, at most 2,000 are taken"),
+        (("impl", "../away.py"), "../away.py lies outside of the repository"),
+        (("impl", ""), " is no path of a file"),
+        (("project", "--use", "src/main.py"), "src/main.py is no document: "),
+        (("project", "--use", "tests/test_main.py"), "tests/test_main.py is no document: "),
+        (("project", "--use", "run"), "run is no document: its first line, #!,"),
+        (("project", "--use", "docs/Main.PY"), "docs/Main.PY is no document: "),
+        (("project", "--use", "notes.md"), "notes.md is a link that leads out"),
+        (("project", "--use", "gone.md"), "gone.md does not exist"),
+        (("project", "--use", "0" * 8 + "-0000-8000-8000-" + "0" * 12), "no artifact matches"),
+    ],
+)
+def test_what_cannot_be_read_is_refused_in_one_line_and_nothing_is_recorded(
+    house: Project, words: tuple[str, ...], why: str
+) -> None:
+    documented(house)
+    for name in ("src/main.py", "tests/test_main.py", "docs/Main.PY", "run"):
+        path = house.folder / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("#!/bin/python\nimport os\n\n\ndef main() -> None:\n    os._exit(0)\n")
+    (house.folder / "notes.md").symlink_to("/etc/hostname")
+    house.call("decisions")  # the projections are up to date
+    before = house.recorded()
+    for mode in ((), ("--dry-run",)):
+        done = house.call("plan", *words, *mode)
+        assert (done.code, done.out, done.err.count("\n")) == (1, "", 1), done.err
+        assert why in done.err
+        assert done.is_safe()
+    assert (sessions(house), house.recorded()) == ([], before)
+
+
+def test_a_draft_is_no_artifact_that_a_pass_reads(house: Project) -> None:
+    draft = planned(documented(house), "project")["artifact"]["id"]
+    done = house.call("plan", "project", "--use", draft)
+    assert done.code == 1
+    assert f"the ProjectPlan {draft[:8]} is draft: a pass reads only artifacts that are" in done.err
+
+
+def test_what_is_required_and_does_not_fit_is_refused_with_both_sizes(house: Project) -> None:
+    long = "# Long\n\n" + "A customer pays an invoice. " * 5_400
+    documented(house, **dict.fromkeys(DOCUMENTS, long))
+    done = house.call("plan", "project")
+    assert (done.code, sessions(house)) == (1, [])
+    assert "makes a request of 4" in done.err
+    assert "at most 400,000 are sent" in done.err
+
+
+def test_the_layout_gives_way_where_a_request_is_too_large(house: Project) -> None:
+    long = "# Shop\n\n## Billing\n\n" + "A customer pays an invoice. " * 6_000
+    documented(house, requirements=long, constraints=long)
+    (house.folder / "docs").mkdir()
+    for number in range(600):
+        (house.folder / "docs" / f"{number:03}{'x' * 200}.md").touch()
+    house.git("add", "docs")
+    found = planned(house, "project")
+    (left,) = found["left_out"]
+    listed = begun(house)["layout"]
+    assert (left["what"], left["count"] + len(listed)) == ("layout", 600)
+    assert listed == sorted(listed)
+    assert listed[0].startswith("docs/000")
