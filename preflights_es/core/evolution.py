@@ -1,0 +1,44 @@
+"""How a new decision stands to older ones that are in force, and what a person chose about it."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from preflights_es.core.artifacts import Related
+from preflights_es.core.events import Value, Whole
+from preflights_es.core.source import Source
+
+Evolution = Literal["update", "contradict", "extend", "derive", "none"]
+"""`update` and `contradict` give a field another value: a person has to choose."""
+
+Choice = Literal["supersedes", "keeps"]
+"""The older decision is superseded, or both stay in force."""
+
+
+class Finding(Value, frozen=True, kw_only=True):
+    """An older decision, and how the new one stands to it."""
+
+    related: Related
+    category: str
+    fields: tuple[tuple[str, str], ...]
+    """Of the older decision: pairs of field name and value, in the order of the table."""
+    accepted_at: Whole
+    """In microseconds since 1970 UTC."""
+    evolution: Evolution
+    by: Literal["rules", "model"]
+    source: Source
+    """The older decision's session, as it was read."""
+
+    @property
+    def needs_choice(self) -> bool:
+        """Whether the new decision is accepted only with a choice about the older one."""
+        return self.evolution in ("update", "contradict")
+
+
+class Resolution(Value, frozen=True, kw_only=True):
+    """What a person chose about a finding."""
+
+    finding: Finding
+    choice: Choice
+    reason: str = ""
+    """Why both stay in force; empty where the older decision is superseded."""
