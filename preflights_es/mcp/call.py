@@ -32,6 +32,8 @@ Worded = Callable[[str, str, Mapping[str, Any]], str]
 MODERN: Final = "2026-07-28"
 """From here on a question is a result, and the client calls again with the answer."""
 UNNAMED: Final = "unknown client"
+FORM: Final = " (form)"
+"""Behind the name of a client whose form brought a person's words: no agent wrote them."""
 ROUND: Final = "question"
 """Key of the one form of a round."""
 
@@ -72,19 +74,23 @@ class Call:
         """The round that this call answers; None of a first call."""
         self.brought = _filled(((params and params.input_responses) or {}).get(ROUND))
         """What the person filled in before this call; None where it stayed open."""
-        self.actor = Actor("agent", _client(context) or desk.request.actor.name or UNNAMED)
+        self.client = _client(context) or (desk.request.actor.name or UNNAMED, "")
+        """Its name and version."""
+        self.actor = Actor("agent", " ".join(filter(None, self.client)))
         self.notices: list[str] = []
 
     # 1. Work ---------------------------------------------------------------------------------
 
-    async def run(self, use: Callable[[Request], R], key: str = "") -> R:
+    async def run(self, use: Callable[[Request], R], key: str = "", *, is_form: bool = False) -> R:
         """What a service comes to, in a thread; it works to its end if the client cancels.
 
         Args:
             key: makes what is recorded happen once.
+            is_form: whether it records what a form of the client brought.
         """
         loop = asyncio.get_running_loop()
-        request = self.desk.request.another(self.actor, key)
+        actor = Actor("agent", f"{self.actor.name}{FORM}") if is_form else self.actor
+        request = self.desk.request.another(actor, key)
         request.tell = self._tell
         request.watch = partial(self._watch, loop)
         return await loop.run_in_executor(self.desk.pool, use, request)
@@ -153,11 +159,14 @@ def _round(params: types.InputResponseRequestParams | None) -> Round | None:
     return msgspec.json.decode(params.request_state, type=Round)
 
 
-def _client(context: ServerRequestContext[Any, Any]) -> str:
+def _client(context: ServerRequestContext[Any, Any]) -> tuple[str, str] | None:
     """Name and version of the client, as it says them."""
     said = context.session.client_params
     if said is None:
-        return ""
-    client = said.client_info
-    name = one_line(shown(f"{client.name} {client.version}"))
-    return name_cleaned(shortened(name, NAME_MAX))
+        return None
+    name, version = said.client_info.name, said.client_info.version
+    return _named(name) or UNNAMED, _named(version)
+
+
+def _named(text: str) -> str:
+    return name_cleaned(shortened(one_line(shown(text[:NAME_MAX])), NAME_MAX // 3))

@@ -71,7 +71,7 @@ async def _answered(call: Call, at: Round, values: tuple[str, ...]) -> Session:
         came = sessions.answer(request, at.session, said, relays=True)
         return sessions.conversed(request, came)
 
-    return await call.run(answer, f"elicited {at.session} {at.version}")
+    return await call.run(answer, f"elicited {at.session} {at.version}", is_form=True)
 
 
 async def accepted(call: Call, typed: str) -> Came:
@@ -97,7 +97,7 @@ async def _agreed(call: Call, at: Round, came: Mapping[str, Any] | None) -> Stan
     if not forms.agrees(came):
         return standing(await call.run(lambda request: shown(request, at.session)))
     key = f"elicited acceptance {at.session} {at.version}"
-    return standing(await call.run(partial(_accept, at=at, elicited=True), key))
+    return standing(await call.run(partial(_accept, at=at, elicited=True), key, is_form=True))
 
 
 def _accept(request: Request, at: Round, *, elicited: bool = False) -> Session:

@@ -107,7 +107,6 @@ def described(tool: Tool) -> types.Tool:
             read_only_hint=tool.reads,
             destructive_hint=False,
             idempotent_hint=tool.reads or tool.repeats,
-            open_world_hint=False,
         ),
     )
 

@@ -48,7 +48,9 @@ class Tool(msgspec.Struct, frozen=True, kw_only=True):
 
 def schema_in(takes: type[Arguments]) -> dict[str, Any]:
     """What a tool takes, as JSON Schema."""
-    return _bare(_schema(takes))
+    found = _bare(_schema(takes))
+    del found["description"]  # the tool's own says it
+    return found
 
 
 def schema_out(gives: type[Given]) -> dict[str, Any]:

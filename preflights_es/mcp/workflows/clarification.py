@@ -9,13 +9,14 @@ from typing import Annotated, Any, Final
 from msgspec import Meta
 
 from preflights_es.core.errors import Refused
-from preflights_es.core.json import encoded
+from preflights_es.core.observed import Observed, Outcome
 from preflights_es.core.questions import WrittenQuestion
 from preflights_es.mcp.call import Call
 from preflights_es.mcp.rounds import Came, asked, shown
-from preflights_es.mcp.standing import Standing
+from preflights_es.mcp.standing import Standing, standing
 from preflights_es.mcp.tool import Arguments, Tool
 from preflights_es.services import sessions
+from preflights_es.services.clarification.observed import record
 from preflights_es.services.request import Request
 from preflights_es.services.results import Session
 from preflights_es.workflows.clarification import WORKFLOW
@@ -41,8 +42,8 @@ async def _start_decision(call: Call, given: Begun) -> Came:
         session = await call.run(lambda request: shown(request, at.session))
         return await asked(call, session)
     written = _written(given)
-    named = encoded([call.actor.name, given]).hex()
-    digest = sha256(named.encode()).hexdigest()[:32]
+    named = repr((call.actor.name, given))
+    digest = sha256(named.encode("utf-8", "replace")).hexdigest()[:32]
     for attempt in count():
         key = f"start_decision {digest} {attempt}"
         begun = await call.run(lambda request: _begun(request, given.intention, written), key)
@@ -61,6 +62,27 @@ def _begun(request: Request, intention: str, written: WrittenQuestion | None) ->
         raise
     session = sessions.conversed(request, session)
     return None if session.status in OVER else session
+
+
+class Happened(Arguments, frozen=True):
+    """Of `record_question`."""
+
+    question: str
+    outcome: Outcome
+    answers: Annotated[tuple[str, ...], Meta(description="the person's words, unchanged")] = ()
+    options: tuple[str, ...] = ()
+    topic: str = ""
+
+
+async def _record_question(call: Call, given: Happened) -> Standing:
+    name, version = call.client
+    came = Observed(channel="tool", agent=name, agent_version=version, outcome=given.outcome)
+
+    def recorded(request: Request) -> Session:
+        said = (given.question, given.options, given.answers, came)
+        return sessions.conversed(request, record(request, *said, topic=given.topic))
+
+    return standing(await call.run(recorded))
 
 
 def _written(given: Begun) -> WrittenQuestion | None:
@@ -92,6 +114,17 @@ TOOLS: Final[tuple[Any, ...]] = (
         takes=Begun,
         gives=Standing,
         run=_start_decision,
+        repeats=True,
+    ),
+    Tool(
+        name="record_question",
+        description=(
+            "Record a question that you asked the person yourself, as it went. Silence is "
+            "timed_out, never an answer."
+        ),
+        takes=Happened,
+        gives=Standing,
+        run=_record_question,
         repeats=True,
     ),
 )
