@@ -134,15 +134,21 @@ class Clarifications(Acceptances):
     # 2. Ending -------------------------------------------------------------------------------
 
     def accept(
-        self, session_id: str, *, by: str | None = None, mark: Mark = "", expect: int | None = None
+        self,
+        session_id: str,
+        *,
+        by: str | None = None,
+        mark: Mark = "",
+        expect: int | None = None,
+        relays: bool = False,
     ) -> Step:
         """Accept what is proposed, as `acknowledged` says.
 
         Raises:
             Refused: also where what it supersedes cannot be superseded any more.
         """
-        said = {"mark": mark}
-        return self.acknowledged(session_id, DecisionAcknowledged, said, by=by, expect=expect)
+        how: dict[str, Any] = {"by": by, "expect": expect, "relays": relays}
+        return self.acknowledged(session_id, DecisionAcknowledged, {"mark": mark}, **how)
 
     def _others(self, first: Proposed) -> list[Proposed]:
         """What it says to the decision that it supersedes, and to the task that it clarifies."""
