@@ -71,7 +71,7 @@ def weighed(patch: Decided, intention: str) -> tuple[tuple[str, int], ...]:
         for term in stems(said):
             found.setdefault(term, weight)
     heaviest = sorted(found.items(), key=lambda one: (-one[1], one[0]))
-    return tuple(heaviest[:TERMS_MAX])
+    return tuple(sorted(heaviest[:TERMS_MAX]))
 
 
 MEMORY: Final = Projection(

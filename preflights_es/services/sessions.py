@@ -148,12 +148,15 @@ def accept(
     expect: int | None = None,
     reasons: Reasons | None = None,
     choices: Choices | None = None,
+    elicited: bool = False,
 ) -> Session:
     """Accept what is proposed: a decision where a person does it, else a proposal.
 
     Args:
         reasons: why it is decided so; they are recorded first.
         choices: what becomes of decisions in force that differ.
+        elicited: whether a person accepted in a form of the agent's client. It counts as the
+            person's where the user's own settings say so, else as the agent's.
         by: the person, where the request is a script's.
         expect: the version at which the person saw it.
 
@@ -180,6 +183,8 @@ def accept(
             message = f"a session of the workflow {workflow.name} supersedes and keeps nothing"
             raise Refused(message, code="no_choices", workflow=workflow.name)
         more["choices"] = choices
+    if elicited and request.process.settings.agents.elicited_acceptance:
+        more["relays"] = True
     done: Session = own.accept(request, handle.session_id, by=by, expect=expect, **more)
     return done
 

@@ -9,6 +9,7 @@ import msgspec
 from preflights_es.core.artifacts import Beside, Related
 from preflights_es.core.events import Actor, Decision
 from preflights_es.core.evolution import Finding
+from preflights_es.core.observed import Observed
 from preflights_es.core.questions import AnswerRefusal
 from preflights_es.core.rationale import Rejected, Statement
 from preflights_es.core.times import iso
@@ -142,6 +143,7 @@ class Clarification(Session, frozen=True, kw_only=True):
     topics: tuple[str, ...]
     replaced: tuple[Named, ...]
     language: Language | None
+    observed: Observed | None
     kind: str
     uid: str
     number: int | None

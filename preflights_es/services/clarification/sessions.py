@@ -122,6 +122,7 @@ def accept(
     expect: int | None = None,
     reasons: Reasons | None = None,
     choices: Choices | None = None,
+    relays: bool = False,
 ) -> Session:
     """Accept what is proposed, as it is now or at the version that the person saw.
 
@@ -129,6 +130,7 @@ def accept(
         reasons: why it is decided so; they are recorded first.
         choices: what becomes of decisions in force that differ. Where one is missing, nothing is
             accepted, and `related` of the result says which.
+        relays: whether an agent's client passes a person's acceptance on.
     """
     choosing = Choosing(request, choices)
     handle, expect = begun(request, session, by, expect)
@@ -139,7 +141,9 @@ def accept(
         if any(isinstance(one, Refusal) for one in said.decisions):
             return filed(request, said)
         handle, expect = said.handle, said.handle.version
-    step = own.accept(handle.session_id, by=by, mark=mark, expect=expect, choosing=choosing)
+    step = own.accept(
+        handle.session_id, by=by, mark=mark, expect=expect, choosing=choosing, relays=relays
+    )
     return choosing.told(filed(request, _accepted(request, own, step)))
 
 

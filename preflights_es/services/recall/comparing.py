@@ -16,6 +16,7 @@ from preflights_es.core.late_pattern import late_pattern
 from preflights_es.core.projection_ports import TERMS_MAX
 from preflights_es.core.word_stems import folded, stems
 from preflights_es.runtime.runner import Handle
+from preflights_es.system.bounded_read import Unreadable
 from preflights_es.workflows.clarification.state import State, accepted
 from preflights_es.workflows.clarification.titles import title_of
 
@@ -25,7 +26,9 @@ if TYPE_CHECKING:
     from preflights_es.services.request import Request
 
 COMPARED_MAX: Final = 50  # decisions that are compared, those with the most words in common first
-MOVED_MAX: Final = 8  # sessions that are folded here; more are folded for good
+MOVED_MAX: Final = 20  # sessions that are folded here; more are folded for good
+
+ENDING: Final = ".jsonl"
 
 _NAMED: Final = late_pattern(r"(?<!\w)(?:adr[- ]?0*([1-9][0-9]{0,8})|([0-9a-f-]{8,36}))(?!\w)")
 """A record's number or the end of an id, in a folded text."""
@@ -67,10 +70,25 @@ def findings(request: Request, handle: Handle) -> tuple[Finding, ...]:
 
 
 def _processes(request: Request) -> Iterator[Process]:
-    """The log, and session files that say more than it."""
-    yield request.process
-    if (beside := request.at_files()) is not None:
+    """The log, and session files that say more than it, where it lacks the session of one."""
+    process = request.process
+    yield process
+    if _lacks(process) and (beside := request.at_files()) is not None:
         yield beside.process
+
+
+def _lacks(process: Process) -> bool:
+    """Whether a session lies beside the records that the log has not; told by names alone."""
+    try:
+        names = process.session_folders.beside().names()
+    except Unreadable:
+        return False  # what reads the files says so
+    if not names:
+        return False
+    heads = process.store.heads(process.project)
+    return not {one.removesuffix(ENDING) for one in names} <= {
+        ids.decision_uid(head.session_id) for head in heads
+    }
 
 
 def _compared(process: Process, handle: Handle, state: State) -> Iterator[Finding]:
