@@ -54,7 +54,11 @@ def command(event: str, agent: AgentName) -> str:
 
     Exit code 2 is a veto, and a version of us that knows no `hook` would end with it.
     """
-    return f"preflights hook {event} --agent {agent} || exit 0"
+    return f"{_plain(event, agent)} || exit 0"
+
+
+def _plain(event: str, agent: AgentName) -> str:
+    return f"preflights hook {event} --agent {agent}"
 
 
 def _grouped(agent: AgentName, *events: tuple[str, str], timeout: int = TIMEOUT_S) -> Entries:
@@ -67,13 +71,18 @@ def _group(agent: AgentName, event: str, matcher: str, timeout: int) -> tuple[st
     return event, {"matcher": matcher, "hooks": [run]} if matcher else {"hooks": [run]}
 
 
-def _flat(agent: AgentName, *events: tuple[str, str], **more: str) -> tuple[tuple[str, Any], ...]:
-    return tuple((event, _handler(agent, event, matcher, more)) for event, matcher in events)
+def _cursor(event: str, matcher: str) -> tuple[str, Any]:
+    run = {"command": command(event, "cursor"), "timeout": TIMEOUT_S}
+    return event, {"matcher": matcher, **run} if matcher else run
 
 
-def _handler(agent: AgentName, event: str, matcher: str, more: dict[str, str]) -> dict[str, Any]:
-    run = {**more, "command": command(event, agent), "timeout": TIMEOUT_S}
-    return {"matcher": matcher, **run} if matcher else run
+def _vscode(event: str) -> tuple[str, Any]:
+    """VS Code ignores matchers; Copilot reads the same file, and denies what a hook fails at.
+
+    The older PowerShell of Windows knows no `||`.
+    """
+    run = {"command": command(event, "vscode"), "powershell": f"{_plain(event, 'vscode')}; exit 0"}
+    return event, {"type": "command", **run, "timeout": TIMEOUT_S}
 
 
 # 2. Files ------------------------------------------------------------------------------------
@@ -158,11 +167,10 @@ TABLE: Final[dict[AgentName, Agent]] = {
                 ".cursor/hooks.json",
                 Entries(
                     begun=(("version", 1),),
-                    hooks=_flat(
-                        "cursor",
-                        ("sessionStart", ""),
-                        ("preToolUse", "Write"),
-                        ("postToolUse", "AskQuestion"),
+                    hooks=(
+                        _cursor("sessionStart", ""),
+                        _cursor("preToolUse", "Write"),
+                        _cursor("postToolUse", "AskQuestion"),
                     ),
                 ),
             ),
@@ -185,7 +193,8 @@ TABLE: Final[dict[AgentName, Agent]] = {
             ),
         ),
     ),
-    # https://code.visualstudio.com/docs/agents/reference/hooks-reference: matchers are ignored
+    # https://code.visualstudio.com/docs/agent-customization/hooks,
+    # https://docs.github.com/en/copilot/reference/hooks-reference
     "vscode": Agent(
         ("copilot-cli",),
         (".vscode/mcp.json", ".github/copilot-instructions.md", ".github/hooks"),
@@ -194,13 +203,8 @@ TABLE: Final[dict[AgentName, Agent]] = {
             _json(
                 ".github/hooks/preflights.json",
                 Entries(
-                    hooks=_flat(
-                        "vscode",
-                        ("SessionStart", ""),
-                        ("PreToolUse", ""),
-                        ("PostToolUse", ""),
-                        type="command",
-                    )
+                    begun=(("version", 1),),
+                    hooks=tuple(map(_vscode, ("SessionStart", "PreToolUse", "PostToolUse"))),
                 ),
             ),
         ),

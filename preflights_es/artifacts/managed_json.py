@@ -15,8 +15,12 @@ from preflights_es.artifacts.json_text import Node, Unclear, added, parsed, plai
 from preflights_es.artifacts.managed_files import FilePlan
 
 _OURS: Final = re.compile(r"(^|[\s/\\\"'])preflights(\.exe)?[\"']? hook\b")
-_WRITTEN: Final = re.compile(r"preflights hook [A-Za-z-]+ --agent [a-z]+( \|\| exit 0)?")
+_WRITTEN: Final = re.compile(r"preflights hook [A-Za-z-]+ --agent [a-z]+( \|\| exit 0|; exit 0)?")
 """A command that some version wrote, and no person edited."""
+
+
+COMMANDS: Final = ("command", "powershell")
+"""Keys of a hook under which some agent reads a command."""
 
 
 class Entries(NamedTuple):
@@ -37,7 +41,8 @@ class _Hook(NamedTuple):
     item: Node
     handler: Node
     """The item itself, or one of its own list `hooks`."""
-    command: str
+    key: str
+    command: Node
 
 
 def entries(found: str | None, wanted: Entries) -> FilePlan:
@@ -104,15 +109,14 @@ def _merged(found: str, wanted: Entries) -> FilePlan:
 
 def _renewed(text: str, wanted: Entries) -> str:
     """With the commands of this version in the place of an older one's; all else stays."""
-    known = {event: command for event, item in wanted.hooks for command in _commands(item)}
+    known = {(event, key): one for event, item in wanted.hooks for key, one in _commands(item)}
     for one in _hooks(text):
-        if one.command not in known.values() and _WRITTEN.fullmatch(one.command):
-            if one.event not in known:
+        if one.command.value not in known.values() and _WRITTEN.fullmatch(one.command.value):
+            new = known.get((one.event, one.key))
+            if new is None:
                 return _renewed(_without(text, one), wanted)
-            said = one.handler.below("command")
-            assert said, "it has a command"
-            new = json.dumps(known[one.event])
-            return _renewed(f"{text[: said.start]}{new}{text[said.end :]}", wanted)
+            start, end = one.command[:2]
+            return _renewed(f"{text[:start]}{json.dumps(new)}{text[end:]}", wanted)
     return text
 
 
@@ -157,9 +161,10 @@ def _hooks(text: str) -> Iterator[_Hook]:
     for event in (every.children or ()) if every and every.is_object else ():
         for item in event.node.items():
             for handler in _list(item) or (item,):
-                command = _command(handler)
-                if _OURS.search(command):
-                    yield _Hook(event.key, item, handler, command)
+                for key in COMMANDS if handler.is_object else ():
+                    command = handler.below(key)
+                    if command and isinstance(command.value, str) and _OURS.search(command.value):
+                        yield _Hook(event.key, item, handler, key, command)
 
 
 def _list(item: Node) -> tuple[Node, ...]:
@@ -167,13 +172,9 @@ def _list(item: Node) -> tuple[Node, ...]:
     return inner.items() if inner else ()
 
 
-def _command(handler: Node) -> str:
-    found = handler.below("command") if handler.is_object else None
-    return found.value if found and isinstance(found.value, str) else ""
-
-
-def _commands(item: Any) -> Iterator[str]:
-    yield from (one["command"] for one in item.get("hooks", [item]))
+def _commands(item: Any) -> Iterator[tuple[str, str]]:
+    for handler in item.get("hooks", [item]):
+        yield from ((key, handler[key]) for key in COMMANDS if key in handler)
 
 
 def _at(text: str, path: tuple[str, ...]) -> Node | None:

@@ -329,6 +329,15 @@ def test_a_command_of_an_older_version_is_written_anew_with_a_persons_matcher(
     assert file.read_text() == current.replace("Edit|Write|MultiEdit|NotebookEdit", "Write")
 
 
+def test_both_commands_of_an_older_version_are_written_anew(settings: Settings) -> None:
+    agent_files(settings, ["vscode"])
+    file = settings.root / ".github/hooks/preflights.json"
+    current = file.read_text()
+    file.write_text(current.replace("hook PreToolUse", "hook before-edit"))
+    assert agent_files(settings, ["vscode"]).files[-1].state == "stale"
+    assert file.read_text() == current
+
+
 def test_a_hook_that_only_an_older_version_wrote_goes(settings: Settings) -> None:
     agent_files(settings, ["claude"])
     file = settings.root / CLAUDE
