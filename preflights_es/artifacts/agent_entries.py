@@ -132,6 +132,7 @@ TABLE: Final[dict[AgentName, Agent]] = {
                     ("SessionStart", "startup|resume|clear|compact"),
                     ("PreToolUse", "Edit|Write|MultiEdit|NotebookEdit"),
                     ("PostToolUse", "AskUserQuestion"),
+                    ("PostToolUseFailure", "AskUserQuestion"),
                 ),
             ),
         ),
@@ -169,8 +170,9 @@ TABLE: Final[dict[AgentName, Agent]] = {
                     begun=(("version", 1),),
                     hooks=(
                         _cursor("sessionStart", ""),
-                        _cursor("preToolUse", "Write"),
+                        _cursor("preToolUse", "Write|Edit|StrReplace|ApplyPatch"),
                         _cursor("postToolUse", "AskQuestion"),
+                        _cursor("postToolUseFailure", "AskQuestion"),
                     ),
                 ),
             ),

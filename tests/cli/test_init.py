@@ -293,7 +293,7 @@ def test_agents_in_use_are_set_up_and_taken_out_again(empty: Project) -> None:
     (empty.folder / "CLAUDE.md").write_text("Be brief.\n")
     before = empty.call("init", "--check")
     assert (before.code, before.out.count("is missing")) == (1, 4)
-    assert empty.call("init", "--print").out.count("preflights hook") == 3
+    assert empty.call("init", "--print").out.count("preflights hook") == 4
     assert empty.call("init").out.splitlines() == [
         "Wrote AGENTS.md.",
         "Wrote CLAUDE.md.",
