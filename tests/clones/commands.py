@@ -98,6 +98,7 @@ RECORDS: Final = frozenset(
         "note cancel",
         "note edit",
         "ask",
+        "mcp",
         "admin import",
         "admin db upgrade",
         "admin db backup",
