@@ -13,6 +13,7 @@ from preflights_es.core.errors import PreflightsError, RecordWithoutSession, Ref
 from preflights_es.core.events import Input
 from preflights_es.core.items import ItemRef
 from preflights_es.core.lead import WRITERS, Setup
+from preflights_es.core.observed import Observed
 from preflights_es.core.source import Source
 from preflights_es.core.text import INTENTION_MAX, one_line, shown
 from preflights_es.core.views import Language
@@ -65,6 +66,7 @@ class Clarifications(Acceptances):
         mark: Mark = "",
         supersedes: str | None = None,
         item: ItemRef | None = None,
+        observed: Observed | None = None,
         check: Callable[[Input], None] = lambda _: None,
     ) -> Step:
         """Begin a session.
@@ -73,6 +75,7 @@ class Clarifications(Acceptances):
             heuristics: what the settings come to, or tables alone.
             language: of the questions; None where the intention shows it.
             item: the task that is clarified.
+            observed: where an agent asked the question, if not here.
             check: refuses it before it is recorded.
 
         Raises:
@@ -101,6 +104,7 @@ class Clarifications(Acceptances):
             "language": language if chosen.pack else None,
             "context": context,
             **({"item": item} if item else {}),
+            **({"observed": observed} if observed else {}),
         }
         said = {"intention": intention, "mark": mark}
         return self.opened(

@@ -8,6 +8,7 @@ import msgspec
 
 from preflights_es.core.artifacts import Related
 from preflights_es.core.events import Actor, Decision
+from preflights_es.core.observed import Observed
 from preflights_es.core.questions import AnswerRefusal
 from preflights_es.core.rationale import Rejected, Statement
 from preflights_es.core.views import Language
@@ -102,6 +103,7 @@ class Clarification(Session, frozen=True, kw_only=True):
     topics: tuple[str, ...]
     replaced: tuple[Named, ...]
     language: Language | None
+    observed: Observed | None
     kind: str
     uid: str
     number: int | None

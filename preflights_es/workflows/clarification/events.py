@@ -20,6 +20,7 @@ from preflights_es.core.events import (
 )
 from preflights_es.core.items import ItemRef
 from preflights_es.core.lead import LED_EVENTS, Setup
+from preflights_es.core.observed import Observed
 from preflights_es.core.questions import AnswerRefusal, Answers, Refusal
 from preflights_es.core.rationale import Alternative
 from preflights_es.core.source import Source as SessionSource
@@ -84,6 +85,8 @@ class IntentionDeclared(Input, frozen=True):
     """Name of the record's file, where `supersedes` has no session."""
     item: ItemRef | UnsetType = UNSET
     """The task that is clarified, where there is one; not written where there is none."""
+    observed: Observed | UnsetType = UNSET
+    """Where an agent asked the question, if it was not asked here; not written otherwise."""
 
 
 class AnswersGiven(Answers, frozen=True):

@@ -110,6 +110,7 @@ def _after_intention(state: State, new: IntentionDeclared) -> State:
         supersedes=new.supersedes,
         supersedes_file=new.supersedes_file,
         item=None if new.item is UNSET else new.item,
+        observed=None if new.observed is UNSET else new.observed,
         actor=new.actor,
         input=new,
         redacted=state.redacted.plus(*new.redacted),

@@ -243,7 +243,8 @@ def behind(event: Event) -> Behind:
     match event:
         case IntentionDeclared():
             item = None if event.item is UNSET else event.item
-            return Behind(intention=event.intention, item=item)
+            observed = None if event.observed is UNSET else event.observed
+            return Behind(intention=event.intention, item=item, observed=observed)
         case CategoryDetected():
             return Behind(keyword=event.keyword)
         case QuestionAsked():

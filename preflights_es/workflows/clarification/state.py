@@ -11,6 +11,7 @@ from preflights_es.core.completion_step import Led
 from preflights_es.core.events import Actor, Input
 from preflights_es.core.growing import Growing
 from preflights_es.core.items import ItemRef
+from preflights_es.core.observed import Observed
 from preflights_es.core.rationale import Rationale
 from preflights_es.core.views import Question
 from preflights_es.workflows.clarification.events import (
@@ -58,6 +59,8 @@ class State(msgspec.Struct, frozen=True, gc=False):
     """Of a record without a session."""
     item: ItemRef | None = None
     """The task that is clarified."""
+    observed: Observed | None = None
+    """Where an agent asked the question; None where it was asked here."""
     actor: Actor = NO_ACTOR
     """Of the last Input."""
     input: Input | None = None

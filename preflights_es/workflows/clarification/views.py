@@ -10,6 +10,7 @@ from typing import Any, Final
 from preflights_es.core.artifacts import Record, RecordField, Relations
 from preflights_es.core.completion_step import no_answer
 from preflights_es.core.events import ActorKind, Event, Value
+from preflights_es.core.observed import Observed, told
 from preflights_es.core.rationale import Rationale
 from preflights_es.core.text import one_line
 from preflights_es.core.views import Language, Question, Reached, View, taken_out
@@ -62,6 +63,8 @@ class ClarificationView(View, frozen=True, kw_only=True):
     replaced: tuple[Named, ...] = ()
     language: Language | None = None
     """Of questions and options; None without a pack."""
+    observed: Observed | None = None
+    """Where an agent asked the question; None where it was asked here."""
 
 
 def fold(events: Iterable[Event]) -> State:
@@ -131,6 +134,8 @@ def view(state: State) -> ClarificationView:
         rationale=state.rationale,
         **_found(state),
         written=state.written,
+        observed=state.observed,
+        origin=told(state.observed) if state.observed else "",
         hashes=tuple(state.hashes),
         warnings=_warnings(state),
         ended=_ended(state),

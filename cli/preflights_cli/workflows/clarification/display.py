@@ -46,6 +46,8 @@ def describe(voice: Voice, session: Session) -> None:
     found, status = own(session), session.status.replace("_", " ")
     voice.say(f"{voice.bold(shown(one_line(found.intention)))}")
     voice.say(f"  session {short(found.session_id)}, {status}, {round(found.progress * 100)} %")
+    if origin := found.view.origin:
+        voice.say(f"  {shown(origin)}")
     for line in (*values(found.provenance, keyed=bool(found.to_do)), *why(found)):
         voice.say(f"  {line}")
     for path in found.artifacts:
