@@ -64,12 +64,14 @@ def inbox_command(app: Request, voice: Voice) -> int:
 
 def _say_waiting(found: Iterable[Waiting], files: Iterable[FiledSession] = ()) -> bool:
     """What waits, one a line; whether anything does."""
-    rows = (
-        (short(one.session_id), SAID[one.kind], one_line(one.intention), _command(one))
-        for one in found
-    )
+    rows = ((short(one.session_id), SAID[one.kind], _about(one), _command(one)) for one in found)
     filed = ((short(one.session_id), "file", _said(one), _syncs(one)) for one in files)
     return streamed(("id", "waits", "intention", "settle it with"), chain(rows, filed))
+
+
+def _about(one: Waiting) -> str:
+    origin = f" ({one.origin})" if one.origin else ""
+    return f"{one_line(one.intention)}{origin}"
 
 
 def _said(file: FiledSession) -> str:

@@ -13,6 +13,7 @@ from preflights_cli.decisions import KINDS, who
 from preflights_cli.rendering import shown_of
 from preflights_es.core.ids import short
 from preflights_es.core.lead import WRITERS
+from preflights_es.core.observed import told
 from preflights_es.core.plan_record import Cause, path_of
 from preflights_es.core.rationale import alternative_text
 from preflights_es.core.text import one_line, shortened, shown
@@ -62,6 +63,8 @@ def _say_why(voice: Voice, value: Why, sources: Mapping[str, str]) -> None:
     voice.say(f"  intention  {_quoted(intention.text)}, {_by_at(intention)}")
     if value.task is not None:
         voice.say(f"  task       {value.task}")
+    if value.observed is not None:
+        voice.say(f"  origin     {shown(told(value.observed))} ({value.observed.channel})")
     if value.keyword is not None:
         voice.say(f"  keyword    {shown(value.keyword)}, a word of the intention")
     if (question := value.question) is not None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Mapping
+from typing import Final, Literal
 
 from preflights_es.core.events import Value, Whole
 
@@ -16,8 +17,8 @@ refused the question; `by_hook`: a program answered; `unattended`: no person was
 ANSWERED: tuple[Outcome, ...] = ("answered", "typed", "several")
 """The only outcomes in which a person said something."""
 
-Channel = Literal["hook", "transcript", "elicitation"]
-"""How the program learned of it: none of them shows the person."""
+Channel = Literal["hook", "transcript", "tool"]
+"""How the program learned of it: none of them shows the person. `tool`: the agent says so."""
 
 
 class Observed(Value, frozen=True, kw_only=True):
@@ -38,3 +39,25 @@ class Observed(Value, frozen=True, kw_only=True):
     answered_at: Whole | None = None
     files: tuple[str, ...] = ()
     """Those that were edited next, relative to the project's root."""
+
+
+_CAME: Final[Mapping[Outcome, str]] = {
+    "answered": "answered there",
+    "typed": "answered there in own words",
+    "several": "answered there with several options",
+    "empty": "left empty",
+    "timed_out": "timed out",
+    "denied": "refused",
+    "by_hook": "answered by a hook",
+    "unattended": "no person was there",
+}
+
+
+def told(one: Observed) -> str:
+    """Who asked, and what came of it: `asked by codex, timed out`."""
+    return f"asked by {' '.join(filter(None, (one.agent, one.agent_version)))}, {came(one)}"
+
+
+def came(one: Observed) -> str:
+    """What came of the question, in a few words."""
+    return _CAME[one.outcome]

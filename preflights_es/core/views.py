@@ -8,6 +8,7 @@ from preflights_es.core.artifacts import Written
 from preflights_es.core.events import Value
 from preflights_es.core.growing import Growing
 from preflights_es.core.items import ItemRef
+from preflights_es.core.observed import Observed
 
 Language = Literal["en", "de"]
 """Of the sentences that a person reads."""
@@ -34,6 +35,8 @@ class Behind(Value, frozen=True):
     question: Question | None = None
     item: ItemRef | None = None
     """The task that the session clarifies."""
+    observed: Observed | None = None
+    """Where an agent asked the session's question."""
 
 
 class Reached(Value, frozen=True, kw_only=True):
@@ -67,6 +70,8 @@ class View(Value, frozen=True, kw_only=True):
     """Whether a person can accept what is proposed."""
     ended: str = ""
     """Why nothing can be answered any more, and what to do instead; empty while it can."""
+    origin: str = ""
+    """Who asked elsewhere, and what came of it, in a few words; empty where it began here."""
 
 
 def taken_out(kinds: Growing[str]) -> tuple[str, ...]:

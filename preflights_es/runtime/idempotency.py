@@ -99,6 +99,19 @@ class Once:
         self._refuse_other(found, wanted)
         return self._at(found, found.version - 1)
 
+    def opened_before(self) -> str:
+        """The session that the command has opened before, under its key; empty without one.
+
+        What the command records next follows the Input that opened it.
+
+        Raises:
+            ErasedSession: nothing is left of it.
+        """
+        if not self._key or (found := self._found(1)) is None:
+            return ""
+        self._count = 1
+        return found.handle.session_id
+
     def end(self) -> None:
         """Whatever is recorded from here on is new: a person says it, and sees what came of it."""
         self._key = ""

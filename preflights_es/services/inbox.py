@@ -40,6 +40,8 @@ class Waiting(Result, frozen=True):
     """What a person has to do, in a few words; empty of what waits for a model or a mend."""
     question: str | None
     """What is asked."""
+    origin: str
+    """Who asked it elsewhere, and what came of it; empty where it began here."""
     file: str | None = None
     """Path of the session file, where only that has the session."""
 
@@ -107,6 +109,7 @@ def waiting_of(session: Session) -> Waiting | None:
         intention=session.intention,
         to_do=session.to_do or ("confirm the proposal" if kind == "proposal" else ""),
         question=session.questions[0].question if session.questions else None,
+        origin=session.view.origin,
     )
 
 

@@ -19,6 +19,7 @@ from preflights_es.core.errors import (
 )
 from preflights_es.core.events import Event, Input
 from preflights_es.core.ids import short
+from preflights_es.core.observed import Observed
 from preflights_es.core.plan_record import Cause
 from preflights_es.core.questions import Answers
 from preflights_es.core.rationale import Rejected, Statement
@@ -99,6 +100,8 @@ class Why(Result, frozen=True):
     intention: Intention
     task: str | None
     """The task that was clarified, by what people type for it."""
+    observed: Observed | None
+    """Where an agent asked the question, if it was not asked here."""
     question: Asked | None
     answer: Answer | None
     response: Response | None
@@ -304,6 +307,7 @@ def _why(read: Read, decided: Decided, origin: Origin) -> tuple[Why, str]:
         keyword=_behind(read, origin.version).keyword,
         intention=_intention(read, decided),
         task=_task(read),
+        observed=_behind(read, 1).observed,
         question=_question(read, origin),
         answer=_answer(read, origin),
         response=response_of(read, origin.response),

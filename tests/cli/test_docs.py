@@ -61,6 +61,7 @@ from tests.cli.program import Project, Result
 from tests.cli.tampering import cut_with_its_head, flipped, tampered
 from tests.cli.terminal import ANSWER, terminal
 from tests.markdown import ROOT, tables, ticked
+from tests.observing import observed_in
 
 PAGES: Final = ("README.md", *sorted(f"docs/{path.name}" for path in ROOT.glob("docs/*.md")))
 HOUSE: Final = "/home/ada/shop"
@@ -345,7 +346,8 @@ def test_the_fields_of_a_session_are_those_that_are_documented(shop: Project) ->
     moved = shop.call("start", "Move from MySQL to PostgreSQL", "--json").json
     new = shop.decided("Add SSO", "--supersedes", old["uid"], *why)
     shown = shop.show(old["session_id"])
-    check("session/1", old, asking, refused, new, moved, written, relayed, shown)
+    observed = shop.show(observed_in(shop.folder))
+    check("session/1", old, asking, refused, new, moved, written, relayed, shown, observed)
     check("sessions/1", shop.call("sessions", "--json").json)
     check("log/1", *shop.events(), opaque="data")
     check("inbox/1", shop.call("inbox", "--json").json, opaque="files")

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import PurePosixPath
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
+from msgspec import UNSET
 from msgspec.structs import replace
 
 from preflights_es.core.artifacts import Related
@@ -13,6 +14,7 @@ from preflights_es.core.errors import PreflightsError, RecordWithoutSession, Ref
 from preflights_es.core.events import Input
 from preflights_es.core.items import ItemRef
 from preflights_es.core.lead import WRITERS, Setup
+from preflights_es.core.observed import Observed
 from preflights_es.core.source import Source
 from preflights_es.core.text import INTENTION_MAX, one_line, shown
 from preflights_es.core.views import Language
@@ -24,6 +26,7 @@ from preflights_es.services.request import Request
 from preflights_es.workflows import clarification
 from preflights_es.workflows.clarification.events import (
     DecisionAcknowledged,
+    DecisionKeptBeside,
     DecisionRenumbered,
     DecisionSuperseded,
     IntentionDeclared,
@@ -39,6 +42,9 @@ from preflights_es.workflows.clarification.values import (
     LLMContext,
     Mark,
 )
+
+if TYPE_CHECKING:
+    from preflights_es.services.clarification.choosing import Choosing
 
 ONLY: Final = "only clarifications can be accepted"
 KNOWN_MAX: Final = 20  # accepted decisions that a model is told of
@@ -65,6 +71,7 @@ class Clarifications(Acceptances):
         mark: Mark = "",
         supersedes: str | None = None,
         item: ItemRef | None = None,
+        observed: Observed | None = None,
         check: Callable[[Input], None] = lambda _: None,
     ) -> Step:
         """Begin a session.
@@ -73,6 +80,7 @@ class Clarifications(Acceptances):
             heuristics: what the settings come to, or tables alone.
             language: of the questions; None where the intention shows it.
             item: the task that is clarified.
+            observed: where an agent asked the question, if not here.
             check: refuses it before it is recorded.
 
         Raises:
@@ -101,6 +109,7 @@ class Clarifications(Acceptances):
             "language": language if chosen.pack else None,
             "context": context,
             **({"item": item} if item else {}),
+            **({"observed": observed} if observed else {}),
         }
         said = {"intention": intention, "mark": mark}
         return self.opened(
@@ -130,26 +139,63 @@ class Clarifications(Acceptances):
     # 2. Ending -------------------------------------------------------------------------------
 
     def accept(
-        self, session_id: str, *, by: str | None = None, mark: Mark = "", expect: int | None = None
+        self,
+        session_id: str,
+        *,
+        by: str | None = None,
+        mark: Mark = "",
+        expect: int | None = None,
+        choosing: Choosing | None = None,
+        relays: bool = False,
     ) -> Step:
         """Accept what is proposed, as `acknowledged` says.
+
+        Args:
+            choosing: compares it with decisions in force; without it nothing is compared.
 
         Raises:
             Refused: also where what it supersedes cannot be superseded any more.
         """
         said = {"mark": mark}
-        return self.acknowledged(session_id, DecisionAcknowledged, said, by=by, expect=expect)
+        return self.acknowledged(
+            session_id,
+            DecisionAcknowledged,
+            said,
+            by=by,
+            expect=expect,
+            complete=choosing.completed if choosing else None,
+            is_same=choosing.is_said if choosing else None,
+            relays=relays,
+        )
 
     def _others(self, first: Proposed) -> list[Proposed]:
-        """What it says to the decision that it supersedes, and to the task that it clarifies."""
+        """What it says to older decisions, and to the task that it clarifies."""
         state: State = first.handle.session.state
         if first.input.actor.kind != "user" or not is_due(state):
             return []
-        return [*self._superseded_by(state, first), *self._deciding(state, first)]
+        return [
+            *self._superseded_by(state, first),
+            *self._resolved(state, first),
+            *self._deciding(state, first),
+        ]
+
+    def _resolved(self, state: State, first: Proposed) -> Iterator[Proposed]:
+        """What a person chose about decisions that differ, told to each of them."""
+        new = first.input
+        assert isinstance(new, DecisionAcknowledged), "it is accepted"
+        if new.resolved is UNSET:
+            return
+        by = Related(state.uid, title_of(state), first.number, first.handle.session_id)
+        for one in new.resolved:
+            older, _ = self._supersedable(one.finding.related.session_id)
+            told: Input = DecisionSuperseded(at=new.at, actor=new.actor, by=by)
+            if one.choice == "keeps":
+                told = DecisionKeptBeside(at=new.at, actor=new.actor, by=by, reason=one.reason)
+            yield Proposed(older, told, self._runner.new_id())
 
     def _deciding(self, state: State, first: Proposed) -> list[Proposed]:
-        if state.item is None:
-            return []
+        if state.item is None or self._runner.store.head(state.item.source.session_id) is None:
+            return []  # a note of another log learns nothing of it
         note = self._runner.load(state.item.source.session_id)
         if note.session.closed:
             return []
@@ -249,14 +295,16 @@ class Clarifications(Acceptances):
     # 3. Numbers ------------------------------------------------------------------------------
 
     def renumber(self, handle: Handle, number: int) -> Step:
-        """Give a record a new number.
+        """Give a record a new number; the task that led to it names the new one too.
 
         Raises:
             NumberTaken: another session holds it.
         """
         new = DecisionRenumbered(at=self._runner.now(), actor=self._actor, number=number)
         proposed = Proposed(handle, new, self._runner.new_id(), number)
-        return self._runner.submit_all([proposed])[0]
+        state: State = handle.session.state
+        others = self._deciding(state, proposed) if accepted(state) else []
+        return self._runner.submit_all([proposed, *others])[0]
 
     def renumber_reference(self, handle: Handle, uid: str, number: int) -> Step:
         """Tell a record that one it is related to has a new number."""

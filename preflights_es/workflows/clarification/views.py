@@ -10,6 +10,7 @@ from typing import Any, Final
 from preflights_es.core.artifacts import Record, RecordField, Relations
 from preflights_es.core.completion_step import no_answer
 from preflights_es.core.events import ActorKind, Event, Value
+from preflights_es.core.observed import Observed, told
 from preflights_es.core.rationale import Rationale
 from preflights_es.core.text import one_line
 from preflights_es.core.views import Language, Question, Reached, View, taken_out
@@ -62,6 +63,8 @@ class ClarificationView(View, frozen=True, kw_only=True):
     replaced: tuple[Named, ...] = ()
     language: Language | None = None
     """Of questions and options; None without a pack."""
+    observed: Observed | None = None
+    """Where an agent asked the question; None where it was asked here."""
 
 
 def fold(events: Iterable[Event]) -> State:
@@ -131,6 +134,8 @@ def view(state: State) -> ClarificationView:
         rationale=state.rationale,
         **_found(state),
         written=state.written,
+        observed=state.observed,
+        origin=told(state.observed) if state.observed else "",
         hashes=tuple(state.hashes),
         warnings=_warnings(state),
         ended=_ended(state),
@@ -229,6 +234,8 @@ def record(state: State) -> Record:
         supersedes=state.supersedes,
         supersedes_file=state.supersedes_file,
         superseded_by=state.superseded_by,
+        also_supersedes=state.also_supersedes,
+        kept=state.kept,
         rationale=state.rationale,
         considered=_considered(state),
     )
@@ -256,10 +263,14 @@ def reached(state: State) -> Reached:
 
 
 def related(state: State) -> Relations:
-    """What an accepted decision replaced, and what replaced it; a mere intention does not count."""
+    """What an accepted decision says of others; a mere intention does not count."""
     # A record without a session says nothing of this one.
-    says = accepted(state) and state.supersedes is not None and state.supersedes.uid
-    return Relations(state.supersedes if says else None, state.superseded_by)
+    replaced = (state.supersedes, *state.also_supersedes) if accepted(state) else ()
+    return Relations(
+        tuple(one for one in replaced if one is not None and one.uid),
+        state.superseded_by,
+        tuple(one.related for one in state.kept),
+    )
 
 
 def _date(at: int) -> str:
