@@ -36,7 +36,7 @@ SECTIONS: Final[dict[str, tuple[str, ...]]] = {
     "Replay": ("replay", "regress"),
     "Notes": ("note", "today"),
     "Questions about data": ("ask",),
-    "Set up": ("init", "mcp", "sync", "trust", "admin"),
+    "Set up": ("init", "mcp", "transcripts", "sync", "trust", "admin"),
 }
 """The commands of `preflights --help`, in order. A workflow's command in no section stands last."""
 
