@@ -58,9 +58,11 @@ def describe(voice: Voice, session: Session) -> None:
         voice.say(f"  superseded by {by.uid[-SHORT:]}: {shown(one_line(by.title))}")
     for kept in found.kept:
         voice.say(f"  kept beside {kept_text(kept)}")
+    is_open = bool(waiting(session))
     for one in found.related:
-        voice.say(f"  {compared(one)}")
-    if waiting(session):
+        if is_open or not one.needs_choice:
+            voice.say(f"  {compared(one)}")
+    if is_open:
         voice.say("Nothing is accepted yet. Supersede what differs, or keep it and say why:")
         for command in _choosing(session):
             voice.say(command)
