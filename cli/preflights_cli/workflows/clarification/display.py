@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from shlex import quote
 from typing import Final
 
 from preflights_cli.common import Voice, is_terminal
@@ -180,6 +179,8 @@ def waiting(session: Session) -> list[RelatedDecision]:
 
 def _choosing(session: Session) -> list[str]:
     """The commands that choose."""
+    from shlex import quote  # most acceptances differ from nothing
+
     found = waiting(session)
     command = f"preflights accept {short(session.session_id)}"
     command += "" if is_terminal() else " --by NAME"
