@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from preflights_es.services.brief import Brief
     from preflights_es.services.decisions import Decisions
     from preflights_es.services.inbox import Inbox
+    from preflights_es.services.recall.results import Recall
     from preflights_es.services.trail import TrailStep
     from preflights_es.services.usage import Usage
     from preflights_es.services.why import Why, WhyArtifact
@@ -252,6 +253,26 @@ class Preflights:
 
         return list(why(self.request(), what)[0].artifacts)
 
+    def recall(self, question: str, *, everything: bool = False) -> Recall:
+        """The accepted decisions that a question is about, the best first.
+
+        Args:
+            everything: also superseded ones.
+        """
+        from preflights_es.services.recall.sessions import recall
+
+        return recall(self.request(), question, everything=everything)
+
+    def learn(self, decision: str) -> Recall:
+        """Ask the model of the settings for more words by which a decision is found.
+
+        Raises:
+            Refused: no person accepted it.
+        """
+        from preflights_es.services.recall.sessions import learn
+
+        return learn(self.request(), decision)
+
     def replay(self, session: str) -> Replay:
         """Decide a recorded session again and compare every decision; no provider is asked."""
         from preflights_es.services.replays import replay
@@ -345,6 +366,8 @@ class AsyncPreflights:
     inbox = _threaded(Preflights.inbox)
     why = _threaded(Preflights.why)
     why_artifact = _threaded(Preflights.why_artifact)
+    recall = _threaded(Preflights.recall)
+    learn = _threaded(Preflights.learn)
     replay = _threaded(Preflights.replay)
     trail = _threaded(Preflights.trail)
     usage = _threaded(Preflights.usage)

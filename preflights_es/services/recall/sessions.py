@@ -17,19 +17,20 @@ from preflights_es.core.source import Source
 from preflights_es.projections.decisions import accepted_at, patches
 from preflights_es.projections.folding import Read
 from preflights_es.projections.memory import MARK
-from preflights_es.runtime.runner import Handle
+from preflights_es.runtime.runner import Handle, Step
 from preflights_es.runtime.sessions import Sessions
 from preflights_es.services.answers import Given
 from preflights_es.services.process import Process
+from preflights_es.services.recall.results import Recall
 from preflights_es.services.request import Request
-from preflights_es.services.results import Session, session_of
+from preflights_es.services.results import session_of
 from preflights_es.workflows.recall import WORKFLOW, rules
 from preflights_es.workflows.recall.events import DecisionsFound, LearningAsked, RecallAsked
 from preflights_es.workflows.recall.state import State
 from preflights_es.workflows.recall.values import RESULTS_MAX, Found, Link, Match, Stands
 
 
-def start(request: Request, text: str, given: Given = (), *, strict: bool = False) -> Session:
+def start(request: Request, text: str, given: Given = (), *, strict: bool = False) -> Recall:
     """Ask what was decided, as `recall` does.
 
     Raises:
@@ -42,7 +43,7 @@ def start(request: Request, text: str, given: Given = (), *, strict: bool = Fals
 
 def recall(
     request: Request, question: str, *, everything: bool = False, strict: bool = False
-) -> Session:
+) -> Recall:
     """The accepted decisions that a question is about, the best first.
 
     Args:
@@ -65,7 +66,13 @@ def recall(
     if _looks(step.handle):
         found = _found(request, step.handle.session.state)
         step = own.submitted(step.handle, DecisionsFound, {"found": found})
-    return session_of(step, request.notices)
+    return _shown(request, step)
+
+
+def _shown(request: Request, step: Step) -> Recall:
+    shown = session_of(step, request.notices)
+    assert isinstance(shown, Recall), "it is the session of a recall"
+    return shown
 
 
 def _looks(handle: Handle) -> bool:
@@ -171,13 +178,15 @@ def _source(read: Read) -> Source:
 
 def _stands(patch: Decided) -> tuple[Stands, ...]:
     """How a decision stands to others, as its own session has it."""
-    links: tuple[tuple[Link, Related | None], ...] = (
-        ("supersedes", patch.supersedes),
-        ("superseded_by", patch.superseded_by),
-    )
+    former = (patch.supersedes, *patch.also_supersedes)
+    links: list[tuple[Link, Related | None, str]] = [
+        *(("supersedes", one, "") for one in former),
+        ("superseded_by", patch.superseded_by, ""),
+        *(("contradict", one.related, one.reason) for one in patch.kept),
+    ]
     return tuple(
-        Stands(evolution=link, uid=to.uid, title=to.title)
-        for link, to in links
+        Stands(evolution=link, uid=to.uid, title=to.title, reason=reason)
+        for link, to, reason in links
         if to is not None and to.uid
     )
 
@@ -185,7 +194,7 @@ def _stands(patch: Decided) -> tuple[Stands, ...]:
 # Learning ------------------------------------------------------------------------------------
 
 
-def learn(request: Request, typed: str, *, strict: bool = False) -> Session:
+def learn(request: Request, typed: str, *, strict: bool = False) -> Recall:
     """Ask a model for more words by which a decision is found; the rules add none.
 
     Args:
@@ -218,4 +227,4 @@ def learn(request: Request, typed: str, *, strict: bool = False) -> Session:
     source = _source(read)
     own = Sessions(request.desk)
     step = own.opened(WORKFLOW, LearningAsked, said, setup, beside=lambda: {"source": source})
-    return session_of(step, request.notices)
+    return _shown(request, step)
