@@ -209,8 +209,8 @@ class Terms:
         add = hits.append
         words, beyond = [*text.words, ""], self._known.beyond
         signs = text.present.union(map(_HEAD_OF, text.present), ("",))
-        for at, begun in enumerate(map(self._known.__getitem__, text.words)):
-            end = at + 1
+        for at, first in enumerate(map(self._known.__getitem__, text.words)):
+            begun, end = first, at + 1
             while begun:
                 numbers, nexts, rests = begun
                 if numbers:
@@ -263,7 +263,8 @@ class _Beyond(dict[int, _Plain]):
         self._places = places
 
     def __missing__(self, place: int) -> _Plain:
-        found = self[place] = _BEGUN.decode(self._places[~place])
+        found: _Plain = _BEGUN.decode(self._places[~place])
+        self[place] = found
         return found
 
 
