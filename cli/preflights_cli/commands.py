@@ -56,7 +56,7 @@ _COMMANDS: Final[dict[str, tuple[str, str]]] = {
     "audit": ("audit", "Verify the log, and show who did what."),
     "replay": ("replay", "Run recorded sessions again and compare every decision."),
     "regress": ("regress", "Hold recorded sessions against today's code, or a change."),
-    "init": ("init", "Write files for a CI that replays sessions, or for plans."),
+    "init": ("init", "Write files for coding agents, a CI that replays sessions, or plans."),
     "mcp": ("mcp", "Serve coding agents by the Model Context Protocol."),
     "sync": ("sync", "Bring the log and the session files together."),
     "trust": ("trust", "Trust the settings file of a repository."),
