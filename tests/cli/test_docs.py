@@ -47,6 +47,7 @@ import pytest
 import preflights_es
 from preflights_cli.commands import SECTIONS, Lazy, commands
 from preflights_cli.main import preflights
+from preflights_cli.mcp import TOKEN
 from preflights_es.archive.verification import Verified
 from preflights_es.replay.regress.results import Report
 from preflights_es.services.own_providers import GENERATION
@@ -647,4 +648,4 @@ def test_every_variable_that_is_read_is_documented() -> None:
     for name in re.findall(r'"(PREFLIGHTS_[A-Z_]+)"', source):
         assert f"`{name}`" in text
     documented = set(re.findall(r"`(PREFLIGHTS_[A-Z_]+)`", text))
-    assert documented <= {one.read_from for one in FIELDS}
+    assert documented <= {one.read_from for one in FIELDS} | {TOKEN}
