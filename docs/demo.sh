@@ -1,14 +1,7 @@
 #!/bin/sh
 # From a question to a record, its reasons and its replay, in a throw-away folder. The simulator
 # stands in for a model, so that the demo needs no key and no network. It asks nothing at the keyboard.
-name=shop
 . "$(dirname "$0")/demo-setup.sh"
-
-# Exit code 3 says that a person is needed: here it is the next command.
-run() {
-  typed "$@"
-  "$@" || [ $? = 3 ]
-}
 
 run preflights start "Choose a database for the orders" --provider sim --seed 39
 run preflights answer last 3 --because "Orders change together" --alternative "Redis: no joins"

@@ -19,11 +19,13 @@ from preflights_es.core import ids
 from preflights_es.core.artifacts import ArtifactDue, ArtifactWritten, Related
 from preflights_es.core.errors import SessionFaulted
 from preflights_es.core.events import Actor, Decision, Input
+from preflights_es.core.items import ItemRef
 from preflights_es.core.lead import Lead, Setup
 from preflights_es.core.ports import Provider
 from preflights_es.core.questions import WrittenQuestion
 from preflights_es.core.rationale import Alternative
 from preflights_es.core.simulation import GENERATION
+from preflights_es.core.source import Source
 from preflights_es.providers.faults import FaultConfig
 from preflights_es.providers.reference import GivenProvider
 from preflights_es.providers.simulated.provider import SimLLMProvider
@@ -296,6 +298,18 @@ def a_record_is_renumbered(r: Recorder) -> None:
     r.by().renumber_reference(r.runner.load(first.session_id), "ffffffffffff", 13)
 
 
+def a_task_of_a_note_is_decided(r: Recorder) -> None:
+    note = Source("01a0c0de-0000-7000-8000-000000000001", 2, "5a" * 32)
+    step = r.by().open(
+        "Add login to the shop",
+        Setup(preflights="0.1.0", decider=r.decider),
+        HeuristicsConfig(),
+        item=ItemRef(1, note),
+    )
+    r.order.append(step.handle.session_id)
+    r.accept(r.answer(step.handle, auth_strategy="OAuth"))
+
+
 def an_abandoned_session(r: Recorder) -> None:
     handle = r.start("Try something with docker")
     closed = r.by().abandon(handle, "not worth it").handle
@@ -511,6 +525,7 @@ GOLDENS: tuple[Callable[[Recorder], None], ...] = (
     a_proposal_is_revised_before_a_person_accepts,
     one_decision_supersedes_another,
     a_record_is_renumbered,
+    a_task_of_a_note_is_decided,
     an_abandoned_session,
     an_input_that_could_not_be_decided,
     a_person_edited_the_document,

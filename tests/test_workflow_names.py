@@ -25,9 +25,12 @@ JUDGING: Final = re.compile(r"preflights_es\.contracts\.extraction|Judging a res
 
 
 def of_a_workflow(path: Path) -> bool:
-    """Whether a file lies in a workflow's own folder."""
+    """Whether a file lies in a workflow's own folder, or is the one that a room has for it."""
     parts = path.parts
-    return any(parts[n] in OWN and parts[n + 1] in WORKFLOWS.shipped for n in range(len(parts) - 1))
+    return any(
+        parts[n] in OWN and parts[n + 1].removesuffix(".py") in WORKFLOWS.shipped
+        for n in range(len(parts) - 1)
+    )
 
 
 def naming(path: Path) -> list[str]:

@@ -37,3 +37,12 @@ class KeptItem(msgspec.Struct, frozen=True, kw_only=True):
     start_time: str | None = None
     """HH:MM, 24 hours."""
     end_time: str | None = None
+    source: str | None = None
+    """Who put it there: `extracted`, or `added` by hand."""
+    confidence: float | None = None
+    """0 to 1, of a model."""
+    content: str | None = None
+    decision: str | None = None
+    """The uid of the decision that it led to."""
+    record: int | None = None
+    """The number of that decision's record."""

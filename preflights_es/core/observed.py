@@ -17,8 +17,8 @@ refused the question; `by_hook`: a program answered; `unattended`: no person was
 ANSWERED: tuple[Outcome, ...] = ("answered", "typed", "several")
 """The only outcomes in which a person said something."""
 
-Channel = Literal["hook", "transcript", "elicitation"]
-"""How the program learned of it: none of them shows the person."""
+Channel = Literal["hook", "transcript", "tool"]
+"""How the program learned of it: none of them shows the person. `tool`: the agent says so."""
 
 
 class Observed(Value, frozen=True, kw_only=True):

@@ -13,6 +13,7 @@ from preflights_es.core.json import encoded
 from preflights_es.core.projection_ports import Row
 from preflights_es.projections.folding import Read
 from preflights_es.projections.projection import Projection, kept, text
+from preflights_es.projections.versions import DECISIONS as VERSION
 
 
 class DecisionRow(msgspec.Struct, frozen=True):
@@ -69,7 +70,7 @@ def rows(read: Read) -> tuple[Row, ...]:
 
 DECISIONS: Final = Projection(
     name="decisions",
-    version=3,
+    version=VERSION,
     rows=rows,
     row=DecisionRow,
     key=2,

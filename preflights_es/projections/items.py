@@ -32,6 +32,11 @@ class ItemRow(msgspec.Struct, frozen=True):
     began_at: int
     version: int
     hash: str
+    source: str | None
+    confidence: float | None
+    content: str | None
+    decision: str | None
+    record: int | None
 
 
 def rows(read: Read) -> tuple[Row, ...]:
@@ -55,6 +60,10 @@ def rows(read: Read) -> tuple[Row, ...]:
             whole(item.began_at),
             last.version,
             last.hash.hex(),
+            _said(item.source),
+            item.confidence,
+            *(_said(one) for one in (item.content, item.decision)),
+            item.record,
         )
         for item in _held(read, session.state)
     )
@@ -71,7 +80,7 @@ def _said(value: str | None) -> str | None:
 
 ITEMS: Final = Projection(
     name="items",
-    version=1,
+    version=2,
     rows=rows,
     row=ItemRow,
     key=2,

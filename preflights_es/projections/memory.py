@@ -8,14 +8,14 @@ from typing import Final
 import msgspec
 
 from preflights_es.core.decision_record import Decided
-from preflights_es.core.projection_ports import Row
+from preflights_es.core.projection_ports import CATEGORY, Row
 from preflights_es.core.word_stems import stems
 from preflights_es.projections.decisions import accepted_at, patches
 from preflights_es.projections.folding import Read
 from preflights_es.projections.projection import Projection, text
+from preflights_es.projections.versions import MEMORY as VERSION
 
 VALUE: Final = 8  # weight of a word of a decided value
-CATEGORY: Final = 4  # of the category's name
 FIELD: Final = 2  # of a field's name
 INTENTION: Final = 1  # of the title or the intention
 TERMS_MAX: Final = 200  # words that are kept of a decision
@@ -70,12 +70,13 @@ def weighed(patch: Decided, intention: str) -> tuple[tuple[str, int], ...]:
     for weight, said in places:
         for term in stems(said):
             found.setdefault(term, weight)
-    return tuple(sorted(found.items())[:TERMS_MAX])
+    heaviest = sorted(found.items(), key=lambda one: (-one[1], one[0]))
+    return tuple(sorted(heaviest[:TERMS_MAX]))
 
 
 MEMORY: Final = Projection(
     name="memory",
-    version=1,
+    version=VERSION,
     rows=rows,
     row=MemoryRow,
     key=3,

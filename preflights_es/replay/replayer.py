@@ -14,7 +14,7 @@ import msgspec
 
 from preflights_es.core import session as kernel
 from preflights_es.core.completions import CompletionFailed, CompletionReceived, CompletionRequested
-from preflights_es.core.errors import LogDamaged
+from preflights_es.core.errors import LogDamaged, WorkflowMissing
 from preflights_es.core.events import Decision, Event, Input, InputQuarantined
 from preflights_es.core.json import encoded
 from preflights_es.core.opaque import known
@@ -70,7 +70,7 @@ class Replayer:
         Raises:
             LogDamaged: it does not verify, or its events follow no grammar; nothing is replayed.
             LogFromFuture: a newer version wrote it.
-            WorkflowMissing: its workflow is not here.
+            WorkflowMissing: its workflow is not here, or lacks a package.
         """
         if not stored:
             raise LogDamaged("the session", 0, "it has no events")
@@ -161,6 +161,8 @@ class _Run:
             for event in kernel.decide(self._workflow, self._session, new):
                 encoded(event)
                 session = kernel.evolve(self._workflow, session, event)
+        except WorkflowMissing:
+            raise
         except Exception as error:  # the recorded bug: reported with its place, not swallowed
             return fault_of(at + 1, error, recorded=True)
         self._undecided = True
@@ -175,7 +177,7 @@ class _Run:
                 self._asked_again(at, new, self._reasking)
             computed = kernel.decide(workflow, self._session, new)
             payloads = [(event.tag, encoded(event)) for event in computed]
-        except LogDamaged:
+        except (LogDamaged, WorkflowMissing):
             raise
         except Exception as error:  # today's code fails where the recorded one did not
             return fault_of(at + 1, error, recorded=False)

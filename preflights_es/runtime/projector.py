@@ -194,7 +194,7 @@ class Projector:
 
         A row may be older than its head. It is None where nothing is kept by this version.
         """
-        self._catch_up_if_possible()
+        self.caught_up()
         before: str | None = None
         while page := self._log.newest(project, before, PAGE):
             is_kept = self._kept() is not None
@@ -207,7 +207,7 @@ class Projector:
         Every session that is left out has none. Where that is not known, none is left out.
         """
         is_limited = since is not None or until is not None
-        known = self._kept() if is_limited and self._catch_up_if_possible() else None
+        known = self._kept() if is_limited and self.caught_up() else None
         low, high = -INT_MAX if since is None else since, INT_MAX if until is None else until
         after = ""
         while True:
@@ -223,7 +223,8 @@ class Projector:
             yield from (head for head in page if project in (None, head.project))
             after = page[-1].session_id
 
-    def _catch_up_if_possible(self) -> bool:
+    def caught_up(self) -> bool:
+        """Catch up as far as that needs no wait for another process; whether it did."""
         try:
             with self._log.hurried():
                 self.catch_up()

@@ -26,6 +26,7 @@ from preflights_es.core.errors import (
     SessionFaulted,
     StoreUnavailable,
     UnknownSession,
+    WorkflowMissing,
 )
 from preflights_es.core.events import Decision, Event, Input, InputQuarantined, Outcome, Request
 from preflights_es.core.opaque import refuse_missing
@@ -200,6 +201,8 @@ class Runner(Reader):
             session = _folded(handle, (proposed.input, *decisions))
             step = Step(replace(handle, session=session), decisions)
             batch = self._batch(handle, step, (proposed.input, proposed.input_id), proposed.number)
+        except WorkflowMissing:  # of a package that it needs: nothing is recorded
+            raise
         except Exception as error:  # a bug of ours: its Input is kept, so that it can be replayed
             self._append_undecided(proposed)
             raise SessionFaulted(handle.session_id, handle.version + 1, error) from error
@@ -283,6 +286,8 @@ class Runner(Reader):
             decisions = kernel.decide(handle.workflow, before, new)
             step = Step(replace(handle, session=_folded(handle, decisions)), decisions)
             batch = self._batch(handle, step, None)
+        except WorkflowMissing:
+            raise
         except Exception as error:  # the same bug as when it was recorded
             raise SessionFaulted(handle.session_id, handle.version, error) from error
         (head,) = self.store.append([batch])

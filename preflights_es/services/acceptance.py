@@ -19,16 +19,24 @@ from preflights_es.runtime.documents import Documents
 from preflights_es.runtime.idempotency import WantedInput
 from preflights_es.runtime.runner import CONFLICTS_MAX, Handle, Proposed, Step
 from preflights_es.runtime.sanitizing import cleaned_fields
-from preflights_es.runtime.sessions import Desk, Sessions, says
+from preflights_es.runtime.sessions import PERSON, Desk, Sessions, says
 from preflights_es.services.filing import filed
 from preflights_es.services.request import Request
 from preflights_es.services.results import Session
 
 
 def accept(
-    request: Request, session: str, *, by: str | None = None, expect: int | None = None
+    request: Request,
+    session: str,
+    *,
+    by: str | None = None,
+    expect: int | None = None,
+    relays: bool = False,
 ) -> Session:
     """Accept what is proposed in a session of any workflow, as it is now or as it was seen.
+
+    Args:
+        relays: whether an agent's client passes a person's acceptance on.
 
     Raises:
         SessionMoved: the session is at another version.
@@ -37,7 +45,8 @@ def accept(
     handle, expect = begun(request, session, by, expect)
     cls = handle.workflow.acknowledges or Input
     own = Acceptances.of(request)
-    return filed(request, own.acknowledged(handle.session_id, cls, {}, by=by, expect=expect))
+    how: dict[str, Any] = {"by": by, "expect": expect, "relays": relays}
+    return filed(request, own.acknowledged(handle.session_id, cls, {}, **how))
 
 
 def begun(
@@ -83,6 +92,7 @@ class Acceptances(Sessions):
         *,
         by: str | None,
         expect: int | None,
+        relays: bool = False,
     ) -> Step:
         """Acknowledge what is proposed; a decision when a person does it, a proposal otherwise.
 
@@ -90,13 +100,14 @@ class Acceptances(Sessions):
             said: fields of the Input that the caller says.
             by: the person's name, where no terminal shows that there is one.
             expect: the version at which it was shown.
+            relays: whether the person accepts whom the log does not see.
 
         Raises:
             SessionMoved: the session is at another version.
             Refused: it is closed, of another project, or nothing in it can be accepted.
         """
         self.refuse_relaying(by, ids.short(session_id))
-        actor = self._named(by)
+        actor = PERSON if relays else self._named(by)
         fields = cleaned_fields(cls, said)
 
         def record(input_id: str) -> Step:

@@ -38,6 +38,10 @@ class Leads:
         self.written = ""
         """The response that the caller brings, where no model is asked for it."""
 
+    def anew(self) -> Leads:
+        """The same, for another request."""
+        return self.saying(self._options)
+
     def saying(self, options: Options) -> Leads:
         """The same, had the command said this."""
         return Leads(self.settings, options, self._reloaded)

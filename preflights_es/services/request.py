@@ -56,6 +56,10 @@ class Request:
         self.asking_for = ""
         """The session for which a model was asked: what was said in it is recorded."""
 
+    def another(self, actor: Actor, key: str = "") -> Request:
+        """A request of another caller to the same process."""
+        return Request(self.process, actor, leads=self.leads.anew(), key=key)
+
     @property
     def has_key(self) -> bool:
         """Whether what it records happens once, however often it is made."""

@@ -146,11 +146,14 @@ def accept(
     by: str | None = None,
     expect: int | None = None,
     reasons: Reasons | None = None,
+    elicited: bool = False,
 ) -> Session:
     """Accept what is proposed: a decision where a person does it, else a proposal.
 
     Args:
         reasons: why it is decided so; they are recorded first.
+        elicited: whether a person accepted in a form of the agent's client. It counts as the
+            person's where the user's own settings say so, else as the agent's.
         by: the person, where the request is a script's.
         expect: the version at which the person saw it.
 
@@ -168,10 +171,12 @@ def accept(
     workflow = handle.workflow
     has_own = workflow.acknowledges and workflow.name in WORKFLOWS.shipped
     own = _services(workflow.name) if has_own else acceptance
-    more = {}
+    more: dict[str, Any] = {}
     if reasons is not None:
         taking(workflow, reasons)
-        more = {"reasons": reasons}
+        more["reasons"] = reasons
+    if elicited and request.process.settings.agents.elicited_acceptance:
+        more["relays"] = True
     done: Session = own.accept(request, handle.session_id, by=by, expect=expect, **more)
     return done
 

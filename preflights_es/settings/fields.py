@@ -37,6 +37,13 @@ class PlansTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     glossary: str = ".preflights/glossary.md"
 
 
+class AgentsTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The table `agents`: what agents may do in the user's name."""
+
+    elicited_acceptance: bool = False
+    """Whether an acceptance in a form of an agent's client is the person's; else it proposes."""
+
+
 class Setting(msgspec.Struct, frozen=True):
     """One setting."""
 
@@ -49,6 +56,8 @@ class Setting(msgspec.Struct, frozen=True):
     """None where no variable says it; empty for `PREFLIGHTS_` and its name."""
     needs_trust: bool = False
     """Whether a repository's file says it only when a person trusts the file."""
+    is_own: bool = False
+    """Whether the user's own file alone says it, and no repository's, trusted or not."""
     default: Any = None
     limits: tuple[float, float] | None = None
     metavar: str = ""
@@ -105,6 +114,7 @@ FIELDS: Final = (
     Setting("prices", tuple[PriceTable, ...], variable=None),
     Setting("records", RecordsTable, variable=None),
     Setting("plans", PlansTable, variable=None),
+    Setting("agents", AgentsTable, variable=None, is_own=True),
 )
 
 KEYS: Final = {key: one for one in FIELDS for key in (one.name, one.also) if key}

@@ -189,6 +189,10 @@ def _converted(source: Source, data: Any) -> FileSettings | None:
     except msgspec.ValidationError as error:
         raise source.wrong(*_place(str(error))) from error
     values = {key: value for key in KEYS if (value := getattr(table, key)) is not None}
+    for key in values if not source.is_own else ():
+        if KEYS[key].is_own:
+            found = "no repository says this: set it in your own settings file"
+            raise source.wrong((key,), found, code="own_file_only")
     return FileSettings(
         source, values, {name: _workflow(source, name, tables[name]) for name in tables}
     )

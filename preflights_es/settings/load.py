@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast, get_args
+from typing import TYPE_CHECKING, Any, Final, cast, get_args
 
 import msgspec
 
@@ -22,7 +22,7 @@ from preflights_es.core.text import shortened
 from preflights_es.core.views import Language
 from preflights_es.providers.capabilities import ALIASES, ProviderSettings
 from preflights_es.settings.agents import agent_of, home_of, is_ci
-from preflights_es.settings.fields import HELD_BACK, KEYS, PlansTable
+from preflights_es.settings.fields import HELD_BACK, KEYS, AgentsTable, PlansTable
 from preflights_es.settings.file import FileSettings, held_back, own, read
 from preflights_es.settings.git import is_own
 from preflights_es.settings.layers import FoundSetting, Layers, outside, within
@@ -49,6 +49,9 @@ from preflights_es.settings.providers import asked_whom, keys_of
 
 if TYPE_CHECKING:
     from preflights_es.settings.trust import Trusted
+
+
+OWN_ELSEWHERE: Final = "the environment leads to a settings file inside the repository"
 
 
 class Settings(ProviderSettings, frozen=True, kw_only=True):
@@ -94,6 +97,10 @@ class Settings(ProviderSettings, frozen=True, kw_only=True):
     """Whether an option, a variable or a file says it; else the locale does."""
     workflows: Mapping[str, Any] = {}
     """By the name of a workflow that a file has a table for: what it comes to."""
+    agents: AgentsTable = AgentsTable()
+    """What agents may do in the user's name."""
+    beside: Path = Path()
+    """Folder of this machine's own files about the log, wherever the log lies."""
     prices: tuple[PriceTable, ...] = ()
     """What models cost, as far as configured."""
     source: str
@@ -164,6 +171,12 @@ def load_settings(
     if here and not trusting:
         here = _believed(here, env, ours)
     mine = _own(env)
+    if (
+        mine
+        and "agents" in mine.values
+        and mine.source.path.resolve().is_relative_to(root.resolve())
+    ):
+        raise mine.source.wrong(("agents",), f"{OWN_ELSEWHERE}: no repository says this")
     files = tuple(filter(None, (here, mine)))
     layers = Layers((*ours, *within(files)))
     named_project = project_named(layers.first("project"))
@@ -174,7 +187,7 @@ def load_settings(
     log = layers.first("database")
     named = beside(log.layer.file, log.value) if log else None
     known = named or named_project or remembered
-    records = layers.first("records")
+    records, agents = layers.first("records"), layers.first("agents")
     if prices := layers.first("prices"):
         check_prices(prices.value, prices.refused)
     return Settings(
@@ -183,6 +196,7 @@ def load_settings(
         repository=Repository(own_git[1], env) if own_git and named and not named_project else None,
         project_file=project_file(own_git) if own_git and not known else None,
         database=named or str(log_folder(git, env) / "log.db"),
+        beside=log_folder(git, env),
         stand_in=stand_in(git[1], env) if git and not named else None,
         is_read_only=is_read_only(git[1]) if git and not named else False,
         is_database_named=bool(named),
@@ -196,6 +210,7 @@ def load_settings(
         agent=agent_of(env),
         workflows={name: told for one in files[::-1] for name, told in one.workflows.items()},
         prices=prices.value if prices else (),
+        agents=agents.value if agents else AgentsTable(),
         source=str(here.source.path) if here else "",
         own=str(mine.source.path) if mine else "",
         language=_language(layers.first("language"), env),

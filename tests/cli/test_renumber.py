@@ -109,6 +109,21 @@ def test_the_oldest_keeps_its_number_and_links_follow(house: Project, clone: Pro
     assert house.decided("Add API keys: auth")["number"] == 4
 
 
+def test_the_task_behind_a_record_names_its_new_number(house: Project, clone: Project) -> None:
+    clone.decided("Use a database", key="db_type=PostgreSQL")  # the oldest
+    commit(clone, "Database")
+    task = house.call("note", "Add login to the shop", "--json").json["items"][0]["id"]
+    house.decided("Add login", "--task", task)
+    assert "decided by ADR-0001" in house.call("note", "tasks").out
+    commit(house, "Login")
+    merged(house, clone)
+    assert house.call("admin", "renumber").code == 0
+    assert "decided by ADR-0002" in house.call("note", "tasks").out
+    found = house.call("show", task.split(".")[0], "--json").json["items"][0]
+    assert (found["record"], found["status"]) == (2, "open")
+    assert house.call("audit", "verify").code == 0
+
+
 def test_a_record_made_elsewhere_is_renamed_without_an_event(
     house: Project, clone: Project
 ) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -63,6 +64,18 @@ def test_what_is_no_open_task_is_refused(house: Project, task: str) -> None:
     assert "has no item 9" in house.call("start", "--task", f"{task[:-1]}9").err
     assert house.call("start", "--task", task, "--workflow", "extraction").code == 2
     assert house.call("start").code == 2
+
+
+def test_a_note_of_another_log_hinders_no_acceptance(
+    house: Project, task: str, tmp_path: Path
+) -> None:
+    session = house.call("start", "--task", task, "--no-input", "--json").json["session_id"]
+    lines = tmp_path / "session.jsonl"
+    lines.write_text(house.call("admin", "export", session).out)
+    elsewhere = {"PREFLIGHTS_DATABASE_URL": str(tmp_path / "other.db")}
+    assert house.call("admin", "import", str(lines), env=elsewhere).code == 0
+    house.call("answer", session, "OAuth", env=elsewhere)
+    assert house.call("accept", session, "--by", "Ada", env=elsewhere).code == 0
 
 
 def test_an_erased_note_hinders_no_acceptance(house: Project, task: str) -> None:

@@ -94,6 +94,7 @@ RECORDS: Final = frozenset(
         "note cancel",
         "note edit",
         "ask",
+        "mcp",
         "admin import",
         "admin db upgrade",
         "admin db backup",

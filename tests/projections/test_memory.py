@@ -8,8 +8,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
+from preflights_es.core.decision_record import Decided
+from preflights_es.core.ports import Head, Stored
+from preflights_es.core.projection_ports import Stream
 from preflights_es.core.word_stems import stems
+from preflights_es.projections.decisions import patches
+from preflights_es.projections.memory import TERMS_MAX, weighed
+from preflights_es.services.projections import reader
 from preflights_es.store.sql import SqlStore
 from tests.projections.given import following, kept, recorded
 from tests.projections.recording import golden
@@ -23,6 +30,12 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[SqlStore]:
     is_file = request.param == "sqlite"
     with closing(sql(tmp_path) if is_file else at(request.getfixturevalue("postgres"))) as made:
         yield made
+
+
+def patch_of(events: tuple[Stored, ...]) -> Decided:
+    last = events[-1]
+    head = Head(last.session_id, last.project, last.workflow, last.version, last.hash)
+    return patches(reader().read(Stream(head, events)))[-1]
 
 
 def named(store: SqlStore, words: str) -> dict[str, Any]:
@@ -62,3 +75,12 @@ def test_words_of_an_erased_decision_are_gone(store: SqlStore) -> None:
     erase(store, session_id)
     rows = list(following(store).rows("memory", None))
     assert all(row["session_id"] != session_id for row in rows)
+
+
+def test_the_heaviest_words_of_a_long_decision_are_kept() -> None:
+    long = " ".join(f"aword{n}x" for n in range(TERMS_MAX + 50))
+    patch = patch_of(golden("one_decision_supersedes_another")[0])
+    found = weighed(replace(patch, fields=(("Type", "Zebra"),)), long)
+    assert len(found) == TERMS_MAX
+    assert ("zebra", 8) in found
+    assert list(found) == sorted(found)

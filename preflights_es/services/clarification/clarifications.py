@@ -134,15 +134,21 @@ class Clarifications(Acceptances):
     # 2. Ending -------------------------------------------------------------------------------
 
     def accept(
-        self, session_id: str, *, by: str | None = None, mark: Mark = "", expect: int | None = None
+        self,
+        session_id: str,
+        *,
+        by: str | None = None,
+        mark: Mark = "",
+        expect: int | None = None,
+        relays: bool = False,
     ) -> Step:
         """Accept what is proposed, as `acknowledged` says.
 
         Raises:
             Refused: also where what it supersedes cannot be superseded any more.
         """
-        said = {"mark": mark}
-        return self.acknowledged(session_id, DecisionAcknowledged, said, by=by, expect=expect)
+        how: dict[str, Any] = {"by": by, "expect": expect, "relays": relays}
+        return self.acknowledged(session_id, DecisionAcknowledged, {"mark": mark}, **how)
 
     def _others(self, first: Proposed) -> list[Proposed]:
         """What it says to the decision that it supersedes, and to the task that it clarifies."""
@@ -152,8 +158,8 @@ class Clarifications(Acceptances):
         return [*self._superseded_by(state, first), *self._deciding(state, first)]
 
     def _deciding(self, state: State, first: Proposed) -> list[Proposed]:
-        if state.item is None:
-            return []
+        if state.item is None or self._runner.store.head(state.item.source.session_id) is None:
+            return []  # a note of another log learns nothing of it
         note = self._runner.load(state.item.source.session_id)
         if note.session.closed:
             return []
@@ -253,14 +259,16 @@ class Clarifications(Acceptances):
     # 3. Numbers ------------------------------------------------------------------------------
 
     def renumber(self, handle: Handle, number: int) -> Step:
-        """Give a record a new number.
+        """Give a record a new number; the task that led to it names the new one too.
 
         Raises:
             NumberTaken: another session holds it.
         """
         new = DecisionRenumbered(at=self._runner.now(), actor=self._actor, number=number)
         proposed = Proposed(handle, new, self._runner.new_id(), number)
-        return self._runner.submit_all([proposed])[0]
+        state: State = handle.session.state
+        others = self._deciding(state, proposed) if accepted(state) else []
+        return self._runner.submit_all([proposed, *others])[0]
 
     def renumber_reference(self, handle: Handle, uid: str, number: int) -> Step:
         """Tell a record that one it is related to has a new number."""

@@ -115,11 +115,13 @@ def accept(
     mark: Mark = "",
     expect: int | None = None,
     reasons: Reasons | None = None,
+    relays: bool = False,
 ) -> Session:
     """Accept what is proposed, as it is now or at the version that the person saw.
 
     Args:
         reasons: why it is decided so; they are recorded first.
+        relays: whether an agent's client passes a person's acceptance on.
     """
     handle, expect = begun(request, session, by, expect)
     own = clarifications_of(request)
@@ -129,7 +131,7 @@ def accept(
         if any(isinstance(one, Refusal) for one in said.decisions):
             return filed(request, said)
         handle, expect = said.handle, said.handle.version
-    step = own.accept(handle.session_id, by=by, mark=mark, expect=expect)
+    step = own.accept(handle.session_id, by=by, mark=mark, expect=expect, relays=relays)
     return filed(request, _accepted(request, own, step))
 
 

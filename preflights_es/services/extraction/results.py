@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Final, Self
 
 from msgspec.structs import asdict
@@ -91,6 +92,12 @@ class ItemRow(Result, frozen=True, kw_only=True, omit_defaults=True):
         told = asdict(item)
         del told["number"]
         return cls(id=item_id(handle, item), **told)
+
+    @classmethod
+    def kept(cls, row: Mapping[str, Any]) -> Self:
+        """As the projection `items` keeps it."""
+        told = {name: row[name] for name in cls.__struct_fields__ if name in row}
+        return cls(id=f"{ids.short(row['session_id'])}.{row['number']}", **told)
 
 
 class NoteRow(Result, frozen=True):

@@ -9,7 +9,7 @@ from preflights_es.core.errors import PreflightsError, Refused
 from preflights_es.runtime.runner import Handle
 from preflights_es.services.answers import Given, pairs
 from preflights_es.services.extraction.notes import Fields, Listed, Notes, notes_of
-from preflights_es.services.extraction.results import ItemRow, Note, NoteRow, view_of
+from preflights_es.services.extraction.results import ItemRow, Note, NoteRow
 from preflights_es.services.filing import filed
 from preflights_es.services.request import Request
 from preflights_es.services.results import Session, session_of
@@ -96,7 +96,7 @@ def notes(request: Request, *, unprocessed: bool = False) -> Iterator[NoteRow]:
         unprocessed: those alone that wait to be filed by hand.
     """
     request.finish_pending()
-    for handle in _all(request, newest_first=True):
+    for handle in _all(request):
         row = NoteRow.of(handle)
         if row.note and (not unprocessed or row.note_status == "unprocessed"):
             yield row
@@ -109,17 +109,18 @@ def items(request: Request, type_: ItemType, *, everything: bool = True) -> Iter
         everything: also tasks that are done or cancelled.
     """
     request.finish_pending()
-    for handle in _all(request, newest_first=False):
-        for item in view_of(handle).items:
-            if item.type == type_ and (everything or item.status == "open"):
-                yield ItemRow.of(handle, item)
-
-
-def _all(request: Request, *, newest_first: bool) -> Iterator[Handle]:
-    """The notes that were not given up, one at a time."""
     process = request.process
-    heads = process.store.heads(process.project)
-    for head in heads if newest_first else reversed(heads):
+    for row in process.projector.rows("items", process.project):
+        if row["type"] == type_ and (everything or row["status"] == "open"):
+            yield ItemRow.kept(row)
+    if behind := process.projector.behind:
+        request.notice(behind.code, behind.text)
+
+
+def _all(request: Request) -> Iterator[Handle]:
+    """The notes that were not given up, newest first, one at a time."""
+    process = request.process
+    for head in process.store.heads(process.project):
         if head.workflow != WORKFLOW.name:
             continue
         try:

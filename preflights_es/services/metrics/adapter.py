@@ -51,7 +51,7 @@ class PromptBuilder:
 
         Raises:
             Refused: one says what no catalogue says.
-            SettingsError: the extra `metrics` is not installed.
+            NoExtra: the extra `metrics` is not installed.
         """
         from preflights_es.workflows.metrics.sql_check import tables_of
 

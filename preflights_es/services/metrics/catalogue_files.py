@@ -6,10 +6,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from preflights_es.core.errors import Refused, SettingsError
+from preflights_es.core.errors import Refused
 from preflights_es.core.text import one_line, problem, visible
 from preflights_es.system.bounded_read import Unreadable, regular
 from preflights_es.workflows.metrics.reference import query
+from preflights_es.workflows.metrics.sql_check import NoExtra, findings, tables_of
 from preflights_es.workflows.metrics.values import (
     CATALOGUE_MAX,
     METRICS_MAX,
@@ -26,15 +27,6 @@ _KEYS: Final = ("name", "aliases", "description", "sql", "snippet", "dimensions"
 _ODD: Final = set("[]{}<>`")
 Check = Callable[[str], tuple[str, ...]]
 """Finds what is wrong with a query."""
-
-
-class NoExtra(SettingsError):
-    """What reads SQL and YAML is not installed."""
-
-    def __init__(self) -> None:
-        super().__init__(
-            "questions about data need the extra `metrics`: `pip install 'preflights[metrics]'`"
-        )
 
 
 def need_extra() -> None:
@@ -204,7 +196,6 @@ def check_for(dialect: Dialect, tables: tuple[str, ...] | None) -> Check:
     Args:
         tables: None where the SQL itself says which there are.
     """
-    from preflights_es.workflows.metrics.sql_check import findings, tables_of
 
     def check(sql: str) -> tuple[str, ...]:
         return findings(sql, dialect, tables_of(sql, dialect) if tables is None else tables)

@@ -69,20 +69,17 @@ class Answer(Session, frozen=True, kw_only=True):
 
 def shown_sql(handle: Handle, sql: str) -> str:
     """The query as one clean statement; as it is recorded where SQL cannot be read here."""
-    from preflights_es.services.metrics.catalogue_files import NoExtra, need_extra
+    from preflights_es.workflows.metrics.sql_check import NoExtra, findings, rendered
 
     catalogue = handle.session.state.catalogue
     if not sql or catalogue is None:
         return sql
+    tables = [one.name for one in catalogue.tables]
     try:
-        need_extra()
+        # A log of other hands may hold what no check has seen: then it is shown as it is.
+        return sql if findings(sql, catalogue.dialect, tables) else rendered(sql, catalogue.dialect)
     except NoExtra:
         return sql
-    from preflights_es.workflows.metrics.sql_check import findings, rendered
-
-    # A log of other hands may hold what no check has seen: then it is shown as it is.
-    tables = [one.name for one in catalogue.tables]
-    return sql if findings(sql, catalogue.dialect, tables) else rendered(sql, catalogue.dialect)
 
 
 SESSION: Final = Answer

@@ -53,7 +53,7 @@ def start(
 
     Raises:
         Refused: the catalogue says what none says, or the question cannot be recorded.
-        SettingsError: the extra `metrics` is not installed.
+        NoExtra: the extra `metrics` is not installed.
     """
     need_extra()
     known = read_catalogue(request, catalogue, on)

@@ -26,7 +26,7 @@ from sqlalchemy.sql import ClauseElement
 from sqlalchemy.sql.elements import BindParameter
 
 from preflights_es.core.events import ERASED_TAG, INT_MAX
-from preflights_es.core.projection_ports import TERMS_MAX, Choice
+from preflights_es.core.projection_ports import CATEGORY, TERMS_MAX, Choice
 from preflights_es.store import tables
 from preflights_es.store.core_statements.log import reading
 from preflights_es.store.projected import PORTIONS
@@ -114,7 +114,35 @@ def statements(dialect: str) -> dict[str, ClauseElement]:
     }
     for name, table in tables.projected.items():
         made |= _of_table(name, table)
-    return made | dict(_portions(dialect)) | _pages()
+    return made | dict(_portions(dialect)) | _pages() | {"compared": _compared()}
+
+
+def _compared() -> ClauseElement:
+    """Decisions in force with some words in their values or category, the best match first."""
+    m, d = tables.projected["memory"].c, tables.projected["decisions"].c
+    score = func.sum(m.weight).label("score")
+    best = (
+        select(m.session_id, m.version, score)
+        .where(
+            m.project == bindparam("of_project"),
+            m.term.in_([bindparam(f"term_{n}") for n in range(TERMS_MAX)]),
+            m.superseded_at.is_(None),
+            m.weight >= literal_column(str(CATEGORY)),
+        )
+        .group_by(m.session_id, m.version)
+        .order_by(score.desc(), m.session_id.desc())
+        .limit(bindparam("at_most"))
+        .subquery()
+    )
+    return (
+        select(d.session_id, d.decided)
+        .join_from(best, tables.projected["decisions"], _is_same(best.c, d))
+        .order_by(best.c.score.desc(), d.session_id.desc())
+    )
+
+
+def _is_same(one: Any, other: Any) -> ColumnElement[bool]:
+    return and_(one.session_id == other.session_id, one.version == other.version)
 
 
 def _portions(dialect: str) -> Iterator[tuple[str, ClauseElement]]:

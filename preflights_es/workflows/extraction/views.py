@@ -95,6 +95,11 @@ def kept_items(state: State) -> tuple[KeptItem, ...]:
             duration_max=item.duration_max,
             start_time=item.start_time,
             end_time=item.end_time,
+            source=item.source,
+            confidence=item.confidence,
+            content=item.content,
+            decision=item.decision,
+            record=item.record,
             began_at=state.taken,
             noted_at=state.noted_at,
         )

@@ -1,4 +1,4 @@
-"""What the rules answer: names and aliases of metrics, with a range of days."""
+"""What the rules answer: names and aliases of metrics, a range of days, and dimensions."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ from collections.abc import Iterable, Sequence
 from datetime import date
 from typing import Any, Final
 
+from msgspec.structs import replace
+
 from preflights_es.core.views import Language
-from preflights_es.workflows.metrics import ranges
+from preflights_es.workflows.metrics import grouping, ranges
 from preflights_es.workflows.metrics.values import CANDIDATES, END_DAY, FIRST_DAY, Metric
 
 EVER: Final = ("0001-01-01", "9999-12-31")
@@ -18,6 +20,14 @@ _ASK: Final[dict[Language, str]] = {
 _NONE: Final[dict[Language, str]] = {
     "en": "The catalogue has no metric. What do you want to know?",
     "de": "Der Katalog hat keine Kennzahl. Was soll beantwortet werden?",
+}
+_BY_WHAT: Final[dict[Language, str]] = {
+    "en": "By what? I can group {} by: {}.",
+    "de": "Wonach? Ich kann {} gruppieren nach: {}.",
+}
+_NO_GROUPS: Final[dict[Language, str]] = {
+    "en": "I cannot group {} so. Do you want it in total?",
+    "de": "Ich kann {} so nicht gruppieren. Soll es insgesamt sein?",
 }
 
 Reply = dict[str, Any] | str
@@ -38,8 +48,27 @@ def answer(
     if len(found) > 1:
         names = [metric.name for metric in found[: CANDIDATES[1]]]
         return {"type": "ambiguous", "candidates": names}
+    metric = found[0]
+    groups = _groups(said, metric)
+    sql = grouping.grouped(metric.sql, groups.columns) if groups.columns else metric.sql
+    if not groups.is_known or sql is None:
+        return _by_what(metric, language)
     days = (ranges.said(text, today) for text in reversed(said)) if today else ()
-    return {"type": "sql", "sql": query(found[0], next(filter(None, days), None))}
+    return {"type": "sql", "sql": query(replace(metric, sql=sql), next(filter(None, days), None))}
+
+
+def _groups(said: Sequence[str], metric: Metric) -> grouping.Said:
+    """The newest groups; what is unknown counts from the newest message about the metric on."""
+    is_older = False
+    for text in reversed(said):
+        words = _words(text)
+        for name in sorted((metric.name, *metric.aliases), key=len, reverse=True):
+            words = words.replace(_words(name), " ")
+        found = grouping.said(words, metric)
+        if found is not None and (found.is_known or not is_older):
+            return found
+        is_older = is_older or bool(named(text, (metric,)))
+    return grouping.Said((), is_known=True)
 
 
 def query(metric: Metric, days: ranges.Range | None) -> str:
@@ -49,20 +78,20 @@ def query(metric: Metric, days: ranges.Range | None) -> str:
 
 
 def named(text: str, metrics: Iterable[Metric]) -> list[Metric]:
-    """The metrics that a text names; a name inside of a longer one that stands there is none."""
-    words = _words(text)
+    """The metrics that a text names; words of a longer name that is there belong to it alone."""
+    rest = _words(text)
     hits = [
         (phrase, metric)
         for metric in metrics
         for phrase in map(_words, (metric.name, *metric.aliases))
-        if phrase.strip() and phrase in words
+        if phrase.strip() and phrase in rest
     ]
-    longest = [
-        metric
-        for phrase, metric in hits
-        if not any(phrase in other and phrase != other for other, _ in hits)
-    ]
-    return list({metric.name: metric for metric in longest}.values())
+    taken: set[str] = set()
+    for phrase in sorted({phrase for phrase, _ in hits}, key=lambda one: (-len(one), one)):
+        if phrase in rest:
+            taken.add(phrase)
+            rest = rest.replace(phrase, " | ")
+    return list({metric.name: metric for phrase, metric in hits if phrase in taken}.values())
 
 
 def _words(text: str) -> str:
@@ -74,3 +103,9 @@ def _words(text: str) -> str:
 def _asked(metrics: Sequence[Metric], language: Language) -> str:
     names = ", ".join(metric.name for metric in metrics[: CANDIDATES[1]])
     return _ASK[language].format(names) if names else _NONE[language]
+
+
+def _by_what(metric: Metric, language: Language) -> str:
+    names = (*metric.dimensions, *((grouping.DAY[language],) if metric.date else ()))
+    asked = _BY_WHAT if names else _NO_GROUPS
+    return asked[language].format(metric.name, ", ".join(names))

@@ -7,7 +7,7 @@ many, several meanings.
 from __future__ import annotations
 
 from datetime import date
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 
@@ -91,6 +91,17 @@ class _Line(msgspec.Struct):
     metric: str
     sql: str
     aliases: tuple[str, ...] = ()
+    dimensions: tuple[str, ...] = ()
+    date: str = ""
+
+    def read(self) -> Metric:
+        return Metric(
+            name=self.metric,
+            aliases=self.aliases,
+            sql=self.sql,
+            dimensions=self.dimensions,
+            date=self.date,
+        )
 
 
 def _metrics(request: CompletionRequested) -> list[Metric]:
@@ -100,13 +111,11 @@ def _metrics(request: CompletionRequested) -> list[Metric]:
         if line.startswith('{"metric":'):
             one = _line(line)
             if one is not None:
-                found.setdefault(
-                    one.metric, Metric(name=one.metric, aliases=one.aliases, sql=one.sql)
-                )
+                found.setdefault(one.metric, one.read())
     return list(found.values())
 
 
-def _line(text: str) -> Any:
+def _line(text: str) -> _Line | None:
     try:
         return msgspec.json.decode(text, type=_Line)
     except (msgspec.DecodeError, UnicodeError):

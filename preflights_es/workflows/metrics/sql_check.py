@@ -1,8 +1,9 @@
 """Whether a text is one query that reads the tables of a catalogue, and nothing else (seed 4).
 
 Everything is refused that is not known to be harmless: nodes of the syntax tree and functions are
-allow-lists, since a parser learns new ones. Findings are in our own words: those of the parser
-change with its version. Imports sqlglot, and so is imported only where a query is judged.
+allow-lists, since a parser learns new ones. Findings are in our own words, in an order of our own,
+and quote the query alone: what sqlglot says changes with its version, and a log keeps findings.
+Imports sqlglot, and so is imported only where a query is judged.
 """
 
 from __future__ import annotations
@@ -10,8 +11,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING, Any, Final
 
+from preflights_es.core.errors import WorkflowMissing
+from preflights_es.core.late_pattern import late_pattern
 from preflights_es.core.text import shortened
-from preflights_es.workflows.metrics.sql_words import FUNCTIONS, NODES, TYPES
+from preflights_es.workflows.metrics.sql_words import FUNCTIONS, KEYWORDS, NODES, TYPES
 from preflights_es.workflows.metrics.values import SQL_MAX, Dialect
 
 if TYPE_CHECKING:
@@ -32,6 +35,21 @@ NO_QUERY: Final = "expected a query (SELECT)"
 NO_COLUMNS: Final = "the query selects no column"
 RECURSIVE: Final = "WITH RECURSIVE is not allowed"
 INNER_WITH: Final = "WITH is allowed at the beginning of the query only"
+NOT_A_TABLE: Final = "a function may not stand in place of a table"
+PART: Final = "one of its parts is not allowed in a query"
+TYPE: Final = "one of its types is not allowed"
+FUNCTION: Final = "one of its functions is not allowed"
+IN_ORDER: Final = (RECURSIVE, INNER_WITH, NO_COLUMNS, NOT_A_TABLE, PART, TYPE, FUNCTION)
+_CALLED: Final = late_pattern(r"([A-Za-z_][A-Za-z0-9_]*)\s*\(")
+
+
+class NoExtra(WorkflowMissing):
+    """The packages that read SQL and YAML are not installed."""
+
+    def __init__(self) -> None:
+        needed = "need the extra `metrics`: `pip install 'preflights[metrics]'`"
+        super().__init__("metrics", f"its sessions {needed}")
+        self.args = (f"questions about data {needed}",)
 
 
 def findings(sql: str, dialect: Dialect, tables: Collection[str]) -> tuple[str, ...]:
@@ -40,8 +58,9 @@ def findings(sql: str, dialect: Dialect, tables: Collection[str]) -> tuple[str, 
     if isinstance(tree, str):
         return (tree,)
     known = {".".join(map(_folded, name.split("."))) for name in tables}
-    found = dict.fromkeys(_of_tree(tree, known, dialect))
-    return tuple(found)[:FINDINGS_MAX]
+    found = set(_of_tree(tree, known, dialect))
+    ours = [f"{one}{_calls(sql)}" if one is FUNCTION else one for one in IN_ORDER if one in found]
+    return (*ours, *sorted(found.difference(IN_ORDER)))[:FINDINGS_MAX]
 
 
 def rendered(sql: str, dialect: Dialect) -> str:
@@ -80,8 +99,11 @@ def tables_of(sql: str, dialect: Dialect) -> tuple[str, ...]:
 
 def _parsed(sql: str, dialect: Dialect) -> exp.Expr | str:
     """The tree of the one statement; a finding where there is none."""
-    import sqlglot
-    from sqlglot.errors import SqlglotError
+    try:
+        import sqlglot
+        from sqlglot.errors import SqlglotError
+    except ModuleNotFoundError as error:
+        raise NoExtra from error
 
     if len(sql) > SQL_MAX:
         return LONG
@@ -133,18 +155,19 @@ def _of_node(node: exp.Expr, root: exp.Expr) -> Iterator[str]:
     match node:
         case exp.With():
             yield from _of_with(node, root)
-        case exp.Anonymous() | exp.Func():
-            yield from _of_function(node)
+        case exp.Anonymous():
+            if _folded(str(node.this)) not in FUNCTIONS:
+                yield FUNCTION
         case exp.DataType():
-            if (name := str(node.this).rpartition(".")[2].upper()) not in TYPES:
-                yield f"the type {_quoted(name)} is not allowed"
+            if str(node.this).rpartition(".")[2].upper() not in TYPES:
+                yield TYPE
         case exp.Select() if not node.expressions:
             yield NO_COLUMNS
         case exp.Table() if not isinstance(node.this, exp.Identifier):
-            yield "a function may not stand in place of a table"
+            yield NOT_A_TABLE
         case _:
-            if (kind := type(node).__name__) not in NODES:
-                yield f"{kind} is not allowed in a query"
+            if type(node).__name__ not in NODES:
+                yield FUNCTION if isinstance(node, exp.Func) else PART
 
 
 def _of_with(node: exp.With, root: exp.Expr) -> Iterator[str]:
@@ -154,15 +177,11 @@ def _of_with(node: exp.With, root: exp.Expr) -> Iterator[str]:
         yield INNER_WITH
 
 
-def _of_function(node: exp.Func) -> Iterator[str]:
-    from sqlglot import exp
-
-    if isinstance(node, exp.Anonymous):
-        name, is_known = str(node.this), _folded(str(node.this)) in FUNCTIONS
-    else:
-        name, is_known = node.sql_name(), type(node).__name__ in NODES
-    if not is_known:
-        yield f"the function {_quoted(name)} is not allowed"
+def _calls(sql: str) -> str:
+    """The words of the query that may be functions, as it writes them."""
+    words = (found[1].lower() for found in _CALLED.finditer(sql))
+    names = list(dict.fromkeys(word for word in words if word not in KEYWORDS))
+    return f": {shortened(', '.join(names), QUOTED_MAX)}" if names else ""
 
 
 def _of_tables(

@@ -47,3 +47,10 @@ TYPES: Final = _words(
     BOOLEAN DATE TIME TIMESTAMP TIMESTAMPTZ TIMETZ DATETIME INTERVAL
     """
 )
+KEYWORDS: Final = _words(
+    """
+    select from join where having on using in and or not as over filter by when then else case
+    exists any all some values union intersect except distinct with between like is limit
+    """
+)
+"""Words before a bracket that are no functions."""

@@ -41,7 +41,7 @@ def evolution(new: Decision, old: Decision) -> Evolution:
             is_said = REPLACING.search(folded(new.intention))
             names_it = any(_names(new.intention, before[name]) for name in changed)
             return "update" if is_said or names_it else "contradict"
-        if before.keys() < after.keys():
+        if before and before.keys() < after.keys():
             return "extend"
     return "derive" if _decides_more(new, old) and is_named(new.intention, old) else "none"
 
@@ -72,7 +72,11 @@ def _decides_more(new: Decision, old: Decision) -> bool:
 
 
 def _values(one: Decision) -> dict[str, str]:
-    return {_plain(name): _plain(value) for name, value in one.fields}
+    """By field; without the description of what has no category, which each decision words anew."""
+    values = {_plain(name): _plain(value) for name, value in one.fields}
+    if _plain(one.category) == "other":
+        values.pop("description", None)
+    return values
 
 
 def _same(one: str, other: str) -> bool:

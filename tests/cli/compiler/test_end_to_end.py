@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 import shutil
-import subprocess
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
@@ -34,7 +32,7 @@ from preflights_es.workflows.compiler.failure_report import FailureReportPayload
 from preflights_es.workflows.compiler.passes import PASSES
 from preflights_es.workflows.compiler.state import State
 from preflights_es.workflows.compiler.values import ROUNDS_MAX, PassName
-from tests.cli.program import BIN, Project
+from tests.cli.program import Project
 from tests.fixed import NOON, PROJECT, memory_runner
 from tests.led import ADA
 from tests.markdown import ROOT
@@ -216,16 +214,3 @@ def _checked(runner: Runner, handle: Handle) -> str:
     stored = runner.store.read(handle.session_id)
     assert Replayer(WORKFLOWS, own_code()).replay(stored).status == "identical"
     return status
-
-
-def test_the_demo_runs_six_passes() -> None:
-    done = subprocess.run(
-        ["sh", str(ROOT / "docs" / "demo-plans.sh")],
-        env={**os.environ, "BIN": str(BIN)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert (done.returncode, done.stderr.count("Traceback")) == (0, 0), done
-    assert done.stdout.count("$ preflights plan ") == len(PASSES)
-    assert "1 test file as locked with the TestPlan" in done.stdout

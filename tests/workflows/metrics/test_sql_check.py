@@ -34,12 +34,26 @@ def test_a_finding_says_what_is_wrong_in_our_words() -> None:
     for sql, found in (
         ("SELECT 1; SELECT 2", "expected one statement, found several"),
         ("SELECT * FROM events", "the table “events” is not in the catalogue"),
-        ("SELECT readfile('x')", "the function “readfile” is not allowed"),
+        ("SELECT readfile('x')", "one of its functions is not allowed: readfile"),
+        ("SELECT current_user", "one of its functions is not allowed"),
+        ("SELECT 'x'::regclass", "one of its types is not allowed"),
+        ("SELECT * INTO x FROM sessions", "one of its parts is not allowed in a query"),
         ("SELEC 1", "this is not readable as SQL"),
         ("SELECT (", "this is not readable as SQL"),
         ("SELECT 1" + " " * SQL_MAX, "it is longer than 20,000 characters"),
     ):
         assert findings(sql, "sqlite", TABLES)[0] == found, sql
+
+
+def test_findings_are_in_an_order_of_our_own() -> None:
+    one = findings("SELECT pg_sleep(1), lo_get(2) FROM b JOIN a ON true", "postgres", TABLES)
+    two = findings("SELECT pg_sleep(1), lo_get(2) FROM a JOIN b ON true", "postgres", TABLES)
+    assert one == two
+    assert one == (
+        "one of its functions is not allowed: pg_sleep, lo_get",
+        "the table “a” is not in the catalogue",
+        "the table “b” is not in the catalogue",
+    )
 
 
 def test_definitions_stand_in_front_of_a_query_and_of_its_own() -> None:

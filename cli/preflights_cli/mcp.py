@@ -1,0 +1,56 @@
+"""`mcp`: the server that coding agents ask."""
+
+from __future__ import annotations
+
+from functools import partial
+from importlib.util import find_spec
+from typing import Final
+
+import click
+
+from preflights_cli.advice import advised
+from preflights_cli.common import Voice, led, recording
+from preflights_es.core.errors import SettingsError
+from preflights_es.services.request import Request
+from preflights_es.settings.load import surroundings
+
+PORT: Final = 8717
+PORT_MAX: Final = 65_535
+TOKEN: Final = "PREFLIGHTS_MCP_TOKEN"  # noqa: S105  the variable's name
+
+
+@click.command(short_help="Serve coding agents by the Model Context Protocol.")
+@click.option("--http", "is_http", is_flag=True, help="Serve on a port of this machine, not stdio.")
+@click.option(
+    "--port",
+    type=click.IntRange(0, PORT_MAX),
+    default=PORT,
+    metavar="PORT",
+    show_default=True,
+    help="The port of --http; 0 for any that is free.",
+)
+@led
+@recording
+def mcp_command(is_http: bool, port: int, app: Request, voice: Voice) -> int:
+    """Serve the decisions of this project to coding agents, on stdin and stdout.
+
+    With --http it serves http://127.0.0.1:PORT/mcp to programs of this machine that show the
+    token of PREFLIGHTS_MCP_TOKEN, or the one that it prints on stderr.
+
+    \b
+    Examples:
+      preflights mcp
+      preflights mcp --http --port 8717
+    """
+    if find_spec("mcp") is None:
+        raise SettingsError("the server needs the extra `mcp`: `pip install 'preflights[mcp]'`")
+    from preflights_es.mcp import serving
+    from preflights_es.mcp.server import server
+
+    made = server(app, advised)
+    if is_http:
+        serving.http(made, port, surroundings().get(TOKEN, ""), partial(click.echo, err=True))
+    else:
+        voice.detail("serving on stdin and stdout")
+        serving.stdio(made)
+    return 0

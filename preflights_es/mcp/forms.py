@@ -1,0 +1,75 @@
+"""A question as a form that a client shows its person, and what the person filled in."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from preflights_es.core.text import one_line, shown
+from preflights_es.core.views import Question
+from preflights_es.services.results import Session
+
+OTHER: Final = "Other"
+CHOICE, OWN, AGREES = "choice", "other", "accept"
+"""Keys of a form."""
+
+
+def message(session: Session, question: Question) -> str:
+    """What stands above the form: the question, and what it is asked for."""
+    asked = shown(one_line(question.question))
+    return f"{asked} (Preflights, for: {shown(one_line(session.intention))})"
+
+
+def asking(question: Question) -> dict[str, Any]:
+    """The form of a question: its options with one for other words, or free text."""
+    own = {"type": "string", "title": "In your own words"}
+    if not question.options:
+        return _form({CHOICE: own}, CHOICE)
+    choice: dict[str, Any] = {"type": "string", "enum": options(question)}
+    if question.type == "multi_choice":
+        choice = {"type": "array", "items": choice}
+    own["description"] = "Where none of the options fits."
+    return _form({CHOICE: {**choice, "title": "Your answer"}, OWN: own}, CHOICE)
+
+
+def options(question: Question) -> list[str]:
+    """The options, with one for other words."""
+    found = list(question.options)
+    has_other = any(_is_other(one) for one in found)
+    return found if has_other else [*found, OTHER]
+
+
+def answered(content: Mapping[str, Any] | None) -> tuple[str, ...]:
+    """What a person answered; nothing where a form came back without an answer."""
+    own, chosen = (content or {}).get(OWN), (content or {}).get(CHOICE)
+    if isinstance(own, str) and own.strip():
+        return (own,)
+    values = chosen if isinstance(chosen, list) else [chosen]
+    said = (one for one in values if isinstance(one, str) and one.strip())
+    return tuple(one for one in said if not _is_other(one))
+
+
+def proposal(session: Session) -> str:
+    """What stands above the form that asks for an acceptance."""
+    patch = session.shape().get("patch")
+    values = (f"{name}: {one_line(value)}" for name, value in patch.fields) if patch else ()
+    said = "; ".join(values) or "nothing to decide"
+    return f"{shown(said)} (Preflights, for: {shown(one_line(session.intention))})"
+
+
+def accepting() -> dict[str, Any]:
+    """The form that asks whether a proposal is accepted."""
+    return _form({AGREES: {"type": "boolean", "title": "Accept this decision"}}, AGREES)
+
+
+def agrees(content: Mapping[str, Any] | None) -> bool:
+    """Whether the person accepted."""
+    return (content or {}).get(AGREES) is True
+
+
+def _is_other(option: str) -> bool:
+    return option.casefold().partition(" (")[0] == OTHER.casefold()
+
+
+def _form(properties: dict[str, Any], required: str) -> dict[str, Any]:
+    return {"type": "object", "properties": properties, "required": [required]}

@@ -1,0 +1,105 @@
+"""Asking the person through the client: one round is one recorded Input, in either era."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+import mcp_types as types
+
+from preflights_es.core.errors import UnknownSession
+from preflights_es.mcp import forms
+from preflights_es.mcp.call import Call, Round
+from preflights_es.mcp.standing import Standing, standing
+from preflights_es.runtime.runner import Handle
+from preflights_es.services import sessions
+from preflights_es.services.inbox import PROPOSED
+from preflights_es.services.request import Request
+from preflights_es.services.results import Session
+
+Came = Standing | types.InputRequiredResult
+"""How a session stands, or what the client has to ask its person first."""
+
+
+def mine(request: Request, typed: str) -> Handle:
+    """A session of this project.
+
+    Raises:
+        UnknownSession, AmbiguousSession: none or several match.
+        Refused: it is another project's.
+    """
+    at = request.holding(typed)
+    handle = at.sessions.load(typed)
+    if handle.project != request.process.project:
+        raise UnknownSession(typed)
+    return handle
+
+
+def shown(request: Request, typed: str) -> Session:
+    """A session of this project as it stands."""
+    return sessions.show(request, mine(request, typed).session_id)
+
+
+async def asked(call: Call, session: Session) -> Came:
+    """The session after its person was asked what is open, round by round.
+
+    A form that is declined, cancelled or forgotten leaves its question open.
+    """
+    if call.round is not None:
+        if not (values := forms.answered(call.brought)):
+            return standing(session)
+        session = await _answered(call, call.round, values)
+    while session.questions and not session.refusals:
+        question = session.questions[0]
+        now = Round(session.session_id, session.version, question.id)
+        came = await call.form(now, forms.message(session, question), forms.asking(question))
+        if isinstance(came, types.InputRequiredResult):
+            return came
+        if not (values := forms.answered(came)):
+            break
+        session = await _answered(call, now, values)
+    return standing(session)
+
+
+async def _answered(call: Call, at: Round, values: tuple[str, ...]) -> Session:
+    """The person's words, relayed by the client; the same round again records nothing."""
+
+    def answer(request: Request) -> Session:
+        mine(request, at.session)
+        said: Any = {at.question: values}
+        came = sessions.answer(request, at.session, said, relays=True)
+        return sessions.conversed(request, came)
+
+    return await call.run(answer, f"elicited {at.session} {at.version}", is_form=True)
+
+
+async def accepted(call: Call, typed: str) -> Came:
+    """The session after an acceptance: the agent's own only proposes.
+
+    The person is asked only where the user's own settings let a form accept.
+    """
+    if call.round is not None:
+        return await _agreed(call, call.round, call.brought)
+    session = await call.run(lambda request: shown(request, typed))
+    asks = call.desk.request.process.settings.agents.elicited_acceptance and call.has_forms
+    if not session.can_accept or (session.status == PROPOSED and not asks):
+        return standing(session)
+    now = Round(session.session_id, session.version, "")
+    if not asks:
+        return standing(await call.run(partial(_accept, at=now)))
+    came = await call.form(now, forms.proposal(session), forms.accepting())
+    return came if isinstance(came, types.InputRequiredResult) else await _agreed(call, now, came)
+
+
+async def _agreed(call: Call, at: Round, came: Mapping[str, Any] | None) -> Standing:
+    """The session after its person accepted in a form, or did not."""
+    if not forms.agrees(came):
+        return standing(await call.run(lambda request: shown(request, at.session)))
+    key = f"elicited acceptance {at.session} {at.version}"
+    return standing(await call.run(partial(_accept, at=at, elicited=True), key, is_form=True))
+
+
+def _accept(request: Request, at: Round, *, elicited: bool = False) -> Session:
+    mine(request, at.session)
+    return sessions.accept(request, at.session, expect=at.version, elicited=elicited)

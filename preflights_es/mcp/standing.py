@@ -1,0 +1,71 @@
+"""How a session stands, in the few words that an agent needs."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from preflights_es.core.ids import short
+from preflights_es.core.text import one_line, shown
+from preflights_es.core.views import Question
+from preflights_es.mcp.tool import Given
+from preflights_es.services.results import Session
+
+ASK: Final = (
+    "Ask your person exactly this and wait; silence is no answer, and the answer is not yours to "
+    "give. Then call answer with session {session}, their words as answer, relayed true: {words}"
+)
+NEXT: Final = {
+    "ready": "Show it to your person, then call accept with session {session}.",
+    "proposed": "Tell your person: `preflights accept {session}` at a terminal accepts it.",
+    "waiting": "The model did not answer yet: `preflights resume {session}` asks it again.",
+    "accepted": "It is decided: work by it.",
+    "stopped": "Nothing is to be decided here: go on.",
+}
+
+
+class Standing(Given, frozen=True, kw_only=True):
+    """A session after a call."""
+
+    session: str
+    status: str
+    intention: str
+    decided: dict[str, str] = {}
+    """Values by field, as far as they are known."""
+    question: str = ""
+    options: tuple[str, ...] = ()
+    refused: tuple[str, ...] = ()
+    """What this call asked for and was not done."""
+    record: str = ""
+    """Path of its document."""
+    next: str = ""
+    """What the agent does now."""
+
+
+def standing(session: Session) -> Standing:
+    """A session as tools give it."""
+    asked = session.questions[0] if session.questions else None
+    id_ = short(session.session_id)
+    return Standing(
+        session=id_,
+        status=session.status,
+        intention=session.intention,
+        decided=_decided(session),
+        question=asked.question if asked else "",
+        options=asked.options if asked else (),
+        refused=tuple(one.message for one in session.refusals),
+        record=session.document or "",
+        next=_ask(id_, asked) if asked else NEXT.get(session.status, "").format(session=id_),
+        notices=session.warnings,
+    )
+
+
+def _decided(session: Session) -> dict[str, str]:
+    patch = session.shape().get("patch")
+    return dict(patch.fields) if patch else {}
+
+
+def _ask(session: str, question: Question) -> str:
+    """Exact words for a client without forms."""
+    offered = (f"{n}. {one}" for n, one in enumerate(question.options, 1))
+    words = " ".join([question.question, *offered])
+    return ASK.format(session=session, words=f'"{shown(one_line(words))}"')

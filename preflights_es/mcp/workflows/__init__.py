@@ -1,0 +1,1 @@
+"""The tools of single workflows: a module called like its workflow, with `TOOLS`."""

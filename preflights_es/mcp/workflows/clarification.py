@@ -1,0 +1,130 @@
+"""Beginning a decision, and recording what an agent asked its person itself."""
+
+from __future__ import annotations
+
+from hashlib import sha256
+from itertools import count
+from typing import Annotated, Any, Final
+
+from msgspec import Meta
+
+from preflights_es.core.errors import Refused
+from preflights_es.core.observed import Observed, Outcome
+from preflights_es.core.questions import WrittenQuestion
+from preflights_es.mcp.call import Call
+from preflights_es.mcp.rounds import Came, asked, shown
+from preflights_es.mcp.standing import Standing, standing
+from preflights_es.mcp.tool import Arguments, Tool
+from preflights_es.services import sessions
+from preflights_es.services.clarification.observed import record
+from preflights_es.services.request import Request
+from preflights_es.services.results import Session
+from preflights_es.workflows.clarification import WORKFLOW
+
+OVER: Final = ("abandoned", "superseded", "erased")
+"""Statuses after which the same call begins anew."""
+TAKEN: Final = ("key_used", "erased_session")
+
+
+class Begun(Arguments, frozen=True):
+    """Of `start_decision`."""
+
+    intention: Annotated[str, Meta(description="what is to be decided, one sentence")]
+    question: Annotated[str, Meta(description="optional: your own first question")] = ""
+    options: tuple[str, ...] = ()
+    topic: str = ""
+    recommendation: Annotated[str, Meta(description="one of the options")] = ""
+    reason: str = ""
+
+
+async def _start_decision(call: Call, given: Begun) -> Came:
+    if (at := call.round) is not None:
+        session = await call.run(lambda request: shown(request, at.session))
+        return await asked(call, session)
+    written = _written(given)
+    named = repr((call.actor.name, given))
+    digest = sha256(named.encode("utf-8", "replace")).hexdigest()[:32]
+    for attempt in count():
+        key = f"start_decision {digest} {attempt}"
+        begun = await call.run(lambda request: _begun(request, given.intention, written), key)
+        if begun is not None:
+            return await asked(call, begun)
+    raise AssertionError("count() has no end")
+
+
+def _begun(request: Request, intention: str, written: WrittenQuestion | None) -> Session | None:
+    """The session that this call began, now or when it was made before; None where that is over."""
+    try:
+        session = sessions.start(request, intention, WORKFLOW.name, written=written)
+    except Refused as error:
+        if error.code in TAKEN:
+            return None
+        raise
+    session = sessions.conversed(request, session)
+    return None if session.status in OVER else session
+
+
+class Happened(Arguments, frozen=True):
+    """Of `record_question`."""
+
+    question: str
+    outcome: Outcome
+    answers: Annotated[tuple[str, ...], Meta(description="the person's words, unchanged")] = ()
+    options: tuple[str, ...] = ()
+    topic: str = ""
+
+
+async def _record_question(call: Call, given: Happened) -> Standing:
+    name, version = call.client
+    came = Observed(channel="tool", agent=name, agent_version=version, outcome=given.outcome)
+
+    def recorded(request: Request) -> Session:
+        said = (given.question, given.options, given.answers, came)
+        return sessions.conversed(request, record(request, *said, topic=given.topic))
+
+    return standing(await call.run(recorded))
+
+
+def _written(given: Begun) -> WrittenQuestion | None:
+    """The question that the agent wrote.
+
+    Raises:
+        Refused: a part of it stands without the question.
+    """
+    more = (given.options, given.topic, given.recommendation)
+    if not given.question:
+        if any(more):
+            message = "options, topic and recommendation belong to a question: give question too"
+            raise Refused(message, code="no_question")
+        return None
+    if bool(given.recommendation) != bool(given.reason):
+        message = "a recommendation and its reason belong together: give both, or neither"
+        raise Refused(message, code="no_reason")
+    recommended = (given.recommendation, given.reason) if given.recommendation else None
+    return WrittenQuestion(given.question, given.options, given.topic, recommended)
+
+
+TOOLS: Final[tuple[Any, ...]] = (
+    Tool(
+        name="start_decision",
+        description=(
+            "Begin a decision about architecture before you build on it: the person is asked, "
+            "the answer recorded."
+        ),
+        takes=Begun,
+        gives=Standing,
+        run=_start_decision,
+        repeats=True,
+    ),
+    Tool(
+        name="record_question",
+        description=(
+            "Record a question that you asked the person yourself, as it went. Silence is "
+            "timed_out, never an answer."
+        ),
+        takes=Happened,
+        gives=Standing,
+        run=_record_question,
+        repeats=True,
+    ),
+)

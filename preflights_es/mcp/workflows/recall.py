@@ -1,0 +1,56 @@
+"""Asking what was decided, in the person's words."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from preflights_es.core.ids import short
+from preflights_es.mcp.call import Call
+from preflights_es.mcp.tool import Arguments, Given, Tool
+from preflights_es.services.recall.results import Recall
+from preflights_es.services.recall.sessions import recall
+from preflights_es.services.request import Request
+from preflights_es.workflows.recall.views import Remembered
+
+
+class Question(Arguments, frozen=True):
+    """Of `recall`."""
+
+    question: str
+
+
+class Recalled(Given, frozen=True, kw_only=True):
+    """The decisions that a question is about, the best first."""
+
+    decisions: list[dict[str, Any]]
+
+
+async def _recall(call: Call, given: Question) -> Recalled:
+    def asked(request: Request) -> Recalled:
+        found = recall(request, given.question)
+        assert isinstance(found, Recall), "what a recall comes to"
+        return Recalled(decisions=[_told(one) for one in found.results])
+
+    return await call.run(asked)
+
+
+def _told(one: Remembered) -> dict[str, Any]:
+    return {
+        "session": short(one.session_id),
+        "title": one.title,
+        "status": one.status,
+        "topic": one.category,
+        "decided": dict(one.fields),
+        "date": one.date[:10],
+    }
+
+
+TOOLS: Final = (
+    Tool(
+        name="recall",
+        description="Decisions that a question is about, also in other words.",
+        takes=Question,
+        gives=Recalled,
+        run=_recall,
+    ),
+)

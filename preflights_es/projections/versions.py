@@ -1,0 +1,8 @@
+"""Versions of projections that a command reads without the code that folds them."""
+
+from __future__ import annotations
+
+from typing import Final
+
+DECISIONS: Final = 3
+MEMORY: Final = 2

@@ -1,0 +1,37 @@
+"""Looks decisions up by their words, with few statements and little code for acceptances."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from preflights_es.core.ports import Head
+from preflights_es.core.projection_ports import TERMS_MAX
+from preflights_es.store.sql import SqlStore
+from preflights_es.store.statements import Looking
+
+
+class SqlComparing(Looking):
+    """Rows of the projections `memory` and `decisions`, as they lie there."""
+
+    def __init__(self, store: SqlStore) -> None:
+        super().__init__("projections", store.database)
+
+    def is_current(self, versions: Mapping[str, int]) -> bool:
+        """Whether each of these projections was completed by its version."""
+        rows = self._rows("registered")
+        return versions.items() <= {row[0]: row[1] for row in rows if row[3]}.items()
+
+    def waiting(self, limit: int) -> list[Head]:
+        """Sessions that moved and are not folded yet."""
+        return [Head(*row) for row in self._rows("moved", at_most=limit)]
+
+    def rows(self, project: str, terms: Sequence[str], limit: int) -> list[tuple[str, str]]:
+        """Pairs of session and decision, as JSON: the best match first, then the newest.
+
+        Args:
+            terms: words of values and categories; at most `TERMS_MAX`.
+        """
+        padded = [*terms, *[""] * TERMS_MAX][:TERMS_MAX]
+        of = {f"term_{n}": term for n, term in enumerate(padded)}
+        rows = self._rows("compared", of_project=project, at_most=limit, **of)
+        return [(session_id, decided) for session_id, decided in rows]

@@ -1,0 +1,79 @@
+"""Groups that a question names, and the metric's SQL with them."""
+
+from __future__ import annotations
+
+import pytest
+
+from preflights_es.workflows.metrics.grouping import grouped
+from preflights_es.workflows.metrics.reference import answer
+from preflights_es.workflows.metrics.sql_check import findings
+from preflights_es.workflows.metrics.values import Metric
+
+DAU = Metric(
+    name="DAU",
+    aliases=("users by market",),
+    sql="SELECT count(u) AS dau FROM visits",
+    dimensions=("market", "v.app_name"),
+    date="d",
+)
+OTHER = Metric(name="sign-ups", sql="SELECT count(u) FROM visits")
+
+
+def select(*said: str) -> str:
+    """The columns of the query that answers, or the words."""
+    reply = answer(said, (DAU, OTHER), None, "en")
+    if isinstance(reply, str):
+        return reply
+    return str(reply["sql"]).partition("SELECT ")[2].partition(" FROM")[0]
+
+
+@pytest.mark.parametrize(
+    ("said", "columns"),
+    [
+        (("DAU by market",), "market, count(u) AS dau"),
+        (("DAU nach Market?",), "market, count(u) AS dau"),
+        (("DAU per app name",), "v.app_name, count(u) AS dau"),
+        (("DAU by market and app_name",), "market, v.app_name, count(u) AS dau"),
+        (("DAU je Market, pro Tag",), "market, d, count(u) AS dau"),
+        (("DAU", "by day"), "d, count(u) AS dau"),
+        (("DAU by market", "per day"), "d, count(u) AS dau"),
+        (("DAU by market", "in total"), "count(u) AS dau"),
+        (("DAU by market", "sign-ups"), "count(u)"),
+        (("DAU by planet", "sign-ups"), "count(u)"),
+        (("DAU by planet", "market"), "market, count(u) AS dau"),
+        (("users by market",), "count(u) AS dau"),
+        (("DAU by planet",), "By what? I can group DAU by: market, v.app_name, day."),
+        (("sign-ups by market",), "I cannot group sign-ups so. Do you want it in total?"),
+    ],
+)
+def test_the_newest_groups_of_a_metric_count(said: tuple[str, ...], columns: str) -> None:
+    assert select(*said) == columns
+
+
+@pytest.mark.parametrize(
+    ("sql", "expected"),
+    [
+        ("SELECT sum(a) FROM t", "SELECT k, sum(a) FROM t GROUP BY k ORDER BY k"),
+        (
+            "SELECT b, sum(a) FROM t WHERE x = 'by' GROUP BY b HAVING sum(a) > 1;",
+            "SELECT k, b, sum(a) FROM t WHERE x = 'by' GROUP BY k, b HAVING sum(a) > 1 ORDER BY k",
+        ),
+        (
+            "WITH w AS (SELECT a FROM s) SELECT sum(a) FROM w ORDER BY a",
+            "WITH w AS (SELECT a FROM s) SELECT k, sum(a) FROM w GROUP BY k ORDER BY k, a",
+        ),
+        ("SELECT a FROM t UNION SELECT a FROM s", None),
+        ("SELECT DISTINCT a FROM t", None),
+        ("SELECT b, sum(a) FROM t GROUP BY 1", None),
+        ("SELECT b, sum(a) FROM t GROUP BY b ORDER BY b, 2 DESC", None),
+        (
+            "SELECT b, sum(a) FROM t GROUP BY b LIMIT 5",
+            "SELECT k, b, sum(a) FROM t GROUP BY k, b ORDER BY k LIMIT 5",
+        ),
+        ("", None),
+    ],
+)
+def test_columns_come_in_front_grouped_and_ordered(sql: str, expected: str | None) -> None:
+    found = grouped(sql, ("k",))
+    assert (found and " ".join(found.split())) == expected
+    assert found is None or not findings(found, "sqlite", ("t", "s"))
