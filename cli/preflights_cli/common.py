@@ -161,6 +161,15 @@ def given(_ctx: click.Context, parameter: click.Parameter, value: str | None) ->
     return value
 
 
+def each_given(
+    ctx: click.Context, parameter: click.Parameter, values: tuple[str, ...]
+) -> tuple[str, ...]:
+    """As `given`, of an option that is repeatable."""
+    for one in values:
+        given(ctx, parameter, one)
+    return values
+
+
 def _person(ctx: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
     """A name that can stand in a record."""
     from preflights_es.redaction import redact

@@ -15,6 +15,14 @@ Choice = Literal["supersedes", "keeps"]
 """The older decision is superseded, or both stay in force."""
 
 
+class Choices(Value, frozen=True):
+    """What a person says about older decisions, by whatever the person calls them."""
+
+    supersedes: tuple[str, ...] = ()
+    keeps: tuple[tuple[str, str], ...] = ()
+    """Pairs of a decision and the reason why both stay in force."""
+
+
 class Finding(Value, frozen=True, kw_only=True):
     """An older decision, and how the new one stands to it."""
 

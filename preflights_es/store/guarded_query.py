@@ -13,8 +13,10 @@ from typing import Any, Final, NamedTuple
 import msgspec
 
 from preflights_es.core.errors import Refused
+from preflights_es.store.frozen import frozen
 from preflights_es.store.urls import Address, SqliteFile, database
 
+LOG_TABLES: Final = frozenset(frozen().tables)
 LENGTH_MAX: Final = 5_000_000  # bytes of a value or a row
 EXPRESSION_MAX: Final = 200  # levels of an expression
 STEPS: Final = 1_000  # instructions of SQLite's machine between two looks at the clock
@@ -62,6 +64,15 @@ def rows(address: Address, sql: str, readable: Collection[str], limits: Limits) 
     from preflights_es.store.guarded_postgres import of_server
 
     return of_server(address, sql, limits)
+
+
+def holds_log(address: Address) -> bool:
+    """Whether the tables of a log are there."""
+    try:
+        rows(address, "SELECT 1 AS a FROM heads, outbox, projections LIMIT 0", (), Limits())
+    except QueryFailed:
+        return False
+    return True
 
 
 def too_long(limits: Limits) -> QueryFailed:

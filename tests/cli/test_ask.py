@@ -79,9 +79,11 @@ def test_a_question_goes_on_by_number_and_by_words(asked: Project) -> None:
     assert asked.call("replay", found["session_id"]).code == 0
 
 
-def test_a_pipe_is_a_conversation(asked: Project) -> None:
-    lines = b"rev?\n\nsessions and tokens\n1\nquit\nsessions today\n"
+@pytest.mark.parametrize("last", [b"quit", b"EXIT", b" q "])
+def test_a_pipe_is_a_conversation(asked: Project, last: bytes) -> None:
+    lines = b"rev?\n\nsessions and tokens\n1\n" + last + b"\ntokens today\n"
     done = asked.call("ask", "-", stdin=lines)
+    assert "output_tokens" not in done.out
     assert done.code == 0, done.err
     assert done.out.count("Which metric do you mean?") == 1
     assert "COUNT(*) AS sessions" in done.out
@@ -105,6 +107,7 @@ def test_a_model_that_fails_leaves_the_session_open(asked: Project) -> None:
         ("a", "--run", "--any-project", "--on", "x.db"),
         ("a", "--run", "--limit", "0"),
         ("a", "--catalog", "nowhere"),
+        ("a", "--catalog", ".", "--run"),
         ("--follow-up", ""),
     ],
 )
@@ -191,7 +194,7 @@ def test_what_is_wrong_with_a_catalogue_is_said_with_file_line_and_key(
     house: Project, tmp_path: Path, text: str, line: int, key: str
 ) -> None:
     folder = shop(tmp_path / "c", bad_yaml=text)
-    done = house.call("ask", "a", "--catalog", str(folder))
+    done = house.call("ask", "a", "--catalog", str(folder), "--on", str(house.log))
     assert (done.code, done.err.count("\n")) == (1, 1), done.err
     assert f"bad.yaml, line {line}" in done.err
     assert not key or f"key '{key}'" in done.err

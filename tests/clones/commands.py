@@ -32,7 +32,11 @@ READS: Final[dict[str, tuple[Words, ...]]] = {
         ("regress", "session.jsonl", "odd.jsonl", "session.jsonl.gz"),
         ("regress", ".", "--json"),
     ),
-    "init": (("init", "--ci", "github", "--check"), ("init", "--plans", "--check")),
+    "init": (
+        ("init", "--ci", "github", "--check"),
+        ("init", "--plans", "--check"),
+        ("init", "--agent", "all", "--check"),
+    ),
     "plan project": (("plan", "project", "--dry-run"),),
     "plan impl": (("plan", "impl", "README.md", "--dry-run"),),
     "plan refactor": (("plan", "refactor", "Tidy up", "--dry-run", "--json"),),

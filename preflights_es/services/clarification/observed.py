@@ -72,9 +72,7 @@ def record(
     """
     said = tuple(_cut(one, ANSWER_MAX) for one in answers if visible(one))
     observed = _cleaned(observed, said, files)
-    actor = Actor("agent", observed.agent or UNNAMED)
-    own_request = Request(request.process, actor, key=_key(observed, question) or request.key)
-    own_request.tell = request.tell
+    own_request = _as_agent(request, observed, question)
     own = clarifications_of(own_request)
     once = own_request.desk.once
     before = once.opened_before() if once else ""
@@ -90,6 +88,25 @@ def record(
     if before and done.handle.version == handle.version:
         return session_of(Recalled(handle, ()), request.notices)
     return filed(own_request, done)
+
+
+def recorded(request: Request, question: str, observed: Observed) -> str:
+    """The session of a question that was recorded before; empty without one.
+
+    Raises:
+        ErasedSession: it was erased.
+    """
+    own_request = _as_agent(request, _cleaned(observed, (), ()), question)
+    once = own_request.desk.once
+    return once.opened_before() if once else ""
+
+
+def _as_agent(request: Request, observed: Observed, question: str) -> Request:
+    """A request of the agent that asked, whoever told of it."""
+    actor = Actor("agent", observed.agent or UNNAMED)
+    own_request = Request(request.process, actor, key=_key(observed, question) or request.key)
+    own_request.tell = request.tell
+    return own_request
 
 
 def _key(observed: Observed, question: str) -> str:

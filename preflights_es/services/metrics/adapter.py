@@ -1,29 +1,31 @@
 """The names under which seed 4 describes a conversation about data: thin, synchronous.
 
-Nothing is recorded: `preflights_es.open` and `start(text, workflow=...)` record a conversation.
+Nothing is recorded unless a log is given.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final, Literal, cast
+from typing import Any, Final, Literal, Protocol, cast
 
 from preflights_es.core.completion_step import Led, system_message
 from preflights_es.core.completions import CompletionRequested, Message
 from preflights_es.core.verdict import Accepted
 from preflights_es.providers.base import DIRECT, text_of
 from preflights_es.services.leads import Leads
-from preflights_es.services.metrics.catalogue_files import check_for, of_folders
+from preflights_es.services.metrics import sessions
+from preflights_es.services.metrics.catalogue_files import Folders, own_catalogue
+from preflights_es.services.request import Request
 from preflights_es.settings.load import Options, Settings, load_settings
 from preflights_es.system import clock_ids
 from preflights_es.system.event_loop import ran
 from preflights_es.workflows.metrics import WORKFLOW
 from preflights_es.workflows.metrics.contracts import METRICS
 from preflights_es.workflows.metrics.lead import CONTRACT, PACKAGE, PROMPTS, known, situation
-from preflights_es.workflows.metrics.reference import query
+from preflights_es.workflows.metrics.lead import request as asked
 from preflights_es.workflows.metrics.state import State
-from preflights_es.workflows.metrics.values import Catalogue, Dialect, Table
+from preflights_es.workflows.metrics.values import Catalogue, Dialect
 
 ROLES: Final = ("system", "user", "assistant")
 Said = dict[str, str]
@@ -39,11 +41,8 @@ class PromptBuilder:
         snippets_dir: str | Path = "snippets",
         dialect: Dialect = "sqlite",
     ) -> None:
-        self._metrics, self._snippets, self._dialect = (
-            Path(metrics_dir),
-            Path(snippets_dir),
-            dialect,
-        )
+        self._folders: Folders = (Path(metrics_dir), Path(snippets_dir))
+        self._dialect: Dialect = dialect
 
     @property
     def catalogue(self) -> Catalogue:
@@ -53,13 +52,7 @@ class PromptBuilder:
             Refused: one says what no catalogue says.
             NoExtra: the extra `metrics` is not installed.
         """
-        from preflights_es.workflows.metrics.sql_check import tables_of
-
-        held = of_folders(self._metrics, self._snippets, check_for(self._dialect, None))
-        read = dict.fromkeys(
-            name for one in held for name in tables_of(query(one, None), self._dialect)
-        )
-        return Catalogue(dialect=self._dialect, metrics=held, tables=tuple(map(Table, read)))
+        return own_catalogue(self._folders, self._dialect)
 
     def build(self) -> str:
         """The system message, as a session sends it; errors as `catalogue`."""
@@ -119,6 +112,13 @@ def _message(said: Mapping[str, str]) -> Message:
     return Message(cast("Literal['system', 'user', 'assistant']", role), said["content"])
 
 
+class Log(Protocol):
+    """A log of the Python API."""
+
+    def request(self) -> Request:
+        """One request."""
+
+
 class Agent:
     """A conversation about a catalogue; `start` begins a new one."""
 
@@ -129,13 +129,19 @@ class Agent:
         model: str = "",
         *,
         llm: LLMClient | None = None,
+        log: Log | None = None,
     ) -> None:
         """Reads the catalogue; errors as `PromptBuilder.catalogue`.
 
         Args:
             llm: instead of a client of the settings with this model.
+            log: records each conversation as a session; its settings say who answers.
         """
-        self.system_prompt = PromptBuilder(metrics_dir, snippets_dir).build()
+        self._folders: Folders = (Path(metrics_dir), Path(snippets_dir))
+        self._model, self._log = model, log
+        self.session_id = ""
+        """Of the recorded conversation; empty where there is none."""
+        self.system_prompt = PromptBuilder(*self._folders).build()
         self.llm = llm or LLMClient(model)
         self._said: tuple[tuple[str, str], ...] = ()
 
@@ -145,8 +151,13 @@ class Agent:
         return [{"role": role, "content": content} for role, content in self._said]
 
     def start(self, question: str) -> str:
-        """The reply to the first question of a new conversation; errors as `LLMClient.chat`."""
-        self._said = ()
+        """The reply to the first question of a new conversation.
+
+        Raises:
+            ValueError: nothing usable came; a recorded conversation can be gone on with.
+            LLMError, SettingsError: as `LLMClient.chat`.
+        """
+        self._said, self.session_id = (), ""
         return self._replied((("system", self.system_prompt), ("user", question)))
 
     def follow_up(self, answer: str) -> str:
@@ -161,9 +172,27 @@ class Agent:
         return self._replied((*self._said, ("user", answer)))
 
     def _replied(self, said: tuple[tuple[str, str], ...]) -> str:
+        if self._log is not None:
+            return self._recorded(self._log.request(), said[-1][1])
         reply = self.llm.chat([{"role": role, "content": content} for role, content in said])
         self._said = (*said, ("assistant", reply))
         return reply
+
+    def _recorded(self, request: Request, text: str) -> str:
+        """The same as a session of the log, whose events say what was said."""
+        if self._model:
+            request.leads = request.leads.saying(Options(model=self._model)).over(None)
+        if self.session_id:
+            session = sessions.follow_up(request, text, self.session_id)
+        else:
+            session = sessions.start(request, text, catalogue=self._folders)
+        self.session_id = session.session_id
+        state = request.process.runner.load(self.session_id).session.state
+        self._said = tuple((one.role, one.content) for one in asked(state).messages)
+        if session.not_done or self._said[-1][0] != "assistant":
+            why = [*(one.message for one in session.refusals), *session.warnings]
+            raise ValueError("; ".join(why))
+        return self._said[-1][1]
 
 
 def parse_response(raw: str) -> tuple[str, Any]:

@@ -15,14 +15,20 @@ from preflights_es.workflows.metrics.values import (
     CATALOGUE_MAX,
     METRICS_MAX,
     NAME_MAX,
+    Catalogue,
     Dialect,
     Metric,
+    Table,
 )
 
 if TYPE_CHECKING:
     from yaml.nodes import MappingNode, Node
 
-BUILT_IN: Final = Path(__file__).parent / "catalogue"
+Folders = tuple[Path, Path]
+"""Of metrics and of snippets."""
+
+_SHIPPED: Final = Path(__file__).parent / "catalogue"
+BUILT_IN: Final[Folders] = (_SHIPPED / "metrics", _SHIPPED / "snippets")
 _KEYS: Final = ("name", "aliases", "description", "sql", "snippet", "dimensions", "date")
 _ODD: Final = set("[]{}<>`")
 Check = Callable[[str], tuple[str, ...]]
@@ -39,18 +45,14 @@ def need_extra() -> None:
         raise NoExtra
 
 
-def metrics(folder: Path, check: Check) -> tuple[Metric, ...]:
+def metrics(folders: Folders, check: Check) -> tuple[Metric, ...]:
     """All metrics of a catalogue, in the order of their files.
 
     Raises:
         Refused: a file cannot be read, or says what no catalogue says.
         NoExtra: YAML cannot be read here.
     """
-    return of_folders(folder / "metrics", folder / "snippets", check)
-
-
-def of_folders(files: Path, snippets: Path, check: Check) -> tuple[Metric, ...]:
-    """As `metrics`, of two folders."""
+    files, snippets = folders
     need_extra()
     if not files.is_dir():
         raise _wrong(f"{files} is no folder: a catalogue has its metrics in `metrics/*.yaml`")
@@ -201,3 +203,10 @@ def check_for(dialect: Dialect, tables: tuple[str, ...] | None) -> Check:
         return findings(sql, dialect, tables_of(sql, dialect) if tables is None else tables)
 
     return check
+
+
+def own_catalogue(folders: Folders, dialect: Dialect) -> Catalogue:
+    """A catalogue whose SQL says which tables there are; errors as `metrics`."""
+    held = metrics(folders, check_for(dialect, None))
+    read = dict.fromkeys(name for one in held for name in tables_of(query(one, None), dialect))
+    return Catalogue(dialect=dialect, metrics=held, tables=tuple(map(Table, read)))

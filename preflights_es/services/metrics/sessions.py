@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from msgspec.structs import replace
 
@@ -15,22 +15,26 @@ from preflights_es.services.answers import Given, pairs
 from preflights_es.services.metrics import log_views
 from preflights_es.services.metrics.catalogue_files import (
     BUILT_IN,
+    Folders,
     check_for,
     metrics,
     need_extra,
+    own_catalogue,
 )
 from preflights_es.services.metrics.results import Answer, Ran
 from preflights_es.services.request import Request
 from preflights_es.services.results import Session, session_of
-from preflights_es.store.guarded_query import Limits, rows
+from preflights_es.store.guarded_query import LOG_TABLES, Limits, holds_log, rows
 from preflights_es.store.urls import SqliteFile, parsed
 from preflights_es.system import clock_ids
 from preflights_es.workflows.metrics import WORKFLOW
 from preflights_es.workflows.metrics.events import FollowUpPut, QuestionPut
-from preflights_es.workflows.metrics.values import Catalogue, Dialect, Table
+from preflights_es.workflows.metrics.values import Catalogue, Dialect
 
 if TYPE_CHECKING:
     from preflights_es.store.urls import Address
+
+PORT: Final = 5432  # of PostgreSQL, where an address names none
 
 # 1. Asking -----------------------------------------------------------------------------------
 
@@ -40,7 +44,7 @@ def start(
     text: str,
     given: Given = (),
     *,
-    catalogue: Path | None = None,
+    catalogue: Folders | None = None,
     on: str = "",
     strict: bool = False,
 ) -> Session:
@@ -48,8 +52,8 @@ def start(
 
     Args:
         given: answers to what it will ask.
-        catalogue: a folder with `metrics` and `snippets`; None for the one about the log.
-        on: the address of the database that it is about; empty for the log.
+        catalogue: its folders; None for the one about the log.
+        on: the address of the database that it is about.
 
     Raises:
         Refused: the catalogue says what none says, or the question cannot be recorded.
@@ -120,27 +124,31 @@ def found(request: Request, typed: str = "") -> Handle:
 # 2. The catalogue ----------------------------------------------------------------------------
 
 
-def read_catalogue(request: Request, folder: Path | None, on: str) -> Catalogue:
+def read_catalogue(request: Request, folders: Folders | None, on: str) -> Catalogue:
     """The metrics and tables that a question is about.
 
     Raises:
         Refused: a file says what no catalogue says, or a database is named without a catalogue.
     """
-    dialect = _dialect(_address(request, on))
-    if not on:
-        tables = log_views.tables()
-        names = tuple(one.name for one in tables)
-        held = metrics(folder or BUILT_IN, check_for(dialect, names))
-        return Catalogue(dialect=dialect, metrics=held, tables=tables)
-    if folder is None:
+    if folders is None and on:
         message = "a database needs a catalogue: name its folder"
         raise Refused(message, code="no_catalogue")
-    held = metrics(folder, check_for(dialect, None))
-    from preflights_es.workflows.metrics.reference import query
-    from preflights_es.workflows.metrics.sql_check import tables_of
+    dialect = _dialect(_address(request, on)) if on or folders is None else "sqlite"
+    if folders is not None and not _is_the_log(request, on):
+        return own_catalogue(folders, dialect)
+    tables = log_views.tables()
+    held = metrics(folders or BUILT_IN, check_for(dialect, tuple(one.name for one in tables)))
+    return Catalogue(dialect=dialect, metrics=held, tables=tables)
 
-    read = dict.fromkeys(name for one in held for name in tables_of(query(one, None), dialect))
-    return Catalogue(dialect=dialect, metrics=held, tables=tuple(map(Table, read)))
+
+def _is_the_log(request: Request, on: str) -> bool:
+    """Whether an address is that of the log; none is not."""
+    named, log = _address(request, on), _address(request, "")
+    if isinstance(named, SqliteFile) or isinstance(log, SqliteFile):
+        paths = {Path(one.name).resolve() for one in (named, log) if isinstance(one, SqliteFile)}
+        return bool(on) and type(named) is type(log) and len(paths) == 1
+    places = {(one.host, one.port or PORT, one.database) for one in (named, log)}
+    return bool(on) and len(places) == 1
 
 
 def _address(request: Request, on: str) -> Address:
@@ -192,10 +200,14 @@ def _runnable(
     names = [one.name for one in catalogue.tables]
     if wrong := findings(sql, catalogue.dialect, names):
         raise Refused(f"the query does not pass the check: {wrong[0]}", code="query_refused")
-    if on:
-        return bound(sql, catalogue.dialect, ""), frozenset(name.split(".")[-1] for name in names)
-    if unknown := set(names) - {one.name for one in log_views.tables()}:
-        message = f"the query reads {', '.join(sorted(unknown))} of another database: name it"
+    if on and not _is_the_log(request, on):
+        read = frozenset(name.split(".")[-1] for name in names)
+        if read & LOG_TABLES and holds_log(_address(request, on)):
+            message = "this database is a log of Preflights: ask about it as the log of a project"
+            raise Refused(message, code="other_log")
+        return bound(sql, catalogue.dialect, ""), read
+    if catalogue.tables != log_views.tables():
+        message = "the catalogue is about another database: name it"
         raise Refused(message, code="other_database")
     request.process.projector.catch_up()
     project = None if any_project else request.process.project

@@ -17,6 +17,7 @@ NAMES: Final[dict[Agent, str]] = {"claude": "claude-code", "codex": "codex"}
 QUESTIONS_MAX: Final = 10_000  # that are held; the others are counted
 TEXT_MAX: Final = 4_000  # characters that are kept of a text
 LABELS_MAX: Final = 50  # options and answers of a question that are kept
+ORIGINS_MAX: Final = 20  # conversations of a question
 FILES_MAX: Final = 50  # that were edited after an answer
 
 
@@ -26,6 +27,8 @@ class Asked(msgspec.Struct, kw_only=True):
     call: str
     """The agent's id of the question."""
     conversation: str
+    origins: list[str] = []
+    """Conversations in which it stands as well: they were resumed or forked."""
     version: str
     """Of the agent."""
     question: str
@@ -44,6 +47,13 @@ class Asked(msgspec.Struct, kw_only=True):
     def is_answered(self) -> bool:
         """Whether a person said something."""
         return self.outcome in ANSWERED
+
+    def stands_in(self, *conversations: str) -> None:
+        """Note conversations in which it stands as well."""
+        for one in conversations:
+            known = (self.conversation, *self.origins)
+            if one and one not in known and len(known) <= ORIGINS_MAX:
+                self.origins.append(one)
 
     def edits(self, path: str) -> None:
         """Note a file that was edited after the answer."""
@@ -83,10 +93,15 @@ class Findings:
         if before is None and len(self._asked) >= QUESTIONS_MAX:
             self.tally.more += 1
             return one
-        self.tally.repeated += before is not None
-        if before is None or (one.is_answered and not before.is_answered):
+        if before is None:
             self._asked[one.call] = one
-        return self._asked[one.call]
+            return one
+        self.tally.repeated += 1
+        is_better = one.is_answered and not before.is_answered
+        kept, other = (one, before) if is_better else (before, one)
+        kept.stands_in(other.conversation, *other.origins)
+        self._asked[one.call] = kept
+        return kept
 
     def asked(self) -> list[Asked]:
         """In the order of time."""

@@ -62,14 +62,19 @@ _REFUSED: Final = late_pattern(r"\buser\b", 2)
 SETTLED_BY_HOOK: Final = ("hook_permission_decision", "hook_blocking_error")
 
 
+class _Origin(msgspec.Struct):
+    sessionId: str = ""  # noqa: N815  as the format has it
+
+
 class _Line(msgspec.Struct):
     type: str
     uuid: str | None = None
-    sessionId: str | None = None  # noqa: N815  as the format has it
+    sessionId: str | None = None  # noqa: N815
     timestamp: str | None = None
     cwd: str | None = None
     version: str | None = None
     isSidechain: bool | None = None  # noqa: N815
+    forkedFrom: _Origin | None = None  # noqa: N815
     entrypoint: str | None = None
     message: msgspec.Raw = msgspec.Raw(b"null")
     toolUseResult: msgspec.Raw = msgspec.Raw(b"null")  # noqa: N815
@@ -175,6 +180,7 @@ class ClaudeReader(Reader):
                 Call(
                     call=block.id or line.uuid or "",
                     conversation=line.sessionId or "",
+                    origins=(line.forkedFrom.sessionId,) if line.forkedFrom else (),
                     version=line.version or "",
                     asked_at=moment(line.timestamp or ""),
                     is_here=self.project.holds(self._cwd),

@@ -1,7 +1,7 @@
 """Transcripts of Codex ("rollouts"): `{timestamp, type, payload}` a line, in folders by day.
 
 The function `request_user_input` asks. Its output is a text: JSON with `answers` by the id of the
-question, an empty object where nobody answered in time, or a sentence where it was cancelled.
+question, an empty object after a time-out, or a sentence where it was cancelled.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import msgspec
 
 from preflights_es.core.late_pattern import late_pattern
 from preflights_es.core.observed import Outcome
-from preflights_es.services.transcripts.asked import moment
+from preflights_es.services.transcripts.asked import ORIGINS_MAX, moment
 from preflights_es.services.transcripts.choices import Choice, chosen
 from preflights_es.services.transcripts.reader import Call, Question, Reader
 
@@ -90,6 +90,7 @@ class CodexReader(Reader):
 
     _meta: _Meta | None = None
     _cwd = ""
+    _origins: tuple[str, ...] = ()
 
     def read(self, line: bytes) -> None:
         one = _line.decode(line)
@@ -108,6 +109,8 @@ class CodexReader(Reader):
         """The first one is this conversation's; a fork holds its origin's, too."""
         if self._meta is None:
             self._meta, self._cwd = meta, meta.cwd or ""
+        elif meta.id and len(self._origins) < ORIGINS_MAX:
+            self._origins = (*self._origins, meta.id)
 
     @property
     def _is_subagent(self) -> bool:
@@ -134,6 +137,7 @@ class CodexReader(Reader):
             Call(
                 call=call,
                 conversation=meta.id or "",
+                origins=self._origins,
                 version=meta.cli_version or "",
                 asked_at=at,
                 is_here=self.project.holds(self._cwd),

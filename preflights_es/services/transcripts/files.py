@@ -8,6 +8,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final, NamedTuple
 
+import msgspec
+
 from preflights_es.core.errors import Refused
 from preflights_es.services.progress import Drawn, undrawn
 from preflights_es.services.transcripts import claude, codex
@@ -26,7 +28,7 @@ READERS: Final[dict[Agent, type[Reader]]] = {
 }
 
 
-class Unread(NamedTuple):
+class Unread(msgspec.Struct, frozen=True):
     """A file that could not be read."""
 
     path: str

@@ -35,6 +35,8 @@ class Call(msgspec.Struct, kw_only=True):
 
     call: str
     conversation: str
+    origins: tuple[str, ...] = ()
+    """Conversations that this one is a fork of."""
     version: str
     asked_at: int | None
     is_here: bool
@@ -118,6 +120,7 @@ class Reader:
                 asked_at=call.asked_at,
                 answered_at=answered_at,
             )
+            asked.stands_in(*call.origins)
             self._answered.append(self.found.add(asked))
 
     # 2. Edits --------------------------------------------------------------------------------

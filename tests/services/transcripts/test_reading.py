@@ -136,7 +136,7 @@ def test_a_conversation_that_was_resumed_or_forked_counts_once() -> None:
     more = claude_edits(9, "toolu_9", f"{HERE}/later.py")
     found = read("claude", first, first, [*forked, *more])
     asked = only(found)
-    assert asked.conversation == "c1"
+    assert (asked.conversation, asked.origins) == ("c1", ["c2"])
     assert asked.files == ["orders.py", "later.py"]
     assert found.tally.repeated == 2
 
@@ -150,9 +150,20 @@ def test_an_answer_in_a_fork_counts_where_the_origin_has_none() -> None:
 def test_a_fork_of_codex_keeps_its_own_beginning() -> None:
     case = next(case for case in CASES if case.agent == "codex")
     origin = transcript(case)
-    found = read("codex", origin, [*codex_begins(id="x2"), *origin])
-    assert only(found).conversation == "x1"
+    fork = [*codex_begins(id="x2"), *origin]
+    found = read("codex", origin, fork)
+    assert (only(found).conversation, only(found).origins) == ("x1", ["x2"])
     assert found.tally.repeated == 1
+    alone = only(read("codex", fork))
+    assert (alone.conversation, alone.origins) == ("x2", ["x1"])
+
+
+def test_a_fork_of_claude_names_its_origin() -> None:
+    fork = [
+        {**line, "sessionId": "c2", "forkedFrom": {"sessionId": "c1", "messageUuid": "u"}}
+        for line in transcript(CASES[0])
+    ]
+    assert only(read("claude", fork)).origins == ["c1"]
 
 
 def test_questions_come_in_the_order_of_time() -> None:

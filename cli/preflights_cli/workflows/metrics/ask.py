@@ -14,12 +14,16 @@ import click
 from preflights_cli.common import Voice, given, key_option, language_option, led, recording
 from preflights_cli.rendering import exit_code, said
 from preflights_es.core.errors import Refused
+from preflights_es.core.text import shown_lines
 from preflights_es.services.metrics.results import Answer
 from preflights_es.services.metrics.sessions import follow_up, run, start
 from preflights_es.services.request import Request
 from preflights_es.services.results import Session
 from preflights_es.store.guarded_query import Limits
 from preflights_es.workflows.metrics.values import QUESTION_MAX
+
+FORMULA: Final = ("=", "+", "-", "@", "\t", "\uff1d", "\uff0b", "\uff0d", "\uff20")
+"""What a spreadsheet takes for the beginning of a formula, also in full width."""
 
 QUIT: Final = ("quit", "exit", "q")
 LINE_MAX: Final = 4 * QUESTION_MAX + 3  # bytes of a line from a pipe
@@ -80,13 +84,18 @@ def ask_command(
       preflights ask --follow-up "and in November 2026?"
       preflights ask --catalog shop --on sqlite:///shop.db "revenue in October 2026" --run --csv
     """
-    _refuse_mixed(
-        text, follow_up, session, as_csv=as_csv, runs=runs, any_project=any_project, on=on
+    _refuse(
+        (text is not None and follow_up is not None, "give a question or --follow-up, not both"),
+        (session is not None and follow_up is None, "--session goes with --follow-up"),
+        ((as_csv or any_project) and not runs, "--csv and --any-project go with --run"),
+        (any_project and on is not None, "--any-project is about the log, without --on"),
+        (catalog is not None and runs and on is None, "--run needs --on: your database"),
     )
+    folders = (catalog / "metrics", catalog / "snippets") if catalog is not None else None
     asked = Asking(
         app,
         voice,
-        {"catalogue": catalog, "on": on or "", "strict": strict},
+        {"catalogue": folders, "on": on or "", "strict": strict},
         {"on": on or "", "any_project": any_project, "limits": Limits(limit, timeout)},
         runs=runs,
         as_csv=as_csv,
@@ -103,28 +112,11 @@ def ask_command(
     return asked.told(asked.begun(text))
 
 
-def _refuse_mixed(
-    text: str | None,
-    follow_up: str | None,
-    session: str | None,
-    *,
-    as_csv: bool,
-    runs: bool,
-    any_project: bool,
-    on: str | None,
-) -> None:
-    if text is not None and follow_up is not None:
-        message = "give a question or --follow-up, not both"
-        raise click.UsageError(message)
-    if session is not None and follow_up is None:
-        message = "--session goes with --follow-up"
-        raise click.UsageError(message)
-    if (as_csv or any_project) and not runs:
-        message = "--csv and --any-project go with --run"
-        raise click.UsageError(message)
-    if any_project and on:
-        message = "--any-project is about the log, --on is about another database"
-        raise click.UsageError(message)
+def _refuse(*mixed: tuple[bool, str]) -> None:
+    """The first that is so."""
+    for is_so, message in mixed:
+        if is_so:
+            raise click.UsageError(message)
 
 
 class Asking:
@@ -167,7 +159,7 @@ class Asking:
         assert session.result is not None, "it was run"
         text = io.StringIO()
         writer = csv.writer(text)
-        writer.writerow(session.result.columns)
+        writer.writerow(map(_safe, session.result.columns))
         writer.writerows([_safe(value) for value in row] for row in session.result.rows)
         sys.stdout.buffer.write(text.getvalue().encode())
         if session.result.more:
@@ -200,8 +192,8 @@ def _safe(value: object) -> object:
     """A value of a CSV: no formula for a spreadsheet, nothing that a terminal obeys."""
     if not isinstance(value, str):
         return value
-    text = "".join(c if c.isprintable() or c in "\n\t" else "\ufffd" for c in value)
-    return f"'{text}" if text[:1] in ("=", "+", "-", "@", "\t") else text
+    text = shown_lines(value)
+    return f"'{text}" if text.startswith(FORMULA) else text
 
 
 def _typed() -> Iterator[str]:

@@ -1,0 +1,238 @@
+"""Questions about data as sessions: at a keyboard, led by a server, erased, imported, replayed."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import preflights_es
+from preflights_es import Agent
+from tests.cli.program import Project
+from tests.cli.terminal import terminal
+from tests.providers import server
+from tests.providers.server import FakeAPI
+
+KEYS = {"PREFLIGHTS_OPENAI_API_KEY": "sk-no-key", "PREFLIGHTS_ANTHROPIC_API_KEY": "sk-no-key"}
+AMBIGUOUS = {"type": "ambiguous", "candidates": ["Ads Gross Rev", "Net Ads Rev"]}
+SQL = "SELECT sum(a) AS rev FROM ads WHERE d >= '2025-11-01' AND d < '2025-12-01'"
+ANSWER = {"type": "sql", "sql": SQL}
+ASKED = r"Q: "
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Path:
+    """A catalogue with two metrics that one alias names."""
+    folder = tmp_path / "catalogue"
+    (folder / "metrics").mkdir(parents=True)
+    for name, column in (("Ads Gross Rev", "a"), ("Net Ads Rev", "n")):
+        text = f"name: {name}\naliases: [rev]\nsql: SELECT sum({column}) AS rev FROM ads\n"
+        (folder / "metrics" / f"{column}.yaml").write_text(text)
+    return folder
+
+
+# 1. At a keyboard ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("last", [" Q ", "ctrl-c"])
+def test_a_conversation_ends_without_a_traceback_and_can_be_gone_on_with(
+    house: Project, last: str
+) -> None:
+    with terminal(house, "ask") as t:
+        t.expect(ASKED)
+        t.type("sessions and tokens")
+        assert "1. sessions\n  2. tokens\n" in t.expect(ASKED)
+        if last == "ctrl-c":
+            t.interrupt()
+        else:
+            t.type(last)
+        t.rest()
+        assert t.code() == 3, "a question is open"
+    done = house.call("ask", "--follow-up", "1")
+    assert done.code == 0, done.err
+    assert "COUNT(*) AS sessions" in done.out
+    assert house.call("replay", house.show()["session_id"]).code == 0
+
+
+def test_a_conversation_asks_until_a_query_stands_and_then_anew(house: Project) -> None:
+    with terminal(house, "ask", "--run") as t:
+        t.expect(ASKED)
+        t.type("rev?")
+        assert "Which metric do you mean?" in t.expect(ASKED)
+        t.type("")
+        t.expect(ASKED)
+        t.type("sessions and \x1b[31mtokens\x07")
+        assert "control character U+001B" in t.expect(ASKED)
+        t.type("sessions today")
+        assert "COUNT(*) AS sessions" in t.expect(ASKED)
+        t.end()
+        t.rest()
+        assert t.code() == 0
+
+
+# 2. A model leads ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("provider", ["anthropic", "openai"])
+def test_the_smoke_test_of_the_seed(house: Project, shop: Path, provider: str) -> None:
+    lines = b"rev?\n1\nall market Nov 2025\nquit\n"
+    with FakeAPI() as api:
+        replies = (json.dumps(AMBIGUOUS), "Which market and date?", f"Here:\n{json.dumps(ANSWER)}")
+        api.script(*map(server.text, replies))
+        base = getattr(api, provider)
+        led = ("--provider", provider, "--base-url", base, "--catalog", str(shop))
+        done = house.call("ask", "-", *led, stdin=lines, env=KEYS)
+        bodies = [one.body for one in api.requests]
+    assert done.code == 0, done.err
+    assert done.is_safe()
+    places = [
+        done.out.index(part)
+        for part in (
+            "1. Ads Gross Rev",
+            "2. Net Ads Rev",
+            "Which market and date?",
+            "SUM(a) AS rev",
+        )
+    ]
+    assert places == sorted(places)
+    said = [one for one in bodies[-1]["messages"] if one["role"] != "system"]
+    assert [one["role"] for one in said] == ["user", "assistant"] * 2 + ["user"]
+    assert "Ads Gross Rev" in str(said[2])
+    assert not {"output_config", "response_format"} & set(bodies[0]), "words are allowed"
+    assert house.call("replay", "last").code == 0
+    assert house.show()["sql"].startswith("SELECT\n  SUM(a)")
+
+
+def test_hostile_sql_of_a_model_is_refused_and_never_shown(house: Project) -> None:
+    hostile = json.dumps({"type": "sql", "sql": "SELECT data FROM events -- \u202e"})
+    with FakeAPI() as api:
+        api.script(server.text(hostile))
+        led = ("--provider", "openai", "--base-url", api.openai)
+        done = house.call("ask", "sessions", "--run", *led, env=KEYS)
+        assert len(api.requests) == 2
+    assert (done.code, "SELECT" in done.out) == (1, False), done.out
+    assert done.is_safe()
+
+
+# 3. Kept, erased, moved ----------------------------------------------------------------------
+
+
+def test_an_erased_question_is_gone(house: Project) -> None:
+    found = house.call("ask", "sessions of Zacharias Quimby", "--json").json
+    assert b"Quimby" in house.recorded()
+    done = house.call("admin", "erase", found["session_id"], "--yes")
+    assert done.code == 0, done.err
+    assert b"Quimby" not in house.recorded()
+    assert house.call("ask", "--follow-up", "tokens").code == 1
+    assert house.call("ask", "tokens", "--run").code == 0
+
+
+def test_an_imported_question_replays_and_goes_on(house: Project) -> None:
+    found = house.call("ask", "sessions and tokens", "--json").json
+    (house.folder / "all.jsonl").write_text(house.call("export", found["session_id"]).out)
+    there = ("--db", "copy.db")
+    assert house.call("admin", "import", "all.jsonl", *there).code == 0
+    assert house.call("replay", found["session_id"], *there).code == 0
+    assert "SUM(input_tokens)" in house.call("ask", "--follow-up", "2", *there).out
+
+
+def test_rows_are_never_recorded(house: Project) -> None:
+    house.call("start", "Let Zacharias Quimby in", "--no-input")
+    before = house.recorded().count(b"Quimby")
+    assert before
+    with FakeAPI() as api:
+        query = json.dumps({"type": "sql", "sql": "SELECT intention FROM sessions"})
+        api.script(server.text(query))
+        led = ("--provider", "openai", "--base-url", api.openai)
+        done = house.call("ask", "what was begun?", "--run", *led, env=KEYS)
+    assert "Zacharias Quimby" in done.out, done.err
+    assert "Quimby" not in house.call("export", house.show()["session_id"]).out
+
+
+def test_without_the_extra_one_line_names_it(house: Project) -> None:
+    found = house.call("ask", "sessions", "--json").json
+    bare = "import sys; sys.modules.update(sqlglot=None); from preflights_cli.main import run"
+    program = ("python", "-c", f"{bare}; sys.exit(run(sys.argv[1:]))")
+    for words in (("replay", found["session_id"]), ("ask", "tokens"), ("ask", "--follow-up", "a")):
+        done = house.run(*words, program=program)
+        assert (done.code, done.err.count("\n")) == (5, 1), done
+        assert "pip install 'preflights[metrics]'" in done.err
+    assert house.run("show", found["session_id"], program=program).code == 0
+    assert house.call("replay", found["session_id"]).code == 0, "nothing was recorded"
+
+
+# 4. The log ----------------------------------------------------------------------------------
+
+
+def test_sessions_that_fell_back_are_counted(house: Project) -> None:
+    house.call("start", "Add caching", "--provider", "sim", "--faults", "malformed=1", "--no-input")
+    house.call("start", "Add login", "--no-input")
+    for text, rows in (
+        ("sessions that fell back this week?", [[1]]),
+        ("sessions that fell back last week?", [[0]]),
+        ("Rückfälle nach Provider diese Woche", [["sim", 1]]),
+        ("sessions by workflow", [["clarification", 2], ["metrics", 4]]),
+    ):
+        found = house.call("ask", text, "--run", "--json")
+        assert (found.code, found.json["result"]["rows"]) == (0, rows), found
+
+
+def test_another_catalogue_never_reads_the_log_unless_it_is_named(
+    house: Project, tmp_path: Path
+) -> None:
+    house.call("start", "Add login", "--no-input")
+    metrics = tmp_path / "spy" / "metrics"
+    metrics.mkdir(parents=True)
+    (metrics / "a.yaml").write_text("name: spy\nsql: SELECT data FROM events\n")
+    spy = ("spy", "--catalog", str(tmp_path / "spy"), "--run", "--on")
+    done = house.call("ask", *spy, str(house.log))
+    assert (done.code, "the table “events” is not in the catalogue" in done.err) == (1, True)
+    (tmp_path / "hard.db").hardlink_to(house.log)
+    done = house.call("ask", *spy, str(tmp_path / "hard.db"))
+    assert (done.code, "is a log of Preflights" in done.err) == (1, True), done
+    (metrics / "a.yaml").write_text("name: spy\nsql: SELECT count(*) AS n FROM sessions\n")
+    done = house.call("ask", *spy, str(house.log), "--json", env={"PREFLIGHTS_PROJECT": "other"})
+    assert done.json["result"]["rows"] == [[1]], "the rows of this project alone"
+    done = house.call("ask", "--follow-up", "spy", "--run", "--on", str(tmp_path / "new.db"))
+    assert done.code != 0
+
+
+# 5. From Python ------------------------------------------------------------------------------
+
+
+def test_an_agent_with_a_log_records_the_conversation(house: Project, shop: Path) -> None:
+    folders = (shop / "metrics", shop / "snippets")
+    with preflights_es.open(house.folder, database=str(house.log)) as log:
+        agent = Agent(*folders, log=log)
+        with pytest.raises(ValueError, match="call start first"):
+            agent.follow_up("1")
+        assert json.loads(agent.start("rev?")) == AMBIGUOUS
+        assert [one["role"] for one in agent.messages] == ["system", "user", "assistant"]
+        reply: Any = json.loads(agent.follow_up("1"))
+        assert reply["sql"] == "SELECT sum(a) AS rev FROM ads"
+        assert agent.messages[3] == {"role": "user", "content": "Ads Gross Rev"}
+        agent.messages.clear()
+        assert len(agent.messages) == 5
+        first = agent.session_id
+        assert log.replay(first).status == "identical"
+        agent.start("what?")
+        assert (len(agent.messages), agent.session_id != first) == (3, True)
+    with preflights_es.open(house.folder, database=str(house.log)) as log:
+        found = [one for one in log.sessions() if one.session_id == first]
+        assert [one.status for one in found] == ["done"]
+
+
+def test_an_agent_says_why_nothing_came_and_the_session_stays(house: Project, shop: Path) -> None:
+    folders = (shop / "metrics", shop / "snippets")
+    failing = house.folder / "preflights.toml"
+    failing.write_text('provider = "sim"\nfaults = "malformed=1"\n')
+    with preflights_es.open(house.folder, database=str(house.log)) as log:
+        agent = Agent(*folders, log=log)
+        with pytest.raises(ValueError, match="ask again in other words"):
+            agent.start("rev?")
+        assert [one["role"] for one in agent.messages] == ["system"]
+        with pytest.raises(ValueError, match="ask again in other words"):
+            agent.follow_up("rev?")
+        assert log.show(agent.session_id).status == "stopped"
