@@ -263,6 +263,11 @@ def agent_home(agent: str, environment: Mapping[str, str] | None = None) -> Path
     return home_of(agent, os.environ if environment is None else environment)
 
 
+def own_place(cwd: Path) -> Path:
+    """Where a log lies by default, whatever the settings files of a folder say."""
+    return log_folder(git_folders(cwd), os.environ)
+
+
 def surroundings() -> Mapping[str, str]:
     """The environment, for a program that is started with a part of it."""
     return os.environ
