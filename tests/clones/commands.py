@@ -59,8 +59,8 @@ READS: Final[dict[str, tuple[Words, ...]]] = {
     "admin completion": (("admin", "completion", "bash"),),
     "trust": (("trust", "--list"),),
     "transcripts": (
-        ("transcripts", "claude", ".", "--dry-run"),
-        ("transcripts", "codex", "odd.jsonl", "--dry-run", "--json"),
+        ("transcripts", "claude", "odd.jsonl", "--dry-run"),
+        ("transcripts", "codex", ".", "--dry-run", "--json"),
     ),
 }
 """Commands that read, each in the ways in which it runs here.
