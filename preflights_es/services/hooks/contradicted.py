@@ -101,9 +101,7 @@ def contradictions(
     return tuple(one for one in found if one is not None)[:NAMED_MAX]
 
 
-def _first(
-    rule: Rule, edits: list[Edit], chosen: str, settings: Settings
-) -> Contradiction | None:
+def _first(rule: Rule, edits: list[Edit], chosen: str, settings: Settings) -> Contradiction | None:
     for field in rule.fields:
         for edit in edits:
             for option in _named(field, edit):

@@ -99,14 +99,13 @@ def _matches(process: Process, state: State) -> list[Match]:
     words = rules.wanted(state.question, state.queries or ())
     if not words:
         return []
-    found = rules.ranked(
+    return rules.ranked(
         _rows(process, tuple(words)),
         words,
         everything=state.everything,
         learning=_Learnings(process).newest,
         place_of=lambda uid: _place(process, uid),
     )
-    return found[:RESULTS_MAX]
 
 
 def _rows(process: Process, terms: tuple[str, ...]) -> Iterator[dict[str, Any]]:
@@ -137,15 +136,19 @@ def _place(process: Process, uid: str) -> rules.Place | None:
             continue
         for patch in patches(read):
             if (at := accepted_at(patch)) is not None:
-                return rules.Place(session_id, patch.version, uid, at, patch.superseded_at)
+                return rules.Place(session_id, patch.version, at, patch.superseded_at)
     return None
 
 
 def _history(process: Process, session_id: str) -> Read | None:
+    """A session with all of its events; nothing can be read of one that was erased or damaged."""
+    head = process.store.head(session_id)
+    if head is None:
+        return None
     try:
-        return process.history(session_id)
+        return process.projector.reader.read(process.following.stream(head))
     except PreflightsError:
-        return None  # it was erased or damaged meanwhile: the next recall does not find it
+        return None  # a newer version of this program wrote in it
 
 
 def _read(process: Process, match: Match) -> Found | None:
