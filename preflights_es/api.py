@@ -21,6 +21,7 @@ from msgspec.structs import replace
 
 from preflights_es import bootstrap
 from preflights_es.core.events import Actor, ActorKind
+from preflights_es.core.evolution import Choices
 from preflights_es.core.questions import WrittenQuestion
 from preflights_es.core.rationale import Alternative, Reasons
 from preflights_es.services import sessions
@@ -157,21 +158,36 @@ class Preflights:
         because: str = "",
         consequences: Sequence[str] = (),
         alternatives: Alternatives = (),
+        supersedes: Sequence[str] = (),
+        keep: Mapping[str, str] | None = None,
         key: str = "",
     ) -> Session:
         """Accept what is proposed, and write the document.
+
+        Where a decision in force differs and has no choice, `related` says which, and nothing is
+        accepted.
 
         Args:
             by: the person who accepts; without one it is proposed, and a person accepts later.
             expect: the version at which the person saw it.
             because, consequences, alternatives: why, as in `start`; recorded first.
+            supersedes: decisions that differ, and that it replaces.
+            keep: decisions that differ, and why each stays in force.
 
         Raises:
             SessionMoved: the session is at another version.
             Refused: nothing there can be accepted.
         """
         why = _reasons(because, consequences, alternatives)
-        return sessions.accept(self.request(key=key), session, by=by, expect=expect, reasons=why)
+        said = Choices(tuple(supersedes), tuple((keep or {}).items()))
+        return sessions.accept(
+            self.request(key=key),
+            session,
+            by=by,
+            expect=expect,
+            reasons=why,
+            choices=said if said != Choices() else None,
+        )
 
     def abandon(self, session: str, reason: str = "") -> Session:
         """Give a session up; it stays in the log."""

@@ -41,6 +41,7 @@ from preflights_es.workflows.clarification.events import (
     AnswersRelayed,
     AnswersRevised,
     DecisionAcknowledged,
+    DecisionKeptBeside,
     DecisionRenumbered,
     DecisionSuperseded,
     IntentionDeclared,
@@ -351,6 +352,7 @@ def _forward(actor: Actor, place: int, number: int, mark: Mark) -> Move:
         uid = state.superseded_by.uid if state.superseded_by else "unknown"
         later: tuple[Input, ...] = (
             DecisionSuperseded(at=NOON, actor=actor, by=related),
+            DecisionKeptBeside(at=NOON, actor=actor, by=related, reason="Both are needed"),
             DecisionRenumbered(at=NOON, actor=actor, number=number),
             ReferenceRenumbered(at=NOON, actor=actor, uid=uid, number=number),
         )

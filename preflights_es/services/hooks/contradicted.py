@@ -151,7 +151,7 @@ def _relative(path: str, settings: Settings) -> str:
 def _rules(request: Request, memory: Memory) -> list[Rule]:
     """The decisions in force that turned down a product; what a session says is kept."""
     found = []
-    kept: dict[str, tuple[Turned, ...]] = {}
+    kept = {}
     for row in decisions(request):
         key = f"{row.session_id}:{row.version}"
         fields = memory.turned.get(key)
