@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from importlib import import_module
+from typing import Any
 
 import click
 
@@ -33,14 +34,25 @@ class Left(Exception):
 
 
 def run(
-    app: Request, voice: Voice, session: Session, *, accepting: bool = False, by: str | None = None
+    app: Request,
+    voice: Voice,
+    session: Session,
+    *,
+    accepting: bool = False,
+    by: str | None = None,
+    **said: Any,
 ) -> int:
-    """Ask until nothing is open, and end as sessions of the workflow do."""
+    """Ask until nothing is open, and end as sessions of the workflow do.
+
+    Args:
+        said: what the conversation of the workflow takes besides.
+    """
     session = sessions.conversed(app, session)
     module = shown_of(session.workflow).conversation
     try:
         if module:
-            code: int = import_module(module).run(app, voice, session, accepting=accepting, by=by)
+            converse = import_module(module).run
+            code: int = converse(app, voice, session, accepting=accepting, by=by, **said)
             return code
         session = conversed(app, voice, session)
     except (Left, KeyboardInterrupt) as left:

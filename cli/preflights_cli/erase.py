@@ -28,6 +28,7 @@ _HOW: Final = {
     "known": "its model was told of it",
     "supersedes": "it replaces it",
     "superseded_by": "it was replaced by it",
+    "kept": "both were kept, with a reason",
     "named": "it names it",
 }
 

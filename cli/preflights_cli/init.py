@@ -8,7 +8,9 @@ import click
 
 from preflights_cli.common import Voice, folder
 from preflights_cli.main import EXIT_REFUSED
-from preflights_es.core.text import shown_lines
+from preflights_es.artifacts.agent_entries import AGENTS, AgentName
+from preflights_es.core.text import shown, shown_lines
+from preflights_es.services.agent_files import agent_files, agents_found, without_agents
 from preflights_es.services.project_files import (
     Host,
     ProjectFile,
@@ -16,7 +18,7 @@ from preflights_es.services.project_files import (
     ci_files,
     plan_files,
 )
-from preflights_es.settings.load import load_settings
+from preflights_es.settings.load import Settings, load_settings
 
 SAID: Final = {
     "missing": "is missing",
@@ -26,9 +28,19 @@ SAID: Final = {
     "edited": "was edited, and stays as it is",
     "unclear": "has a shape that `init` does not change; add this yourself:",
 }
+NOTHING: Final = (
+    "no coding agent is found here: name one (--agent claude), or say --ci github, or --plans"
+)
 
 
 @click.command()
+@click.option(
+    "--agent",
+    "agents",
+    multiple=True,
+    type=click.Choice([*AGENTS, "all"]),
+    help="Let this coding agent use Preflights; may be repeated.",
+)
 @click.option(
     "--ci",
     "host",
@@ -38,10 +50,22 @@ SAID: Final = {
 @click.option("--plans", is_flag=True, help="Begin the documents that plans are made from.")
 @click.option("--check", is_flag=True, help="Write nothing; exit 1 if a file is missing or stale.")
 @click.option("--print", "prints", is_flag=True, help="Write nothing; print the files.")
+@click.option("--remove", is_flag=True, help="Take out what was written for agents.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON (docs/api.md).")
 @click.option("--debug", is_flag=True, expose_value=False, help="Show the traceback of a bug.")
-def init_command(host: Host | None, plans: bool, check: bool, prints: bool, as_json: bool) -> int:
-    """Write files into this repository: for a CI that replays its sessions, or for plans.
+def init_command(
+    agents: tuple[str, ...],
+    host: Host | None,
+    plans: bool,
+    check: bool,
+    prints: bool,
+    remove: bool,
+    as_json: bool,
+) -> int:
+    """Write files into this repository: for coding agents, for a CI that replays, or for plans.
+
+    Without an option it sets up the coding agents that this repository is used with: the server
+    `preflights mcp`, hooks, and a block in AGENTS.md. Your own text and your edits stay.
 
     You may edit the files of --ci: `init` writes only what is missing, and what an older version
     wrote and no person edited since. Of --plans it writes only what is missing: starters of the
@@ -49,16 +73,24 @@ def init_command(host: Host | None, plans: bool, check: bool, prints: bool, as_j
 
     \b
     Examples:
+      preflights init --agent claude
+      preflights init --agent all --check
+      preflights init --agent claude --remove
       preflights init --ci github
-      preflights init --ci github --check
       preflights init --plans
     """
-    if not (host or plans):
-        message = "say what to write: --ci github, or --plans"
+    if remove and (host or plans or check or prints):
+        message = "--remove goes with --agent alone"
         raise click.UsageError(message)
     voice = Voice(as_json=as_json, quiet=False, verbose=False)
     settings, writes = load_settings(folder()), not (check or prints)
-    files = ci_files(settings, host, writes=writes).files if host else ()
+    if remove:
+        return _removed(voice, settings, _named(agents) or AGENTS)
+    named = _named(agents) or (() if host or plans else agents_found(settings))
+    if not (named or host or plans):
+        raise click.UsageError(NOTHING)
+    files = agent_files(settings, named, writes=writes).files if named else ()
+    files += ci_files(settings, host, writes=writes).files if host else ()
     files += plan_files(settings, writes=writes).files if plans else ()
     done = ProjectFiles(files=files)
     voice.json(done)
@@ -66,6 +98,10 @@ def init_command(host: Host | None, plans: bool, check: bool, prints: bool, as_j
         _say(voice, file, prints=prints)
     is_behind = any(f.state == "unclear" or _is_owed(f) for f in done.files)
     return EXIT_REFUSED if is_behind and not prints else 0
+
+
+def _named(agents: tuple[str, ...]) -> tuple[AgentName, ...]:
+    return tuple(name for name in AGENTS if name in agents or "all" in agents)
 
 
 def _is_owed(file: ProjectFile) -> bool:
@@ -76,6 +112,24 @@ def _say(voice: Voice, file: ProjectFile, *, prints: bool) -> None:
     if prints:
         voice.say(f"# {file.path}\n{shown_lines(file.content)}")
         return
-    voice.say(f"Wrote {file.path}." if file.written else f"{file.path} {SAID[file.state]}")
+    said = SAID[file.state]
+    if file.why:
+        said = f"is left as it is: {shown(file.why)}; add this yourself:"
+    voice.say(f"Wrote {file.path}." if file.written else f"{file.path} {said}")
     if file.state == "unclear":
         voice.say(shown_lines(file.content))
+
+
+def _removed(voice: Voice, settings: Settings, agents: tuple[AgentName, ...]) -> int:
+    done = without_agents(settings, agents)
+    voice.json(done)
+    for file in done.files:
+        if file.state == "unclear":
+            voice.say(f"{file.path} is left as it is: {shown(file.why)}; look at it yourself")
+        elif file.state == "edited":
+            voice.say(f"{file.path} {SAID['edited']}")
+        else:
+            voice.say(f"Removed from {file.path}." if file.content else f"Removed {file.path}.")
+    if not done.files:
+        voice.say("Nothing that `init` writes for agents is here.")
+    return EXIT_REFUSED if any(f.state in ("unclear", "edited") for f in done.files) else 0

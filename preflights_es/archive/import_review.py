@@ -21,11 +21,15 @@ from preflights_es.core.session import Session, Workflow
 from preflights_es.core.text import NAME_MAX, one_line, shortened
 from preflights_es.runtime.runner import Handle, Runner
 
-Side = Literal["supersedes", "superseded_by"]
+Side = Literal["supersedes", "superseded_by", "kept"]
 
 TITLE_MAX: Final = 200  # characters that are held of a title: it is shown on one line
 ID_MAX: Final = 36  # characters of an id; a file may have anything in its place
-SAYS: Final[dict[Side, str]] = {"supersedes": "supersedes", "superseded_by": "is superseded by"}
+SAYS: Final[dict[Side, str]] = {
+    "supersedes": "supersedes",
+    "superseded_by": "is superseded by",
+    "kept": "is kept beside",
+}
 SAID_MAX: Final = 20  # kinds of Inputs that are held of a session: a tail may have a million
 
 
@@ -113,7 +117,7 @@ def relations_of(workflow: Workflow[Any], session: Session[Any]) -> Relations | 
     if workflow.related is None:
         return None
     found = workflow.related(session.state)
-    return found if found.supersedes or found.superseded_by else None
+    return found if found != Relations() else None
 
 
 class Reviewing:
@@ -152,7 +156,7 @@ class Reviewing:
             superseded_by=shortened(self._id(now), ID_MAX) if now and now != was else None,
         )
 
-    # Supersessions -----------------------------------------------------------------------------
+    # Relations ---------------------------------------------------------------------------------
 
     def one_sided(self, file: Mapping[str, Outline], erased: Collection[str]) -> Iterator[str]:
         """Warnings: what new sessions say of others, and those do not say.
@@ -162,19 +166,14 @@ class Reviewing:
             erased: ids of the sessions that are erased in the file.
 
         Raises:
-            Refused: a session that is held here would be superseded, and only one side says so, or
-                it does not say by which session.
+            Refused: a session that is held here would be superseded or kept beside another one, and
+                only one side says so, or it does not say by which session.
         """
         for session_id, outline in file.items():
             now = outline.relations
             before = Relations() if outline.is_new else self._held(session_id) or Relations()
-            claims: tuple[tuple[Related | None, Related | None, Side], ...] = (
-                (now.superseded_by, before.superseded_by, "supersedes"),
-                (now.supersedes, before.supersedes, "superseded_by"),
-            )
-            for named, known, back in claims:
-                if named is None or named == known:
-                    continue
+            known = [*_claims(before)]
+            for named, back in (claim for claim in _claims(now) if claim not in known):
                 other = self._id(named)
                 if other in erased and self._archive.head(session_id) is not None:
                     yield (
@@ -184,34 +183,36 @@ class Reviewing:
                 if other in erased:
                     continue
                 theirs = file[other].relations if other in file else self._held(other)
-                if theirs is None or self._id(getattr(theirs, back)) == session_id:
+                if theirs is None or session_id in map(self._id, _said(theirs, back)):
                     continue
                 if back == "superseded_by" and theirs.superseded_by is not None:
                     first = short(self._id(theirs.superseded_by))
                     new, former = short(session_id), short(other)
                     yield f"{first} and {new} both supersede {former}: both are in force"
                     continue
-                pair = (other, session_id) if back == "supersedes" else (session_id, other)
-                yield self._claim(*pair, silent=other, by=session_id)
+                yield self._claim(session_id, other, back)
 
-    def _claim(self, successor: str, former: str, silent: str, by: str) -> str:
+    def _claim(self, by: str, silent: str, back: Side) -> str:
         """What only one of two says.
 
         Args:
             by: the session of the file that says it.
+            silent: the other one, which should say `back`; empty where it is not named.
 
         Raises:
-            Refused: it would take a decision out of force that is held here.
+            Refused: a decision that is held here would be out of force, or kept beside another.
         """
+        first, second = (silent, by) if back == "supersedes" else (by, silent)
         if not silent:
-            known = short(successor or former)
-            claim = f"the file does not name the other session that {known} is related to"
+            claim = f"the file does not name the other session that {short(by)} is related to"
         else:
+            says = "is kept beside" if back == "kept" else "supersedes"
             claim = (
-                f"the file says that {short(successor)} supersedes {short(former)}, and "
+                f"the file says that {short(first)} {says} {short(second)}, and "
                 f"{short(silent)} does not say so, neither here nor in the file"
             )
-        if self._archive.head(former) is not None:
+        touched = (first, second) if back == "kept" else (second,)
+        if any(self._archive.head(one) is not None for one in touched if one):
             raise Refused(claim, code="other_session_missing", session=by, why=claim)
         return claim
 
@@ -230,6 +231,23 @@ class Reviewing:
         if related is None or related.session_id:
             return related.session_id if related else ""
         return next(iter(self._archive.matching(related.uid)), related.uid)
+
+
+def _claims(said: Relations) -> Iterator[tuple[Related, Side]]:
+    """Sessions that one names, each with what that one has to say of it."""
+    if said.superseded_by is not None:
+        yield said.superseded_by, "supersedes"
+    for one in said.supersedes:
+        yield one, "superseded_by"
+    for one in said.kept:
+        yield one, "kept"
+
+
+def _said(of: Relations, side: Side) -> tuple[Related, ...]:
+    """The sessions that it names in one respect."""
+    if side == "superseded_by":
+        return () if of.superseded_by is None else (of.superseded_by,)
+    return of.supersedes if side == "supersedes" else of.kept
 
 
 def _is_closed(workflow: Workflow[Any], session: Session[Any]) -> bool:

@@ -29,11 +29,15 @@ class FilePlan(NamedTuple):
     state: State
     content: str
     """The whole file; the text to paste where the state is `unclear`."""
+    why: str = ""
+    """Of `unclear`: what the matter is, where it is known."""
+    goes: bool = False
+    """Whether the file is removed, since nothing else was ever in it."""
 
 
 def stamped(body: str) -> str:
     """The text with its digest in front."""
-    return f"{_STAMP.format(_digest(body))}\n{body}"
+    return f"{_STAMP.format(digest(body))}\n{body}"
 
 
 def whole(found: str | None, body: str) -> FilePlan:
@@ -76,6 +80,13 @@ def entry(found: str | None, body: str, mark: str) -> FilePlan:
     return FilePlan("missing", newline.join([*lines[:at], *added, *(after or [""])]))
 
 
+def left(found: str, part: str, why: str) -> FilePlan:
+    """A file that is not understood, from which ours should go: it may be in it, or it is not."""
+    if "preflights" in found:
+        return FilePlan("unclear", part, why)
+    return FilePlan("missing", found)
+
+
 # 1. The item that is there -------------------------------------------------------------------
 
 
@@ -107,7 +118,7 @@ def _standing(found: str, content: str) -> State:
         return "current"
     head, _, rest = found.partition("\n")
     stamp = _STAMPED.fullmatch(head)
-    is_ours = stamp is not None and stamp["digest"] == _digest(rest)
+    is_ours = stamp is not None and stamp["digest"] == digest(rest)
     return "stale" if is_ours else "edited"
 
 
@@ -142,5 +153,6 @@ def _indented(text: str, indent: str) -> str:
     return "".join(f"{indent}{line}\n" if line else "\n" for line in text.rstrip("\n").split("\n"))
 
 
-def _digest(body: str) -> str:
+def digest(body: str) -> str:
+    """Of what is written, to tell whether it was edited."""
     return sha256(body.encode()).hexdigest()[:16]

@@ -193,8 +193,10 @@ def _relations(record: Record) -> str:
     lines = []
     if record.supersedes is not None:
         lines.append(f"* Supersedes {_link(record.supersedes, record.supersedes_file)}")
+    lines += [f"* Supersedes {_link(one)}" for one in record.also_supersedes]
     if record.superseded_by is not None:
         lines.append(f"* Superseded by {_link(record.superseded_by)}")
+    lines += [f"* Kept beside {_link(one.related)}: {inline(one.reason)}" for one in record.kept]
     return "\n".join(lines)
 
 

@@ -80,11 +80,21 @@ class Related(Value, frozen=True):
     session_id: str = ""
 
 
-class Relations(Value, frozen=True):
-    """What an accepted decision says of others; what it replaces must say the same of it."""
+class Beside(Value, frozen=True):
+    """Another decision that stays in force beside this one, although their values differ."""
 
-    supersedes: Related | None = None
+    related: Related
+    reason: str
+    """Why a person kept both."""
+
+
+class Relations(Value, frozen=True):
+    """What an accepted decision says of others; those must say the same of it."""
+
+    supersedes: tuple[Related, ...] = ()
     superseded_by: Related | None = None
+    kept: tuple[Related, ...] = ()
+    """Decisions that stay in force beside it."""
 
 
 class Accepting(Value, frozen=True):
@@ -124,3 +134,6 @@ class Record(Value, frozen=True):
     supersedes_file: str = ""
     """Name of a record's file, in the folder of records, where `supersedes` has no session."""
     superseded_by: Related | None = None
+    also_supersedes: tuple[Related, ...] = ()
+    """Others that it replaced with `supersedes`, by the same acceptance."""
+    kept: tuple[Beside, ...] = ()

@@ -6,7 +6,7 @@ from typing import Literal
 
 from msgspec.structs import replace
 
-from preflights_es.core.artifacts import Related, Written
+from preflights_es.core.artifacts import Beside, Related, Written
 from preflights_es.core.events import Actor, RecordNumber, Value, Whole
 from preflights_es.core.rationale import Rationale
 
@@ -51,6 +51,15 @@ class Stood(Value, frozen=True):
     number: RecordNumber | None
     supersedes: Related | None
     written: Written | None
+    kept: tuple[Beside, ...] = ()
+
+
+class Learned(Value, frozen=True):
+    """Words by which a decision of another session is found, besides its own."""
+
+    uid: str
+    """Of the decision."""
+    words: tuple[str, ...]
 
 
 class Decided(Value, frozen=True, kw_only=True):
@@ -88,6 +97,10 @@ class Decided(Value, frozen=True, kw_only=True):
     superseded_by: Related | None = None
     written: Written | None = None
     """Its document."""
+    also_supersedes: tuple[Related, ...] = ()
+    """Others that the same acceptance replaced."""
+    kept: tuple[Beside, ...] = ()
+    """Decisions that stay in force beside it, although their values differ."""
     former: tuple[Stood, ...] = ()
     """What its number, its document and the decision before it were since it was acknowledged."""
 
@@ -100,6 +113,7 @@ class Decided(Value, frozen=True, kw_only=True):
             number=then.number,
             supersedes=then.supersedes,
             written=then.written,
+            kept=then.kept,
             superseded_at=None,
             superseded_by=None,
             former=(),

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Literal
 
+from msgspec import UNSET, UnsetType
+
 from preflights_es.core.artifacts import Related
 from preflights_es.core.events import Value, Whole
 from preflights_es.core.source import Source
@@ -13,6 +15,14 @@ Evolution = Literal["update", "contradict", "extend", "derive", "none"]
 
 Choice = Literal["supersedes", "keeps"]
 """The older decision is superseded, or both stay in force."""
+
+
+class Choices(Value, frozen=True):
+    """What a person says about older decisions, by whatever the person calls them."""
+
+    supersedes: tuple[str, ...] = ()
+    keeps: tuple[tuple[str, str], ...] = ()
+    """Pairs of a decision and the reason why both stay in force."""
 
 
 class Finding(Value, frozen=True, kw_only=True):
@@ -28,6 +38,8 @@ class Finding(Value, frozen=True, kw_only=True):
     by: Literal["rules", "model"]
     source: Source
     """The older decision's session, as it was read."""
+    compared: Source | UnsetType = UNSET
+    """The session in which a model compared the two; unset where the rules alone did."""
 
     @property
     def needs_choice(self) -> bool:

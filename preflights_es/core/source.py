@@ -21,8 +21,9 @@ class Source(Value, frozen=True):
     """Of the chain at that version, in hexadecimal; it holds after an erasure, too."""
 
 
-How = Literal["known", "supersedes", "superseded_by", "named"]
-"""`known`: a model was told what it decided or planned. `named`: a later Input names it."""
+How = Literal["known", "supersedes", "superseded_by", "kept", "named"]
+"""`known`: a model was told what it decided or planned. `kept`: both stay in force, with a reason.
+`named`: a later Input names it."""
 
 
 class Quoted(msgspec.Struct, frozen=True):

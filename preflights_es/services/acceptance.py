@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Self
 
 from preflights_es.archive.record_numbers import NUMBER_MAX, highest
@@ -92,6 +92,8 @@ class Acceptances(Sessions):
         *,
         by: str | None,
         expect: int | None,
+        complete: Callable[[Proposed], Proposed | None] | None = None,
+        is_same: Callable[[Any], bool] | None = None,
         relays: bool = False,
     ) -> Step:
         """Acknowledge what is proposed; a decision when a person does it, a proposal otherwise.
@@ -100,6 +102,9 @@ class Acceptances(Sessions):
             said: fields of the Input that the caller says.
             by: the person's name, where no terminal shows that there is one.
             expect: the version at which it was shown.
+            complete: the Input with what it needs of other sessions; None where a person has to
+                say something first, and nothing is recorded.
+            is_same: whether an Input that was recorded before is this one.
             relays: whether the person accepts whom the log does not see.
 
         Raises:
@@ -119,6 +124,10 @@ class Acceptances(Sessions):
                 self.refuse_elsewhere(handle)
                 self._refuse_ended(handle)
                 first = self._acknowledgement(handle, cls, fields, actor, input_id)
+                if complete is not None:  # once it has a number: a decision that takes it is seen
+                    if (whole := complete(first)) is None:
+                        return Step(handle, ())
+                    first = whole
                 try:
                     others, unmoved = self._others(first), self._unmoved(first)
                     return self._runner.submit_all([first, *others], unmoved)[0]
@@ -126,7 +135,10 @@ class Acceptances(Sessions):
                     continue
             raise StoreUnavailable(f"the log is too busy: {CONFLICTS_MAX} tries to append failed")
 
-        wanted = WantedInput((cls,), actor, session_id, lambda before: says(before, fields))
+        def is_said(before: Any) -> bool:
+            return says(before, fields) and (is_same is None or is_same(before))
+
+        wanted = WantedInput((cls,), actor, session_id, is_said)
         return self._once.recorded(wanted, record)
 
     def refuse_relaying(self, by: str | None, session: str = "SESSION") -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -39,6 +40,8 @@ class ProjectFile(Result, frozen=True):
     """Whether this call wrote it."""
     content: str
     """What it should hold, by this version; the part to paste where the state is `unclear`."""
+    why: str = ""
+    """Of `unclear`: what the matter is, where it is known."""
 
 
 class ProjectFiles(Result, frozen=True, tag_field="format", tag="init/1"):
@@ -47,10 +50,18 @@ class ProjectFiles(Result, frozen=True, tag_field="format", tag="init/1"):
     files: tuple[ProjectFile, ...]
 
 
-class _Template(NamedTuple):
+class Template(NamedTuple):
+    """What this version does with one file."""
+
     parts: tuple[str, ...]
+    """Of its path."""
     content: Callable[[str | None], FilePlan]
     """Given what the file holds; None where there is none."""
+
+    @property
+    def path(self) -> str:
+        """Relative to the repository's root."""
+        return "/".join(self.parts)
 
 
 def ci_files(settings: Settings, host: Host, *, writes: bool = True) -> ProjectFiles:
@@ -63,7 +74,7 @@ def ci_files(settings: Settings, host: Host, *, writes: bool = True) -> ProjectF
         Refused: a file cannot be read as text.
         StoreUnavailable: it cannot be written.
     """
-    files = [_kept(settings.root, one, writes=writes) for one in _wanted(settings, host)]
+    files = [kept(settings.root, one, writes=writes) for one in _wanted(settings, host)]
     return ProjectFiles(files=tuple(files))
 
 
@@ -103,7 +114,7 @@ def _begun(root: Path, path: str, template: str, *, writes: bool) -> ProjectFile
     return ProjectFile(path=path, state=state, written=writes and not is_there, content=content)
 
 
-def _wanted(settings: Settings, host: Host) -> tuple[_Template, ...]:
+def _wanted(settings: Settings, host: Host) -> tuple[Template, ...]:
     filings = (WORKFLOWS[name].filing for name in WORKFLOWS.shipped)
     filed = [settings.decisions, *(filing.folder for filing in filings if filing)]
     kept = [f"{folder}/{FOLDER}" for folder in filed]
@@ -116,11 +127,11 @@ def _wanted(settings: Settings, host: Host) -> tuple[_Template, ...]:
     }
     workflow, hook = (_filled(name, said) for name in (f"{host}.yml", "pre-commit.yml"))
     return (
-        _Template(
+        Template(
             (".github", "workflows", "preflights.yml"),
             lambda found: managed_files.whole(found, workflow),
         ),
-        _Template(
+        Template(
             (".pre-commit-config.yaml",),
             lambda found: managed_files.entry(found, hook, "- id: preflights-regress"),
         ),
@@ -132,23 +143,55 @@ def _filled(name: str, said: dict[str, str]) -> str:
     return re.sub(r"@([A-Z]+)@", lambda found: said[found[1]], text)
 
 
-def _kept(root: Path, wanted: _Template, *, writes: bool) -> ProjectFile:
-    path, (*folders, name) = "/".join(wanted.parts), wanted.parts
-    outcome = wanted.content(_read(root, folders, name, path))
-    writes = writes and outcome.state in ("missing", "stale")
+def kept(root: Path, wanted: Template, *, writes: bool) -> ProjectFile:
+    """A file as it is found, and written where it is missing or stale.
+
+    Raises:
+        Refused: it cannot be read as text.
+        StoreUnavailable: it cannot be written.
+    """
+    plan = wanted.content(found_text(root, wanted))
+    writes = writes and plan.state in ("missing", "stale")
     if writes:
-        try:
-            with (
-                atomic_file.opened(root, folders, makes=True) as folder,
-                folder.new(name, replacing=True) as file,
-            ):
-                file.write(outcome.content.encode())
-        except OSError as error:
-            raise StoreUnavailable(f"{path} cannot be written: {error.strerror}") from error
-    return ProjectFile(path=path, state=outcome.state, written=writes, content=outcome.content)
+        write(root, wanted, plan)
+    return as_file(wanted, plan, written=writes)
 
 
-def _read(root: Path, folders: list[str], name: str, path: str) -> str | None:
+def as_file(wanted: Template, plan: FilePlan, *, written: bool) -> ProjectFile:
+    """What is told of a file."""
+    path, state, content, why = wanted.path, *plan[:3]
+    return ProjectFile(path=path, state=state, written=written, content=content, why=why)
+
+
+def write(root: Path, wanted: Template, plan: FilePlan) -> None:
+    """Give a file its content, whole or not at all, or remove it with folders left empty.
+
+    Raises:
+        StoreUnavailable: it cannot be written.
+    """
+    *folders, name = wanted.parts
+    try:
+        with atomic_file.opened(root, folders, makes=not plan.goes) as folder:
+            if plan.goes:
+                folder.remove(name)
+            else:
+                with folder.new(name, replacing=True) as file:
+                    file.write(plan.content.encode())
+    except OSError as error:
+        raise StoreUnavailable(f"{wanted.path} cannot be written: {error.strerror}") from error
+    if plan.goes:
+        with contextlib.suppress(OSError):  # a folder that holds something else stays
+            for depth in range(len(folders), 0, -1):
+                root.joinpath(*folders[:depth]).rmdir()
+
+
+def found_text(root: Path, wanted: Template) -> str | None:
+    """What a file holds; None where there is none.
+
+    Raises:
+        Refused: it cannot be read as text.
+    """
+    *folders, name = wanted.parts
     try:
         with atomic_file.opened(root, folders) as folder:
             return folder.content(name, SIZE_MAX).decode()
@@ -160,4 +203,4 @@ def _read(root: Path, folders: list[str], name: str, path: str) -> str | None:
         why = str(error)
     except OSError as error:
         why = error.strerror or str(error)
-    raise Refused(f"{path} is left as it is: {why}")
+    raise Refused(f"{wanted.path} is left as it is: {why}")

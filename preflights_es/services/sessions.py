@@ -6,7 +6,7 @@ stands. A surface (command line, server, page, program) parses, calls one of the
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from importlib import import_module
 from typing import Any, Final
@@ -16,6 +16,8 @@ from msgspec.structs import replace
 from preflights_es.core import ids
 from preflights_es.core.errors import LogDamaged, PreflightsError, Refused, UnknownSession
 from preflights_es.core.events import ERASED_TAG, SessionErased
+from preflights_es.core.evolution import Choices
+from preflights_es.core.observed import Observed
 from preflights_es.core.opaque import UNKNOWN
 from preflights_es.core.ports import Head
 from preflights_es.core.questions import WrittenQuestion
@@ -123,6 +125,25 @@ def answer(
     return filed(request, with_reasons(request.sessions, step, reasons))
 
 
+def observe(
+    request: Request,
+    question: str,
+    options: Sequence[str],
+    answers: Sequence[str],
+    observed: Observed,
+    **more: Any,
+) -> Session:
+    """Record a question that an agent asked elsewhere, in the workflow whose sessions begin so.
+
+    Raises:
+        Refused: nothing of it can be asked.
+    """
+    name = next(one.name for one in WORKFLOWS.values() if one.written)
+    own = import_module(f"preflights_es.services.{name}.observed")
+    done: Session = own.record(request, question, options, answers, observed, **more)
+    return done
+
+
 def _answers(given: Pairs, handle: Handle, *, again: bool) -> Pairs:
     """What has no key answers the question that is open, or was when it was first said."""
     try:
@@ -146,12 +167,14 @@ def accept(
     by: str | None = None,
     expect: int | None = None,
     reasons: Reasons | None = None,
+    choices: Choices | None = None,
     elicited: bool = False,
 ) -> Session:
     """Accept what is proposed: a decision where a person does it, else a proposal.
 
     Args:
         reasons: why it is decided so; they are recorded first.
+        choices: what becomes of decisions in force that differ.
         elicited: whether a person accepted in a form of the agent's client. It counts as the
             person's where the user's own settings say so, else as the agent's.
         by: the person, where the request is a script's.
@@ -175,6 +198,11 @@ def accept(
     if reasons is not None:
         taking(workflow, reasons)
         more["reasons"] = reasons
+    if choices is not None:
+        if "resolved" not in getattr(workflow.acknowledges, "__struct_fields__", ()):
+            message = f"a session of the workflow {workflow.name} supersedes and keeps nothing"
+            raise Refused(message, code="no_choices", workflow=workflow.name)
+        more["choices"] = choices
     if elicited and request.process.settings.agents.elicited_acceptance:
         more["relays"] = True
     done: Session = own.accept(request, handle.session_id, by=by, expect=expect, **more)

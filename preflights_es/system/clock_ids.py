@@ -85,12 +85,16 @@ def _shifts(first: int, length: int) -> Iterator[tuple[int, int]]:
 
 
 def _refuse_no_zone(name: str) -> None:
-    if not name or name.startswith("/") or _BY_RULE.fullmatch(name):
+    if not name or _BY_RULE.fullmatch(name):
         return
     from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
     try:
-        ZoneInfo(name)
+        if name.startswith("/"):
+            with open(name, "rb") as file:
+                ZoneInfo.from_file(file)
+        else:
+            ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError, OSError) as error:
         message = f"TZ is {name!r}, expected a time zone such as Europe/Berlin"
         raise Refused(message, code="no_time_zone") from error

@@ -67,7 +67,7 @@ def test_an_entry_is_added_and_every_line_stays(found: str) -> None:
 @pytest.mark.parametrize("found", PLAIN.values(), ids=PLAIN)
 def test_twice_is_once_and_a_newer_version_takes_its_place(found: str) -> None:
     once = entry(found, BODY, MARK).content
-    assert entry(once, BODY, MARK) == ("current", once)
+    assert entry(once, BODY, MARK)[:2] == ("current", once)
     newer = entry(once, NEWER, MARK)
     assert newer.state == "stale"
     assert newer.content == entry(found, NEWER, MARK).content
@@ -76,7 +76,7 @@ def test_twice_is_once_and_a_newer_version_takes_its_place(found: str) -> None:
 @pytest.mark.parametrize("found", PLAIN.values(), ids=PLAIN)
 def test_an_edited_entry_stays(found: str) -> None:
     edited = entry(found, BODY, MARK).content.replace("name: ours", "name: mine")
-    assert entry(edited, NEWER, MARK) == ("edited", edited)
+    assert entry(edited, NEWER, MARK)[:2] == ("edited", edited)
 
 
 @pytest.mark.parametrize("found", UNCLEAR.values(), ids=UNCLEAR)
@@ -88,7 +88,7 @@ def test_another_shape_is_left_alone_with_the_text_to_paste(found: str) -> None:
 
 def test_an_entry_written_by_hand_is_a_persons() -> None:
     found = f"repos:\n{BODY}"
-    assert entry(found, NEWER, MARK) == ("edited", found)
+    assert entry(found, NEWER, MARK)[:2] == ("edited", found)
 
 
 @given(st.text("abc\n :#-", max_size=60))

@@ -280,3 +280,51 @@ def test_the_files_lie_at_the_root_of_the_repository(empty: Project) -> None:
     _init(Project(sub, empty.home))
     assert (empty.folder / WORKFLOW).exists()
     assert not (sub / WORKFLOW).exists()
+
+
+# 5. Coding agents ----------------------------------------------------------------------------
+
+
+def test_agents_in_use_are_set_up_and_taken_out_again(empty: Project) -> None:
+    done = empty.call("init")
+    assert (done.code, done.out) == (2, "")
+    assert "no coding agent is found here: name one (--agent claude)" in done.err
+
+    (empty.folder / "CLAUDE.md").write_text("Be brief.\n")
+    before = empty.call("init", "--check")
+    assert (before.code, before.out.count("is missing")) == (1, 4)
+    assert empty.call("init", "--print").out.count("preflights hook") == 4
+    assert empty.call("init").out.splitlines() == [
+        "Wrote AGENTS.md.",
+        "Wrote CLAUDE.md.",
+        "Wrote .mcp.json.",
+        "Wrote .claude/settings.json.",
+    ]
+    assert empty.call("init", "--check").code == 0
+    assert empty.call("init", "--agent", "codex", "--json").json["files"][1]["written"]
+
+    (empty.folder / ".mcp.json").write_text("[]")
+    done = empty.call("init")
+    assert done.code == 1
+    said = ".mcp.json is left as it is: it has no object where 'mcpServers' belongs; add this"
+    assert said in done.out
+    assert '"command": "preflights"' in done.out
+    (empty.folder / ".mcp.json").unlink()
+
+    assert empty.call("init", "--remove", "--check").code == 2
+    done = empty.call("init", "--agent", "claude", "--agent", "codex", "--remove")
+    assert (done.code, done.out.splitlines()[0]) == (0, "Removed .claude/settings.json.")
+    assert "Removed from CLAUDE.md." in done.out
+    assert sorted(path.name for path in empty.folder.iterdir()) == [".git", "CLAUDE.md"]
+    assert empty.call("init", "--remove").out == "Nothing that `init` writes for agents is here.\n"
+
+
+def test_an_edit_is_named_when_the_rest_is_taken_out(empty: Project) -> None:
+    empty.call("init", "--agent", "claude")
+    file = empty.folder / ".mcp.json"
+    file.write_text(file.read_text().replace('"preflights",', '"/opt/preflights",'))
+    (empty.folder / ".claude" / "settings.json").write_text("preflights")
+    done = empty.call("init", "--remove")
+    assert done.code == 1
+    assert ".mcp.json was edited, and stays as it is" in done.out
+    assert ".claude/settings.json is left as it is: it is no JSON (line 1); look at it" in done.out

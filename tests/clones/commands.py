@@ -32,7 +32,11 @@ READS: Final[dict[str, tuple[Words, ...]]] = {
         ("regress", "session.jsonl", "odd.jsonl", "session.jsonl.gz"),
         ("regress", ".", "--json"),
     ),
-    "init": (("init", "--ci", "github", "--check"), ("init", "--plans", "--check")),
+    "init": (
+        ("init", "--ci", "github", "--check"),
+        ("init", "--plans", "--check"),
+        ("init", "--agent", "all", "--check"),
+    ),
     "plan project": (("plan", "project", "--dry-run"),),
     "plan impl": (("plan", "impl", "README.md", "--dry-run"),),
     "plan refactor": (("plan", "refactor", "Tidy up", "--dry-run", "--json"),),
@@ -58,6 +62,10 @@ READS: Final[dict[str, tuple[Words, ...]]] = {
     "admin db status": (("admin", "db", "status"),),
     "admin completion": (("admin", "completion", "bash"),),
     "trust": (("trust", "--list"),),
+    "transcripts": (
+        ("transcripts", "claude", "odd.jsonl", "--dry-run"),
+        ("transcripts", "codex", ".", "--dry-run", "--json"),
+    ),
 }
 """Commands that read, each in the ways in which it runs here.
 

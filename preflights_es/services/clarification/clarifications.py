@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import PurePosixPath
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
+from msgspec import UNSET
 from msgspec.structs import replace
 
 from preflights_es.core.artifacts import Related
@@ -25,6 +26,7 @@ from preflights_es.services.request import Request
 from preflights_es.workflows import clarification
 from preflights_es.workflows.clarification.events import (
     DecisionAcknowledged,
+    DecisionKeptBeside,
     DecisionRenumbered,
     DecisionSuperseded,
     IntentionDeclared,
@@ -40,6 +42,9 @@ from preflights_es.workflows.clarification.values import (
     LLMContext,
     Mark,
 )
+
+if TYPE_CHECKING:
+    from preflights_es.services.clarification.choosing import Choosing
 
 ONLY: Final = "only clarifications can be accepted"
 KNOWN_MAX: Final = 20  # accepted decisions that a model is told of
@@ -140,22 +145,53 @@ class Clarifications(Acceptances):
         by: str | None = None,
         mark: Mark = "",
         expect: int | None = None,
+        choosing: Choosing | None = None,
         relays: bool = False,
     ) -> Step:
         """Accept what is proposed, as `acknowledged` says.
 
+        Args:
+            choosing: compares it with decisions in force; without it nothing is compared.
+
         Raises:
             Refused: also where what it supersedes cannot be superseded any more.
         """
-        how: dict[str, Any] = {"by": by, "expect": expect, "relays": relays}
-        return self.acknowledged(session_id, DecisionAcknowledged, {"mark": mark}, **how)
+        said = {"mark": mark}
+        return self.acknowledged(
+            session_id,
+            DecisionAcknowledged,
+            said,
+            by=by,
+            expect=expect,
+            complete=choosing.completed if choosing else None,
+            is_same=choosing.is_said if choosing else None,
+            relays=relays,
+        )
 
     def _others(self, first: Proposed) -> list[Proposed]:
-        """What it says to the decision that it supersedes, and to the task that it clarifies."""
+        """What it says to older decisions, and to the task that it clarifies."""
         state: State = first.handle.session.state
         if first.input.actor.kind != "user" or not is_due(state):
             return []
-        return [*self._superseded_by(state, first), *self._deciding(state, first)]
+        return [
+            *self._superseded_by(state, first),
+            *self._resolved(state, first),
+            *self._deciding(state, first),
+        ]
+
+    def _resolved(self, state: State, first: Proposed) -> Iterator[Proposed]:
+        """What a person chose about decisions that differ, told to each of them."""
+        new = first.input
+        assert isinstance(new, DecisionAcknowledged), "it is accepted"
+        if new.resolved is UNSET:
+            return
+        by = Related(state.uid, title_of(state), first.number, first.handle.session_id)
+        for one in new.resolved:
+            older, _ = self._supersedable(one.finding.related.session_id)
+            told: Input = DecisionSuperseded(at=new.at, actor=new.actor, by=by)
+            if one.choice == "keeps":
+                told = DecisionKeptBeside(at=new.at, actor=new.actor, by=by, reason=one.reason)
+            yield Proposed(older, told, self._runner.new_id())
 
     def _deciding(self, state: State, first: Proposed) -> list[Proposed]:
         if state.item is None or self._runner.store.head(state.item.source.session_id) is None:

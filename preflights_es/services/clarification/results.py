@@ -6,11 +6,13 @@ from typing import Any, Final
 
 import msgspec
 
-from preflights_es.core.artifacts import Related
+from preflights_es.core.artifacts import Beside, Related
 from preflights_es.core.events import Actor, Decision
+from preflights_es.core.evolution import Finding
 from preflights_es.core.observed import Observed
 from preflights_es.core.questions import AnswerRefusal
 from preflights_es.core.rationale import Rejected, Statement
+from preflights_es.core.times import iso
 from preflights_es.core.views import Language
 from preflights_es.runtime.runner import Handle
 from preflights_es.services.results import Result, Session, answer_refused
@@ -87,6 +89,44 @@ class Recommendation(Result, frozen=True):
     by: Actor
 
 
+class RelatedDecision(Result, frozen=True):
+    """A decision in force, and how the one that is accepted stands to it."""
+
+    uid: str
+    session_id: str
+    date: str
+    """Of its acceptance, ISO 8601, UTC."""
+    number: int | None
+    title: str
+    category: str
+    values: tuple[tuple[str, str], ...]
+    """Pairs of field and value."""
+    evolution: str
+    by: str
+    """`rules` or `model`."""
+
+    @classmethod
+    def of(cls, one: Finding) -> RelatedDecision:
+        """As it was found."""
+        old = one.related
+        return cls(
+            uid=old.uid,
+            session_id=old.session_id,
+            date=iso(one.accepted_at)[: len("2026-11-23")],
+            number=old.number,
+            title=old.title,
+            category=one.category,
+            values=one.fields,
+            evolution=one.evolution,
+            by=one.by,
+        )
+
+    @property
+    def needs_choice(self) -> bool:
+        """Whether a person has to choose: it has another value."""
+        return self.evolution in ("update", "contradict")
+
+
 class Clarification(Session, frozen=True, kw_only=True):
     """`session/1`."""
 
@@ -112,6 +152,9 @@ class Clarification(Session, frozen=True, kw_only=True):
     relayed_by: Actor | None
     supersedes: Related | None
     superseded_by: Related | None
+    also_supersedes: tuple[Related, ...]
+    kept: tuple[Beside, ...]
+    related: tuple[RelatedDecision, ...]
     artifacts: tuple[str, ...]
     recommended: Recommendation | None
     title: str
@@ -130,6 +173,9 @@ class Clarification(Session, frozen=True, kw_only=True):
             "relayed_by": done.relayed_by if done else None,
             "supersedes": state.supersedes,
             "superseded_by": state.superseded_by,
+            "also_supersedes": state.also_supersedes,
+            "kept": state.kept,
+            "related": (),
             "recommended": _recommended(state),
             "artifacts": (view.written.path,) if view.written else (),
             **msgspec.structs.asdict(view.rationale),

@@ -7,6 +7,7 @@ from functools import partial
 from msgspec.structs import replace
 
 from preflights_es.core.errors import Refused
+from preflights_es.core.evolution import Choices
 from preflights_es.core.ids import short
 from preflights_es.core.items import ItemRef
 from preflights_es.core.questions import Refusal, WrittenQuestion
@@ -16,6 +17,7 @@ from preflights_es.core.views import Question
 from preflights_es.runtime.runner import Step
 from preflights_es.services.acceptance import begun
 from preflights_es.services.answers import Given, addressed, asked_in, check_taken, pairs
+from preflights_es.services.clarification.choosing import Choosing
 from preflights_es.services.clarification.clarifications import Clarifications, clarifications_of
 from preflights_es.services.clarification.written import asking, recommended
 from preflights_es.services.filing import filed
@@ -40,6 +42,7 @@ def start(
     by: str | None = None,
     written: WrittenQuestion | None = None,
     reasons: Reasons | None = None,
+    choices: Choices | None = None,
 ) -> Session:
     """Begin one with an intention.
 
@@ -53,10 +56,12 @@ def start(
         by: the person who accepts.
         written: the first question, which the actor wrote.
         reasons: why it is decided so.
+        choices: with `accepts`, what becomes of decisions in force that differ.
 
     Raises:
         Refused: it cannot be recorded.
     """
+    choosing = Choosing(request, choices)
     own, answers = clarifications_of(request), pairs(given)
     own.refuse_relaying(by)
     own.check(answers)
@@ -84,8 +89,9 @@ def start(
     accepts = accepts and not step.handle.session.state.question
     step = with_reasons(own, step, reasons, by if accepts else None)
     if accepts and not any(isinstance(one, Refusal) for one in step.decisions):
-        step = _accepted(request, own, own.accept(step.handle.session_id, by=by))
-    return filed(request, step)
+        session_id = step.handle.session_id
+        step = _accepted(request, own, own.accept(session_id, by=by, choosing=choosing))
+    return choosing.told(filed(request, step))
 
 
 def _task(request: Request, typed: str) -> tuple[str, ItemRef]:
@@ -115,14 +121,18 @@ def accept(
     mark: Mark = "",
     expect: int | None = None,
     reasons: Reasons | None = None,
+    choices: Choices | None = None,
     relays: bool = False,
 ) -> Session:
     """Accept what is proposed, as it is now or at the version that the person saw.
 
     Args:
         reasons: why it is decided so; they are recorded first.
+        choices: what becomes of decisions in force that differ. Where one is missing, nothing is
+            accepted, and `related` of the result says which.
         relays: whether an agent's client passes a person's acceptance on.
     """
+    choosing = Choosing(request, choices)
     handle, expect = begun(request, session, by, expect)
     own = clarifications_of(request)
     own.refuse_relaying(by, short(handle.session_id))
@@ -131,8 +141,10 @@ def accept(
         if any(isinstance(one, Refusal) for one in said.decisions):
             return filed(request, said)
         handle, expect = said.handle, said.handle.version
-    step = own.accept(handle.session_id, by=by, mark=mark, expect=expect, relays=relays)
-    return filed(request, _accepted(request, own, step))
+    step = own.accept(
+        handle.session_id, by=by, mark=mark, expect=expect, choosing=choosing, relays=relays
+    )
+    return choosing.told(filed(request, _accepted(request, own, step)))
 
 
 def _accepted(request: Request, own: Clarifications, step: Step) -> Step:

@@ -14,7 +14,7 @@ from preflights_es.workflows.planning.views import Entry
 _CHANGES: Final = {
     "unknown_task": "no task {} was open when the day was planned",
     "closed": "{} is over already",
-    "named_twice": "{} is named twice",
+    "named_twice": "{} would stand twice in the plan",
     "too_many_minis": "a plan has at most two minis",
     "no_focus_task": "{} cannot be the focus: it takes 30 to 120 minutes on average",
     "no_mini_task": "{} cannot be a mini: it takes 5 to 20 minutes, and is not of high importance",

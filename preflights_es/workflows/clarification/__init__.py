@@ -2,7 +2,8 @@
 
 from preflights_es.core.session import Workflow
 from preflights_es.core.settings_table import SettingsTable
-from preflights_es.workflows.clarification.decide import accepting, decide
+from preflights_es.workflows.clarification.acknowledging import accepting
+from preflights_es.workflows.clarification.decide import decide
 from preflights_es.workflows.clarification.events import (
     EVENTS,
     AnswersGiven,

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import reduce
-from typing import Any, Final
+from typing import Final
 
-from msgspec.structs import replace
-
-from preflights_es.core.artifacts import Accepting, ArtifactDue, ArtifactWritten
+from preflights_es.core.artifacts import ArtifactWritten
 from preflights_es.core.completions import CompletionFailed, CompletionReceived
 from preflights_es.core.events import Decision, Input
 from preflights_es.core.lead import FellBack, LeadChanged, LeadTaken, StepRetried
 from preflights_es.core.questions import Answers, Given, stripped
 from preflights_es.workflows.clarification import lead, reasons, rules, written
+from preflights_es.workflows.clarification.acknowledging import (
+    acknowledged,
+    changed,
+    due,
+    following,
+)
 from preflights_es.workflows.clarification.events import (
     AnswerAccepted,
     AnswerRefused,
@@ -25,8 +28,7 @@ from preflights_es.workflows.clarification.events import (
     ChangeRefused,
     ClarificationStopped,
     DecisionAcknowledged,
-    DecisionMarkedSuperseded,
-    DecisionRecorded,
+    DecisionKeptBeside,
     DecisionRenumbered,
     DecisionSuperseded,
     IntentionDeclared,
@@ -39,9 +41,8 @@ from preflights_es.workflows.clarification.events import (
     TopicsFound,
 )
 from preflights_es.workflows.clarification.evolve import evolve
-from preflights_es.workflows.clarification.state import State, accepted, is_due
+from preflights_es.workflows.clarification.state import State, accepted
 from preflights_es.workflows.clarification.stated import response_of, stated_by_key
-from preflights_es.workflows.clarification.titles import title_of
 from preflights_es.workflows.clarification.values import (
     COMPANION,
     OTHER_OPTION,
@@ -70,19 +71,20 @@ def decide(state: State, new: Input) -> Decisions:
             return again
         case LeadChanged() if state.input and not (state.led.request or accepted(state)):
             taken = (LeadTaken(),)
-            return taken + _next(_after(state, new, taken))
+            return taken + _next(following(state, new, taken))
         case DecisionAcknowledged():
-            return _acknowledged(state, new)
-        case DecisionSuperseded() | DecisionRenumbered() | ReferenceRenumbered():
-            return _changed(state, new)
+            return acknowledged(state, new)
+        case (
+            DecisionSuperseded()
+            | DecisionKeptBeside()
+            | DecisionRenumbered()
+            | ReferenceRenumbered()
+        ):
+            return changed(state, new)
         case ArtifactWritten(path=path):
             return (ArtifactFiled(path=path),)
         case _:
             return (ChangeRefused(change="input", reason="not_expected"),)
-
-
-def _after(state: State, new: Input, decisions: Decisions) -> State:
-    return reduce(evolve, decisions, evolve(state, new))
 
 
 # 1. Opening ----------------------------------------------------------------------------------
@@ -96,11 +98,11 @@ def _opened(state: State, new: IntentionDeclared) -> Decisions:
         (CategoryDetected(category=found.category.name, keyword=found.keyword),) if found else ()
     )
     decisions: Decisions = by_topic + by_keyword
-    after = _after(state, new, decisions)
+    after = following(state, new, decisions)
     if after.writer is not None:  # the writer asks, whatever the intention says
         return (*decisions, lead.request(after, "clarify"))
-    decisions += _stated(_after(state, new, decisions))
-    return decisions + _next(_after(state, new, decisions))
+    decisions += _stated(following(state, new, decisions))
+    return decisions + _next(following(state, new, decisions))
 
 
 def _topics_found(new: IntentionDeclared, ref: PackRef) -> TopicsFound:
@@ -181,10 +183,10 @@ def _asked(state: State) -> Decisions:
 def _led(state: State, new: CompletionReceived | CompletionFailed) -> Decisions:
     """What a model's answer comes to; the rules go on where it came to nothing."""
     decisions = lead.answered(state, new)
-    after = _after(state, new, decisions)
+    after = following(state, new, decisions)
     match decisions[-1]:
         case QuestionSuggested() if said := _stated(after):
-            return decisions + said + _next(_after(state, new, decisions + said))
+            return decisions + said + _next(following(state, new, decisions + said))
         case QuestionSuggested():
             return decisions + _asked(after)
         case FellBack():
@@ -327,74 +329,4 @@ def _reasoned(state: State, new: RationaleGiven) -> Decisions:
         return (ChangeRefused(change="rationale", reason=noted),)
     if state.acknowledgement is None:
         return (noted,)
-    return (noted, _due(_after(state, new, (noted,))))
-
-
-# 3. Acknowledging ----------------------------------------------------------------------------
-
-
-def _acknowledged(state: State, new: DecisionAcknowledged) -> Decisions:
-    earlier = state.acknowledgement
-    by_person = new.actor.kind == "user"
-    if accepted(state):
-        return (ChangeRefused(change="acknowledgement", reason="already_accepted"),)
-    if state.led.request is not None or not is_due(state):
-        return (ChangeRefused(change="acknowledgement", reason="question_open"),)
-    if new.patch != state.patch:
-        return (ChangeRefused(change="acknowledgement", reason="patch_changed"),)
-    if earlier is not None and not by_person:
-        return (ChangeRefused(change="acknowledgement", reason="already_proposed"),)
-    kind = rules.kind(state.heuristics, state.patch, new.mark or state.mark)
-    if kind == "adr" and new.number is None:
-        return (ChangeRefused(change="acknowledgement", reason="number_missing"),)
-    number = new.number if kind == "adr" else None
-    recorded = DecisionRecorded(
-        status="accepted" if by_person else "proposed", kind=kind, number=number
-    )
-    return (recorded, _due(_after(state, new, (recorded,))))
-
-
-def accepting(state: State, said: Mapping[str, Any]) -> Accepting:
-    """What an acknowledgement with this mark takes."""
-    kind = rules.kind(state.heuristics, state.patch, said.get("mark") or state.mark)
-    return Accepting(kind, is_due(state) and kind == "adr", {"patch": state.patch})
-
-
-def _due(state: State) -> ArtifactDue:
-    assert state.acknowledgement is not None, "a document is due only for what was acknowledged"
-    kind = state.acknowledgement.kind
-    path = rules.document_path(state.folder, kind, state.number, state.uid, title_of(state))
-    template = rules.template(kind, state.decider)
-    return ArtifactDue(call=f"artifact-{state.dues + 1}", template=template, path=path)
-
-
-def _changed(
-    state: State, new: DecisionSuperseded | DecisionRenumbered | ReferenceRenumbered
-) -> Decisions:
-    if isinstance(new, DecisionSuperseded):
-        return _superseded(state, new)
-    if isinstance(new, ReferenceRenumbered):
-        return _reference_renumbered(state, new)
-    return _renumbered(state, new)
-
-
-def _superseded(state: State, new: DecisionSuperseded) -> Decisions:
-    if not accepted(state):
-        return (ChangeRefused(change="supersession", reason="not_accepted"),)
-    if state.superseded_by is not None:
-        return (ChangeRefused(change="supersession", reason="already_superseded"),)
-    marked = DecisionMarkedSuperseded()
-    return (marked, _due(_after(state, new, (marked,))))
-
-
-def _renumbered(state: State, new: DecisionRenumbered) -> Decisions:
-    if state.acknowledgement is None or state.acknowledgement.kind != "adr":
-        return (ChangeRefused(change="renumbering", reason="not_accepted"),)
-    return (_due(replace(state, number=new.number)),)
-
-
-def _reference_renumbered(state: State, new: ReferenceRenumbered) -> Decisions:
-    related = [r.uid for r in (state.supersedes, state.superseded_by) if r is not None]
-    if state.acknowledgement is None or new.uid not in related:
-        return (ChangeRefused(change="renumbering", reason="not_related"),)
-    return (_due(state),)
+    return (noted, due(following(state, new, (noted,))))

@@ -18,6 +18,7 @@ from preflights_es.core.events import (
     Value,
     Whole,
 )
+from preflights_es.core.evolution import Resolution
 from preflights_es.core.items import ItemRef
 from preflights_es.core.lead import LED_EVENTS, Setup
 from preflights_es.core.observed import Observed
@@ -160,6 +161,8 @@ class DecisionAcknowledged(Input, frozen=True):
     mark: Mark = ""
     relayed_by: Actor | None = None
     """Who passed the actor's word on (`--by`); None where the actor gave it."""
+    resolved: tuple[Resolution, ...] | UnsetType = UNSET
+    """What a person chose about decisions that differ; not written where there are none."""
 
 
 class DecisionSuperseded(Input, frozen=True):
@@ -167,6 +170,16 @@ class DecisionSuperseded(Input, frozen=True):
 
     tag: ClassVar[str] = "clarification.decision_superseded.v1"
     by: Related
+
+
+class DecisionKeptBeside(Input, frozen=True):
+    """Another session's decision was accepted beside this one, although their values differ."""
+
+    tag: ClassVar[str] = "clarification.decision_kept_beside.v1"
+    typed: ClassVar = {"reason": Typed(ANSWER_MAX)}
+    by: Related
+    reason: str
+    """Why a person kept both."""
 
 
 class DecisionRenumbered(Input, frozen=True):
@@ -308,7 +321,13 @@ class ChangeRefused(Refusal, frozen=True):
 
     tag: ClassVar[str] = "clarification.change_refused.v1"
     change: Literal[
-        "acknowledgement", "supersession", "renumbering", "recommendation", "rationale", "input"
+        "acknowledgement",
+        "supersession",
+        "keeping",
+        "renumbering",
+        "recommendation",
+        "rationale",
+        "input",
     ]
     reason: Literal[
         "question_open",
@@ -333,6 +352,12 @@ class DecisionMarkedSuperseded(Decision, frozen=True):
     tag: ClassVar[str] = "clarification.decision_marked_superseded.v1"
 
 
+class DecisionMarkedKept(Decision, frozen=True):
+    """The decision stays in force; its document says beside what, and why."""
+
+    tag: ClassVar[str] = "clarification.decision_marked_kept.v1"
+
+
 class ArtifactFiled(Decision, frozen=True):
     """The document that was due lies on disk."""
 
@@ -351,6 +376,7 @@ EVENTS: tuple[type[Event], ...] = (
     RationaleGiven,
     DecisionAcknowledged,
     DecisionSuperseded,
+    DecisionKeptBeside,
     DecisionRenumbered,
     ReferenceRenumbered,
     CategoryDetected,
@@ -367,6 +393,7 @@ EVENTS: tuple[type[Event], ...] = (
     DecisionRecorded,
     ChangeRefused,
     DecisionMarkedSuperseded,
+    DecisionMarkedKept,
     ArtifactFiled,
     *ARTIFACT_EVENTS,
     *COMPLETION_EVENTS,

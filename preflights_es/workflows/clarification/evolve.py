@@ -9,7 +9,7 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from preflights_es.core import completion_step
-from preflights_es.core.artifacts import ArtifactDue, ArtifactWritten, Related, Written
+from preflights_es.core.artifacts import ArtifactDue, ArtifactWritten, Written
 from preflights_es.core.events import Actor, Event, Input
 from preflights_es.core.lead import WRITERS, FellBack
 from preflights_es.core.questions import Answers
@@ -23,10 +23,9 @@ from preflights_es.workflows.clarification.events import (
     CategoryDetected,
     ClarificationStopped,
     DecisionAcknowledged,
+    DecisionMarkedKept,
     DecisionMarkedSuperseded,
     DecisionRecorded,
-    DecisionRenumbered,
-    DecisionSuperseded,
     IntentionDeclared,
     PatchProposed,
     QuestionAsked,
@@ -35,8 +34,13 @@ from preflights_es.workflows.clarification.events import (
     RationaleNoted,
     RationaleSuggested,
     RecommendationNoted,
-    ReferenceRenumbered,
     TopicsFound,
+)
+from preflights_es.workflows.clarification.relating import (
+    after_choices,
+    after_keeping,
+    after_renumbering,
+    after_supersession,
 )
 from preflights_es.workflows.clarification.rules import CategoryMatch, Resolved, category_given
 from preflights_es.workflows.clarification.state import Acknowledgement, State
@@ -206,13 +210,8 @@ def _after_stop(state: State, event: ClarificationStopped) -> State:
     return replace(state, patch=None, question=None, stopped=event.reason, acknowledgement=None)
 
 
-def _after_supersession(state: State, _: DecisionMarkedSuperseded) -> State:
-    by = state.input.by if isinstance(state.input, DecisionSuperseded) else None
-    return replace(state, superseded_by=by or state.superseded_by)
-
-
 def _after_due(state: State, _: ArtifactDue) -> State:
-    return replace(_after_renumbering(state), dues=state.dues + 1)
+    return replace(after_renumbering(state), dues=state.dues + 1)
 
 
 def _after_fallback(state: State, event: FellBack) -> State:
@@ -327,6 +326,8 @@ def _after_record(state: State, event: DecisionRecorded) -> State:
     new = state.input
     if not isinstance(new, DecisionAcknowledged):
         return state
+    if event.status == "accepted" and new.resolved is not UNSET:
+        state = after_choices(state, new.resolved)
     return replace(
         state,
         acknowledgement=Acknowledgement(
@@ -336,26 +337,6 @@ def _after_record(state: State, event: DecisionRecorded) -> State:
         number=event.number,
         folder=new.folder,
     )
-
-
-def _after_renumbering(state: State) -> State:
-    match state.input:
-        case DecisionRenumbered(number=number):
-            return replace(state, number=number)
-        case ReferenceRenumbered() as new:
-            return replace(
-                state,
-                supersedes=_moved(state.supersedes, new),
-                superseded_by=_moved(state.superseded_by, new),
-            )
-        case _:
-            return state
-
-
-def _moved(related: Related | None, new: ReferenceRenumbered) -> Related | None:
-    if related is None or related.uid != new.uid:
-        return related
-    return replace(related, number=new.number)
 
 
 def _filed(provenance: tuple[Provenance, ...], found: Provenance) -> tuple[Provenance, ...]:
@@ -380,7 +361,8 @@ _AFTER: Final[Mapping[type[Event], Callable[[State, Any], State]]] = {
     PatchProposed: _after_patch,
     ClarificationStopped: _after_stop,
     DecisionRecorded: _after_record,
-    DecisionMarkedSuperseded: _after_supersession,
+    DecisionMarkedSuperseded: after_supersession,
+    DecisionMarkedKept: after_keeping,
     ArtifactDue: _after_due,
     FellBack: _after_fallback,
 }

@@ -153,8 +153,8 @@ def _changed(trail: Trail, before: State, state: State, at: int) -> None:
     if before.acknowledgement != state.acknowledgement:
         trail.former = []
         return
-    was = Stood(at, before.number, before.supersedes, before.written)
-    if was != Stood(at, state.number, state.supersedes, state.written):
+    was = Stood(at, before.number, before.supersedes, before.written, before.kept)
+    if was != Stood(at, state.number, state.supersedes, state.written, state.kept):
         trail.former.append(was)
 
 
@@ -220,6 +220,8 @@ def _ended(last: Decided, trail: Trail, session: Session[State]) -> Decided:
         superseded_at=trail.superseded_at,
         supersedes=state.supersedes,
         superseded_by=state.superseded_by,
+        also_supersedes=state.also_supersedes,
+        kept=state.kept,
         written=state.written,
         former=tuple(trail.former) if done else (),
     )

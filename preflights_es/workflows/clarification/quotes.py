@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from msgspec import UNSET
+
 from preflights_es.core.events import Event
 from preflights_es.core.source import Quoted
 from preflights_es.core.text import one_line
 from preflights_es.workflows.clarification.events import (
+    DecisionAcknowledged,
+    DecisionKeptBeside,
     DecisionSuperseded,
     IntentionDeclared,
     Known,
@@ -23,8 +27,15 @@ def quotes(event: Event) -> tuple[Quoted, ...]:
                 replaced = (Quoted("supersedes", former.session_id),)
             told = (Quoted("known", words=one) for one in known if one.source is None)
             return (*told, *replaced)
+        case DecisionAcknowledged(resolved=resolved) if resolved is not UNSET:
+            found = ((one.choice == "keeps", one.finding.related) for one in resolved)
+            return tuple(
+                Quoted("kept" if keeps else "supersedes", old.session_id) for keeps, old in found
+            )
         case DecisionSuperseded(by=by):
             return (Quoted("superseded_by", by.session_id),)
+        case DecisionKeptBeside(by=by):
+            return (Quoted("kept", by.session_id),)
         case _:
             return ()
 

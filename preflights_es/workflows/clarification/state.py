@@ -6,7 +6,7 @@ from typing import Literal
 
 import msgspec
 
-from preflights_es.core.artifacts import Related, Written
+from preflights_es.core.artifacts import Beside, Related, Written
 from preflights_es.core.completion_step import Led
 from preflights_es.core.events import Actor, Input
 from preflights_es.core.growing import Growing
@@ -57,6 +57,10 @@ class State(msgspec.Struct, frozen=True, gc=False):
     supersedes: Related | None = None
     supersedes_file: str = ""
     """Of a record without a session."""
+    also_supersedes: tuple[Related, ...] = ()
+    """Others that its acceptance replaced."""
+    kept: tuple[Beside, ...] = ()
+    """Decisions that stay in force beside it, although their values differ."""
     item: ItemRef | None = None
     """The task that is clarified."""
     observed: Observed | None = None
@@ -119,6 +123,12 @@ def snapshot(state: State) -> SessionSnapshot:
 def accepted(state: State) -> bool:
     """Whether a person has accepted."""
     return state.acknowledgement is not None and state.acknowledgement.status == "accepted"
+
+
+def related_to(state: State) -> tuple[Related, ...]:
+    """The decisions that its document names."""
+    ends = (state.supersedes, *state.also_supersedes, state.superseded_by)
+    return (*(one for one in ends if one is not None), *(one.related for one in state.kept))
 
 
 def is_due(state: State) -> bool:

@@ -234,6 +234,8 @@ def record(state: State) -> Record:
         supersedes=state.supersedes,
         supersedes_file=state.supersedes_file,
         superseded_by=state.superseded_by,
+        also_supersedes=state.also_supersedes,
+        kept=state.kept,
         rationale=state.rationale,
         considered=_considered(state),
     )
@@ -261,10 +263,14 @@ def reached(state: State) -> Reached:
 
 
 def related(state: State) -> Relations:
-    """What an accepted decision replaced, and what replaced it; a mere intention does not count."""
+    """What an accepted decision says of others; a mere intention does not count."""
     # A record without a session says nothing of this one.
-    says = accepted(state) and state.supersedes is not None and state.supersedes.uid
-    return Relations(state.supersedes if says else None, state.superseded_by)
+    replaced = (state.supersedes, *state.also_supersedes) if accepted(state) else ()
+    return Relations(
+        tuple(one for one in replaced if one is not None and one.uid),
+        state.superseded_by,
+        tuple(one.related for one in state.kept),
+    )
 
 
 def _date(at: int) -> str:

@@ -12,7 +12,8 @@ from preflights_es.core.completions import CompletionReceived
 from preflights_es.core.events import Actor, Decision, Input, ResponseIgnored
 from preflights_es.core.questions import RefusalReason
 from preflights_es.workflows.clarification import WORKFLOW
-from preflights_es.workflows.clarification.decide import accepting, decide
+from preflights_es.workflows.clarification.acknowledging import accepting
+from preflights_es.workflows.clarification.decide import decide
 from preflights_es.workflows.clarification.events import (
     AnswerAccepted,
     AnswerRefused,

@@ -4,18 +4,24 @@ from __future__ import annotations
 
 import click
 
-from preflights_cli.common import Voice, by_option, common, key_option
+from preflights_cli.common import Voice, by_option, common, each_given, is_terminal, key_option
+from preflights_cli.dialogue import Left
 from preflights_cli.inbox import the_one
+from preflights_cli.main import EXIT_WAITING
 from preflights_cli.reason_options import reasoned
 from preflights_cli.rendering import said
+from preflights_cli.workflows.clarification.choices import chosen, keep_option, resolved
 from preflights_cli.workflows.clarification.start import mark_of
 from preflights_es.core.errors import Refused
+from preflights_es.core.evolution import Choices
 from preflights_es.core.rationale import Reasons
 from preflights_es.services import sessions
 from preflights_es.services.clarification.sessions import accept
 from preflights_es.services.inbox import acceptable
 from preflights_es.services.request import Request
+from preflights_es.services.results import Session
 from preflights_es.workflows.clarification import WORKFLOW
+from preflights_es.workflows.clarification.values import Mark
 
 
 @click.command()
@@ -26,6 +32,14 @@ from preflights_es.workflows.clarification import WORKFLOW
 )
 @click.option("--local", is_flag=True, help="Local change: file a backend decision as a task.")
 @click.option("--adr", is_flag=True, help="File it as a record in any category.")
+@click.option(
+    "--supersedes",
+    multiple=True,
+    metavar="DECISION",
+    callback=each_given,
+    help="Supersede a decision that differs; repeatable.",
+)
+@keep_option
 @reasoned
 @key_option
 @common
@@ -35,6 +49,8 @@ def accept_command(
     expect: int | None,
     local: bool,
     adr: bool,
+    supersedes: tuple[str, ...],
+    keep: tuple[str, ...],
     why: Reasons | None,
     app: Request,
     voice: Voice,
@@ -42,6 +58,9 @@ def accept_command(
     """Accept the proposed decision, show it, and write its document.
 
     Without SESSION it accepts the only proposal that waits; where several wait, it lists them.
+
+    A decision in force that has another value needs a word of the person: supersede it, or keep
+    both for a reason.
 
     Without a terminal and without --by a script accepts: the record says "proposed" until
     a person accepts it.
@@ -52,15 +71,39 @@ def accept_command(
       preflights accept last
       preflights accept 3f9a12c4 --by "Ada Lovelace" --expect 6
       preflights accept last --because "The team runs it already"
+      preflights accept last --by Ada --supersedes ADR-0003
+      preflights accept last --by Ada --keep 5f4439e9="The old app stays on it"
     """
     mark = mark_of(local=local, adr=adr)
     session = session or _waiting(app, voice)
     if mark:
         _check(app, session, mark)
-        found = accept(app, session, by=by, mark=mark, expect=expect, reasons=why)
-    else:
-        found = sessions.accept(app, session, by=by, expect=expect, reasons=why)
-    return said(voice, found)
+    choices = chosen(supersedes, keep)
+    found = _accepted(app, session, by, mark, expect, why, choices)
+    if voice.as_json or not is_terminal():
+        return said(voice, found)
+
+    def again(choices: Choices, seen: Session) -> Session:
+        return _accepted(app, seen.session_id, by, mark, seen.version, None, choices)
+
+    try:
+        return said(voice, resolved(voice, found, choices, again))
+    except Left:
+        return EXIT_WAITING
+
+
+def _accepted(
+    app: Request,
+    session: str,
+    by: str | None,
+    mark: Mark,
+    expect: int | None,
+    why: Reasons | None,
+    choices: Choices | None,
+) -> Session:
+    if mark:
+        return accept(app, session, by=by, mark=mark, expect=expect, reasons=why, choices=choices)
+    return sessions.accept(app, session, by=by, expect=expect, reasons=why, choices=choices)
 
 
 def _check(app: Request, session: str, mark: str) -> None:

@@ -9,7 +9,9 @@ from preflights_cli.common import Voice
 from preflights_cli.dialogue import Left, answered, conversed, line, taken
 from preflights_cli.rendering import describe, exit_code, say_refusals
 from preflights_cli.workflows.clarification import reasons
+from preflights_cli.workflows.clarification.choices import resolved
 from preflights_cli.workflows.clarification.display import own, values, why
+from preflights_es.core.evolution import Choices
 from preflights_es.core.text import shown
 from preflights_es.core.views import Question
 from preflights_es.services.clarification import sessions
@@ -17,14 +19,26 @@ from preflights_es.services.request import Request
 from preflights_es.services.results import Session
 
 
-def run(app: Request, voice: Voice, session: Session, *, accepting: bool, by: str | None) -> int:
+def run(
+    app: Request,
+    voice: Voice,
+    session: Session,
+    *,
+    accepting: bool,
+    by: str | None,
+    choices: Choices | None = None,
+) -> int:
     """Ask until nothing is open, show what would be decided, and take the person's word.
+
+    Args:
+        choices: what the person said about older decisions before.
 
     Raises:
         Left, KeyboardInterrupt: the person left.
     """
     _say_detected(voice, session)
-    return _ended(app, voice, conversed(app, voice, session), accepting=accepting, by=by)
+    session = conversed(app, voice, session)
+    return _ended(app, voice, session, accepting=accepting, by=by, choices=choices)
 
 
 def _say_detected(voice: Voice, session: Session) -> None:
@@ -33,7 +47,15 @@ def _say_detected(voice: Voice, session: Session) -> None:
         voice.hint(f"This is about {shown(found.provenance[0].value)}, as the intention says.")
 
 
-def _ended(app: Request, voice: Voice, session: Session, *, accepting: bool, by: str | None) -> int:
+def _ended(
+    app: Request,
+    voice: Voice,
+    session: Session,
+    *,
+    accepting: bool,
+    by: str | None,
+    choices: Choices | None,
+) -> int:
     """One keystroke between a proposal and a decision."""
     draft, asked_of = "", None
     while session.can_accept:
@@ -42,7 +64,7 @@ def _ended(app: Request, voice: Voice, session: Session, *, accepting: bool, by:
         _say_proposal(voice, session)
         key = "a" if accepting else _key()
         if key == "a":
-            session = sessions.accept(app, session.session_id, by=by, expect=session.version)
+            session = _accepted(app, voice, session, by, choices)
             say_refusals(session)
             break
         if key == "e":
@@ -53,6 +75,17 @@ def _ended(app: Request, voice: Voice, session: Session, *, accepting: bool, by:
             raise Left
     describe(voice, session)
     return exit_code(session)
+
+
+def _accepted(
+    app: Request, voice: Voice, session: Session, by: str | None, said: Choices | None
+) -> Session:
+    """The session once the person has chosen about older decisions that differ, too."""
+
+    def accept(choices: Choices | None, seen: Session) -> Session:
+        return sessions.accept(app, seen.session_id, by=by, expect=seen.version, choices=choices)
+
+    return resolved(voice, accept(said, session), said, accept)
 
 
 def _say_proposal(voice: Voice, session: Session) -> None:

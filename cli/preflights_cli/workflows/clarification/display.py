@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from shlex import quote
 from typing import Final
 
-from preflights_cli.common import Voice
+from preflights_cli.common import Voice, is_terminal
 from preflights_cli.rendering import Shown
+from preflights_es.core.artifacts import Beside
 from preflights_es.core.ids import SHORT, short
 from preflights_es.core.rationale import Speaker, alternative_text
 from preflights_es.core.text import one_line, shown
 from preflights_es.core.views import Question
-from preflights_es.services.clarification.results import Clarification, Value
+from preflights_es.services.clarification.results import Clarification, RelatedDecision, Value
 from preflights_es.services.results import Session
 from preflights_es.workflows.clarification.rules import chose_other
 from preflights_es.workflows.clarification.values import COMPANION, OTHER, HeuristicsConfig
@@ -54,6 +56,14 @@ def describe(voice: Voice, session: Session) -> None:
         voice.say(f"  written to {shown(path)}")
     if by := found.superseded_by:
         voice.say(f"  superseded by {by.uid[-SHORT:]}: {shown(one_line(by.title))}")
+    for kept in found.kept:
+        voice.say(f"  kept beside {kept_text(kept)}")
+    for one in found.related:
+        voice.say(f"  {compared(one)}")
+    if waiting(session):
+        voice.say("Nothing is accepted yet. Supersede what differs, or keep it and say why:")
+        for command in _choosing(session):
+            voice.say(command)
 
 
 def tell_found(voice: Voice, session: Session) -> None:
@@ -75,8 +85,15 @@ def tell_found(voice: Voice, session: Session) -> None:
         voice.hint(f"Also found: {shown(', '.join(further))}. `preflights start` each.")
 
 
+def kept_text(one: Beside) -> str:
+    """Another decision that stays in force, and why."""
+    return shown(f"{one.related.uid[-SHORT:]}, {one_line(one.related.title)}: {one.reason}")
+
+
 def hint(session: Session) -> str:
     """What may come next."""
+    if waiting(session):
+        return f"Or revise an answer: preflights revise {short(session.session_id)} KEY=VALUE"
     id_, by = short(session.session_id), own(session).superseded_by
     newer = by.uid[-SHORT:] if by else ""
     return {
@@ -134,6 +151,39 @@ def _beside(session: Session, option: str) -> str:
     if one is None or one.option != option:
         return ""
     return f"recommended by {one.by.name or _KINDS[one.by.kind]}: {one.reason}"
+
+
+EVOLUTIONS: Final = {
+    "update": "Updates",
+    "contradict": "Contradicts",
+    "extend": "Extends",
+    "derive": "Derives from",
+}
+
+
+def compared(one: RelatedDecision) -> str:
+    """An older decision in one line: how this one stands to it, its uid, date, field and value."""
+    number = f", ADR-{one.number:04}" if one.number is not None else ""
+    model = ", says the model" if one.by == "model" else ""
+    values = ", ".join(f"{name}: {one_line(value)}" for name, value in one.values)
+    what = f"{EVOLUTIONS[one.evolution]} {short(one.uid)}{number} of {one.date}{model}"
+    return shown(f"{what}: {one.category}, {values}")
+
+
+def waiting(session: Session) -> list[RelatedDecision]:
+    """Those that a person has to choose about before the decision is accepted."""
+    related = own(session).related if session.can_accept else ()
+    return [one for one in related if one.needs_choice]
+
+
+def _choosing(session: Session) -> list[str]:
+    """The commands that choose."""
+    found = waiting(session)
+    command = f"preflights accept {short(session.session_id)}"
+    command += "" if is_terminal() else " --by NAME"
+    replaced = " ".join(f"--supersedes {short(one.uid)}" for one in found)
+    kept = " ".join(f"--keep {quote(short(one.uid) + '=REASON')}" for one in found)
+    return [f"  {command} {replaced}", f"  {command} {kept}"]
 
 
 SHOWN: Final = Shown(

@@ -10,6 +10,7 @@ from preflights_cli import answer_options, dialogue
 from preflights_cli.common import (
     Voice,
     by_option,
+    each_given,
     given,
     is_terminal,
     key_option,
@@ -20,6 +21,7 @@ from preflights_cli.common import (
 from preflights_cli.reason_options import reasoned
 from preflights_cli.rendering import said
 from preflights_cli.workflows.clarification import display
+from preflights_cli.workflows.clarification.choices import chosen, keep_option
 from preflights_es.core.questions import WrittenQuestion
 from preflights_es.core.rationale import Reasons
 from preflights_es.services import sessions
@@ -71,10 +73,9 @@ def _recommendation(said: str, options: tuple[str, ...]) -> tuple[str, str]:
     return option.strip(), why.strip()
 
 
-def _refuse_own(flags: Mapping[str, bool], supersedes: str | None) -> None:
+def _refuse_own(flags: Mapping[str, bool]) -> None:
     """What says something of a decision says nothing to another workflow."""
-    given = [option for option, is_given in flags.items() if is_given]
-    if named := [*given, *(["--supersedes"] if supersedes else [])]:
+    if named := [option for option, is_given in flags.items() if is_given]:
         message = f"{named[0]} is about a decision: leave it out with --workflow"
         raise click.UsageError(message)
 
@@ -94,8 +95,13 @@ def _refuse_own(flags: Mapping[str, bool], supersedes: str | None) -> None:
 @click.option("--local", is_flag=True, help="Local change: file a backend decision as a task.")
 @click.option("--adr", is_flag=True, help="File it as a record in any category.")
 @click.option(
-    "--supersedes", metavar="DECISION", callback=given, help="The decision that this one replaces."
+    "--supersedes",
+    multiple=True,
+    metavar="DECISION",
+    callback=each_given,
+    help="The decision that this one replaces; several with --accept.",
 )
+@keep_option
 @click.option("--task", metavar="TASK", callback=given, help="Clarify this open task of a note.")
 @click.option("--question", metavar="TEXT", callback=given, help="Ask this question of yours.")
 @click.option("--option", "options", multiple=True, metavar="TEXT", help="One of its options.")
@@ -123,7 +129,8 @@ def start_command(
     by: str | None,
     local: bool,
     adr: bool,
-    supersedes: str | None,
+    supersedes: tuple[str, ...],
+    keep: tuple[str, ...],
     task: str | None,
     question: str | None,
     options: tuple[str, ...],
@@ -155,6 +162,10 @@ def start_command(
     if by is not None and not accepting:
         message = "--by names the person who accepts: give --accept too"
         raise click.UsageError(message)
+    choices = chosen(supersedes[1:], keep)
+    if choices and not accepting:
+        message = "--keep and a second --supersedes are about the acceptance: give --accept too"
+        raise click.UsageError(message)
     mark = mark_of(local=local, adr=adr)
     written = written_question(question, options, recommend, topic)
     if written and (strict or app.leads.named):
@@ -166,7 +177,8 @@ def start_command(
     asks = is_terminal() and not (voice.as_json or no_input)
     if name not in (None, CLARIFICATION.name):
         own = {"--accept": accepting, "--local": local, "--adr": adr, "--task": task is not None}
-        _refuse_own({**own, "--question": written is not None}, supersedes)
+        own |= {"--question": written is not None, "--supersedes": bool(supersedes)}
+        _refuse_own({**own, "--keep": bool(keep)})
         found = sessions.start(app, "".join(intention), name, wanted, strict=strict, reasons=why)
     else:
         found = start(
@@ -175,15 +187,17 @@ def start_command(
             wanted,
             strict=strict,
             mark=mark,
-            supersedes=supersedes,
+            supersedes=supersedes[0] if supersedes else None,
             task=task,
             accepts=accepting and not asks,
             by=by,
             written=written,
             reasons=why,
+            choices=choices,
         )
         if not found.is_recalled:
             display.tell_found(voice, found)
-    return (
-        dialogue.run(app, voice, found, accepting=accepting, by=by) if asks else said(voice, found)
-    )
+    if not asks:
+        return said(voice, found)
+    more = {"choices": choices} if choices else {}
+    return dialogue.run(app, voice, found, accepting=accepting, by=by, **more)

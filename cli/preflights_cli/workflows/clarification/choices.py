@@ -1,0 +1,93 @@
+"""`--supersedes` and `--keep`: what becomes of older decisions that differ."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import click
+
+from preflights_cli.common import Voice
+from preflights_cli.dialogue import Left, line
+from preflights_cli.workflows.clarification.display import compared, waiting
+from preflights_es.core.evolution import Choices
+from preflights_es.services.clarification.results import RelatedDecision
+from preflights_es.services.results import Session
+
+keep_option = click.option(
+    "--keep",
+    "keep",
+    multiple=True,
+    metavar="DECISION=REASON",
+    help="Keep a decision that differs in force, too; repeatable.",
+)
+
+
+def chosen(supersedes: tuple[str, ...], keep: tuple[str, ...]) -> Choices | None:
+    """What the options say; None where none is given.
+
+    Raises:
+        UsageError: one has no reason, or names no decision.
+    """
+    if not (supersedes or keep):
+        return None
+    keeps = []
+    for one in keep:
+        typed, sign, reason = one.partition("=")
+        if not (sign and typed.strip()):
+            message = f"--keep: found {one!r}, expected DECISION=REASON"
+            raise click.UsageError(message)
+        keeps.append((typed.strip(), reason))
+    return Choices(supersedes, tuple(keeps))
+
+
+def resolved(
+    voice: Voice,
+    session: Session,
+    said: Choices | None,
+    accept: Callable[[Choices, Session], Session],
+) -> Session:
+    """The session once the person has chosen about each decision that differs.
+
+    Args:
+        accept: tries it again, with what was chosen so far.
+
+    Raises:
+        Left: the person leaves; nothing is accepted.
+    """
+    said = said or Choices()
+    while found := waiting(session):
+        for one in found:
+            voice.say(compared(one))
+            said = _with(said, one)
+        session = accept(said, session)
+    return session
+
+
+def _with(said: Choices, one: RelatedDecision) -> Choices:
+    key = _key()
+    if key == "l":
+        raise Left
+    if key == "s":
+        return Choices((*said.supersedes, one.uid), said.keeps)
+    while not (reason := line("Why do both stay in force? ").strip()):
+        pass
+    return Choices(said.supersedes, (*said.keeps, (one.uid, reason)))
+
+
+def _key() -> str:
+    """A key that means something.
+
+    Raises:
+        Left: Ctrl-D.
+    """
+    while True:
+        click.echo("[s]upersede it, [k]eep both, [l]eave? ", nl=False)
+        try:
+            key = click.getchar().lower()
+        except EOFError:
+            raise Left from None
+        click.echo(key if key.isprintable() else "")
+        if key in ("s", "k"):
+            return key
+        if key in ("l", "q", "\x1b"):
+            return "l"

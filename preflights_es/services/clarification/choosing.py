@@ -1,0 +1,129 @@
+"""What a person chooses about decisions in force that differ from the one that is accepted."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from msgspec import UNSET
+from msgspec.structs import replace
+
+from preflights_es.core.errors import Refused
+from preflights_es.core.evolution import Choice, Choices, Finding, Resolution
+from preflights_es.core.questions import is_placeholder
+from preflights_es.core.text import ANSWER_MAX
+from preflights_es.runtime.runner import Proposed
+from preflights_es.runtime.sanitizing import cleaned
+from preflights_es.services.request import Request
+from preflights_es.services.results import Session
+from preflights_es.workflows.clarification.events import DecisionAcknowledged
+from preflights_es.workflows.clarification.state import State, accepted
+
+NONE: Final = Choices()
+
+
+class Choosing:
+    """The comparison of one acceptance, and what the person said about it."""
+
+    def __init__(self, request: Request, said: Choices | None = None) -> None:
+        """Raises:
+        Refused: a reason is blank, a placeholder, or cannot be recorded.
+        """
+        self._request = request
+        self._said = said or NONE
+        self.found: tuple[Finding, ...] = ()
+        """How the decision stands to others, as it was compared last."""
+        self._reasons = [self._reason(*one) for one in self._said.keeps]
+
+    @property
+    def open(self) -> tuple[Finding, ...]:
+        """Those that a person has to choose about."""
+        return tuple(one for one in self.found if one.needs_choice)
+
+    def completed(self, first: Proposed) -> Proposed | None:
+        """The acknowledgement with what a person chose; None where a choice is missing.
+
+        Raises:
+            Refused: a choice is about a decision that is not related, or no person makes it.
+        """
+        state: State = first.handle.session.state
+        if first.input.actor.kind != "user":
+            if self._said != NONE:
+                message = "only a person supersedes a decision, or keeps it beside another"
+                raise Refused(message, code="person_chooses", session=first.handle.session_id[-8:])
+            return first
+        if accepted(state) or state.led.request is not None:
+            return first  # it will be refused, in the log
+        # Until now nothing of it is needed: looking and answering import none of it.
+        from preflights_es.services.recall.comparing import findings
+
+        self.found = findings(self._request, first.handle)
+        if not (self.open or self._said != NONE):
+            return first
+        resolved = self._resolved(state)
+        chosen = {one.finding for one in resolved}
+        if not chosen.issuperset(self.open):
+            return None
+        new = first.input
+        assert isinstance(new, DecisionAcknowledged), "a clarification is accepted"
+        return replace(first, input=replace(new, resolved=resolved)) if resolved else first
+
+    def is_said(self, before: Any) -> bool:
+        """Whether an acknowledgement that was recorded before holds the same choices."""
+        resolved = () if before.resolved is UNSET else before.resolved
+        was = {(one.finding.related.session_id, one.choice, one.reason) for one in resolved}
+        return was == {(self._id(typed), *rest) for typed, *rest in self._all()}
+
+    def told(self, session: Session) -> Session:
+        """The result of the acceptance, with what it was compared with."""
+        if not self.found:
+            return session
+        from preflights_es.services.clarification.results import RelatedDecision
+
+        related = tuple(map(RelatedDecision.of, self.found))
+        is_open = session.can_accept and self.open
+        to_do = "choose what becomes of the related decisions" if is_open else session.to_do
+        return replace(session, related=related, to_do=to_do)
+
+    # 1. What was said --------------------------------------------------------------------------
+
+    def _reason(self, typed: str, text: str) -> str:
+        reason, _ = cleaned("the reason", text.strip(), ANSWER_MAX)
+        if not reason or is_placeholder(reason):
+            what = f"the reason {reason!r} is a placeholder" if reason else "the reason is blank"
+            message = f"{what}: say why {typed!r} stays in force, too"
+            raise Refused(message, code="no_reason_to_keep", typed=typed)
+        self._request.notice_redacted("the reason", text)
+        return reason
+
+    def _all(self) -> list[tuple[str, Choice, str]]:
+        """What was typed of a decision, the choice, and the reason."""
+        kept = zip(self._said.keeps, self._reasons, strict=True)
+        found: list[tuple[str, Choice, str]] = []
+        found += [(typed, "supersedes", "") for typed in self._said.supersedes]
+        return found + [(typed, "keeps", reason) for (typed, _), reason in kept]
+
+    def _resolved(self, state: State) -> tuple[Resolution, ...]:
+        by_id = {one.related.session_id: one for one in self.found}
+        replaced = state.supersedes.session_id if state.supersedes else ""
+        chosen: dict[str, Resolution] = {}
+        for typed, choice, reason in self._all():
+            session_id = self._id(typed)
+            if session_id == replaced and choice == "supersedes":
+                continue  # it was named when the session began
+            if session_id not in by_id:
+                message = f"{typed!r} is not related to this decision: leave it out"
+                raise Refused(message, code="not_related", typed=typed)
+            finding = by_id[session_id]
+            one = Resolution(finding=finding, choice=choice, reason=reason)
+            if chosen.setdefault(session_id, one) != one:
+                message = f"{typed!r} is named twice: it is superseded, or kept for one reason"
+                raise Refused(message, code="chosen_twice", typed=typed)
+        return tuple(chosen.values())
+
+    def _id(self, typed: str) -> str:
+        """The session of a decision that was typed.
+
+        Raises:
+            UnknownSession, AmbiguousSession: none or several match.
+        """
+        return self._request.sessions.resolved(typed)
