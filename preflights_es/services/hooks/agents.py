@@ -29,7 +29,6 @@ https://code.visualstudio.com/docs/agents/reference/hooks-reference.
 NAMES: Final = {
     "claude": "claude-code",
     "gemini": "gemini-cli",
-    "vscode": "copilot-vscode",
 }
 """What a session calls an agent whose short name is another."""
 _BETWEEN: Final = late_pattern(r"[-_\s]")

@@ -53,7 +53,7 @@ def choices(event: HookEvent, kind: Kind, asked: tuple[Question, ...]) -> Iterat
     for place, question in enumerate(asked):
         if whole is not None:
             yield whole, ()
-        elif isinstance(answers, dict):
+        elif isinstance(said, dict) and isinstance(answers, dict):
             yield _choice(question, _answer(answers, question, place), said)
         else:
             yield "empty", ()

@@ -101,9 +101,7 @@ def contradictions(
     return tuple(one for one in found if one is not None)[:NAMED_MAX]
 
 
-def _first(
-    rule: Rule, edits: list[Edit], chosen: str, settings: Settings
-) -> Contradiction | None:
+def _first(rule: Rule, edits: list[Edit], chosen: str, settings: Settings) -> Contradiction | None:
     for field in rule.fields:
         for edit in edits:
             for option in _named(field, edit):
@@ -153,7 +151,7 @@ def _relative(path: str, settings: Settings) -> str:
 def _rules(request: Request, memory: Memory) -> list[Rule]:
     """The decisions in force that turned down a product; what a session says is kept."""
     found = []
-    kept: dict[str, tuple[Turned, ...]] = {}
+    kept = {}
     for row in decisions(request):
         key = f"{row.session_id}:{row.version}"
         fields = memory.turned.get(key)

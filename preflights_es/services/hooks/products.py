@@ -11,35 +11,37 @@ from typing import Final
 
 from preflights_es.core.late_pattern import late_pattern
 
-KNOWN: Final = frozenset(
-    """
-    airflow alembic alpine angular ansible astro auth0 babel bazel biome bitbucket bootstrap bulma
-    cassandra celery circleci clickhouse cloudflare cloudfront cockroachdb consul couchdb
-    cypress dagster datadog dbt django docker dramatiq drizzle drupal echarts elasticsearch     eslint etcd express fastify firebase flask flutter flyway formik gatsby gatling gradle grafana
-    grpc gunicorn hapi haproxy hasura helm heroku hibernate highcharts htmx huey influxdb ionic
-    jaeger jasmine jenkins jest joi jquery junit kafka keycloak kibana knex koa kong ktor kubernetes
-    kysely laravel leaflet liquibase lit lodash loki mailgun mapbox mariadb matomo maven
-    meilisearch memcached metabase minio mobx mollie mongo mongodb mongoose mysql nats
-    nestjs netlify next nginx nomad npm numpy nuxt okta opensearch oracle pandas paypal
-    peewee penpot phoenix pinia playwright plotly pnpm podman poetry polars postgres
-    postgresql postmark prefect preact prettier prisma prometheus pulsar pulumi puppeteer pydantic
-    pytest pytorch qdrant quarkus qwik rabbitmq rails react redis redpanda redshift redux remix
-    rollup sanic sass scylladb selenium sendgrid sentry sequelize sinatra snowflake solidjs
-    solr splunk spring sqlalchemy sqlite starlette storybook stripe styled-components supabase
-    svelte sveltekit swr symfony tailwind tauri tensorflow terraform tornado traefik trpc
-    turborepo typeorm typesense unittest uvicorn vercel vite vitest vue vuex wagtail weaviate webpack
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+KNOWN: Final = _words("""
+    airflow alembic alpine angular ansible astro auth0 babel bazel biome bitbucket bootstrap
+    bulma cassandra celery circleci clickhouse cloudflare cloudfront cockroachdb consul couchdb
+    cypress dagster datadog dbt django docker dramatiq drizzle drupal echarts elasticsearch
+    eslint etcd express fastify firebase flask flutter flyway formik gatsby gatling gradle
+    grafana grpc gunicorn hapi haproxy hasura helm heroku hibernate highcharts htmx huey
+    influxdb ionic jaeger jasmine jenkins jest joi jquery junit kafka keycloak kibana knex koa
+    kong ktor kubernetes kysely laravel leaflet liquibase lit lodash loki mailgun mapbox mariadb
+    matomo maven meilisearch memcached metabase minio mobx mollie mongo mongodb mongoose mysql
+    nats nestjs netlify next nginx nomad npm numpy nuxt okta opensearch oracle pandas paypal
+    peewee penpot phoenix pinia playwright plotly pnpm podman poetry polars postgres postgresql
+    postmark prefect preact prettier prisma prometheus pulsar pulumi puppeteer pydantic pytest
+    pytorch qdrant quarkus qwik rabbitmq rails react redis redpanda redshift redux remix rollup
+    sanic sass scylladb selenium sendgrid sentry sequelize sinatra snowflake solidjs solr splunk
+    spring sqlalchemy sqlite starlette storybook stripe styled-components supabase svelte
+    sveltekit swr symfony tailwind tauri tensorflow terraform tornado traefik trpc turborepo
+    typeorm typesense unittest uvicorn vercel vite vitest vue vuex wagtail weaviate webpack
     wordpress yarn yup zeromq zipkin zod zustand
-    """.split()
-)
+""")
 """Products whose names are written like words."""
-GENERAL: Final = frozenset(
-    """
-    api apis ascii aws cd ci cli cors cpu crud css csv db dns dom ecma get gpu gui html http https
-    id ide ip javascript json jwk key lan md mime none null oop os pdf php post put python ram rest
-    rpc ruby sdk sql ssh ssl ssr svg tcp tls todo typescript udp ui uri url urls utc utf utf8 ux vm
-    vpn wip xml yaml yml
-    """.split()
-)
+GENERAL: Final = _words("""
+    api apis ascii aws cd ci cli cors cpu crud css csv db dns dom ecma get gpu gui html http
+    https id ide ip javascript json jwk key lan md mime none null oop os pdf php post put python
+    ram rest rpc ruby sdk sql ssh ssl ssr svg tcp tls todo typescript udp ui uri url urls utc
+    utf utf8 ux vm vpn wip xml yaml yml
+""")
 """Words that look like names of products and stand in any code."""
 DRIVERS: Final = {
     "aiokafka": "kafka",
