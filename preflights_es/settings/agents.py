@@ -6,7 +6,9 @@ keeps in a shell profile (`CLAUDE_CODE_USE_BEDROCK`, `CODEX_HOME`) are no signs 
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Final
 
 from preflights_es.core.text import NAME_MAX, problem
@@ -41,6 +43,9 @@ variable that says something, with `=` one of this value, with `*` any that begi
 SETTINGS: Final = ("CODEX_HOME", "CODEX_API_KEY", "CODEX_SQLITE_HOME", "CODEX_CA_CERTIFICATE")
 """What a person sets: https://developers.openai.com/codex/environment-variables."""
 
+HOMES: Final = {"claude": ("CLAUDE_CONFIG_DIR", ".claude"), "codex": ("CODEX_HOME", ".codex")}
+"""Where agents keep their own files: the variable that says it, and the folder in the home."""
+
 CI: Final = ("CI", "GITHUB_ACTIONS", "GITLAB_CI", "JENKINS_URL", "TEAMCITY_VERSION", "TF_BUILD")
 """https://github.com/watson/ci-info/blob/master/vendors.json; most set `CI`, too."""
 
@@ -53,6 +58,17 @@ def agent_of(env: Mapping[str, str]) -> str:
     said = env.get(NAMED, "").strip()
     found = next((name for name, _ in signs(env)), "")
     return said if found and _is_name(said) else found
+
+
+def home_of(agent: str, env: Mapping[str, str]) -> Path | None:
+    """The folder in which an agent keeps its own files; None where no absolute one is named."""
+    said, usual = HOMES[agent]
+    home = env.get("HOME") or env.get("USERPROFILE") or ""
+    # A relative path would lie in the current folder, which may be a clone.
+    for folder in (env.get(said, ""), os.path.join(home, usual)):
+        if os.path.isabs(folder):
+            return Path(folder)
+    return None
 
 
 def signs(env: Mapping[str, str]) -> Iterator[tuple[str, str]]:

@@ -21,7 +21,7 @@ from preflights_es.core.session import Workflow
 from preflights_es.core.text import shortened
 from preflights_es.core.views import Language
 from preflights_es.providers.capabilities import ALIASES, ProviderSettings
-from preflights_es.settings.agents import agent_of, is_ci
+from preflights_es.settings.agents import agent_of, home_of, is_ci
 from preflights_es.settings.fields import HELD_BACK, KEYS, AgentsTable, PlansTable
 from preflights_es.settings.file import FileSettings, held_back, own, read
 from preflights_es.settings.git import is_own
@@ -256,6 +256,16 @@ def kept_results(environment: Mapping[str, str] | None = None) -> Path | None:
     """Where results of regression runs are kept; None where no folder can be named."""
     folder = cache_folder(os.environ if environment is None else environment)
     return folder and folder / "regress"
+
+
+def agent_home(agent: str, environment: Mapping[str, str] | None = None) -> Path | None:
+    """Where an agent keeps its own files; None where no folder can be named."""
+    return home_of(agent, os.environ if environment is None else environment)
+
+
+def own_place(cwd: Path) -> Path:
+    """Where a log lies by default, whatever the settings files of a folder say."""
+    return log_folder(git_folders(cwd), os.environ)
 
 
 def surroundings() -> Mapping[str, str]:

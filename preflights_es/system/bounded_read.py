@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, Final
+
+BLOCK: Final = 1024 * 1024  # bytes that are read at once where a file is read by line
 
 
 class Unreadable(Exception):
@@ -50,6 +52,32 @@ def ending(
         whole = file.seek(0, os.SEEK_END)
         file.seek(max(whole - size, 0))
         return file.read(size), whole
+
+
+def lines(
+    path: Path | str,
+    limit: int,
+    *,
+    follows: bool = True,
+    update: Callable[[int], object] = lambda _size: None,
+) -> Iterator[bytes | None]:
+    """The lines of a regular file with their ends; None for one of more bytes than the limit.
+
+    Args:
+        update: is told how many bytes more were read, about once a block; errors as above.
+    """
+    with _opened(path, None, follows=follows) as file:
+        told = read = 0
+        while line := file.readline(limit + 1):
+            is_long, read = len(line) > limit, read + len(line)
+            while line and is_long and not line.endswith(b"\n"):
+                line = file.readline(BLOCK)
+                read += len(line)
+            yield None if is_long else line
+            if read - told >= BLOCK:
+                update(read - told)
+                told = read
+        update(read - told)
 
 
 @contextmanager

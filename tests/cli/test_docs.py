@@ -445,10 +445,13 @@ def test_the_fields_of_a_note_are_those_that_are_documented(shop: Project) -> No
 
 def test_the_fields_of_a_recall_are_those_that_are_documented(shop: Project) -> None:
     decided = ("--answer", "auth_strategy=OAuth", "--accept", "--by", "Ada")
-    shop.call("start", "Add login", *decided)
+    first = shop.call("start", "Add login", *decided, "--json").json["session_id"]
+    learned = shop.call("recall", "--learn", first, "--provider", "sim", "--json").json
+    again = ("--supersedes", first, "--answer", "auth_strategy=SAML", "--accept", "--by", "Ada")
+    shop.call("start", "Add login", *again)
     found = shop.call("recall", "login", "--json").json
     nothing = shop.call("recall", "teleportation", "--json").json
-    check("recall/1", found, nothing)
+    check("recall/1", found, nothing, learned)
 
 
 def test_the_fields_of_a_day_are_those_that_are_documented(shop: Project) -> None:

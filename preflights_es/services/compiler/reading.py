@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from preflights_es.core.artifacts import Record, RecordField
+from preflights_es.core.contradictions import turned_down
 from preflights_es.core.errors import Refused
 from preflights_es.core.json import decoded, encoded
 from preflights_es.core.late_pattern import late_pattern
@@ -130,9 +131,7 @@ def _decision(handle: Handle) -> ReadDecision | None:
 
 def _field(record: Record, one: RecordField) -> DecidedField:
     """A decided value, and what was turned down: its other options, and what an actor named."""
-    said = record.considered if one is record.fields[0] else ()
-    others = dict.fromkeys((*one.options, *one.unasked, *said))
-    return DecidedField(one.name, one.value, tuple(o for o in others if o != one.value))
+    return DecidedField(one.name, one.value, turned_down(record, one))
 
 
 def _loaded(request: Request, session_id: str, file: str | None) -> Handle:

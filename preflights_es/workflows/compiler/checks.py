@@ -10,9 +10,10 @@ from typing import Any, Final, TypeVar
 import msgspec
 
 from preflights_es.contracts.code_search import first_code
+from preflights_es.core.contradictions import Placed
 from preflights_es.core.text import is_git, shown, visible
 from preflights_es.core.verdict import VIOLATIONS_MAX, Path, Violation, pointer, quoted
-from preflights_es.workflows.compiler.contradictions import Placed, contradictions
+from preflights_es.workflows.compiler.contradictions import contradictions
 from preflights_es.workflows.compiler.events import PassBegun
 from preflights_es.workflows.compiler.values import PassName, PlanType
 

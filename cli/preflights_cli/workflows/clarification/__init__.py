@@ -11,6 +11,10 @@ COMMANDS: Final = {
         "workflows.clarification.accept",
         "Accept what is proposed: only then is it a decision.",
     ),
+    "transcripts": (
+        "workflows.clarification.transcripts",
+        "Propose what was decided in an agent's old conversations.",
+    ),
     "admin renumber": (
         "workflows.clarification.renumber",
         "Give records whose numbers collide new numbers.",

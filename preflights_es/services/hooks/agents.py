@@ -1,0 +1,100 @@
+"""Coding agents: what they call their events, and the JSON in which each takes an answer."""
+
+from __future__ import annotations
+
+from typing import Any, Final, Literal
+
+import msgspec
+
+from preflights_es.core.late_pattern import late_pattern
+
+Kind = Literal["begins", "edits", "asked", "failed"]
+"""`begins`: a conversation begins, or goes on after a compaction; `edits`: a tool is about to run;
+`asked`: a tool has run; `failed`: a tool has not done what it was to do."""
+
+KINDS: Final[dict[str, Kind]] = {
+    "sessionstart": "begins",
+    "pretooluse": "edits",
+    "beforetool": "edits",
+    "posttooluse": "asked",
+    "aftertool": "asked",
+    "posttoolusefailure": "failed",
+}
+"""By the event's name in lower case, without hyphens and underscores.
+
+Sources: https://code.claude.com/docs/en/hooks, https://developers.openai.com/codex/hooks,
+https://cursor.com/docs/hooks, https://geminicli.com/docs/hooks/reference,
+https://code.visualstudio.com/docs/agents/reference/hooks-reference.
+"""
+NAMES: Final = {
+    "claude": "claude-code",
+    "gemini": "gemini-cli",
+}
+"""What a session calls an agent whose short name is another."""
+_BETWEEN: Final = late_pattern(r"[-_\s]")
+
+Output = dict[str, Any]
+
+
+class HookEvent(msgspec.Struct, frozen=True):
+    """What an agent says; none of it is verified."""
+
+    session_id: str = ""
+    conversation_id: str = ""
+    """Of Cursor."""
+    hook_event_name: str = ""
+    tool_name: str = ""
+    tool_input: Any = None
+    tool_response: Any = None
+    tool_output: Any = None
+    """Of Cursor: JSON in a text."""
+    tool_use_id: str = ""
+    error: Any = None
+    """Why a tool failed."""
+    cursor_version: str = ""
+
+    @property
+    def conversation(self) -> str:
+        """The agent's id of its session."""
+        return self.session_id or self.conversation_id
+
+
+def plain(name: str) -> str:
+    """The name of an event, a tool or a field, as tables here have it."""
+    return _BETWEEN.sub("", name).casefold()
+
+
+def named(agent: str) -> str:
+    """What a session calls the agent."""
+    return NAMES.get(agent, agent)
+
+
+def begun(agent: str, event: str, brief: str) -> Output:
+    """Text for the agent at the beginning of a conversation."""
+    if agent == "cursor":
+        return {"additional_context": brief}
+    return {"hookSpecificOutput": {"hookEventName": event, "additionalContext": brief}}
+
+
+def asking(agent: str, reason: str) -> Output:
+    """The person is asked before the edit.
+
+    Codex refuses `ask` and then edits; Cursor takes it and does not ask. There the person reads the
+    reason, and the agent is told to ask.
+    """
+    told = f"{reason} Ask the person before you go on."
+    match agent:
+        case "cursor":
+            return {"permission": "ask", "user_message": reason, "agent_message": told}
+        case "gemini" | "gemini-cli":
+            return {"decision": "ask", "reason": reason, "systemMessage": reason}
+        case "codex":
+            said = {"hookEventName": "PreToolUse", "additionalContext": told}
+            return {"systemMessage": reason, "hookSpecificOutput": said}
+        case _:
+            said = {
+                "hookEventName": "PreToolUse",
+                "permissionDecision": "ask",
+                "permissionDecisionReason": reason,
+            }
+            return {"hookSpecificOutput": said}

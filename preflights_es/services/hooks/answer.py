@@ -1,0 +1,96 @@
+"""What an agent's event is answered with: the brief, a question to the person, or nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from preflights_es.core.errors import PreflightsError
+from preflights_es.core.observed import Observed
+from preflights_es.core.text import one_line
+from preflights_es.services.brief import brief
+from preflights_es.services.hooks.agents import (
+    HookEvent,
+    Kind,
+    Output,
+    asking,
+    begun,
+    named,
+)
+from preflights_es.services.request import Request
+
+UNNAMED: Final = "agent"
+"""The agent that neither the command nor its environment names."""
+
+
+def told(request: Request, agent: str, event: str) -> Output:
+    """The brief, where anything is decided, proposed or open."""
+    found = brief(request)
+    if not (found.decisions or found.foreign or found.proposed or found.open):
+        return {}
+    return begun(agent, event, found.prompt)
+
+
+def looked_at(request: Request, agent: str, event: HookEvent, folder: Path) -> Output:
+    """A question to the person where an edit contradicts a decision; once in a conversation."""
+    from preflights_es.services.hooks.edits import edits  # the beginning needs none of it
+
+    found = [one for one in edits(event.tool_name, event.tool_input) if one.added]
+    if not found:
+        return {}
+    from preflights_es.services.hooks.contradicted import contradictions
+    from preflights_es.services.hooks.memory import has_asked, remember, remembered
+
+    memory = remembered(folder)
+    before = dict(memory.turned)
+    conversation = f"{agent} {event.conversation}"
+    asked = memory.asked.get(conversation, ())
+    against = contradictions(request, found, memory, asked)
+    if against:
+        has_asked(memory, conversation, (one.rule.uid for one in against))
+    if against or memory.turned != before:
+        remember(folder, memory)
+    if not against:
+        return {}
+    name = against[0].rule.name
+    reasons = " ".join(one.reason for one in against)
+    return asking(agent, f"{reasons} `preflights why {name}` says why it was decided.")
+
+
+def recorded(request: Request, agent: str, event: HookEvent, kind: Kind) -> list[str]:
+    """Record what the agent asked its person; what could not be recorded, a line each."""
+    with request.process.store.database.hurried():  # the agent waits
+        return [*_recorded(request, agent, event, kind)]
+
+
+def _recorded(request: Request, agent: str, event: HookEvent, kind: Kind) -> Iterator[str]:
+    from preflights_es.services.hooks.asked import choices, questions
+    from preflights_es.services.sessions import observe
+
+    asked = questions(event)
+    environment = request.process.settings.agent
+    name = named(agent) or environment or UNNAMED
+    for place, (one, (outcome, answers)) in enumerate(
+        zip(asked, choices(event, kind, asked), strict=True)
+    ):
+        if one.is_secret:
+            yield "a question whose answer is hidden is not recorded"
+            continue
+        observed = Observed(
+            channel="hook",
+            agent=name,
+            agent_version=event.cursor_version or _version(environment, name),
+            conversation=event.conversation,
+            call=f"{event.tool_use_id}/{place + 1}" if place else event.tool_use_id,
+            outcome=outcome,
+        )
+        try:
+            observe(request, one.question, one.options, answers, observed, topic=one.header)
+        except PreflightsError as error:
+            yield one_line(str(error))
+
+
+def _version(environment: str, name: str) -> str:
+    """What stands behind the agent's name in its environment, such as `claude-code/2.1.300`."""
+    return environment.removeprefix(name).strip("/@ ") if environment.startswith(name) else ""

@@ -1,0 +1,185 @@
+"""Whether an edit names a product that a decision in force turned down."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from pathlib import PurePath
+from typing import Final
+
+import msgspec
+
+from preflights_es.core.contradictions import against, turned_down
+from preflights_es.core.ids import short
+from preflights_es.core.late_pattern import late_pattern
+from preflights_es.core.text import one_line, shortened, shown
+from preflights_es.services.decisions import decisions
+from preflights_es.services.hooks.edits import Edit
+from preflights_es.services.hooks.memory import Memory
+from preflights_es.services.hooks.products import imported, is_product
+from preflights_es.services.request import Request
+from preflights_es.services.results import DecisionRow
+from preflights_es.settings.load import Settings
+
+NAMED_MAX: Final = 3  # decisions that one question names
+TEXT_MAX: Final = 80  # characters of a quoted value
+DATE: Final = len("2026-11-23")
+
+PROSE: Final = (".md", ".mdx", ".rst", ".txt", ".adoc", ".html", ".svg", ".csv", ".tsv", ".po")
+GENERATED: Final = (".lock", ".sum", ".min.js", ".min.css", ".map", ".snap", ".ipynb")
+LISTS: Final = frozenset(("package-lock.json", "pnpm-lock.yaml", "npm-shrinkwrap.json"))
+_APART: Final = late_pattern(
+    r"(?:^|/)(?:tests?|specs?|__tests__|fixtures|testdata|node_modules|vendor|third_party|\.git)/"
+    r"|(?:^|/)(?:test_|conftest\.)[^/]*$|[._-](?:test|spec)s?\.[a-z]+$|(?:^|/)\.[a-z]*ignore$",
+    2,  # re.IGNORECASE
+)
+"""Paths of files that name what is foreign on purpose: tests, code of others, lists of ignored."""
+_COMMENT: Final = late_pattern(r"\s*(?:#(?!include|!)|//|/\*|\*(?:\s|/)|--\s|<!--|;|%|'''|\"\"\")")
+_TAKEN: Final = late_pattern(
+    r"\b(?:not?|no longer|never|without|instead of|rather than|unlike|versus|vs|replac\w+|remov\w+|"
+    r"drop\w*|uninstall|deprecat\w+|legacy|former\w*|migrat\w+|moved? (?:away )?from|away from|"
+    r"switch\w* from|compar\w+|forbid\w*|den(?:y|ied)|exclud\w+|disallow\w*|ban(?:s|ned)?)\b",
+    2,
+)
+"""Words that take away what stands in their line."""
+
+
+class Turned(msgspec.Struct, frozen=True):
+    """One value of a decision in force, and the products that were not chosen."""
+
+    name: str
+    value: str
+    others: tuple[str, ...]
+
+
+class Rule(msgspec.Struct, frozen=True):
+    """A decision in force, as edits are held against it."""
+
+    uid: str
+    name: str
+    """`ADR-0003`, or the end of the session's id."""
+    date: str
+    category: str
+    fields: tuple[Turned, ...]
+
+
+class Contradiction(msgspec.Struct, frozen=True):
+    """What an edit names, and the decision that has something else."""
+
+    rule: Rule
+    field: Turned
+    option: str
+    path: str
+
+    @property
+    def reason(self) -> str:
+        """What the person is told."""
+        field = _quoted(f"{self.rule.category} {self.field.name}")
+        where = f" ({_quoted(self.path)})" if self.path else ""
+        return (
+            f"{self.rule.name} of {self.rule.date} decided {field}: {_quoted(self.field.value)}. "
+            f"This edit{where} names {_quoted(self.option)}."
+        )
+
+
+def contradictions(
+    request: Request, edits: Iterable[Edit], memory: Memory, asked: Iterable[str]
+) -> tuple[Contradiction, ...]:
+    """The first contradiction of each decision that edits contradict.
+
+    Args:
+        asked: uids of decisions about which the person was asked before.
+    """
+    settings = request.process.settings
+    looked = [one for one in edits if one.added and not _is_apart(one.path, settings)]
+    if not looked:
+        return ()
+    rules = _rules(request, memory)
+    chosen = " ".join(field.value for rule in rules for field in rule.fields).casefold()
+    known = set(asked)
+    found = (_first(rule, looked, chosen, settings) for rule in rules if rule.uid not in known)
+    return tuple(one for one in found if one is not None)[:NAMED_MAX]
+
+
+def _first(rule: Rule, edits: list[Edit], chosen: str, settings: Settings) -> Contradiction | None:
+    for field in rule.fields:
+        for edit in edits:
+            for option in _named(field, edit):
+                if option.casefold() not in chosen:  # another decision has it
+                    return Contradiction(rule, field, option, _relative(edit.path, settings))
+    return None
+
+
+def _named(field: Turned, edit: Edit) -> Iterator[str]:
+    """Options that the added lines name, and the former text did not."""
+    texts = tuple(("", text) for text in _told(edit.added))
+    whole = "\n".join(text for _, text in texts).casefold()
+    former = edit.former.casefold()
+    yield from (o for o, _ in against(texts, whole, field) if o.casefold() not in former)
+
+
+def _told(lines: Iterable[str]) -> Iterator[str]:
+    """Lines in which a name is a use: no comment, and nothing that is taken away."""
+    for line in lines:
+        bare = line.strip()
+        if bare and not _COMMENT.match(bare) and not _TAKEN.search(bare):
+            # In prose a word alone on its line is a name; in code it is a variable.
+            yield f"{bare} ."
+            yield from imported(bare)
+
+
+def _is_apart(path: str, settings: Settings) -> bool:
+    """Whether a file is no code of the project: prose, a list that a tool writes, a test."""
+    place = _relative(path, settings)
+    name = PurePath(place).name.casefold()
+    if name in LISTS or name.endswith((*PROSE, *GENERATED)) or _APART.search(place):
+        return True
+    folders = (settings.decisions, settings.tasks, ".preflights")
+    return any(place.startswith(f"{folder}/") for folder in folders)
+
+
+def _relative(path: str, settings: Settings) -> str:
+    place = path
+    if os.path.isabs(path):
+        place = os.path.relpath(os.path.normpath(path), settings.root)
+    return place.replace("\\", "/").removeprefix("./")
+
+
+# The decisions -------------------------------------------------------------------------------
+
+
+def _rules(request: Request, memory: Memory) -> list[Rule]:
+    """The decisions in force that turned down a product; what a session says is kept."""
+    found = []
+    kept = {}
+    for row in decisions(request):
+        key = f"{row.session_id}:{row.version}"
+        fields = memory.turned.get(key)
+        if fields is None:
+            fields = tuple(
+                (one.name, one.value, one.others) for one in _fields(request, row) if one.others
+            )
+        kept[key] = fields
+        if fields:
+            name = short(row.uid) if row.number is None else f"ADR-{row.number:04}"
+            date = (row.accepted_at or row.proposed_at)[:DATE]
+            turned = tuple(Turned(*field) for field in fields)
+            found.append(Rule(row.uid, name, date, row.category, turned))
+    memory.turned = kept
+    return found
+
+
+def _fields(request: Request, row: DecisionRow) -> Iterator[Turned]:
+    at = request.at_files() if row.file else request
+    assert at is not None, "a file has the row"
+    handle = at.process.runner.load(row.session_id)
+    if handle.workflow.record is None:
+        return
+    record = handle.workflow.record(handle.session.state)
+    for one in record.fields:
+        others = (o for o in turned_down(record, one) if is_product(o))
+        yield Turned(one.name, one.value, tuple(others))
+
+
+def _quoted(text: str) -> str:
+    return shortened(shown(one_line(text)), TEXT_MAX)

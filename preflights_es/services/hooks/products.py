@@ -1,0 +1,109 @@
+"""Which options are names of products: only those are looked for in code.
+
+A plan is prose about one thing, and the final checks look for every option in it. Code is full of
+words: `cursor`, `static` and `url_path` decide nothing there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from preflights_es.core.late_pattern import late_pattern
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+KNOWN: Final = _words("""
+    airflow alembic alpine angular ansible astro auth0 babel bazel biome bitbucket bootstrap
+    bulma cassandra celery circleci clickhouse cloudflare cloudfront cockroachdb consul couchdb
+    cypress dagster datadog dbt django docker dramatiq drizzle drupal echarts elasticsearch
+    eslint etcd express fastify firebase flask flutter flyway formik gatsby gatling gradle
+    grafana grpc gunicorn hapi haproxy hasura helm heroku hibernate highcharts htmx huey
+    influxdb ionic jaeger jasmine jenkins jest joi jquery junit kafka keycloak kibana knex koa
+    kong ktor kubernetes kysely laravel leaflet liquibase lit lodash loki mailgun mapbox mariadb
+    matomo maven meilisearch memcached metabase minio mobx mollie mongo mongodb mongoose mysql
+    nats nestjs netlify next nginx nomad npm numpy nuxt okta opensearch oracle pandas paypal
+    peewee penpot phoenix pinia playwright plotly pnpm podman poetry polars postgres postgresql
+    postmark prefect preact prettier prisma prometheus pulsar pulumi puppeteer pydantic pytest
+    pytorch qdrant quarkus qwik rabbitmq rails react redis redpanda redshift redux remix rollup
+    sanic sass scylladb selenium sendgrid sentry sequelize sinatra snowflake solidjs solr splunk
+    spring sqlalchemy sqlite starlette storybook stripe styled-components supabase svelte
+    sveltekit swr symfony tailwind tauri tensorflow terraform tornado traefik trpc turborepo
+    typeorm typesense unittest uvicorn vercel vite vitest vue vuex wagtail weaviate webpack
+    wordpress yarn yup zeromq zipkin zod zustand
+""")
+"""Products whose names are written like words."""
+GENERAL: Final = _words("""
+    api apis ascii aws cd ci cli cors cpu crud css csv db dns dom ecma get gpu gui html http
+    https id ide ip javascript json jwk key lan md mime none null oop os pdf php post put python
+    ram rest rpc ruby sdk sql ssh ssl ssr svg tcp tls todo typescript udp ui uri url urls utc
+    utf utf8 ux vm vpn wip xml yaml yml
+""")
+"""Words that look like names of products and stand in any code."""
+DRIVERS: Final = {
+    "aiokafka": "kafka",
+    "aiomysql": "mysql",
+    "aiosqlite": "sqlite",
+    "amqplib": "rabbitmq",
+    "asyncpg": "postgresql",
+    "ioredis": "redis",
+    "jsonwebtoken": "jwt",
+    "kafkajs": "kafka",
+    "mongoose": "mongodb",
+    "motor": "mongodb",
+    "pg": "postgresql",
+    "pika": "rabbitmq",
+    "psycopg": "postgresql",
+    "pyjwt": "jwt",
+    "pymongo": "mongodb",
+    "pymysql": "mysql",
+}
+"""Packages by which code uses a product of another name."""
+_PACKAGE: Final = late_pattern(
+    r"(?:from|import|use|using|require|require_once)\s+([\w.]+)"
+    r"|.*?(?:from|import|require)\s*\(?\s*[\"']([@\w./-]+)[\"']"
+    r"|[\"']([@\w./-]+)[\"']\s*:\s*[\"'][~^<>=*\dv]"  # package.json
+    r"|[\"']?([A-Za-z][\w.-]*)(?:\[[^]]*\])?\s*(?:[=~<>!]=|=\s*[\"'{][\^~<>=\d{ ])"  # requirements
+    r"|(?:FROM|-?\s*image:)\s*[\"']?([\w./-]+)"  # containers
+    r"|gem\s+[\"']([\w-]+)",
+)
+_ASIDE: Final = late_pattern(r"\s*\([^()]*\)")
+_PART: Final = late_pattern(r"[./]")
+_WORD: Final = late_pattern(r"[\s/+_-]+")
+_SHAPED: Final = late_pattern(
+    r"[A-Z]\w*[a-z]\w*[A-Z]\w*|[A-Z]{2,}[a-z]\w*|[a-z][A-Z]{2,}\w*"  # RabbitMQ, MySQL; GRPCx; gRPC
+    r"|[A-Z][A-Z0-9]{2,}"  # JWT, SAML
+    r"|[A-Za-z]+\.(?:js|io|net|dev|rs|py)|\.NET"  # Node.js
+    r"|[A-Z][A-Za-z]*\d[A-Za-z\d]*"  # OAuth2, Neo4j
+)
+
+
+def is_product(option: str) -> bool:
+    """Whether an option is the name of something that code names when it uses it."""
+    words = [word for word in _WORD.split(_ASIDE.sub("", option).strip()) if word]
+    if not words or len(words) > 3:
+        return False
+    if len(words) == 1:
+        return _is_name(words[0])
+    # Of several words, such as GitHub Actions, each must be written as a name is.
+    return any(map(_is_name, words)) and all(word[0].isupper() or _is_name(word) for word in words)
+
+
+def imported(line: str) -> Iterator[str]:
+    """The package that a line of code or of a list of packages names, and what it stands for."""
+    found = _PACKAGE.match(line)
+    if found is None:
+        return
+    name = next(filter(None, found.groups()), "")
+    for part in {name, *_PART.split(name)}:
+        bare = part.rstrip("0123456789")
+        yield from (one for one in {bare, DRIVERS.get(bare.casefold(), "")} if one)
+
+
+def _is_name(word: str) -> bool:
+    if word.casefold() in GENERAL:
+        return False
+    return word.casefold() in KNOWN or _SHAPED.fullmatch(word) is not None
