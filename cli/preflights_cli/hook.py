@@ -79,16 +79,10 @@ class _Hook:
         return msgspec.json.encode(said) + b"\n" if said else b""
 
     def _said(self, kind: Kind, event: HookEvent) -> Output:
-        from preflights_es.services.hooks.agents import plain
-        from preflights_es.services.hooks.edits import EDITING
+        from preflights_es.services.hooks.agents import concerns
 
-        if kind == "edits" and plain(event.tool_name) not in EDITING:
+        if not concerns(kind, event.tool_name):
             return {}
-        if kind in ("asked", "failed"):
-            from preflights_es.services.hooks.asked import asks
-
-            if not asks(event):
-                return {}
         from preflights_es.core.errors import PreflightsError
 
         try:

@@ -6,7 +6,7 @@ words: `cursor`, `static` and `url_path` decide nothing there.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from preflights_es.core.late_pattern import late_pattern
@@ -90,6 +90,15 @@ def is_product(option: str) -> bool:
         return _is_name(words[0])
     # Of several words, such as GitHub Actions, each must be written as a name is.
     return any(map(_is_name, words)) and all(word[0].isupper() or _is_name(word) for word in words)
+
+
+def signs(options: Iterable[str]) -> tuple[str, ...]:
+    """Words in lower case without which a text names none of the options."""
+    found = []
+    for option in options:
+        word = next(filter(None, _WORD.split(option.strip().casefold())), "")
+        found += [word, *(driver for driver, of in DRIVERS.items() if of == word)]
+    return tuple(filter(None, found))
 
 
 def imported(line: str) -> Iterator[str]:
