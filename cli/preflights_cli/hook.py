@@ -21,7 +21,14 @@ INPUT_MAX: Final = 16_000_000  # bytes of an event; an agent's edit of a file is
 
 @click.command(context_settings={"ignore_unknown_options": True, "allow_extra_args": True})
 @click.argument("event", nargs=-1, type=click.UNPROCESSED)
-@click.option("--agent", metavar="NAME", default="", help="The agent that calls, such as claude.")
+@click.option(
+    *("--agent",),
+    metavar="NAME",
+    is_flag=False,
+    flag_value="",  # without a name it is no usage error: that would be a veto
+    default="",
+    help="The agent that calls, such as claude.",
+)
 @click.pass_context
 def hook_command(ctx: click.Context, event: tuple[str, ...], agent: str) -> int:
     """Answer an event of a coding agent: JSON on stdin, JSON on stdout.

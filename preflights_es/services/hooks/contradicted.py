@@ -18,7 +18,7 @@ from preflights_es.core.text import one_line, shortened, shown
 from preflights_es.services.decisions import decisions
 from preflights_es.services.hooks.edits import Edit
 from preflights_es.services.hooks.memory import Memory
-from preflights_es.services.hooks.products import imported, is_product, signs
+from preflights_es.services.hooks.products import imported, is_meant, is_product, signs
 from preflights_es.services.request import Request
 from preflights_es.services.results import DecisionRow
 from preflights_es.settings.load import Settings
@@ -121,11 +121,14 @@ def _first(
 
 def _named(field: Turned, edit: Edit, words: tuple[str, ...]) -> Iterator[str]:
     """Options that the added lines name, and the former text did not."""
-    lines = (line for line in edit.added if any(word in line.casefold() for word in words))
-    texts = tuple(("", text) for text in _told(islice(lines, LINES_MAX)))
+    naming = (line for line in edit.added if any(word in line.casefold() for word in words))
+    lines = [*islice(naming, LINES_MAX)]
+    texts = tuple(("", text) for text in _told(lines))
     whole = "\n".join(text for _, text in texts).casefold()
     former = edit.former.casefold()
-    yield from (o for o, _ in against(texts, whole, field) if not _has(former, o))
+    for option, _ in against(texts, whole, field):
+        if not _has(former, option) and is_meant(option, lines):
+            yield option
 
 
 def _has(text: str, option: str) -> bool:
