@@ -8,7 +8,7 @@ READY := $(VENV)/.ready
 .PHONY: help demo test check style types format bench freeze lock clean
 
 help:
-	@echo "make demo    a decision and its replay, then a day of six workflows"
+	@echo "make demo    a decision and its replay, a day of six workflows, and a coding agent"
 	@echo "make test    format, lint, types, import contracts, tests"
 	@echo "make bench   measures speed and writes docs/performance.md"
 	@echo "make format  mends format and what lint can mend"
@@ -30,6 +30,7 @@ $(READY): pyproject.toml constraints.txt
 demo: $(READY)
 	@BIN="$(CURDIR)/$(BIN)" sh docs/demo.sh
 	@BIN="$(CURDIR)/$(BIN)" sh docs/demo-day.sh
+	@BIN="$(CURDIR)/$(BIN)" sh docs/demo-agent.sh
 
 # mypy needs one core for half a minute, so the tests begin beside it; it speaks after them.
 test: $(READY) style

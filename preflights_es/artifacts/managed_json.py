@@ -8,11 +8,14 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any, Final, NamedTuple
 
 from preflights_es.artifacts import managed_files
 from preflights_es.artifacts.json_text import Node, Unclear, added, parsed, plain, removed
 from preflights_es.artifacts.managed_files import FilePlan
+
+HOOKS_MAX: Final = 100  # of ours in one file; each is edited on its own
 
 _OURS: Final = re.compile(r"(^|[\s/\\\"'])preflights(\.exe)?[\"']? hook\b")
 _WRITTEN: Final = re.compile(r"preflights hook [A-Za-z-]+ --agent [a-z]+( \|\| exit 0|; exit 0)?")
@@ -154,8 +157,19 @@ def _without(text: str, one: _Hook) -> str:
 # 3. What is there ----------------------------------------------------------------------------
 
 
-def _hooks(text: str) -> Iterator[_Hook]:
-    """Those that run our program, under any event."""
+def _hooks(text: str) -> tuple[_Hook, ...]:
+    """Those that run our program, under any event.
+
+    Raises:
+        Unclear: there are too many.
+    """
+    found = tuple(islice(_ours(text), HOOKS_MAX + 1))
+    if len(found) > HOOKS_MAX:
+        raise Unclear(f"it runs `preflights hook` more than {HOOKS_MAX} times")
+    return found
+
+
+def _ours(text: str) -> Iterator[_Hook]:
     root = parsed(text)
     every = root.below("hooks") if root.is_object else None
     for event in (every.children or ()) if every and every.is_object else ():

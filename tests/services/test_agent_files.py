@@ -150,6 +150,11 @@ LEFT: dict[str, tuple[str, bytes, str]] = {
         b'{"hooks": {"PreToolUse": "x"}}',
         "it has no list where 'PreToolUse' belongs",
     ),
+    "hooks without end": (
+        CLAUDE,
+        b'{"hooks": {"Stop": [' + b'{"command": "preflights hook X"},' * 101 + b"]}}",
+        "it runs `preflights hook` more than 100 times",
+    ),
     "twice": (MCP, b'{"mcpServers": {}, "mcpServers": {}}', "it says 'mcpServers' twice"),
     "deep": (MCP, b'{"a":' * 70 + b"1" + b"}" * 70, "it is nested deeper than 64"),
     "latin": (MCP, '{"a": "é"}'.encode("latin-1"), "it is not UTF-8"),
