@@ -21,6 +21,7 @@ from msgspec.structs import replace
 
 from preflights_es import bootstrap
 from preflights_es.core.events import Actor, ActorKind
+from preflights_es.core.evolution import Choices
 from preflights_es.core.questions import WrittenQuestion
 from preflights_es.core.rationale import Alternative, Reasons
 from preflights_es.services import sessions
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from preflights_es.services.brief import Brief
     from preflights_es.services.decisions import Decisions
     from preflights_es.services.inbox import Inbox
+    from preflights_es.services.recall.results import Recall
     from preflights_es.services.trail import TrailStep
     from preflights_es.services.usage import Usage
     from preflights_es.services.why import Why, WhyArtifact
@@ -156,21 +158,36 @@ class Preflights:
         because: str = "",
         consequences: Sequence[str] = (),
         alternatives: Alternatives = (),
+        supersedes: Sequence[str] = (),
+        keep: Mapping[str, str] | None = None,
         key: str = "",
     ) -> Session:
         """Accept what is proposed, and write the document.
+
+        Where a decision in force differs and has no choice, `related` says which, and nothing is
+        accepted.
 
         Args:
             by: the person who accepts; without one it is proposed, and a person accepts later.
             expect: the version at which the person saw it.
             because, consequences, alternatives: why, as in `start`; recorded first.
+            supersedes: decisions that differ, and that it replaces.
+            keep: decisions that differ, and why each stays in force.
 
         Raises:
             SessionMoved: the session is at another version.
             Refused: nothing there can be accepted.
         """
         why = _reasons(because, consequences, alternatives)
-        return sessions.accept(self.request(key=key), session, by=by, expect=expect, reasons=why)
+        said = Choices(tuple(supersedes), tuple((keep or {}).items()))
+        return sessions.accept(
+            self.request(key=key),
+            session,
+            by=by,
+            expect=expect,
+            reasons=why,
+            choices=said if said != Choices() else None,
+        )
 
     def abandon(self, session: str, reason: str = "") -> Session:
         """Give a session up; it stays in the log."""
@@ -235,6 +252,26 @@ class Preflights:
         from preflights_es.services.why import why
 
         return list(why(self.request(), what)[0].artifacts)
+
+    def recall(self, question: str, *, everything: bool = False) -> Recall:
+        """The accepted decisions that a question is about, the best first.
+
+        Args:
+            everything: also superseded ones.
+        """
+        from preflights_es.services.recall.sessions import recall
+
+        return recall(self.request(), question, everything=everything)
+
+    def learn(self, decision: str) -> Recall:
+        """Ask the model of the settings for more words by which a decision is found.
+
+        Raises:
+            Refused: no person accepted it.
+        """
+        from preflights_es.services.recall.sessions import learn
+
+        return learn(self.request(), decision)
 
     def replay(self, session: str) -> Replay:
         """Decide a recorded session again and compare every decision; no provider is asked."""
@@ -329,6 +366,8 @@ class AsyncPreflights:
     inbox = _threaded(Preflights.inbox)
     why = _threaded(Preflights.why)
     why_artifact = _threaded(Preflights.why_artifact)
+    recall = _threaded(Preflights.recall)
+    learn = _threaded(Preflights.learn)
     replay = _threaded(Preflights.replay)
     trail = _threaded(Preflights.trail)
     usage = _threaded(Preflights.usage)

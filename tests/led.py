@@ -27,10 +27,10 @@ from preflights_es.workflows.compiler.values import DecidedField, PassName, Read
 from preflights_es.workflows.extraction.events import NoteTaken
 from preflights_es.workflows.planning.events import PlanAsked
 from preflights_es.workflows.planning.values import OpenTask, Situation, Task
-from preflights_es.workflows.recall.events import RecallAsked
 from tests.fixed import NOON, PROJECT, Clock, Ids, salt
 from tests.workflows.compiler import cases as passes
 from tests.workflows.metrics import cases as questions
+from tests.workflows.recall import cases as recalls
 
 ADA: Final = Actor("user", "Ada")
 TURNS_MAX: Final = 12  # answers, and retries of a strict session, after which a test gives up
@@ -39,7 +39,12 @@ TEXTS: Final = {
     "clarification": ("Add login", "Keep orders in a database", "Improve things", "Deploy it"),
     "compiler": ("project", "architecture", "scaffold", "test", "implementation", "refactor"),
     "extraction": ("Email an Chef, Meeting 14 Uhr", "Arzt", "urgent: taxes; Idee: Podcast", "x"),
-    "recall": ("what do we use for login?", "Welche Datenbank?", "cache", "ORM or SQL for data"),
+    "recall": (
+        "what do we use for login?",
+        "Welche Datenbank?",
+        "learn: Keep orders in a database",
+        "compare: Move the orders away from PostgreSQL",
+    ),
     "metrics": ("DAU last week?", "rev?", "what else?", "DAU and revenue in November 2026"),
     "planning": ("report 90, call 10, bill 15", "slides 45", "tidy 300", "a 60, b 120, c 5, d 20"),
 }
@@ -89,9 +94,7 @@ def opening(case: Case, lead: Lead) -> Input:
             cast("PassName", case.text), at=NOON, actor=ADA, setup=setup, decisions=DECIDED
         )
     if case.workflow == "recall":
-        return RecallAsked(
-            at=NOON, actor=ADA, question=case.text, project=PROJECT, setup=setup, language="de"
-        )
+        return recalls.opening(case.text, at=NOON, actor=ADA, setup=setup)
     if case.workflow == "planning":
         return PlanAsked(
             at=NOON,

@@ -19,6 +19,7 @@ from preflights_es.core import ids
 from preflights_es.core.artifacts import ArtifactDue, ArtifactWritten, Related
 from preflights_es.core.errors import SessionFaulted
 from preflights_es.core.events import Actor, Decision, Input
+from preflights_es.core.evolution import Choice, Evolution, Finding, Resolution
 from preflights_es.core.items import ItemRef
 from preflights_es.core.lead import Lead, Setup
 from preflights_es.core.ports import Provider
@@ -32,7 +33,7 @@ from preflights_es.providers.simulated.provider import SimLLMProvider
 from preflights_es.runtime.documents import Documents
 from preflights_es.runtime.performer import PROGRAM
 from preflights_es.runtime.registry import WORKFLOWS
-from preflights_es.runtime.runner import Handle, Runner, Step
+from preflights_es.runtime.runner import Handle, Proposed, Runner, Step
 from preflights_es.runtime.sessions import Desk
 from preflights_es.services.clarification.clarifications import Clarifications
 from preflights_es.services.own_providers import simulated
@@ -41,6 +42,7 @@ from preflights_es.store.memory import MemoryStore
 from preflights_es.workflows.clarification import WORKFLOW
 from preflights_es.workflows.clarification.events import (
     DecisionAcknowledged,
+    DecisionKeptBeside,
     DecisionSuperseded,
     OptionRecommended,
     RationaleGiven,
@@ -48,6 +50,7 @@ from preflights_es.workflows.clarification.events import (
 from preflights_es.workflows.clarification.pack import NO_TABLES, STANDARD
 from preflights_es.workflows.clarification.simulation import BANK
 from preflights_es.workflows.clarification.state import State
+from preflights_es.workflows.clarification.titles import title_of
 from preflights_es.workflows.clarification.values import (
     Category,
     DecisionPatch,
@@ -162,8 +165,43 @@ class Recorder:
         step = self.by(actor).accept(handle.session_id, mark=mark, expect=expect)
         return self.documents.finish(step.handle)
 
+    def accept_beside(self, handle: Handle, *chosen: tuple[Handle, Evolution, str]) -> Handle:
+        """Accept with what becomes of older decisions; one with a reason is kept."""
+
+        def complete(first: Proposed) -> Proposed:
+            resolved = tuple(_resolution(*one) for one in chosen)
+            return replace(first, input=replace(first.input, resolved=resolved))
+
+        said = {"mark": ""}
+        step = self.by().acknowledged(
+            *(handle.session_id, DecisionAcknowledged, said),
+            by=None,
+            expect=None,
+            complete=complete,
+        )
+        handle = self.documents.finish(step.handle)
+        self.documents.finish_pending("golden")
+        return handle
+
     def lines(self) -> bytes:
         return b"".join(jsonl.lines(self.store.read(session_id)) for session_id in self.order)
+
+
+def _resolution(old: Handle, evolution: Evolution, reason: str) -> Resolution:
+    state: State = old.session.state
+    assert state.patch is not None
+    assert state.acknowledgement is not None, "it is accepted"
+    finding = Finding(
+        related=Related(state.uid, title_of(state), state.number, old.session_id),
+        category=state.patch.category,
+        fields=state.patch.fields,
+        accepted_at=state.acknowledgement.at,
+        evolution=evolution,
+        by="rules",
+        source=Source(old.session_id, old.version, old.hash.hex()),
+    )
+    choice: Choice = "keeps" if reason else "supersedes"
+    return Resolution(finding=finding, choice=choice, reason=reason)
 
 
 def keyword_skips_the_generic_question(r: Recorder) -> None:
@@ -281,6 +319,30 @@ def one_decision_supersedes_another(r: Recorder) -> None:
     # Two sessions that race to replace the same decision: the later one is refused in the log.
     by = Related("0123456789ab", "Choose again", 3, "")
     late = DecisionSuperseded(at=r.runner.now(), actor=ADA, by=by)
+    r.runner.submit(r.runner.load(first.session_id), late, r.runner.new_id())
+
+
+def a_contradiction_is_kept(r: Recorder) -> None:
+    first = r.accept(r.answer(r.start("Keep orders in a database"), db_type="PostgreSQL"))
+    second = r.answer(r.start("Store carts in a database"), db_type="MySQL")
+    reason = "The carts team runs MySQL already"
+    kept = r.accept_beside(second, (first, "contradict", reason))
+    r.documents.finish(r.by().renumber(kept, 12).handle)
+    uid = kept.session.state.uid
+    told = r.by().renumber_reference(r.runner.load(first.session_id), uid, 12)
+    r.documents.finish(told.handle)
+
+
+def an_update_supersedes_two(r: Recorder) -> None:
+    first = r.accept(r.answer(r.start("Keep orders in a database"), db_type="PostgreSQL"))
+    second = r.answer(r.start("Store carts in a database"), db_type="MySQL")
+    second = r.accept_beside(second, (first, "contradict", "Carts are another service"))
+    first = r.runner.load(first.session_id)
+    third = r.answer(r.start("Replace PostgreSQL and MySQL by one database"), db_type="SQLite")
+    r.accept_beside(third, (first, "update", ""), (second, "update", ""))
+    # A decision that was superseded meanwhile is kept beside nothing.
+    by = Related("0123456789ab", "Use MongoDB for the database", 4, "")
+    late = DecisionKeptBeside(at=r.runner.now(), actor=ADA, by=by, reason="Only for logs")
     r.runner.submit(r.runner.load(first.session_id), late, r.runner.new_id())
 
 
@@ -524,6 +586,8 @@ GOLDENS: tuple[Callable[[Recorder], None], ...] = (
     a_script_proposes_and_a_person_confirms,
     a_proposal_is_revised_before_a_person_accepts,
     one_decision_supersedes_another,
+    a_contradiction_is_kept,
+    an_update_supersedes_two,
     a_record_is_renumbered,
     a_task_of_a_note_is_decided,
     an_abandoned_session,

@@ -41,6 +41,7 @@ from preflights_es.workflows.clarification.events import (
     AnswersRelayed,
     AnswersRevised,
     DecisionAcknowledged,
+    DecisionKeptBeside,
     DecisionRenumbered,
     DecisionSuperseded,
     IntentionDeclared,
@@ -80,6 +81,7 @@ from tests import toy
 from tests.fixed import NOON, PROJECT
 from tests.workflows.compiler import cases as passes
 from tests.workflows.metrics import cases as questions
+from tests.workflows.recall.cases import OLDER
 
 Move = Callable[[Session[Any]], Input]
 
@@ -350,6 +352,7 @@ def _forward(actor: Actor, place: int, number: int, mark: Mark) -> Move:
         uid = state.superseded_by.uid if state.superseded_by else "unknown"
         later: tuple[Input, ...] = (
             DecisionSuperseded(at=NOON, actor=actor, by=related),
+            DecisionKeptBeside(at=NOON, actor=actor, by=related, reason="Both are needed"),
             DecisionRenumbered(at=NOON, actor=actor, number=number),
             ReferenceRenumbered(at=NOON, actor=actor, uid=uid, number=number),
         )
@@ -746,21 +749,36 @@ _QUESTIONS: Final = st.sampled_from(
 
 
 def recall_opening(_: Workflow[Any]) -> SearchStrategy[Move]:
-    """A question that a model or the rules rewrite."""
+    """A question, a learning or a comparison, for a model or the rules."""
     leads = st.builds(Lead, st.just("script"), st.just("model-1"), strict=st.booleans())
     setup = st.builds(
         Setup, st.just("0.1.0"), st.just("recall/1"), lead=weighted((3, leads), (1, st.none()))
     )
-    return st.builds(
+    asked = {
+        "at": TIMES,
+        "actor": ACTORS,
+        "project": st.just(PROJECT),
+        "setup": setup,
+        "language": st.sampled_from(("en", "de")),
+    }
+    question = st.builds(
         recall_events.RecallAsked,
-        at=TIMES,
-        actor=ACTORS,
         question=weighted((4, _QUESTIONS), (1, TEXT)),
-        project=st.just(PROJECT),
-        setup=setup,
-        language=st.sampled_from(("en", "de")),
         everything=st.booleans(),
-    ).map(_always)
+        **asked,
+    )
+    about = asked | {
+        "decision": st.just("00003f9a12c4"),
+        "title": TEXT,
+        "intention": TEXT,
+        "category": st.just("Database"),
+        "fields": st.just((("Type", "MySQL"),)),
+        "source": st.just(Source("s", 1, "00")),
+    }
+    older = st.sampled_from((OLDER, OLDER[:1], OLDER[1:], ()))
+    learning = st.builds(recall_events.LearningAsked, **about)
+    comparison = st.builds(recall_events.ComparisonAsked, older=older, **about)
+    return weighted((4, question), (2, learning), (2, comparison)).map(_always)
 
 
 def recall_moves(_: Workflow[Any]) -> SearchStrategy[Move]:
@@ -774,7 +792,16 @@ def recall_moves(_: Workflow[Any]) -> SearchStrategy[Move]:
     )
     changed = st.builds(LeadChanged, lead=leads | st.none(), **by_hand)
     retried = st.builds(StepRetried, **by_hand)
-    replies = st.builds(_rewritten_by_a_model, st.lists(_QUESTIONS, max_size=4))
+    uids = st.sampled_from((*(one.related.uid for one in OLDER), "unknown"))
+    kinds = st.sampled_from(("update", "contradict", "extend", "derive", "none", "other"))
+    judged = st.fixed_dictionaries({"uid": uids, "type": kinds})
+    named = st.fixed_dictionaries(
+        {"name": _QUESTIONS, "type": st.just("topic"), "confidence": st.just(0.5)}
+    )
+    said: SearchStrategy[Any] = st.lists(_QUESTIONS, max_size=4)
+    said |= st.fixed_dictionaries({"evolutions": st.lists(judged, max_size=4)})
+    said |= st.fixed_dictionaries({"entities": st.lists(named, max_size=4)})
+    replies = st.builds(_said_by_a_model, said)
     others = (found | changed | retried).map(_always)
     return weighted((4, replies), (1, st.builds(_garbled, st.just("no JSON"))), (5, others))
 
@@ -796,14 +823,14 @@ def founds() -> SearchStrategy[Found]:
     )
 
 
-def _rewritten_by_a_model(queries: list[str]) -> Move:
-    """Queries as the reply to the open call."""
+def _said_by_a_model(payload: Any) -> Move:
+    """A payload as the reply to the open call."""
 
     def move(session: Session[Any]) -> Input:
         request = session.calls[0] if session.calls else None
         if not isinstance(request, CompletionRequested):
             return recall_events.DecisionsFound(at=NOON, actor=Actor("user"), found=())
-        text = json.dumps(queries)
+        text = json.dumps(payload)
         return CompletionReceived(at=NOON, actor=Actor("script"), call=request.call, text=text)
 
     return move

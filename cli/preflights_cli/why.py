@@ -88,8 +88,16 @@ def _say_why(voice: Voice, value: Why, sources: Mapping[str, str]) -> None:
         word = "accepted" if done.by is not None and done.by.kind == "user" else "proposed"
         relayed = f", passed on by {_by(done.relayed_by)}" if done.relayed_by else ""
         voice.say(f"  {word:<10} {_by_at(done)}{relayed}")
+    _say_others(voice, value)
+
+
+def _say_others(voice: Voice, value: Why) -> None:
+    """What replaced it, and what stays in force beside it."""
     if (later := value.superseded_by) is not None:
         voice.say(f"  superseded by {later.uid[-8:]}: {shown(one_line(later.title))}")
+    for one in value.kept:
+        what = f"{one_line(one.related.title)}: {one_line(one.reason)}"
+        voice.say(f"  beside     {one.related.uid[-8:]}, {shown(what)}")
 
 
 def _say_reasons(voice: Voice, value: Why) -> None:

@@ -56,10 +56,12 @@ class InForce(Value, frozen=True, kw_only=True):
     """ISO 8601, UTC: of a proposal, when it was proposed."""
     path: str
     """Of its record, relative to the project's root; empty without one."""
+    beside: tuple[tuple[str, str], ...] = ()
+    """Decisions with another value that stay in force: name and reason."""
 
 
 class Conflict(Value, frozen=True):
-    """A field with two values in force."""
+    """A field with two values in force, which no person kept on purpose."""
 
     category: str
     field: str
@@ -165,7 +167,8 @@ def _decision(one: InForce) -> str:
     where = f"{one.date}, {_cut(one.path) or one.name}"
     because = f". Because: {_cut(one.because)}" if one.because else ""
     excludes = f". Not: {_several(one.excludes)}" if one.excludes else ""
-    return f"* {_values(one)}{because}{excludes} ({where})\n"
+    beside = "".join(f". Beside {name}: {_cut(reason)}" for name, reason in one.beside)
+    return f"* {_values(one)}{because}{excludes}{beside} ({where})\n"
 
 
 def _quoted(one: Quoted) -> str:

@@ -54,6 +54,14 @@ class Stood(Value, frozen=True):
     kept: tuple[Beside, ...] = ()
 
 
+class Learned(Value, frozen=True):
+    """Words by which a decision of another session is found, besides its own."""
+
+    uid: str
+    """Of the decision."""
+    words: tuple[str, ...]
+
+
 class Decided(Value, frozen=True, kw_only=True):
     """One patch, and what became of it."""
 

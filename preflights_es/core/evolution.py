@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Literal
 
+from msgspec import UNSET, UnsetType
+
 from preflights_es.core.artifacts import Related
 from preflights_es.core.events import Value, Whole
 from preflights_es.core.source import Source
@@ -36,6 +38,8 @@ class Finding(Value, frozen=True, kw_only=True):
     by: Literal["rules", "model"]
     source: Source
     """The older decision's session, as it was read."""
+    compared: Source | UnsetType = UNSET
+    """The session in which a model compared the two; unset where the rules alone did."""
 
     @property
     def needs_choice(self) -> bool:

@@ -71,7 +71,7 @@ approved or locked now. `unfolded`: of `sessions`, those that are damaged, erase
 `named`: of `memory`, those whose word is one of some.
 """
 TERMS_MAX: Final = 24  # words by which rows are chosen at once
-CATEGORY: Final = 4  # weight in `memory` of a word of a category's name; values weigh more
+CATEGORY: Final = 8  # weight in `memory` of a word of a category's name; values weigh more
 
 
 class Kept(msgspec.Struct, frozen=True):

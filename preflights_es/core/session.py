@@ -13,7 +13,7 @@ import msgspec
 
 from preflights_es.core.artifacts import Accepting, Filing, Record, Relations
 from preflights_es.core.completions import CompletionRequested
-from preflights_es.core.decision_record import Decided
+from preflights_es.core.decision_record import Decided, Learned
 from preflights_es.core.events import (
     Decision,
     Event,
@@ -86,6 +86,8 @@ class Workflow(msgspec.Struct, Generic[S], frozen=True, kw_only=True):
     """The content of the session's document in any state; None without a document."""
     decided: Callable[[Sequence[Event], Sequence[Session[S]]], tuple[Decided, ...]] | None = None
     """The patches of a session, from its events and how it stood after each; None without any."""
+    learned: Callable[[S], Learned | None] = _none
+    """What a session adds to the words of a decision, in any state; None where it adds nothing."""
     items: Callable[[S], tuple[KeptItem, ...]] | None = None
     """What a session holds that others go on with, in any state; None where it holds nothing."""
     planned: Callable[[Sequence[Event], Sequence[Session[S]]], tuple[Planned, ...]] | None = None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 import msgspec
@@ -15,14 +15,20 @@ from preflights_es.projections.folding import Read
 from preflights_es.projections.projection import Projection, text
 from preflights_es.projections.versions import MEMORY as VERSION
 
-VALUE: Final = 8  # weight of a word of a decided value
-FIELD: Final = 2  # of a field's name
-INTENTION: Final = 1  # of the title or the intention
+VALUE: Final = 16  # weight of a word of a decided value
+FIELD: Final = 4  # of a field's name
+INTENTION: Final = 2  # of the title or the intention
+LEARNED: Final = 1  # of a word that the decision does not have, and a model named
+MARK: Final = ""
+"""The word of one more row of each learning, by which the newest of a decision is known."""
 TERMS_MAX: Final = 200  # words that are kept of a decision
 
 
 class MemoryRow(msgspec.Struct, frozen=True):
-    """A word of an accepted decision."""
+    """A word of an accepted decision, or one that is learned for it in another session.
+
+    A learned word has no `accepted_at`. It counts while its decision does.
+    """
 
     session_id: str
     version: int
@@ -35,8 +41,8 @@ class MemoryRow(msgspec.Struct, frozen=True):
 
 
 def rows(read: Read) -> tuple[Row, ...]:
-    """One a word of each decision that a person accepted; none of any other patch."""
-    made: list[Row] = []
+    """One a word of each decision that a person accepted, or a word that is learned for one."""
+    made: list[Row] = [*_learned(read)]
     for patch in patches(read):
         if accepted_at(patch) is None:
             continue
@@ -55,6 +61,18 @@ def rows(read: Read) -> tuple[Row, ...]:
             for term, weight in weighed(patch, intention)
         )
     return tuple(made)
+
+
+def _learned(read: Read) -> Iterator[Row]:
+    """None of a session that was given up."""
+    last = read.sessions[-1] if read.sessions else None
+    learned = read.workflow.learned(last.state) if last and not last.closed else None
+    if learned is None:
+        return
+    terms = dict.fromkeys((MARK, *stems(" ".join(learned.words))), LEARNED)
+    for term, weight in {**terms, MARK: 0}.items():
+        place = (read.head.session_id, read.version, text(term), text(read.head.project))
+        yield (*place, weight, text(learned.uid), None, None)
 
 
 def weighed(patch: Decided, intention: str) -> tuple[tuple[str, int], ...]:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
+from itertools import combinations
 from typing import Final
 
 from preflights_es.artifacts.project_brief import Conflict, InForce, Open, Quoted, told
 from preflights_es.artifacts.record_names import MARKDOWN
+from preflights_es.core.artifacts import Related
 from preflights_es.core.ids import short
 from preflights_es.services.decisions import decisions, records_beside
 from preflights_es.services.foreign_row import ForeignRow
@@ -104,6 +106,10 @@ def _name(row: DecisionRow) -> str:
     return short(row.uid) if row.number is None else f"ADR-{row.number:04}"
 
 
+def _known_as(related: Related) -> str:
+    return short(related.uid) if related.number is None else f"ADR-{related.number:04}"
+
+
 def _in_force(row: DecisionRow, by_uid: Mapping[str, DecisionRow]) -> InForce:
     return InForce(
         name=_name(row),
@@ -111,6 +117,7 @@ def _in_force(row: DecisionRow, by_uid: Mapping[str, DecisionRow]) -> InForce:
         fields=row.fields,
         because=row.because.text if row.because else "",
         excludes=tuple(dict.fromkeys(_excluded(row, by_uid))),
+        beside=tuple((_known_as(one.related), one.reason) for one in row.kept),
         date=_moved(row)[: len("2026-11-22")],
         path=row.artifact or "",
     )
@@ -119,22 +126,29 @@ def _in_force(row: DecisionRow, by_uid: Mapping[str, DecisionRow]) -> InForce:
 def _excluded(row: DecisionRow, by_uid: Mapping[str, DecisionRow]) -> Iterable[str]:
     """What it was chosen over, and the values that it replaced."""
     yield from (one.name for one in row.alternatives)
-    if row.supersedes is None:
-        return
-    former = by_uid.get(row.supersedes.uid)
-    if former is None:  # of another clone, or erased
-        yield row.supersedes.title
-        return
-    yield from (value for name, value in former.fields if (name, value) not in row.fields)
+    for one in (row.supersedes, *row.also_supersedes):
+        if one is None:
+            continue
+        former = by_uid.get(one.uid)
+        if former is None:  # of another clone, or erased
+            yield one.title
+            continue
+        yield from (value for name, value in former.fields if (name, value) not in row.fields)
 
 
 def _conflicts(rows: Iterable[DecisionRow]) -> Iterable[Conflict]:
-    """Fields of one category that have two values in force."""
-    values: dict[tuple[str, str], dict[str, str]] = {}
+    """Fields of one category that have two values in force, which no person kept on purpose."""
+    values: dict[tuple[str, str], dict[str, DecisionRow]] = {}
     for row in rows:
         for field, value in row.fields:
             of_field = values.setdefault((row.category, field), {})
-            of_field.setdefault(value, _name(row))
+            of_field.setdefault(value, row)
     for (category, field), of_field in values.items():
-        if len(of_field) > 1:
-            yield Conflict(category, field, tuple(of_field.items()))
+        if any(not _are_kept(*pair) for pair in combinations(of_field.values(), 2)):
+            named = tuple((value, _name(row)) for value, row in of_field.items())
+            yield Conflict(category, field, named)
+
+
+def _are_kept(one: DecisionRow, other: DecisionRow) -> bool:
+    """Whether a person kept both, for a reason."""
+    return any(beside.related.uid == other.uid for beside in one.kept)

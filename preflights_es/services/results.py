@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
 
 import msgspec
 
-from preflights_es.core.artifacts import Related
+from preflights_es.core.artifacts import Beside, Related
 from preflights_es.core.decision_record import Decided, Origin
 from preflights_es.core.events import Actor, Decision
 from preflights_es.core.notices import Notice
@@ -345,6 +345,8 @@ class DecisionRow(Result, frozen=True):
     superseded_at: str | None
     supersedes: Related | None
     superseded_by: Related | None
+    also_supersedes: tuple[Related, ...]
+    kept: tuple[Beside, ...]
     artifact: str | None
     sha256: str | None
     because: Statement | None
@@ -379,6 +381,8 @@ class DecisionRow(Result, frozen=True):
             superseded_at=iso_or_none(decided.superseded_at),
             supersedes=decided.supersedes,
             superseded_by=decided.superseded_by,
+            also_supersedes=decided.also_supersedes,
+            kept=decided.kept,
             artifact=decided.written.path if decided.written else None,
             sha256=decided.written.sha256 if decided.written else None,
             **msgspec.structs.asdict(decided.rationale),

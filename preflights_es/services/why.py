@@ -7,7 +7,7 @@ from typing import Literal, NoReturn
 
 import msgspec
 
-from preflights_es.core.artifacts import Related
+from preflights_es.core.artifacts import Beside, Related
 from preflights_es.core.completions import CompletionReceived, CompletionRequested
 from preflights_es.core.decision_record import Decided, Origin
 from preflights_es.core.errors import (
@@ -107,6 +107,7 @@ class Why(Result, frozen=True):
     response: Response | None
     acknowledged: Acknowledged | None
     superseded_by: Related | None
+    kept: tuple[Beside, ...]
     read: tuple[Source, ...]
     """Sessions that this one read: what its model was told of, and what it replaces."""
     because: Statement | None
@@ -313,6 +314,7 @@ def _why(read: Read, decided: Decided, origin: Origin) -> tuple[Why, str]:
         response=response_of(read, origin.response),
         acknowledged=_acknowledged(decided),
         superseded_by=decided.superseded_by,
+        kept=decided.kept,
         read=_sources(read),
         **msgspec.structs.asdict(decided.rationale),
     )

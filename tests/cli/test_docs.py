@@ -47,6 +47,7 @@ import pytest
 import preflights_es
 from preflights_cli.commands import SECTIONS, Lazy, commands
 from preflights_cli.main import preflights
+from preflights_cli.mcp import TOKEN
 from preflights_es.archive.verification import Verified
 from preflights_es.replay.regress.results import Report
 from preflights_es.services.own_providers import GENERATION
@@ -444,10 +445,13 @@ def test_the_fields_of_a_note_are_those_that_are_documented(shop: Project) -> No
 
 def test_the_fields_of_a_recall_are_those_that_are_documented(shop: Project) -> None:
     decided = ("--answer", "auth_strategy=OAuth", "--accept", "--by", "Ada")
-    shop.call("start", "Add login", *decided)
+    first = shop.call("start", "Add login", *decided, "--json").json["session_id"]
+    learned = shop.call("recall", "--learn", first, "--provider", "sim", "--json").json
+    again = ("--supersedes", first, "--answer", "auth_strategy=SAML", "--accept", "--by", "Ada")
+    shop.call("start", "Add login", *again)
     found = shop.call("recall", "login", "--json").json
     nothing = shop.call("recall", "teleportation", "--json").json
-    check("recall/1", found, nothing)
+    check("recall/1", found, nothing, learned)
 
 
 def test_the_fields_of_a_day_are_those_that_are_documented(shop: Project) -> None:
@@ -644,4 +648,4 @@ def test_every_variable_that_is_read_is_documented() -> None:
     for name in re.findall(r'"(PREFLIGHTS_[A-Z_]+)"', source):
         assert f"`{name}`" in text
     documented = set(re.findall(r"`(PREFLIGHTS_[A-Z_]+)`", text))
-    assert documented <= {one.read_from for one in FIELDS}
+    assert documented <= {one.read_from for one in FIELDS} | {TOKEN}

@@ -72,7 +72,7 @@ def test_no_answer_leaves_the_question_open(shop: Project, era: str, reply: obje
     assert len(inputs(shop)) == 1, "nothing but the intention"
 
 
-def test_a_form_that_nobody_fills_in_leaves_the_question_open(shop: Project) -> None:
+def test_a_form_that_is_forgotten_leaves_the_question_open(shop: Project) -> None:
     async def waiting(_: Form) -> types.ElicitResult:
         await asyncio.Event().wait()
         raise AssertionError("it is cancelled")

@@ -189,12 +189,14 @@ def test_what_reads_like_an_instruction_comes_back_as_data(shop: Project) -> Non
     ):
         done = shop.call(*words)
         assert done.code in (0, 3), done.err
+    session = shop.show()["session_id"]
 
     async def flow(client: Client) -> None:
         assert "data, not instructions" in INSTRUCTIONS
-        for tool, given in (("decisions", {}), ("brief", {}), ("show", {"session": "last"})):
+        for tool, given in (("decisions", {}), ("brief", {}), ("show", {"session": session})):
             found = await client.call_tool(tool, given)
             text = found.content[0].text  # type: ignore[union-attr]
+            assert not found.is_error, text
             assert "\n" not in text, "quoted as JSON"
             assert json.loads(text) == found.structured_content
         brief = (await told(client, "brief"))["brief"]

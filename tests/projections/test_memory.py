@@ -48,7 +48,7 @@ def test_a_word_weighs_as_much_as_the_best_place_where_it_stands(store: SqlStore
     rows = list(following(store).rows("memory", None))
     decided = {row["session_id"]: row for row in following(store).rows("decisions", None)}
     assert {row["session_id"] for row in rows} == set(decided)
-    assert {row["weight"] for row in rows} == {8, 4, 2, 1}
+    assert {row["weight"] for row in rows} == {16, 8, 4, 2}
     for row in rows:
         of = decided[row["session_id"]]
         for name in ("uid", "accepted_at", "superseded_at", "project"):
@@ -58,7 +58,7 @@ def test_a_word_weighs_as_much_as_the_best_place_where_it_stands(store: SqlStore
 def test_words_are_found_whatever_their_case_and_ending(store: SqlStore) -> None:
     recorded(store, golden("one_decision_supersedes_another"))
     found = named(store, "the databases, bitte")
-    assert found == {"databas": 4}
+    assert found == {"databas": 8}
     assert named(store, "unheard") == {}
     assert named(store, "") == {}
 
@@ -82,5 +82,5 @@ def test_the_heaviest_words_of_a_long_decision_are_kept() -> None:
     patch = patch_of(golden("one_decision_supersedes_another")[0])
     found = weighed(replace(patch, fields=(("Type", "Zebra"),)), long)
     assert len(found) == TERMS_MAX
-    assert ("zebra", 8) in found
+    assert ("zebra", 16) in found
     assert list(found) == sorted(found)

@@ -48,7 +48,7 @@ class Choosing:
         state: State = first.handle.session.state
         if first.input.actor.kind != "user":
             if self._said != NONE:
-                message = "only a person chooses between decisions: nothing is recorded"
+                message = "only a person supersedes a decision, or keeps it beside another"
                 raise Refused(message, code="person_chooses", session=first.handle.session_id[-8:])
             return first
         if accepted(state) or state.led.request is not None:

@@ -19,7 +19,7 @@ from preflights_es.services.clarification.clarifications import Clarifications, 
 from preflights_es.services.request import Request
 from preflights_es.services.results import Result
 from preflights_es.system.bounded_read import Unreadable
-from preflights_es.workflows.clarification.state import State
+from preflights_es.workflows.clarification.state import State, related_to
 
 
 class Move(msgspec.Struct, frozen=True):
@@ -222,6 +222,6 @@ def _ours(
 
 def _related(runner: Runner, state: State) -> list[Handle]:
     """Sessions of this log whose documents name this one's number."""
-    ids = [r.session_id for r in (state.supersedes, state.superseded_by) if r is not None]
+    ids = [one.session_id for one in related_to(state)]
     here = (runner.load(i) for i in ids if i and runner.store.head(i) is not None)
     return [handle for handle in here if handle.session.closed != "erased"]

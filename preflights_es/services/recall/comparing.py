@@ -13,7 +13,7 @@ import msgspec
 from preflights_es.core import ids
 from preflights_es.core.errors import PreflightsError, ProjectionDamaged
 from preflights_es.core.late_pattern import late_pattern
-from preflights_es.core.projection_ports import TERMS_MAX
+from preflights_es.core.lead import WRITERS
 from preflights_es.core.word_stems import folded, stems
 from preflights_es.runtime.runner import Handle
 from preflights_es.system.bounded_read import Unreadable
@@ -52,9 +52,9 @@ _decoder = msgspec.json.Decoder(Older)
 def findings(request: Request, handle: Handle) -> tuple[Finding, ...]:
     """How the patch of a clarification stands to decisions in force; never `none`.
 
-    The rules compare those of its category, and those that its intention names. The ones that a
-    person has to choose about come first, then the newer. The decision that it replaces already is
-    left out.
+    The rules compare those of its category, and those that its intention names. Where a model
+    leads the clarification, it is asked, too. The ones that a person has to choose about come
+    first, then the newer. The decision that it replaces already is left out.
 
     Raises:
         ProjectionDamaged: a row of a projection is not one that this program writes.
@@ -62,11 +62,22 @@ def findings(request: Request, handle: Handle) -> tuple[Finding, ...]:
     state: State = handle.session.state
     if state.patch is None:
         return ()
-    found: dict[str, Finding] = {}
+    by_session: dict[str, Finding] = {}
     for process in _processes(request):
         for one in _compared(process, handle, state):
-            found.setdefault(one.related.session_id, one)
-    return tuple(sorted(found.values(), key=lambda one: (not one.needs_choice, -one.accepted_at)))
+            by_session.setdefault(one.related.session_id, one)
+    found = tuple(sorted(by_session.values(), key=_order))
+    lead = state.led.lead
+    if found and lead is not None and lead.provider not in ("mock", *WRITERS):
+        from preflights_es.services.recall.findings import judged
+
+        found = tuple(sorted(judged(request, handle, lead, found), key=_order))
+    return tuple(one for one in found if one.evolution != "none")
+
+
+def _order(one: Finding) -> tuple[bool, bool, int]:
+    """What a person has to choose about, then what else is found, then the newer."""
+    return not one.needs_choice, one.evolution == "none", -one.accepted_at
 
 
 def _processes(request: Request) -> Iterator[Process]:
@@ -141,7 +152,7 @@ def _kept(process: Process, state: State) -> Iterator[Older]:
 
     assert state.patch is not None, "the caller looked"
     terms = dict.fromkeys((*stems(state.patch.category), *stems(state.intention)))
-    rows = SqlComparing(process.store).rows(process.project, list(terms)[:TERMS_MAX], COMPARED_MAX)
+    rows = SqlComparing(process.store).rows(process.project, tuple(terms), COMPARED_MAX)
     for session_id, decided in rows:
         try:
             yield msgspec.structs.replace(_decoder.decode(decided), session_id=session_id)

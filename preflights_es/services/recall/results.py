@@ -8,8 +8,8 @@ from preflights_es.core.events import Decision
 from preflights_es.core.views import Language
 from preflights_es.services.results import Session
 from preflights_es.workflows.recall.events import RecallRefused
-from preflights_es.workflows.recall.values import Rewriter
-from preflights_es.workflows.recall.views import Remembered
+from preflights_es.workflows.recall.values import Asks, Rewriter
+from preflights_es.workflows.recall.views import Remembered, Standing
 
 
 class Recall(Session, frozen=True, kw_only=True):
@@ -17,10 +17,14 @@ class Recall(Session, frozen=True, kw_only=True):
 
     FORMAT = "recall/1"
 
+    asks: Asks
+    about: str
     question: str
     queries: tuple[str, ...]
     source: Rewriter | None
     results: tuple[Remembered, ...]
+    evolution: tuple[Standing, ...]
+    learned: tuple[str, ...]
     calls: int
     language: Language
 

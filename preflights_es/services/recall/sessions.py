@@ -2,23 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from functools import cached_property
+from typing import Any
+
+from msgspec import UNSET
+
+from preflights_es.core.artifacts import Related
+from preflights_es.core.decision_record import Decided
 from preflights_es.core.errors import PreflightsError, Refused
 from preflights_es.core.events import INT_MAX
+from preflights_es.core.ids import decision_uid
 from preflights_es.core.source import Source
-from preflights_es.projections.decisions import patches
-from preflights_es.runtime.runner import Handle
+from preflights_es.projections.decisions import accepted_at, patches
+from preflights_es.projections.folding import Read
+from preflights_es.projections.memory import MARK
+from preflights_es.runtime.runner import Handle, Step
 from preflights_es.runtime.sessions import Sessions
 from preflights_es.services.answers import Given
 from preflights_es.services.process import Process
+from preflights_es.services.recall.results import Recall
 from preflights_es.services.request import Request
-from preflights_es.services.results import Session, session_of
+from preflights_es.services.results import session_of
 from preflights_es.workflows.recall import WORKFLOW, rules
-from preflights_es.workflows.recall.events import DecisionsFound, RecallAsked
+from preflights_es.workflows.recall.events import DecisionsFound, LearningAsked, RecallAsked
 from preflights_es.workflows.recall.state import State
-from preflights_es.workflows.recall.values import RESULTS_MAX, Found, Match
+from preflights_es.workflows.recall.values import RESULTS_MAX, Found, Link, Match, Stands
 
 
-def start(request: Request, text: str, given: Given = (), *, strict: bool = False) -> Session:
+def start(request: Request, text: str, given: Given = (), *, strict: bool = False) -> Recall:
     """Ask what was decided, as `recall` does.
 
     Raises:
@@ -31,7 +43,7 @@ def start(request: Request, text: str, given: Given = (), *, strict: bool = Fals
 
 def recall(
     request: Request, question: str, *, everything: bool = False, strict: bool = False
-) -> Session:
+) -> Recall:
     """The accepted decisions that a question is about, the best first.
 
     Args:
@@ -54,7 +66,13 @@ def recall(
     if _looks(step.handle):
         found = _found(request, step.handle.session.state)
         step = own.submitted(step.handle, DecisionsFound, {"found": found})
-    return session_of(step, request.notices)
+    return _shown(request, step)
+
+
+def _shown(request: Request, step: Step) -> Recall:
+    shown = session_of(step, request.notices)
+    assert isinstance(shown, Recall), "it is the session of a recall"
+    return shown
 
 
 def _looks(handle: Handle) -> bool:
@@ -81,18 +99,60 @@ def _matches(process: Process, state: State) -> list[Match]:
     words = rules.wanted(state.question, state.queries or ())
     if not words:
         return []
-    rows = process.projector.rows("memory", process.project, "named", INT_MAX, terms=tuple(words))
-    return rules.ranked(rows, words, everything=state.everything)[:RESULTS_MAX]
+    found = rules.ranked(
+        _rows(process, tuple(words)),
+        words,
+        everything=state.everything,
+        learning=_Learnings(process).newest,
+        place_of=lambda uid: _place(process, uid),
+    )
+    return found[:RESULTS_MAX]
+
+
+def _rows(process: Process, terms: tuple[str, ...]) -> Iterator[dict[str, Any]]:
+    return process.projector.rows("memory", process.project, "named", INT_MAX, terms=terms)
+
+
+class _Learnings:
+    """Which session learned the words of a decision last."""
+
+    def __init__(self, process: Process) -> None:
+        self._process = process
+
+    @cached_property
+    def _newest(self) -> dict[str, str]:
+        # Ids sort by time, and rows come in their order: the last one is the newest.
+        return {row["uid"]: row["session_id"] for row in _rows(self._process, (MARK,))}
+
+    def newest(self, uid: str) -> str:
+        """Its id; empty where nothing was learned."""
+        return self._newest.get(uid, "")
+
+
+def _place(process: Process, uid: str) -> rules.Place | None:
+    """Where a decision of this project stands; None where it is no decision any more."""
+    for session_id in process.store.matching(uid):
+        read = _history(process, session_id)
+        if read is None or read.head.project != process.project or uid != decision_uid(session_id):
+            continue
+        for patch in patches(read):
+            if (at := accepted_at(patch)) is not None:
+                return rules.Place(session_id, patch.version, uid, at, patch.superseded_at)
+    return None
+
+
+def _history(process: Process, session_id: str) -> Read | None:
+    try:
+        return process.history(session_id)
+    except PreflightsError:
+        return None  # it was erased or damaged meanwhile: the next recall does not find it
 
 
 def _read(process: Process, match: Match) -> Found | None:
     """The decision as its own log has it; None where it is gone since."""
-    try:
-        read = process.history(match.session_id)
-    except PreflightsError:
-        return None  # it was erased or damaged meanwhile: the next recall does not find it
-    last = read.stored[-1]
-    for patch in patches(read):
+    read = _history(process, match.session_id)
+    for patch in patches(read) if read else ():
+        assert read is not None, "it has patches"
         if patch.version == match.version and patch.standing in ("accepted", "superseded"):
             return Found(
                 uid=patch.uid,
@@ -104,6 +164,67 @@ def _read(process: Process, match: Match) -> Found | None:
                 number=patch.number,
                 words=match.words,
                 score=match.score,
-                source=Source(match.session_id, last.version, last.hash.hex()),
+                source=_source(read),
+                learned=match.learned or UNSET,
+                stands=_stands(patch) or UNSET,
             )
     return None
+
+
+def _source(read: Read) -> Source:
+    last = read.stored[-1]
+    return Source(last.session_id, last.version, last.hash.hex())
+
+
+def _stands(patch: Decided) -> tuple[Stands, ...]:
+    """How a decision stands to others, as its own session has it."""
+    former = (patch.supersedes, *patch.also_supersedes)
+    links: list[tuple[Link, Related | None, str]] = [
+        *(("supersedes", one, "") for one in former),
+        ("superseded_by", patch.superseded_by, ""),
+        *(("contradict", one.related, one.reason) for one in patch.kept),
+    ]
+    return tuple(
+        Stands(evolution=link, uid=to.uid, title=to.title, reason=reason)
+        for link, to, reason in links
+        if to is not None and to.uid
+    )
+
+
+# Learning ------------------------------------------------------------------------------------
+
+
+def learn(request: Request, typed: str, *, strict: bool = False) -> Recall:
+    """Ask a model for more words by which a decision is found; the rules add none.
+
+    Args:
+        typed: the decision: its uid, `ADR-0007`, or what else names its session.
+        strict: whether it waits where the model fails.
+
+    Raises:
+        UnknownSession, AmbiguousSession: none or several match.
+        Refused: no person accepted it.
+    """
+    request.finish_pending()
+    request.notice_name()
+    session_id = request.sessions.resolved(typed)
+    read = request.process.history(session_id)
+    request.sessions.refuse_elsewhere(request.process.runner.load(session_id))
+    accepted = [patch for patch in patches(read) if accepted_at(patch) is not None]
+    if not accepted:
+        message = f"{typed!r} is no accepted decision: words are learned for those"
+        raise Refused(message, code="not_accepted", typed=typed)
+    patch = accepted[-1]
+    said = {
+        "decision": patch.uid,
+        "title": patch.title,
+        "intention": read.workflow.view(read.sessions[-1].state).intention,
+        "category": patch.category,
+        "fields": patch.fields,
+        "language": request.process.settings.language,
+    }
+    setup = request.setup(WORKFLOW, strict=strict)
+    source = _source(read)
+    own = Sessions(request.desk)
+    step = own.opened(WORKFLOW, LearningAsked, said, setup, beside=lambda: {"source": source})
+    return _shown(request, step)

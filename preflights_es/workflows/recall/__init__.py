@@ -5,7 +5,7 @@ from preflights_es.workflows.recall.decide import decide
 from preflights_es.workflows.recall.events import EVENTS
 from preflights_es.workflows.recall.lead import PROMPTS
 from preflights_es.workflows.recall.state import State, evolve, is_terminal
-from preflights_es.workflows.recall.views import reached, view
+from preflights_es.workflows.recall.views import learned, reached, view
 
 WORKFLOW: Workflow[State] = Workflow(
     name="recall",
@@ -17,6 +17,7 @@ WORKFLOW: Workflow[State] = Workflow(
     evolve=evolve,
     is_terminal=is_terminal,
     view=view,
+    learned=learned,
     statuses=("stopped", "done"),
     settled=("stopped", "done"),
     reached=reached,

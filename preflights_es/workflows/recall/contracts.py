@@ -1,21 +1,34 @@
-"""What a model must answer that rewrites a question (docs/specs/memory.md, section 4)."""
+"""What a model must answer (docs/specs/memory.md)."""
 
 from __future__ import annotations
 
-from typing import Any
+from functools import partial
+from typing import Any, Final
 
 import msgspec
 
 from preflights_es.contracts.contract import Contract
 from preflights_es.core.prompts import schema
-from preflights_es.workflows.recall.lead import CONTRACT, PACKAGE
+from preflights_es.workflows.recall.lead import PACKAGE, PROMPTS
 
 
-def _schema() -> dict[str, Any]:
-    found: dict[str, Any] = msgspec.json.decode(schema(PACKAGE, CONTRACT).text)
+def _schema(contract: str) -> dict[str, Any]:
+    found: dict[str, Any] = msgspec.json.decode(schema(PACKAGE, contract).text)
     return found
 
 
-REWRITE_QUERY = Contract(
-    name="rewrite_query", version=1, schema=_schema, prose="drop", failure=False, code=False
-)
+def _contract(contract: str) -> Contract:
+    name, _, version = contract.rpartition(".v")
+    return Contract(
+        name=name,
+        version=int(version),
+        schema=partial(_schema, contract),
+        prose="drop",
+        unknown="drop",
+        failure=False,
+        code=False,
+    )
+
+
+CONTRACTS: Final = {contract: _contract(contract) for contract in PROMPTS.values()}
+"""By `name.vN`."""

@@ -9,13 +9,14 @@ from preflights_es.core.events import Decision, Input
 from preflights_es.core.lead import LeadChanged, LeadTaken, StepRetried
 from preflights_es.workflows.recall import lead, rules
 from preflights_es.workflows.recall.events import (
+    ComparisonAsked,
     DecisionsFound,
     DecisionsRecalled,
-    QueriesRewritten,
+    LearningAsked,
     RecallAsked,
     RecallRefused,
 )
-from preflights_es.workflows.recall.state import State, evolve
+from preflights_es.workflows.recall.state import State, evolve, is_terminal
 
 Decisions = tuple[Decision, ...]
 
@@ -23,13 +24,13 @@ Decisions = tuple[Decision, ...]
 def decide(state: State, new: Input) -> Decisions:
     """Total and never empty: what does not fit is answered by a refusal."""
     match new:
-        case RecallAsked() if not state.question:
+        case RecallAsked() | LearningAsked() | ComparisonAsked() if not state.is_open:
             return _asked(evolve(state, new))
         case CompletionReceived() | CompletionFailed() if state.led.request and state.led.lead:
             return lead.answered(state, new)
         case StepRetried() if state.led.stalled:
             return _asked(state)
-        case LeadChanged() if state.question and state.led.request is None:
+        case LeadChanged() if state.is_open and state.led.request is None:
             return _taken_over(state, new)
         case DecisionsFound() if state.queries is not None and state.results is None:
             return (DecisionsRecalled(uids=tuple(one.uid for one in rules.best(new.found))),)
@@ -38,15 +39,14 @@ def decide(state: State, new: Input) -> Decisions:
 
 
 def _asked(state: State) -> Decisions:
-    """The model's step; the rules' queries where they lead, or where no word is asked for."""
-    queries = rules.rewritten(state.question)
-    if state.led.lead is None or not queries:
-        return (QueriesRewritten(queries=queries, source="rules"),)
+    """The model's step; the rules' answer where they lead, or where there is nothing to ask."""
+    if state.led.lead is None or (state.about is None and not rules.rewritten(state.question)):
+        return (lead.by_rules(state),)
     return (lead.request(state),)
 
 
 def _taken_over(state: State, new: LeadChanged) -> Decisions:
-    """A new lead rewrites what the former one could not."""
+    """A new lead answers what the former one could not."""
     taken = (LeadTaken(),)
     after = reduce(evolve, taken, evolve(state, new))
-    return taken + (_asked(after) if state.led.stalled and state.results is None else ())
+    return taken + (_asked(after) if state.led.stalled and not is_terminal(state) else ())

@@ -6,8 +6,10 @@ from typing import ClassVar, Literal
 
 from preflights_es.core.completions import COMPLETION_EVENTS
 from preflights_es.core.events import Decision, Event, Input, Typed
+from preflights_es.core.evolution import Finding
 from preflights_es.core.lead import LED_EVENTS, Setup
 from preflights_es.core.questions import Refusal
+from preflights_es.core.source import Source
 from preflights_es.core.text import INTENTION_MAX
 from preflights_es.core.views import Language
 from preflights_es.workflows.recall.values import Found, Rewriter
@@ -39,6 +41,46 @@ class DecisionsFound(Input, frozen=True):
     found: tuple[Found, ...]
 
 
+class LearningAsked(Input, frozen=True, kw_only=True):
+    """The actor asks for more words by which a decision is found; opens the session."""
+
+    tag: ClassVar[str] = "recall.learning_asked.v1"
+    verb: ClassVar[str] = "asked to learn"
+    decision: str
+    """The uid of the decision."""
+    title: str
+    intention: str
+    category: str
+    fields: tuple[tuple[str, str], ...]
+    """Pairs of field name and value."""
+    source: Source
+    """The decision's session, as it was read."""
+    project: str
+    setup: Setup
+    language: Language
+
+
+class ComparisonAsked(Input, frozen=True, kw_only=True):
+    """A model is asked how a new decision stands to older ones; opens the session."""
+
+    tag: ClassVar[str] = "recall.comparison_asked.v1"
+    verb: ClassVar[str] = "compared"
+    decision: str
+    """The uid of the new decision, which waits to be accepted."""
+    title: str
+    intention: str
+    category: str
+    fields: tuple[tuple[str, str], ...]
+    """Pairs of field name and value."""
+    source: Source
+    """Its session, as it was read."""
+    older: tuple[Finding, ...]
+    """What the rules find, `none` among it."""
+    project: str
+    setup: Setup
+    language: Language
+
+
 # 2. Decisions --------------------------------------------------------------------------------
 
 
@@ -57,6 +99,29 @@ class DecisionsRecalled(Decision, frozen=True):
     uids: tuple[str, ...]
 
 
+class EntitiesExtracted(Decision, frozen=True):
+    """What a model names in a decision; it is asked for categories next."""
+
+    tag: ClassVar[str] = "recall.entities_extracted.v1"
+    names: tuple[str, ...]
+
+
+class WordsLearned(Decision, frozen=True):
+    """The words that a decision gains; none of its own."""
+
+    tag: ClassVar[str] = "recall.words_learned.v1"
+    words: tuple[str, ...]
+    source: Rewriter
+
+
+class EvolutionDetected(Decision, frozen=True):
+    """How the new decision stands to the older ones; never `none`."""
+
+    tag: ClassVar[str] = "recall.evolution_detected.v1"
+    findings: tuple[Finding, ...]
+    source: Rewriter
+
+
 class RecallRefused(Refusal, frozen=True):
     """The Input does not fit the session as it stands."""
 
@@ -68,9 +133,14 @@ class RecallRefused(Refusal, frozen=True):
 
 EVENTS: tuple[type[Event], ...] = (
     RecallAsked,
+    LearningAsked,
+    ComparisonAsked,
     DecisionsFound,
     QueriesRewritten,
     DecisionsRecalled,
+    EntitiesExtracted,
+    WordsLearned,
+    EvolutionDetected,
     RecallRefused,
     *COMPLETION_EVENTS,
     *LED_EVENTS,

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Final, Literal
+from typing import Final
 
 import msgspec
 
+from preflights_es.core.evolution import Evolution
 from preflights_es.core.late_pattern import late_pattern
 from preflights_es.core.text import one_line
 from preflights_es.core.word_stems import folded
-
-Evolution = Literal["update", "contradict", "extend", "derive", "none"]
 
 REPLACING: Final = late_pattern(
     r"(?<!\w)(?:replac\w+|migrat(?:e|es|ed|ing)|switch\w*|swap\w*|instead of|moving from|move from"

@@ -2,47 +2,140 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Final
+
+from msgspec.structs import replace
 
 from preflights_es.core.completion_step import Usable, concluded, requested
 from preflights_es.core.completions import CompletionRequested, Message
 from preflights_es.core.events import Decision, Outcome
+from preflights_es.core.json import encoded
 from preflights_es.core.lead import FellBack
 from preflights_es.core.text import one_line, shortened
 from preflights_es.core.verdict import Violation
 from preflights_es.core.word_stems import stems
 from preflights_es.workflows.recall import rules
-from preflights_es.workflows.recall.events import QueriesRewritten
+from preflights_es.workflows.recall.events import (
+    ComparisonAsked,
+    EntitiesExtracted,
+    EvolutionDetected,
+    LearningAsked,
+    QueriesRewritten,
+    WordsLearned,
+)
 from preflights_es.workflows.recall.state import State
 from preflights_es.workflows.recall.values import QUERIES_MAX, QUERY_MAX
 
 PACKAGE: Final = "preflights_es.workflows.recall"
-PROMPTS: Final[dict[str, str]] = {"rewrite": "rewrite_query.v1"}
-CONTRACT: Final = "rewrite_query.v1"
+PROMPTS: Final[dict[str, str]] = {
+    "rewrite": "rewrite_query.v1",
+    "extract": "extract_entities.v1",
+    "categorize": "categorize.v1",
+    "evolution": "detect_evolution.v1",
+}
+"""By step; each has the name of its contract."""
+
+
+# 1. Asking -----------------------------------------------------------------------------------
+
+
+def step(state: State) -> str:
+    """What a model is asked for next."""
+    if isinstance(state.about, ComparisonAsked):
+        return "evolution"
+    if isinstance(state.about, LearningAsked):
+        return "extract" if state.names is None else "categorize"
+    return "rewrite"
 
 
 def request(state: State) -> CompletionRequested:
-    """The whole of what is sent, derived from the log: the question."""
-    said = (Message("user", f"Language: {state.language}\n\nQuestion:\n{state.question}"),)
-    return requested(state.led, "rewrite", CONTRACT, (PACKAGE, "rewrite", PROMPTS["rewrite"]), said)
+    """The whole of what is sent, derived from the log."""
+    asked = step(state)
+    said = (Message("user", _data(state)),)
+    return requested(state.led, asked, PROMPTS[asked], (PACKAGE, asked, PROMPTS[asked]), said)
+
+
+def _data(state: State) -> str:
+    about = state.about
+    if about is None:
+        return f"Language: {state.language}\n\nQuestion:\n{state.question}"
+    if isinstance(about, LearningAsked):
+        told = (about.title, f"{about.category}: {_values(about.fields)}", about.intention)
+        return "Decision:\n" + "\n".join(map(one_line, told))
+    new = _decision(about.decision, about.category, about.fields) | {"intention": about.intention}
+    older = [_decision(one.related.uid, one.category, one.fields) for one in about.older]
+    return "\n".join((f"New:\n{_line(new)}\n\nOlder:", *map(_line, older)))
+
+
+def _decision(uid: str, category: str, fields: tuple[tuple[str, str], ...]) -> dict[str, Any]:
+    return {"uid": uid, "category": category, "fields": dict(fields)}
+
+
+def _values(fields: tuple[tuple[str, str], ...]) -> str:
+    return ", ".join(f"{name} {value}" for name, value in fields)
+
+
+def _line(decision: Mapping[str, Any]) -> str:
+    return encoded(decision).decode()
+
+
+# 2. Answers ----------------------------------------------------------------------------------
 
 
 def answered(state: State, outcome: Outcome) -> tuple[Decision, ...]:
-    """What follows from an outcome: the queries, or what was recorded instead."""
-    from preflights_es.workflows.recall.contracts import REWRITE_QUERY
+    """What follows from an outcome: what it says, or what was recorded instead."""
+    from preflights_es.workflows.recall.contracts import CONTRACTS
 
-    verdict = concluded(state.led, outcome, REWRITE_QUERY, violations)
+    asked = step(state)
+    verdict = concluded(
+        state.led, outcome, CONTRACTS[PROMPTS[asked]], lambda payload: violations(state, payload)
+    )
     if isinstance(verdict, Usable):
-        queries = tuple(shortened(one_line(one), QUERY_MAX) for one in verdict.payload)
-        return verdict.accepted, QueriesRewritten(queries=queries[:QUERIES_MAX], source="model")
+        return verdict.accepted, *_said(state, verdict.payload)
     if any(isinstance(one, FellBack) for one in verdict):
-        queries = rules.rewritten(state.question)
-        return *verdict, QueriesRewritten(queries=queries, source="rules")
+        return *verdict, by_rules(state)
     return verdict
 
 
-def violations(payload: Any) -> tuple[Violation, ...]:
-    """What the schema cannot say: every query has a word to look for."""
+def by_rules(state: State) -> Decision:
+    """What the rules answer; of a learning what the model said before it failed."""
+    if isinstance(state.about, LearningAsked):
+        words = rules.gained(state.about, state.names or ())
+        return WordsLearned(words=words, source="model" if words else "rules")
+    if isinstance(state.about, ComparisonAsked):
+        return EvolutionDetected(findings=rules.standing(state.about.older), source="rules")
+    return QueriesRewritten(queries=rules.rewritten(state.question), source="rules")
+
+
+def _said(state: State, payload: Any) -> tuple[Decision, ...]:
+    """What an accepted response says, and the next step."""
+    about = state.about
+    if isinstance(about, ComparisonAsked):
+        said = {one["uid"]: one["type"] for one in payload["evolutions"]}
+        found = rules.standing(about.older, said)
+        return (EvolutionDetected(findings=found, source="model"),)
+    if isinstance(about, LearningAsked):
+        if state.names is not None:
+            words = rules.gained(about, (*state.names, *map(one_line, payload)))
+            return (WordsLearned(words=words, source="model"),)
+        names = tuple(dict.fromkeys(one_line(one["name"]) for one in payload["entities"]))
+        return EntitiesExtracted(names=names), request(replace(state, names=names))
+    queries = tuple(shortened(one_line(one), QUERY_MAX) for one in payload)
+    return (QueriesRewritten(queries=queries[:QUERIES_MAX], source="model"),)
+
+
+def violations(state: State, payload: Any) -> tuple[Violation, ...]:
+    """What the schema cannot say: a query has words, and an evolution is of a known decision."""
+    if isinstance(state.about, LearningAsked):
+        return ()
+    if isinstance(state.about, ComparisonAsked):
+        known = {one.related.uid for one in state.about.older}
+        return tuple(
+            Violation(f"/evolutions/{n}/uid", "expected the uid of an older decision")
+            for n, one in enumerate(payload["evolutions"])
+            if one["uid"] not in known
+        )
     return tuple(
         Violation(f"/{n}", "expected words to look for")
         for n, query in enumerate(payload[:QUERIES_MAX])

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable, Mapping
+from types import MappingProxyType
+from typing import Any, Final, NamedTuple
 
+from msgspec.structs import replace
+
+from preflights_es.core.evolution import Evolution, Finding
 from preflights_es.core.word_stems import said, stems
+from preflights_es.workflows.recall.events import LearningAsked
 from preflights_es.workflows.recall.values import (
+    LEARNED_MAX,
     QUERIES_MAX,
     SAID,
     WORDS_MAX,
@@ -14,6 +20,8 @@ from preflights_es.workflows.recall.values import (
     Match,
 )
 from preflights_es.workflows.recall.vocabulary import TOPICS, Topic
+
+NOTHING: Final[Mapping[str, Evolution]] = MappingProxyType({})
 
 
 class Wanted(NamedTuple):
@@ -49,7 +57,36 @@ def _together(lists: list[tuple[str, ...]], known: set[str]) -> list[str]:
     return list(found.values())[:WORDS_MAX]
 
 
-# 2. Ranking ----------------------------------------------------------------------------------
+# 2. Learning and comparing -------------------------------------------------------------------
+
+
+def gained(decision: LearningAsked, names: Iterable[str]) -> tuple[str, ...]:
+    """The words of names that the decision does not have itself, each once."""
+    own = (decision.title, decision.intention, decision.category)
+    has = set(stems(" ".join((*own, *(text for pair in decision.fields for text in pair)))))
+    new = dict.fromkeys(word for stem, word in said(" ".join(names)) if stem not in has)
+    return tuple(new)[:LEARNED_MAX]
+
+
+def standing(
+    older: Iterable[Finding], said: Mapping[str, Evolution] = NOTHING
+) -> tuple[Finding, ...]:
+    """What the rules find, with what a model says of it by uid; without `none`.
+
+    A model adds a finding or changes its type. It takes none away, and no choice from the person.
+    """
+    judged = [_judged(one, said.get(one.related.uid, "none")) for one in older]
+    return tuple(one for one in judged if one.evolution != "none")
+
+
+def _judged(found: Finding, said: Evolution) -> Finding:
+    if said in ("none", found.evolution):
+        return found
+    made = replace(found, evolution=said, by="model")
+    return found if found.needs_choice and not made.needs_choice else made
+
+
+# 3. Ranking ----------------------------------------------------------------------------------
 
 
 def wanted(question: str, queries: Iterable[str]) -> dict[str, Wanted]:
@@ -62,36 +99,60 @@ def wanted(question: str, queries: Iterable[str]) -> dict[str, Wanted]:
     return found
 
 
+class Place(NamedTuple):
+    """Where a decision stands, and what the order of matches asks of it."""
+
+    session_id: str
+    version: int
+    uid: str
+    accepted_at: int
+    superseded_at: int | None
+
+
 def ranked(
-    rows: Iterable[Mapping[str, Any]], words: Mapping[str, Wanted], *, everything: bool
+    rows: Iterable[Mapping[str, Any]],
+    words: Mapping[str, Wanted],
+    *,
+    everything: bool,
+    learning: Callable[[str], str] = lambda _: "",
+    place_of: Callable[[str], Place | None] = lambda _: None,
 ) -> list[Match]:
     """The decisions of which a word matches, the best first.
 
     Args:
         rows: of the projection `memory`; others than those that match may be among them.
         everything: whether superseded decisions count, too.
+        learning: the session in which words of a decision were learned last, by its uid.
+        place_of: where a decision stands of which only learned words match, by its uid.
     """
-    scores: dict[tuple[str, int], int] = {}
-    matched: dict[tuple[str, int], set[str]] = {}
-    firsts: dict[tuple[str, int], Mapping[str, Any]] = {}
+    matched: dict[str, dict[str, int]] = {}
+    said: dict[str, set[str]] = {}
+    places: dict[str, Place | None] = {}
     for row in rows:
-        term = row["term"]
-        if term not in words or (row["superseded_at"] is not None and not everything):
+        term, uid = row["term"], row["uid"]
+        is_learned = row["accepted_at"] is None
+        if term not in words or (is_learned and row["session_id"] != learning(uid)):
             continue
-        place = (row["session_id"], row["version"])
-        firsts.setdefault(place, row)
-        scores[place] = scores.get(place, 0) + row["weight"] * words[term].times
-        matched.setdefault(place, set()).add(term)
-    found = [
-        Match(
-            *place,
-            row["uid"],
-            row["accepted_at"] or 0,
-            scores[place],
-            tuple(one.word for stem, one in words.items() if stem in matched[place]),
+        weights = matched.setdefault(uid, {})
+        weights[term] = max(weights.get(term, 0), row["weight"])
+        if not is_learned:
+            said.setdefault(uid, set()).add(term)
+            names = ("session_id", "version", "uid", "accepted_at", "superseded_at")
+            places[uid] = Place(*(row[name] for name in names))
+    found: list[Match] = []
+    for uid, weights in matched.items():
+        place = places[uid] if uid in places else place_of(uid)
+        if place is None or (place.superseded_at is not None and not everything):
+            continue
+        terms = [stem for stem in words if stem in weights]
+        found.append(
+            Match(
+                *place[:4],
+                sum(weights[stem] * words[stem].times for stem in terms),
+                tuple(words[stem].word for stem in terms),
+                tuple(words[stem].word for stem in terms if stem not in said.get(uid, ())),
+            )
         )
-        for place, row in firsts.items()
-    ]
     return sorted(found, key=_order)
 
 

@@ -8,20 +8,29 @@ from msgspec.structs import replace
 from preflights_es.core import completion_step
 from preflights_es.core.completion_step import Led
 from preflights_es.core.events import Event, Input
+from preflights_es.core.evolution import Finding
 from preflights_es.core.views import Language
 from preflights_es.workflows.recall.events import (
+    ComparisonAsked,
     DecisionsFound,
     DecisionsRecalled,
+    EntitiesExtracted,
+    EvolutionDetected,
+    LearningAsked,
     QueriesRewritten,
     RecallAsked,
+    WordsLearned,
 )
-from preflights_es.workflows.recall.values import Found, Rewriter
+from preflights_es.workflows.recall.values import Asks, Found, Rewriter
 
 
 class State(msgspec.Struct, frozen=True):
     """Everything `decide` and the views look at; two logs with equal states go on alike."""
 
     question: str = ""
+    """Empty where no question is asked."""
+    about: LearningAsked | ComparisonAsked | None = None
+    """The decision that is learned or compared; None where a question is asked."""
     language: Language = "en"
     everything: bool = False
     input: Input | None = None
@@ -32,12 +41,31 @@ class State(msgspec.Struct, frozen=True):
     source: Rewriter = "rules"
     results: tuple[Found, ...] | None = None
     """The best first; None until it is looked for."""
+    names: tuple[str, ...] | None = None
+    """What a model names in the decision; None until then."""
+    words: tuple[str, ...] | None = None
+    """What the decision gains; None until it is known."""
+    findings: tuple[Finding, ...] | None = None
+    """How the decision stands to older ones; None until it is known."""
     redacted: tuple[str, ...] = ()
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the session asks something."""
+        return bool(self.question) or self.about is not None
+
+    @property
+    def asks(self) -> Asks:
+        """What the session is about."""
+        if self.about is None:
+            return "question"
+        return "learning" if isinstance(self.about, LearningAsked) else "comparison"
 
 
 def is_terminal(state: State) -> bool:
     """Whether the answer is there."""
-    return state.results is not None
+    answers = (state.results, state.words, state.findings)
+    return any(answer is not None for answer in answers)
 
 
 def evolve(state: State, event: Event) -> State:
@@ -51,13 +79,24 @@ def evolve(state: State, event: Event) -> State:
             found = state.input.found if isinstance(state.input, DecisionsFound) else ()
             of = {one.uid: one for one in found}
             return replace(state, results=tuple(of[uid] for uid in uids if uid in of))
+        case EntitiesExtracted(names=names):
+            return replace(state, names=names)
+        case WordsLearned(words=words, source=source):
+            return replace(state, words=words, source=source)
+        case EvolutionDetected(findings=findings, source=source):
+            return replace(state, findings=findings, source=source)
         case _:
             led = completion_step.after(state.led, state.input, event)
             return state if led is state.led else replace(state, led=led)
 
 
 def _after_input(state: State, new: Input) -> State:
-    if isinstance(new, RecallAsked) and not state.question:
+    if state.is_open:
+        return replace(state, input=new)
+    if isinstance(new, LearningAsked | ComparisonAsked):
+        led = completion_step.opened(new.setup)
+        return replace(state, about=new, language=new.language, input=new, led=led)
+    if isinstance(new, RecallAsked):
         return replace(
             state,
             question=new.question,

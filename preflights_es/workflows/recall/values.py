@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final, Literal
 
 import msgspec
+from msgspec import UNSET, UnsetType
 
 from preflights_es.core.events import RecordNumber, Value, Whole
 from preflights_es.core.source import Source
@@ -14,8 +15,26 @@ WORDS_MAX: Final = 8  # words of one query that count
 QUERY_MAX: Final = 500  # characters of a query
 RESULTS_MAX: Final = 10  # decisions that are shown
 SAID: Final = 2  # times that a word of the question itself counts
+LEARNED_MAX: Final = 50  # words that a decision gains by one learning
+PAIRS_MAX: Final = 8  # older decisions that a model compares at once
 
 Rewriter = Literal["rules", "model"]
+Asks = Literal["question", "learning", "comparison"]
+"""`question`: what was decided; `learning`: more words for a decision; `comparison`: how a new
+decision stands to older ones."""
+
+Link = Literal["supersedes", "superseded_by", "update", "contradict", "extend", "derive"]
+
+
+class Stands(Value, frozen=True, kw_only=True):
+    """How a decision stands to another, as its own session records it."""
+
+    evolution: Link
+    uid: str
+    """Of the other one."""
+    title: str
+    reason: str = ""
+    """Why both stay in force; empty where one takes the place of the other."""
 
 
 class Found(Value, frozen=True, kw_only=True):
@@ -34,6 +53,9 @@ class Found(Value, frozen=True, kw_only=True):
     """Those of the queries that matched, in their order."""
     score: Whole
     source: Source
+    learned: tuple[str, ...] | UnsetType = UNSET
+    """Those of the words that only a learning says."""
+    stands: tuple[Stands, ...] | UnsetType = UNSET
 
 
 class Match(msgspec.Struct, frozen=True):
@@ -45,3 +67,5 @@ class Match(msgspec.Struct, frozen=True):
     accepted_at: int
     score: int
     words: tuple[str, ...]
+    learned: tuple[str, ...] = ()
+    """Those of the words that only a learning says."""

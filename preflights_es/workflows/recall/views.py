@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+from typing import Final, Literal
+
 from preflights_es.core.completion_step import no_answer, why_none
+from preflights_es.core.decision_record import Learned
 from preflights_es.core.events import Value
 from preflights_es.core.growing import Growing
+from preflights_es.core.text import one_line
 from preflights_es.core.times import iso
 from preflights_es.core.views import Language, Reached, View, taken_out
-from preflights_es.workflows.recall.state import State
-from preflights_es.workflows.recall.values import Found, Rewriter
+from preflights_es.workflows.recall.state import State, is_terminal
+from preflights_es.workflows.recall.values import Asks, Found, Link, Rewriter
 
 
 class Remembered(Value, frozen=True, kw_only=True):
@@ -25,16 +30,40 @@ class Remembered(Value, frozen=True, kw_only=True):
     category: str
     fields: tuple[tuple[str, str], ...]
     words: tuple[str, ...]
+    learned: tuple[str, ...]
+    """Those of the words that only a learning says."""
     score: int
+
+
+class Standing(Value, frozen=True, kw_only=True):
+    """How one decision stands to another."""
+
+    uid: str
+    evolution: Link
+    other: str
+    """The uid of the other one."""
+    title: str
+    """Of the other one."""
+    reason: str
+    """Why both stay in force; empty where no person said so."""
+    by: Literal["record", "rules", "model"]
+    """`record`: as the decision's own session has it. A comparison is the rules' or a model's."""
 
 
 class RecallView(View, frozen=True, kw_only=True):
     """The fields of `recall/1` (docs/api.md)."""
 
+    asks: Asks
+    about: str
+    """The uid of the decision that is learned or compared; empty of a question."""
     question: str
     queries: tuple[str, ...]
     source: Rewriter | None
     results: tuple[Remembered, ...]
+    evolution: tuple[Standing, ...]
+    """How each result stands to other decisions; of a comparison what was found."""
+    learned: tuple[str, ...]
+    """The words that the decision gained."""
     calls: int
     """Of the provider, retries among them."""
     language: Language
@@ -44,13 +73,17 @@ def view(state: State) -> RecallView:
     """All that `show` says."""
     return RecallView(
         status=_status(state),
-        intention=state.question,
-        progress=float(state.results is not None),
+        intention=_intention(state),
+        progress=float(is_terminal(state)),
         warnings=_warnings(state),
+        asks=state.asks,
+        about=state.about.decision if state.about else "",
         question=state.question,
         queries=state.queries or (),
-        source=None if state.queries is None else state.source,
+        source=state.source if state.queries is not None or is_terminal(state) else None,
         results=tuple(map(_remembered, state.results or ())),
+        evolution=(*_recorded(state.results or ()), *_compared(state)),
+        learned=state.words or (),
         calls=state.led.calls,
         language=state.language,
     )
@@ -59,7 +92,16 @@ def view(state: State) -> RecallView:
 def _status(state: State) -> str:
     if state.led.request is not None or state.led.stalled:
         return "waiting"
-    return "done" if state.results else "stopped"
+    is_learned = state.words is not None  # also where nothing is new
+    return "done" if state.results or state.findings or is_learned else "stopped"
+
+
+def _intention(state: State) -> str:
+    """What lists show of the session."""
+    if state.about is None:
+        return state.question
+    what = "words for" if state.asks == "learning" else "evolution of"
+    return f"{what} {state.about.decision}: {one_line(state.about.title)}"
 
 
 def _warnings(state: State) -> tuple[str, ...]:
@@ -67,8 +109,42 @@ def _warnings(state: State) -> tuple[str, ...]:
     if state.led.stalled:
         return (*warnings, no_answer(state.led, "resume asks it again"))
     if state.led.fell_back:
-        return (*warnings, f"the rules rewrote the question ({why_none(state.led)})")
+        return (*warnings, f"{_INSTEAD[state.asks]} ({why_none(state.led)})")
     return warnings
+
+
+_INSTEAD: Final[dict[Asks, str]] = {
+    "question": "the rules rewrote the question",
+    "learning": "the model named no more words",
+    "comparison": "the rules alone compared the decisions",
+}
+
+
+def _recorded(results: Iterable[Found]) -> Iterator[Standing]:
+    for one in results:
+        for to in one.stands or ():
+            yield Standing(
+                uid=one.uid,
+                evolution=to.evolution,
+                other=to.uid,
+                title=to.title,
+                reason=to.reason,
+                by="record",
+            )
+
+
+def _compared(state: State) -> Iterator[Standing]:
+    for one in state.findings or ():
+        assert state.about is not None, "only decisions that are named are compared"
+        assert one.evolution != "none", "those are left out"
+        yield Standing(
+            uid=state.about.decision,
+            evolution=one.evolution,
+            other=one.related.uid,
+            title=one.related.title,
+            reason="",
+            by=one.by,
+        )
 
 
 def _remembered(one: Found) -> Remembered:
@@ -82,12 +158,25 @@ def _remembered(one: Found) -> Remembered:
         category=one.category,
         fields=one.fields,
         words=one.words,
+        learned=one.learned or (),
         score=one.score,
     )
 
 
 def reached(state: State) -> Reached:
-    """The queries: which decisions they find depends on the log."""
+    """The queries, since which decisions they find depends on the log; or what was learned."""
+    if state.words is not None:
+        return Reached(result={"learned": list(state.words)})
+    if state.findings is not None:
+        found = {one.related.uid: one.evolution for one in state.findings}
+        return Reached(result={"evolution": found})
     if state.queries is None:
         return Reached()
     return Reached(result={"queries": list(state.queries)})
+
+
+def learned(state: State) -> Learned | None:
+    """What a learning adds to the words of its decision."""
+    if state.words is None or state.about is None:
+        return None
+    return Learned(state.about.decision, state.words)

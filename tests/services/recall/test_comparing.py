@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,18 +10,6 @@ import pytest
 import preflights_es
 from preflights_es.core.evolution import Finding
 from preflights_es.services.recall.comparing import MOVED_MAX, findings
-
-
-@pytest.fixture(params=["sqlite", "postgres"])
-def log(
-    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[Any]:
-    """A log on each engine."""
-    is_file = request.param == "sqlite"
-    database = str(tmp_path / "log.db") if is_file else request.getfixturevalue("postgres")
-    monkeypatch.setenv("PREFLIGHTS_PROJECT", "shop")
-    with preflights_es.open(tmp_path, database=database) as opened:
-        yield opened
 
 
 def decided(log: Any, intention: str, **answers: str) -> str:

@@ -285,7 +285,7 @@ def test_templates_and_paths_are_those_of_the_specification() -> None:
 
 
 def test_the_refused_changes_are_those_of_the_event() -> None:
-    table = rows("7.5 Refused changes")
+    table = rows("7.6 Refused changes")
     assert tuple(ticked(row["Change"])[0] for row in table) == literals(
         events.ChangeRefused, "change"
     )

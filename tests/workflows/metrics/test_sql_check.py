@@ -61,7 +61,7 @@ def test_definitions_stand_in_front_of_a_query_and_of_its_own() -> None:
     plain = bound("SELECT a FROM sessions", "sqlite", views)
     assert plain == f"WITH {views} SELECT a FROM sessions"
     own = bound("WITH x AS (SELECT a FROM sessions) SELECT a FROM x", "sqlite", views)
-    assert own == f"WITH {views}, x AS (SELECT a FROM sessions) SELECT a FROM x"
+    assert own == f"WITH {views}, x AS MATERIALIZED (SELECT a FROM sessions) SELECT a FROM x"
 
 
 def test_the_tables_of_a_query_are_those_that_it_does_not_define() -> None:

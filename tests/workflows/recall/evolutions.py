@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from preflights_es.workflows.recall.evolution import Decision, Evolution
+from preflights_es.core.evolution import Evolution
+from preflights_es.workflows.recall.evolution import Decision
 
 
 def decided(category: str, intention: str, *fields: str, number: int | None = None) -> Decision:

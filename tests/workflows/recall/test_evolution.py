@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from preflights_es.workflows.recall.evolution import Decision, Evolution, evolution, is_related
+from preflights_es.core.evolution import Evolution
+from preflights_es.workflows.recall.evolution import Decision, evolution, is_related
 from tests.workflows.recall.evolutions import EVOLUTIONS
 
 WORDS = st.sampled_from(("OAuth", "Redis", "x y", "Type", "", "statt", "Replace OAuth", "é"))

@@ -8,8 +8,15 @@ from hypothesis import given
 
 from preflights_es.core.completions import CompletionRequested
 from preflights_es.core.lead import FellBack
+from preflights_es.core.word_stems import stems
 from preflights_es.workflows.recall import rules
-from preflights_es.workflows.recall.events import QueriesRewritten
+from preflights_es.workflows.recall.events import (
+    ComparisonAsked,
+    EvolutionDetected,
+    LearningAsked,
+    QueriesRewritten,
+    WordsLearned,
+)
 from preflights_es.workflows.recall.state import State
 from preflights_es.workflows.recall.values import QUERIES_MAX
 from tests import strategies
@@ -44,12 +51,40 @@ def test_an_answer_is_in_the_order_of_the_rules_and_stays(moves: list[Move]) -> 
 
 
 @given(SESSIONS | WILD)
-def test_a_fallback_is_followed_by_the_queries_of_the_rules(moves: list[Move]) -> None:
+def test_a_fallback_is_followed_by_the_answer_of_the_rules(moves: list[Move]) -> None:
     events = run(moves).events
     for event, following in pairwise(events):
         if isinstance(event, FellBack):
-            assert isinstance(following, QueriesRewritten)
-            assert following.source == "rules"
+            assert isinstance(following, QueriesRewritten | WordsLearned | EvolutionDetected)
+            # What a model named before it failed is learned.
+            assert isinstance(following, WordsLearned) or following.source == "rules"
+
+
+@given(SESSIONS | WILD)
+def test_a_model_hides_no_finding_and_takes_no_choice_away(moves: list[Move]) -> None:
+    for _, session in run(moves).steps():
+        state: State = session.state
+        if state.findings is None:
+            continue
+        assert isinstance(state.about, ComparisonAsked)
+        found = {one.related.uid: one for one in state.findings}
+        assert all(one.evolution != "none" for one in state.findings)
+        for one in state.about.older:
+            after = found.get(one.related.uid)
+            assert one.evolution == "none" or after is not None
+            assert not one.needs_choice or (after is not None and after.needs_choice)
+            assert after is None or after.by == "model" or after == one
+
+
+@given(SESSIONS | WILD)
+def test_a_decision_gains_no_word_of_its_own(moves: list[Move]) -> None:
+    for _, session in run(moves).steps():
+        state: State = session.state
+        if state.words is not None:
+            about = state.about
+            assert isinstance(about, LearningAsked)
+            own = set(stems(f"{about.title} {about.intention} {about.category} Type MySQL"))
+            assert not own & set(stems(" ".join(state.words)))
 
 
 @given(SESSIONS)

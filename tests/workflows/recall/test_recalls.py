@@ -106,6 +106,6 @@ def test_superseded_decisions_are_left_out_unless_all_are_asked_for() -> None:
 def test_a_word_of_the_question_counts_twice() -> None:
     held = [*rows(1, Case("A", "A", "login", "a")), *rows(2, Case("A", "A", "registration", "a"))]
     assert [(one.uid[-1], one.score) for one in recalled("login", held=held)] == [
-        ("1", 16),
-        ("2", 8),
+        ("1", 32),
+        ("2", 16),
     ]

@@ -9,11 +9,12 @@ import pytest
 
 from preflights_es.core import word_stems
 from preflights_es.core.events import Decision, Input
+from preflights_es.core.evolution import Evolution
 from preflights_es.core.session import STATUSES
 from preflights_es.projections import memory
+from preflights_es.services.recall import comparing
 from preflights_es.workflows.recall import WORKFLOW, events, values
-from preflights_es.workflows.recall.contracts import REWRITE_QUERY
-from preflights_es.workflows.recall.evolution import Evolution
+from preflights_es.workflows.recall.contracts import CONTRACTS
 from tests import markdown
 from tests.markdown import Row, ticked
 
@@ -30,10 +31,10 @@ def rows(heading: str) -> list[Row]:
 @pytest.mark.parametrize("row", rows("1.1 Limits"), ids=lambda row: row["Constant"])
 def test_a_limit_is_that_of_the_code(row: Row) -> None:
     name = row["Constant"].strip("`")
-    places = (values, memory, word_stems)
+    places = (values, memory, word_stems, comparing)
     found = [getattr(place, name) for place in places if hasattr(place, name)]
     if "." in name:
-        found = [REWRITE_QUERY.policy.calls_max]
+        found = [CONTRACTS["rewrite_query.v1"].policy.calls_max]
     assert found == [int(row["Value"])]
 
 

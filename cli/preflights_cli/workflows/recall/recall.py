@@ -6,13 +6,19 @@ import click
 
 from preflights_cli.common import Voice, key_option, language_option, led, recording
 from preflights_cli.rendering import said
-from preflights_es.services.recall.sessions import recall
+from preflights_es.services.recall.sessions import learn, recall
 from preflights_es.services.request import Request
 
 
 @click.command()
-@click.argument("question", nargs=-1, required=True, metavar="QUESTION")
+@click.argument("question", nargs=-1, metavar="QUESTION")
 @click.option("--all", "everything", is_flag=True, help="Also superseded decisions.")
+@click.option(
+    "--learn",
+    "decision",
+    metavar="UID",
+    help="Ask the model for more words by which this decision is found.",
+)
 @click.option(
     "--strict", is_flag=True, help="If the model fails, wait; do not go on with the rules."
 )
@@ -21,19 +27,33 @@ from preflights_es.services.request import Request
 @led
 @recording
 def recall_command(
-    question: tuple[str, ...], everything: bool, strict: bool, app: Request, voice: Voice
+    question: tuple[str, ...],
+    everything: bool,
+    decision: str | None,
+    strict: bool,
+    app: Request,
+    voice: Voice,
 ) -> int:
     """Ask what was decided; the decisions that match are shown, the best first.
 
     The rules or a model rewrite the question into at most three queries. Decisions are found by
     the words of their values, category, fields and intention, in English and German.
 
+    With --learn, a model names other words of one decision. They are marked, and weigh less.
+
     \b
     Examples:
       preflights recall "what do we use for login?"
       preflights recall "welche Datenbank?" --all
       preflights recall "caching" --json
+      preflights recall --learn ADR-0003 --provider anthropic
     """
+    if decision is not None:
+        if question or everything:
+            raise click.UsageError("--learn takes a decision alone, without a question or --all")
+        return said(voice, learn(app, decision, strict=strict))
+    if not question:
+        raise click.UsageError("Missing argument 'QUESTION'.")
     if len(question) > 1:
         message = f"the question has {len(question)} parts: put quotes around the whole of it"
         raise click.UsageError(message)

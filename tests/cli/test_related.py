@@ -1,0 +1,297 @@
+"""Accepting beside decisions that differ: supersede, keep both, or leave; never by accident."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import preflights_es
+from tests.cli.program import Project, Result
+from tests.cli.terminal import terminal
+
+WHY = "The carts team runs MySQL"
+KEY = r"\[l\]eave\? "
+
+Say = Callable[..., Result]
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def say(request: pytest.FixtureRequest, house: Project) -> Say:
+    """The program on a log of either engine."""
+    if request.param == "sqlite":
+        return house.call
+    url = str(request.getfixturevalue("postgres"))
+    house.call("admin", "db", "upgrade", "--db", url)
+    return lambda *args, **more: house.call(*args, "--db", url, **more)
+
+
+def decided(say: Say, type_: str, intention: str = "Keep orders in a database", *more: str) -> Any:
+    """The JSON of an acceptance by Ada, whatever came of it."""
+    words = ("--answer", f"db_type={type_}", "--accept", "--by", "Ada", "--json")
+    done = say("start", intention, *words, *more)
+    return {**done.json, "code": done.code}
+
+
+def record(house: Project, number: int) -> str:
+    (path,) = (house.folder / "docs" / "decisions").glob(f"{number:04}-*.md")
+    return path.read_text("utf-8")
+
+
+def shown(say: Say, id_: str) -> Any:
+    return say("show", id_, "--json").json
+
+
+def test_nothing_is_accepted_without_a_word_about_what_differs(house: Project, say: Say) -> None:
+    old = decided(say, "PostgreSQL")
+    assert (old["code"], old["related"]) == (0, [])
+    new = decided(say, "MySQL")
+    assert (new["code"], new["status"], new["number"]) == (3, "ready", None)
+    (related,) = new["related"]
+    assert (related["uid"], related["number"]) == (old["uid"], 1)
+    assert (related["title"], related["category"]) == (
+        "Use PostgreSQL for the database",
+        "Database",
+    )
+    assert (related["values"], related["by"]) == ([["Type", "PostgreSQL"]], "rules")
+    assert related["evolution"] == "contradict"
+    assert related["date"] == say("decisions", "--json").json["decisions"][0]["accepted_at"][:10]
+    told = say("accept", "last", "--by", "Ada")
+    short, id_ = old["uid"][-8:], new["session_id"][-8:]
+    assert told.code == 3
+    line = f"  Contradicts {short}, ADR-0001 of {related['date']}: Database, Type: PostgreSQL\n"
+    assert line in told.out
+    assert f"\n  preflights accept {id_} --by NAME --supersedes {short}\n" in told.out
+    assert f"\n  preflights accept {id_} --by NAME --keep {short}=REASON\n" in told.out
+    assert shown(say, id_)["version"] == new["version"], "nothing is recorded"
+    assert len(say("decisions", "--json").json["decisions"]) == 1
+
+
+def test_both_stay_for_a_reason_that_both_records_show(house: Project, say: Say) -> None:
+    old, new = decided(say, "PostgreSQL"), decided(say, "MySQL")
+    done = say("accept", "last", "--by", "Ada", "--keep", f"ADR-0001={WHY}", "--json")
+    assert (done.code, done.json["status"]) == (0, "accepted")
+    assert [one["reason"] for one in done.json["kept"]] == [WHY]
+    assert "* Kept beside [ADR-0001, Use PostgreSQL for the database](" in record(house, 2)
+    for number in (1, 2):
+        assert record(house, number).rstrip().endswith(f": {WHY}")
+        assert 'status: "accepted"' in record(house, number)
+    rows = say("decisions", "--json").json["decisions"]
+    beside = {row["uid"]: row["kept"][0]["related"]["uid"] for row in rows}
+    assert beside == {old["uid"]: new["uid"], new["uid"]: old["uid"]}
+    assert (
+        f"kept beside {new['uid'][-8:]}, Use MySQL for the database: {WHY}"
+        in say("show", "ADR-0001").out
+    )
+    assert f"  beside     {old['uid'][-8:]}, " in say("why", "ADR-0002", "Type").out
+    brief = say("prompt", "--json").json
+    assert brief["conflicts"] == [], "a person kept both on purpose"
+    assert f"Beside ADR-0001: {WHY}" in brief["prompt"]
+    for id_ in ("ADR-0001", "ADR-0002"):
+        assert say("replay", id_).code == 0
+    assert say("audit", "verify").code == 0
+
+
+def test_several_are_superseded_at_once(house: Project, say: Say) -> None:
+    decided(say, "PostgreSQL")
+    decided(say, "MySQL", "Store carts in a database", "--keep", f"ADR-0001={WHY}")
+    update = "Replace PostgreSQL and MySQL by one database"
+    new = decided(say, "SQLite", update)
+    assert [one["evolution"] for one in new["related"]] == ["update", "update"]
+    half = say("accept", "last", "--by", "Ada", "--supersedes", "ADR-0001", "--json")
+    assert (half.code, half.json["status"]) == (3, "ready")
+    both = ("--supersedes", "ADR-0001", "--supersedes", "ADR-0002")
+    done = say("accept", "last", "--by", "Ada", *both, "--json").json
+    assert (done["supersedes"]["number"], done["also_supersedes"][0]["number"]) == (1, 2)
+    for number in (1, 2):
+        assert 'status: "superseded by ADR-0003"' in record(house, number)
+        assert f"* Supersedes [ADR-{number:04}, " in record(house, 3)
+    (row,) = say("decisions", "--json").json["decisions"]
+    assert row["uid"] == done["uid"]
+    assert "Not: PostgreSQL, MySQL" in say("prompt").out
+    assert say("audit", "verify").code == 0
+
+
+def test_start_says_it_in_advance(house: Project) -> None:
+    decided(house.call, "PostgreSQL")
+    named = decided(house.call, "MySQL", "Store carts in a database", "--supersedes", "ADR-0001")
+    assert (named["code"], named["status"], named["related"]) == (0, "accepted", [])
+    kept = decided(house.call, "SQLite", "Keep logs in a database", "--keep", f"ADR-0002={WHY}")
+    assert (kept["code"], kept["kept"][0]["related"]["number"]) == (0, 2)
+    both = ("--supersedes", "ADR-0002", "--supersedes", "ADR-0003")
+    last = decided(house.call, "MongoDB", "Keep all in a database", *both)
+    assert (last["code"], last["supersedes"]["number"]) == (0, 2)
+    assert last["also_supersedes"][0]["number"] == 3
+    done = house.call("start", "Add a database", "--keep", f"ADR-0004={WHY}", "--no-input")
+    assert (done.code, "give --accept too" in done.err) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--keep", "ADR-0001=tbd"), "the reason 'tbd' is a placeholder"),
+        (("--keep", "ADR-0001= "), "the reason is blank"),
+        (("--keep", "ADR-0001"), "expected DECISION=REASON"),
+        (("--keep", "=why"), "expected DECISION=REASON"),
+        (("--supersedes", " "), "it is empty"),
+        (("--supersedes", "ADR-0002"), "'ADR-0002' is not related to this decision"),
+        (("--supersedes", "ffffffff"), "no session matches 'ffffffff'"),
+        (("--supersedes", "ADR-0001", "--keep", "ADR-0001=Why not"), "is named twice"),
+    ],
+)
+def test_a_choice_that_is_none_is_refused_in_one_line(
+    house: Project, words: tuple[str, ...], said: str
+) -> None:
+    decided(house.call, "PostgreSQL")
+    oauth = ("--answer", "auth_strategy=OAuth", "--accept", "--by", "Ada")
+    assert house.call("start", "Add OAuth login", *oauth).code == 0
+    new = decided(house.call, "MySQL")
+    done = house.call("accept", "last", "--by", "Ada", *words)
+    assert done.code in (1, 2)
+    assert said in done.err
+    assert done.err.count("\n") == 1
+    assert house.show()["version"] == new["version"]
+
+
+def test_only_a_person_chooses(house: Project) -> None:
+    decided(house.call, "PostgreSQL")
+    answer = ("--answer", "db_type=MySQL")
+    proposed = house.call("start", "Store carts in a database", *answer, "--accept", "--json")
+    assert (proposed.code, proposed.json["status"]) == (0, "proposed")
+    assert proposed.json["related"] == [], "a proposal is compared when a person confirms it"
+    done = house.call(
+        "start", "Store mails in a database", *answer, "--accept", "--keep", f"ADR-0001={WHY}"
+    )
+    assert (done.code, "only a person supersedes a decision" in done.err) == (1, True)
+    id_ = proposed.json["session_id"]
+    confirmed = house.call("accept", id_, "--by", "Ada", "--json")
+    assert (confirmed.code, confirmed.json["status"]) == (3, "proposed")
+    assert len(confirmed.json["related"]) == 1
+    assert house.call("accept", id_, "--by", "Ada", "--keep", f"ADR-0001={WHY}").code == 0
+
+
+def test_what_extends_a_decision_is_shown_and_asks_nothing(house: Project) -> None:
+    decided(house.call, "PostgreSQL")
+    done = decided(
+        house.call, "PostgreSQL", "Keep carts in a database", "--answer", "db_orm=Prisma"
+    )
+    assert (done["code"], done["status"]) == (0, "accepted")
+    assert [one["evolution"] for one in done["related"]] == ["extend"]
+    assert (done["supersedes"], done["kept"]) == (None, [])
+
+
+def test_the_same_key_records_the_choice_once(house: Project) -> None:
+    decided(house.call, "PostgreSQL")
+    decided(house.call, "MySQL")
+    words = ("accept", "last", "--by", "Ada", "--key", "k-1", "--keep", f"ADR-0001={WHY}", "--json")
+    first, again = house.call(*words), house.call(*words)
+    assert (first.code, again.code) == (0, 0)
+    assert first.json["version"] == again.json["version"]
+    other = house.call(*words[:-2], "ADR-0001=Another reason", "--json")
+    assert (other.code, "was used for something else" in other.err) == (1, True)
+
+
+def test_a_secret_in_a_reason_is_not_recorded(house: Project) -> None:
+    decided(house.call, "PostgreSQL")
+    decided(house.call, "MySQL")
+    reason = "Ask ada@example.com"
+    done = house.call("accept", "last", "--by", "Ada", "--keep", f"ADR-0001={reason}")
+    assert "what looks like a secret" in done.err
+    for number in (1, 2):
+        assert "ada@example.com" not in record(house, number)
+    assert "ada@example.com" not in house.call("log", "last", "--json").out
+
+
+def test_an_erasure_names_both_sides(house: Project) -> None:
+    decided(house.call, "PostgreSQL")
+    decided(house.call, "MySQL", "Store carts in a database", "--keep", f"ADR-0001={WHY}")
+    for erased in ("ADR-0001", "ADR-0002"):
+        done = house.call("admin", "erase", erased, "--dry-run", "--json")
+        assert [one["how"] for one in done.json["quotes"]] == ["kept"]
+    assert (
+        "both were kept, with a reason" in house.call("admin", "erase", "ADR-0001", "--dry-run").out
+    )
+
+
+def test_a_new_number_is_told_to_what_stays_beside(house: Project) -> None:
+    decided(house.call, "PostgreSQL")
+    decided(house.call, "MySQL", "Store carts in a database", "--keep", f"ADR-0001={WHY}")
+    folder = house.folder / "docs" / "decisions"
+    (folder / "0002-older.md").write_text("---\ndate: 2020-01-01\n---\n# Older\n")
+    assert house.call("admin", "renumber").code == 0
+    assert "* Kept beside [ADR-0003, Use MySQL for the database](" in record(house, 1)
+
+
+def test_a_file_that_only_one_side_says_is_not_imported(house: Project, tmp_path: Path) -> None:
+    decided(house.call, "PostgreSQL")
+    before = house.call("admin", "export", "ADR-0001").out
+    decided(house.call, "MySQL", "Store carts in a database", "--keep", f"ADR-0001={WHY}")
+    file = tmp_path / "one.jsonl"
+    file.write_text(house.call("admin", "export", "ADR-0002").out)
+    first = tmp_path / "first.jsonl"
+    first.write_text(before)
+    log = ("--db", str(tmp_path / "other.db"))
+    assert house.call("admin", "db", "upgrade", *log).code == 0
+    assert house.call("admin", "import", str(first), *log).code == 0
+    done = house.call("admin", "import", str(file), *log)
+    assert done.code == 1
+    assert "is kept beside" in done.err
+    assert "does not say so, neither here nor in the file" in done.err
+    both = tmp_path / "both.jsonl"
+    both.write_text(house.call("admin", "export", "--all").out)
+    assert house.call("admin", "import", str(both), "--extend", *log).code == 0
+
+
+def test_python_programs_choose_too(house: Project) -> None:
+    with preflights_es.open(house.folder) as log:
+
+        def start(type_: str) -> str:
+            intention = f"Keep orders in a database, {type_}"
+            return log.start(intention, answers={"db_type": type_}).session_id
+
+        old = log.accept(start("PostgreSQL"), by="Ada")
+        new = log.accept(start("MySQL"), by="Ada")
+        (related,) = new.related  # type: ignore[attr-defined]  # of a clarification
+        assert (new.status, related.uid, bool(new.to_do)) == ("ready", old.shape()["uid"], True)
+        done = log.accept(new.session_id, by="Ada", keep={related.uid: WHY})
+        assert done.status == "accepted"
+        third = log.accept(start("SQLite"), by="Ada", supersedes=["ADR-0001", "ADR-0002"])
+        assert (third.status, third.number) == ("accepted", 3)
+
+
+# At a terminal -------------------------------------------------------------------------------
+
+
+def test_a_person_is_asked_about_each(house: Project) -> None:
+    decided(house.call, "PostgreSQL")
+    decided(house.call, "MySQL", "Store carts in a database", "--keep", f"ADR-0001={WHY}")
+    answer = ("--answer", "db_type=SQLite")
+    with terminal(house, "start", "Keep logs in a database", *answer) as t:
+        t.proposal()
+        t.press("a")
+        seen = t.expect(r"\[k\]eep both, \[l\]eave\? ")
+        assert "Contradicts" in seen
+        assert "Database, Type: MySQL" in seen
+        t.press("s")
+        assert "Database, Type: PostgreSQL" in t.expect(r"\[k\]eep both, \[l\]eave\? ")
+        t.press("k")
+        t.expect("stay in force\\? ")
+        t.type("")
+        t.expect("stay in force\\? ")
+        t.type("Orders are another service")
+        assert "written to docs/decisions/0003-use-sqlite" in t.rest()
+        assert t.code() == 0
+    state = house.show()
+    assert (state["supersedes"]["number"], state["kept"][0]["related"]["number"]) == (2, 1)
+
+
+def test_a_person_leaves_and_nothing_is_accepted(house: Project) -> None:
+    decided(house.call, "PostgreSQL")
+    decided(house.call, "MySQL")
+    with terminal(house, "accept", "last") as t:
+        t.expect(r"\[k\]eep both, \[l\]eave\? ")
+        t.press("l")
+        assert t.code() == 3
+    assert house.show()["status"] == "ready"
