@@ -15,9 +15,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from preflights_es.artifacts import managed_texts
-from preflights_es.artifacts.agent_entries import AGENTS, TABLE, command
+from preflights_es.artifacts.agent_entries import AGENTS, TABLE, AgentName, command
 from preflights_es.artifacts.json_text import parsed, plain
 from preflights_es.services.agent_files import agent_files, agents_found, without_agents
+from preflights_es.services.hooks import agents
+from preflights_es.services.hooks.asked import ASKING
+from preflights_es.services.hooks.edits import EDITING
 from preflights_es.settings.load import Settings, load_settings
 
 CLAUDE = ".claude/settings.json"
@@ -483,3 +486,25 @@ def test_every_file_says_what_its_agent_reads(settings: Settings) -> None:
         for a in TABLE.values()
         for one in a.files
     )
+
+
+def test_the_hook_knows_every_event_and_tool_that_is_written() -> None:
+    for agent in AGENTS:
+        for event, tools in _written(agent):
+            assert agents.plain(event) in agents.KINDS
+            kind = agents.KINDS[agents.plain(event)]
+            known = {"edits": EDITING, "asked": ASKING, "failed": ASKING}.get(kind, frozenset())
+            assert kind == "begins" or {agents.plain(one) for one in tools} <= known
+
+
+def _written(agent: AgentName) -> list[tuple[str, list[str]]]:
+    """Pairs of event and tools, of the hooks of an agent."""
+    found = []
+    for file in TABLE[agent].files:
+        if "preflights hook" in (text := file.content(None).content):
+            for event, [item] in json.loads(text)["hooks"].items():
+                run = item.get("hooks", [item])[0]["command"]
+                assert run == command(event, agent)
+                found.append((event, item["matcher"].split("|") if "matcher" in item else []))
+    assert found or agent == "opencode"
+    return found
