@@ -102,7 +102,7 @@ def recorded(request: Request, question: str, observed: Observed) -> str:
 
 
 def _as_agent(request: Request, observed: Observed, question: str) -> Request:
-    """A request of the agent that asked, whoever told of it."""
+    """A request of the agent that asked; the caller is a hook or an import."""
     actor = Actor("agent", observed.agent or UNNAMED)
     own_request = Request(request.process, actor, key=_key(observed, question) or request.key)
     own_request.tell = request.tell
