@@ -128,6 +128,7 @@ KEPT: dict[str, tuple[str, str]] = {
     "text only blanks": ("AGENTS.md", "   "),
     "text old mac ends": ("AGENTS.md", "# Rules\r* a\r"),
     "pointer file": ("CLAUDE.md", "# Claude\n\nUse tabs.\n"),
+    "pointer file in its folder": (".claude/CLAUDE.md", "Be brief.\n"),
     "pointer file of gemini": ("GEMINI.md", "# Gemini"),
 }
 """Files to which ours is added. After `--remove` every byte is as it was."""
@@ -392,10 +393,20 @@ def test_no_link_is_followed(settings: Settings, tmp_path_factory: pytest.TempPa
     assert (elsewhere / "mcp.json").read_text() == "{}"
 
 
-@pytest.mark.parametrize(("text", "link"), [("AGENTS.md", "CLAUDE.md"), ("CLAUDE.md", "AGENTS.md")])
+def test_a_pointer_in_a_folder_leads_out_of_it(settings: Settings) -> None:
+    file = _given(settings, ".claude/CLAUDE.md", "Be brief.\n")
+    agent_files(settings, ["claude"])
+    assert "\n@../AGENTS.md\n" in file.read_text()
+
+
+@pytest.mark.parametrize(
+    ("text", "link"),
+    [("AGENTS.md", "CLAUDE.md"), ("CLAUDE.md", "AGENTS.md"), ("AGENTS.md", ".claude/CLAUDE.md")],
+)
 def test_one_text_under_two_names_gets_one_block(settings: Settings, text: str, link: str) -> None:
     file = _given(settings, text, "# Rules\n")
-    (settings.root / link).symlink_to(text)
+    (settings.root / link).parent.mkdir(exist_ok=True)
+    (settings.root / link).symlink_to(os.path.relpath(text, Path(link).parent))
     assert [one.path for one in agent_files(settings, ["claude"]).files][:2] == [text, MCP]
     assert file.read_text().count("<!-- Written by Preflights") == 1
     assert "@AGENTS.md" not in file.read_text()
