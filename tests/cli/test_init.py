@@ -322,6 +322,12 @@ def test_agents_in_use_are_set_up_and_taken_out_again(empty: Project) -> None:
     assert empty.call("init", "--remove").out == "Nothing that `init` writes for agents is here.\n"
 
 
+def test_a_program_that_agents_do_not_find_is_named(empty: Project) -> None:
+    done = empty.call("init", "--agent", "codex", env={"PATH": str(empty.folder)})
+    assert done.err == "warning: `preflights` is not on the PATH: agents do not find it\n"
+    assert empty.call("init", "--agent", "codex").err == ""
+
+
 def test_an_edit_is_named_when_the_rest_is_taken_out(empty: Project) -> None:
     empty.call("init", "--agent", "claude")
     file = empty.folder / ".mcp.json"
