@@ -278,6 +278,7 @@ EDITS = {
     "command of a hook": (CLAUDE, '"preflights hook Pre', '"env A=1 preflights hook Pre'),
     "path of a hook": (CLAUDE, '"preflights hook Pre', '"/opt/bin/preflights hook Pre'),
     "matcher": (CLAUDE, "Edit|Write|MultiEdit|NotebookEdit", "Write"),
+    "agent": (CLAUDE, "hook PreToolUse --agent claude ||", "hook PreToolUse --agent mine ||"),
     "time-out": (CLAUDE, '"timeout": 10', '"timeout": 60'),
     "table": (TOML, 'args = ["mcp"]', 'args = ["mcp"]\nenv = {A = "1"}'),
     "text": ("AGENTS.md", "Ask the person.", "Ask Ada."),
