@@ -62,6 +62,18 @@ def test_the_inbox_as_json_is_what_still_waits(shop: Project) -> None:
     assert (done.code, done.json["format"], done.json["waiting"]) == (0, "inbox/1", [])
 
 
+def test_a_proposal_that_contradicts_a_decision_waits_for_a_choice(shop: Project) -> None:
+    file = next((shop.home / ".claude").rglob("*.jsonl"))
+    other = file.read_text().replace("toolu_", "later_").replace('"PostgreSQL"}}', '"MongoDB"}}')
+    file.with_name("c2.jsonl").write_text(other.replace("2026-", "2027-"))
+    assert shop.call("transcripts", "claude").out.startswith("4 decisions proposed.")
+    done = shop.call("inbox", "--all", "--by", "Ada")
+    assert (done.code, done.out.splitlines()[-1]) == (3, "Confirmed 3 of 4 proposals.")
+    (waiting,) = shop.call("inbox", "--json").json["waiting"]
+    assert done.err.count("is not confirmed") == 1
+    assert f"preflights accept {waiting['session_id'][-8:]}" in done.err
+
+
 def test_an_agent_confirms_nothing(shop: Project) -> None:
     env = {"CLAUDECODE": "1"}
     assert shop.call("transcripts", "claude", env=env).code == 0

@@ -304,6 +304,24 @@ def test_texts_and_lists_are_bounded() -> None:
     assert (len(asked.options), len(asked.files)) == (50, 50)
 
 
+def test_no_line_takes_time_that_grows_faster_than_the_line() -> None:
+    """Each of these takes minutes where its square counts."""
+    many = [question(f"{n}?") for n in range(20_000)]
+    long = question(several=True, options=["a", "b" * 100_000])
+    patch = "*** Begin Patch\n*** Add File: " + " " * 1_000_000 + "x"
+    lines = [
+        claude_asks(1, "t1", *many, asks={}),
+        claude_result(2, "t1", None, '"1?"="' * 100_000),
+        claude_asks(3, "t2", long, asks={}),
+        claude_result(4, "t2", {"answers": {QUESTION: "a, c, " * 500_000}}),
+    ]
+    asked = read("claude", lines).asked()
+    assert (len(asked), asked[-1].outcome) == (21, "several")
+    case = next(case for case in CASES if case.agent == "codex")
+    more = [*codex_edits(5, "p1", "\n".join(["a.py", *[f"*** Add File: {patch}"] * 3]))]
+    assert only(read("codex", [*transcript(case)[:4], *more])).files[0] == "a.py"
+
+
 def test_open_calls_are_bounded() -> None:
     lines = [claude_asks(1, f"t{n}", question(), asks={}) for n in range(1_100)]
     found, project = Findings(), Project(Path(HERE))
