@@ -282,7 +282,7 @@ def _choice(one: Question, answers: Mapping[str, Any], notes: Any) -> Choice:
     said = answers.get(one.id)
     texts = [said] if isinstance(said, str) else _strings(said)
     if one.several and isinstance(said, str):
-        texts = list(parts(cut(said), one.options))
+        texts = list(parts(said, one.options))
     beside = notes.get(one.id) if isinstance(notes, dict) else None
     note = beside.get("notes") if isinstance(beside, dict) else None
     return chosen(texts, one.options, note if isinstance(note, str) else "")
