@@ -103,6 +103,33 @@ def test_a_person_confirms_them_one_by_one(shop: Project) -> None:
         assert t.code() == 3
 
 
+def test_conversations_in_every_work_tree_of_the_repository_count(shop: Project) -> None:
+    shop.git("-c", "user.email=a@b.c", "commit", "--quiet", "--allow-empty", "-m", "Begin")
+    tree = shop.folder.parent / "tree"
+    shop.git("worktree", "add", "--quiet", str(tree))
+    linked = Project(tree, shop.home)
+    assert linked.call("transcripts", "claude", "--dry-run").out.startswith("2 decisions")
+    file = next((shop.home / ".claude").rglob("*.jsonl"))
+    moved = file.read_text().replace(f'"{shop.folder}', f'"{tree}').replace("toolu_", "t_")
+    laid(shop.home, tree).write_text(moved)
+    found = shop.call("transcripts", "claude", "--json").json
+    assert [one["came"] for one in found["questions"]].count("new") == 4
+    assert found["questions"][1]["files"] == ["orders.py"]
+
+
+def test_a_folder_that_git_alone_calls_ours_is_not(shop: Project) -> None:
+    file = next((shop.home / ".claude").rglob("*.jsonl"))
+    other = shop.folder.parent / "other"
+    (other / ".git").mkdir(parents=True)
+    file.write_text(file.read_text().replace(f'"{shop.folder}', f'"{other}'))
+    named = shop.folder / ".git" / "worktrees" / "x"
+    named.mkdir(parents=True)
+    for claim in (other / ".git", Path("/.git")):
+        (named / "gitdir").write_text(f"{claim}\n")
+        found = shop.call("transcripts", "claude", "--dry-run", "--json").json
+        assert (found["questions"], found["read"]["elsewhere"]) == ([], 3)
+
+
 def test_a_transcript_of_another_agent_is_told(shop: Project) -> None:
     done = shop.call("transcripts", "codex", str(shop.home / ".claude"))
     assert done.code == 0
