@@ -150,7 +150,8 @@ class CodexReader(Reader):
                 asked_at=at,
                 is_here=self.project.holds(self._cwd),
                 questions=tuple(map(_question, said.questions[:CALL_MAX])),
-                program="sdk" if meta.source in PROGRAMS else "",
+                # Where the first line is damaged, no line says whether a person was there.
+                program="sdk" if self._meta is None or meta.source in PROGRAMS else "",
             )
         )
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+import random
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -158,6 +159,11 @@ def test_a_fork_of_codex_keeps_its_own_beginning() -> None:
     assert (alone.conversation, alone.origins) == ("x2", ["x1"])
 
 
+def test_without_its_first_line_a_rollout_shows_no_person() -> None:
+    case = next(case for case in CASES if case.agent == "codex")
+    assert only(read("codex", transcript(case)[1:])).outcome == "unattended"
+
+
 def test_a_fork_of_claude_names_its_origin() -> None:
     fork = [
         {**line, "sessionId": "c2", "forkedFrom": {"sessionId": "c1", "messageUuid": "u"}}
@@ -280,6 +286,34 @@ def test_no_line_stops_the_reading(agent: Agent) -> None:
         found = read(agent, b"\n".join((hostile, *lines[:-3], hostile, *lines[-3:], b"", hostile)))
         assert only(found).answers == case.answers, hostile[:60]
         assert found.tally.damaged + found.tally.unknown == 3, hostile[:60]
+
+
+VALUES: tuple[Any, ...] = (
+    *(None, 0, True, "", "x", [], {}, [None], ["x"], {"answers": 1}, 10**40, "\ud800", "\0"),
+    *('{"answers":[]}', '{"answers":{"db":3}}', {"answers": {"db": {"answers": {}}}}),
+)
+
+
+def places(value: Any, at: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """Where each part of a value stands."""
+    listed = value if isinstance(value, list) else ()
+    for key, part in value.items() if isinstance(value, dict) else enumerate(listed):
+        yield (*at, key)
+        yield from places(part, (*at, key))
+
+
+def test_any_part_may_be_something_else() -> None:
+    chance = random.Random(16)
+    for _ in range(800):
+        case = chance.choice(CASES)
+        lines = json.loads(json.dumps(transcript(case)))
+        *way, last = chance.choice(list(places(lines)))
+        part: Any = lines
+        for key in way:
+            part = part[key]
+        part[last] = chance.choice(VALUES)
+        for asked in read(case.agent, lines).asked():
+            assert asked.is_answered == bool(asked.answers)
 
 
 @pytest.mark.parametrize("agent", READERS)
