@@ -36,7 +36,7 @@ SECTIONS: Final[dict[str, tuple[str, ...]]] = {
     "Replay": ("replay", "regress"),
     "Notes": ("note", "today"),
     "Questions about data": ("ask",),
-    "Set up": ("init", "mcp", "transcripts", "sync", "trust", "admin"),
+    "Set up": ("init", "mcp", "hook", "transcripts", "sync", "trust", "admin"),
 }
 """The commands of `preflights --help`, in order. A workflow's command in no section stands last."""
 
@@ -56,6 +56,7 @@ _COMMANDS: Final[dict[str, tuple[str, str]]] = {
     "audit": ("audit", "Verify the log, and show who did what."),
     "replay": ("replay", "Run recorded sessions again and compare every decision."),
     "regress": ("regress", "Hold recorded sessions against today's code, or a change."),
+    "hook": ("hook", "Answer an event of a coding agent."),
     "init": ("init", "Write files for coding agents, a CI that replays sessions, or plans."),
     "mcp": ("mcp", "Serve coding agents by the Model Context Protocol."),
     "sync": ("sync", "Bring the log and the session files together."),

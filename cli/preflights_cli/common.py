@@ -238,6 +238,11 @@ def reading(command: Callable[P, R]) -> Callable[..., R]:
     return _opening(command, reads=True)
 
 
+def writing_where(*flags: str) -> Callable[[Callable[P, R]], Callable[..., R]]:
+    """As `common` with one of these flags; without, as `reading`."""
+    return lambda command: _opening(command, reads=True, writes_where=flags)
+
+
 def reading_where(
     *flags: str, creates: bool = False, creates_where: str = ""
 ) -> Callable[[Callable[P, R]], Callable[..., R]]:
@@ -259,6 +264,7 @@ def _opening(
     reads: bool = False,
     reads_where: Sequence[str] = (),
     creates_where: str = "",
+    writes_where: Sequence[str] = (),
 ) -> Callable[..., R]:
     @click.option(
         "--json", "as_json", is_flag=True, help="Print JSON (docs/api.md); ask no question."
@@ -281,7 +287,8 @@ def _opening(
         asked = Options(**{n: options.pop(n) for n in PROVIDER_OPTIONS if n in options})
         language, key = options.pop("language", None), options.pop("key", None)
         who = options.pop("who")
-        looks = reads or any(options[flag] for flag in reads_where)
+        looks = reads and not any(options[flag] for flag in writes_where)
+        looks = looks or any(options[flag] for flag in reads_where)
         makes = not looks and (creates or bool(options.get(creates_where)))
         with opened(voice, database, asked, language, who, key or "", makes, looks) as app:
             try:

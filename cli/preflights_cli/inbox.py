@@ -9,12 +9,13 @@ from typing import Final
 import click
 import msgspec
 
-from preflights_cli.common import Voice, reading
+from preflights_cli.common import Voice, by_option, is_terminal, writing_where
+from preflights_cli.confirming import confirmed, one_by_one
 from preflights_cli.rendering import shown_of
 from preflights_cli.table import streamed
 from preflights_es.core.ids import short
 from preflights_es.core.text import one_line
-from preflights_es.services.inbox import Waiting, inbox
+from preflights_es.services.inbox import Waiting, inbox, proposed
 from preflights_es.services.request import Request
 from preflights_es.services.session_files import FiledSession
 
@@ -42,15 +43,33 @@ SETTLES: Final = {
 
 
 @click.command()
-@reading
-def inbox_command(app: Request, voice: Voice) -> int:
+@click.option("--all", "everything", is_flag=True, help="Confirm every proposal, after a look.")
+@by_option
+@writing_where("everything")
+def inbox_command(everything: bool, by: str | None, app: Request, voice: Voice) -> int:
     """List what waits for you: proposals, questions, notes to file, models to ask, session files.
+
+    At a terminal you can then confirm what agents and scripts proposed, one by one.
 
     \b
     Examples:
       preflights inbox
-      preflights inbox --json
+      preflights inbox --all
+      preflights inbox --all --by "Ada Lovelace" --json
     """
+    if by is not None and not everything:
+        message = "--by names the person of --all: give both"
+        raise click.UsageError(message)
+    code = confirmed(app, voice, proposed(app), by) if everything else 0
+    if everything and not voice.as_json:
+        return code
+    _say_inbox(app, voice)
+    if is_terminal() and not (voice.as_json or voice.quiet) and app.actor.kind == "user":
+        return one_by_one(app, voice, proposed(app))
+    return code
+
+
+def _say_inbox(app: Request, voice: Voice) -> None:
     found = inbox(app)
     rows = [msgspec.to_builtins(one) | {"command": _command(one)} for one in found.waiting]
     files = [msgspec.to_builtins(one) | {"command": _syncs(one)} for one in found.files]
@@ -59,7 +78,6 @@ def inbox_command(app: Request, voice: Voice) -> int:
         voice.say("Nothing waits.")
     if found.more:
         voice.warn(f"{found.more} older sessions may wait: `preflights sessions --all` lists them")
-    return 0
 
 
 def _say_waiting(found: Iterable[Waiting], files: Iterable[FiledSession] = ()) -> bool:

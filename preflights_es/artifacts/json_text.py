@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
 DEPTH_MAX: Final = 64  # no agent's settings come near
@@ -61,6 +62,7 @@ class Child(NamedTuple):
     node: Node
 
 
+@lru_cache(maxsize=2)  # one text is looked at several times
 def parsed(text: str) -> Node:
     """The root of a text of JSON; comments and commas at the end are taken.
 

@@ -1,4 +1,4 @@
-"""Where a text names what the team decided against (docs/specs/compiler.md, section 5)."""
+"""Where a text names what the team decided against: the rule of the final checks of plans."""
 
 from __future__ import annotations
 

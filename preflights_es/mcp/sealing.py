@@ -8,8 +8,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
+from preflights_es.settings.beside import beside_log
 from preflights_es.settings.load import Settings
-from preflights_es.store.urls import SqliteFile, parsed
 from preflights_es.system import atomic_file
 from preflights_es.system.bounded_read import Unreadable, regular
 
@@ -17,17 +17,9 @@ NAME: Final = "mcp.key"
 BYTES: Final = 32
 
 
-def folder(settings: Settings) -> Path:
-    """Where it lies: beside the log, or where this machine keeps its own files about one."""
-    address = parsed(settings.database)
-    if isinstance(address, SqliteFile) and settings.stand_in is None:
-        return Path(address.name).absolute().parent
-    return settings.stand_in.parent if settings.stand_in is not None else settings.beside
-
-
 def key(settings: Settings) -> bytes:
     """The key, made where there is none; for this process alone where no file can be kept."""
-    place = folder(settings)
+    place = beside_log(settings)
     fresh = secrets.token_bytes(BYTES)
     try:
         place.mkdir(parents=True, exist_ok=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from typing import Final, Literal
 
 from msgspec.structs import replace
@@ -86,6 +87,20 @@ def acceptable(request: Request) -> tuple[Waiting, ...]:
 def resumable(request: Request) -> tuple[Waiting, ...]:
     """What can go on, newest first: questions, models, faults, and what is ready to be accepted."""
     return _those(request, lambda one: one.kind != "by_hand" and one.status != PROPOSED)
+
+
+def proposed(request: Request) -> list[Session]:
+    """What agents and scripts proposed, the oldest first: a person confirms it."""
+    process = request.process
+    found: list[Session] = []
+    for head, kept in process.projector.newest(process.project):
+        status = kept["status"] if kept and kept["version"] == head.version else PROPOSED
+        if status != PROPOSED:
+            continue
+        with suppress(PreflightsError):  # `sessions` and `audit verify` name what cannot be read
+            found.append(session_of(Step(process.runner.load(head.session_id), ())))
+    found = [one for one in found if one.status == PROPOSED and one.can_accept]
+    return sorted(found, key=lambda one: one.session_id)
 
 
 def _those(request: Request, is_meant: Callable[[Waiting], bool]) -> tuple[Waiting, ...]:

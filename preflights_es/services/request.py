@@ -61,6 +61,11 @@ class Request:
         return Request(self.process, actor, leads=self.leads.anew(), key=key)
 
     @property
+    def key(self) -> str:
+        """Of the caller; empty without one."""
+        return self._key
+
+    @property
     def has_key(self) -> bool:
         """Whether what it records happens once, however often it is made."""
         return bool(self._key)

@@ -6,7 +6,7 @@ stands. A surface (command line, server, page, program) parses, calls one of the
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from importlib import import_module
 from typing import Any, Final
@@ -17,6 +17,7 @@ from preflights_es.core import ids
 from preflights_es.core.errors import LogDamaged, PreflightsError, Refused, UnknownSession
 from preflights_es.core.events import ERASED_TAG, SessionErased
 from preflights_es.core.evolution import Choices
+from preflights_es.core.observed import Observed
 from preflights_es.core.opaque import UNKNOWN
 from preflights_es.core.ports import Head
 from preflights_es.core.questions import WrittenQuestion
@@ -122,6 +123,25 @@ def answer(
     answers = _answers(pairs(given), before or handle, again=before is not None)
     step = request.sessions.answer(handle, answers, revise=revise, relays=relays)
     return filed(request, with_reasons(request.sessions, step, reasons))
+
+
+def observe(
+    request: Request,
+    question: str,
+    options: Sequence[str],
+    answers: Sequence[str],
+    observed: Observed,
+    **more: Any,
+) -> Session:
+    """Record a question that an agent asked elsewhere, in the workflow whose sessions begin so.
+
+    Raises:
+        Refused: nothing of it can be asked.
+    """
+    name = next(one.name for one in WORKFLOWS.values() if one.written)
+    own = import_module(f"preflights_es.services.{name}.observed")
+    done: Session = own.record(request, question, options, answers, observed, **more)
+    return done
 
 
 def _answers(given: Pairs, handle: Handle, *, again: bool) -> Pairs:

@@ -196,7 +196,7 @@ def load_settings(
         repository=Repository(own_git[1], env) if own_git and named and not named_project else None,
         project_file=project_file(own_git) if own_git and not known else None,
         database=named or str(log_folder(git, env) / "log.db"),
-        beside=log_folder(git, env),
+        beside=log_folder(own_git, env),
         stand_in=stand_in(git[1], env) if git and not named else None,
         is_read_only=is_read_only(git[1]) if git and not named else False,
         is_database_named=bool(named),
@@ -261,6 +261,11 @@ def kept_results(environment: Mapping[str, str] | None = None) -> Path | None:
 def agent_home(agent: str, environment: Mapping[str, str] | None = None) -> Path | None:
     """Where an agent keeps its own files; None where no folder can be named."""
     return home_of(agent, os.environ if environment is None else environment)
+
+
+def own_place(cwd: Path) -> Path:
+    """Where a log lies by default, whatever the settings files of a folder say."""
+    return log_folder(git_folders(cwd), os.environ)
 
 
 def surroundings() -> Mapping[str, str]:

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from sqlalchemy.engine import URL
 
-from preflights_es.store.guarded_query import Limits, Rows, failed, too_long
+from preflights_es.store.guarded_query import Limits, Rows, failed, fetched, too_long
 from preflights_es.store.postgres import PostgresDatabase
 from preflights_es.store.urls import without_secrets
 
@@ -43,11 +43,13 @@ def _fetched(cursor: Any, url: URL, sql: str, limits: Limits) -> Rows:
     cursor.execute("BEGIN TRANSACTION READ ONLY")
     try:
         cursor.execute(f"SET LOCAL statement_timeout = {max(1, int(limits.seconds * 1000))}")
+        # A backslash in a text is one, whatever the server or the user is set to.
+        cursor.execute("SET LOCAL standard_conforming_strings = on")
         if may_be_reader:
             cursor.execute(f"SET LOCAL ROLE {READER}")
         with cursor.connection.cursor(name=_NAME) as asked:
             asked.execute(sql)
-            found = asked.fetchmany(limits.rows + 1)
+            found = fetched(asked, limits)
             columns = tuple(one.name for one in asked.description or ())
     except pg.QueryCanceled as error:
         raise too_long(limits) from error

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import sqlite3
 import time
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
+from contextlib import suppress
+from itertools import islice
 from typing import Any, Final, NamedTuple
 
 import msgspec
@@ -17,7 +19,9 @@ from preflights_es.store.frozen import frozen
 from preflights_es.store.urls import Address, SqliteFile, database
 
 LOG_TABLES: Final = frozenset(frozen().tables)
-LENGTH_MAX: Final = 5_000_000  # bytes of a value or a row
+LENGTH_MAX: Final = 1_000_000  # bytes of a value or a row: nothing stops a function on one value
+COLUMNS_MAX: Final = 200
+RESULT_MAX: Final = 50_000_000  # characters and bytes of all rows together
 EXPRESSION_MAX: Final = 200  # levels of an expression
 STEPS: Final = 1_000  # instructions of SQLite's machine between two looks at the clock
 _INTERNAL: Final = frozenset(("sqlite_master", "sqlite_schema", "sqlite_temp_master"))
@@ -75,6 +79,23 @@ def holds_log(address: Address) -> bool:
     return True
 
 
+def fetched(cursor: Iterable[tuple[Any, ...]], limits: Limits) -> list[tuple[Any, ...]]:
+    """The first rows, and one more.
+
+    Raises:
+        QueryFailed: they hold too much.
+    """
+    found: list[tuple[Any, ...]] = []
+    size = 0
+    for row in islice(cursor, limits.rows + 1):
+        size += sum(len(value) for value in row if isinstance(value, str | bytes))
+        if size > RESULT_MAX:
+            message = f"the rows hold more than {RESULT_MAX:,} characters: ask for less"
+            raise QueryFailed(message, code="too_many_rows")
+        found.append(row)
+    return found
+
+
 def too_long(limits: Limits) -> QueryFailed:
     """The query was stopped."""
     message = f"the query took more than {limits.seconds:g} seconds, and was stopped"
@@ -99,11 +120,35 @@ def _of_file(file: SqliteFile, sql: str, readable: Collection[str], limits: Limi
             connection.close()
 
 
+def _hidden(connection: sqlite3.Connection, readable: Collection[str]) -> set[str]:
+    """Tables that may not be read, in lower case: none that a readable view reads."""
+    there = {
+        name.lower(): (name, kind)
+        for name, kind in connection.execute(
+            "SELECT name, type FROM sqlite_master WHERE type IN ('table', 'view')"
+        )
+    }
+    known = {name.lower() for name in readable}
+    views = [there[name][0] for name in known & there.keys() if there[name][1] == "view"]
+
+    def seen(action: int, first: str | None, *_: str | None) -> int:
+        if action == sqlite3.SQLITE_READ and first:
+            known.add(first.lower())
+        return sqlite3.SQLITE_OK
+
+    connection.set_authorizer(seen)
+    for view in views:
+        quoted = view.replace('"', '""')
+        with suppress(sqlite3.Error):  # a view of what is not there reads nothing
+            connection.execute(f'EXPLAIN SELECT * FROM "{quoted}"')  # noqa: S608  a name of its own
+    return there.keys() - known
+
+
 def _guard(connection: sqlite3.Connection, readable: Collection[str], limits: Limits) -> None:
-    there = connection.execute("SELECT name FROM sqlite_master WHERE type IN ('table', 'view')")
-    hidden = {row[0] for row in there} - set(readable) if readable else set()
+    hidden = _hidden(connection, readable) if readable else set()
     connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LENGTH_MAX)
     connection.setlimit(sqlite3.SQLITE_LIMIT_SQL_LENGTH, 1_000_000)
+    connection.setlimit(sqlite3.SQLITE_LIMIT_COLUMN, COLUMNS_MAX)
     connection.setlimit(sqlite3.SQLITE_LIMIT_EXPR_DEPTH, EXPRESSION_MAX)
     connection.setlimit(sqlite3.SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 1_000)
     connection.setlimit(sqlite3.SQLITE_LIMIT_COMPOUND_SELECT, 50)
@@ -119,7 +164,8 @@ def _guard(connection: sqlite3.Connection, readable: Collection[str], limits: Li
         if action == sqlite3.SQLITE_FUNCTION:
             is_refused = (second or "").lower() in _REFUSED
             return sqlite3.SQLITE_DENY if is_refused else sqlite3.SQLITE_OK
-        is_hidden = first in hidden or (first or "").startswith("pragma_") or first in _INTERNAL
+        table = (first or "").lower()
+        is_hidden = table in hidden or table.startswith("pragma_") or table in _INTERNAL
         if action == sqlite3.SQLITE_READ and not is_hidden:
             return sqlite3.SQLITE_OK
         return sqlite3.SQLITE_DENY
@@ -130,7 +176,7 @@ def _guard(connection: sqlite3.Connection, readable: Collection[str], limits: Li
 def _fetched(connection: sqlite3.Connection, sql: str, limits: Limits) -> Rows:
     try:
         cursor = connection.execute(sql)
-        found = cursor.fetchmany(limits.rows + 1)
+        found = fetched(cursor, limits)
     except (sqlite3.Error, sqlite3.Warning) as error:
         if getattr(error, "sqlite_errorname", "") == "SQLITE_INTERRUPT":
             raise too_long(limits) from error

@@ -1,4 +1,4 @@
-"""`make demo`: six workflows in less than a minute."""
+"""`make demo`: six workflows in less than a minute, and a coding agent that a script plays."""
 
 from __future__ import annotations
 
@@ -11,17 +11,24 @@ from tests.markdown import ROOT
 SECONDS = 50  # of the minute; the picture of the front page takes the rest
 
 
-def test_a_note_becomes_a_task_a_plan_a_decision_an_answer_and_passes() -> None:
+def _shown(script: str) -> tuple[str, str]:
+    """All that a script of the demo prints, and what it says beside."""
     done = subprocess.run(
-        ["sh", str(ROOT / "docs" / "demo-day.sh")],
+        ["sh", str(ROOT / "docs" / script)],
         env={**os.environ, "BIN": str(BIN), "LC_ALL": "C.UTF-8"},
         capture_output=True,
         text=True,
         timeout=SECONDS,
         check=False,
     )
-    assert (done.returncode, done.stderr) == (0, "")
-    shown = [f"$ preflights {part}" for part in done.stdout.split("\n$ preflights ")[1:]]
+    assert done.returncode == 0, done.stderr
+    return done.stdout, done.stderr
+
+
+def test_a_note_becomes_a_task_a_plan_a_decision_an_answer_and_passes() -> None:
+    out, err = _shown("demo-day.sh")
+    assert err == ""
+    shown = [f"$ preflights {part}" for part in out.split("\n$ preflights ")[1:]]
     for command, what in (
         ("note", "task   Keep the orders in a database"),
         ("today --from", "focus"),
@@ -36,3 +43,27 @@ def test_a_note_becomes_a_task_a_plan_a_decision_an_answer_and_passes() -> None:
     ):
         part = next(part for part in shown if part.startswith(f"$ preflights {command}"))
         assert what in part
+
+
+def test_an_agent_asks_through_the_server_and_its_hooks_bring_the_decision_back() -> None:
+    """Hook at the start, tool, form, acceptance by the person, an edit, brief after compaction."""
+    out, err = _shown("demo-agent.sh")
+    assert err.startswith("Sessions are kept beside the records")  # said by the server
+    steps = iter(out.split("\n\n"))
+    for begins, what in (
+        ("$ preflights init --agent claude", "Wrote .claude/settings.json."),
+        ("agent: a session begins (startup)", "nothing yet"),
+        ("agent: I call start_decision", "person: PostgreSQL"),
+        ("$ preflights inbox", "proposal  Choose a database for the orders"),
+        ("$ preflights accept", "relayed by demo-agent 1.0 (form)"),
+        ("agent: I write", "ask: ADR-0001 of"),
+        (
+            "agent: a session begins (compact)",
+            "In force, do not reconsider: * Database: Type: Postgr",
+        ),
+        ("$ preflights why", "accepted   by Ada Lovelace"),
+    ):
+        step = next(step for step in steps if step.lstrip().startswith(begins))
+        assert what in step
+        if "start_decision" in begins:
+            assert "I call accept; the decision is proposed" in step

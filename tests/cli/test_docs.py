@@ -47,6 +47,7 @@ import pytest
 import preflights_es
 from preflights_cli.commands import SECTIONS, Lazy, commands
 from preflights_cli.main import preflights
+from preflights_cli.mcp import TOKEN
 from preflights_es.archive.verification import Verified
 from preflights_es.replay.regress.results import Report
 from preflights_es.services.own_providers import GENERATION
@@ -62,6 +63,7 @@ from tests.cli.tampering import cut_with_its_head, flipped, tampered
 from tests.cli.terminal import ANSWER, terminal
 from tests.markdown import ROOT, tables, ticked
 from tests.observing import observed_in
+from tests.services.transcripts.writing import laid
 
 PAGES: Final = ("README.md", *sorted(f"docs/{path.name}" for path in ROOT.glob("docs/*.md")))
 HOUSE: Final = "/home/ada/shop"
@@ -131,6 +133,7 @@ def shop(tmp_path: Path, home: Path) -> Project:
     shutil.copy(home / ".gitconfig", made.home)  # not what other tests left beside it
     made.folder.mkdir()
     made.git("init", "--quiet", "--template=")
+    laid(made.home, made.folder)
     return made
 
 
@@ -529,6 +532,13 @@ def test_the_fields_of_a_replay_are_those_that_are_documented(shop: Project) -> 
     )
 
 
+def test_the_fields_of_transcripts_are_those_that_are_documented(shop: Project) -> None:
+    (shop.folder / "odd.jsonl").symlink_to("/dev/null")
+    (shop.folder / "asks.jsonl").write_bytes(next(shop.home.rglob("c1.jsonl")).read_bytes())
+    found = shop.call("transcripts", "claude", str(shop.folder), "--json").json
+    check("transcripts/1", found, opaque="outcomes")
+
+
 def test_every_shape_is_documented_and_named_after_its_format() -> None:
     shapes = {heading for heading in tables("docs/api.md") if "/" in heading}
     formats = {
@@ -658,4 +668,4 @@ def test_every_variable_that_is_read_is_documented() -> None:
     for name in re.findall(r'"(PREFLIGHTS_[A-Z_]+)"', source):
         assert f"`{name}`" in text
     documented = set(re.findall(r"`(PREFLIGHTS_[A-Z_]+)`", text))
-    assert documented <= {one.read_from for one in FIELDS}
+    assert documented <= {one.read_from for one in FIELDS} | {TOKEN}

@@ -72,7 +72,7 @@ def test_no_answer_leaves_the_question_open(shop: Project, era: str, reply: obje
     assert len(inputs(shop)) == 1, "nothing but the intention"
 
 
-def test_a_form_that_nobody_fills_in_leaves_the_question_open(shop: Project) -> None:
+def test_a_form_that_is_forgotten_leaves_the_question_open(shop: Project) -> None:
     async def waiting(_: Form) -> types.ElicitResult:
         await asyncio.Event().wait()
         raise AssertionError("it is cancelled")
@@ -172,6 +172,19 @@ def test_a_form_accepts_where_the_users_own_settings_say_so(shop: Project, era: 
     accepted = inputs(shop)[-1]["data"]
     assert accepted["actor"] == {"kind": "user", "name": ""}
     assert accepted["relayed_by"] == {"kind": "agent", "name": FORM}
+
+
+@pytest.mark.usefixtures("trusting")
+def test_a_form_only_proposes_what_differs_from_a_decision_in_force(shop: Project) -> None:
+    shop.decided()
+
+    async def flow(client: Client) -> None:
+        session = (await told(client, "start_decision", intention="Add login again"))["session"]
+        done = await told(client, "accept", session=session)
+        assert done["status"] == "proposed"
+        assert "differs from a decision in force: Use OAuth" in done["refused"][0]
+
+    talk(shop.folder, flow, "auto", person("Magic Link", {"accept": True}))
 
 
 @pytest.mark.usefixtures("trusting")

@@ -11,10 +11,10 @@ import pytest
 from mcp import Client
 from mcp.shared.exceptions import MCPError
 
-from preflights_es.mcp.server import INSTRUCTIONS, described, offered
+from preflights_es.mcp.server import INSTRUCTIONS, described, offered, server
 from tests.artifacts.test_project_brief import tokens
 from tests.cli.program import Project
-from tests.mcp.clients import ERAS, NAME, opened, refused, server, talk, talked, told
+from tests.mcp.clients import ERAS, NAME, opened, refused, talk, talked, told
 
 TOOLS = {
     *("start_decision", "answer", "accept", "decisions", "why", "brief", "show"),
@@ -153,7 +153,7 @@ def test_resources_and_the_prompt_are_read(shop: Project, era: str) -> None:
 async def read(client: Client, uri: str) -> str:
     """The text of a resource."""
     (content,) = (await client.read_resource(uri)).contents
-    return content.text  # type: ignore[union-attr,no-any-return]  # they are all text
+    return content.text  # type: ignore[union-attr]  # they are all text
 
 
 def test_what_is_read_at_the_start_of_a_session_is_short() -> None:
@@ -189,12 +189,14 @@ def test_what_reads_like_an_instruction_comes_back_as_data(shop: Project) -> Non
     ):
         done = shop.call(*words)
         assert done.code in (0, 3), done.err
+    session = shop.show()["session_id"]
 
     async def flow(client: Client) -> None:
         assert "data, not instructions" in INSTRUCTIONS
-        for tool, given in (("decisions", {}), ("brief", {}), ("show", {"session": "last"})):
+        for tool, given in (("decisions", {}), ("brief", {}), ("show", {"session": session})):
             found = await client.call_tool(tool, given)
             text = found.content[0].text  # type: ignore[union-attr]
+            assert not found.is_error, text
             assert "\n" not in text, "quoted as JSON"
             assert json.loads(text) == found.structured_content
         brief = (await told(client, "brief"))["brief"]

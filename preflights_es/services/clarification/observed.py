@@ -58,7 +58,7 @@ def record(
     """The question as it happened: answered and proposed where a person answered, else open.
 
     The same question of the same conversation is one session, however often it is recorded; the
-    session is then `is_recalled`.
+    session is then `is_recalled`. Where the channel names neither, the caller's key does this.
 
     Args:
         answers: labels or the person's own words; they count only where `observed` says that a
@@ -102,15 +102,17 @@ def recorded(request: Request, question: str, observed: Observed) -> str:
 
 
 def _as_agent(request: Request, observed: Observed, question: str) -> Request:
-    """A request of the agent that asked, whoever told of it."""
+    """A request of the agent that asked; the caller is a hook or an import."""
     actor = Actor("agent", observed.agent or UNNAMED)
-    own_request = Request(request.process, actor, key=_key(observed, question))
+    own_request = Request(request.process, actor, key=_key(observed, question) or request.key)
     own_request.tell = request.tell
     return own_request
 
 
 def _key(observed: Observed, question: str) -> str:
-    """One a question of a conversation; where the channel names none, the question itself."""
+    """One a question of a conversation; empty where the channel names none of both."""
+    if not (observed.call or observed.conversation):
+        return ""
     parts = (observed.agent, observed.conversation, observed.call or question)
     return f"observed {sha256(chr(0).join(parts).encode('utf-8', 'replace')).hexdigest()}"
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Final
 
 from preflights_es.core.errors import PreflightsError
 from preflights_es.core.observed import Observed
@@ -19,8 +20,8 @@ from preflights_es.services.hooks.agents import (
 )
 from preflights_es.services.request import Request
 
-Tell = Callable[[str], None]
-"""Takes what a person may want to read later, in a line."""
+UNNAMED: Final = "agent"
+"""The agent that neither the command nor its environment names."""
 
 
 def told(request: Request, agent: str, event: str) -> Output:
@@ -57,23 +58,29 @@ def looked_at(request: Request, agent: str, event: HookEvent, folder: Path) -> O
     return asking(agent, f"{reasons} `preflights why {name}` says why it was decided.")
 
 
-def recorded(request: Request, agent: str, event: HookEvent, kind: Kind, version: str) -> list[str]:
+def recorded(request: Request, agent: str, event: HookEvent, kind: Kind) -> list[str]:
     """Record what the agent asked its person; what could not be recorded, a line each."""
+    with request.process.store.database.hurried():  # the agent waits
+        return [*_recorded(request, agent, event, kind)]
+
+
+def _recorded(request: Request, agent: str, event: HookEvent, kind: Kind) -> Iterator[str]:
     from preflights_es.services.hooks.asked import choices, questions
     from preflights_es.services.sessions import observe
 
     asked = questions(event)
-    troubles = []
+    environment = request.process.settings.agent
+    name = named(agent) or environment or UNNAMED
     for place, (one, (outcome, answers)) in enumerate(
         zip(asked, choices(event, kind, asked), strict=True)
     ):
         if one.is_secret:
-            troubles.append("a question whose answer is hidden is not recorded")
+            yield "a question whose answer is hidden is not recorded"
             continue
         observed = Observed(
             channel="hook",
-            agent=named(agent),
-            agent_version=version,
+            agent=name,
+            agent_version=event.cursor_version or _version(environment, name),
             conversation=event.conversation,
             call=f"{event.tool_use_id}/{place + 1}" if place else event.tool_use_id,
             outcome=outcome,
@@ -81,5 +88,9 @@ def recorded(request: Request, agent: str, event: HookEvent, kind: Kind, version
         try:
             observe(request, one.question, one.options, answers, observed, topic=one.header)
         except PreflightsError as error:
-            troubles.append(one_line(str(error)))
-    return troubles
+            yield one_line(str(error))
+
+
+def _version(environment: str, name: str) -> str:
+    """What stands behind the agent's name in its environment, such as `claude-code/2.1.300`."""
+    return environment.removeprefix(name).strip("/@ ") if environment.startswith(name) else ""

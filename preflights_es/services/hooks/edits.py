@@ -8,21 +8,17 @@ from typing import Any, Final
 
 import msgspec
 
-from preflights_es.services.hooks.agents import plain
+from preflights_es.services.hooks.agents import EDITING, plain
 from preflights_es.system import bounded_read
 
-EDITING: Final = frozenset(
-    """
-    edit write multiedit notebookedit applypatch writefile replace strreplace searchreplace editfile
-    createfile replacestringinfile multireplacestringinfile inserteditintofile
-    """.split()
-)
-"""Tools that edit, in lower case and one word: of Claude Code, Codex, Cursor, Gemini, VS Code."""
-_NEW: Final = frozenset(
-    """
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_NEW: Final = _words("""
     newstring newstr newtext newsource content contents filetext code codeedit
-    """.split()
-)
+    """)
 _OLD: Final = frozenset(("oldstring", "oldstr", "oldtext", "oldsource"))
 _PATH: Final = frozenset(("filepath", "path", "targetfile", "notebookpath", "file"))
 _WHOLE: Final = frozenset(("content", "contents", "filetext"))

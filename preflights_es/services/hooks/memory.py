@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
@@ -41,8 +40,12 @@ def remembered(folder: Path) -> Memory:
 def remember(folder: Path, memory: Memory) -> None:
     """Write it; where that fails, it is found or asked again."""
     content = msgspec.json.encode(memory)
-    with contextlib.suppress(OSError), atomic_file.opened(folder) as opened:
-        opened.replace(FILE, content, 0o600)
+    with (
+        contextlib.suppress(OSError),
+        atomic_file.opened(folder) as here,
+        here.new(FILE, replacing=True, mode=0o600) as file,
+    ):
+        file.write(content)
 
 
 def has_asked(memory: Memory, conversation: str, uids: Iterable[str]) -> None:

@@ -13,6 +13,9 @@ _DAY: Final[dict[Dialect, str]] = {
 }
 """The day in UTC of a time in microseconds."""
 
+_SCHEMA: Final[dict[Dialect, str]] = {"sqlite": "main.", "postgres": ""}
+"""In front of a table: in SQLite a later WITH of the same name would take its place."""
+
 _COLUMNS: Final[dict[str, dict[str, str]]] = {
     "sessions": {
         **{
@@ -83,7 +86,7 @@ def _definition(name: str, dialect: Dialect, project: str | None) -> str:
         f"{_source(source, dialect)} AS {column}" for column, source in _COLUMNS[name].items()
     )
     where = "" if project is None else f" WHERE project = {_literal(project)}"
-    return f"{name} AS (SELECT {columns} FROM {PROJECTED[name]}{where})"  # noqa: S608  ours alone
+    return f"{name} AS (SELECT {columns} FROM {_SCHEMA[dialect]}{PROJECTED[name]}{where})"  # noqa: S608  ours alone
 
 
 def _source(source: str, dialect: Dialect) -> str:

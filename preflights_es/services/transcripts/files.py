@@ -17,10 +17,12 @@ from preflights_es.services.transcripts.asked import Agent, Findings
 from preflights_es.services.transcripts.places import Project
 from preflights_es.services.transcripts.reader import Reader
 from preflights_es.settings.load import agent_home
+from preflights_es.settings.places import work_trees
 from preflights_es.system.bounded_read import Unreadable, lines
 
 LINE_MAX: Final = 16 * 1024 * 1024  # bytes; a longer line is counted as damaged
 FILES_MAX: Final = 100_000  # transcripts of one import
+DEPTH_MAX: Final = 12  # folders below the one that is named; agents use four
 SUFFIX: Final = ".jsonl"
 READERS: Final[dict[Agent, type[Reader]]] = {
     "claude": claude.ClaudeReader,
@@ -54,7 +56,7 @@ def found(
     Raises:
         Refused: there are no transcripts, or the one that is named cannot be read.
     """
-    project, findings = Project(root), Findings()
+    project, findings = Project(*work_trees(root)), Findings()
     files = _files(agent, project, path)
     unread: list[Unread] = []
     with drawn(sum(one.size for one in files)) as update:
@@ -108,11 +110,14 @@ def _own(agent: Agent, project: Project) -> list[Path]:
 
 
 def _within(folder: Path) -> Iterator[_File]:
-    """The transcripts in a folder and below; links are not followed."""
-    for at, _, names in os.walk(folder):
-        for name in names:
-            if name.endswith(SUFFIX):
-                path = os.path.join(at, name)
-                with suppress(OSError):  # an agent deletes old ones
-                    stat = os.lstat(path)
-                    yield _File(stat.st_mtime, path, stat.st_size)
+    """The transcripts in a folder and below, down to some depth; links are not followed."""
+    folders = [(str(folder), 0)]
+    while folders:
+        at, depth = folders.pop()
+        with suppress(OSError), os.scandir(at) as entries:  # an agent deletes old ones meanwhile
+            for entry in entries:
+                if entry.is_dir(follow_symlinks=False):
+                    folders += [(entry.path, depth + 1)] if depth < DEPTH_MAX else []
+                elif entry.name.endswith(SUFFIX):
+                    stat = entry.stat(follow_symlinks=False)
+                    yield _File(stat.st_mtime, entry.path, stat.st_size)

@@ -135,7 +135,8 @@ class Finder:
         self.first_value = starts[sum(1 for meaning in meanings if not meaning.value)]
         things = len(index.ids) + len(GROUPS)
         speaks = [meaning.group if meaning.weight > 0 else NOTHING for meaning in meanings]
-        self.meanings = _ByTerm(meanings, starts)
+        self.meanings = _ByTerm([(*meaning,) for meaning in meanings], starts)
+        """Without names: Python takes a plain tuple apart in a third of the time."""
         self.roles = _ByTerm([meaning.group - things for meaning in meanings], starts)
         """The place in `ROLES` of a term that has one."""
         self.speaks = _ByTerm(speaks, starts)

@@ -189,7 +189,9 @@ _UMLAUTS: Final = frozenset("\u00e4\u00f6\u00fc\u00df")
 
 def _is_upgrade(text: Text) -> bool:
     """Whether a number is followed by another: a new version is no decision between options."""
-    words = text.words if any(map(str.isdecimal, text.present)) else []
+    if _TO.isdisjoint(text.present) or not any(map(str.isdecimal, text.present)):
+        return False
+    words = text.words
     for at in [at for at, word in enumerate(words) if word in _TO]:
         if words[at - 1].isdecimal() and at > 2:
             return any(near.isdecimal() for near in words[at + 1 : at + 3])

@@ -21,6 +21,11 @@ if TYPE_CHECKING:
     from sqlglot import exp
 
 NESTED_MAX: Final = 40  # brackets inside brackets; a parser takes long for more
+SQUARE_MAX: Final = 100  # square brackets, which take a parser longer still
+LEVELS_MAX: Final = 200  # of the syntax tree
+WEIGHT_MAX: Final = 2_000_000
+"""Nodes of nested subqueries in FROM, multiplied: a planner copies inner ones into outer ones."""
+ARGUMENT_MAX: Final = 20  # characters that may be looked for: the time is the product of both texts
 FINDINGS_MAX: Final = 5
 QUOTED_MAX: Final = 60  # characters of a name that a finding quotes
 
@@ -28,6 +33,8 @@ _LOWER: Final = {upper: upper + 32 for upper in range(ord("A"), ord("Z") + 1)}
 
 UNREADABLE: Final = "this is not readable as SQL"
 NESTED: Final = f"it nests brackets deeper than {NESTED_MAX}"
+DEEP: Final = f"it has more than {LEVELS_MAX} levels"
+HEAVY: Final = "its subqueries in FROM are too large: name them in WITH"
 LONG: Final = f"it is longer than {SQL_MAX:,} characters"
 EMPTY: Final = "there is no statement"
 SEVERAL: Final = "expected one statement, found several"
@@ -39,7 +46,10 @@ NOT_A_TABLE: Final = "a function may not stand in place of a table"
 PART: Final = "one of its parts is not allowed in a query"
 TYPE: Final = "one of its types is not allowed"
 FUNCTION: Final = "one of its functions is not allowed"
-IN_ORDER: Final = (RECURSIVE, INNER_WITH, NO_COLUMNS, NOT_A_TABLE, PART, TYPE, FUNCTION)
+ARGUMENT: Final = f"what is looked for in a text is no literal of {ARGUMENT_MAX} characters"
+IN_ORDER: Final = (
+    *(RECURSIVE, INNER_WITH, NO_COLUMNS, NOT_A_TABLE, PART, TYPE, FUNCTION, ARGUMENT, HEAVY),
+)
 _CALLED: Final = late_pattern(r"([A-Za-z_][A-Za-z0-9_]*)\s*\(")
 
 
@@ -73,11 +83,17 @@ def rendered(sql: str, dialect: Dialect) -> str:
 def bound(sql: str, dialect: Dialect, views: str) -> str:
     """A checked query with definitions in front of it.
 
+    Its own definitions are computed once each: a planner would copy them into one another.
+
     Args:
         views: one or more parts of a WITH clause, `name AS (SELECT ...)`.
     """
+    from sqlglot import exp
+
     tree = _parsed(sql, dialect)
     assert not isinstance(tree, str), "the query passed the check"
+    for one in tree.find_all(exp.CTE):
+        one.set("materialized", True)
     text = str(tree.sql(dialect=dialect, comments=False))
     if not views:
         return text
@@ -107,7 +123,7 @@ def _parsed(sql: str, dialect: Dialect) -> exp.Expr | str:
 
     if len(sql) > SQL_MAX:
         return LONG
-    if _depth(sql) > NESTED_MAX:
+    if _depth(sql) > NESTED_MAX or sql.count("[") > SQUARE_MAX:
         return NESTED
     try:
         statements: list[Any] = [one for one in sqlglot.parse(sql, read=dialect) if one is not None]
@@ -116,7 +132,14 @@ def _parsed(sql: str, dialect: Dialect) -> exp.Expr | str:
     if len(statements) != 1:
         return SEVERAL if statements else EMPTY
     tree: exp.Expr = statements[0]
-    return tree
+    return DEEP if _levels(tree) > LEVELS_MAX else tree
+
+
+def _levels(tree: exp.Expr) -> int:
+    levels, row = 0, [tree]
+    while row and levels <= LEVELS_MAX:
+        levels, row = levels + 1, [child for node in row for child in node.iter_expressions()]
+    return levels
 
 
 def _depth(sql: str) -> int:
@@ -138,7 +161,11 @@ def _of_tree(tree: exp.Expr, tables: set[str], dialect: Dialect) -> Iterator[str
         yield NO_QUERY
         return
     for node in tree.walk():
-        yield from _of_node(node, tree)
+        yield from _of_kind(node, tree)
+        yield from _of_use(node)
+    parts = (tree, *(one.this for one in tree.find_all(exp.CTE)))
+    if any(_weight(one)[1] > WEIGHT_MAX for one in parts):
+        yield HEAVY
     defined: list[str] = []
     clause = tree.args.get("with_")
     for one in clause.expressions if clause is not None else ():
@@ -149,7 +176,8 @@ def _of_tree(tree: exp.Expr, tables: set[str], dialect: Dialect) -> Iterator[str
     yield from _of_tables(tree, {*tables, *defined}, dialect, clause)
 
 
-def _of_node(node: exp.Expr, root: exp.Expr) -> Iterator[str]:
+def _of_kind(node: exp.Expr, root: exp.Expr) -> Iterator[str]:
+    """What is no kind of node that a query may have."""
     from sqlglot import exp
 
     match node:
@@ -161,13 +189,51 @@ def _of_node(node: exp.Expr, root: exp.Expr) -> Iterator[str]:
         case exp.DataType():
             if str(node.this).rpartition(".")[2].upper() not in TYPES:
                 yield TYPE
+        case _:
+            if type(node).__name__ not in NODES:
+                yield FUNCTION if isinstance(node, exp.Func) else PART
+
+
+def _of_use(node: exp.Expr) -> Iterator[str]:
+    """How a kind of node may not be used."""
+    from sqlglot import exp
+
+    match node:
         case exp.Select() if not node.expressions:
             yield NO_COLUMNS
         case exp.Table() if not isinstance(node.this, exp.Identifier):
             yield NOT_A_TABLE
-        case _:
-            if type(node).__name__ not in NODES:
-                yield FUNCTION if isinstance(node, exp.Func) else PART
+        case exp.In(args={"field": exp.Expr()}):  # SQLite reads the table of that name
+            yield PART
+        case exp.Identifier() if not (node.args.get("quoted") or node.name.isidentifier()):
+            yield PART
+        case exp.Replace() | exp.StrPosition() | exp.SplitPart():
+            yield from _of_searched(node)
+
+
+def _of_searched(node: exp.Expr) -> Iterator[str]:
+    from sqlglot import exp
+
+    for name, value in node.args.items():
+        is_literal = isinstance(value, exp.Literal) and len(value.name) <= ARGUMENT_MAX
+        if name != "this" and isinstance(value, exp.Expr) and not is_literal:
+            yield ARGUMENT
+
+
+def _weight(node: exp.Expr) -> tuple[int, int]:
+    """Nodes outside of subqueries in FROM, and the same multiplied by the heaviest of these."""
+    from sqlglot import exp
+
+    own, inner = 1, 1
+    for child in node.iter_expressions():
+        size, product = _weight(child)
+        if isinstance(child, exp.With):
+            continue
+        if isinstance(child, exp.Subquery) and isinstance(node, exp.From | exp.Join | exp.Lateral):
+            inner = max(inner, product)
+        else:
+            own, inner = own + size, max(inner, product // size)
+    return own, own * inner
 
 
 def _of_with(node: exp.With, root: exp.Expr) -> Iterator[str]:

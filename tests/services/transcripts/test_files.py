@@ -89,6 +89,13 @@ def test_no_fifo_link_or_locked_file_stops_the_reading(tmp_path: Path) -> None:
         found("claude", ROOT, folder / "fifo.jsonl")
 
 
+def test_a_deep_folder_is_read_down_to_some_depth(tmp_path: Path) -> None:
+    laid(tmp_path, "a/" * 12 + "t.jsonl", CLAUDE)
+    laid(tmp_path, "a/" * 900 + "t.jsonl", CLAUDE.replace(b"toolu", b"t"))
+    findings, _ = found("claude", ROOT, tmp_path)
+    assert [one.call for one in findings.asked()] == ["toolu_1"]
+
+
 def test_the_origin_of_a_fork_is_the_older_file(tmp_path: Path) -> None:
     laid(tmp_path, "a.jsonl", CLAUDE.replace(b'"c1"', b'"fork"'), 2)
     laid(tmp_path, "b.jsonl", CLAUDE, 1)

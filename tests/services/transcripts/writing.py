@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from preflights_es.core.observed import Outcome
 from preflights_es.services.transcripts.asked import Agent
+from preflights_es.services.transcripts.claude import folder_name
 
 HERE: Final = "/work/shop"
 AT: Final = "2026-11-23T10:00:{:02d}.000Z"
@@ -140,6 +142,25 @@ def codex_edits(number: int, call: str, path: str, output: str = "done") -> list
         codex_line(number, "response_item", item),
         codex_line(number + 1, "response_item", out),
     ]
+
+
+def laid(home: Path, folder: Path) -> Path:
+    """An old conversation of a project, where Claude Code keeps it: two answers and a silence."""
+    where = question("Where do sessions live?", options=[{"label": "Redis"}, {"label": "Memory"}])
+    away = {"answers": {}, "afkTimeoutMs": 60_000}
+    lines = [
+        claude_asks(1, "toolu_1", question(), asks={}),
+        claude_result(2, "toolu_1", {"answers": {QUESTION: "PostgreSQL"}}),
+        *claude_edits(3, "toolu_2", f"{HERE}/orders.py"),
+        claude_asks(5, "toolu_3", {**where, "header": "Session store"}, asks={}),
+        claude_result(6, "toolu_3", {"answers": {"Where do sessions live?": "Redis"}}),
+        claude_asks(7, "toolu_4", question("Delete the old table now?"), asks={}),
+        claude_result(8, "toolu_4", away, "No response after 60s"),
+    ]
+    path = home / ".claude" / "projects" / folder_name(str(folder)) / "c1.jsonl"
+    path.parent.mkdir(parents=True)
+    path.write_bytes(text_of(lines).replace(HERE.encode(), str(folder).encode()))
+    return path
 
 
 def transcript(case: Case) -> list[Mapping[str, Any]]:

@@ -1,0 +1,99 @@
+"""A person confirms what agents and scripts proposed: one by one, or all after a look."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import click
+
+from preflights_cli import dialogue
+from preflights_cli.advice import worded
+from preflights_cli.common import Voice, is_terminal
+from preflights_cli.main import EXIT_INTERRUPTED, EXIT_REFUSED, EXIT_WAITING
+from preflights_cli.progress import bar, counted
+from preflights_cli.rendering import exit_code, shown_of
+from preflights_cli.table import streamed
+from preflights_es.core.errors import Refused
+from preflights_es.core.ids import short
+from preflights_es.core.text import one_line, shown
+from preflights_es.services import sessions
+from preflights_es.services.request import Request
+from preflights_es.services.results import Session
+
+
+def one_by_one(app: Request, voice: Voice, proposed: Sequence[Session]) -> int:
+    """Show each proposal, and take the person's word on it; 130 where the person stops."""
+    asked = [one for one in proposed if shown_of(one.workflow).conversation]
+    if not asked or not _agreed(f"\nConfirm {_counted(asked)} now, one by one?"):
+        return 0
+    for number, one in enumerate(asked, 1):
+        voice.say(f"\n{number} of {len(asked)}: {voice.bold(shown(one_line(one.intention)))}")
+        if one.view.origin:
+            voice.say(f"  {shown(one.view.origin)}")
+        if dialogue.run(app, voice, one) == EXIT_INTERRUPTED:
+            return EXIT_INTERRUPTED
+    return 0
+
+
+def confirmed(app: Request, voice: Voice, proposed: Sequence[Session], by: str | None) -> int:
+    """Confirm all proposals, each on its own; 1 where one was refused, 3 where one waits.
+
+    Raises:
+        UsageError: no person is there, and none is named.
+    """
+    if not proposed:
+        voice.say("No proposal waits.")
+        return 0
+    asks = is_terminal() and not voice.as_json
+    if not asks and by is None:
+        message = "a person confirms: run --all at a terminal, or name the person with --by"
+        raise click.UsageError(message)
+    if not voice.as_json:
+        _list(proposed)
+    if asks and not _agreed(f"Confirm {_counted(proposed)}?"):
+        return EXIT_WAITING
+    with bar(voice, "Confirming")(len(proposed)) as update:
+        codes = []
+        for one in proposed:
+            codes.append(_confirmed(app, one, by))
+            update(1)
+    voice.say(f"Confirmed {codes.count(0)} of {_counted(proposed)}.")
+    return EXIT_REFUSED if EXIT_REFUSED in codes else max(codes)
+
+
+def _confirmed(app: Request, one: Session, by: str | None) -> int:
+    """Confirm one as it was seen; what is not done is one line on stderr."""
+    try:
+        done = sessions.accept(app, one.session_id, by=by, expect=one.version)
+    except Refused as refused:
+        click.echo(f"{short(one.session_id)} is not confirmed: {shown(worded(refused))}", err=True)
+        return EXIT_REFUSED
+    if code := exit_code(done):
+        why = "; ".join(refusal.message for refusal in done.refusals) or done.to_do
+        settle = f"preflights accept {short(one.session_id)}"
+        click.echo(f"{short(one.session_id)} is not confirmed: {shown(why)}: {settle}", err=True)
+    return code
+
+
+def _list(proposed: Sequence[Session]) -> None:
+    """The proposals, with what they decide."""
+    rows = ((short(one.session_id), one_line(one.intention), _decides(one)) for one in proposed)
+    streamed(("id", "intention", "decides"), rows)
+
+
+def _decides(one: Session) -> str:
+    values = getattr(one, "provenance", ())
+    return ", ".join(f"{value.field}: {one_line(value.value)}" for value in values)
+
+
+def _counted(proposed: Sequence[Session]) -> str:
+    return counted(len(proposed), "proposal")
+
+
+def _agreed(question: str) -> bool:
+    """Whether the person says yes; Ctrl-D says no."""
+    try:
+        return click.confirm(question)
+    except click.Abort:
+        click.echo()
+        return False
