@@ -173,6 +173,33 @@ def test_a_catalogue_of_ones_own_is_about_a_database_of_ones_own(
     assert done.is_safe()
 
 
+HOSTILE_VALUES = ("\x1b[2J", "\u202e", "a\nb", "\x9b31m", "+1", "\uff1d1", "\U000e0041", "\r-1")
+
+
+@pytest.mark.parametrize("form", [(), ("--csv",), ("--json",)])
+def test_what_a_database_holds_moves_no_terminal_and_is_no_formula(
+    house: Project, tmp_path: Path, orders: Path, form: tuple[str, ...]
+) -> None:
+    with sqlite3.connect(orders) as made:
+        made.executemany("INSERT INTO orders VALUES ('', 0, ?)", [(v,) for v in HOSTILE_VALUES])
+        made.execute("INSERT INTO orders VALUES ('', -5, x'00ff')")
+    made.close()
+    values = 'name: values\nsql: SELECT amount, note AS "=\u202e1" FROM orders\n'
+    folder = shop(tmp_path / "c", values_yaml=values)
+    done = house.call(
+        "ask", "values", "--catalog", str(folder), "--on", str(orders), "--run", *form
+    )
+    assert (done.code, done.is_safe()) == (0, True), done
+    if form == ("--csv",):
+        head, *found = csv.reader(io.StringIO(done.out))
+        assert head == ["amount", "'=\\u202e1"]
+        assert [row[1] for row in found[3:]] == [
+            *("\\x1b[2J", "\\u202e", "a\nb", "\\x9b31m", "'+1", "'\uff1d1"),
+            *("\\U000e0041", "\\x0d-1", "00ff"),
+        ]
+        assert found[-1][0] == "-5", "a number is no formula"
+
+
 @pytest.mark.parametrize(
     ("text", "line", "key"),
     [
@@ -187,6 +214,12 @@ def test_a_catalogue_of_ones_own_is_about_a_database_of_ones_own(
         ("name: [a]\nsql: SELECT 1\n", 1, "name"),
         ("name: '{a}'\nsql: SELECT 1\n", 1, "name"),
         ("name: &a b\nsql: *a\n", 2, ""),
+        ("name: &a [x]\naliases: [*a, *a]\nsql: SELECT 1\n", 2, ""),
+        ("name: a\nsql: " + "[" * 5_000, 2, ""),
+        ("name: a\nsql: !!python/object/apply:os.system [ls]\n", 2, "sql"),
+        ("name: a\nsql: SELECT 1\n---\nname: b\n", 3, ""),
+        ("name: a\nsql: SELECT pg_read_file('x')\n", 2, "sql"),
+        ("name: a\nsql: SELECT 1; DROP TABLE sessions\n", 2, "sql"),
         ("name: a\nsql: 'x\n", 3, ""),
         ("- a\n", 1, ""),
     ],
