@@ -213,9 +213,18 @@ def check_for(dialect: Dialect, tables: tuple[str, ...] | None) -> Check:
     """
 
     def check(sql: str) -> tuple[str, ...]:
-        return findings(sql, dialect, tables_of(sql, dialect) if tables is None else tables)
+        if tables is not None:
+            return findings(sql, dialect, tables)
+        return findings(sql, dialect, [one for one in tables_of(sql, dialect) if not system(one)])
 
     return check
+
+
+def system(table: str) -> bool:
+    """Whether a table is the database's own: it holds its users and their passwords."""
+    schema, _, name = table.casefold().rpartition(".")
+    own = schema.startswith("pg_") or schema == "information_schema"
+    return own or name.startswith(("pg_", "sqlite_"))
 
 
 def own_catalogue(folders: Folders, dialect: Dialect) -> Catalogue:
