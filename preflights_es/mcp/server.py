@@ -42,16 +42,17 @@ INSTRUCTIONS: Final = (
 
 def server(
     request: Request,
+    pool: ThreadPoolExecutor,
     worded: Worded = lambda text, _code, _fields: text,
     patience_s: float = PATIENCE_S,
 ) -> Server[Any]:
     """A server for one project.
 
     Args:
+        pool: of `threads`, which the caller gives back.
         worded: adds to a text the command that helps.
         patience_s: how long a form waits for its person, where the server waits.
     """
-    pool = ThreadPoolExecutor(THREADS, "preflights")
     desk = Desk(request, pool, worded, patience_s)
     tools = {one.name: one for one in offered()}
 
@@ -84,6 +85,11 @@ def server(
     sealing = RequestStateSecurity(keys=[key(request.process.settings)], ttl=SEALED_S)
     made.middleware.append(RequestStateBoundary(sealing, default_audience=NAME))
     return made
+
+
+def threads() -> ThreadPoolExecutor:
+    """Those that work for clients; at its end it waits for what they record."""
+    return ThreadPoolExecutor(THREADS, "preflights")
 
 
 def offered() -> Iterable[Tool]:

@@ -101,6 +101,9 @@ async def _decisions(call: Call, given: Wanted) -> Decided:
         foreign = found.head.foreign if not given.topic else ()
         told = [*map(_told, found.rows), *map(_foreign, foreign)]
         kept = [one for one in reversed(told) if _has(one, given.query)]
+        if unread := len(found.lost) + found.more + len(found.unread):
+            text = f"{unread} sessions or records cannot be read, and are left out"
+            request.notice("left_out", text)
         return Decided(decisions=tuple(kept[:ROWS_MAX]), more=max(len(kept) - ROWS_MAX, 0))
 
     return await call.run(listed)

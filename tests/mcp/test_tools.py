@@ -11,7 +11,7 @@ import pytest
 from mcp import Client
 from mcp.shared.exceptions import MCPError
 
-from preflights_es.mcp.server import INSTRUCTIONS, described, offered, server
+from preflights_es.mcp.server import INSTRUCTIONS, described, offered, server, threads
 from tests.artifacts.test_project_brief import tokens
 from tests.cli.program import Project
 from tests.mcp.clients import ERAS, NAME, opened, refused, talk, talked, told
@@ -218,5 +218,5 @@ def test_another_projects_session_is_not_there(shop: Project) -> None:
         with pytest.raises(MCPError, match="no session matches"):
             await client.read_resource(f"preflights://decisions/{session}/trail")
 
-    with closing(opened(other, database=log)) as request:
-        asyncio.run(talked(server(request), flow, "auto"))
+    with closing(opened(other, database=log)) as request, threads() as pool:
+        asyncio.run(talked(server(request, pool), flow, "auto"))
