@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
@@ -29,6 +30,13 @@ RECORD, RECORD_STRETCH = 3.0, 2.3
 AS_FAST = 1.1  # a tenth is noise
 FOREIGN, FOREIGN_LIMIT = 2_000, 3.0
 ROUNDS = 15
+HOOK = 2.5
+BEGINS = {"session_id": "s", "source": "startup"}
+EDITS = {
+    "session_id": "s",
+    "tool_name": "Edit",
+    "tool_input": {"file_path": "app.py", "old_string": "x = 1", "new_string": "x = 2\ny = 3"},
+}
 WAITS = 3  # the exit code of a session that waits for a person
 
 
@@ -47,6 +55,10 @@ def figures() -> list[Figure]:
             *(figure(" ".join(words), [[*db, *words]], LOOK, LOOK_STRETCH) for words in LOOKS),
             figure("start --answer --accept", [[*db, *START]], RECORD, RECORD_STRETCH),
             figure("answer", _answers(folder, db), RECORD, RECORD_STRETCH, WAITS),
+            *(
+                _hook(folder, db, *event)
+                for event in (("SessionStart", BEGINS), ("PreToolUse", EDITS))
+            ),
             _against("prompt, against show last", "prompt", none, "show last", none, AS_FAST),
             _against(
                 f"decisions over {FOREIGN:,} records of another tool, against none",
@@ -99,6 +111,20 @@ def _figure(
     )
 
 
+def _hook(folder: str, db: list[str], name: str, event: dict[str, object]) -> Figure:
+    """An event of an agent, as its hook is told it."""
+    said = Path(folder) / f"{name}.json"
+    said.write_text(json.dumps(event))
+    command = [*PREFLIGHTS, *db, "hook", name, "--agent", "claude"]
+    return _held(
+        f"hook {name}",
+        lambda: process_seconds(command, folder, stdin=said),
+        lambda: process_seconds([sys.executable, "nothing.py"], folder),
+        HOOK,
+        None,
+    )
+
+
 def _against(
     what: str, ours: str, folder: Path, floor: str, floor_folder: Path, limit: float
 ) -> Figure:
@@ -131,14 +157,17 @@ def _held(
     )
 
 
-def process_seconds(command: Sequence[str], folder: str, code: int = 0) -> float:
+def process_seconds(
+    command: Sequence[str], folder: str, code: int = 0, stdin: Path = Path(os.devnull)
+) -> float:
     """CPU seconds, user and system, of a whole process, whose home is its folder.
 
     No setting of yours and no agent that starts the benchmarks changes what is measured.
     """
     before = getrusage(RUSAGE_CHILDREN)
     env = environment(Path(folder))
-    done = run(command, cwd=folder, env=env, check=False, stdout=DEVNULL)
+    with stdin.open("rb") as said:
+        done = run(command, cwd=folder, env=env, check=False, stdin=said, stdout=DEVNULL)
     assert done.returncode == code, f"{command}: ended with {done.returncode}"
     after = getrusage(RUSAGE_CHILDREN)
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
