@@ -257,3 +257,17 @@ def test_the_same_call_at_once_is_one_session(shop: Project) -> None:
 
     assert len(talk(shop.folder, flow)) == 1
     assert CLAUDE.name in NAME
+
+
+def test_what_was_abandoned_or_erased_begins_anew(shop: Project) -> None:
+    async def flow(client: Client) -> str:
+        session: str = (await told(client, "start_decision", **START))["session"]
+        return session
+
+    first = talk(shop.folder, flow)
+    assert shop.call("abandon", first).code == 0
+    second = talk(shop.folder, flow)
+    assert shop.call("admin", "erase", second, "--yes").code == 0
+    third = talk(shop.folder, flow)
+    assert len({first, second, third}) == 3
+    assert talk(shop.folder, flow) == third
