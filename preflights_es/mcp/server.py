@@ -122,7 +122,7 @@ async def _called(
 ) -> types.CallToolResult | types.InputRequiredResult:
     try:
         given = msgspec.convert(arguments, tool.takes)
-    except msgspec.ValidationError as error:
+    except (msgspec.ValidationError, UnicodeEncodeError) as error:
         return _failed(f"{tool.name}: {error}: look at the tool's schema")
     found = await tool.run(call, given)
     if isinstance(found, types.InputRequiredResult):

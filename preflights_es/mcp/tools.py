@@ -40,6 +40,9 @@ async def _answer(call: Call, given: AnswerGiven) -> Came:
 
     def answered(request: Request) -> Session:
         handle = mine(request, given.session)
+        if not handle.view.questions:
+            message = f"session {short(handle.session_id)} asks nothing: show says how it stands"
+            raise Refused(message, code="nothing_asked")
         said = [("", (given.answer,))]
         return sessions.answer(request, handle.session_id, said, relays=given.relayed)
 
@@ -164,7 +167,7 @@ def _end_of(day: str) -> int:
     except ValueError as error:
         message = f"as_of: {day!r} is no day: expected 2026-11-23"
         raise Refused(message, code="no_day") from error
-    return (begins + timedelta(days=1) - EPOCH) // timedelta(microseconds=1) - 1
+    return (begins - EPOCH + timedelta(days=1)) // timedelta(microseconds=1) - 1
 
 
 class Asked(Arguments, frozen=True):

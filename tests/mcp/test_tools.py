@@ -117,6 +117,7 @@ def test_an_error_is_one_line_with_what_to_do(shop: Project) -> None:
         assert "unknown field `foo`" in await refused(client, "brief", foo=1)
         assert "start_decision" in await refused(client, "erase", session="last")
         assert "2026-11-23" in await refused(client, "decisions", as_of="tomorrow")
+        assert (await told(client, "decisions", as_of="9999-12-31"))["decisions"] == []
         assert "characters" in await refused(client, "start_decision", intention="x" * 5_000)
         assert "\ud800" not in await refused(client, "start_decision", intention="a \ud800 b")
 
