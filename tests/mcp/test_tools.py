@@ -18,9 +18,9 @@ from tests.mcp.clients import ERAS, NAME, opened, refused, talk, talked, told
 
 TOOLS = {
     *("start_decision", "answer", "accept", "decisions", "why", "brief", "show"),
-    *("record_question", "recall", "today"),
+    *("record_question", "recall", "today", "ask"),
 }
-WRITES = {"start_decision", "answer", "accept", "record_question", "recall", "today"}
+WRITES = {"start_decision", "answer", "accept", "record_question", "recall", "today", "ask"}
 TOKENS_MAX = 1_500
 BRIEF_MAX = 500
 
@@ -71,6 +71,7 @@ async def after(client: Client) -> None:
     (value,) = (await told(client, "why", what="Strategy"))["values"]
     assert value["acknowledged"]["by"] == {"kind": "user", "name": "Ada"}
     assert (await told(client, "today"))["timeline"] == []
+    assert (await told(client, "ask", question="sessions per status"))["session"]
 
 
 def test_a_question_of_the_agents_own_is_asked_and_recommended(shop: Project) -> None:
