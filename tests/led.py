@@ -12,6 +12,7 @@ from typing import Any, Final, NamedTuple, cast
 from preflights_es.core import session as kernel
 from preflights_es.core.events import Actor, Event, Input
 from preflights_es.core.lead import Lead, Setup, StepRetried
+from preflights_es.core.ports import Store
 from preflights_es.core.questions import Given
 from preflights_es.core.simulation import GENERATION
 from preflights_es.core.source import Source
@@ -138,11 +139,18 @@ def day_of(text: str) -> Situation:
 class Session:
     """A session that is led to its end, or as far as it goes."""
 
-    def __init__(self, case: Case, lead: Lead | None = None) -> None:
+    def __init__(
+        self, case: Case, lead: Lead | None = None, *, store: Store | None = None, first_id: int = 0
+    ) -> None:
+        """Args:
+        store: instead of one in memory.
+        first_id: the ids count from here, where a store holds others.
+        """
         self.case = case
         self.workflow = WORKFLOWS[case.workflow]
-        clock = Clock()
-        self.runner = Runner(MemoryStore(clock, salt), WORKFLOWS, clock, Ids())
+        clock, ids = Clock(), Ids()
+        ids.count = first_id * 1_000
+        self.runner = Runner(store or MemoryStore(clock, salt), WORKFLOWS, clock, ids)
         new_id = self.runner.new_id
         self.lead = lead or simulator(case)
         first = opening(case, self.lead)

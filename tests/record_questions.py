@@ -43,13 +43,19 @@ def questions(r: Recorder) -> Sessions:
     return Sessions(desk(r))
 
 
-def put(r: Recorder, text: str, lead: Lead = MOCK, language: Language = "en") -> Handle:
+def put(
+    r: Recorder,
+    text: str,
+    lead: Lead = MOCK,
+    language: Language = "en",
+    metrics: tuple[Metric, ...] = METRICS,
+) -> Handle:
     setup = Setup("0.1.0", "metrics/1", lead.provider, WORKFLOW.prompts, lead)
     said = {
         "text": text,
         "language": language,
         "dialect": "sqlite",
-        "metrics": METRICS,
+        "metrics": metrics,
         "tables": TABLES,
         "asked_at": "2026-11-23T09:30+01:00",
         "time_zone": "Europe/Berlin",
@@ -119,6 +125,33 @@ def a_secret_in_a_question_is_not_recorded(r: Recorder) -> None:
     put(r, "sessions of ada@example.org, my password: hunter2hunter2")
 
 
+def a_question_groups_by_a_dimension(r: Recorder) -> None:
+    handle = put(r, "sessions by workflow last week")
+    handle = follow_up(r, handle, "per day")
+    handle = follow_up(r, handle, "by planet")
+    answer(r, handle, "Workflow")
+    put(r, "Rückfälle nach Workflow", language="de")
+
+
+def a_query_that_is_not_allowed_is_never_an_answer(r: Recorder) -> None:
+    hostile = (
+        Metric(name="spy", sql="SELECT data, pg_read_file('x') FROM events -- all of it"),
+        Metric(name="wipe", sql="DELETE FROM sessions"),
+    )
+    put(r, "spy", metrics=hostile)
+    put(r, "wipe", metrics=hostile)
+
+
+def what_does_not_fit_is_refused(r: Recorder) -> None:
+    handle = put(r, "sessions and tokens")
+    handle = follow_up(r, handle, "too early")
+    handle = questions(r).answer(handle, [("q1", ("1", "2"))]).handle
+    handle = questions(r).answer(handle, [("q1", ("1",)), ("q1", ("2",))]).handle
+    handle = answer(r, handle, "sessions")
+    waits = put(r, "sessions", sim(3, "timeout=1"))
+    follow_up(r, waits, "too early")
+
+
 GOLDENS: tuple[Callable[[Recorder], None], ...] = (
     a_question_names_a_metric_and_a_range,
     a_candidate_is_chosen_by_number,
@@ -129,4 +162,7 @@ GOLDENS: tuple[Callable[[Recorder], None], ...] = (
     a_bad_output_ends_the_step_and_a_follow_up_goes_on,
     a_call_that_failed_is_made_again,
     a_secret_in_a_question_is_not_recorded,
+    a_question_groups_by_a_dimension,
+    a_query_that_is_not_allowed_is_never_an_answer,
+    what_does_not_fit_is_refused,
 )

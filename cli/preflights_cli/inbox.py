@@ -64,7 +64,7 @@ def inbox_command(everything: bool, by: str | None, app: Request, voice: Voice) 
     if everything and not voice.as_json:
         return code
     _say_inbox(app, voice)
-    if is_terminal() and not voice.as_json and app.actor.kind == "user":
+    if is_terminal() and not (voice.as_json or voice.quiet) and app.actor.kind == "user":
         return one_by_one(app, voice, proposed(app))
     return code
 

@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any
 
 import mcp_types as types
+import msgspec
 
 from preflights_es.core.errors import UnknownSession
 from preflights_es.mcp import forms
@@ -97,7 +98,11 @@ async def _agreed(call: Call, at: Round, came: Mapping[str, Any] | None) -> Stan
     if not forms.agrees(came):
         return standing(await call.run(lambda request: shown(request, at.session)))
     key = f"elicited acceptance {at.session} {at.version}"
-    return standing(await call.run(partial(_accept, at=at, elicited=True), key, is_form=True))
+    done = await call.run(partial(_accept, at=at, elicited=True), key, is_form=True)
+    if not done.can_accept:
+        return standing(done)
+    proposed = await call.run(partial(_accept, at=at))  # a form has no place for choices
+    return msgspec.structs.replace(standing(proposed), refused=standing(done).refused)
 
 
 def _accept(request: Request, at: Round, *, elicited: bool = False) -> Session:

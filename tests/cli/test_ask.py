@@ -7,6 +7,7 @@ import hashlib
 import io
 import sqlite3
 import time
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +16,8 @@ import pytest
 from preflights_es.services.metrics import log_views
 from preflights_es.store.guarded_query import Limits, QueryFailed, rows
 from preflights_es.store.urls import SqliteFile, parsed
-from preflights_es.workflows.metrics.sql_check import findings
 from tests.cli.program import Project
+from tests.postgres import Server, connected
 from tests.workflows.metrics.statements import HOSTILE, INNOCENT
 
 FAILING = ("--provider", "sim", "--faults", "malformed=1")
@@ -242,6 +243,23 @@ def test_without_the_check_no_statement_writes_or_takes_long_in_sqlite(
         rows(address, SLOW_SQLITE, log_views.read(), LIMITS)
 
 
+def test_a_catalogue_may_read_a_view_and_names_in_any_case(
+    house: Project, tmp_path: Path, orders: Path
+) -> None:
+    with sqlite3.connect(orders) as made:
+        made.execute("CREATE VIEW Months AS SELECT substr(day, 1, 7) AS m, amount FROM orders")
+        made.execute("CREATE VIEW leak AS SELECT word FROM secrets")
+    made.close()
+    months = "name: months\nsql: SELECT m, sum(amount) AS a FROM months GROUP BY m ORDER BY m\n"
+    folder = shop(tmp_path / "c", months_yaml=months)
+    args = ("--catalog", str(folder), "--on", str(orders), "--run", "--csv")
+    done = house.call("ask", "months", *args)
+    assert (done.code, done.out) == (0, "m,a\r\n2026-10,12\r\n2026-11,9\r\n"), done.err
+    for table in ("leak", "secrets"):
+        with pytest.raises(QueryFailed, match=r"not authorized|prohibited"):
+            rows(SqliteFile(str(orders)), f"SELECT * FROM {table}", ("months",), LIMITS)
+
+
 def test_what_passes_the_check_runs_in_sqlite(asked: Project) -> None:
     from preflights_es.workflows.metrics.sql_check import bound
 
@@ -264,13 +282,59 @@ def test_both_hold_in_postgresql(house: Project, postgres: str) -> None:
     for dialect, sql in INNOCENT:
         if dialect == "postgres":
             rows(address, bound(sql, "postgres", views), log_views.read(), LIMITS)
-    before = house.call("sessions", "--all", "--json", *at).json["sessions"]
+    before, began = everything(postgres), time.monotonic()
     for dialect, sql in HOSTILE:
         if dialect == "postgres":
-            assert findings(sql, "postgres", ("sessions",))
             try:
                 rows(address, sql, log_views.read(), LIMITS)
             except QueryFailed:
                 continue
-    after = house.call("sessions", "--all", "--json", *at).json["sessions"]
-    assert [one["session_id"] for one in after] == [one["session_id"] for one in before]
+    assert time.monotonic() - began < 30
+    assert everything(postgres) == before
+
+
+def everything(url: str) -> list[object]:
+    """What a database holds: relations, functions, roles, large objects, and rows of tables."""
+    with closing(connected(url)) as there:
+        found: list[object] = [
+            there.execute(f"SELECT {name}::text FROM pg_{kind} ORDER BY 1".encode()).fetchall()
+            for kind, name in (("class", "relname"), ("proc", "proname"), ("roles", "rolname"))
+        ]
+        found += there.execute("SELECT count(*) FROM pg_largeobject_metadata").fetchall()
+        tables = there.execute(
+            "SELECT relname::text FROM pg_stat_user_tables ORDER BY 1"
+        ).fetchall()
+        for (table,) in tables:
+            of_all = f"SELECT md5(string_agg(t::text, ',' ORDER BY t::text)) FROM {table} AS t"
+            found += there.execute(of_all.encode()).fetchall()
+        return found
+
+
+def test_a_query_in_postgresql_takes_the_readers_role(
+    house: Project, postgres: str, server: Server
+) -> None:
+    at, address = ("--db", postgres), parsed(postgres)
+    house.call("start", "Add caching", "--no-input", *at)
+    server.said("CREATE ROLE preflights_reader NOLOGIN")
+    with closing(connected(postgres)) as owner:
+        try:
+            done = house.call("ask", "sessions", "--run", *at)
+            assert (done.code, "permission denied for table" in done.err) == (1, True), done
+            owner.execute("GRANT USAGE ON SCHEMA public TO preflights_reader")
+            owner.execute("GRANT SELECT ON ALL TABLES IN SCHEMA public TO preflights_reader")
+            assert house.call("ask", "sessions", "--run", "--json", *at).json["result"]["rows"]
+            who = "SELECT current_user::text, current_setting('transaction_read_only')"
+            assert rows(address, who, (), LIMITS).rows == (("preflights_reader", "on"),)
+            for sql, why in (
+                ("SELECT pg_read_file('/etc/passwd')", "permission denied"),
+                ("SELECT lo_import('/etc/passwd')", "read-only|permission denied"),
+                ("SELECT pg_sleep(30)", r"more than 0\.5 seconds"),
+                ("SELECT 1 FROM generate_series(1, 1000000000) ORDER BY 1", r"more than 0\.5"),
+            ):
+                with pytest.raises(QueryFailed, match=why):
+                    rows(address, sql, (), LIMITS)
+            rows(address, "SELECT set_config('role', 'none', false)", (), LIMITS)
+            assert rows(address, who, (), LIMITS).rows == (("preflights_reader", "on"),)
+        finally:
+            owner.execute("DROP OWNED BY preflights_reader")
+            owner.execute("DROP ROLE preflights_reader")

@@ -11,7 +11,7 @@ from tests.cli.program import Project
 
 HEAVY: Final = {
     *("sqlalchemy", "alembic", "pydantic", "asyncio", "ssl", "rich", "typing_extensions"),
-    *("scipy", "distributed", "multiprocessing"),
+    *("scipy", "distributed", "multiprocessing", "mcp", "mcp_types"),
 }
 
 WATCHED: Final = """

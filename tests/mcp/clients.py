@@ -36,8 +36,8 @@ def person(*replies: object, seen: list[Form] | None = None) -> Person:
             seen.append(form)
         reply = left.pop(0)
         if reply in ("decline", "cancel"):
-            return types.ElicitResult(action=reply)  # type: ignore[arg-type]  # one of both
-        content = reply if isinstance(reply, dict) else {"choice": reply}
+            return types.ElicitResult(action=reply)
+        content: Any = reply if isinstance(reply, dict) else {"choice": reply}
         return types.ElicitResult(action="accept", content=content)
 
     return filled
@@ -51,12 +51,12 @@ def opened(folder: Path, **how: Any) -> Request:
 async def talked(made: Server[Any], talk: Talk, era: str, asks: Person | None = None) -> Any:
     """What comes of a talk of one client."""
 
-    async def elicited(_: Any, params: Any) -> types.ElicitResult:
+    async def elicited(context: Any, params: Any) -> types.ElicitResult:
         assert asks is not None, "else the client has no forms"
         return await asks({"message": params.message, **params.requested_schema})
 
-    forms = {"elicitation_callback": elicited} if asks else {}
-    async with Client(made, mode=era, client_info=CLAUDE, **forms) as client:
+    forms = elicited if asks else None
+    async with Client(made, mode=era, client_info=CLAUDE, elicitation_callback=forms) as client:
         return await talk(client)
 
 

@@ -51,12 +51,12 @@ def test_progress_is_told_and_a_cancelled_call_is_saved(
     monkeypatch.setenv("PREFLIGHTS_OPENAI_API_KEY", "sk-not-a-real-key")
     heard: list[str | None] = []
 
-    async def progress(_done: float, _of: float | None, message: str | None) -> None:
+    async def hears(progress: float, total: float | None, message: str | None) -> None:
         heard.append(message)
 
     async def flow(client: Client) -> None:
         said = {"intention": "Keep orders in a database"}
-        calling = client.call_tool("start_decision", said, progress_callback=progress)
+        calling = client.call_tool("start_decision", said, progress_callback=hears)
         task = asyncio.create_task(calling)
         while not heard:
             await asyncio.sleep(0.01)

@@ -175,6 +175,19 @@ def test_a_form_accepts_where_the_users_own_settings_say_so(shop: Project, era: 
 
 
 @pytest.mark.usefixtures("trusting")
+def test_a_form_only_proposes_what_differs_from_a_decision_in_force(shop: Project) -> None:
+    shop.decided()
+
+    async def flow(client: Client) -> None:
+        session = (await told(client, "start_decision", intention="Add login again"))["session"]
+        done = await told(client, "accept", session=session)
+        assert done["status"] == "proposed"
+        assert "differs from a decision in force: Use OAuth" in done["refused"][0]
+
+    talk(shop.folder, flow, "auto", person("Magic Link", {"accept": True}))
+
+
+@pytest.mark.usefixtures("trusting")
 def test_without_forms_an_agent_proposes_all_the_same(shop: Project) -> None:
     async def flow(client: Client) -> None:
         session = (await told(client, "start_decision", **START))["session"]

@@ -11,10 +11,10 @@ import pytest
 from mcp import Client
 from mcp.shared.exceptions import MCPError
 
-from preflights_es.mcp.server import INSTRUCTIONS, described, offered
+from preflights_es.mcp.server import INSTRUCTIONS, described, offered, server
 from tests.artifacts.test_project_brief import tokens
 from tests.cli.program import Project
-from tests.mcp.clients import ERAS, NAME, opened, refused, server, talk, talked, told
+from tests.mcp.clients import ERAS, NAME, opened, refused, talk, talked, told
 
 TOOLS = {
     *("start_decision", "answer", "accept", "decisions", "why", "brief", "show"),
@@ -153,7 +153,7 @@ def test_resources_and_the_prompt_are_read(shop: Project, era: str) -> None:
 async def read(client: Client, uri: str) -> str:
     """The text of a resource."""
     (content,) = (await client.read_resource(uri)).contents
-    return content.text  # type: ignore[union-attr,no-any-return]  # they are all text
+    return content.text  # type: ignore[union-attr]  # they are all text
 
 
 def test_what_is_read_at_the_start_of_a_session_is_short() -> None:

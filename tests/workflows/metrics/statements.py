@@ -1,4 +1,4 @@
-"""60 hostile and 60 innocent statements in both dialects, about the tables of the log."""
+"""60 hostile and 60 innocent statements in each dialect, about the tables of the log."""
 
 from __future__ import annotations
 
@@ -49,6 +49,27 @@ _SQLITE_HOSTILE: Final = (
     "SELECT printf('%1000000000d', 1) AS a",
     "WITH r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r) SELECT count(*) FROM r",
     "SELECT * FROM generate_series(1, 1000000000)",
+    "SELECT 1 AS a WHERE 1 IN events",
+    "SELECT session_id IN main.events AS a FROM sessions",
+    "SELECT session_id IN projected_sessions AS a FROM sessions",
+    "SELECT * FROM [events]",
+    "SELECT * FROM `events`",
+    'SELECT * FROM "EVENTS"',
+    "SELECT * FROM projected_sessions",
+    "SELECT * FROM sqlite_temp_master",
+    "SELECT * FROM dbstat",
+    "SELECT value FROM json_each('[1]')",
+    "SELECT edit('x') AS a",
+    "SELECT fts3_tokenizer('x') AS a",
+    "SELECT format('%1000000000d', 1) AS a",
+    "SELECT last_insert_rowid() AS a",
+    "SELECT $first AS a",
+    "SELECT x'00' AS a",
+    "SELECT intention FROM sessions WHERE intention MATCH 'x'",
+    "INSERT INTO sessions DEFAULT VALUES RETURNING *",
+    "SAVEPOINT x",
+    "REINDEX",
+    "SELECT instr(intention, intention) AS a FROM sessions",
 )
 _POSTGRES_HOSTILE: Final = (
     "WITH x AS (DELETE FROM sessions RETURNING *) SELECT * FROM x",
@@ -79,6 +100,14 @@ _POSTGRES_HOSTILE: Final = (
     "SELECT dblink('x', 'SELECT 1')",
     "SELECT query_to_xml('DELETE FROM events', true, true, '')",
     'WITH "Events" AS (SELECT 1 AS a) SELECT * FROM events',
+    "SELECT lo_export(1, '/tmp/x')",
+    "SELECT pg_terminate_backend(1)",
+    "SELECT pg_advisory_lock(1)",
+    "SELECT $$x$$ AS a",
+    "SELECT * FROM sessions, LATERAL (SELECT pg_sleep(1000)) AS x",
+    "SELECT * FROM sessions WHERE intention ~ '(a+)+$'",
+    "CREATE FUNCTION f() RETURNS int LANGUAGE sql AS 'SELECT 1'",
+    "SELECT replace(intention, 'a', intention) AS a FROM sessions",
 )
 
 HOSTILE: Final[tuple[Statement, ...]] = (
