@@ -102,6 +102,7 @@ RECORDS: Final = frozenset(
         "note cancel",
         "note edit",
         "ask",
+        "hook",
         "mcp",
         "admin import",
         "admin db upgrade",
