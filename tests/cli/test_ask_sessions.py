@@ -144,9 +144,6 @@ def test_the_regression_set_is_judged_as_recorded_sessions(house: Project) -> No
         assert house.call("ask", question).code in (0, 3)
     found = house.call("regress", "--json").json
     assert [one["outcome"] for one in found["cases"]] == ["same"] * 12
-    (house.folder / "new.md").write_text("Answer questions about data. Be brief.")
-    changed = house.call("regress", "--prompt", "ask=new.md", "--json").json
-    assert len(changed["cases"]) == 12
 
 
 def test_rows_are_never_recorded(house: Project) -> None:

@@ -89,6 +89,8 @@ def follow_up(request: Request, text: str, typed: str = "") -> Session:
     need_extra()
     request.finish_pending()
     handle = found(request, typed)
+    if request.leads.named:
+        handle = request.led_anew(handle).handle
     question = handle.view.questions
     if question and not handle.session.closed:
         return session_of(request.sessions.answer(handle, [(question[0].id, (text,))]), [])
