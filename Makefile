@@ -32,11 +32,16 @@ demo: $(READY)
 	@BIN="$(CURDIR)/$(BIN)" sh docs/demo-day.sh
 	@BIN="$(CURDIR)/$(BIN)" sh docs/demo-agent.sh
 
+# What Python compiles is kept, as many tests start programs. Each worker would rewrite every assertion,
+# which takes seconds: it is only done for tests that fail, which are run again to say more.
+PYTEST := env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest
+
 # mypy needs one core for half a minute, so the tests begin beside it; it speaks after them.
 test: $(READY) style
 	@$(BIN)/mypy >$(VENV)/types.txt 2>&1 & types=$$!; trap "kill $$types 2>/dev/null" INT TERM; \
-	echo "$(BIN)/python -m pytest -n auto --dist worksteal"; \
-	$(BIN)/python -m pytest -n auto --dist worksteal; tests=$$?; \
+	echo "$(PYTEST) -n auto --dist worksteal"; \
+	$(PYTEST) -n auto --dist worksteal --assert=plain; tests=$$?; \
+	[ $$tests -ne 1 ] || $(PYTEST) --last-failed; \
 	wait $$types; types=$$?; echo "$(BIN)/mypy"; cat $(VENV)/types.txt; \
 	exit $$((tests || types))
 

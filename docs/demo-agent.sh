@@ -12,7 +12,7 @@ agent() {
 run preflights init --agent claude
 agent startup
 agent decides
-run preflights inbox
+run preflights inbox -q
 run preflights accept last --by "Ada Lovelace" -q
 agent edits
 agent compact

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from msgspec.structs import asdict, replace
+
+from preflights_es.core.events import Actor
 from preflights_es.core.lead import Lead, Setup
 from preflights_es.core.source import Source
 from preflights_es.core.views import Language
@@ -11,8 +14,9 @@ from preflights_es.runtime.runner import Handle
 from preflights_es.runtime.sessions import Sessions
 from preflights_es.workflows.recall import WORKFLOW
 from preflights_es.workflows.recall.events import DecisionsFound, RecallAsked
-from preflights_es.workflows.recall.values import Found
+from preflights_es.workflows.recall.values import Found, Stands
 from tests.record_goldens import Recorder, desk, sim
+from tests.workflows.recall.cases import opening
 
 
 def recalls(r: Recorder) -> Sessions:
@@ -53,6 +57,18 @@ def told(r: Recorder, handle: Handle, *found: Found) -> Handle:
     return recalls(r).submitted(handle, DecisionsFound, {"found": found}).handle
 
 
+def about(r: Recorder, text: str, lead: Lead | None) -> Handle:
+    """A learning or a comparison, as far as its lead goes."""
+    provider = lead.provider if lead else "mock"
+    setup = Setup("0.2.0", "recall/1", provider, WORKFLOW.prompts if lead else (), lead)
+    first = opening(text, at=0, actor=Actor("user", "Ada"), setup=setup)
+    known = ("at", "actor", "project", "setup")
+    said = {name: value for name, value in asdict(first).items() if name not in known}
+    step = recalls(r).opened(WORKFLOW, type(first), said, setup)
+    r.order.append(step.handle.session_id)
+    return step.handle
+
+
 def the_rules_rewrite_a_question(r: Recorder) -> None:
     one, other = decision("bb", "Use OAuth for login", 20), decision("aa", "Use LDAP", 20)
     told(r, asked(r, "what do we use for login?"), decision("cc", "Use SAML", 4), one, other)
@@ -81,10 +97,37 @@ def a_strict_recall_waits_and_is_resumed(r: Recorder) -> None:
     recalls(r).resume(handle)
 
 
+def a_model_names_more_words(r: Recorder) -> None:
+    for seed in range(3):
+        about(r, "learn: Keep orders of Acme Corp in a database", sim(seed))
+    about(r, "learn: Keep orders in a database", None)
+    about(r, "learn: Keep orders in a database", sim(3, "malformed=0.6"))
+
+
+def a_model_compares_decisions(r: Recorder) -> None:
+    for seed in range(3):
+        about(r, "compare: Move the orders away from PostgreSQL", sim(seed))
+    about(r, "compare: Move the orders away from PostgreSQL", sim(4, "malformed=1"))
+
+
+def a_result_says_how_it_stands_to_others(r: Recorder) -> None:
+    one = decision("aa", "Use LDAP", 20, is_old=True)
+    other = decision("bb", "Use OAuth for login", 20)
+    newer = Stands(evolution="superseded_by", uid="bb", title=other.title)
+    older = Stands(evolution="supersedes", uid="aa", title=one.title)
+    kept = Stands(evolution="contradict", uid="cc", title="Use SAML", reason="partners need it")
+    handle = asked(r, "what do we use for login?")
+    one = replace(one, stands=(newer,), learned=("oauth",))
+    told(r, handle, one, replace(other, stands=(older, kept)))
+
+
 GOLDENS: tuple[Callable[[Recorder], None], ...] = (
     the_rules_rewrite_a_question,
     superseded_decisions_are_asked_for,
     a_model_rewrites_a_question,
     the_rules_stand_in,
     a_strict_recall_waits_and_is_resumed,
+    a_model_names_more_words,
+    a_model_compares_decisions,
+    a_result_says_how_it_stands_to_others,
 )

@@ -21,7 +21,14 @@ INPUT_MAX: Final = 16_000_000  # bytes of an event; an agent's edit of a file is
 
 @click.command(context_settings={"ignore_unknown_options": True, "allow_extra_args": True})
 @click.argument("event", nargs=-1, type=click.UNPROCESSED)
-@click.option("--agent", metavar="NAME", default="", help="The agent that calls, such as claude.")
+@click.option(
+    *("--agent",),
+    metavar="NAME",
+    is_flag=False,
+    flag_value="",  # without a name it is no usage error: that would be a veto
+    default="",
+    help="The agent that calls, such as claude.",
+)
 @click.pass_context
 def hook_command(ctx: click.Context, event: tuple[str, ...], agent: str) -> int:
     """Answer an event of a coding agent: JSON on stdin, JSON on stdout.
@@ -79,16 +86,10 @@ class _Hook:
         return msgspec.json.encode(said) + b"\n" if said else b""
 
     def _said(self, kind: Kind, event: HookEvent) -> Output:
-        from preflights_es.services.hooks.agents import plain
-        from preflights_es.services.hooks.edits import EDITING
+        from preflights_es.services.hooks.agents import concerns
 
-        if kind == "edits" and plain(event.tool_name) not in EDITING:
+        if not concerns(kind, event.tool_name):
             return {}
-        if kind in ("asked", "failed"):
-            from preflights_es.services.hooks.asked import asks
-
-            if not asks(event):
-                return {}
         from preflights_es.core.errors import PreflightsError
 
         try:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
+from shutil import which
 from typing import Final, get_args
 
 import click
@@ -96,6 +98,8 @@ def init_command(
     voice.json(done)
     for file in done.files:
         _say(voice, file, prints=prints)
+    if named and not prints:
+        _warn(voice)
     is_behind = any(f.state == "unclear" or _is_owed(f) for f in done.files)
     return EXIT_REFUSED if is_behind and not prints else 0
 
@@ -118,6 +122,14 @@ def _say(voice: Voice, file: ProjectFile, *, prints: bool) -> None:
     voice.say(f"Wrote {file.path}." if file.written else f"{file.path} {said}")
     if file.state == "unclear":
         voice.say(shown_lines(file.content))
+
+
+def _warn(voice: Voice) -> None:
+    """What an agent will miss on this machine."""
+    if which("preflights") is None:
+        voice.warn("`preflights` is not on the PATH: agents do not find it")
+    if find_spec("mcp") is None:
+        voice.warn("the server needs the extra `mcp`: `pip install 'preflights[mcp]'`")
 
 
 def _removed(voice: Voice, settings: Settings, agents: tuple[AgentName, ...]) -> int:

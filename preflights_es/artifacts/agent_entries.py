@@ -20,7 +20,7 @@ AGENTS: Final[tuple[AgentName, ...]] = get_args(AgentName)
 TIMEOUT_S: Final = 10  # a hook of ours takes less than one second
 
 _BODY: Final = Path(__file__).with_name("agents") / "instructions.md"
-_IMPORT: Final = re.compile(r"(^|\s)@(\./)?AGENTS\.md\b")
+_IMPORT: Final = re.compile(r"(^|\s)@(\.{1,2}/)*AGENTS\.md\b")
 _PATH: Final = ("mcp_servers", "preflights")
 _TABLE: Final = '[mcp_servers.preflights]\ncommand = "preflights"\nargs = ["mcp"]\n'
 _SERVER: Final = {"command": "preflights", "args": ["mcp"]}
@@ -105,13 +105,15 @@ def instructions(name: str) -> AgentFile:
     return AgentFile((name,), partial(managed_texts.block, body=body), managed_texts.without_block)
 
 
-def pointer(name: str) -> AgentFile:
+def pointer(path: str) -> AgentFile:
     """A file of one agent that reads the instructions too."""
-    return AgentFile((name,), _pointing, managed_texts.without_block)
+    parts = tuple(path.split("/"))
+    body = f"@{'../' * (len(parts) - 1)}AGENTS.md\n"
+    return AgentFile(parts, partial(_pointing, body=body), managed_texts.without_block)
 
 
-def _pointing(found: str | None) -> FilePlan:
-    plan = managed_texts.block(found, "@AGENTS.md\n")
+def _pointing(found: str | None, body: str) -> FilePlan:
+    plan = managed_texts.block(found, body)
     is_said = plan.state == "missing" and _IMPORT.search(found or "")
     return FilePlan("present", found or "") if is_said else plan
 

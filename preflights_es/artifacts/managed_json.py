@@ -18,11 +18,12 @@ from preflights_es.artifacts.managed_files import FilePlan
 HOOKS_MAX: Final = 100  # of ours in one file; each is edited on its own
 
 _OURS: Final = re.compile(r"(^|[\s/\\\"'])preflights(\.exe)?[\"']? hook\b")
-_WRITTEN: Final = re.compile(r"preflights hook [A-Za-z-]+ --agent [a-z]+( \|\| exit 0|; exit 0)?")
+_WRITTEN: Final = re.compile(
+    r"preflights hook [A-Za-z-]+ --agent (?P<agent>[a-z]+)( \|\| exit 0|; exit 0)?"
+)
 """A command that some version wrote, and no person edited."""
 
-
-COMMANDS: Final = ("command", "powershell")
+COMMANDS: Final = ("command", "bash", "powershell")
 """Keys of a hook under which some agent reads a command."""
 
 
@@ -113,8 +114,9 @@ def _merged(found: str, wanted: Entries) -> FilePlan:
 def _renewed(text: str, wanted: Entries) -> str:
     """With the commands of this version in the place of an older one's; all else stays."""
     known = {(event, key): one for event, item in wanted.hooks for key, one in _commands(item)}
+    agents = set(map(_agent, known.values()))
     for one in _hooks(text):
-        if one.command.value not in known.values() and _WRITTEN.fullmatch(one.command.value):
+        if one.command.value not in known.values() and _agent(one.command.value) in agents:
             new = known.get((one.event, one.key))
             if new is None:
                 return _renewed(_without(text, one), wanted)
@@ -150,7 +152,7 @@ def _removable(text: str, items: list[Any], handlers: list[Any]) -> Iterator[_Ho
 
 
 def _without(text: str, one: _Hook) -> str:
-    is_alone = one.handler == one.item or len(_list(one.item)) == 1
+    is_alone = one.handler is one.item or len(_list(one.item)) == 1
     return removed(text, one.item if is_alone else one.handler)
 
 
@@ -189,6 +191,12 @@ def _list(item: Node) -> tuple[Node, ...]:
 def _commands(item: Any) -> Iterator[tuple[str, str]]:
     for handler in item.get("hooks", [item]):
         yield from ((key, handler[key]) for key in COMMANDS if key in handler)
+
+
+def _agent(command: str) -> str | None:
+    """Whose hook some version wrote with this command."""
+    found = _WRITTEN.fullmatch(command)
+    return found and found["agent"]
 
 
 def _at(text: str, path: tuple[str, ...]) -> Node | None:

@@ -52,11 +52,19 @@ def standing(session: Session) -> Standing:
         decided=_decided(session),
         question=asked.question if asked else "",
         options=asked.options if asked else (),
-        refused=tuple(one.message for one in session.refusals),
+        refused=(*(one.message for one in session.refusals), *_differing(session)),
         record=session.document or "",
         next=_ask(id_, asked) if asked else NEXT.get(session.status, "").format(session=id_),
         notices=session.warnings,
     )
+
+
+def _differing(session: Session) -> list[str]:
+    """What an acceptance differs from: a person chooses about each at a terminal."""
+    related = session.shape().get("related", ())
+    return [
+        f"it differs from a decision in force: {one.title}" for one in related if one.needs_choice
+    ]
 
 
 def _decided(session: Session) -> dict[str, str]:

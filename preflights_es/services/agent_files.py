@@ -22,7 +22,7 @@ from preflights_es.services.project_files import ProjectFile, ProjectFiles, Temp
 from preflights_es.settings.load import Settings
 
 INSTRUCTIONS: Final = "AGENTS.md"
-_OWN: Final = {"CLAUDE.md": "claude", "GEMINI.md": "gemini"}
+_OWN: Final = {"CLAUDE.md": "claude", ".claude/CLAUDE.md": "claude", "GEMINI.md": "gemini"}
 """Instructions of one agent, by their file."""
 
 
@@ -83,7 +83,8 @@ def _instructions(root: Path, agents: Collection[AgentName]) -> Iterator[AgentFi
 def _behind(root: Path, name: str) -> str:
     """The file of instructions that a link leads to: many keep one text under several names."""
     path = root / name
-    led = os.path.normpath(path.readlink()) if path.is_symlink() else name
+    to = path.readlink() if path.is_symlink() else path.name
+    led = Path(os.path.normpath(Path(name).parent / to)).as_posix()
     return led if led in (INSTRUCTIONS, *_OWN) else name
 
 

@@ -21,7 +21,7 @@ from preflights_es.core.text import NAME_MAX, is_git, line_trouble, problem, sho
 from preflights_es.settings.agents import is_ci
 from preflights_es.settings.fields import KEYS, PlansTable
 from preflights_es.settings.file import TEXT_MAX, Source
-from preflights_es.settings.git import FOLDER, own_folder, plain_name, pointer
+from preflights_es.settings.git import FOLDER, linked_trees, own_folder, plain_name, pointer
 from preflights_es.settings.layers import FoundSetting, Layers
 from preflights_es.system.bounded_read import Unreadable, regular
 
@@ -40,6 +40,23 @@ def git_folders(cwd: Path) -> tuple[Path, Path] | None:
         if dot.is_file() and (common := _common(folder, dot)):
             return folder, common
     return None
+
+
+def work_trees(root: Path) -> list[Path]:
+    """The same folder in every work tree of its repository; itself alone outside of git."""
+    own = git_folders(root)
+    if own is None:
+        return [root]
+    top, common = own
+    others = (tree for tree in linked_trees(common) if tree != top)
+    trees = (tree for tree in others if _agrees(tree, common))
+    return [root, *(tree / root.relative_to(top) for tree in trees)]
+
+
+def _agrees(tree: Path, common: Path) -> bool:
+    """Whether a folder says itself whose work tree it is: git's directory may name any."""
+    found = git_folders(tree)
+    return found is not None and found[0] == tree and found[1].resolve() == common.resolve()
 
 
 def _common(folder: Path, dot: Path) -> Path | None:

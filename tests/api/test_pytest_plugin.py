@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
@@ -28,21 +29,34 @@ def project(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def _tested(project: Path, settings: str = "preflights_sessions = replays") -> tuple[int, str]:
+def _tested(
+    project: Path, settings: str = "preflights_sessions = replays", *, alone: bool = True
+) -> tuple[int, str]:
+    """Runs pytest in a folder.
+
+    Args:
+        alone: without the plugins of other packages, which take a second to import.
+    """
     (project / "pytest.ini").write_text(f"[pytest]\n{settings}\n")
     command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-q", "-rA"]
-    done = subprocess.run(command, cwd=project, capture_output=True, text=True, check=False)
+    env = dict(os.environ)
+    if alone:
+        env["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
+        command += ["-p", "preflights_es.pytest_plugin"]
+    done = subprocess.run(
+        command, cwd=project, env=env, capture_output=True, text=True, check=False
+    )
     return done.returncode, done.stdout
 
 
 def test_each_session_is_a_test(project: Path) -> None:
-    code, said = _tested(project)
+    code, said = _tested(project, alone=False)
     assert code == 0
     assert "3 passed" in said
 
 
 def test_it_is_inert_where_no_folder_is_named(project: Path) -> None:
-    code, said = _tested(project, "")
+    code, said = _tested(project, "", alone=False)
     assert code == 0
     assert "1 passed" in said
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-import bpe_openai  # type: ignore[import-untyped]  # it ships no types
+from functools import cache
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -29,12 +31,17 @@ LETTERS = {
 }
 
 
-ENCODINGS = [*map(bpe_openai.get_encoding, ("o200k_base", "cl100k_base"))]
+@cache
+def encodings() -> list[Any]:
+    """The vocabularies; every worker would load them for a second if the module did."""
+    import bpe_openai  # type: ignore[import-untyped]  # it ships no types
+
+    return [*map(bpe_openai.get_encoding, ("o200k_base", "cl100k_base"))]
 
 
 def tokens(text: str) -> int:
     """By the vocabulary that needs more of them."""
-    return max(len(encoding.encode(text)) for encoding in ENCODINGS)
+    return max(len(encoding.encode(text)) for encoding in encodings())
 
 
 def decided(text: str, number: int = 1, path: str = "docs/decisions/0001-x.md") -> InForce:

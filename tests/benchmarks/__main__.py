@@ -16,6 +16,7 @@ from tests.benchmarks import (
     planning,
     reading,
     rebuilding,
+    recalling,
     regressing,
     replaying,
     simulating,
@@ -50,7 +51,8 @@ hand-written program that parses, chains and re-drives the same lines with the s
 alone (`tests/benchmarks/floor.py`); for a regression run a strict replay of the same sessions from
 memory, with the results kept the same run without them, and on Dask as many processes, both net of
 their start and of what a cluster takes when it is idle; for an event of a session of 30,000 one of
-a session of 3,000; for a day plan a decision in the same log; for a list of plans as many
+a session of 3,000; for a day plan a decision in the same log; for a recall a look at one session of
+the same log; for a list of plans as many
 decisions, and for the replay of a pass
 `json.loads` and SHA-256 of each of its lines; for a simulated completion `json.loads` and a
 `jsonschema` Draft 2020-12 validator, made before, that judge one valid response of 2 KB.
@@ -72,6 +74,7 @@ def main() -> int:
         "list": listing,
         "plan": planning,
         "today": today,
+        "recall": recalling,
         "replay": replaying,
         "regress": regressing,
         "suite": suite,

@@ -29,10 +29,15 @@ BEGAN: Final = 1_790_000_000_000  # milliseconds since 1970 UTC
 def database() -> Path:
     """Where the log lies; its events are verified by their chains like any others."""
     path = Path(FOLDER.name) / "large.db"
+    write(path, sessions(SESSIONS))
+    return path
+
+
+def write(path: Path, made: Iterator[list[Stored]]) -> None:
+    """Make a log of sealed sessions."""
     SqlStore(str(path), clock_ids.now, clock_ids.salt).close()
     connection = sqlite3.connect(path, isolation_level=None)
     connection.execute("PRAGMA synchronous=OFF")
-    made = sessions(SESSIONS)
     while some := list(islice(made, 5_000)):
         connection.execute("BEGIN")
         # Straight into the tables: a hundred thousand durable commits would take minutes.
@@ -46,7 +51,6 @@ def database() -> Path:
         )
         connection.execute("COMMIT")
     connection.close()
-    return path
 
 
 def session_id(number: int) -> str:
@@ -66,12 +70,13 @@ def _of(path: Path) -> list[list[Stored]]:
     return [events[:EVENTS] for events in streams.values() if len(events) >= EVENTS]
 
 
-def copied(events: list[Stored], session: str) -> list[Stored]:
+def copied(events: list[Stored], session: str, project: str = "bench") -> list[Stored]:
     """The events as another session's."""
+    former, uid = (ids.decision_uid(one).encode() for one in (events[0].session_id, session))
     drafts = tuple(
         Draft(
             event.type,
-            event.data or b"",
+            (event.data or b"").replace(former, uid),
             event.decider,
             f"{session}/{event.version}" if event.input_id else None,
             event.actor_kind,
@@ -80,7 +85,7 @@ def copied(events: list[Stored], session: str) -> list[Stored]:
     )
     batch = Batch(
         session_id=session,
-        project="bench",
+        project=project,
         workflow=events[0].workflow,
         expected_version=0,
         expected_hash=b"",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
@@ -23,12 +24,24 @@ START = [
     *("start", "Add OAuth login", "--answer", "auth_strategy=OAuth", "--accept"),
     *("--by", "Ada"),
 ]
+DATABASE = ["start", "Keep orders in a database", "--accept", "--by", "Ada", "--answer"]
+OLDER = [*DATABASE, "db_type=PostgreSQL"]
+NEWER = [*DATABASE, "db_type=MySQL"]
+BESIDE = ["--keep", "ADR-0001=Carts have their own"]
+RELATED = 1.3
 LOOKS = (["show", "last"], ["prompt"], ["prompt", "last"], ["decisions"], ["log", "last"])
 LOOK, LOOK_STRETCH = 2.2, 1.8
 RECORD, RECORD_STRETCH = 3.0, 2.3
 AS_FAST = 1.1  # a tenth is noise
 FOREIGN, FOREIGN_LIMIT = 2_000, 3.0
 ROUNDS = 15
+HOOK = 2.5
+BEGINS = {"session_id": "s", "source": "startup"}
+EDITS = {
+    "session_id": "s",
+    "tool_name": "Edit",
+    "tool_input": {"file_path": "app.py", "old_string": "x = 1", "new_string": "x = 2\ny = 3"},
+}
 WAITS = 3  # the exit code of a session that waits for a person
 
 
@@ -47,6 +60,11 @@ def figures() -> list[Figure]:
             *(figure(" ".join(words), [[*db, *words]], LOOK, LOOK_STRETCH) for words in LOOKS),
             figure("start --answer --accept", [[*db, *START]], RECORD, RECORD_STRETCH),
             figure("answer", _answers(folder, db), RECORD, RECORD_STRETCH, WAITS),
+            _beside(Path(folder)),
+            *(
+                _hook(folder, db, *event)
+                for event in (("SessionStart", BEGINS), ("PreToolUse", EDITS))
+            ),
             _against("prompt, against show last", "prompt", none, "show last", none, AS_FAST),
             _against(
                 f"decisions over {FOREIGN:,} records of another tool, against none",
@@ -60,6 +78,29 @@ def _project(folder: Path) -> Path:
     folder.mkdir()
     process_seconds([*PREFLIGHTS, "--db", "log.db", *START], str(folder))
     return folder
+
+
+def _beside(folder: Path) -> Figure:
+    """An acceptance beside a decision that differs, against one where nothing is related."""
+    related = cycle(_projects(folder / "related", OLDER))
+    alone = cycle(_projects(folder / "alone", START))
+    program = [*PREFLIGHTS, "--db", "log.db", *NEWER]
+    return _held(
+        "accept related, against start --accept",
+        lambda: process_seconds([*program, *BESIDE], str(next(related))),
+        lambda: process_seconds(program, str(next(alone))),
+        RELATED,
+        None,
+    )
+
+
+def _projects(folder: Path, first: list[str]) -> list[Path]:
+    """Projects with one decision each, one for each round and one that warms up."""
+    made = [folder / str(n) for n in range(ROUNDS + 1)]
+    for one in made:
+        one.mkdir(parents=True)
+        process_seconds([*PREFLIGHTS, "--db", "log.db", *first], str(one))
+    return made
 
 
 def _write_foreign_records(project: Path) -> None:
@@ -99,6 +140,20 @@ def _figure(
     )
 
 
+def _hook(folder: str, db: list[str], name: str, event: dict[str, object]) -> Figure:
+    """An event of an agent, as its hook is told it."""
+    said = Path(folder) / f"{name}.json"
+    said.write_text(json.dumps(event))
+    command = [*PREFLIGHTS, *db, "hook", name, "--agent", "claude"]
+    return _held(
+        f"hook {name}",
+        lambda: process_seconds(command, folder, stdin=said),
+        lambda: process_seconds([sys.executable, "nothing.py"], folder),
+        HOOK,
+        None,
+    )
+
+
 def _against(
     what: str, ours: str, folder: Path, floor: str, floor_folder: Path, limit: float
 ) -> Figure:
@@ -131,14 +186,17 @@ def _held(
     )
 
 
-def process_seconds(command: Sequence[str], folder: str, code: int = 0) -> float:
+def process_seconds(
+    command: Sequence[str], folder: str, code: int = 0, stdin: Path = Path(os.devnull)
+) -> float:
     """CPU seconds, user and system, of a whole process, whose home is its folder.
 
     No setting of yours and no agent that starts the benchmarks changes what is measured.
     """
     before = getrusage(RUSAGE_CHILDREN)
     env = environment(Path(folder))
-    done = run(command, cwd=folder, env=env, check=False, stdout=DEVNULL)
+    with stdin.open("rb") as said:
+        done = run(command, cwd=folder, env=env, check=False, stdin=said, stdout=DEVNULL)
     assert done.returncode == code, f"{command}: ended with {done.returncode}"
     after = getrusage(RUSAGE_CHILDREN)
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime

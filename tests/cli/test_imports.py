@@ -120,9 +120,7 @@ STARTS: Final = {
 }
 
 
-@pytest.mark.parametrize(
-    "command", ["sessions", "admin projections rebuild --jobs 2", "replay last"]
-)
+@pytest.mark.parametrize("command", ["replay last", "admin projections rebuild --jobs 2"])
 @pytest.mark.parametrize("start", STARTS)
 def test_however_it_is_started_it_imports_nothing_from_the_current_folder(
     clone: Project, late: Project, start: str, command: str

@@ -19,6 +19,7 @@ import pytest
 from ruamel.yaml import YAML
 
 from tests.cli.program import Project, environment
+from tests.cli.test_docs import check
 
 WORKFLOW = ".github/workflows/preflights.yml"
 HOOK = ".pre-commit-config.yaml"
@@ -301,7 +302,9 @@ def test_agents_in_use_are_set_up_and_taken_out_again(empty: Project) -> None:
         "Wrote .claude/settings.json.",
     ]
     assert empty.call("init", "--check").code == 0
-    assert empty.call("init", "--agent", "codex", "--json").json["files"][1]["written"]
+    written = empty.call("init", "--agent", "codex", "--json").json
+    check("init/1", written)
+    assert [one["written"] for one in written["files"]] == [False, True, True]
 
     (empty.folder / ".mcp.json").write_text("[]")
     done = empty.call("init")
@@ -317,6 +320,12 @@ def test_agents_in_use_are_set_up_and_taken_out_again(empty: Project) -> None:
     assert "Removed from CLAUDE.md." in done.out
     assert sorted(path.name for path in empty.folder.iterdir()) == [".git", "CLAUDE.md"]
     assert empty.call("init", "--remove").out == "Nothing that `init` writes for agents is here.\n"
+
+
+def test_a_program_that_agents_do_not_find_is_named(empty: Project) -> None:
+    done = empty.call("init", "--agent", "codex", env={"PATH": str(empty.folder)})
+    assert done.err == "warning: `preflights` is not on the PATH: agents do not find it\n"
+    assert empty.call("init", "--agent", "codex").err == ""
 
 
 def test_an_edit_is_named_when_the_rest_is_taken_out(empty: Project) -> None:

@@ -259,7 +259,7 @@ def test_a_kill_between_approval_file_session_and_log_loses_nothing(shop: Projec
         listed = shop.call("sessions", "--json", "--all").json["sessions"]
         filed = [one for one in listed if one["status"] in ("accepted", "superseded")]
         assert sum(one["status"] == "accepted" for one in filed) == bool(filed)
-        for one in filed:
+        for one in filed if done.code == 0 else filed[:2]:  # this one, and what it supersedes
             id_ = one["session_id"]
             assert shop.call("admin", "render", id_, "--check").code == 0
             exported = shop.call("admin", "export", id_).out

@@ -62,6 +62,19 @@ def test_the_inbox_as_json_is_what_still_waits(shop: Project) -> None:
     assert (done.code, done.json["format"], done.json["waiting"]) == (0, "inbox/1", [])
 
 
+def test_a_proposal_that_contradicts_a_decision_waits_for_a_choice(shop: Project) -> None:
+    file = next((shop.home / ".claude").rglob("*.jsonl"))
+    other = file.read_text().replace("toolu_", "later_").replace('"PostgreSQL"}}', '"MongoDB"}}')
+    file.with_name("c2.jsonl").write_text(other.replace("2026-", "2027-"))
+    assert shop.call("transcripts", "claude").out.startswith("4 decisions proposed.")
+    done = shop.call("inbox", "--all", "--by", "Ada")
+    assert (done.code, done.out.splitlines()[-1]) == (3, "Confirmed 3 of 4 proposals.")
+    (waiting,) = shop.call("inbox", "--json").json["waiting"]
+    assert done.err.count("is not confirmed") == 1
+    assert "'Use PostgreSQL for the database'" in done.err
+    assert f"preflights accept {waiting['session_id'][-8:]}" in done.err
+
+
 def test_an_agent_confirms_nothing(shop: Project) -> None:
     env = {"CLAUDECODE": "1"}
     assert shop.call("transcripts", "claude", env=env).code == 0
@@ -89,6 +102,33 @@ def test_a_person_confirms_them_one_by_one(shop: Project) -> None:
         t.expect("Confirm 1 proposal")
         t.end()
         assert t.code() == 3
+
+
+def test_conversations_in_every_work_tree_of_the_repository_count(shop: Project) -> None:
+    shop.git("-c", "user.email=a@b.c", "commit", "--quiet", "--allow-empty", "-m", "Begin")
+    tree = shop.folder.parent / "tree"
+    shop.git("worktree", "add", "--quiet", str(tree))
+    linked = Project(tree, shop.home)
+    assert linked.call("transcripts", "claude", "--dry-run").out.startswith("2 decisions")
+    file = next((shop.home / ".claude").rglob("*.jsonl"))
+    moved = file.read_text().replace(f'"{shop.folder}', f'"{tree}').replace("toolu_", "t_")
+    laid(shop.home, tree).write_text(moved)
+    found = shop.call("transcripts", "claude", "--json").json
+    assert [one["came"] for one in found["questions"]].count("new") == 4
+    assert found["questions"][1]["files"] == ["orders.py"]
+
+
+def test_a_folder_that_git_alone_calls_ours_is_not(shop: Project) -> None:
+    file = next((shop.home / ".claude").rglob("*.jsonl"))
+    other = shop.folder.parent / "other"
+    (other / ".git").mkdir(parents=True)
+    file.write_text(file.read_text().replace(f'"{shop.folder}', f'"{other}'))
+    named = shop.folder / ".git" / "worktrees" / "x"
+    named.mkdir(parents=True)
+    for claim in (other / ".git", Path("/.git")):
+        (named / "gitdir").write_text(f"{claim}\n")
+        found = shop.call("transcripts", "claude", "--dry-run", "--json").json
+        assert (found["questions"], found["read"]["elsewhere"]) == ([], 3)
 
 
 def test_a_transcript_of_another_agent_is_told(shop: Project) -> None:

@@ -14,7 +14,7 @@ from mcp.server import Server
 
 from preflights_cli.advice import advised
 from preflights_es import bootstrap
-from preflights_es.mcp.server import server
+from preflights_es.mcp.server import server, threads
 from preflights_es.services.request import Request
 
 ERAS: Final = ("legacy", "auto")
@@ -36,8 +36,8 @@ def person(*replies: object, seen: list[Form] | None = None) -> Person:
             seen.append(form)
         reply = left.pop(0)
         if reply in ("decline", "cancel"):
-            return types.ElicitResult(action=reply)  # type: ignore[arg-type]  # one of both
-        content = reply if isinstance(reply, dict) else {"choice": reply}
+            return types.ElicitResult(action=reply)
+        content: Any = reply if isinstance(reply, dict) else {"choice": reply}
         return types.ElicitResult(action="accept", content=content)
 
     return filled
@@ -51,12 +51,12 @@ def opened(folder: Path, **how: Any) -> Request:
 async def talked(made: Server[Any], talk: Talk, era: str, asks: Person | None = None) -> Any:
     """What comes of a talk of one client."""
 
-    async def elicited(_: Any, params: Any) -> types.ElicitResult:
+    async def elicited(context: Any, params: Any) -> types.ElicitResult:
         assert asks is not None, "else the client has no forms"
         return await asks({"message": params.message, **params.requested_schema})
 
-    forms = {"elicitation_callback": elicited} if asks else {}
-    async with Client(made, mode=era, client_info=CLAUDE, **forms) as client:
+    forms = elicited if asks else None
+    async with Client(made, mode=era, client_info=CLAUDE, elicitation_callback=forms) as client:
         return await talk(client)
 
 
@@ -64,8 +64,8 @@ def talk(
     folder: Path, talk: Talk, era: str = "auto", asks: Person | None = None, **how: Any
 ) -> Any:
     """The same, with a server of its own that is given back."""
-    with closing(opened(folder)) as request:
-        return asyncio.run(talked(server(request, advised, **how), talk, era, asks))
+    with closing(opened(folder)) as request, threads() as pool:
+        return asyncio.run(talked(server(request, pool, advised, **how), talk, era, asks))
 
 
 async def told(client: Client, tool: str, **arguments: Any) -> dict[str, Any]:

@@ -8,6 +8,7 @@ Prints the version it speaks, what the tool gave, and what it asked.
 import asyncio
 import json
 import sys
+from typing import Any
 
 import mcp
 from mcp import ClientSession, StdioServerParameters
@@ -27,10 +28,10 @@ async def talk(program: str, folder: str) -> None:
         stdio_client(server) as streams,
         ClientSession(*streams, elicitation_callback=elicited) as session,
     ):
-        spoken = (await session.initialize()).protocolVersion
+        begun: Any = await session.initialize()
         tools = [one.name for one in (await session.list_tools()).tools]
-        found = await session.call_tool("start_decision", {"intention": "Add login"})
-        told = {"spoken": spoken, "tools": tools, "forms": forms}
+        found: Any = await session.call_tool("start_decision", {"intention": "Add login"})
+        told = {"spoken": begun.protocolVersion, "tools": tools, "forms": forms}
         print(json.dumps({**told, "found": found.structuredContent}))
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from mcp import Client
 
-from preflights_es.mcp.server import server
+from preflights_es.mcp.server import server, threads
 from preflights_es.settings.load import Options
 from tests.cli.program import Project
 from tests.mcp.clients import ERAS, opened, talked, told
@@ -31,8 +31,8 @@ def api() -> Iterator[FakeAPI]:
 async def with_model(shop: Project, api: FakeAPI, flow: Any, era: str) -> Any:
     """What comes of a talk of which a model leads the sessions."""
     options = Options(provider="openai", model="a-model", base_url=api.openai)
-    with closing(opened(shop.folder, options=options)) as request:
-        found = await talked(server(request), flow, era)
+    with closing(opened(shop.folder, options=options)) as request, threads() as pool:
+        found = await talked(server(request, pool), flow, era)
         # What the client left goes on in a thread.
         await asyncio.to_thread(wait_until, lambda: shop_is_asked(request))
         return found
@@ -51,12 +51,12 @@ def test_progress_is_told_and_a_cancelled_call_is_saved(
     monkeypatch.setenv("PREFLIGHTS_OPENAI_API_KEY", "sk-not-a-real-key")
     heard: list[str | None] = []
 
-    async def progress(_done: float, _of: float | None, message: str | None) -> None:
+    async def hears(progress: float, total: float | None, message: str | None) -> None:
         heard.append(message)
 
     async def flow(client: Client) -> None:
         said = {"intention": "Keep orders in a database"}
-        calling = client.call_tool("start_decision", said, progress_callback=progress)
+        calling = client.call_tool("start_decision", said, progress_callback=hears)
         task = asyncio.create_task(calling)
         while not heard:
             await asyncio.sleep(0.01)

@@ -25,8 +25,9 @@ LARGE: Final = 10_000_000  # characters
 
 @pytest.mark.parametrize(("era", "spoken"), [("legacy", "2025-11-25"), ("auto", "2026-07-28")])
 def test_the_sdks_client_talks_to_the_command(shop: Project, era: str, spoken: str) -> None:
-    how = {"command": "preflights", "args": ["mcp", "-v"], "cwd": shop.folder}
-    server = StdioServerParameters(**how, env=environment(shop.home))
+    server = StdioServerParameters(
+        command="preflights", args=["mcp", "-v"], cwd=shop.folder, env=environment(shop.home)
+    )
 
     async def flow() -> None:
         async with Client(server, mode=era, client_info=CLAUDE) as client:

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import sysconfig
 import venv
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
@@ -22,6 +23,18 @@ FILE: Final = re.compile(r"^```\w+\n# ([\w/.]+\.\w+)\n(.*?)^```$", re.MULTILINE 
 MISSING: Final = "the workflow 'retro' is not known here: install the package that has it"
 
 
+SERVER: Final = """
+import json, os, sys
+from pathlib import Path
+from tests.cli.program import Project
+
+house, env, answers = Project(Path.cwd(), Path.cwd()), dict(os.environ), sys.stdout
+for line in sys.stdin:
+    print(json.dumps(house.call(*json.loads(line), env=env)), file=answers, flush=True)
+"""
+"""Runs commands one after another in one process of the environment: most need no other."""
+
+
 class House:
     """A folder, and the program of an environment of its own."""
 
@@ -30,9 +43,30 @@ class House:
         self.folder = folder
         self.env = {"PATH": "/usr/bin:/bin", "HOME": str(folder), "LC_ALL": "C.UTF-8"}
         self.env |= {"PREFLIGHTS_ACTOR": "Ada", "PREFLIGHTS_PROJECT": "house"}
+        self.server: subprocess.Popen[str] | None = None
 
     def call(self, *words: str, code: int = 0) -> tuple[str, str]:
         """What a command prints on stdout and stderr."""
+        if self.server is None:
+            self.server = subprocess.Popen(
+                [str(self.programs / "python"), "-c", SERVER],
+                cwd=self.folder,
+                env=self.env,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                text=True,
+            )
+        assert self.server.stdin is not None
+        assert self.server.stdout is not None
+        self.server.stdin.write(f"{json.dumps(words)}\n")
+        self.server.stdin.flush()
+        found, out, err = json.loads(self.server.stdout.readline())
+        assert found == code, (words, out, err)
+        assert "Traceback" not in err
+        return out, err
+
+    def run(self, *words: str, code: int) -> None:
+        """A command as a process of its own."""
         done = subprocess.run(
             [str(self.programs / "preflights"), *words],
             cwd=self.folder,
@@ -42,14 +76,19 @@ class House:
             timeout=TIMEOUT_S,
         )
         assert done.returncode == code, (words, done.stdout, done.stderr)
-        assert "Traceback" not in done.stderr
-        return done.stdout, done.stderr
+
+    def stop(self) -> None:
+        """End the process, which knows the packages that were there when it began."""
+        if self.server is not None:
+            self.server.communicate(timeout=TIMEOUT_S)
+            self.server = None
 
     def out(self, *words: str, code: int = 0) -> str:
         return self.call(*words, code=code)[0]
 
     def pip(self, *words: str | Path) -> None:
         """What an installer does, offline."""
+        self.stop()
         python = self.programs / "python"
         run(sys.executable, "-m", "pip", "--python", python, *words, folder=self.folder)
 
@@ -68,7 +107,7 @@ def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def house(package: Path, tmp_path_factory: pytest.TempPathFactory) -> House:
+def house(package: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
     """An environment with this checkout and the package; dependencies are borrowed."""
     folder = tmp_path_factory.mktemp("clean")
     venv.create(folder, symlinks=True)
@@ -86,7 +125,8 @@ def house(package: Path, tmp_path_factory: pytest.TempPathFactory) -> House:
     made.pip(
         "install", "--quiet", "--no-deps", "--no-index", "--disable-pip-version-check", package
     )
-    return made
+    yield made
+    made.stop()
 
 
 def test_the_page_names_the_group() -> None:
@@ -131,7 +171,7 @@ def test_the_commands_of_the_page_do_what_it_says(house: House) -> None:
     lines = re.findall(r"^\$ preflights (.*?)(?: # exit (\d))?$", PAGE, re.MULTILINE)
     assert len(lines) == 5
     for words, code in lines:
-        house.call(*shlex.split(words), code=int(code or 0))
+        house.run(*shlex.split(words), code=int(code or 0))
 
 
 def test_the_simulator_leads_it(house: House) -> None:

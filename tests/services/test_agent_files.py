@@ -15,9 +15,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from preflights_es.artifacts import managed_texts
-from preflights_es.artifacts.agent_entries import AGENTS, TABLE, command
+from preflights_es.artifacts.agent_entries import AGENTS, TABLE, AgentName, command
 from preflights_es.artifacts.json_text import parsed, plain
 from preflights_es.services.agent_files import agent_files, agents_found, without_agents
+from preflights_es.services.hooks import agents
 from preflights_es.settings.load import Settings, load_settings
 
 CLAUDE = ".claude/settings.json"
@@ -125,6 +126,7 @@ KEPT: dict[str, tuple[str, str]] = {
     "text only blanks": ("AGENTS.md", "   "),
     "text old mac ends": ("AGENTS.md", "# Rules\r* a\r"),
     "pointer file": ("CLAUDE.md", "# Claude\n\nUse tabs.\n"),
+    "pointer file in its folder": (".claude/CLAUDE.md", "Be brief.\n"),
     "pointer file of gemini": ("GEMINI.md", "# Gemini"),
 }
 """Files to which ours is added. After `--remove` every byte is as it was."""
@@ -274,6 +276,7 @@ EDITS = {
     "command of a hook": (CLAUDE, '"preflights hook Pre', '"env A=1 preflights hook Pre'),
     "path of a hook": (CLAUDE, '"preflights hook Pre', '"/opt/bin/preflights hook Pre'),
     "matcher": (CLAUDE, "Edit|Write|MultiEdit|NotebookEdit", "Write"),
+    "agent": (CLAUDE, "hook PreToolUse --agent claude ||", "hook PreToolUse --agent mine ||"),
     "time-out": (CLAUDE, '"timeout": 10', '"timeout": 60'),
     "table": (TOML, 'args = ["mcp"]', 'args = ["mcp"]\nenv = {A = "1"}'),
     "text": ("AGENTS.md", "Ask the person.", "Ask Ada."),
@@ -389,10 +392,20 @@ def test_no_link_is_followed(settings: Settings, tmp_path_factory: pytest.TempPa
     assert (elsewhere / "mcp.json").read_text() == "{}"
 
 
-@pytest.mark.parametrize(("text", "link"), [("AGENTS.md", "CLAUDE.md"), ("CLAUDE.md", "AGENTS.md")])
+def test_a_pointer_in_a_folder_leads_out_of_it(settings: Settings) -> None:
+    file = _given(settings, ".claude/CLAUDE.md", "Be brief.\n")
+    agent_files(settings, ["claude"])
+    assert "\n@../AGENTS.md\n" in file.read_text()
+
+
+@pytest.mark.parametrize(
+    ("text", "link"),
+    [("AGENTS.md", "CLAUDE.md"), ("CLAUDE.md", "AGENTS.md"), ("AGENTS.md", ".claude/CLAUDE.md")],
+)
 def test_one_text_under_two_names_gets_one_block(settings: Settings, text: str, link: str) -> None:
     file = _given(settings, text, "# Rules\n")
-    (settings.root / link).symlink_to(text)
+    (settings.root / link).parent.mkdir(exist_ok=True)
+    (settings.root / link).symlink_to(os.path.relpath(text, Path(link).parent))
     assert [one.path for one in agent_files(settings, ["claude"]).files][:2] == [text, MCP]
     assert file.read_text().count("<!-- Written by Preflights") == 1
     assert "@AGENTS.md" not in file.read_text()
@@ -483,3 +496,24 @@ def test_every_file_says_what_its_agent_reads(settings: Settings) -> None:
         for a in TABLE.values()
         for one in a.files
     )
+
+
+def test_the_hook_knows_every_event_and_tool_that_is_written() -> None:
+    for agent in AGENTS:
+        for event, tools in _written(agent):
+            assert agents.plain(event) in agents.KINDS
+            kind = agents.KINDS[agents.plain(event)]
+            assert all(agents.concerns(kind, one) for one in tools)
+
+
+def _written(agent: AgentName) -> list[tuple[str, list[str]]]:
+    """Pairs of event and tools, of the hooks of an agent."""
+    found = []
+    for file in TABLE[agent].files:
+        if "preflights hook" in (text := file.content(None).content):
+            for event, [item] in json.loads(text)["hooks"].items():
+                run = item.get("hooks", [item])[0]["command"]
+                assert run == command(event, agent)
+                found.append((event, item["matcher"].split("|") if "matcher" in item else []))
+    assert found or agent == "opencode"
+    return found

@@ -1,15 +1,16 @@
-"""One of a crowd that writes: `python -m tests.store.crowd DATABASE NAME SESSIONS TIMES`.
+"""A crowd that writes: `python -m tests.store.crowd DATABASE RIVALS SESSIONS TIMES`.
 
-It appends so many Inputs to sessions of its choice, again where another process was first, and
-takes numbers that others want as well. It prints a line when it is ready and waits for one, and in
-the end how many conflicts it met.
+Each of its processes appends so many Inputs to sessions of its choice, again where another one was
+first, and takes numbers that others want as well. It prints how many conflicts it met.
 """
 
 from __future__ import annotations
 
+import os
 import random
 import sys
 from contextlib import closing, suppress
+from importlib import import_module
 
 from preflights_es.core.errors import Conflict, NumberTaken
 from preflights_es.core.ports import Batch
@@ -46,7 +47,14 @@ def _batch(store: SqlStore, number: int, name: str, holds: int | None = None) ->
 
 
 if __name__ == "__main__":
-    with closing(at(sys.argv[1])) as opened:
-        print("ready", flush=True)
-        sys.stdin.readline()
-        print(run(opened, sys.argv[2], int(sys.argv[3]), int(sys.argv[4])), flush=True)
+    database, (rivals, sessions_, times_) = sys.argv[1], map(int, sys.argv[2:])
+    import_module("preflights_es.store.postgres")  # before the forks, not in every process
+    rival = 0
+    while rival < rivals and os.fork():
+        rival += 1
+    if rival < rivals:
+        with closing(at(database)) as opened:
+            told = run(opened, f"rival{rival}", sessions_, times_)
+        os.write(1, f"{told}\n".encode())  # in one piece, as others write too
+    else:
+        sys.exit(any(os.wait()[1] for _ in range(rivals)))

@@ -237,28 +237,10 @@ def test_a_crowd_that_appends_loses_nothing_and_records_nothing_twice(
     times = 20
     with closing(at(place)) as store:
         assert store.heads(None) == ()
-    crowd = [
-        subprocess.Popen(
-            [
-                *(sys.executable, "-m", "tests.store.crowd"),
-                *(place, f"rival{n}", str(sessions), str(times)),
-            ],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-            cwd=ROOT,
-        )
-        for n in range(RIVALS)
-    ]
-    for one in crowd:
-        assert one.stdout is not None
-        assert one.stdout.readline() == "ready\n"
-    for one in crowd:
-        assert one.stdin is not None
-        one.stdin.write("go\n")
-        one.stdin.flush()
-    conflicts = [int(one.communicate()[0]) for one in crowd]
-    assert [one.returncode for one in crowd] == [0] * RIVALS
+    crowd = [sys.executable, "-m", "tests.store.crowd", place, *map(str, (RIVALS, sessions, times))]
+    done = subprocess.run(crowd, stdout=subprocess.PIPE, text=True, cwd=ROOT, check=True)
+    conflicts = [int(line) for line in done.stdout.split()]
+    assert len(conflicts) == RIVALS
     assert sum(conflicts) > 0 or sessions > 1
     with closing(at(place)) as store:
         inputs: list[str] = []

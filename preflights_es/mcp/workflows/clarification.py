@@ -42,10 +42,8 @@ async def _start_decision(call: Call, given: Begun) -> Came:
         session = await call.run(lambda request: shown(request, at.session))
         return await asked(call, session)
     written = _written(given)
-    named = repr((call.actor.name, given))
-    digest = sha256(named.encode("utf-8", "replace")).hexdigest()[:32]
     for attempt in count():
-        key = f"start_decision {digest} {attempt}"
+        key = f"{_key(call, given)} {attempt}"
         begun = await call.run(lambda request: _begun(request, given.intention, written), key)
         if begun is not None:
             return await asked(call, begun)
@@ -82,7 +80,13 @@ async def _record_question(call: Call, given: Happened) -> Standing:
         said = (given.question, given.options, given.answers, came)
         return sessions.conversed(request, record(request, *said, topic=given.topic))
 
-    return standing(await call.run(recorded))
+    return standing(await call.run(recorded, _key(call, given)))
+
+
+def _key(call: Call, given: Arguments) -> str:
+    """The same of the same client's same call."""
+    named = repr((call.actor.name, given))
+    return f"{given.__class__.__name__} {sha256(named.encode('utf-8', 'replace')).hexdigest()}"
 
 
 def _written(given: Begun) -> WrittenQuestion | None:

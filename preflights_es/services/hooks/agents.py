@@ -31,6 +31,19 @@ NAMES: Final = {
     "gemini": "gemini-cli",
 }
 """What a session calls an agent whose short name is another."""
+EDITING: Final = frozenset(
+    """
+    edit write multiedit notebookedit applypatch writefile replace strreplace searchreplace editfile
+    createfile replacestringinfile multireplacestringinfile inserteditintofile
+    """.split()  # noqa: SIM905  a table
+)
+ASKING: Final = frozenset(
+    """
+    askuserquestion requestuserinput askuser askquestion askquestions vscodeaskquestions
+    """.split()  # noqa: SIM905  a table
+)
+"""Tools that edit, and tools that ask, of Claude Code, Codex, Cursor, Gemini and VS Code; in lower
+case, without hyphens and underscores."""
 _BETWEEN: Final = late_pattern(r"[-_\s]")
 
 Output = dict[str, Any]
@@ -62,6 +75,17 @@ class HookEvent(msgspec.Struct, frozen=True):
 def plain(name: str) -> str:
     """The name of an event, a tool or a field, as tables here have it."""
     return _BETWEEN.sub("", name).casefold()
+
+
+def concerns(kind: Kind, tool: str) -> bool:
+    """Whether a tool is one that an event of the kind is about."""
+    match kind:
+        case "begins":
+            return True
+        case "edits":
+            return plain(tool) in EDITING
+        case _:
+            return plain(tool) in ASKING
 
 
 def named(agent: str) -> str:

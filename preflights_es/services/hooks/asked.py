@@ -13,28 +13,12 @@ from preflights_es.services.hooks.agents import HookEvent, Kind, plain
 from preflights_es.services.transcripts.choices import Choice, chosen, parts
 from preflights_es.services.transcripts.reader import Question
 
-ASKING: Final = frozenset(
-    (
-        "askuserquestion",
-        "requestuserinput",
-        "askuser",
-        "askquestion",
-        "askquestions",
-        "vscodeaskquestions",
-    )
-)
-"""Tools that ask, in lower case and in one word: of Claude Code, Codex, Gemini, Cursor, VS Code."""
 QUESTIONS_MAX: Final = 20  # of one call
 NOTE: Final = "user_note: "  # how Codex begins the person's own words
 NONE: Final = "None of the above"  # the option that Codex adds; it decides nothing
 _BY_HOOK: Final = late_pattern(r"\bhooks?\b", 2)  # re.IGNORECASE
 _TIMED_OUT: Final = late_pattern(r"no response after|timed? ?out|\bafk\b", 2)
 _REFUSED: Final = late_pattern(r"\buser\b|declined|rejected|cancel|dismissed|skipped", 2)
-
-
-def asks(event: HookEvent) -> bool:
-    """Whether the tool of the event asks a person."""
-    return plain(event.tool_name) in ASKING
 
 
 def questions(event: HookEvent) -> tuple[Question, ...]:

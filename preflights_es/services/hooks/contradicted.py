@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Iterator
+from itertools import islice
 from pathlib import PurePath
 from typing import Final
 
@@ -16,12 +18,13 @@ from preflights_es.core.text import one_line, shortened, shown
 from preflights_es.services.decisions import decisions
 from preflights_es.services.hooks.edits import Edit
 from preflights_es.services.hooks.memory import Memory
-from preflights_es.services.hooks.products import imported, is_product
+from preflights_es.services.hooks.products import imported, is_meant, is_product, signs
 from preflights_es.services.request import Request
 from preflights_es.services.results import DecisionRow
 from preflights_es.settings.load import Settings
 
 NAMED_MAX: Final = 3  # decisions that one question names
+LINES_MAX: Final = 2_000  # that name an option, and are read closely
 TEXT_MAX: Final = 80  # characters of a quoted value
 DATE: Final = len("2026-11-23")
 
@@ -94,28 +97,43 @@ def contradictions(
     looked = [one for one in edits if one.added and not _is_apart(one.path, settings)]
     if not looked:
         return ()
+    texts = [(edit, "\n".join(edit.added).casefold()) for edit in looked]
+    known = set(asked)
     rules = _rules(request, memory)
     chosen = " ".join(field.value for rule in rules for field in rule.fields).casefold()
-    known = set(asked)
-    found = (_first(rule, looked, chosen, settings) for rule in rules if rule.uid not in known)
+    found = (_first(rule, texts, chosen, settings) for rule in rules if rule.uid not in known)
     return tuple(one for one in found if one is not None)[:NAMED_MAX]
 
 
-def _first(rule: Rule, edits: list[Edit], chosen: str, settings: Settings) -> Contradiction | None:
+def _first(
+    rule: Rule, texts: list[tuple[Edit, str]], chosen: str, settings: Settings
+) -> Contradiction | None:
     for field in rule.fields:
-        for edit in edits:
-            for option in _named(field, edit):
-                if option.casefold() not in chosen:  # another decision has it
+        words = signs(field.others)
+        for edit, whole in texts:
+            if not any(word in whole for word in words):
+                continue  # so it is with most, whatever their length
+            for option in _named(field, edit, (*words, *signs((field.value,)))):
+                if not _has(chosen, option):  # another decision has it
                     return Contradiction(rule, field, option, _relative(edit.path, settings))
     return None
 
 
-def _named(field: Turned, edit: Edit) -> Iterator[str]:
+def _named(field: Turned, edit: Edit, words: tuple[str, ...]) -> Iterator[str]:
     """Options that the added lines name, and the former text did not."""
-    texts = tuple(("", text) for text in _told(edit.added))
+    naming = (line for line in edit.added if any(word in line.casefold() for word in words))
+    lines = [*islice(naming, LINES_MAX)]
+    texts = tuple(("", text) for text in _told(lines))
     whole = "\n".join(text for _, text in texts).casefold()
     former = edit.former.casefold()
-    yield from (o for o, _ in against(texts, whole, field) if o.casefold() not in former)
+    for option, _ in against(texts, whole, field):
+        if not _has(former, option) and is_meant(option, lines):
+            yield option
+
+
+def _has(text: str, option: str) -> bool:
+    """Whether a text in lower case has an option as a word."""
+    return re.search(rf"(?<![a-z]){re.escape(option.casefold())}(?![a-z])", text) is not None
 
 
 def _told(lines: Iterable[str]) -> Iterator[str]:

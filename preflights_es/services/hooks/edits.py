@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import msgspec
 
-from preflights_es.services.hooks.agents import plain
+from preflights_es.services.hooks.agents import EDITING, plain
 from preflights_es.system import bounded_read
 
 
@@ -16,11 +16,6 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-EDITING: Final = _words("""
-    edit write multiedit notebookedit applypatch writefile replace strreplace searchreplace editfile
-    createfile replacestringinfile multireplacestringinfile inserteditintofile
-    """)
-"""Tools that edit, in lower case and one word: of Claude Code, Codex, Cursor, Gemini, VS Code."""
 _NEW: Final = _words("""
     newstring newstr newtext newsource content contents filetext code codeedit
     """)

@@ -6,7 +6,7 @@ words: `cursor`, `static` and `url_path` decide nothing there.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from preflights_es.core.late_pattern import late_pattern
@@ -37,12 +37,16 @@ KNOWN: Final = _words("""
 """)
 """Products whose names are written like words."""
 GENERAL: Final = _words("""
-    api apis ascii aws cd ci cli cors cpu crud css csv db dns dom ecma get gpu gui html http
-    https id ide ip javascript json jwk key lan md mime none null oop os pdf php post put python
-    ram rest rpc ruby sdk sql ssh ssl ssr svg tcp tls todo typescript udp ui uri url urls utc
-    utf utf8 ux vm vpn wip xml yaml yml
+    api apis ascii ideal pin aws cd ci cli cors cpu crud css csv db dns dom ecma get gpu gui
+    html http https id ide ip javascript json jwk key lan md mime none null oop os pdf php post
+    put python ram rest rpc ruby sdk sql ssh ssl ssr svg tcp tls todo typescript udp ui uri url
+    urls utc utf utf8 ux vm vpn wip xml yaml yml
 """)
 """Words that look like names of products and stand in any code."""
+AMBIGUOUS: Final = _words("""
+    angular bootstrap kong loki oracle redshift remix rollup solr
+""")
+"""Products that are also words of code: only a package of the name is one."""
 DRIVERS: Final = {
     "aiokafka": "kafka",
     "aiomysql": "mysql",
@@ -70,6 +74,7 @@ _PACKAGE: Final = late_pattern(
     r"|(?:FROM|-?\s*image:)\s*[\"']?([\w./-]+)"  # containers
     r"|gem\s+[\"']([\w-]+)",
 )
+SHORT: Final = 4  # letters of an abbreviation that is also a word in lower case, as NATS
 _ASIDE: Final = late_pattern(r"\s*\([^()]*\)")
 _PART: Final = late_pattern(r"[./]")
 _WORD: Final = late_pattern(r"[\s/+_-]+")
@@ -90,6 +95,27 @@ def is_product(option: str) -> bool:
         return _is_name(words[0])
     # Of several words, such as GitHub Actions, each must be written as a name is.
     return any(map(_is_name, words)) and all(word[0].isupper() or _is_name(word) for word in words)
+
+
+def signs(options: Iterable[str]) -> tuple[str, ...]:
+    """Words in lower case without which a text names none of the options."""
+    found = []
+    for option in options:
+        word = next(filter(None, _WORD.split(option.strip().casefold())), "")
+        found += [word, *(driver for driver, of in DRIVERS.items() if of == word)]
+    return tuple(filter(None, found))
+
+
+def is_meant(option: str, lines: Iterable[str]) -> bool:
+    """Whether lines that name an option mean the product, and no word that is written like it."""
+    folded = option.casefold()
+    is_short = option.isupper() and len(option) <= SHORT
+    if folded not in AMBIGUOUS and not is_short:
+        return True
+    return any(
+        (is_short and option in line) or folded in map(str.casefold, imported(line.strip()))
+        for line in lines
+    )
 
 
 def imported(line: str) -> Iterator[str]:

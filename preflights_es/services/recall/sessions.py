@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -14,7 +14,7 @@ from preflights_es.core.errors import PreflightsError, Refused
 from preflights_es.core.events import INT_MAX
 from preflights_es.core.ids import decision_uid
 from preflights_es.core.source import Source
-from preflights_es.projections.decisions import accepted_at, patches
+from preflights_es.projections.decisions import DECISIONS, accepted_at, decision, patches
 from preflights_es.projections.folding import Read
 from preflights_es.projections.memory import MARK
 from preflights_es.runtime.runner import Handle, Step
@@ -99,14 +99,13 @@ def _matches(process: Process, state: State) -> list[Match]:
     words = rules.wanted(state.question, state.queries or ())
     if not words:
         return []
-    found = rules.ranked(
+    return rules.ranked(
         _rows(process, tuple(words)),
         words,
         everything=state.everything,
         learning=_Learnings(process).newest,
         place_of=lambda uid: _place(process, uid),
     )
-    return found[:RESULTS_MAX]
 
 
 def _rows(process: Process, terms: tuple[str, ...]) -> Iterator[dict[str, Any]]:
@@ -132,42 +131,56 @@ class _Learnings:
 def _place(process: Process, uid: str) -> rules.Place | None:
     """Where a decision of this project stands; None where it is no decision any more."""
     for session_id in process.store.matching(uid):
-        read = _history(process, session_id)
-        if read is None or read.head.project != process.project or uid != decision_uid(session_id):
+        if uid != decision_uid(session_id):
             continue
-        for patch in patches(read):
+        for patch in _decided(process, session_id)[0]:
             if (at := accepted_at(patch)) is not None:
-                return rules.Place(session_id, patch.version, uid, at, patch.superseded_at)
+                return rules.Place(session_id, patch.version, at, patch.superseded_at)
     return None
 
 
-def _history(process: Process, session_id: str) -> Read | None:
+def _decided(process: Process, session_id: str) -> tuple[Sequence[Decided], Source | None]:
+    """What a session of this project decided, and as what it was read; nothing of one erased.
+
+    It stands in the projection, unless the session moved since.
+    """
+    head = process.store.head(session_id)
+    if head is None or head.project != process.project:
+        return (), None
+    kept = process.following.kept(DECISIONS.name, session_id)
+    if (kept.of, kept.complete, kept.mark, kept.waits) == (DECISIONS.version, 1, head.version, 0):
+        names = process.following.columns(DECISIONS.name)
+        rows = (dict(zip(names, row, strict=True)) for row in kept.rows)
+        source = Source(session_id, head.version, head.hash.hex())
+        return [decision(row).decided for row in rows], source
     try:
-        return process.history(session_id)
+        read = process.projector.reader.read(process.following.stream(head))
     except PreflightsError:
-        return None  # it was erased or damaged meanwhile: the next recall does not find it
+        return (), None  # a newer version of this program wrote in it
+    return patches(read), _source(read)
 
 
 def _read(process: Process, match: Match) -> Found | None:
-    """The decision as its own log has it; None where it is gone since."""
-    read = _history(process, match.session_id)
-    for patch in patches(read) if read else ():
-        assert read is not None, "it has patches"
-        if patch.version == match.version and patch.standing in ("accepted", "superseded"):
-            return Found(
-                uid=patch.uid,
-                title=patch.title,
-                standing="accepted" if patch.standing == "accepted" else "superseded",
-                category=patch.category,
-                fields=patch.fields,
-                accepted_at=max(match.accepted_at, 0),
-                number=patch.number,
-                words=match.words,
-                score=match.score,
-                source=_source(read),
-                learned=match.learned or UNSET,
-                stands=_stands(patch) or UNSET,
-            )
+    """The decision as its session has it; None where it is gone since."""
+    decided, source = _decided(process, match.session_id)
+    for patch in decided:
+        if patch.version != match.version or patch.standing not in ("accepted", "superseded"):
+            continue
+        assert source is not None, "it was read"
+        return Found(
+            uid=patch.uid,
+            title=patch.title,
+            standing="accepted" if patch.standing == "accepted" else "superseded",
+            category=patch.category,
+            fields=patch.fields,
+            accepted_at=max(match.accepted_at, 0),
+            number=patch.number,
+            words=match.words,
+            score=match.score,
+            source=source,
+            learned=match.learned or UNSET,
+            stands=_stands(patch) or UNSET,
+        )
     return None
 
 

@@ -16,6 +16,7 @@ NAMES: Final[dict[Agent, str]] = {"claude": "claude-code", "codex": "codex"}
 
 QUESTIONS_MAX: Final = 10_000  # that are held; the others are counted
 TEXT_MAX: Final = 4_000  # characters that are kept of a text
+CALL_MAX: Final = 20  # questions of a call; the agents take four at most
 LABELS_MAX: Final = 50  # options and answers of a question that are kept
 ORIGINS_MAX: Final = 20  # conversations of a question
 FILES_MAX: Final = 50  # that were edited after an answer

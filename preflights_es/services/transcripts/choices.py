@@ -33,6 +33,7 @@ def chosen(said: Sequence[str], labels: Sequence[str], note: str = "") -> Choice
 
 def parts(said: str, labels: Sequence[str]) -> Iterator[str]:
     """Labels that stand one after the other, and words between them; a label may hold a comma."""
+    said = cut(said)
     longest = sorted((one for one in labels if one), key=len, reverse=True)
     while said:
         found = next((one for one in longest if _begins(said, one)), None)

@@ -15,7 +15,7 @@ import msgspec
 
 from preflights_es.core.late_pattern import late_pattern
 from preflights_es.core.observed import Outcome
-from preflights_es.services.transcripts.asked import cut, moment
+from preflights_es.services.transcripts.asked import CALL_MAX, LABELS_MAX, cut, moment
 from preflights_es.services.transcripts.choices import Choice, chosen, parts
 from preflights_es.services.transcripts.reader import Call, Program, Question, Reader
 
@@ -184,7 +184,7 @@ class ClaudeReader(Reader):
                     version=line.version or "",
                     asked_at=moment(line.timestamp or ""),
                     is_here=self.project.holds(self._cwd),
-                    questions=tuple(map(_question, said.questions)),
+                    questions=tuple(map(_question, said.questions[:CALL_MAX])),
                     program=_program(line, said),
                 )
             )
@@ -227,12 +227,13 @@ def _blocks(message: msgspec.Raw) -> Sequence[_Block]:
 
 
 def _question(one: _Question) -> Question:
-    options = (o if isinstance(o, str) else o.label for o in one.options or ())
+    options = (one.options or ())[:LABELS_MAX]
+    labels = (cut(o if isinstance(o, str) else o.label) for o in options)
     return Question(
         id=one.question,
         question=one.question,
         header=one.header or "",
-        options=tuple(options),
+        options=tuple(labels),
         several=bool(one.multiSelect),
     )
 
@@ -279,12 +280,17 @@ def _failed(call: Call, text: str) -> Outcome:
 
 def _choice(one: Question, answers: Mapping[str, Any], notes: Any) -> Choice:
     said = answers.get(one.id)
-    texts = [said] if isinstance(said, str) else said if isinstance(said, list) else []
+    texts = [said] if isinstance(said, str) else _strings(said)
     if one.several and isinstance(said, str):
         texts = list(parts(said, one.options))
     beside = notes.get(one.id) if isinstance(notes, dict) else None
     note = beside.get("notes") if isinstance(beside, dict) else None
     return chosen(texts, one.options, note if isinstance(note, str) else "")
+
+
+def _strings(said: Any) -> list[str]:
+    found = said[:LABELS_MAX] if isinstance(said, list) else ()
+    return [one for one in found if isinstance(one, str)]
 
 
 def _answers(text: str, questions: Sequence[Question]) -> dict[str, str]:

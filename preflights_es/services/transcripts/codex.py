@@ -7,6 +7,7 @@ question, an empty object after a time-out, or a sentence where it was cancelled
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
@@ -14,7 +15,14 @@ import msgspec
 
 from preflights_es.core.late_pattern import late_pattern
 from preflights_es.core.observed import Outcome
-from preflights_es.services.transcripts.asked import ORIGINS_MAX, moment
+from preflights_es.services.transcripts.asked import (
+    CALL_MAX,
+    FILES_MAX,
+    LABELS_MAX,
+    ORIGINS_MAX,
+    cut,
+    moment,
+)
 from preflights_es.services.transcripts.choices import Choice, chosen
 from preflights_es.services.transcripts.reader import Call, Question, Reader
 
@@ -28,7 +36,7 @@ NONE: Final = "None of the above"
 """The option that Codex adds; it decides nothing."""
 PROGRAMS: Final = ("exec", "mcp")
 """How a conversation begins in which no person is asked."""
-_FILE: Final = late_pattern(r"^\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.+?)\s*$", 8)
+_FILE: Final = late_pattern(r"^\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.+)$", 8)
 """A line of a patch that names a file; re.MULTILINE."""
 _FAILED: Final = late_pattern(r'"exit_code":\s*[1-9]|^Exit code: [1-9]|verification failed', 8)
 
@@ -141,19 +149,21 @@ class CodexReader(Reader):
                 version=meta.cli_version or "",
                 asked_at=at,
                 is_here=self.project.holds(self._cwd),
-                questions=tuple(map(_question, said.questions)),
-                program="sdk" if meta.source in PROGRAMS else "",
+                questions=tuple(map(_question, said.questions[:CALL_MAX])),
+                # Where the first line is damaged, no line says whether a person was there.
+                program="sdk" if self._meta is None or meta.source in PROGRAMS else "",
             )
         )
 
 
 def _question(one: _Question) -> Question:
-    options = (o if isinstance(o, str) else o.label for o in one.options or ())
+    options = (one.options or ())[:LABELS_MAX]
+    labels = (cut(o if isinstance(o, str) else o.label) for o in options)
     return Question(
         id=one.id or one.question,
         question=one.question,
         header=one.header or "",
-        options=tuple(options),
+        options=tuple(labels),
         is_secret=bool(one.isSecret or one.is_secret),
     )
 
@@ -165,7 +175,7 @@ def _patched(item: _Item) -> Sequence[str]:
         return ()
     # In arguments, the lines of a patch are those of a text in JSON.
     plain = said if item.type == "custom_tool_call" else said.replace("\\n", "\n")
-    return _FILE.findall(plain)
+    return [found[1].strip() for found in islice(_FILE.finditer(plain), FILES_MAX)]
 
 
 def _text(output: Any) -> str:
@@ -197,7 +207,8 @@ def _came(call: Call, text: str) -> Outcome | Sequence[Choice]:
 
 def _choice(one: Question, answer: Any) -> Choice:
     said = answer.get("answers") if isinstance(answer, dict) else answer
-    texts = [part for part in (said if isinstance(said, list) else [said]) if isinstance(part, str)]
+    parts = said[:LABELS_MAX] if isinstance(said, list) else [said]
+    texts = [part for part in parts if isinstance(part, str)]
     notes = [part.removeprefix(NOTE) for part in texts if part.startswith(NOTE)]
     labels = [part for part in texts if not part.startswith(NOTE) and part != NONE]
     return chosen(labels, one.options, " ".join(notes))

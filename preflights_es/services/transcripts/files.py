@@ -17,6 +17,7 @@ from preflights_es.services.transcripts.asked import Agent, Findings
 from preflights_es.services.transcripts.places import Project
 from preflights_es.services.transcripts.reader import Reader
 from preflights_es.settings.load import agent_home
+from preflights_es.settings.places import work_trees
 from preflights_es.system.bounded_read import Unreadable, lines
 
 LINE_MAX: Final = 16 * 1024 * 1024  # bytes; a longer line is counted as damaged
@@ -55,7 +56,7 @@ def found(
     Raises:
         Refused: there are no transcripts, or the one that is named cannot be read.
     """
-    project, findings = Project(root), Findings()
+    project, findings = Project(*work_trees(root)), Findings()
     files = _files(agent, project, path)
     unread: list[Unread] = []
     with drawn(sum(one.size for one in files)) as update:

@@ -11,10 +11,14 @@ PATH_MAX: Final = 4_096  # bytes, as Linux has it
 
 
 class Project:
-    """A project's folder, by each name that an agent may know it by."""
+    """A project's folders, by each name that an agent may know them by."""
 
-    def __init__(self, root: Path) -> None:
-        self.names = tuple(dict.fromkeys((os.path.abspath(root), os.path.realpath(root))))
+    def __init__(self, *roots: Path) -> None:
+        """Args:
+        roots: its folder in each work tree of the repository.
+        """
+        both = (name(root) for root in roots for name in (os.path.abspath, os.path.realpath))
+        self.names = tuple(dict.fromkeys(both))
 
     def holds(self, folder: str) -> bool:
         """Whether a folder lies in the project."""

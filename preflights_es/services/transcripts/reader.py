@@ -8,7 +8,7 @@ from typing import Final, Literal
 import msgspec
 
 from preflights_es.core.observed import Outcome
-from preflights_es.services.transcripts.asked import LABELS_MAX, Asked, Findings, cut
+from preflights_es.services.transcripts.asked import Asked, Findings, cut
 from preflights_es.services.transcripts.choices import Choice
 from preflights_es.services.transcripts.places import Project
 
@@ -113,7 +113,7 @@ class Reader:
                 version=call.version,
                 question=cut(question.question),
                 header=cut(question.header),
-                options=tuple(map(cut, question.options[:LABELS_MAX])),
+                options=question.options,
                 is_secret=question.is_secret,
                 outcome=outcome,
                 answers=answers,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from operator import itemgetter
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
@@ -14,6 +15,7 @@ from preflights_es.workflows.recall.events import LearningAsked
 from preflights_es.workflows.recall.values import (
     LEARNED_MAX,
     QUERIES_MAX,
+    RESULTS_MAX,
     SAID,
     WORDS_MAX,
     Found,
@@ -104,7 +106,6 @@ class Place(NamedTuple):
 
     session_id: str
     version: int
-    uid: str
     accepted_at: int
     superseded_at: int | None
 
@@ -114,6 +115,7 @@ def ranked(
     words: Mapping[str, Wanted],
     *,
     everything: bool,
+    at_most: int = RESULTS_MAX,
     learning: Callable[[str], str] = lambda _: "",
     place_of: Callable[[str], Place | None] = lambda _: None,
 ) -> list[Match]:
@@ -125,35 +127,50 @@ def ranked(
         learning: the session in which words of a decision were learned last, by its uid.
         place_of: where a decision stands of which only learned words match, by its uid.
     """
-    matched: dict[str, dict[str, int]] = {}
-    said: dict[str, set[str]] = {}
-    places: dict[str, Place | None] = {}
+    own: dict[str, dict[str, int]] = {}
+    learned: dict[str, dict[str, int]] = {}
+    places: dict[str, Place] = {}
     for row in rows:
-        term, uid = row["term"], row["uid"]
-        is_learned = row["accepted_at"] is None
-        if term not in words or (is_learned and row["session_id"] != learning(uid)):
+        term, uid, accepted_at = row["term"], row["uid"], row["accepted_at"]
+        if term not in words:
             continue
-        weights = matched.setdefault(uid, {})
-        weights[term] = max(weights.get(term, 0), row["weight"])
-        if not is_learned:
-            said.setdefault(uid, set()).add(term)
-            names = ("session_id", "version", "uid", "accepted_at", "superseded_at")
-            places[uid] = Place(*(row[name] for name in names))
-    found: list[Match] = []
-    for uid, weights in matched.items():
-        place = places[uid] if uid in places else place_of(uid)
-        if place is None or (place.superseded_at is not None and not everything):
+        if accepted_at is None:
+            if row["session_id"] == learning(uid):
+                learned.setdefault(uid, {})[term] = row["weight"]
             continue
-        terms = [stem for stem in words if stem in weights]
-        found.append(
-            Match(
-                *place[:4],
-                sum(weights[stem] * words[stem].times for stem in terms),
-                tuple(words[stem].word for stem in terms),
-                tuple(words[stem].word for stem in terms if stem not in said.get(uid, ())),
+        weights = own.get(uid)
+        if weights is None:
+            weights = own[uid] = {}
+            places[uid] = Place(
+                row["session_id"], row["version"], accepted_at, row["superseded_at"]
             )
+        weights[term] = row["weight"]
+    for uid in learned.keys() - own.keys():
+        if (place := place_of(uid)) is not None:
+            places[uid] = place
+    found: list[tuple[int, int, str, dict[str, int]]] = []
+    for uid, place in places.items():
+        if place.superseded_at is None or everything:
+            weights = {**learned.get(uid, {}), **own.get(uid, {})}
+            score = sum(weight * words[term].times for term, weight in weights.items())
+            found.append((-score, -place.accepted_at, uid, weights))
+    found.sort(key=itemgetter(0, 1, 2))
+    return [
+        Match(
+            session_id=places[uid].session_id,
+            version=places[uid].version,
+            uid=uid,
+            accepted_at=-before,
+            score=-lower,
+            words=tuple(one.word for stem, one in words.items() if stem in weights),
+            learned=tuple(
+                one.word
+                for stem, one in words.items()
+                if stem in weights and stem not in own.get(uid, {})
+            ),
         )
-    return sorted(found, key=_order)
+        for lower, before, uid, weights in found[:at_most]
+    ]
 
 
 def best(found: Iterable[Found]) -> list[Found]:
@@ -161,6 +178,6 @@ def best(found: Iterable[Found]) -> list[Found]:
     return sorted(found, key=_order)
 
 
-def _order(one: Match | Found) -> tuple[int, int, str]:
+def _order(one: Found) -> tuple[int, int, str]:
     """The higher score, then the newer, then the uid."""
     return (-one.score, -one.accepted_at, one.uid)

@@ -10,7 +10,6 @@ from typing import Final
 
 import msgspec
 import pytest
-import xmlschema
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from msgspec.structs import replace
@@ -33,6 +32,8 @@ def test_json_lines_hold_the_whole_report() -> None:
 
 @pytest.mark.parametrize("make", [given.usual, given.strict, given.hostile])
 def test_junit_meets_the_schema_that_jenkins_publishes(make: Callable[[], Report]) -> None:
+    import xmlschema  # takes half a second, which only this test needs
+
     schema = xmlschema.XMLSchema10(Path(__file__).with_name("junit-10.xsd"))
     schema.validate(junit.render(make()))
 

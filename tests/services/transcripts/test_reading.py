@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+import random
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -158,6 +159,11 @@ def test_a_fork_of_codex_keeps_its_own_beginning() -> None:
     assert (alone.conversation, alone.origins) == ("x2", ["x1"])
 
 
+def test_without_its_first_line_a_rollout_shows_no_person() -> None:
+    case = next(case for case in CASES if case.agent == "codex")
+    assert only(read("codex", transcript(case)[1:])).outcome == "unattended"
+
+
 def test_a_fork_of_claude_names_its_origin() -> None:
     fork = [
         {**line, "sessionId": "c2", "forkedFrom": {"sessionId": "c1", "messageUuid": "u"}}
@@ -282,6 +288,34 @@ def test_no_line_stops_the_reading(agent: Agent) -> None:
         assert found.tally.damaged + found.tally.unknown == 3, hostile[:60]
 
 
+VALUES: tuple[Any, ...] = (
+    *(None, 0, True, "", "x", [], {}, [None], ["x"], {"answers": 1}, 10**40, "\ud800", "\0"),
+    *('{"answers":[]}', '{"answers":{"db":3}}', {"answers": {"db": {"answers": {}}}}),
+)
+
+
+def places(value: Any, at: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """Where each part of a value stands."""
+    listed = value if isinstance(value, list) else ()
+    for key, part in value.items() if isinstance(value, dict) else enumerate(listed):
+        yield (*at, key)
+        yield from places(part, (*at, key))
+
+
+def test_any_part_may_be_something_else() -> None:
+    chance = random.Random(16)
+    for _ in range(800):
+        case = chance.choice(CASES)
+        lines = json.loads(json.dumps(transcript(case)))
+        *way, last = chance.choice(list(places(lines)))
+        part: Any = lines
+        for key in way:
+            part = part[key]
+        part[last] = chance.choice(VALUES)
+        for asked in read(case.agent, lines).asked():
+            assert asked.is_answered == bool(asked.answers)
+
+
 @pytest.mark.parametrize("agent", READERS)
 def test_a_newer_format_is_counted_and_passed_over(agent: Agent) -> None:
     case = next(case for case in CASES if case.agent == agent)
@@ -302,6 +336,24 @@ def test_texts_and_lists_are_bounded() -> None:
     asked = only(read("claude", lines))
     assert len(asked.question) == len(asked.answers[0]) == 4_000
     assert (len(asked.options), len(asked.files)) == (50, 50)
+
+
+def test_no_line_takes_time_that_grows_faster_than_the_line() -> None:
+    """Each of these takes minutes where its square counts."""
+    many = [question(f"{n}?") for n in range(20_000)]
+    long = question(several=True, options=["a", "b" * 100_000])
+    patch = "*** Begin Patch\n*** Add File: " + " " * 1_000_000 + "x"
+    lines = [
+        claude_asks(1, "t1", *many, asks={}),
+        claude_result(2, "t1", None, '"1?"="' * 100_000),
+        claude_asks(3, "t2", long, asks={}),
+        claude_result(4, "t2", {"answers": {QUESTION: "a, c, " * 500_000}}),
+    ]
+    asked = read("claude", lines).asked()
+    assert (len(asked), asked[-1].outcome) == (21, "several")
+    case = next(case for case in CASES if case.agent == "codex")
+    more = [*codex_edits(5, "p1", "\n".join(["a.py", *[f"*** Add File: {patch}"] * 3]))]
+    assert only(read("codex", [*transcript(case)[:4], *more])).files[0] == "a.py"
 
 
 def test_open_calls_are_bounded() -> None:

@@ -20,11 +20,11 @@ from preflights_es.workflows.clarification.events import (
 )
 from preflights_es.workflows.clarification.quotes import quotes
 from preflights_es.workflows.clarification.views import record, related
+from tests.fixed import NOON
 from tests.workflows.clarification.cases import (
     ADA,
     FORMER,
     LATER,
-    NOON,
     SCRIPT,
     acknowledged,
     after,

@@ -50,10 +50,9 @@ def transcripts_command(
     PATH is a transcript or a folder of them. Without PATH the command reads the agent's own folder.
     Only conversations in this project count.
 
-    Each question that a person answered becomes a proposal: confirm it with `preflights inbox
-    --confirm`. Questions that timed out, that a person refused or that a program answered are
-    listed apart and never become decisions. You can run the command again: a question is
-    proposed once.
+    Each question that a person answered becomes a proposal: confirm it with `preflights inbox`.
+    Questions that timed out, that a person refused or that a program answered are listed apart
+    and never become decisions. You can run the command again: a question is proposed once.
 
     \b
     Examples:
@@ -90,7 +89,7 @@ def _say(voice: Voice, found: Transcripts) -> None:
         streamed(("day", "question", "what came of it"), rows)
     _say_read(voice, found)
     if new and not found.is_dry:
-        voice.hint("Confirm them one by one: preflights inbox --confirm")
+        voice.hint("Confirm them one by one: preflights inbox")
 
 
 def _say_read(voice: Voice, found: Transcripts) -> None:
