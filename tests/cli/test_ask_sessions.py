@@ -203,8 +203,13 @@ def test_another_catalogue_never_reads_the_log_unless_it_is_named(
     (metrics / "a.yaml").write_text("name: spy\nsql: SELECT count(*) AS n FROM sessions\n")
     done = house.call("ask", *spy, str(house.log), "--json", env={"PREFLIGHTS_PROJECT": "other"})
     assert done.json["result"]["rows"] == [[1]], "the rows of this project alone"
-    done = house.call("ask", "--follow-up", "spy", "--run", "--on", str(tmp_path / "new.db"))
-    assert done.code != 0
+    (tmp_path / "text.db").write_text("no database")
+    for name, why in (("new.db", "unable to open"), ("text.db", "is not a database")):
+        there = str(tmp_path / name)
+        done = house.call("ask", "--follow-up", "spy", "--run", "--on", there)
+        assert (done.code, f"the database {there} cannot be read: " in done.err) == (5, True), done
+        assert why in done.err
+    assert not (tmp_path / "new.db").exists()
 
 
 # 5. From Python ------------------------------------------------------------------------------
