@@ -57,7 +57,7 @@ _COMMANDS: Final[dict[str, tuple[str, str]]] = {
     "replay": ("replay", "Run recorded sessions again and compare every decision."),
     "regress": ("regress", "Hold recorded sessions against today's code, or a change."),
     "hook": ("hook", "Answer an event of a coding agent."),
-    "init": ("init", "Write files for coding agents, a CI that replays sessions, or plans."),
+    "init": ("init", "Write files for coding agents, for a CI, or for plans."),
     "mcp": ("mcp", "Serve coding agents by the Model Context Protocol."),
     "sync": ("sync", "Bring the log and the session files together."),
     "trust": ("trust", "Trust the settings file of a repository."),
