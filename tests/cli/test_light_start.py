@@ -61,16 +61,25 @@ def test_a_command_of_the_default_way_imports_nothing_heavy(house: Project, name
     assert HEAVY & imported == set()
 
 
+@pytest.mark.parametrize("event", ["SessionStart", "PreToolUse"])
+def test_a_hook_imports_nothing_heavy(house: Project, event: str) -> None:
+    house.decided()
+    said = {"tool_name": "Write", "tool_input": {"file_path": "a.py", "content": "import jwt"}}
+    code, imported = watched(house, ("hook", event), json.dumps(said).encode())
+    assert code == 0
+    assert HEAVY & imported == set()
+
+
 def test_what_is_heavy_is_noticed(house: Project) -> None:
     # Keeps the test above from looking at nothing.
     _, imported = watched(house, ("sessions", "--db", "postgresql://ada@127.0.0.1:1/x"))
     assert "sqlalchemy" in imported
 
 
-def watched(house: Project, words: tuple[str, ...]) -> tuple[int, set[str]]:
+def watched(house: Project, words: tuple[str, ...], stdin: bytes = b"") -> tuple[int, set[str]]:
     """A command's exit code, and the packages that it imported."""
     program = ("python", "-c", WATCHED, json.dumps(words))
-    done = house.run(program=program)
+    done = house.run(program=program, stdin=stdin)
     code, imported = json.loads(done.err.splitlines()[-1])
     assert "preflights_es" in imported, done.err
     return code, set(imported)
