@@ -45,12 +45,13 @@ def mcp_command(is_http: bool, port: int, app: Request, voice: Voice) -> int:
     if find_spec("mcp") is None:
         raise SettingsError("the server needs the extra `mcp`: `pip install 'preflights[mcp]'`")
     from preflights_es.mcp import serving
-    from preflights_es.mcp.server import server
+    from preflights_es.mcp.server import server, threads
 
-    made = server(app, advised)
-    if is_http:
-        serving.http(made, port, surroundings().get(TOKEN, ""), partial(click.echo, err=True))
-    else:
-        voice.detail("serving on stdin and stdout")
-        serving.stdio(made)
+    with threads() as pool:
+        made = server(app, pool, advised)
+        if is_http:
+            serving.http(made, port, surroundings().get(TOKEN, ""), partial(click.echo, err=True))
+        else:
+            voice.detail("serving on stdin and stdout")
+            serving.stdio(made)
     return 0

@@ -55,8 +55,10 @@ class Round(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     session: str
     version: int
     """Of the session, as the person saw it."""
-    question: str
+    question: str = ""
     """Its key; empty where the form asked for an acceptance."""
+    own: str = ""
+    """The key of own words."""
 
 
 class Call:

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from preflights_es.core.text import one_line, shown
 from preflights_es.core.views import Question
+from preflights_es.mcp.call import Round
 from preflights_es.services.results import Session
 
 OTHER: Final = "Other"
@@ -39,14 +40,26 @@ def options(question: Question) -> list[str]:
     return found if has_other else [*found, OTHER]
 
 
-def answered(content: Mapping[str, Any] | None) -> tuple[str, ...]:
-    """What a person answered; nothing where a form came back without an answer."""
+def asked(session: Session, question: Question) -> Round:
+    """The round of a question.
+
+    Where the question offers other words, they have a key of their own: a number among them
+    stands for no option.
+    """
+    has_other = any(_is_other(one) for one in question.options)
+    own = f"{question.id}__other" if has_other else question.id
+    return Round(session.session_id, session.version, question.id, own)
+
+
+def answered(at: Round, content: Mapping[str, Any] | None) -> dict[str, tuple[str, ...]]:
+    """What a person answered, by key; nothing where a form came back without an answer."""
     own, chosen = (content or {}).get(OWN), (content or {}).get(CHOICE)
     if isinstance(own, str) and own.strip():
-        return (own,)
+        return {at.own: (own,)}
     values = chosen if isinstance(chosen, list) else [chosen]
     said = (one for one in values if isinstance(one, str) and one.strip())
-    return tuple(one for one in said if not _is_other(one))
+    found = tuple(one for one in said if not _is_other(one))
+    return {at.question: found} if found else {}
 
 
 def proposal(session: Session) -> str:

@@ -48,27 +48,26 @@ async def asked(call: Call, session: Session) -> Came:
     A form that is declined, cancelled or forgotten leaves its question open.
     """
     if call.round is not None:
-        if not (values := forms.answered(call.brought)):
+        if not (said := forms.answered(call.round, call.brought)):
             return standing(session)
-        session = await _answered(call, call.round, values)
+        session = await _answered(call, call.round, said)
     while session.questions and not session.refusals:
         question = session.questions[0]
-        now = Round(session.session_id, session.version, question.id)
+        now = forms.asked(session, question)
         came = await call.form(now, forms.message(session, question), forms.asking(question))
         if isinstance(came, types.InputRequiredResult):
             return came
-        if not (values := forms.answered(came)):
+        if not (said := forms.answered(now, came)):
             break
-        session = await _answered(call, now, values)
+        session = await _answered(call, now, said)
     return standing(session)
 
 
-async def _answered(call: Call, at: Round, values: tuple[str, ...]) -> Session:
+async def _answered(call: Call, at: Round, said: dict[str, tuple[str, ...]]) -> Session:
     """The person's words, relayed by the client; the same round again records nothing."""
 
     def answer(request: Request) -> Session:
         mine(request, at.session)
-        said: Any = {at.question: values}
         came = sessions.answer(request, at.session, said, relays=True)
         return sessions.conversed(request, came)
 
@@ -86,7 +85,7 @@ async def accepted(call: Call, typed: str) -> Came:
     asks = call.desk.request.process.settings.agents.elicited_acceptance and call.has_forms
     if not session.can_accept or (session.status == PROPOSED and not asks):
         return standing(session)
-    now = Round(session.session_id, session.version, "")
+    now = Round(session.session_id, session.version)
     if not asks:
         return standing(await call.run(partial(_accept, at=now)))
     came = await call.form(now, forms.proposal(session), forms.accepting())

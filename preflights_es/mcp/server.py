@@ -42,16 +42,17 @@ INSTRUCTIONS: Final = (
 
 def server(
     request: Request,
+    pool: ThreadPoolExecutor,
     worded: Worded = lambda text, _code, _fields: text,
     patience_s: float = PATIENCE_S,
 ) -> Server[Any]:
     """A server for one project.
 
     Args:
+        pool: of `threads`, which the caller gives back.
         worded: adds to a text the command that helps.
         patience_s: how long a form waits for its person, where the server waits.
     """
-    pool = ThreadPoolExecutor(THREADS, "preflights")
     desk = Desk(request, pool, worded, patience_s)
     tools = {one.name: one for one in offered()}
 
@@ -86,6 +87,11 @@ def server(
     return made
 
 
+def threads() -> ThreadPoolExecutor:
+    """Those that work for clients; at its end it waits for what they record."""
+    return ThreadPoolExecutor(THREADS, "preflights")
+
+
 def offered() -> Iterable[Tool]:
     """Every tool: those of single workflows first."""
     folder = os.path.join(os.path.dirname(__file__), "workflows")
@@ -116,7 +122,7 @@ async def _called(
 ) -> types.CallToolResult | types.InputRequiredResult:
     try:
         given = msgspec.convert(arguments, tool.takes)
-    except msgspec.ValidationError as error:
+    except (msgspec.ValidationError, UnicodeEncodeError) as error:
         return _failed(f"{tool.name}: {error}: look at the tool's schema")
     found = await tool.run(call, given)
     if isinstance(found, types.InputRequiredResult):

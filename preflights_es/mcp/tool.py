@@ -54,11 +54,10 @@ def schema_in(takes: type[Arguments]) -> dict[str, Any]:
 
 
 def schema_out(gives: type[Given]) -> dict[str, Any]:
-    """What a tool gives, as JSON Schema: the types of its fields alone."""
-    known = _schema(gives)
-    fields = {
-        name: {"type": one.get("type", "object")} for name, one in known["properties"].items()
-    }
+    """What a tool gives, as JSON Schema: the types of its own fields alone."""
+    known = _schema(gives)["properties"]
+    own = [name for name in known if name not in Given.__struct_fields__]
+    fields = {name: {"type": known[name].get("type", "object")} for name in own}
     return {"type": "object", "properties": fields}
 
 

@@ -40,6 +40,9 @@ async def _answer(call: Call, given: AnswerGiven) -> Came:
 
     def answered(request: Request) -> Session:
         handle = mine(request, given.session)
+        if not handle.view.questions:
+            message = f"session {short(handle.session_id)} asks nothing: show says how it stands"
+            raise Refused(message, code="nothing_asked")
         said = [("", (given.answer,))]
         return sessions.answer(request, handle.session_id, said, relays=given.relayed)
 
@@ -101,6 +104,9 @@ async def _decisions(call: Call, given: Wanted) -> Decided:
         foreign = found.head.foreign if not given.topic else ()
         told = [*map(_told, found.rows), *map(_foreign, foreign)]
         kept = [one for one in reversed(told) if _has(one, given.query)]
+        if unread := len(found.lost) + found.more + len(found.unread):
+            text = f"{unread} sessions or records cannot be read, and are left out"
+            request.notice("left_out", text)
         return Decided(decisions=tuple(kept[:ROWS_MAX]), more=max(len(kept) - ROWS_MAX, 0))
 
     return await call.run(listed)
@@ -161,7 +167,7 @@ def _end_of(day: str) -> int:
     except ValueError as error:
         message = f"as_of: {day!r} is no day: expected 2026-11-23"
         raise Refused(message, code="no_day") from error
-    return (begins + timedelta(days=1) - EPOCH) // timedelta(microseconds=1) - 1
+    return (begins - EPOCH + timedelta(days=1)) // timedelta(microseconds=1) - 1
 
 
 class Asked(Arguments, frozen=True):

@@ -25,6 +25,11 @@ class SqlComparing(Looking):
         """Sessions that moved and are not folded yet."""
         return [Head(*row) for row in self._rows("moved", at_most=limit)]
 
+    def payloads(self, tag: str) -> dict[str, str]:
+        """By session that waits: the payload of its last event with a tag."""
+        rows = self._rows("unfolded_events", of_type=tag)
+        return {session_id: data for session_id, data in rows if data is not None}
+
     def rows(self, project: str, terms: Sequence[str], limit: int) -> list[tuple[str, str]]:
         """Pairs of session and decision, as JSON: the best match first, then the newest.
 

@@ -114,8 +114,10 @@ def _of_file(file: SqliteFile, sql: str, readable: Collection[str], limits: Limi
         connection: sqlite3.Connection = read_only.opened()  # type: ignore[attr-defined]  # SQLite's
         try:
             connection.execute("PRAGMA query_only=ON")
-            _guard(connection, readable, limits)
-            return _fetched(connection, sql, limits)
+            connection.execute("PRAGMA trusted_schema=OFF")
+            until = time.monotonic() + limits.seconds
+            _guard(connection, readable, until)
+            return _fetched(connection, sql, limits, until)
         finally:
             connection.close()
 
@@ -144,7 +146,7 @@ def _hidden(connection: sqlite3.Connection, readable: Collection[str]) -> set[st
     return there.keys() - known
 
 
-def _guard(connection: sqlite3.Connection, readable: Collection[str], limits: Limits) -> None:
+def _guard(connection: sqlite3.Connection, readable: Collection[str], until: float) -> None:
     hidden = _hidden(connection, readable) if readable else set()
     connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LENGTH_MAX)
     connection.setlimit(sqlite3.SQLITE_LIMIT_SQL_LENGTH, 1_000_000)
@@ -153,7 +155,6 @@ def _guard(connection: sqlite3.Connection, readable: Collection[str], limits: Li
     connection.setlimit(sqlite3.SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 1_000)
     connection.setlimit(sqlite3.SQLITE_LIMIT_COMPOUND_SELECT, 50)
     connection.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
-    until = time.monotonic() + limits.seconds
     connection.set_progress_handler(lambda: time.monotonic() > until, STEPS)
 
     def allowed(
@@ -173,12 +174,14 @@ def _guard(connection: sqlite3.Connection, readable: Collection[str], limits: Li
     connection.set_authorizer(allowed)
 
 
-def _fetched(connection: sqlite3.Connection, sql: str, limits: Limits) -> Rows:
+def _fetched(connection: sqlite3.Connection, sql: str, limits: Limits, until: float) -> Rows:
     try:
         cursor = connection.execute(sql)
         found = fetched(cursor, limits)
     except (sqlite3.Error, sqlite3.Warning) as error:
         if getattr(error, "sqlite_errorname", "") == "SQLITE_INTERRUPT":
+            if time.monotonic() < until:  # Ctrl-C, which SQLite takes for the handler's answer
+                raise KeyboardInterrupt from error
             raise too_long(limits) from error
         raise failed(error) from error
     columns = tuple(one[0] for one in cursor.description or ())

@@ -1,4 +1,4 @@
-"""10,000 session files that mean harm: each is refused, or imported with what it says."""
+"""6,000 session files that mean harm: each is refused, or imported with what it says."""
 
 from __future__ import annotations
 

@@ -24,6 +24,11 @@ START = [
     *("start", "Add OAuth login", "--answer", "auth_strategy=OAuth", "--accept"),
     *("--by", "Ada"),
 ]
+DATABASE = ["start", "Keep orders in a database", "--accept", "--by", "Ada", "--answer"]
+OLDER = [*DATABASE, "db_type=PostgreSQL"]
+NEWER = [*DATABASE, "db_type=MySQL"]
+BESIDE = ["--keep", "ADR-0001=Carts have their own"]
+RELATED = 1.3
 LOOKS = (["show", "last"], ["prompt"], ["prompt", "last"], ["decisions"], ["log", "last"])
 LOOK, LOOK_STRETCH = 2.2, 1.8
 RECORD, RECORD_STRETCH = 3.0, 2.3
@@ -55,6 +60,7 @@ def figures() -> list[Figure]:
             *(figure(" ".join(words), [[*db, *words]], LOOK, LOOK_STRETCH) for words in LOOKS),
             figure("start --answer --accept", [[*db, *START]], RECORD, RECORD_STRETCH),
             figure("answer", _answers(folder, db), RECORD, RECORD_STRETCH, WAITS),
+            _beside(Path(folder)),
             *(
                 _hook(folder, db, *event)
                 for event in (("SessionStart", BEGINS), ("PreToolUse", EDITS))
@@ -72,6 +78,29 @@ def _project(folder: Path) -> Path:
     folder.mkdir()
     process_seconds([*PREFLIGHTS, "--db", "log.db", *START], str(folder))
     return folder
+
+
+def _beside(folder: Path) -> Figure:
+    """An acceptance beside a decision that differs, against one where nothing is related."""
+    related = cycle(_projects(folder / "related", OLDER))
+    alone = cycle(_projects(folder / "alone", START))
+    program = [*PREFLIGHTS, "--db", "log.db", *NEWER]
+    return _held(
+        "accept related, against start --accept",
+        lambda: process_seconds([*program, *BESIDE], str(next(related))),
+        lambda: process_seconds(program, str(next(alone))),
+        RELATED,
+        None,
+    )
+
+
+def _projects(folder: Path, first: list[str]) -> list[Path]:
+    """Projects with one decision each, one for each round and one that warms up."""
+    made = [folder / str(n) for n in range(ROUNDS + 1)]
+    for one in made:
+        one.mkdir(parents=True)
+        process_seconds([*PREFLIGHTS, "--db", "log.db", *first], str(one))
+    return made
 
 
 def _write_foreign_records(project: Path) -> None:

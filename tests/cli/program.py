@@ -15,6 +15,7 @@ from typing import Any, Final, NamedTuple
 import preflights_es
 from preflights_cli.main import run
 from preflights_es.services.clarification.clarifications import clarifications_of
+from preflights_es.services.filing import filed
 
 BIN: Final = Path(sys.executable).parent
 TIMEOUT_S: Final = 60  # a machine of a build is slow; nothing here waits that long
@@ -162,6 +163,13 @@ class Project:
         done = self.call("start", intention, *words, *args)
         assert done.code == 0, done.err
         return done.json
+
+    def decided_apart(self, intention: str, answer: str) -> None:
+        """Accept one as on another branch: it is compared with nothing here."""
+        id_ = self.call("start", intention, "--answer", answer, "--json").json["session_id"]
+        with self._surroundings({}), preflights_es.open(self.folder) as log:
+            request = log.request(actor="Ada", kind="user")
+            filed(request, clarifications_of(request).accept(id_))
 
     def owing(self, *words: str, env: Mapping[str, str] | None = None) -> None:
         """Accept one as a process does that dies before it writes the document."""

@@ -5,7 +5,9 @@ from __future__ import annotations
 import csv
 import hashlib
 import io
+import signal
 import sqlite3
+import threading
 import time
 from contextlib import closing
 from pathlib import Path
@@ -13,7 +15,9 @@ from typing import Any
 
 import pytest
 
+from preflights_es.core.errors import Refused
 from preflights_es.services.metrics import log_views
+from preflights_es.services.metrics.catalogue_files import own_catalogue
 from preflights_es.store.guarded_query import Limits, QueryFailed, rows
 from preflights_es.store.urls import SqliteFile, parsed
 from tests.cli.program import Project
@@ -173,6 +177,33 @@ def test_a_catalogue_of_ones_own_is_about_a_database_of_ones_own(
     assert done.is_safe()
 
 
+HOSTILE_VALUES = ("\x1b[2J", "\u202e", "a\nb", "\x9b31m", "+1", "\uff1d1", "\U000e0041", "\r-1")
+
+
+@pytest.mark.parametrize("form", [(), ("--csv",), ("--json",)])
+def test_what_a_database_holds_moves_no_terminal_and_is_no_formula(
+    house: Project, tmp_path: Path, orders: Path, form: tuple[str, ...]
+) -> None:
+    with sqlite3.connect(orders) as made:
+        made.executemany("INSERT INTO orders VALUES ('', 0, ?)", [(v,) for v in HOSTILE_VALUES])
+        made.execute("INSERT INTO orders VALUES ('', -5, x'00ff')")
+    made.close()
+    values = 'name: values\nsql: SELECT amount, note AS "=\u202e1" FROM orders\n'
+    folder = shop(tmp_path / "c", values_yaml=values)
+    done = house.call(
+        "ask", "values", "--catalog", str(folder), "--on", str(orders), "--run", *form
+    )
+    assert (done.code, done.is_safe()) == (0, True), done
+    if form == ("--csv",):
+        head, *found = csv.reader(io.StringIO(done.out))
+        assert head == ["amount", "'=\\u202e1"]
+        assert [row[1] for row in found[3:]] == [
+            *("\\x1b[2J", "\\u202e", "a\nb", "\\x9b31m", "'+1", "'\uff1d1"),
+            *("\\U000e0041", "\\x0d-1", "00ff"),
+        ]
+        assert found[-1][0] == "-5", "a number is no formula"
+
+
 @pytest.mark.parametrize(
     ("text", "line", "key"),
     [
@@ -187,6 +218,13 @@ def test_a_catalogue_of_ones_own_is_about_a_database_of_ones_own(
         ("name: [a]\nsql: SELECT 1\n", 1, "name"),
         ("name: '{a}'\nsql: SELECT 1\n", 1, "name"),
         ("name: &a b\nsql: *a\n", 2, ""),
+        ("name: &a [x]\naliases: [*a, *a]\nsql: SELECT 1\n", 2, ""),
+        ("name: a\nsql: " + "[" * 5_000, 2, ""),
+        ("name: a\nsql: !!python/object/apply:os.system [ls]\n", 2, "sql"),
+        ("name: a\nsql: SELECT 1\n---\nname: b\n", 3, ""),
+        ("name: a\nsql: SELECT pg_read_file('x')\n", 2, "sql"),
+        ("name: a\nsql: SELECT 1; DROP TABLE sessions\n", 2, "sql"),
+        ("name: a\nsql: SELECT sql FROM sqlite_master\n", 2, "sql"),
         ("name: a\nsql: 'x\n", 3, ""),
         ("- a\n", 1, ""),
     ],
@@ -268,6 +306,23 @@ def test_what_passes_the_check_runs_in_sqlite(asked: Project) -> None:
     for dialect, sql in INNOCENT:
         if dialect == "sqlite":
             rows(SqliteFile(str(asked.log)), bound(sql, "sqlite", views), log_views.read(), LIMITS)
+
+
+def test_ctrl_c_ends_a_query(orders: Path) -> None:
+    began = time.monotonic()
+    timer = threading.Timer(0.2, signal.raise_signal, (signal.SIGINT,))
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        rows(SqliteFile(str(orders)), SLOW_SQLITE, (), Limits(seconds=20))
+    timer.join()
+    assert time.monotonic() - began < 10
+
+
+@pytest.mark.parametrize("table", ["pg_authid", "pg_catalog.pg_user", "information_schema.tables"])
+def test_a_catalogue_reads_no_table_of_the_database_itself(tmp_path: Path, table: str) -> None:
+    folder = shop(tmp_path / "c", own_yaml=f"name: a\nsql: SELECT * FROM {table}\n")
+    with pytest.raises(Refused, match="is not in the catalogue"):
+        own_catalogue((folder / "metrics", folder / "snippets"), "postgres")
 
 
 def test_both_hold_in_postgresql(house: Project, postgres: str) -> None:

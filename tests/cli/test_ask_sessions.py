@@ -14,6 +14,7 @@ from tests.cli.program import Project
 from tests.cli.terminal import terminal
 from tests.providers import server
 from tests.providers.server import FakeAPI
+from tests.workflows.metrics.test_regression import QUESTIONS
 
 KEYS = {"PREFLIGHTS_OPENAI_API_KEY": "sk-no-key", "PREFLIGHTS_ANTHROPIC_API_KEY": "sk-no-key"}
 AMBIGUOUS = {"type": "ambiguous", "candidates": ["Ads Gross Rev", "Net Ads Rev"]}
@@ -136,6 +137,16 @@ def test_an_imported_question_replays_and_goes_on(house: Project) -> None:
     assert house.call("admin", "import", "all.jsonl", *there).code == 0
     assert house.call("replay", found["session_id"], *there).code == 0
     assert "SUM(input_tokens)" in house.call("ask", "--follow-up", "2", *there).out
+
+
+def test_the_regression_set_is_judged_as_recorded_sessions(house: Project) -> None:
+    for question, _, _ in QUESTIONS:
+        assert house.call("ask", question).code in (0, 3)
+    found = house.call("regress", "--json").json
+    assert [one["outcome"] for one in found["cases"]] == ["same"] * 12
+    (house.folder / "new.md").write_text("Answer questions about data. Be brief.")
+    changed = house.call("regress", "--prompt", "ask=new.md", "--json").json
+    assert len(changed["cases"]) == 12
 
 
 def test_rows_are_never_recorded(house: Project) -> None:

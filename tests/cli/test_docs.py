@@ -74,7 +74,7 @@ _PIECE = re.compile(r"# [\w/]+\.py$", re.MULTILINE)
 _EXIT = re.compile(r"\s+# exit (\d+)$")
 _PLAIN = re.compile(r"preflights [^|><&;$`*]*")
 _PROMPT = re.compile(
-    r"^(> (?:\(\d+\) )?|In your own words: |Why\? \(Enter to skip\) ?|\[a\]ccept.*\[l\]eave\? "
+    r"^(> (?:\(\d+\) )?|In your own words: |Why\? \(Enter to skip\) ?|\[[as]\].*\[l\]eave\? "
     r"|.* \[y/N\]: )(.*)$"
 )
 _ANY = (
@@ -225,7 +225,7 @@ def _typed(shop: Project, command: str, inputs: list[tuple[str, str]]) -> tuple[
     with terminal(shop, *shlex.split(command)[1:]) as t:
         for prompt, text in inputs:
             seen += t.expect(re.escape(prompt))
-            if prompt.startswith("[a]"):
+            if prompt.startswith("["):
                 t.press(text)
             else:
                 t.type(text)
@@ -339,6 +339,16 @@ WRITTEN: Final = (
 """A question of a script's own."""
 
 
+def beside(shop: Project) -> tuple[Any, Any]:
+    """A decision that was kept beside another one, and one that then replaced both."""
+    words = ("start", "Keep it in a database", "--accept", "--by", "Ada", "--json", "--answer")
+    uids = [shop.call(*words, "db_type=PostgreSQL").json["uid"]]
+    kept = shop.call(*words, "db_type=MySQL", "--keep", f"{uids[0]}=Carts have their own").json
+    uids.append(kept["uid"])
+    named = (part for uid in uids for part in ("--supersedes", uid))
+    return kept, shop.call(*words, "db_type=MongoDB", *named).json
+
+
 def test_the_fields_of_a_session_are_those_that_are_documented(shop: Project) -> None:
     written = shop.call("start", "Go faster", *WRITTEN, "--json").json
     relayed = shop.call("answer", written["session_id"], "1", "--relayed", "--json").json
@@ -350,7 +360,8 @@ def test_the_fields_of_a_session_are_those_that_are_documented(shop: Project) ->
     new = shop.decided("Add SSO", "--supersedes", old["uid"], *why)
     shown = shop.show(old["session_id"])
     observed = shop.show(observed_in(shop.folder))
-    check("session/1", old, asking, refused, new, moved, written, relayed, shown, observed)
+    others = (asking, refused, moved, written, relayed, shown, observed, *beside(shop))
+    check("session/1", old, new, *others)
     check("sessions/1", shop.call("sessions", "--json").json)
     check("log/1", *shop.events(), opaque="data")
     check("inbox/1", shop.call("inbox", "--json").json, opaque="files")
@@ -363,8 +374,8 @@ def test_the_fields_of_a_session_are_those_that_are_documented(shop: Project) ->
     check("renumber/1", shop.call("admin", "renumber", "--check", "--json").json)
     check("db-status/1", shop.call("admin", "db", "status", "--json").json)
     check("db-upgrade/1", shop.call("admin", "db", "upgrade", "--json").json)
-    shop.decided("Add a login form", key="auth_strategy=Magic Link")  # two values in force
-    shop.decided("Add a login page", key="auth_strategy=OAuth")
+    shop.decided_apart("Add a login form", "auth_strategy=Magic Link")  # two values in force
+    shop.decided_apart("Add a login page", "auth_strategy=OAuth")
     check("brief/1", shop.call("prompt", "--json").json)
 
 

@@ -14,7 +14,7 @@ from mcp.server import Server
 
 from preflights_cli.advice import advised
 from preflights_es import bootstrap
-from preflights_es.mcp.server import server
+from preflights_es.mcp.server import server, threads
 from preflights_es.services.request import Request
 
 ERAS: Final = ("legacy", "auto")
@@ -64,8 +64,8 @@ def talk(
     folder: Path, talk: Talk, era: str = "auto", asks: Person | None = None, **how: Any
 ) -> Any:
     """The same, with a server of its own that is given back."""
-    with closing(opened(folder)) as request:
-        return asyncio.run(talked(server(request, advised, **how), talk, era, asks))
+    with closing(opened(folder)) as request, threads() as pool:
+        return asyncio.run(talked(server(request, pool, advised, **how), talk, era, asks))
 
 
 async def told(client: Client, tool: str, **arguments: Any) -> dict[str, Any]:

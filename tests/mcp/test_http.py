@@ -11,6 +11,7 @@ from contextlib import closing, contextmanager
 from typing import Any, Final
 
 import httpx2
+import mcp_types as types
 import pytest
 import uvicorn
 from mcp import Client
@@ -18,7 +19,7 @@ from mcp.client.streamable_http import streamable_http_client
 
 from preflights_es.core.errors import SettingsError, StoreUnavailable
 from preflights_es.mcp import serving
-from preflights_es.mcp.server import server
+from preflights_es.mcp.server import server, threads
 from tests.cli.program import Project
 from tests.mcp.clients import CLAUDE, ERAS, opened, told
 
@@ -42,8 +43,12 @@ SHOWN: Final = {
 @contextmanager
 def running(shop: Project) -> Iterator[str]:
     """The address of a server in a thread of its own."""
-    with closing(opened(shop.folder)) as request, socket.create_server(("127.0.0.1", 0)) as bound:
-        app = serving.app(server(request), TOKEN)
+    with (
+        closing(opened(shop.folder)) as request,
+        threads() as pool,
+        socket.create_server(("127.0.0.1", 0)) as bound,
+    ):
+        app = serving.app(server(request, pool), TOKEN)
         served = uvicorn.Server(uvicorn.Config(app, log_config=None, access_log=False))
         thread = threading.Thread(target=served.run, kwargs={"sockets": [bound]})
         thread.start()
@@ -55,16 +60,20 @@ def running(shop: Project) -> Iterator[str]:
 
 
 def test_only_programs_of_this_machine_with_the_token_are_served(shop: Project) -> None:
+    async def elicited(context: Any, params: Any) -> types.ElicitResult:
+        return types.ElicitResult(action="accept", content={"choice": "OAuth"})
+
     async def flow(address: str, era: str) -> Any:
         headers = {"Authorization": f"Bearer {TOKEN}"}
         async with httpx2.AsyncClient(headers=headers) as http:
             transport = streamable_http_client(address, http_client=http)
-            async with Client(transport, mode=era, client_info=CLAUDE) as client:
+            forms = Client(transport, mode=era, client_info=CLAUDE, elicitation_callback=elicited)
+            async with forms as client:
                 return await told(client, "start_decision", intention=f"Add login {era}")
 
     with running(shop) as address, httpx2.Client() as http:
         for era in ERAS:
-            assert asyncio.run(flow(address, era))["status"] == "needs_answers"
+            assert asyncio.run(flow(address, era))["decided"] == {"Strategy": "OAuth"}
 
         def code(**headers: str) -> int:
             return http.post(address, json=BODY, headers=headers).status_code
@@ -83,8 +92,8 @@ def test_only_programs_of_this_machine_with_the_token_are_served(shop: Project) 
 
 
 def test_a_short_token_and_a_port_in_use_are_refused(shop: Project) -> None:
-    with closing(opened(shop.folder)) as request:
-        made = server(request)
+    with closing(opened(shop.folder)) as request, threads() as pool:
+        made = server(request, pool)
         with pytest.raises(SettingsError, match="PREFLIGHTS_MCP_TOKEN"):
             serving.http(made, 0, "short", print)
         with socket.create_server(("127.0.0.1", 0)) as taken:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from mcp import Client
 
-from preflights_es.mcp.server import server
+from preflights_es.mcp.server import server, threads
 from preflights_es.settings.load import Options
 from tests.cli.program import Project
 from tests.mcp.clients import ERAS, opened, talked, told
@@ -31,8 +31,8 @@ def api() -> Iterator[FakeAPI]:
 async def with_model(shop: Project, api: FakeAPI, flow: Any, era: str) -> Any:
     """What comes of a talk of which a model leads the sessions."""
     options = Options(provider="openai", model="a-model", base_url=api.openai)
-    with closing(opened(shop.folder, options=options)) as request:
-        found = await talked(server(request), flow, era)
+    with closing(opened(shop.folder, options=options)) as request, threads() as pool:
+        found = await talked(server(request, pool), flow, era)
         # What the client left goes on in a thread.
         await asyncio.to_thread(wait_until, lambda: shop_is_asked(request))
         return found

@@ -11,7 +11,7 @@ import pytest
 from mcp import Client
 from mcp.shared.exceptions import MCPError
 
-from preflights_es.mcp.server import server
+from preflights_es.mcp.server import server, threads
 from tests.cli.program import Project
 from tests.mcp.clients import CLAUDE, ERAS, NAME, Form, opened, person, talk, talked, told
 
@@ -58,6 +58,15 @@ def test_other_words_count_and_two_rounds_are_two_inputs(shop: Project, era: str
     forms = person("Authentication", {"choice": "Other (specify)", "other": "Passkeys"})
     talk(shop.folder, flow, era, forms)
     assert len(inputs(shop)) == 3
+
+
+def test_a_number_in_own_words_is_no_option(shop: Project) -> None:
+    async def flow(client: Client) -> None:
+        asked = {"question": "How many replicas?", "options": ["one", "three"]}
+        ready = await told(client, "start_decision", intention="Scale the database", **asked)
+        assert ready["decided"] == {"Decision": "2"}
+
+    talk(shop.folder, flow, "auto", person({"choice": "Other (specify)", "other": "2"}))
 
 
 @pytest.mark.parametrize("era", ERAS)
@@ -227,8 +236,8 @@ def test_fifty_calls_of_five_clients_are_recorded_each_once(shop: Project, datab
             )
             return [one["session"] for one in await asyncio.gather(*begun)]
 
-        with closing(opened(shop.folder, database=database)) as request:
-            found: list[str] = await talked(server(request), flow, ERAS[number % 2])
+        with closing(opened(shop.folder, database=database)) as request, threads() as pool:
+            found: list[str] = await talked(server(request, pool), flow, ERAS[number % 2])
             return found
 
     async def all_of_them() -> list[list[str]]:
@@ -248,3 +257,17 @@ def test_the_same_call_at_once_is_one_session(shop: Project) -> None:
 
     assert len(talk(shop.folder, flow)) == 1
     assert CLAUDE.name in NAME
+
+
+def test_what_was_abandoned_or_erased_begins_anew(shop: Project) -> None:
+    async def flow(client: Client) -> str:
+        session: str = (await told(client, "start_decision", **START))["session"]
+        return session
+
+    first = talk(shop.folder, flow)
+    assert shop.call("abandon", first).code == 0
+    second = talk(shop.folder, flow)
+    assert shop.call("admin", "erase", second, "--yes").code == 0
+    third = talk(shop.folder, flow)
+    assert len({first, second, third}) == 3
+    assert talk(shop.folder, flow) == third

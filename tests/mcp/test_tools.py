@@ -11,16 +11,16 @@ import pytest
 from mcp import Client
 from mcp.shared.exceptions import MCPError
 
-from preflights_es.mcp.server import INSTRUCTIONS, described, offered, server
+from preflights_es.mcp.server import INSTRUCTIONS, described, offered, server, threads
 from tests.artifacts.test_project_brief import tokens
 from tests.cli.program import Project
 from tests.mcp.clients import ERAS, NAME, opened, refused, talk, talked, told
 
 TOOLS = {
     *("start_decision", "answer", "accept", "decisions", "why", "brief", "show"),
-    *("record_question", "recall", "today"),
+    *("record_question", "recall", "today", "ask"),
 }
-WRITES = {"start_decision", "answer", "accept", "record_question", "recall", "today"}
+WRITES = {"start_decision", "answer", "accept", "record_question", "recall", "today", "ask"}
 TOKENS_MAX = 1_500
 BRIEF_MAX = 500
 
@@ -71,6 +71,7 @@ async def after(client: Client) -> None:
     (value,) = (await told(client, "why", what="Strategy"))["values"]
     assert value["acknowledged"]["by"] == {"kind": "user", "name": "Ada"}
     assert (await told(client, "today"))["timeline"] == []
+    assert (await told(client, "ask", question="sessions per status"))["session"]
 
 
 def test_a_question_of_the_agents_own_is_asked_and_recommended(shop: Project) -> None:
@@ -117,6 +118,7 @@ def test_an_error_is_one_line_with_what_to_do(shop: Project) -> None:
         assert "unknown field `foo`" in await refused(client, "brief", foo=1)
         assert "start_decision" in await refused(client, "erase", session="last")
         assert "2026-11-23" in await refused(client, "decisions", as_of="tomorrow")
+        assert (await told(client, "decisions", as_of="9999-12-31"))["decisions"] == []
         assert "characters" in await refused(client, "start_decision", intention="x" * 5_000)
         assert "\ud800" not in await refused(client, "start_decision", intention="a \ud800 b")
 
@@ -218,5 +220,5 @@ def test_another_projects_session_is_not_there(shop: Project) -> None:
         with pytest.raises(MCPError, match="no session matches"):
             await client.read_resource(f"preflights://decisions/{session}/trail")
 
-    with closing(opened(other, database=log)) as request:
-        asyncio.run(talked(server(request), flow, "auto"))
+    with closing(opened(other, database=log)) as request, threads() as pool:
+        asyncio.run(talked(server(request, pool), flow, "auto"))

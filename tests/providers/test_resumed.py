@@ -55,15 +55,15 @@ def test_what_is_said_while_another_process_asks_is_recorded_and_no_failure(
 ) -> None:
     api.script(server.text(FRAMED))
     env = surroundings(api)
-    begun = house.run("start", "Add login", "--json", env=env)
+    begun = house.call("start", "Add login", "--json", env=env)
     id_ = begun.json["session_id"][-8:]
     api.script(server.slow(server.text(), FOREVER_S))
     asked = len(api.requests)
     process = house.started("answer", id_, "OAuth", env=env)
     wait_until(lambda: len(api.requests) > asked, START_S)
     before = len(house.events(id_))
-    done = house.run("answer", id_, "auth_library=Authlib", "--json", env=env)
-    plain = house.run("revise", id_, "auth_strategy=Magic Link", env=env)
+    done = house.call("answer", id_, "auth_library=Authlib", "--json", env=env)
+    plain = house.call("revise", id_, "auth_strategy=Magic Link", env=env)
     process.kill()
     process.communicate(timeout=TIMEOUT_S)
     assert (done.code, done.json["status"], done.json["refused"]) == (0, "waiting", []), done
@@ -93,7 +93,7 @@ def test_a_call_that_control_c_stops_counts_and_the_next_command_makes_the_secon
     saved = f"Saved. Go on with: preflights resume {house.show()['session_id'][-8:]}"
     assert (process.returncode, err.decode().strip()) == (130, saved)
     assert failures(house) == []
-    resumed = house.run("resume", "last", env=surroundings(api))
+    resumed = house.call("resume", "last", env=surroundings(api))
     assert "Traceback" not in resumed.err
     assert (len(api.requests), api.most_at_once) == (2, 1)
     assert failures(house) == ["lost"]
@@ -108,7 +108,7 @@ def test_a_call_whose_program_was_killed_is_not_made_again_while_it_may_be_answe
     process = asking(house, api)
     process.kill()
     process.communicate(timeout=TIMEOUT_S)
-    resumed = house.run("resume", "last", env=surroundings(api))
+    resumed = house.call("resume", "last", env=surroundings(api))
     assert resumed.code == 1
     assert "another process is asking the provider" in resumed.err
     assert f"`preflights show {house.show()['session_id'][-8:]}`" in resumed.err
@@ -134,7 +134,7 @@ def test_nothing_is_recorded_where_the_package_of_a_provider_lacks_one_of_its_ow
     assert house.call("sessions", "--json").json["sessions"] == []
     # Nor is an answer that the model would hear.
     api.script(server.text(FRAMED))
-    begun = house.run("start", "Add login", "--json", env=surroundings(api)).json
+    begun = house.call("start", "Add login", "--json", env=surroundings(api)).json
     assert house.run("answer", "last", "OAuth", env=env).code == 5
     assert house.show()["version"] == begun["version"]
     assert house.run("accept", "last", env=env).code == 1  # it asks no provider: refused for itself

@@ -30,6 +30,8 @@ Folders = tuple[Path, Path]
 _SHIPPED: Final = Path(__file__).parent / "catalogue"
 BUILT_IN: Final[Folders] = (_SHIPPED / "metrics", _SHIPPED / "snippets")
 _KEYS: Final = ("name", "aliases", "description", "sql", "snippet", "dimensions", "date")
+DEPTH_MAX: Final = 2  # a list below a key
+PARTS_MAX: Final = 1_000  # keys and texts of a file
 _ODD: Final = set("[]{}<>`")
 Check = Callable[[str], tuple[str, ...]]
 """Finds what is wrong with a query."""
@@ -102,10 +104,7 @@ class _File:
         import yaml
 
         try:
-            for event in yaml.parse(text, Loader=yaml.SafeLoader):
-                if isinstance(event, yaml.AliasEvent):
-                    line = event.start_mark.line + 1 if event.start_mark else 1
-                    raise _wrong(f"{self.path}, line {line}: YAML aliases are not read here")
+            self._refuse_odd(text)
             root = yaml.compose(text, Loader=yaml.SafeLoader)
         except (yaml.YAMLError, RecursionError) as error:
             mark = getattr(error, "problem_mark", None)
@@ -115,6 +114,20 @@ class _File:
         if not isinstance(root, yaml.MappingNode):
             raise _wrong(f"{self.path}, line 1: expected keys such as `name:` and `sql:`")
         self._take(root)
+
+    def _refuse_odd(self, text: str) -> None:
+        """Aliases, and what nests: a reader takes long for much of either."""
+        import yaml
+
+        depth = 0
+        for count, event in enumerate(yaml.parse(text, Loader=yaml.SafeLoader)):
+            depth += isinstance(event, yaml.CollectionStartEvent)
+            depth -= isinstance(event, yaml.CollectionEndEvent)
+            line = event.start_mark.line + 1 if event.start_mark else 1
+            if isinstance(event, yaml.AliasEvent):
+                raise _wrong(f"{self.path}, line {line}: YAML aliases are not read here")
+            if depth > DEPTH_MAX or count > PARTS_MAX:
+                raise _wrong(f"{self.path}, line {line}: expected a few keys, and lists of texts")
 
     def _take(self, root: MappingNode) -> None:
         for key, value in root.value:
@@ -200,9 +213,18 @@ def check_for(dialect: Dialect, tables: tuple[str, ...] | None) -> Check:
     """
 
     def check(sql: str) -> tuple[str, ...]:
-        return findings(sql, dialect, tables_of(sql, dialect) if tables is None else tables)
+        if tables is not None:
+            return findings(sql, dialect, tables)
+        return findings(sql, dialect, [one for one in tables_of(sql, dialect) if not system(one)])
 
     return check
+
+
+def system(table: str) -> bool:
+    """Whether a table is the database's own: it holds its users and their passwords."""
+    schema, _, name = table.casefold().rpartition(".")
+    own = schema.startswith("pg_") or schema == "information_schema"
+    return own or name.startswith(("pg_", "sqlite_"))
 
 
 def own_catalogue(folders: Folders, dialect: Dialect) -> Catalogue:

@@ -216,5 +216,7 @@ def _runnable(
 
 
 def _plain(value: object) -> object:
-    """As JSON has it; anything else as text."""
+    """As JSON has it; bytes in hexadecimal, anything else as text."""
+    if isinstance(value, bytes):
+        return value.hex()
     return value if value is None or isinstance(value, bool | int | float | str) else str(value)

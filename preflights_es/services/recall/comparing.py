@@ -6,6 +6,7 @@ Every acceptance asks, so what most of them do not need is imported where it is 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
@@ -17,8 +18,10 @@ from preflights_es.core.lead import WRITERS
 from preflights_es.core.word_stems import folded, stems
 from preflights_es.runtime.runner import Handle
 from preflights_es.system.bounded_read import Unreadable
+from preflights_es.workflows.clarification.events import PatchProposed
 from preflights_es.workflows.clarification.state import State, accepted
 from preflights_es.workflows.clarification.titles import title_of
+from preflights_es.workflows.clarification.values import DecisionPatch
 
 if TYPE_CHECKING:
     from preflights_es.core.evolution import Finding
@@ -26,7 +29,7 @@ if TYPE_CHECKING:
     from preflights_es.services.request import Request
 
 COMPARED_MAX: Final = 50  # decisions that are compared, those with the most words in common first
-MOVED_MAX: Final = 20  # sessions that are folded here; more are folded for good
+MOVED_MAX: Final = 50  # sessions that are looked through here; more are folded for good
 
 ENDING: Final = ".jsonl"
 
@@ -46,7 +49,14 @@ class Older(msgspec.Struct, frozen=True, kw_only=True):
     session_id: str = ""
 
 
-_decoder = msgspec.json.Decoder(Older)
+class _Proposed(msgspec.Struct):
+    """A payload of `PatchProposed`."""
+
+    patch: DecisionPatch
+
+
+_OLDER: Final = msgspec.json.Decoder(Older)
+_PROPOSED: Final = msgspec.json.Decoder(_Proposed)
 
 
 def findings(request: Request, handle: Handle) -> tuple[Finding, ...]:
@@ -124,7 +134,8 @@ def _older(process: Process, handle: Handle, state: State) -> Iterable[Older]:
     """Decisions in force that have words in common with what is proposed, each once."""
     found: dict[str, Older] = {}
     moved = _moved(process, handle)
-    for session_id in [*moved, *_named(process, handle, state)]:
+    alike = (one for one, patch in moved.items() if patch is not None and _is_alike(state, patch))
+    for session_id in (*alike, *_named(process, handle, state)):
         if session_id not in found and (read := _read(process, session_id)):
             found[session_id] = read
     for one in _kept(process, state):
@@ -133,18 +144,32 @@ def _older(process: Process, handle: Handle, state: State) -> Iterable[Older]:
     return found.values()
 
 
-def _moved(process: Process, handle: Handle) -> list[str]:
-    """Clarifications that no projection has folded yet, few of them."""
+def _moved(process: Process, handle: Handle) -> dict[str, DecisionPatch | None]:
+    """Sessions that no projection has folded yet, few of them, with the patch of each."""
     from preflights_es.projections.versions import DECISIONS, MEMORY
     from preflights_es.store.comparing import SqlComparing
 
     log = SqlComparing(process.store)
-    heads = log.waiting(MOVED_MAX + 2)
-    if len(heads) > MOVED_MAX + 1 or not log.is_current({"memory": MEMORY, "decisions": DECISIONS}):
+    heads = log.waiting(MOVED_MAX + 1)
+    if len(heads) > MOVED_MAX or not log.is_current({"memory": MEMORY, "decisions": DECISIONS}):
         process.projector.caught_up()
-        heads = log.waiting(MOVED_MAX + 2)
-    own, name = handle.session_id, handle.workflow.name
-    return [one.session_id for one in heads if one.session_id != own and one.workflow == name]
+        heads = log.waiting(MOVED_MAX + 1)
+    patches: dict[str, DecisionPatch | None] = {one.session_id: None for one in heads}
+    for session_id, data in log.payloads(PatchProposed.tag).items() if len(heads) > 1 else ():
+        with suppress(ValueError, TypeError, RecursionError):  # damaged, as its session will say
+            patches[session_id] = _PROPOSED.decode(data).patch
+    patches[handle.session_id] = None
+    return patches
+
+
+def _is_alike(state: State, patch: DecisionPatch) -> bool:
+    """Whether a patch may be related, by what the projection would be asked for."""
+    new = state.patch
+    if new is None or patch == new:
+        return False
+    values = " ".join(value for _, value in patch.fields)
+    asked = {*stems(new.category), *stems(state.intention)}
+    return not asked.isdisjoint((*stems(patch.category), *stems(values)))
 
 
 def _kept(process: Process, state: State) -> Iterator[Older]:
@@ -155,14 +180,15 @@ def _kept(process: Process, state: State) -> Iterator[Older]:
     rows = SqlComparing(process.store).rows(process.project, tuple(terms), COMPARED_MAX)
     for session_id, decided in rows:
         try:
-            yield msgspec.structs.replace(_decoder.decode(decided), session_id=session_id)
+            yield msgspec.structs.replace(_OLDER.decode(decided), session_id=session_id)
         except (ValueError, TypeError, RecursionError) as error:
             raise ProjectionDamaged("decisions", f"session {session_id}: {error}") from error
 
 
 def _named(process: Process, handle: Handle, state: State) -> Iterator[str]:
     """Sessions that the intention names by their record's number or the end of their id."""
-    for number, end in _NAMED.findall(folded(state.intention)):
+    text = state.intention
+    for number, end in _NAMED.findall(folded(text)) if any(map(str.isdecimal, text)) else ():
         store = process.store
         named: Iterable[Any] = ()
         if number:

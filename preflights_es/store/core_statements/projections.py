@@ -114,7 +114,17 @@ def statements(dialect: str) -> dict[str, ClauseElement]:
     }
     for name, table in tables.projected.items():
         made |= _of_table(name, table)
-    return made | dict(_portions(dialect)) | _pages() | {"compared": _compared()}
+    return (
+        made
+        | dict(_portions(dialect))
+        | _pages()
+        | {
+            "compared": _compared(),
+            "unfolded_events": select(e.session_id, e.data)
+            .where(e.type == bindparam("of_type"), e.session_id.in_(select(o.session_id)))
+            .order_by(e.session_id, e.version),
+        }
+    )
 
 
 def _compared() -> ClauseElement:

@@ -56,6 +56,11 @@ def test_the_rules_come_to_the_query(question: str, kind: str, held: tuple[str, 
 
 
 @pytest.mark.live
-@pytest.mark.parametrize(("question", "kind", "held"), QUESTIONS[:10])
+@pytest.mark.parametrize(("question", "kind", "held"), QUESTIONS)
 def test_a_model_comes_to_the_query(question: str, kind: str, held: tuple[str, ...]) -> None:
-    check(LLMClient(provider="anthropic"), question, kind, held)
+    client = LLMClient(provider="anthropic")
+    if kind == "sql":
+        check(client, question, kind, held)
+    else:  # a model may ask in either way, or take both metrics into one query
+        found, data = parse_response(replied(client, question))
+        assert found in ("ambiguous", "text") or not findings(data["sql"], "sqlite", TABLES)

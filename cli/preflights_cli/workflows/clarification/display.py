@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from shlex import quote
 from typing import Final
 
 from preflights_cli.common import Voice, is_terminal
@@ -58,9 +57,11 @@ def describe(voice: Voice, session: Session) -> None:
         voice.say(f"  superseded by {by.uid[-SHORT:]}: {shown(one_line(by.title))}")
     for kept in found.kept:
         voice.say(f"  kept beside {kept_text(kept)}")
+    is_open = bool(waiting(session))
     for one in found.related:
-        voice.say(f"  {compared(one)}")
-    if waiting(session):
+        if is_open or not one.needs_choice:
+            voice.say(f"  {compared(one)}")
+    if is_open:
         voice.say("Nothing is accepted yet. Supersede what differs, or keep it and say why:")
         for command in _choosing(session):
             voice.say(command)
@@ -178,6 +179,8 @@ def waiting(session: Session) -> list[RelatedDecision]:
 
 def _choosing(session: Session) -> list[str]:
     """The commands that choose."""
+    from shlex import quote  # most acceptances differ from nothing
+
     found = waiting(session)
     command = f"preflights accept {short(session.session_id)}"
     command += "" if is_terminal() else " --by NAME"

@@ -1,0 +1,48 @@
+"""Asking about data: the answer is one checked query, which is not run."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from preflights_es.core.ids import short
+from preflights_es.mcp.call import Call
+from preflights_es.mcp.tool import Arguments, Given, Tool
+from preflights_es.services.metrics.results import Answer
+from preflights_es.services.metrics.sessions import start
+from preflights_es.services.request import Request
+
+
+class Question(Arguments, frozen=True):
+    """Of `ask`."""
+
+    question: str
+
+
+class Query(Given, frozen=True, kw_only=True):
+    """A query, names to choose from, or a question back."""
+
+    session: str
+    sql: str = ""
+    candidates: tuple[str, ...] = ()
+    text: str = ""
+
+
+async def _ask(call: Call, given: Question) -> Query:
+    def asked(request: Request) -> Query:
+        found = start(request, given.question)
+        assert isinstance(found, Answer), "what a question about data comes to"
+        id_ = short(found.session_id)
+        return Query(session=id_, sql=found.sql, candidates=found.candidates, text=found.text)
+
+    return await call.run(asked)
+
+
+TOOLS: Final = (
+    Tool(
+        name="ask",
+        description="An SQL query for a question about the log.",
+        takes=Question,
+        gives=Query,
+        run=_ask,
+    ),
+)
