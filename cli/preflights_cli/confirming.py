@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 import click
 
@@ -19,6 +20,8 @@ from preflights_es.core.text import one_line, shown
 from preflights_es.services import sessions
 from preflights_es.services.request import Request
 from preflights_es.services.results import Session
+
+NAMED_MAX: Final = 3  # decisions that one contradicts
 
 
 def one_by_one(app: Request, voice: Voice, proposed: Sequence[Session]) -> int:
@@ -69,10 +72,17 @@ def _confirmed(app: Request, one: Session, by: str | None) -> int:
         click.echo(f"{short(one.session_id)} is not confirmed: {shown(worded(refused))}", err=True)
         return EXIT_REFUSED
     if code := exit_code(done):
-        why = "; ".join(refusal.message for refusal in done.refusals) or done.to_do
+        why = "; ".join(refusal.message for refusal in done.refusals) or _waits(done)
         settle = f"preflights accept {short(one.session_id)}"
         click.echo(f"{short(one.session_id)} is not confirmed: {shown(why)}: {settle}", err=True)
     return code
+
+
+def _waits(done: Session) -> str:
+    """What a person has to do, and the decisions that it is about."""
+    related = [one for one in getattr(done, "related", ()) if one.needs_choice]
+    named = (f"{short(one.session_id)} {one_line(one.title)!r}" for one in related[:NAMED_MAX])
+    return f"{done.to_do} ({', '.join(named)})" if related else done.to_do
 
 
 def _list(proposed: Sequence[Session]) -> None:

@@ -10,7 +10,6 @@ import click
 import msgspec
 
 from preflights_cli.common import Voice, by_option, is_terminal, writing_where
-from preflights_cli.confirming import confirmed, one_by_one
 from preflights_cli.rendering import shown_of
 from preflights_cli.table import streamed
 from preflights_es.core.ids import short
@@ -60,11 +59,17 @@ def inbox_command(everything: bool, by: str | None, app: Request, voice: Voice) 
     if by is not None and not everything:
         message = "--by names the person of --all: give both"
         raise click.UsageError(message)
-    code = confirmed(app, voice, proposed(app), by) if everything else 0
-    if everything and not voice.as_json:
-        return code
+    code = 0
+    if everything:
+        from preflights_cli.confirming import confirmed  # looking confirms nothing
+
+        code = confirmed(app, voice, proposed(app), by)
+        if not voice.as_json:
+            return code
     _say_inbox(app, voice)
     if is_terminal() and not (voice.as_json or voice.quiet) and app.actor.kind == "user":
+        from preflights_cli.confirming import one_by_one
+
         return one_by_one(app, voice, proposed(app))
     return code
 

@@ -71,6 +71,7 @@ def test_a_proposal_that_contradicts_a_decision_waits_for_a_choice(shop: Project
     assert (done.code, done.out.splitlines()[-1]) == (3, "Confirmed 3 of 4 proposals.")
     (waiting,) = shop.call("inbox", "--json").json["waiting"]
     assert done.err.count("is not confirmed") == 1
+    assert "'Use PostgreSQL for the database'" in done.err
     assert f"preflights accept {waiting['session_id'][-8:]}" in done.err
 
 

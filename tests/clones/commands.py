@@ -64,7 +64,7 @@ READS: Final[dict[str, tuple[Words, ...]]] = {
     "trust": (("trust", "--list"),),
     "transcripts": (
         ("transcripts", "claude", "odd.jsonl", "--dry-run"),
-        ("transcripts", "codex", ".", "--dry-run", "--json"),
+        ("transcripts", "codex", "odd.jsonl", "--dry-run", "--json"),
     ),
 }
 """Commands that read, each in the ways in which it runs here.
