@@ -86,6 +86,14 @@ def test_one_that_moved_is_compared_where_the_own_session_did_not(log: Any) -> N
     assert other.related.session_id == first
 
 
+def test_a_long_decision_is_compared_by_its_category(log: Any) -> None:
+    long = " ".join(f"w{n}" for n in range(300))
+    first = decided(log, "Keep orders in a database", db_type=long)
+    log.decisions()
+    (other,) = found(log, "Store it in a database", db_type="MySQL")
+    assert other.related.session_id == first
+
+
 def test_session_files_that_the_log_lacks_are_compared(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
