@@ -184,7 +184,7 @@ def states(house: Project) -> dict[str, str]:
 
 
 def test_nothing_is_folded_before_a_command_asks(house: Project) -> None:
-    house.decided()
+    house.call("start", "Add login", "--no-input")
     assert set(states(house).values()) == {"never built"}
     assert house.call("admin", "projections", "status", "--json").json["waiting"] > 0
     listed(house)
