@@ -180,14 +180,8 @@ class Preflights:
         """
         why = _reasons(because, consequences, alternatives)
         said = Choices(tuple(supersedes), tuple((keep or {}).items()))
-        return sessions.accept(
-            self.request(key=key),
-            session,
-            by=by,
-            expect=expect,
-            reasons=why,
-            choices=said if said != Choices() else None,
-        )
+        request = self.request(key=key)
+        return sessions.accept(request, session, by=by, expect=expect, reasons=why, choices=said)
 
     def abandon(self, session: str, reason: str = "") -> Session:
         """Give a session up; it stays in the log."""

@@ -24,6 +24,9 @@ class Choices(Value, frozen=True):
     keeps: tuple[tuple[str, str], ...] = ()
     """Pairs of a decision and the reason why both stay in force."""
 
+    def __bool__(self) -> bool:
+        return bool(self.supersedes or self.keeps)
+
 
 class Finding(Value, frozen=True, kw_only=True):
     """An older decision, and how the new one stands to it."""

@@ -198,7 +198,7 @@ def accept(
     if reasons is not None:
         taking(workflow, reasons)
         more["reasons"] = reasons
-    if choices is not None:
+    if choices:
         if "resolved" not in getattr(workflow.acknowledges, "__struct_fields__", ()):
             message = f"a session of the workflow {workflow.name} supersedes and keeps nothing"
             raise Refused(message, code="no_choices", workflow=workflow.name)

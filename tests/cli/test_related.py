@@ -9,6 +9,10 @@ from typing import Any
 import pytest
 
 import preflights_es
+from preflights_es.runtime.runner import Proposed
+from preflights_es.services.clarification.choosing import Choosing
+from preflights_es.services.clarification.clarifications import clarifications_of
+from preflights_es.workflows.clarification.events import DecisionAcknowledged
 from tests.cli.program import Project, Result
 from tests.cli.terminal import terminal
 
@@ -295,3 +299,33 @@ def test_a_person_leaves_and_nothing_is_accepted(house: Project) -> None:
         t.press("l")
         assert t.code() == 3
     assert house.show()["status"] == "ready"
+
+
+# Meanwhile -----------------------------------------------------------------------------------
+
+
+def test_a_decision_that_is_accepted_meanwhile_is_compared_too(house: Project) -> None:
+    with preflights_es.open(house.folder) as log:
+        ready = [
+            log.start("Keep orders in a database", answers={"db_type": type_}).session_id
+            for type_ in ("PostgreSQL", "MySQL")
+        ]
+        request = log.request(actor="Ada", kind="user")
+        choosing = Choosing(request)
+        found = []
+
+        def complete(first: Proposed) -> Proposed | None:
+            made = choosing.completed(first)
+            found.append(len(choosing.found))
+            if len(found) == 1:  # nothing differs yet, and now something does
+                log.accept(ready[0], by="Grace")
+            return made
+
+        step = clarifications_of(request).acknowledged(
+            *(ready[1], DecisionAcknowledged, {"mark": ""}),
+            by=None,
+            expect=None,
+            complete=complete,
+        )
+        assert (found, step.decisions) == ([0, 1], ())
+        assert log.show(ready[1]).status == "ready"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any
 
 from msgspec import UNSET
 from msgspec.structs import replace
@@ -18,8 +18,6 @@ from preflights_es.services.results import Session
 from preflights_es.workflows.clarification.events import DecisionAcknowledged
 from preflights_es.workflows.clarification.state import State, accepted
 
-NONE: Final = Choices()
-
 
 class Choosing:
     """The comparison of one acceptance, and what the person said about it."""
@@ -29,7 +27,7 @@ class Choosing:
         Refused: a reason is blank, a placeholder, or cannot be recorded.
         """
         self._request = request
-        self._said = said or NONE
+        self._said = said or Choices()
         self.found: tuple[Finding, ...] = ()
         """How the decision stands to others, as it was compared last."""
         self._reasons = [self._reason(*one) for one in self._said.keeps]
@@ -47,7 +45,7 @@ class Choosing:
         """
         state: State = first.handle.session.state
         if first.input.actor.kind != "user":
-            if self._said != NONE:
+            if self._said:
                 message = "only a person supersedes a decision, or keeps it beside another"
                 raise Refused(message, code="person_chooses", session=first.handle.session_id[-8:])
             return first
@@ -57,7 +55,7 @@ class Choosing:
         from preflights_es.services.recall.comparing import findings
 
         self.found = findings(self._request, first.handle)
-        if not (self.open or self._said != NONE):
+        if not (self.open or self._said):
             return first
         resolved = self._resolved(state)
         chosen = {one.finding for one in resolved}

@@ -173,13 +173,12 @@ class DecisionSuperseded(Input, frozen=True):
 
 
 class DecisionKeptBeside(Input, frozen=True):
-    """Another session's decision was accepted beside this one, although their values differ."""
+    """Another session's decision was accepted beside this one; a person said why both stay."""
 
     tag: ClassVar[str] = "clarification.decision_kept_beside.v1"
     typed: ClassVar = {"reason": Typed(ANSWER_MAX)}
     by: Related
     reason: str
-    """Why a person kept both."""
 
 
 class DecisionRenumbered(Input, frozen=True):

@@ -28,8 +28,6 @@ def chosen(supersedes: tuple[str, ...], keep: tuple[str, ...]) -> Choices | None
     Raises:
         UsageError: one has no reason, or names no decision.
     """
-    if not (supersedes or keep):
-        return None
     keeps = []
     for one in keep:
         typed, sign, reason = one.partition("=")
@@ -37,7 +35,7 @@ def chosen(supersedes: tuple[str, ...], keep: tuple[str, ...]) -> Choices | None
             message = f"--keep: found {one!r}, expected DECISION=REASON"
             raise click.UsageError(message)
         keeps.append((typed.strip(), reason))
-    return Choices(supersedes, tuple(keeps))
+    return Choices(supersedes, tuple(keeps)) or None
 
 
 def resolved(
