@@ -6,16 +6,13 @@ It knows of Preflights only what `preflights init --agent claude` wrote: it star
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any, Final
-
-import anyio
-from mcp import Client, StdioServerParameters
-from mcp_types import ElicitResult, Implementation
 
 ANSWER: Final = "PostgreSQL"  # what the person says
 QUESTION: Final = {
@@ -58,6 +55,9 @@ def begins(source: str) -> None:
 
 async def decides() -> None:
     """It asks its person through the server, and proposes what came of it."""
+    from mcp import Client, StdioServerParameters
+    from mcp_types import Implementation
+
     server = json.loads(Path(".mcp.json").read_text())["mcpServers"]["preflights"]
     me = Implementation(name="demo-agent", version="1.0")
     async with Client(
@@ -69,8 +69,10 @@ async def decides() -> None:
         says(f"agent: I call accept; the decision is {(came.structured_content or {})['status']}")
 
 
-async def elicited(context: Any, params: Any) -> ElicitResult:  # noqa: ARG001
+async def elicited(context: Any, params: Any) -> Any:  # noqa: ARG001
     """The person reads the form, and chooses."""
+    from mcp_types import ElicitResult
+
     options = params.requested_schema["properties"]["choice"]["enum"]
     says(f"  {params.message}\n  {' | '.join(options)}\nperson: {ANSWER}")
     return ElicitResult(action="accept", content={"choice": ANSWER})
@@ -85,7 +87,7 @@ def edits() -> None:
 
 match sys.argv[1]:
     case "decides":
-        anyio.run(decides)
+        asyncio.run(decides())
     case "edits":
         edits()
     case source:

@@ -7,6 +7,8 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Final
 
+import msgspec
+
 from preflights_es.artifacts.agent_entries import (
     AGENTS,
     TABLE,
@@ -102,9 +104,10 @@ def _kept(root: Path, file: AgentFile, *, writes: bool) -> ProjectFile:
     template = Template(file.parts, file.content)
     try:
         _check_mode(root, template)
-        return project_files.kept(root, template, writes=writes)
+        done = project_files.kept(root, template, writes=writes)
     except Refused as error:
         return _left(template, error)
+    return _ours(template, done)
 
 
 def _stripped(root: Path, file: AgentFile) -> ProjectFile:
@@ -118,7 +121,13 @@ def _stripped(root: Path, file: AgentFile) -> ProjectFile:
             project_files.write(root, template, plan)
     except Refused as error:
         return _left(template, error)
-    return project_files.as_file(template, plan, written=writes)
+    done = project_files.as_file(template, plan, written=writes)
+    return done if plan.goes else _ours(template, done)
+
+
+def _ours(template: Template, done: ProjectFile) -> ProjectFile:
+    """The same with our part alone: the rest may hold keys of other servers."""
+    return msgspec.structs.replace(done, content=template.content(None).content)
 
 
 def _is_ours(root: Path, file: AgentFile) -> bool:

@@ -95,6 +95,14 @@ def test_what_was_erased_is_not_remembered(house: Project) -> None:
     assert hook(house, "PreToolUse", {**EDIT, "session_id": "c-2"}) == {}
 
 
+def test_vs_code_names_its_conversation_in_another_way(house: Project) -> None:
+    said = {"sessionId": "v-1", "hookEventName": "PostToolUse", **ASKS}
+    del said["session_id"]
+    response = {"answers": {"Which broker?": "RabbitMQ"}}
+    assert hook(house, "PostToolUse", {**said, "tool_response": response}, "vscode") == {}
+    assert house.events()[0]["data"]["observed"]["conversation"] == "v-1"
+
+
 def test_a_forged_event_is_no_word_of_a_person(house: Project) -> None:
     forged: dict[str, Any] = {
         "actor": {"kind": "user", "name": "Ada"},

@@ -299,6 +299,17 @@ def test_an_edit_of_ours_stays(settings: Settings, path: str, old: str, new: str
     assert new.strip() in file.read_text()
 
 
+def test_what_is_told_holds_no_key_of_another_server(settings: Settings) -> None:
+    _given(settings, MCP, '{"mcpServers": {"a": {"command": "x", "env": {"KEY": "hunter2"}}}}')
+    for done in (
+        agent_files(settings, AGENTS, writes=False),
+        agent_files(settings, AGENTS),
+        agent_files(settings, AGENTS),
+        without_agents(settings, AGENTS),
+    ):
+        assert "hunter2" not in str(done)
+
+
 def test_what_others_add_to_ours_stays(settings: Settings) -> None:
     agent_files(settings, AGENTS)
     value = json.loads((settings.root / CLAUDE).read_text())

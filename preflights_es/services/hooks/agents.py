@@ -55,6 +55,8 @@ class HookEvent(msgspec.Struct, frozen=True):
     session_id: str = ""
     conversation_id: str = ""
     """Of Cursor."""
+    chat_id: str = msgspec.field(default="", name="sessionId")
+    """Of VS Code."""
     hook_event_name: str = ""
     tool_name: str = ""
     tool_input: Any = None
@@ -69,7 +71,7 @@ class HookEvent(msgspec.Struct, frozen=True):
     @property
     def conversation(self) -> str:
         """The agent's id of its session."""
-        return self.session_id or self.conversation_id
+        return self.session_id or self.conversation_id or self.chat_id
 
 
 def plain(name: str) -> str:
