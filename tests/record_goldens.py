@@ -22,6 +22,7 @@ from preflights_es.core.events import Actor, Decision, Input
 from preflights_es.core.evolution import Choice, Evolution, Finding, Resolution
 from preflights_es.core.items import ItemRef
 from preflights_es.core.lead import Lead, Setup
+from preflights_es.core.observed import Observed
 from preflights_es.core.ports import Provider
 from preflights_es.core.questions import WrittenQuestion
 from preflights_es.core.rationale import Alternative
@@ -533,6 +534,33 @@ def an_agent_writes_the_question(r: Recorder) -> None:
     r.accept(r.accept(handle, CLAUDE))
 
 
+def an_agent_asked_elsewhere(r: Recorder) -> None:
+    """A question that a person answered in the agent, and one that timed out there."""
+    r.decider = "clarification/3"
+    options = ("RabbitMQ", "Kafka")
+    written = WrittenQuestion("Which broker?", options, "Broker")
+    r.asked = GivenProvider("agent", response(written, HeuristicsConfig()))
+    setup = Setup("0.1.0", r.decider, "agent", lead=Lead("agent", "claude-code 2.1.300"))
+    seen = Observed(
+        channel="hook",
+        agent="claude-code",
+        agent_version="2.1.300",
+        conversation="c-1",
+        call="toolu_1",
+        outcome="answered",
+        asked_at=1_700_000_000_000_000,
+        files=("app/queue.py",),
+    )
+    for observed in (seen, replace(seen, call="toolu_1/2", outcome="timed_out", files=())):
+        own = r.by(CLAUDE)
+        step = own.open(written.question, setup, HeuristicsConfig(), observed=observed)
+        r.order.append(step.handle.session_id)
+        handle = r.settled(step.handle)
+        if observed.outcome == "answered":
+            handle = own.answer(handle, [("custom.broker", ("Kafka",))], relays=True).handle
+            r.accept(r.accept(handle, CLAUDE))
+
+
 def somebody_else_takes_over(r: Recorder) -> None:
     """Another seed and another version of a prompt; and in a second session the rules."""
     handle = r.led("Keep orders safe", 3)
@@ -605,6 +633,7 @@ GOLDENS: tuple[Callable[[Recorder], None], ...] = (
     a_model_leads,
     an_agent_chose_the_category,
     an_agent_writes_the_question,
+    an_agent_asked_elsewhere,
     a_model_words_the_question_and_reads_a_second_field,
     a_model_is_asked_once_more,
     a_model_fails_and_the_rules_go_on,

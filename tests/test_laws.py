@@ -42,19 +42,16 @@ def test_decide_is_total_and_never_empty(name: str, data: st.DataObject) -> None
         assert session.undecided is None
 
 
-@each_workflow
-@given(st.data())
-def test_every_session_replays_without_a_difference(name: str, data: st.DataObject) -> None:
-    run = Run(name).play(data.draw(strategies.wild_sessions(name)))
+# What is asked of the same sessions, as most of the time is taken by playing them ---------------
+
+
+def it_replays_without_a_difference(run: Run) -> None:
     replay = run.replay()
     assert (replay.status, replay.divergences, replay.fault) == ("identical", (), None)
     assert (replay.events, replay.undecided) == (run.handle.version, False)
 
 
-@each_workflow
-@given(st.data())
-def test_a_log_is_inputs_each_with_its_decisions(name: str, data: st.DataObject) -> None:
-    run = Run(name).play(data.draw(strategies.wild_sessions(name)))
+def its_log_is_inputs_each_with_its_decisions(run: Run) -> None:
     events = run.events
     assert [event for event in events if isinstance(event, Input)] == run.inputs
     for event, following in zip(events, [*events[1:], None], strict=True):
@@ -63,25 +60,62 @@ def test_a_log_is_inputs_each_with_its_decisions(name: str, data: st.DataObject)
     assert [id_ is not None for id_ in ids] == [isinstance(event, Input) for event in events]
 
 
-@each_workflow
-@given(st.data())
-def test_what_is_loaded_is_what_was_folded(name: str, data: st.DataObject) -> None:
-    run = Run(name).play(data.draw(strategies.wild_sessions(name)))
+def it_is_loaded_as_it_was_folded(run: Run) -> None:
     assert run.runner.load(run.handle.session_id).session == run.handle.session
 
 
-@each_workflow
-@given(st.data())
-def test_a_session_cut_between_two_inputs_goes_on_to_the_same_log(
-    name: str, data: st.DataObject
-) -> None:
-    whole = Run(name).play(data.draw(strategies.wild_sessions(name)))
-    cut = Run(name)
-    for new in whole.inputs:
+def a_terminal_state_stays_terminal(run: Run) -> None:
+    is_terminal = run.workflow.is_terminal
+    ended = [bool(session.closed) or is_terminal(session.state) for _, session in run.steps()]
+    assert ended == sorted(ended)
+
+
+def every_state_can_be_shown_and_told(run: Run) -> None:
+    workflow = run.workflow
+    for _, session in run.steps():
+        assert kernel.status(workflow, session) in (*workflow.statuses, *kernel.STATUSES)
+        assert json.encoded(workflow.view(session.state))
+        if record := workflow.record:
+            assert json.encoded(record(session.state))
+
+
+def cut_between_two_inputs_it_goes_on_to_the_same_log(run: Run) -> None:
+    cut = Run(run.workflow.name)
+    for new in run.inputs:
         cut.feed(new)
         cut.restart()
         assert cut.runner.resume(cut.handle).decisions == ()
-    assert cut.replay().trace == whole.replay().trace
+    assert cut.replay().trace == run.replay().trace
+
+
+def the_same_inputs_give_the_same_trace(run: Run) -> None:
+    other = Run(run.workflow.name, began=NOON + 7_777_777, ids_from=4_711)
+    for new in run.inputs:
+        other.feed(new)
+    assert other.replay().trace == run.replay().trace
+    assert other.stored[-1].hash != run.stored[-1].hash, "time and ids are in the envelope"
+
+
+LAWS = (
+    it_replays_without_a_difference,
+    its_log_is_inputs_each_with_its_decisions,
+    it_is_loaded_as_it_was_folded,
+    a_terminal_state_stays_terminal,
+    every_state_can_be_shown_and_told,
+    cut_between_two_inputs_it_goes_on_to_the_same_log,
+    the_same_inputs_give_the_same_trace,
+)
+
+
+@each_workflow
+@given(st.data())
+def test_every_session_keeps_the_laws(name: str, data: st.DataObject) -> None:
+    run = Run(name).play(data.draw(strategies.wild_sessions(name)))
+    for law in LAWS:
+        law(run)
+
+
+# What is asked of sessions of their own ----------------------------------------------------------
 
 
 @each_workflow
@@ -109,17 +143,6 @@ def test_a_session_cut_after_an_input_resumes_to_the_same_log(
 
 @each_workflow
 @given(st.data())
-def test_the_same_inputs_give_the_same_trace(name: str, data: st.DataObject) -> None:
-    first = Run(name).play(data.draw(strategies.wild_sessions(name)))
-    second = Run(name, began=NOON + 7_777_777, ids_from=4_711)
-    for new in first.inputs:
-        second.feed(new)
-    assert second.replay().trace == first.replay().trace
-    assert second.stored[-1].hash != first.stored[-1].hash, "time and ids are in the envelope"
-
-
-@each_workflow
-@given(st.data())
 def test_events_survive_the_codec(name: str, data: st.DataObject) -> None:
     workflow = EVERY[name]
     codec = Codec(workflow)
@@ -143,15 +166,6 @@ def test_events_survive_the_codec(name: str, data: st.DataObject) -> None:
     assert codec.draft(decoded, input_id).data == one.data
 
 
-@each_workflow
-@given(st.data())
-def test_a_terminal_state_stays_terminal(name: str, data: st.DataObject) -> None:
-    run = Run(name).play(data.draw(strategies.wild_sessions(name)))
-    is_terminal = EVERY[name].is_terminal
-    ended = [bool(session.closed) or is_terminal(session.state) for _, session in run.steps()]
-    assert ended == sorted(ended)
-
-
 def opens(new: Input, session: kernel.Session[object]) -> bool:
     """Whether an answer wins over the category that the topics of a pack led to."""
     is_found = isinstance(session.state, State) and session.state.topics is not None
@@ -172,14 +186,3 @@ def test_progress_falls_by_a_revision_alone(name: str, data: st.DataObject) -> N
         is_revised = isinstance(new, REVISIONS) or opens(new, session) or is_planned_anew
         assert progress >= before or is_revised
         before, plan = progress, getattr(session.state, "plan", None)
-
-
-@each_workflow
-@given(st.data())
-def test_every_state_can_be_shown_and_told(name: str, data: st.DataObject) -> None:
-    run = Run(name).play(data.draw(strategies.wild_sessions(name)))
-    for _, session in run.steps():
-        assert kernel.status(EVERY[name], session) in (*EVERY[name].statuses, *kernel.STATUSES)
-        assert json.encoded(EVERY[name].view(session.state))
-        if record := EVERY[name].record:
-            assert json.encoded(record(session.state))

@@ -76,7 +76,9 @@ class Call:
         """The round that this call answers; None of a first call."""
         self.brought = _filled(((params and params.input_responses) or {}).get(ROUND))
         """What the person filled in before this call; None where it stayed open."""
-        self.client = _client(context) or (desk.request.actor.name or UNNAMED, "")
+        told = desk.request.actor  # by the environment, or `--as`
+        known = told.name if told.kind == "agent" else ""
+        self.client = _client(context) or (known or UNNAMED, "")
         """Its name and version."""
         self.actor = Actor("agent", " ".join(filter(None, self.client)))
         self.notices: list[str] = []

@@ -9,10 +9,12 @@ from msgspec.structs import asdict, replace
 from preflights_es.archive.erasure import Doomed
 from preflights_es.archive.quotes import Quote, Quotes
 from preflights_es.core.errors import ErasedSession, PreflightsError, SessionMoved
+from preflights_es.services.hooks.memory import forget
 from preflights_es.services.request import Request
 from preflights_es.services.results import Result
 from preflights_es.services.session_files import Shelf
 from preflights_es.services.sync import erased_files, take_new
+from preflights_es.settings.beside import beside_log
 
 
 class Plan(Result, frozen=True):
@@ -150,6 +152,7 @@ def erase(
         gone.append(one)
         tell(one)
     _erase_files(request, [one.session_id for one in gone])
+    forget(beside_log(request.process.settings))
     untitled = [replace(one, title=None) for one in gone]
     return stated(planned, untitled, scrubbed=request.process.store.scrubbed())
 

@@ -99,6 +99,9 @@ def test_a_model_that_fails_leaves_the_session_open(asked: Project) -> None:
     found = answer(asked, "sessions today", *FAILING, code=1)
     assert (found["status"], found["type"], found["sql"]) == ("stopped", "", "")
     assert asked.call("ask", "--follow-up", "sessions today", "--json").code == 1
+    found = answer(asked, "--follow-up", "sessions today", "--provider", "mock")
+    assert found["status"] == "done"
+    assert answer(asked, "--follow-up", "tokens", "--provider", "mock")["status"] == "done"
 
 
 @pytest.mark.parametrize(

@@ -144,9 +144,6 @@ def test_the_regression_set_is_judged_as_recorded_sessions(house: Project) -> No
         assert house.call("ask", question).code in (0, 3)
     found = house.call("regress", "--json").json
     assert [one["outcome"] for one in found["cases"]] == ["same"] * 12
-    (house.folder / "new.md").write_text("Answer questions about data. Be brief.")
-    changed = house.call("regress", "--prompt", "ask=new.md", "--json").json
-    assert len(changed["cases"]) == 12
 
 
 def test_rows_are_never_recorded(house: Project) -> None:
@@ -206,8 +203,13 @@ def test_another_catalogue_never_reads_the_log_unless_it_is_named(
     (metrics / "a.yaml").write_text("name: spy\nsql: SELECT count(*) AS n FROM sessions\n")
     done = house.call("ask", *spy, str(house.log), "--json", env={"PREFLIGHTS_PROJECT": "other"})
     assert done.json["result"]["rows"] == [[1]], "the rows of this project alone"
-    done = house.call("ask", "--follow-up", "spy", "--run", "--on", str(tmp_path / "new.db"))
-    assert done.code != 0
+    (tmp_path / "text.db").write_text("no database")
+    for name, why in (("new.db", "unable to open"), ("text.db", "is not a database")):
+        there = str(tmp_path / name)
+        done = house.call("ask", "--follow-up", "spy", "--run", "--on", there)
+        assert (done.code, f"the database {there} cannot be read: " in done.err) == (5, True), done
+        assert why in done.err
+    assert not (tmp_path / "new.db").exists()
 
 
 # 5. From Python ------------------------------------------------------------------------------

@@ -84,6 +84,17 @@ def test_an_answer_is_proposed_and_a_person_confirms_it(house: Project) -> None:
     assert hook(house, "PreToolUse", EDIT) == {}, "once in a conversation"
 
 
+def test_what_was_erased_is_not_remembered(house: Project) -> None:
+    answered(house)
+    house.call("accept", "last", "--by", "Ada")
+    assert hook(house, "PreToolUse", EDIT) != {}
+    kept = house.log.parent / "hooks.json"
+    assert "RabbitMQ" in kept.read_text()
+    assert house.call("admin", "erase", "last", "--yes").code == 0
+    assert "RabbitMQ" not in kept.read_text()
+    assert hook(house, "PreToolUse", {**EDIT, "session_id": "c-2"}) == {}
+
+
 def test_vs_code_names_its_conversation_in_another_way(house: Project) -> None:
     said = {"sessionId": "v-1", "hookEventName": "PostToolUse", **ASKS}
     del said["session_id"]

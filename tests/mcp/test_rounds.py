@@ -94,6 +94,27 @@ def test_a_form_that_is_forgotten_leaves_the_question_open(shop: Project) -> Non
     assert len(inputs(shop)) == 1
 
 
+def test_a_client_that_stops_waiting_leaves_the_question_open(shop: Project) -> None:
+    shown = asyncio.Event()
+
+    async def waiting(_: Form) -> types.ElicitResult:
+        shown.set()
+        await asyncio.Event().wait()
+        raise AssertionError("it is cancelled")
+
+    async def flow(client: Client) -> None:
+        task = asyncio.create_task(client.call_tool("start_decision", START))
+        await shown.wait()
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        session = shop.show()["session_id"]
+        assert (await told(client, "show", session=session))["status"] == "needs_answers"
+
+    talk(shop.folder, flow, "legacy", waiting)
+    assert len(inputs(shop)) == 1
+
+
 def test_the_same_call_after_a_restart_goes_on_and_records_once(shop: Project) -> None:
     """Before 2026-07-28 the server waits: killed there, the client can only call again."""
 

@@ -16,7 +16,7 @@ import pytest
 from mcp import Client, StdioServerParameters
 
 from tests.cli.program import BIN, TIMEOUT_S, Project, environment
-from tests.mcp.clients import CLAUDE, told
+from tests.mcp.clients import CLAUDE, person, talk, told
 
 FORMER: Final = "mcp>=1.30,<2"
 CLIENT: Final = Path(__file__).parent / "former_client.py"
@@ -135,10 +135,10 @@ def test_garbage_unknown_versions_and_ten_megabytes_do_no_harm(shop: Project) ->
 def test_a_server_that_is_killed_at_its_question_goes_on_where_it_stood(shop: Project) -> None:
     process = shop.started("mcp")
     server = Raw(process)
-    client = {"name": "raw", "version": "0"}
+    client = CLAUDE.model_dump(include={"name", "version"})
     capable = {"capabilities": {"elicitation": {}}, "clientInfo": client}
     call = {"name": "start_decision", "arguments": {"intention": "Add login"}}
-    server.ask(1, "initialize", protocolVersion="2025-06-18", **capable)
+    server.ask(1, "initialize", protocolVersion="2024-11-05", **capable)
     server.send(b'{"jsonrpc":"2.0","method":"notifications/initialized"}')
     said = {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": call}
     server.send(json.dumps(said).encode())
@@ -146,9 +146,10 @@ def test_a_server_that_is_killed_at_its_question_goes_on_where_it_stood(shop: Pr
     assert json.loads(process.stdout.readline())["method"] == "elicitation/create"
     process.kill()
     process.communicate()
-    with raw(shop) as server:
-        assert server.shake("2024-11-05") == "2024-11-05"
-        found = server.ask(2, "tools/call", **call)["result"]
-        assert "Which authentication approach?" in found["content"][0]["text"]
+
+    async def again(client: Client) -> Any:
+        return await told(client, "start_decision", intention="Add login")
+
+    assert talk(shop.folder, again, "legacy", person("OAuth"))["status"] == "ready"
     (row,) = shop.call("sessions", "--json").json["sessions"]
-    assert row["status"] == "needs_answers"
+    assert row["status"] == "ready"

@@ -48,6 +48,14 @@ def remember(folder: Path, memory: Memory) -> None:
         file.write(content)
 
 
+def forget(folder: Path) -> None:
+    """Leave nothing of what decisions say: one of them was erased."""
+    memory = remembered(folder)
+    if memory.turned:
+        memory.turned = {}
+        remember(folder, memory)
+
+
 def has_asked(memory: Memory, conversation: str, uids: Iterable[str]) -> None:
     """Note about which decisions a person is asked in a conversation."""
     before = memory.asked.pop(conversation, [])

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from msgspec.structs import replace
 
-from preflights_es.core.errors import Refused
+from preflights_es.core.errors import LogDamaged, Refused, StoreError, StoreUnavailable
 from preflights_es.core.events import Input
 from preflights_es.core.ids import short
+from preflights_es.core.text import one_line
 from preflights_es.runtime.runner import Handle, Step
 from preflights_es.services.answers import Given, pairs
 from preflights_es.services.metrics import log_views
@@ -24,8 +26,8 @@ from preflights_es.services.metrics.catalogue_files import (
 from preflights_es.services.metrics.results import Answer, Ran
 from preflights_es.services.request import Request
 from preflights_es.services.results import Session, session_of
-from preflights_es.store.guarded_query import LOG_TABLES, Limits, holds_log, rows
-from preflights_es.store.urls import SqliteFile, parsed
+from preflights_es.store.guarded_query import LOG_TABLES, Limits, Rows, holds_log, rows
+from preflights_es.store.urls import SqliteFile, parsed, shown_url
 from preflights_es.system import clock_ids
 from preflights_es.workflows.metrics import WORKFLOW
 from preflights_es.workflows.metrics.events import FollowUpPut, QuestionPut
@@ -89,6 +91,8 @@ def follow_up(request: Request, text: str, typed: str = "") -> Session:
     need_extra()
     request.finish_pending()
     handle = found(request, typed)
+    if request.leads.named:
+        handle = request.led_anew(handle).handle
     question = handle.view.questions
     if question and not handle.session.closed:
         return session_of(request.sessions.answer(handle, [(question[0].id, (text,))]), [])
@@ -176,43 +180,51 @@ def run(
         Refused: there is no query, the database refuses it, or it takes too long.
     """
     assert isinstance(session, Answer), "the caller asked"
+    from preflights_es.workflows.metrics.sql_check import bound, findings
+
     handle = request.process.runner.load(session.session_id)
     catalogue: Catalogue | None = handle.session.state.catalogue
     address = _address(request, on)
     if not session.sql or catalogue is None:
         message = f"session {short(session.session_id)} has no query to run"
         raise Refused(message, code="no_query")
-    sql, readable = _runnable(request, catalogue, handle.session.state.sql, on, any_project)
     if catalogue.dialect != _dialect(address):
         message = f"the query is written for {catalogue.dialect}, and the database is another"
         raise Refused(message, code="other_dialect")
-    brought = rows(address, sql, readable, limits)
+    sql, names = handle.session.state.sql, [one.name for one in catalogue.tables]
+    if wrong := findings(sql, catalogue.dialect, names):
+        raise Refused(f"the query does not pass the check: {wrong[0]}", code="query_refused")
+    if on and not _is_the_log(request, on):
+        brought = _of_another(address, bound(sql, catalogue.dialect, ""), names, limits)
+    else:
+        views = _views(request, catalogue, None if any_project else request.process.project)
+        brought = rows(address, bound(sql, catalogue.dialect, views), log_views.read(), limits)
     values = tuple(tuple(map(_plain, row)) for row in brought.rows)
     return replace(session, result=Ran(columns=brought.columns, rows=values, more=brought.more))
 
 
-def _runnable(
-    request: Request, catalogue: Catalogue, sql: str, on: str, any_project: bool
-) -> tuple[str, frozenset[str]]:
-    """The query with its tables bound, and the tables of the database that it may read."""
-    from preflights_es.workflows.metrics.sql_check import bound, findings
-
-    names = [one.name for one in catalogue.tables]
-    if wrong := findings(sql, catalogue.dialect, names):
-        raise Refused(f"the query does not pass the check: {wrong[0]}", code="query_refused")
-    if on and not _is_the_log(request, on):
-        read = frozenset(name.split(".")[-1] for name in names)
-        if read & LOG_TABLES and holds_log(_address(request, on)):
+def _of_another(address: Address, sql: str, names: Sequence[str], limits: Limits) -> Rows:
+    """What a query brings from a database that is not the log."""
+    readable = frozenset(name.rpartition(".")[2] for name in names)
+    try:
+        if readable & LOG_TABLES and holds_log(address):
             message = "this database is a log of Preflights: ask about it as the log of a project"
             raise Refused(message, code="other_log")
-        return bound(sql, catalogue.dialect, ""), read
-    if catalogue.tables != log_views.tables():
+        return rows(address, sql, readable, limits)
+    except (StoreError, LogDamaged) as error:
+        why = one_line(str(error.__cause__ or error))
+        message = f"the database {shown_url(address)} cannot be read: {why}"
+        raise StoreUnavailable(message, code="database_unreadable") from error
+
+
+def _views(request: Request, catalogue: Catalogue, project: str | None) -> str:
+    """The tables of the log in front of a query, brought up to date."""
+    ours = {one.name for one in log_views.tables()}
+    if not all(one.columns and one.name in ours for one in catalogue.tables):
         message = "the catalogue is about another database: name it"
         raise Refused(message, code="other_database")
     request.process.projector.catch_up()
-    project = None if any_project else request.process.project
-    views = log_views.definitions(catalogue.dialect, project)
-    return bound(sql, catalogue.dialect, views), log_views.read()
+    return log_views.definitions(catalogue.dialect, project)
 
 
 def _plain(value: object) -> object:

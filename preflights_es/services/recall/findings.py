@@ -2,37 +2,141 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping
 from hashlib import sha256
-from typing import TYPE_CHECKING
+from typing import Any, Final
 
+import msgspec
 from msgspec.structs import replace
 
+from preflights_es.core import ids
 from preflights_es.core.artifacts import Related
-from preflights_es.core.errors import PreflightsError
+from preflights_es.core.errors import PreflightsError, ProjectionDamaged
 from preflights_es.core.evolution import Finding
 from preflights_es.core.json import encoded
+from preflights_es.core.late_pattern import late_pattern
 from preflights_es.core.lead import Lead, Setup
 from preflights_es.core.source import Source
 from preflights_es.core.version import __version__
+from preflights_es.core.word_stems import folded, stems
 from preflights_es.runtime.idempotency import Once
 from preflights_es.runtime.runner import Handle
 from preflights_es.runtime.sessions import Sessions
 from preflights_es.services.process import Process
 from preflights_es.services.request import Request
-from preflights_es.workflows.clarification.state import State
+from preflights_es.workflows.clarification.state import State, accepted
 from preflights_es.workflows.clarification.stated import language_of
 from preflights_es.workflows.clarification.titles import title_of
+from preflights_es.workflows.clarification.values import DecisionPatch
 from preflights_es.workflows.recall import WORKFLOW
 from preflights_es.workflows.recall.events import ComparisonAsked
 from preflights_es.workflows.recall.evolution import Decision, evolution, is_related
 from preflights_es.workflows.recall.state import State as RecallState
 from preflights_es.workflows.recall.values import PAIRS_MAX
 
-if TYPE_CHECKING:
-    from preflights_es.services.recall.comparing import Older
+_NAMED: Final = late_pattern(r"(?<!\w)(?:adr[- ]?0*([1-9][0-9]{0,8})|([0-9a-f-]{8,36}))(?!\w)")
+"""A record's number or the end of an id, in a folded text."""
 
 
-def finding(process: Process, state: State, old: Older) -> Finding | None:
+class Older(msgspec.Struct, frozen=True, kw_only=True):
+    """What is compared of a decision in force."""
+
+    uid: str
+    title: str
+    category: str
+    fields: tuple[tuple[str, str], ...]
+    number: int | None
+    acknowledged_at: int
+    session_id: str = ""
+
+
+class _Proposed(msgspec.Struct):
+    """A payload of `PatchProposed`."""
+
+    patch: DecisionPatch
+
+
+def found(
+    process: Process,
+    handle: Handle,
+    proposed: Mapping[str, str],
+    kept: Iterable[tuple[str, str]],
+) -> Iterator[Finding]:
+    """What the rules say of older decisions, `none` among it.
+
+    Args:
+        proposed: by session that no projection has folded, the last patch as its log has it.
+        kept: pairs of session and decision, as the projection has it.
+
+    Raises:
+        ProjectionDamaged: a row is not one that this program writes.
+    """
+    state: State = handle.session.state
+    older: dict[str, Older] = {}
+    alike = (one for one, data in proposed.items() if _is_alike(state, data))
+    for session_id in (*alike, *_named(process, handle, state)):
+        if session_id not in older and (read := _read(process, session_id)):
+            older[session_id] = read
+    for session_id, decided in kept:
+        try:
+            one = msgspec.json.decode(decided, type=Older)
+        except (ValueError, TypeError, RecursionError) as error:
+            raise ProjectionDamaged("decisions", f"session {session_id}: {error}") from error
+        older.setdefault(session_id, replace(one, session_id=session_id))
+    superseded = state.supersedes.session_id if state.supersedes else ""
+    for one in older.values():
+        if one.session_id != superseded and (made := _finding(process, state, one)):
+            yield made
+
+
+def _is_alike(state: State, data: str) -> bool:
+    """Whether a patch may be related, by what the projection would be asked for."""
+    assert state.patch is not None, "only a patch is compared"
+    try:
+        patch = msgspec.json.decode(data, type=_Proposed).patch
+    except (ValueError, TypeError, RecursionError):
+        return False  # damaged, as its session will say
+    values = " ".join(value for _, value in patch.fields)
+    asked = {*stems(state.patch.category), *stems(state.intention)}
+    return not asked.isdisjoint((*stems(patch.category), *stems(values)))
+
+
+def _named(process: Process, handle: Handle, state: State) -> Iterator[str]:
+    """Sessions that the intention names by their record's number or the end of their id."""
+    for number, end in _NAMED.findall(folded(state.intention)):
+        store = process.store
+        named: Iterable[Any] = ()
+        if number:
+            named = [store.numbers(process.project).get(int(number), "")]
+        elif end:
+            named = store.matching(end)
+        yield from (one for one in named if one and one != handle.session_id)
+
+
+def _read(process: Process, session_id: str) -> Older | None:
+    """The decision of a session, where it is in force in this project."""
+    try:
+        handle = process.runner.load(session_id)
+    except PreflightsError:
+        return None  # a damaged session is no reason to refuse a new decision
+    state = handle.session.state
+    if not isinstance(state, State) or handle.session.closed or handle.project != process.project:
+        return None
+    if not accepted(state) or state.patch is None or state.superseded_by is not None:
+        return None
+    assert state.acknowledgement is not None, "it is accepted"
+    return Older(
+        uid=ids.decision_uid(session_id),
+        title=title_of(state),
+        category=state.patch.category,
+        fields=state.patch.fields,
+        number=state.number,
+        acknowledged_at=state.acknowledgement.at,
+        session_id=session_id,
+    )
+
+
+def _finding(process: Process, state: State, old: Older) -> Finding | None:
     """How the one stands to the other, perhaps `none`.
 
     None where the two are not compared, or the older one cannot be read any more.

@@ -43,7 +43,7 @@ def said(text: str, metric: Metric) -> Said | None:
     """The columns by which a text groups a metric; None where it says nothing of groups.
 
     Args:
-        text: words in lower case between single spaces, without the metric's own name.
+        text: words in lower case between single spaces.
     """
     words, names = text.split(), list(_names(metric))
     if any(total in text for total in _TOTAL):

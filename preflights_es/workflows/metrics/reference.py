@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from datetime import date
+from functools import reduce
 from typing import Any, Final
 
 from msgspec.structs import replace
@@ -62,9 +63,12 @@ def _groups(said: Sequence[str], metric: Metric) -> grouping.Said:
     is_older = False
     for text in reversed(said):
         words = _words(text)
-        for name in sorted((metric.name, *metric.aliases), key=len, reverse=True):
-            words = words.replace(_words(name), " ")
         found = grouping.said(words, metric)
+        if found is not None and not found.is_known:  # or else “by” is part of the metric's name
+            names = sorted(map(_words, (metric.name, *metric.aliases)), key=len, reverse=True)
+            found = grouping.said(
+                reduce(lambda rest, one: rest.replace(one, " "), names, words), metric
+            )
         if found is not None and (found.is_known or not is_older):
             return found
         is_older = is_older or bool(named(text, (metric,)))

@@ -11,17 +11,18 @@ from preflights_es.workflows.metrics.values import Metric
 
 DAU = Metric(
     name="DAU",
-    aliases=("users by market",),
+    aliases=("users by market", "app name"),
     sql="SELECT count(u) AS dau FROM visits",
     dimensions=("market", "v.app_name"),
     date="d",
 )
+SIZES = Metric(name="planets by size", sql="SELECT count(u) AS size FROM visits")
 OTHER = Metric(name="sign-ups", sql="SELECT count(u) FROM visits")
 
 
 def select(*said: str) -> str:
     """The columns of the query that answers, or the words."""
-    reply = answer(said, (DAU, OTHER), None, "en")
+    reply = answer(said, (DAU, OTHER, SIZES), None, "en")
     if isinstance(reply, str):
         return reply
     return str(reply["sql"]).partition("SELECT ")[2].partition(" FROM")[0]
@@ -41,7 +42,8 @@ def select(*said: str) -> str:
         (("DAU by market", "sign-ups"), "count(u)"),
         (("DAU by planet", "sign-ups"), "count(u)"),
         (("DAU by planet", "market"), "market, count(u) AS dau"),
-        (("users by market",), "count(u) AS dau"),
+        (("users by market",), "market, count(u) AS dau"),
+        (("planets by size",), "count(u) AS size"),
         (("DAU by planet",), "By what? I can group DAU by: market, v.app_name, day."),
         (("sign-ups by market",), "I cannot group sign-ups so. Do you want it in total?"),
     ],
