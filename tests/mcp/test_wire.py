@@ -132,6 +132,16 @@ def test_garbage_unknown_versions_and_ten_megabytes_do_no_harm(shop: Project) ->
     assert shop.call("sessions", "--json").json["sessions"] == []
 
 
+def test_a_client_that_reads_no_more_ends_the_server(shop: Project) -> None:
+    process = shop.started("mcp")
+    assert process.stdout is not None
+    process.stdout.close()
+    process.stdout = None
+    Raw(process).send(b'{"jsonrpc":"2.0","id":1,"method":"ping"}')
+    _, errors = process.communicate(timeout=TIMEOUT_S)
+    assert (process.returncode, errors) == (0, b"")
+
+
 def test_a_server_that_is_killed_at_its_question_goes_on_where_it_stood(shop: Project) -> None:
     process = shop.started("mcp")
     server = Raw(process)
