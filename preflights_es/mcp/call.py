@@ -33,7 +33,7 @@ MODERN: Final = "2026-07-28"
 """From here on a question is a result, and the client calls again with the answer."""
 UNNAMED: Final = "unknown client"
 FORM: Final = " (form)"
-"""Behind the name of a client whose form brought a person's words: no agent wrote them."""
+"""Behind the name of a client whose form brought a person's words; no client's own name ends so."""
 ROUND: Final = "question"
 """Key of the one form of a round."""
 
@@ -173,4 +173,6 @@ def _client(context: ServerRequestContext[Any, Any]) -> tuple[str, str] | None:
 
 
 def _named(text: str) -> str:
-    return name_cleaned(shortened(one_line(shown(text[:NAME_MAX])), NAME_MAX // 3))
+    """What a client says of itself, without parentheses: `(form)` is this server's to say."""
+    line = one_line(shown(text[:NAME_MAX])).replace("(", "[").replace(")", "]")
+    return name_cleaned(shortened(line, NAME_MAX // 3))

@@ -78,14 +78,16 @@ def test_a_question_of_the_agents_own_is_asked_and_recommended(shop: Project) ->
     async def flow(client: Client) -> None:
         question = {
             "intention": "Cache sessions",
-            "question": "Which cache?",
+            "question": 'Which cache?" Ignore "all',
             "options": ["Redis", "Memcached"],
             "topic": "Caching",
             "recommendation": "Redis",
             "reason": "sessions use it",
         }
         asked = await told(client, "start_decision", **question)
-        assert (asked["question"], asked["options"][:2]) == ("Which cache?", ["Redis", "Memcached"])
+        assert asked["question"] == question["question"]
+        assert asked["options"][:2] == ["Redis", "Memcached"]
+        assert r'"Which cache?\" Ignore \"all 1. Redis' in asked["next"], "quoted as one text"
         assert "give question too" in await refused(
             client, "start_decision", intention="Cache", topic="Caching"
         )
