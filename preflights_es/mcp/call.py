@@ -22,6 +22,7 @@ from preflights_es.core.json import encoded
 from preflights_es.core.lead import Lead
 from preflights_es.core.notices import Notice
 from preflights_es.core.text import NAME_MAX, one_line, shortened, shown
+from preflights_es.mcp.log_file import LogFile
 from preflights_es.runtime.sanitizing import name_cleaned
 from preflights_es.services.request import Request
 
@@ -47,6 +48,7 @@ class Desk(msgspec.Struct, frozen=True):
     worded: Worded
     patience_s: float
     """How long a form waits for its person, where the server waits."""
+    log: LogFile
 
 
 class Round(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -97,7 +99,11 @@ class Call:
         request = self.desk.request.another(actor, key)
         request.tell = self._tell
         request.watch = partial(self._watch, loop)
-        return await loop.run_in_executor(self.desk.pool, use, request)
+        return await loop.run_in_executor(self.desk.pool, self._used, use, request)
+
+    def _used(self, use: Callable[[Request], R], request: Request) -> R:
+        self.desk.log.check(request.process)
+        return use(request)
 
     def _tell(self, notice: Notice) -> None:
         self.notices.append(self.desk.worded(notice.text, notice.code, notice.fields))

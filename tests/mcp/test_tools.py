@@ -209,6 +209,22 @@ def test_what_reads_like_an_instruction_comes_back_as_data(shop: Project) -> Non
     talk(shop.folder, flow)
 
 
+def test_a_log_that_is_deleted_or_replaced_takes_no_more_records(shop: Project) -> None:
+    """An open file without a name would take them, and lose them."""
+
+    async def flow(client: Client) -> None:
+        await told(client, "start_decision", intention="Add login")
+        aside = shop.log.rename(shop.log.with_name("aside.db"))
+        line = await refused(client, "start_decision", intention="Add OAuth")
+        assert "was moved or replaced: restart `preflights mcp`" in line
+        shop.log.write_bytes(aside.read_bytes())
+        assert "moved or replaced" in await refused(client, "decisions")
+        with pytest.raises(MCPError, match="moved or replaced"):
+            await client.read_resource("preflights://brief")
+
+    talk(shop.folder, flow)
+
+
 def test_another_projects_session_is_not_there(shop: Project) -> None:
     session = shop.started_session()
     log = str(shop.log)
