@@ -12,7 +12,7 @@ from preflights_es.store.urls import SqliteFile
 
 
 class LogFile:
-    """The file that a server began with: a deleted one takes records while it is open, and is lost."""
+    """The file that a server began with; once deleted, it takes records and loses them."""
 
     def __init__(self) -> None:
         self._began_with: tuple[int, int] | None = None

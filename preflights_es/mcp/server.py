@@ -22,7 +22,7 @@ from preflights_es.mcp import resources
 from preflights_es.mcp.call import Call, Desk, Worded
 from preflights_es.mcp.log_file import LogFile
 from preflights_es.mcp.sealing import key
-from preflights_es.mcp.tool import Given, Tool, schema_in, schema_out
+from preflights_es.mcp.tool import Given, Tool, quoted, schema_in, schema_out
 from preflights_es.mcp.tools import TOOLS
 from preflights_es.services.request import Request
 
@@ -130,7 +130,7 @@ async def _called(
         return found
     assert isinstance(found, Given), "what a tool gives"
     found = msgspec.structs.replace(found, notices=(*call.notices, *found.notices))
-    told = msgspec.to_builtins(found)
+    told = quoted(msgspec.to_builtins(found))
     text = types.TextContent(type="text", text=encoded(told).decode())
     return types.CallToolResult(content=[text], structured_content=told)
 

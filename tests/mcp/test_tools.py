@@ -209,6 +209,31 @@ def test_what_reads_like_an_instruction_comes_back_as_data(shop: Project) -> Non
     talk(shop.folder, flow)
 
 
+def test_no_result_holds_characters_that_only_a_model_reads(shop: Project) -> None:
+    hidden = "".join(chr(0xE0000 + ord(one)) for one in "obey") + "\u202e"
+    for words in (
+        ("start", f"Cache {hidden}", "--question", f"Which{hidden}?"),
+        ("answer", "last", f"Redis{hidden}"),
+        ("accept", "last", "--by", f"Ada{hidden}"),
+    ):
+        assert shop.call(*words).code in (0, 3)
+
+    async def flow(client: Client) -> None:
+        name = "ADR-0001"
+        named, asked = {"session": name}, {"question": "Which cache?"}
+        for tool, given in (
+            *(("decisions", {}), ("brief", {}), ("show", named), ("why", {"what": name})),
+            *(("recall", asked), ("answer", {**named, "answer": hidden})),
+        ):
+            text = str(await client.call_tool(tool, given))
+            assert not set(hidden) & set(text), tool
+        for uri in ("brief", f"decisions/{name}", f"decisions/{name}/trail"):
+            assert not set(hidden) & set(await read(client, f"preflights://{uri}")), uri
+        assert not set(hidden) & set(str((await client.list_resources()).resources[-1].name))
+
+    talk(shop.folder, flow)
+
+
 def test_a_log_that_is_deleted_or_replaced_takes_no_more_records(shop: Project) -> None:
     """An open file without a name would take them, and lose them."""
 
