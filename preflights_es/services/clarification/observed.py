@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from preflights_es.core.errors import PreflightsError, Refused
 from preflights_es.core.events import Actor
+from preflights_es.core.late_pattern import late_pattern
 from preflights_es.core.lead import Setup
 from preflights_es.core.observed import ANSWERED, Observed
 from preflights_es.core.questions import WrittenQuestion, is_placeholder, stripped
@@ -37,6 +38,7 @@ QUESTION_MAX: Final = 200  # characters, as `clarify.v1` has it; the intention h
 OPTION_MAX: Final = 80  # characters, of an option and of a topic; as `clarify.v1` has it
 FILES_MAX: Final = 50
 PATH_MAX: Final = 300  # characters
+_RECOMMENDED: Final = late_pattern(r"\s*\(recommended\)\s*$", 2)  # re.IGNORECASE
 INT_MAX: Final = 2**63 - 1
 
 
@@ -70,7 +72,8 @@ def record(
         Refused: nothing of it can be asked; nothing is recorded.
         ErasedSession: it was recorded, and erased.
     """
-    said = tuple(_cut(one, ANSWER_MAX) for one in answers if visible(one))
+    options = [_label(one) for one in options]
+    said = tuple(_cut(_label(one), ANSWER_MAX) for one in answers if visible(one))
     observed = _cleaned(observed, said, files)
     own_request = _as_agent(request, observed, question)
     own = clarifications_of(own_request)
@@ -228,6 +231,11 @@ def _cleaned(observed: Observed, said: Sequence[str], files: Iterable[str]) -> O
         answered_at=_time(observed.answered_at),
         files=tuple(dict.fromkeys(paths))[:FILES_MAX],
     )
+
+
+def _label(text: str) -> str:
+    """An option without the agent's recommendation of it."""
+    return _RECOMMENDED.sub("", text) or text
 
 
 def _cut(text: str, limit: int) -> str:

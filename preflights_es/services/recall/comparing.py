@@ -91,16 +91,17 @@ def _compared(process: Process, handle: Handle) -> Iterator[Finding]:
     same = encoded(state.patch)[1:-1].decode()
     log = SqlComparing(process.store)
     moved = _moved(process, log)
+    others = moved - {handle.session_id}
     patches = {
         session_id: data
-        for session_id, data in (log.payloads(PatchProposed.tag) if len(moved) > 1 else {}).items()
-        if same not in data and session_id != handle.session_id
+        for session_id, data in (log.payloads(PatchProposed.tag) if others else {}).items()
+        if same not in data and session_id in others
     }
     terms = tuple(dict.fromkeys((*stems(state.patch.category), *stems(state.intention))))
     kept = [
         (session_id, decided)
         for session_id, decided in log.rows(process.project, terms, COMPARED_MAX)
-        if session_id not in moved and same not in decided
+        if session_id not in others and same not in decided
     ]
     names = any(map(str.isdecimal, state.intention))
     if patches or kept or names:

@@ -89,6 +89,15 @@ def test_several_options_are_one_value(house: Opened) -> None:
     assert found.patch.fields == (("Queue", "Kafka, NATS"),)
 
 
+def test_a_recommendation_is_no_part_of_an_option(house: Opened) -> None:
+    options = ("Kafka (Recommended)", "NATS")
+    more: dict[str, Any] = {"options": options, "topic": "Queue"}
+    found = recorded(house, "Kafka (recommended)", observed=seen(), **more)
+    assert found.patch is not None
+    assert found.patch.fields == (("Queue", "Kafka"),)
+    assert found.provenance[-1].source == "chosen"
+
+
 def test_the_same_question_is_one_session(house: Opened) -> None:
     first = recorded(house, "SQLite", observed=seen())
     for again in (seen(), seen(asked_at=5), seen("timed_out")):
