@@ -212,21 +212,23 @@ def test_what_reads_like_an_instruction_comes_back_as_data(shop: Project) -> Non
 def test_no_result_holds_characters_that_only_a_model_reads(shop: Project) -> None:
     hidden = "".join(chr(0xE0000 + ord(one)) for one in "obey") + "\u202e"
     for words in (
-        ("start", f"Cache {hidden}", "--question", f"Which{hidden}?"),
+        ("start", f"Cache {hidden}", "--question", f"Which{hidden}?", "--topic", "Caching"),
         ("answer", "last", f"Redis{hidden}"),
         ("accept", "last", "--by", f"Ada{hidden}"),
     ):
         assert shop.call(*words).code in (0, 3)
 
     async def flow(client: Client) -> None:
-        name = "ADR-0001"
-        named, asked = {"session": name}, {"question": "Which cache?"}
+        name = shop.show()["session_id"]
         for tool, given in (
-            *(("decisions", {}), ("brief", {}), ("show", named), ("why", {"what": name})),
-            *(("recall", asked), ("answer", {**named, "answer": hidden})),
+            *(("decisions", {}), ("brief", {}), ("recall", {"question": "Which cache?"})),
+            *(("show", {"session": name}), ("why", {"what": name})),
         ):
-            text = str(await client.call_tool(tool, given))
+            text = json.dumps(await told(client, tool, **given), ensure_ascii=False)
+            assert "Redis" in text, tool
             assert not set(hidden) & set(text), tool
+        line = await refused(client, "start_decision", intention=f"Cache {hidden}", topic=hidden)
+        assert not set(hidden) & set(line)
         for uri in ("brief", f"decisions/{name}", f"decisions/{name}/trail"):
             assert not set(hidden) & set(await read(client, f"preflights://{uri}")), uri
         assert not set(hidden) & set(str((await client.list_resources()).resources[-1].name))
