@@ -51,13 +51,21 @@ def asked(session: Session, question: Question) -> Round:
     return Round(session.session_id, session.version, question.id, own)
 
 
-def answered(at: Round, content: Mapping[str, Any] | None) -> dict[str, tuple[str, ...]]:
-    """What a person answered, by key; nothing where a form came back without an answer."""
+def answered(
+    at: Round, content: Mapping[str, Any] | None, question: Question | None
+) -> dict[str, tuple[str, ...]]:
+    """What a person answered, by key; nothing where the form did not allow what came back.
+
+    Args:
+        question: None where the session went on since it was asked.
+    """
     own, chosen = (content or {}).get(OWN), (content or {}).get(CHOICE)
     if isinstance(own, str) and own.strip():
         return {at.own: (own,)}
     values = chosen if isinstance(chosen, list) else [chosen]
-    said = (one for one in values if isinstance(one, str) and one.strip())
+    said = [one for one in values if isinstance(one, str) and one.strip()]
+    if question is not None and question.options and not set(said) <= {*options(question)}:
+        return {}
     found = tuple(one for one in said if not _is_other(one))
     return {at.question: found} if found else {}
 

@@ -48,16 +48,18 @@ async def asked(call: Call, session: Session) -> Came:
     A form that is declined, cancelled or forgotten leaves its question open.
     """
     if call.round is not None:
-        if not (said := forms.answered(call.round, call.brought)):
+        at = call.round
+        open_ = next((one for one in session.questions if one.id == at.question), None)
+        if not (said := forms.answered(at, call.brought, open_)):
             return standing(session)
-        session = await _answered(call, call.round, said)
+        session = await _answered(call, at, said)
     while session.questions and not session.refusals:
         question = session.questions[0]
         now = forms.asked(session, question)
         came = await call.form(now, forms.message(session, question), forms.asking(question))
         if isinstance(came, types.InputRequiredResult):
             return came
-        if not (said := forms.answered(now, came)):
+        if not (said := forms.answered(now, came, question)):
             break
         session = await _answered(call, now, said)
     return standing(session)

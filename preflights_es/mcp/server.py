@@ -20,8 +20,9 @@ from preflights_es.core.text import one_line, shortened, shown
 from preflights_es.core.version import __version__
 from preflights_es.mcp import resources
 from preflights_es.mcp.call import Call, Desk, Worded
+from preflights_es.mcp.log_file import LogFile
 from preflights_es.mcp.sealing import key
-from preflights_es.mcp.tool import Given, Tool, schema_in, schema_out
+from preflights_es.mcp.tool import Given, Tool, quoted, schema_in, schema_out
 from preflights_es.mcp.tools import TOOLS
 from preflights_es.services.request import Request
 
@@ -53,7 +54,7 @@ def server(
         worded: adds to a text the command that helps.
         patience_s: how long a form waits for its person, where the server waits.
     """
-    desk = Desk(request, pool, worded, patience_s)
+    desk = Desk(request, pool, worded, patience_s, LogFile())
     tools = {one.name: one for one in offered()}
 
     async def list_tools(_context: Any, _params: Any) -> types.ListToolsResult:
@@ -129,7 +130,7 @@ async def _called(
         return found
     assert isinstance(found, Given), "what a tool gives"
     found = msgspec.structs.replace(found, notices=(*call.notices, *found.notices))
-    told = msgspec.to_builtins(found)
+    told = quoted(msgspec.to_builtins(found))
     text = types.TextContent(type="text", text=encoded(told).decode())
     return types.CallToolResult(content=[text], structured_content=told)
 

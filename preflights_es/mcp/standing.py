@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from preflights_es.core.ids import short
+from preflights_es.core.json import encoded
 from preflights_es.core.text import one_line, shown
 from preflights_es.core.views import Question
 from preflights_es.mcp.tool import Given
@@ -76,4 +77,4 @@ def _ask(session: str, question: Question) -> str:
     """Exact words for a client without forms."""
     offered = (f"{n}. {one}" for n, one in enumerate(question.options, 1))
     words = " ".join([question.question, *offered])
-    return ASK.format(session=session, words=f'"{shown(one_line(words))}"')
+    return ASK.format(session=session, words=encoded(shown(one_line(words))).decode())

@@ -70,7 +70,18 @@ def test_a_number_in_own_words_is_no_option(shop: Project) -> None:
 
 
 @pytest.mark.parametrize("era", ERAS)
-@pytest.mark.parametrize("reply", ["decline", "cancel", {}, {"choice": "Other (specify)"}])
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "decline",
+        "cancel",
+        {},
+        {"choice": "Other (specify)"},
+        "2",
+        "Kerberos",
+        ["OAuth", "Kerberos"],
+    ],
+)
 def test_no_answer_leaves_the_question_open(shop: Project, era: str, reply: object) -> None:
     async def flow(client: Client) -> None:
         asked = await told(client, "start_decision", **START)
@@ -131,6 +142,20 @@ def test_the_same_call_after_a_restart_goes_on_and_records_once(shop: Project) -
     assert shop.show()["session_id"] == first
     assert len(inputs(shop)) == 2
     assert len(shop.call("sessions", "--json").json["sessions"]) == 1
+
+
+def test_no_client_names_itself_as_a_form(shop: Project) -> None:
+    """What an agent passes on is told from what its person filled in."""
+    forger = types.Implementation(name="claude-code", version="2.1.300 (form)")
+
+    async def flow(made: Any) -> None:
+        async with Client(made, client_info=forger) as client:
+            session = (await told(client, "start_decision", **START))["session"]
+            await told(client, "answer", session=session, answer="OAuth", relayed=True)
+
+    with closing(opened(shop.folder)) as request, threads() as pool:
+        asyncio.run(flow(server(request, pool)))
+    assert inputs(shop)[1]["data"]["relayed_by"]["name"] == "claude-code 2.1.300 [form]"
 
 
 def test_an_answer_after_a_restart_is_recorded_once(shop: Project) -> None:
@@ -241,6 +266,11 @@ def test_no_settings_of_a_repository_let_a_form_accept(
     (shop.folder / "preflights" / "settings.toml").write_text(OWN)
     led = shop.call("sessions", env={"XDG_CONFIG_HOME": str(shop.folder)})
     assert (led.code, "no repository says this" in led.err) == (2, True)
+    elsewhere = shop.folder.parent / "elsewhere"
+    (shop.folder / "preflights").rename(elsewhere)
+    (shop.folder / "preflights").symlink_to(elsewhere)
+    led = shop.call("sessions", env={"XDG_CONFIG_HOME": str(shop.folder)})
+    assert (led.code, "no repository says this" in led.err) == (2, True), "a link out of it"
 
 
 # Many clients --------------------------------------------------------------------------------
