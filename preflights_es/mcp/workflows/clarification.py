@@ -95,10 +95,10 @@ def _written(given: Begun) -> WrittenQuestion | None:
     Raises:
         Refused: a part of it stands without the question.
     """
-    more = (given.options, given.topic, given.recommendation)
+    more = (given.options, given.topic, given.recommendation, given.reason)
     if not given.question:
         if any(more):
-            message = "options, topic and recommendation belong to a question: give question too"
+            message = "options, topic and a recommendation belong to a question: give question too"
             raise Refused(message, code="no_question")
         return None
     if bool(given.recommendation) != bool(given.reason):
