@@ -178,6 +178,16 @@ def test_an_answer_after_a_restart_is_recorded_once(shop: Project) -> None:
     assert one.structured_content["decided"] == {"Strategy": "OAuth"}
     assert len(inputs(shop)) == 2
 
+    async def otherwise(client: Client) -> Any:
+        filled = types.ElicitResult(action="accept", content={"choice": "Magic Link"})
+        again = {"input_responses": {"question": filled}, "request_state": first.request_state}
+        return await call(client, **again)
+
+    refusal = talk(shop.folder, otherwise, "auto", person())
+    assert refusal.is_error
+    assert "has another answer to this form: call show" in refusal.content[0].text
+    assert len(inputs(shop)) == 2
+
     async def forged(client: Client) -> None:
         state = (first.request_state or "")[:-4] + "AAAA"
         with pytest.raises(MCPError, match="requestState"):
