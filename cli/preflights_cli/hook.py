@@ -6,7 +6,10 @@ and a line in `hooks.log`. An exit code of 2 would block what the agent is about
 
 from __future__ import annotations
 
+import contextlib
+import os
 import sys
+from codecs import BOM_UTF8
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -49,8 +52,18 @@ def hook_command(ctx: click.Context, event: tuple[str, ...], agent: str) -> int:
     except Exception as error:  # a bug of ours is no reason to stop an agent
         _note(None, agent, name, f"{type(error).__name__}: {error}")
         said = b""
-    sys.stdout.buffer.write(said or b"{}\n")
+    _write(said or b"{}\n")
     return 0
+
+
+def _write(said: bytes) -> None:
+    """Say it; an agent that does not read any more, or a full disk, is no trouble of the agent."""
+    try:
+        sys.stdout.buffer.write(said)
+        sys.stdout.buffer.flush()
+    except OSError:  # what stays in the buffer would be tried again at the end
+        with contextlib.suppress(OSError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 class _Hook:
@@ -70,10 +83,10 @@ class _Hook:
             return b""
         import msgspec
 
-        from preflights_es.services.hooks.agents import KINDS, HookEvent, plain
+        from preflights_es.services.hooks.agents import KINDS, event_of, plain
 
         try:
-            event = msgspec.json.decode(content, type=HookEvent)
+            event = event_of(content.removeprefix(BOM_UTF8))
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             self._note(f"the event is no JSON of a hook: {error}")
             return b""

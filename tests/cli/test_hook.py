@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import codecs
 import json
 import os
+import subprocess
+import sys
 import time
+from pathlib import Path
 from typing import Any, Final
 
 import pytest
 
 from preflights_es.services.hooks.trouble_log import SIZE_MAX
-from tests.cli.program import Project
+from tests.cli.program import Project, environment
 from tests.cli.test_locked import locked
 
 ASKS: Final = {
@@ -174,6 +178,31 @@ def test_what_is_no_matter_of_ours_is_no_trouble(house: Project) -> None:
         assert hook(house, "PreToolUse", {**EDIT, "tool_name": tool}) == {}
         assert hook(house, "PostToolUse", {**ASKS, "tool_name": tool}) == {}
     assert told(house) == ""
+
+
+def test_an_event_may_hold_nulls_and_a_mark_of_its_bytes(house: Project) -> None:
+    house.decided()
+    nulls = {"session_id": None, "tool_name": None, "tool_use_id": None, "cursor_version": None}
+    said = codecs.BOM_UTF8 + json.dumps(nulls).encode()
+    assert "OAuth" in hook(house, "SessionStart", said)["hookSpecificOutput"]["additionalContext"]
+    assert told(house) == ""
+
+
+def test_an_agent_that_reads_no_more_is_no_trouble(house: Project) -> None:
+    house.decided()
+    command = [str(Path(sys.executable).with_name("preflights")), "hook", "SessionStart"]
+    reads, writes = os.pipe()
+    os.close(reads)
+    for out in (writes, os.open("/dev/full", os.O_WRONLY)):
+        done = subprocess.run(
+            command,
+            **{"input": b"{}", "stdout": out, "stderr": subprocess.PIPE},
+            cwd=house.folder,
+            env=environment(house.home),
+            check=False,
+        )
+        assert (done.returncode, done.stderr) == (0, b"")
+        os.close(out)
 
 
 def test_a_log_or_settings_that_cannot_be_read_break_no_agent(house: Project) -> None:

@@ -74,6 +74,16 @@ class HookEvent(msgspec.Struct, frozen=True):
         return self.session_id or self.conversation_id or self.chat_id
 
 
+def event_of(content: bytes) -> HookEvent:
+    """The event that a text of JSON tells; a field that is null is a field that is missing.
+
+    Raises:
+        DecodeError, UnicodeError, RecursionError: it is no JSON object of this shape.
+    """
+    said = msgspec.json.decode(content, type=dict[str, Any])
+    return msgspec.convert({k: v for k, v in said.items() if v is not None}, HookEvent)
+
+
 def plain(name: str) -> str:
     """The name of an event, a tool or a field, as tables here have it."""
     return _BETWEEN.sub("", name).casefold()

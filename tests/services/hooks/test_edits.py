@@ -16,7 +16,7 @@ from preflights_es.bootstrap import Opened, opened_process
 from preflights_es.core.events import Actor
 from preflights_es.core.questions import WrittenQuestion
 from preflights_es.services import sessions
-from preflights_es.services.hooks.agents import HookEvent
+from preflights_es.services.hooks.agents import HookEvent, event_of
 from preflights_es.services.hooks.answer import looked_at
 from preflights_es.services.hooks.memory import FILE, remembered
 from preflights_es.services.hooks.products import is_product
@@ -139,12 +139,13 @@ def test_what_is_remembered_is_only_a_help(house: Opened) -> None:
 def test_a_megabyte_is_looked_at_quickly(house: Opened) -> None:
     line = "value = compute(order, customer)  # as in the module of before\n"
     text = line * (1_000_000 // len(line))
-    content = json.dumps({"tool_name": "Write", "tool_input": {"file_path": "a", "content": text}})
+    said = {"tool_name": "Write", "tool_input": {"file_path": "a", "content": text}}
+    content = json.dumps(said).encode()
     answered(house, edit("app/db.py", "import mysql"))
     took = []
     for _ in range(5):
         before = process_time()
-        event = msgspec.json.decode(content, type=HookEvent)
+        event = event_of(content)
         assert looked_at(house.request(), "claude", event, house.process.settings.root) == {}
         took.append(process_time() - before)
     assert min(took) < 0.05
