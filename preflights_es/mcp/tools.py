@@ -83,7 +83,7 @@ class DecisionTold(Given, frozen=True, kw_only=True):
     because: str = ""
     instead_of: tuple[str, ...] = ()
     by: str
-    """The kind of who accepted it, and the name."""
+    """Kind and name of the person, agent or script that accepted it."""
     date: str
     record: str = ""
 

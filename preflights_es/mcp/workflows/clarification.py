@@ -51,7 +51,7 @@ async def _start_decision(call: Call, given: Begun) -> Came:
 
 
 def _begun(request: Request, intention: str, written: WrittenQuestion | None) -> Session | None:
-    """The session that this call began, now or when it was made before; None where that is over."""
+    """The session that this call begins, or began earlier; None where that one is over."""
     try:
         session = sessions.start(request, intention, WORKFLOW.name, written=written)
     except Refused as error:
