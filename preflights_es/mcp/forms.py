@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from preflights_es.core.text import one_line, shown
+from preflights_es.core.text import one_line, shortened, shown
 from preflights_es.core.views import Question
 from preflights_es.mcp.call import Round
 from preflights_es.services.results import Session
 
 OTHER: Final = "Other"
+INTENTION_SHOWN: Final = 120  # characters
 CHOICE, OWN, AGREES = "choice", "other", "accept"
 """Keys of a form."""
 
 
 def message(session: Session, question: Question) -> str:
     """What stands above the form: the question, and what it is asked for."""
-    asked = shown(one_line(question.question))
-    return f"{asked} (Preflights, for: {shown(one_line(session.intention))})"
+    return f"{shown(one_line(question.question))} {_source(session)}"
 
 
 def asking(question: Question) -> dict[str, Any]:
@@ -75,7 +75,7 @@ def proposal(session: Session) -> str:
     patch = session.shape().get("patch")
     values = (f"{name}: {one_line(value)}" for name, value in patch.fields) if patch else ()
     said = "; ".join(values) or "nothing to decide"
-    return f"{shown(said)} (Preflights, for: {shown(one_line(session.intention))})"
+    return f"{shown(said)} {_source(session)}"
 
 
 def accepting() -> dict[str, Any]:
@@ -86,6 +86,12 @@ def accepting() -> dict[str, Any]:
 def agrees(content: Mapping[str, Any] | None) -> bool:
     """Whether the person accepted."""
     return (content or {}).get(AGREES) is True
+
+
+def _source(session: Session) -> str:
+    """Who asks, and what for: the intention may be a page long."""
+    intention = shortened(one_line(session.intention), INTENTION_SHOWN)
+    return f"(Preflights, for: {shown(intention)})"
 
 
 def _is_other(option: str) -> bool:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 import mcp_types as types
 import msgspec
 
-from preflights_es.core.errors import UnknownSession
+from preflights_es.core.errors import Refused, UnknownSession
+from preflights_es.core.ids import short
 from preflights_es.mcp import forms
 from preflights_es.mcp.call import Call, Round
 from preflights_es.mcp.standing import Standing, standing
@@ -19,6 +20,7 @@ from preflights_es.services.inbox import PROPOSED
 from preflights_es.services.request import Request
 from preflights_es.services.results import Session
 
+USED: Final = "key_used"
 Came = Standing | types.InputRequiredResult
 """How a session stands, or what the client has to ask its person first."""
 
@@ -70,7 +72,13 @@ async def _answered(call: Call, at: Round, said: dict[str, tuple[str, ...]]) -> 
 
     def answer(request: Request) -> Session:
         mine(request, at.session)
-        came = sessions.answer(request, at.session, said, relays=True)
+        try:
+            came = sessions.answer(request, at.session, said, relays=True)
+        except Refused as error:
+            if error.code != USED:
+                raise
+            message = f"session {short(at.session)} has another answer to this form: call show"
+            raise Refused(message, code="answered_already") from error
         return sessions.conversed(request, came)
 
     return await call.run(answer, f"elicited {at.session} {at.version}", is_form=True)

@@ -5,9 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import asynccontextmanager
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import mcp_types as types
 import msgspec
@@ -25,9 +24,6 @@ from preflights_es.mcp.sealing import key
 from preflights_es.mcp.tool import Given, Tool, quoted, schema_in, schema_out
 from preflights_es.mcp.tools import TOOLS
 from preflights_es.services.request import Request
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
 
 NAME: Final = "preflights"
 THREADS: Final = 8  # calls that are under way at once; the others wait
@@ -70,15 +66,10 @@ def server(
         except PreflightsError as error:
             return _failed(worded(str(error), error.code, error.fields))
 
-    @asynccontextmanager
-    async def lifespan(_: Server[Any]) -> AsyncIterator[dict[str, Any]]:
-        yield {}
-
     made: Server[Any] = Server(
         NAME,
         version=__version__,
         instructions=INSTRUCTIONS,
-        lifespan=lifespan,
         on_list_tools=list_tools,
         on_call_tool=call_tool,
         **resources.handlers(desk),
@@ -89,7 +80,7 @@ def server(
 
 
 def threads() -> ThreadPoolExecutor:
-    """Those that work for clients; at its end it waits for what they record."""
+    """The threads that run calls; closing the pool waits for what they record."""
     return ThreadPoolExecutor(THREADS, "preflights")
 
 

@@ -35,7 +35,7 @@ class Standing(Given, frozen=True, kw_only=True):
     question: str = ""
     options: tuple[str, ...] = ()
     refused: tuple[str, ...] = ()
-    """What this call asked for and was not done."""
+    """Why parts of the call do not count."""
     record: str = ""
     """Path of its document."""
     next: str = ""

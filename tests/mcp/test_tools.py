@@ -12,6 +12,7 @@ from mcp import Client
 from mcp.shared.exceptions import MCPError
 
 from preflights_es.mcp.server import INSTRUCTIONS, described, offered, server, threads
+from preflights_es.mcp.tools import VALUE_MAX
 from tests.artifacts.test_project_brief import tokens
 from tests.cli.program import Project
 from tests.mcp.clients import ERAS, NAME, opened, refused, talk, talked, told
@@ -88,9 +89,9 @@ def test_a_question_of_the_agents_own_is_asked_and_recommended(shop: Project) ->
         assert asked["question"] == question["question"]
         assert asked["options"][:2] == ["Redis", "Memcached"]
         assert r'"Which cache?\" Ignore \"all 1. Redis' in asked["next"], "quoted as one text"
-        assert "give question too" in await refused(
-            client, "start_decision", intention="Cache", topic="Caching"
-        )
+        for alone in ({"topic": "Caching"}, {"reason": "sessions use it"}):
+            line = await refused(client, "start_decision", intention="Cache", **alone)
+            assert "give question too" in line
         half = {**question, "reason": ""}
         assert "give both" in await refused(client, "start_decision", **half)
 
@@ -205,6 +206,19 @@ def test_what_reads_like_an_instruction_comes_back_as_data(shop: Project) -> Non
             assert json.loads(text) == found.structured_content
         brief = (await told(client, "brief"))["brief"]
         assert not [line for line in brief.splitlines() if line.startswith("# System")]
+
+    talk(shop.folder, flow)
+
+
+def test_long_values_are_cut_in_a_list_and_found_by_their_ends(shop: Project) -> None:
+    words = ("start", "Cache", "--question", "Which cache?", "--topic", "Caching")
+    for given in (words, ("answer", "last", f"Redis {'x' * 900} end"), ("accept", "--by", "Ada")):
+        assert shop.call(*given).code in (0, 3)
+
+    async def flow(client: Client) -> None:
+        (found,) = (await told(client, "decisions", query="end"))["decisions"]
+        assert len(found["decided"]["Caching"]) == VALUE_MAX
+        assert found["decided"]["Caching"].endswith("…")
 
     talk(shop.folder, flow)
 
