@@ -87,12 +87,14 @@ async def _answered(call: Call, at: Round, said: dict[str, tuple[str, ...]]) -> 
 async def accepted(call: Call, typed: str) -> Came:
     """The session after an acceptance: the agent's own only proposes.
 
-    The person is asked only where the user's own settings let a form accept.
+    The person is asked only where the user's own settings let a form accept, and the form can show
+    all that is decided: a plan is read before it is accepted.
     """
     if call.round is not None:
         return await _agreed(call, call.round, call.brought)
     session = await call.run(lambda request: shown(request, typed))
-    asks = call.desk.request.process.settings.agents.elicited_acceptance and call.has_forms
+    can_ask = call.has_forms and bool(forms.values(session))
+    asks = can_ask and call.desk.request.process.settings.agents.elicited_acceptance
     if not session.can_accept or (session.status == PROPOSED and not asks):
         return standing(session)
     now = Round(session.session_id, session.version)

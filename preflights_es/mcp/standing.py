@@ -8,6 +8,7 @@ from preflights_es.core.ids import short
 from preflights_es.core.json import encoded
 from preflights_es.core.text import one_line, shown
 from preflights_es.core.views import Question
+from preflights_es.mcp.forms import values
 from preflights_es.mcp.tool import Given
 from preflights_es.services.results import Session
 
@@ -50,7 +51,7 @@ def standing(session: Session) -> Standing:
         session=id_,
         status=session.status,
         intention=session.intention,
-        decided=_decided(session),
+        decided=values(session),
         question=asked.question if asked else "",
         options=asked.options if asked else (),
         refused=(*(one.message for one in session.refusals), *_differing(session)),
@@ -66,11 +67,6 @@ def _differing(session: Session) -> list[str]:
     return [
         f"it differs from a decision in force: {one.title}" for one in related if one.needs_choice
     ]
-
-
-def _decided(session: Session) -> dict[str, str]:
-    patch = session.shape().get("patch")
-    return dict(patch.fields) if patch else {}
 
 
 def _ask(session: str, question: Question) -> str:
