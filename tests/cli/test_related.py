@@ -98,6 +98,21 @@ def test_both_stay_for_a_reason_that_both_records_show(house: Project, say: Say)
     assert say("audit", "verify").code == 0
 
 
+def test_a_record_that_a_person_edited_stays_and_its_new_text_is_named(house: Project) -> None:
+    decided(house.call, "PostgreSQL")
+    (path,) = (house.folder / "docs" / "decisions").glob("0001-*.md")
+    path.write_text(path.read_text("utf-8") + "A note of mine\n", "utf-8")
+    decided(house.call, "MySQL")
+    done = house.call("accept", "last", "--by", "Ada", "--keep", f"ADR-0001={WHY}")
+    name = f"docs/decisions/{path.name}"
+    assert (done.code, f"{name} was edited: its new text lies in {name}.new" in done.err) == (
+        0,
+        True,
+    )
+    assert "A note of mine" in record(house, 1)
+    assert WHY in path.with_name(f"{path.name}.new").read_text("utf-8")
+
+
 def test_several_are_superseded_at_once(house: Project, say: Say) -> None:
     decided(say, "PostgreSQL")
     decided(say, "MySQL", "Store carts in a database", "--keep", f"ADR-0001={WHY}")
