@@ -13,7 +13,7 @@ from preflights_es.core.errors import Refused, UnknownSession
 from preflights_es.core.ids import short
 from preflights_es.mcp import forms
 from preflights_es.mcp.call import Call, Round
-from preflights_es.mcp.standing import Standing, standing
+from preflights_es.mcp.standing import Standing, is_relayed, standing
 from preflights_es.runtime.runner import Handle
 from preflights_es.services import sessions
 from preflights_es.services.inbox import PROPOSED
@@ -55,7 +55,7 @@ async def asked(call: Call, session: Session) -> Came:
         if not (said := forms.answered(at, call.brought, open_)):
             return standing(session)
         session = await _answered(call, at, said)
-    while session.questions and not session.refusals:
+    while session.questions and is_relayed(session) and not session.refusals:
         question = session.questions[0]
         now = forms.asked(session, question)
         came = await call.form(now, forms.message(session, question), forms.asking(question))
