@@ -72,10 +72,14 @@ def answered(
 
 def proposal(session: Session) -> str:
     """What stands above the form that asks for an acceptance."""
-    patch = session.shape().get("patch")
-    values = (f"{name}: {one_line(value)}" for name, value in patch.fields) if patch else ()
-    said = "; ".join(values) or "nothing to decide"
+    said = "; ".join(f"{name}: {one_line(value)}" for name, value in values(session).items())
     return f"{shown(said)} {_source(session)}"
+
+
+def values(session: Session) -> dict[str, str]:
+    """What is decided so far, by field."""
+    patch = session.shape().get("patch")
+    return dict(patch.fields) if patch else {}
 
 
 def accepting() -> dict[str, Any]:

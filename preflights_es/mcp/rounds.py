@@ -13,7 +13,7 @@ from preflights_es.core.errors import Refused, UnknownSession
 from preflights_es.core.ids import short
 from preflights_es.mcp import forms
 from preflights_es.mcp.call import Call, Round
-from preflights_es.mcp.standing import Standing, standing
+from preflights_es.mcp.standing import Standing, is_relayed, standing
 from preflights_es.runtime.runner import Handle
 from preflights_es.services import sessions
 from preflights_es.services.inbox import PROPOSED
@@ -55,7 +55,7 @@ async def asked(call: Call, session: Session) -> Came:
         if not (said := forms.answered(at, call.brought, open_)):
             return standing(session)
         session = await _answered(call, at, said)
-    while session.questions and not session.refusals:
+    while session.questions and is_relayed(session) and not session.refusals:
         question = session.questions[0]
         now = forms.asked(session, question)
         came = await call.form(now, forms.message(session, question), forms.asking(question))
@@ -87,12 +87,14 @@ async def _answered(call: Call, at: Round, said: dict[str, tuple[str, ...]]) -> 
 async def accepted(call: Call, typed: str) -> Came:
     """The session after an acceptance: the agent's own only proposes.
 
-    The person is asked only where the user's own settings let a form accept.
+    The person is asked only where the user's own settings let a form accept, and the form can show
+    all that is decided: a plan is read before it is accepted.
     """
     if call.round is not None:
         return await _agreed(call, call.round, call.brought)
     session = await call.run(lambda request: shown(request, typed))
-    asks = call.desk.request.process.settings.agents.elicited_acceptance and call.has_forms
+    can_ask = call.has_forms and bool(forms.values(session))
+    asks = can_ask and call.desk.request.process.settings.agents.elicited_acceptance
     if not session.can_accept or (session.status == PROPOSED and not asks):
         return standing(session)
     now = Round(session.session_id, session.version)

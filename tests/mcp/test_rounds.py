@@ -262,6 +262,33 @@ def test_a_form_only_proposes_what_differs_from_a_decision_in_force(shop: Projec
     talk(shop.folder, flow, "auto", person("Magic Link", {"accept": True}))
 
 
+def test_a_question_whose_answer_is_not_relayed_is_answered_at_a_terminal(shop: Project) -> None:
+    async def flow(client: Client) -> None:
+        session = (await told(client, "ask", question="how warm is it?"))["session"]
+        asked = await told(client, "answer", session=session)
+        assert asked["status"] == "needs_answers"
+        assert f"`preflights answer {session} ANSWER`" in asked["next"]
+
+    talk(shop.folder, flow, "auto", person())
+
+
+@pytest.mark.usefixtures("trusting")
+def test_a_plan_that_no_form_shows_is_only_proposed(shop: Project) -> None:
+    documents = shop.folder / ".preflights"
+    documents.mkdir(exist_ok=True)
+    (documents / "requirements.md").write_text("# Requirements\n\n## Orders\n\nOrders are kept.\n")
+    (documents / "constraints.md").write_text("# Constraints\n\nPython. Clean architecture.\n")
+    (documents / "glossary.md").write_text("# Glossary\n\nOrder: a purchase.\n")
+    assert shop.call("plan", "project").code == 3
+    (session,) = shop.call("sessions", "--json").json["sessions"]
+
+    async def flow(client: Client) -> None:
+        done = await told(client, "accept", session=session["session_id"])
+        assert done["status"] == "proposed"
+
+    talk(shop.folder, flow, "auto", person())
+
+
 @pytest.mark.usefixtures("trusting")
 def test_without_forms_an_agent_proposes_all_the_same(shop: Project) -> None:
     async def flow(client: Client) -> None:
