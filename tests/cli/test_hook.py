@@ -196,7 +196,9 @@ def test_an_agent_that_reads_no_more_is_no_trouble(house: Project) -> None:
     for out in (writes, os.open("/dev/full", os.O_WRONLY)):
         done = subprocess.run(
             command,
-            **{"input": b"{}", "stdout": out, "stderr": subprocess.PIPE},
+            input=b"{}",
+            stdout=out,
+            stderr=subprocess.PIPE,
             cwd=house.folder,
             env=environment(house.home),
             check=False,
