@@ -7,6 +7,7 @@ from itertools import pairwise
 from hypothesis import given
 
 from preflights_es.core.completions import CompletionRequested
+from preflights_es.core.events import Actor
 from preflights_es.core.lead import FellBack, Setup
 from preflights_es.core.word_stems import stems
 from preflights_es.workflows.recall import WORKFLOW, rules
@@ -81,7 +82,9 @@ def test_a_model_hides_no_finding_and_takes_no_choice_away(moves: list[Move]) ->
 def test_findings_that_only_a_forged_file_has_are_left_out() -> None:
     forged = EvolutionDetected(findings=OLDER, source="model")
     assert view(evolve(State(), forged)).evolution == ()
-    compared = evolve(State(), opening("compare: Keep orders", setup=Setup("1", WORKFLOW.decider)))
+    setup = Setup(preflights="1", decider=WORKFLOW.decider)
+    asked = opening("compare: Keep orders", at=0, actor=Actor("user"), setup=setup)
+    compared = evolve(State(), asked)
     shown = view(evolve(compared, forged)).evolution
     assert [one.evolution for one in shown] == ["contradict", "extend"]
 
