@@ -16,6 +16,7 @@ DEPTH_MAX: Final = 64  # no agent's settings come near
 DIGITS_MAX: Final = 16  # of a whole number; what is longer is read as a float, and stays as it is
 
 _BLANK: Final = re.compile(r"(?:[ \t\r\n]+|//[^\r\n]*|/\*.*?\*/)*", re.DOTALL)
+_BLOCK: Final = re.compile(r"/\*.*?\*/")
 _SAME_LINE: Final = re.compile(r"(?:[ \t]*(?:/\*[^\r\n]*?\*/|//[^\r\n]*))*")
 _STRING: Final = re.compile(r'"(?:[^"\\\x00-\x1f]|\\["\\/bfnrt]|\\u[0-9a-fA-F]{4})*"')
 _SCALAR: Final = re.compile(r"true|false|null|-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?")
@@ -213,7 +214,11 @@ def removed(text: str, node: Node) -> str:
     """
     *above, parent = _way(parsed(text), node)
     if above and len(parent.children or ()) == 1 and text[parent.start + 1] in "\r\n":
-        return removed(text, parent)
+        around = (
+            text[_start(above[-1], parent) : _start(parent, node)] + text[node.end : parent.end]
+        )
+        if not _has_comment(around):
+            return removed(text, parent)
     place = [one.node.start for one in parent.children or ()].index(node.start)
     child = (parent.children or ())[place]
     before = text[: child.start].rstrip(" \t")
@@ -222,12 +227,34 @@ def removed(text: str, node: Node) -> str:
     if text[follows] == ",":
         end = follows + 1 if not text[node.end : follows].strip() else node.end
         rest = text[end:] if end > node.end else text[end:follows] + text[follows + 1 :]
-        return text[:start] + rest
+        return _joined(text, start, before, rest)
+    rest = text[node.end :]
     if not place:
-        return text[:start] + text[node.end :]
+        return _joined(text, start, before, rest)
     former = (parent.children or ())[place - 1].node.end
     comma = _after_blank(text, former)
-    return text[:comma] + text[comma + 1 : start] + text[node.end :]
+    return text[:comma] + _joined(text, start, before, rest)[comma + 1 :]
+
+
+def _joined(text: str, start: int, before: str, rest: str) -> str:
+    """What stays of a text; a comment to the end of its line does not take the rest."""
+    line = _BLOCK.sub("", _STRING.sub("", text[:start].rpartition("\n")[2]))
+    return (before if "//" in line and rest[0] not in "\r\n" else text[:start]) + rest
+
+
+def is_commented(text: str, node: Node) -> bool:
+    """Whether a comment stands inside of a member or item below the root."""
+    *_, parent = _way(parsed(text), node)
+    return _has_comment(text[_start(parent, node) : node.end])
+
+
+def _has_comment(part: str) -> bool:
+    return "/" in _STRING.sub("", part)
+
+
+def _start(parent: Node, node: Node) -> int:
+    """Where the member or item begins that holds a node."""
+    return next(one.start for one in parent.children or () if one.node.start == node.start)
 
 
 def _way(root: Node, node: Node) -> Iterator[Node]:

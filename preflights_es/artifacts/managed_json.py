@@ -1,6 +1,7 @@
 """Entries in a JSON file of a person: a server, and hooks that run our command.
 
-JSON has no place for a digest. An entry as it is written here is ours; any other is a person's.
+JSON has no place for a digest. An entry as it is written here is ours; any other is a person's,
+and so is one with a comment in it.
 """
 
 from __future__ import annotations
@@ -12,7 +13,15 @@ from itertools import islice
 from typing import Any, Final, NamedTuple
 
 from preflights_es.artifacts import managed_files
-from preflights_es.artifacts.json_text import Node, Unclear, added, parsed, plain, removed
+from preflights_es.artifacts.json_text import (
+    Node,
+    Unclear,
+    added,
+    is_commented,
+    parsed,
+    plain,
+    removed,
+)
 from preflights_es.artifacts.managed_files import FilePlan
 
 HOOKS_MAX: Final = 100  # of ours in one file; each is edited on its own
@@ -118,6 +127,8 @@ def _renewed(text: str, wanted: Entries) -> str:
     for one in _hooks(text):
         if one.command.value not in known.values() and _agent(one.command.value) in agents:
             new = known.get((one.event, one.key))
+            if new is None and is_commented(text, _goes(one)):
+                continue
             if new is None:
                 return _renewed(_without(text, one), wanted)
             start, end = one.command[:2]
@@ -135,7 +146,7 @@ def _stripped(found: str, wanted: Entries) -> FilePlan:
         text = _without(text, every[-1])  # in the other order than they were added
     is_edited = any(_hooks(text)) if wanted.hooks else False
     if wanted.server and (there := _at(text, wanted.server[0])) is not None:
-        if plain(text, there) == wanted.server[1]:
+        if plain(text, there) == wanted.server[1] and not is_commented(text, there):
             text = removed(text, there)
         else:
             is_edited = True
@@ -146,14 +157,20 @@ def _stripped(found: str, wanted: Entries) -> FilePlan:
 
 def _removable(text: str, items: list[Any], handlers: list[Any]) -> Iterator[_Hook]:
     for one in _hooks(text):
+        if is_commented(text, _goes(one)):
+            continue  # the comment is a person's
         is_among = len(_list(one.item)) > 1 and plain(text, one.handler) in handlers
         if is_among or plain(text, one.item) in items:
             yield one
 
 
 def _without(text: str, one: _Hook) -> str:
-    is_alone = one.handler is one.item or len(_list(one.item)) == 1
-    return removed(text, one.item if is_alone else one.handler)
+    return removed(text, _goes(one))
+
+
+def _goes(one: _Hook) -> Node:
+    """What is removed with a command: its group, where it is alone in it."""
+    return one.handler if len(_list(one.item)) > 1 else one.item
 
 
 # 3. What is there ----------------------------------------------------------------------------

@@ -93,7 +93,7 @@ def without_table(found: str, path: tuple[str, str], body: str) -> FilePlan:
     if there is None:
         return FilePlan("missing", found)
     lines = body.rstrip("\n").replace("\n", _newline(found))
-    start = found.find(lines)
+    start = found.rfind(lines)  # the same words may stand in a text before
     if there != _at(body, path) or start < 0:
         return FilePlan("edited", found)
     return _cut(found, start, start + len(lines))

@@ -174,6 +174,14 @@ def test_a_choice_that_is_none_is_refused_in_one_line(
     assert house.show()["version"] == new["version"]
 
 
+@pytest.mark.parametrize("keep", ["ADR-0009=Why not", "ADR-0001=tbd"])
+def test_a_choice_that_cannot_count_begins_no_session(house: Project, keep: str) -> None:
+    decided(house.call, "PostgreSQL")
+    words = ("--answer", "db_type=MySQL", "--accept", "--by", "Ada", "--keep", keep)
+    assert house.call("start", "Keep carts in a database", *words).code == 1
+    assert len(house.call("sessions", "--all", "--json").json["sessions"]) == 1
+
+
 def test_only_a_person_chooses(house: Project) -> None:
     decided(house.call, "PostgreSQL")
     answer = ("--answer", "db_type=MySQL")
@@ -297,8 +305,9 @@ def test_a_person_is_asked_about_each(house: Project) -> None:
         assert "Database, Type: PostgreSQL" in t.expect(r"\[k\]eep both, \[l\]eave\? ")
         t.press("k")
         t.expect("stay in force\\? ")
-        t.type("")
-        t.expect("stay in force\\? ")
+        for blank in ("", "tbd"):
+            t.type(blank)
+            t.expect("stay in force\\? ")
         t.type("Orders are another service")
         assert "written to docs/decisions/0003-use-sqlite" in t.rest()
         assert t.code() == 0

@@ -49,7 +49,7 @@ _SECOND: Final = late_pattern(
 
 
 class OddRange(ValueError):
-    """A text names days that are none, or several that do not make one range."""
+    """A text names an unknown day, or several that do not make one range."""
 
 
 def said(text: str, today: date) -> Range | None:
