@@ -14,9 +14,11 @@ from preflights_es.core.version import __version__ as __version__
 
 if TYPE_CHECKING:
     from preflights_es.api import (
-        AsyncPreflights as AsyncPreflights,
         Preflights as Preflights,
         open as open,  # noqa: A004  as `gzip.open`
+    )
+    from preflights_es.async_api import (
+        AsyncPreflights as AsyncPreflights,
         open_async as open_async,
     )
     from preflights_es.contracts.contract import (
@@ -128,7 +130,8 @@ if TYPE_CHECKING:
 _HOME = {
     name: home
     for home, names in {
-        "api": "AsyncPreflights Preflights open open_async",
+        "api": "Preflights open",
+        "async_api": "AsyncPreflights open_async",
         "contracts.contract": "Contract OutputValidator judge",
         "core.errors": """
             CodeInOutputError ExplanatoryTextError InvalidJSONError LLMAPIError LLMError

@@ -5,17 +5,16 @@
         session = log.answer(session.session_id, {"auth_strategy": "OAuth"})
         log.accept(session.session_id, by="Ada")
 
-A `Preflights` is shared by threads; each call is a request of its own. An `AsyncPreflights` has
-the same methods as coroutines, for a running event loop.
+A `Preflights` is shared by threads; each call is a request of its own. `async_api` has the same
+methods as coroutines.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Mapping, Sequence
-from functools import partial, wraps
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, TypeVar
+from typing import TYPE_CHECKING, Self
 
 from msgspec.structs import replace
 
@@ -31,8 +30,6 @@ from preflights_es.services.request import Request
 from preflights_es.services.results import Session
 
 if TYPE_CHECKING:
-    from concurrent.futures import ThreadPoolExecutor
-
     from preflights_es.projections.usage import By
     from preflights_es.replay.replayer import Replay
     from preflights_es.services.brief import Brief
@@ -43,13 +40,8 @@ if TYPE_CHECKING:
     from preflights_es.services.usage import Usage
     from preflights_es.services.why import Why, WhyArtifact
 
-P = ParamSpec("P")
-R = TypeVar("R")
-
 Alternatives = Mapping[str, str] | Sequence[tuple[str, str]]
 """Names of what was not chosen, each with why."""
-
-THREADS = 8  # of an AsyncPreflights: calls that are under way at once; the others wait
 
 
 class Preflights:
@@ -315,76 +307,6 @@ class Preflights:
         self.close()
 
 
-def _threaded(
-    call: Callable[Concatenate[Preflights, P], R],
-) -> Callable[Concatenate[AsyncPreflights, P], Coroutine[Any, Any, R]]:
-    """The same method as a coroutine, which runs in a thread."""
-
-    @wraps(call)
-    async def called(self: AsyncPreflights, /, *args: P.args, **more: P.kwargs) -> R:
-        return await self._run(partial(call, self.log, *args, **more))
-
-    return called
-
-
-class AsyncPreflights:
-    """The same for a running event loop: every method is a coroutine.
-
-    The calls run in threads of their own, so that neither the database nor a provider holds the
-    loop up.
-    """
-
-    def __init__(self, log: Preflights, threads: int = THREADS) -> None:
-        """Args:
-        threads: how many calls are under way at once; the others wait their turn.
-        """
-        from concurrent.futures import ThreadPoolExecutor
-
-        self.log = log
-        self._pool: ThreadPoolExecutor = ThreadPoolExecutor(threads, "preflights")
-
-    async def _run(self, call: Callable[[], R]) -> R:
-        import asyncio
-
-        return await asyncio.get_running_loop().run_in_executor(self._pool, call)
-
-    start = _threaded(Preflights.start)
-    answer = _threaded(Preflights.answer)
-    accept = _threaded(Preflights.accept)
-    abandon = _threaded(Preflights.abandon)
-    resume = _threaded(Preflights.resume)
-    show = _threaded(Preflights.show)
-    sessions = _threaded(Preflights.sessions)
-    decisions = _threaded(Preflights.decisions)
-    brief = _threaded(Preflights.brief)
-    inbox = _threaded(Preflights.inbox)
-    why = _threaded(Preflights.why)
-    why_artifact = _threaded(Preflights.why_artifact)
-    recall = _threaded(Preflights.recall)
-    learn = _threaded(Preflights.learn)
-    replay = _threaded(Preflights.replay)
-    trail = _threaded(Preflights.trail)
-    usage = _threaded(Preflights.usage)
-    export = _threaded(Preflights.export)
-
-    async def close(self) -> None:
-        """Give the log back once every call has ended."""
-        await self._run(int)
-        self._pool.shutdown(wait=True)
-        self.log.close()
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        await self.close()
-
-
 def _reasons(
     because: str, consequences: Sequence[str], alternatives: Alternatives
 ) -> Reasons | None:
@@ -423,8 +345,3 @@ def open(  # noqa: A001  as `gzip.open`: it is called by the package's name
         creates=creates,
     )
     return Preflights(opened)
-
-
-def open_async(folder: str | Path = ".", **how: Any) -> AsyncPreflights:
-    """The same for a running event loop; the arguments are those of `open`."""
-    return AsyncPreflights(open(folder, **how))

@@ -25,7 +25,7 @@ from preflights_es.services.request import Request
 TITLE_MAX: Final = 60  # characters of a title in the list
 _DAYS: Final = re.compile(r"([0-9]{1,5})d")
 _HOW: Final = {
-    "known": "its model was told of it",
+    "known": "it read it",
     "supersedes": "it replaces it",
     "superseded_by": "it was replaced by it",
     "kept": "both were kept, with a reason",

@@ -43,8 +43,9 @@ def hook_command(ctx: click.Context, event: tuple[str, ...], agent: str) -> int:
     Whatever goes wrong, the exit code is 0, and a line in hooks.log beside the log says why.
 
     \b
-    Example:
+    Examples:
       preflights hook SessionStart --agent claude < event.json
+      preflights hook PreToolUse --agent claude < event.json
     """
     name = " ".join(event)
     try:

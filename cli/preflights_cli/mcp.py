@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import partial
-from importlib.util import find_spec
 from typing import Final
 
 import click
@@ -16,6 +15,11 @@ from preflights_es.settings.load import surroundings
 
 PORT: Final = 8717
 PORT_MAX: Final = 65_535
+SDK: Final = ("mcp", "mcp_types")
+NEEDED: Final = (
+    "the server needs the extra `mcp`, with version 2.3 of the SDK or a later one: "
+    "`pip install 'preflights[mcp]'`"
+)
 TOKEN: Final = "PREFLIGHTS_MCP_TOKEN"  # noqa: S105  the variable's name
 
 
@@ -42,10 +46,13 @@ def mcp_command(is_http: bool, port: int, app: Request, voice: Voice) -> int:
       preflights mcp
       preflights mcp --http --port 8717
     """
-    if find_spec("mcp") is None:
-        raise SettingsError("the server needs the extra `mcp`: `pip install 'preflights[mcp]'`")
-    from preflights_es.mcp import serving
-    from preflights_es.mcp.server import server, threads
+    try:
+        from preflights_es.mcp import serving
+        from preflights_es.mcp.server import server, threads
+    except ImportError as error:
+        if (error.name or "").partition(".")[0] not in SDK:
+            raise
+        raise SettingsError(NEEDED) from error
 
     with threads() as pool:
         made = server(app, pool, advised)

@@ -1,4 +1,4 @@
-"""Entries in a JSON file of a person: a server, and hooks that run `preflights hook`.
+"""Entries in a JSON file of a person: a server, and hooks that run our command.
 
 JSON has no place for a digest. An entry as it is written here is ours; any other is a person's,
 and so is one with a comment in it.
@@ -184,7 +184,7 @@ def _hooks(text: str) -> tuple[_Hook, ...]:
     """
     found = tuple(islice(_ours(text), HOOKS_MAX + 1))
     if len(found) > HOOKS_MAX:
-        raise Unclear(f"it runs `preflights hook` more than {HOOKS_MAX} times")
+        raise Unclear(f"it runs our hook more than {HOOKS_MAX} times")
     return found
 
 

@@ -22,6 +22,7 @@ from preflights_es.core.json import encoded
 from preflights_es.core.lead import Lead
 from preflights_es.core.notices import Notice
 from preflights_es.core.text import NAME_MAX, one_line, shortened, shown
+from preflights_es.mcp.log_file import LogFile
 from preflights_es.runtime.sanitizing import name_cleaned
 from preflights_es.services.request import Request
 
@@ -33,7 +34,7 @@ MODERN: Final = "2026-07-28"
 """From here on a question is a result, and the client calls again with the answer."""
 UNNAMED: Final = "unknown client"
 FORM: Final = " (form)"
-"""Behind the name of a client whose form brought a person's words: no agent wrote them."""
+"""Behind the name of a client whose form brought a person's words; no client's own name ends so."""
 ROUND: Final = "question"
 """Key of the one form of a round."""
 
@@ -47,6 +48,7 @@ class Desk(msgspec.Struct, frozen=True):
     worded: Worded
     patience_s: float
     """How long a form waits for its person, where the server waits."""
+    log: LogFile
 
 
 class Round(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -97,7 +99,11 @@ class Call:
         request = self.desk.request.another(actor, key)
         request.tell = self._tell
         request.watch = partial(self._watch, loop)
-        return await loop.run_in_executor(self.desk.pool, use, request)
+        return await loop.run_in_executor(self.desk.pool, self._used, use, request)
+
+    def _used(self, use: Callable[[Request], R], request: Request) -> R:
+        self.desk.log.check(request.process)
+        return use(request)
 
     def _tell(self, notice: Notice) -> None:
         self.notices.append(self.desk.worded(notice.text, notice.code, notice.fields))
@@ -173,4 +179,6 @@ def _client(context: ServerRequestContext[Any, Any]) -> tuple[str, str] | None:
 
 
 def _named(text: str) -> str:
-    return name_cleaned(shortened(one_line(shown(text[:NAME_MAX])), NAME_MAX // 3))
+    """What a client says of itself, without parentheses: `(form)` is this server's to say."""
+    line = one_line(shown(text[:NAME_MAX])).replace("(", "[").replace(")", "]")
+    return name_cleaned(shortened(line, NAME_MAX // 3))

@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from preflights_es.core.text import one_line, shown
+from preflights_es.core.text import one_line, shortened, shown
 from preflights_es.core.views import Question
 from preflights_es.mcp.call import Round
 from preflights_es.services.results import Session
 
 OTHER: Final = "Other"
+INTENTION_SHOWN: Final = 120  # characters
 CHOICE, OWN, AGREES = "choice", "other", "accept"
 """Keys of a form."""
 
 
 def message(session: Session, question: Question) -> str:
     """What stands above the form: the question, and what it is asked for."""
-    asked = shown(one_line(question.question))
-    return f"{asked} (Preflights, for: {shown(one_line(session.intention))})"
+    return f"{shown(one_line(question.question))} {_source(session)}"
 
 
 def asking(question: Question) -> dict[str, Any]:
@@ -51,23 +51,35 @@ def asked(session: Session, question: Question) -> Round:
     return Round(session.session_id, session.version, question.id, own)
 
 
-def answered(at: Round, content: Mapping[str, Any] | None) -> dict[str, tuple[str, ...]]:
-    """What a person answered, by key; nothing where a form came back without an answer."""
+def answered(
+    at: Round, content: Mapping[str, Any] | None, question: Question | None
+) -> dict[str, tuple[str, ...]]:
+    """What a person answered, by key; nothing where the form did not allow what came back.
+
+    Args:
+        question: None where the session went on since it was asked.
+    """
     own, chosen = (content or {}).get(OWN), (content or {}).get(CHOICE)
     if isinstance(own, str) and own.strip():
         return {at.own: (own,)}
     values = chosen if isinstance(chosen, list) else [chosen]
-    said = (one for one in values if isinstance(one, str) and one.strip())
+    said = [one for one in values if isinstance(one, str) and one.strip()]
+    if question is not None and question.options and not set(said) <= {*options(question)}:
+        return {}
     found = tuple(one for one in said if not _is_other(one))
     return {at.question: found} if found else {}
 
 
 def proposal(session: Session) -> str:
     """What stands above the form that asks for an acceptance."""
+    said = "; ".join(f"{name}: {one_line(value)}" for name, value in values(session).items())
+    return f"{shown(said)} {_source(session)}"
+
+
+def values(session: Session) -> dict[str, str]:
+    """What is decided so far, by field."""
     patch = session.shape().get("patch")
-    values = (f"{name}: {one_line(value)}" for name, value in patch.fields) if patch else ()
-    said = "; ".join(values) or "nothing to decide"
-    return f"{shown(said)} (Preflights, for: {shown(one_line(session.intention))})"
+    return dict(patch.fields) if patch else {}
 
 
 def accepting() -> dict[str, Any]:
@@ -78,6 +90,12 @@ def accepting() -> dict[str, Any]:
 def agrees(content: Mapping[str, Any] | None) -> bool:
     """Whether the person accepted."""
     return (content or {}).get(AGREES) is True
+
+
+def _source(session: Session) -> str:
+    """Who asks, and what for: the intention may be a page long."""
+    intention = shortened(one_line(session.intention), INTENTION_SHOWN)
+    return f"(Preflights, for: {shown(intention)})"
 
 
 def _is_other(option: str) -> bool:

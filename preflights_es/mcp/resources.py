@@ -12,9 +12,11 @@ from mcp.shared.exceptions import MCPError
 
 from preflights_es.core.errors import PreflightsError
 from preflights_es.core.ids import short
-from preflights_es.core.json import encoded
+from preflights_es.core.json import decoded, encoded
+from preflights_es.core.text import shown
 from preflights_es.mcp.call import Call, Desk
 from preflights_es.mcp.rounds import mine
+from preflights_es.mcp.tool import quoted
 from preflights_es.mcp.tools import brief_of
 from preflights_es.services.request import Request
 
@@ -113,7 +115,7 @@ def _decided(request: Request) -> list[types.Resource]:
     newest = [*decisions(request)][: -LISTED_MAX - 1 : -1]
     return [
         types.Resource(
-            uri=f"{DECISIONS}{short(row.session_id)}", name=row.title, mime_type=MARKDOWN
+            uri=f"{DECISIONS}{short(row.session_id)}", name=shown(row.title), mime_type=MARKDOWN
         )
         for row in newest
     ]
@@ -135,7 +137,7 @@ def _trail(request: Request, session: str) -> str:
         | {"data": step.data}
         for step, *_ in islice(found.steps, STEPS_MAX)
     ]
-    return encoded(steps).decode()
+    return encoded(quoted(decoded(encoded(steps)))).decode()
 
 
 # 2. The prompt -------------------------------------------------------------------------------

@@ -4,21 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 import mcp_types as types
 import msgspec
 
-from preflights_es.core.errors import UnknownSession
+from preflights_es.core.errors import Refused, UnknownSession
+from preflights_es.core.ids import short
 from preflights_es.mcp import forms
 from preflights_es.mcp.call import Call, Round
-from preflights_es.mcp.standing import Standing, standing
+from preflights_es.mcp.standing import Standing, is_relayed, standing
 from preflights_es.runtime.runner import Handle
 from preflights_es.services import sessions
 from preflights_es.services.inbox import PROPOSED
 from preflights_es.services.request import Request
 from preflights_es.services.results import Session
 
+USED: Final = "key_used"
 Came = Standing | types.InputRequiredResult
 """How a session stands, or what the client has to ask its person first."""
 
@@ -48,16 +50,18 @@ async def asked(call: Call, session: Session) -> Came:
     A form that is declined, cancelled or forgotten leaves its question open.
     """
     if call.round is not None:
-        if not (said := forms.answered(call.round, call.brought)):
+        at = call.round
+        open_ = next((one for one in session.questions if one.id == at.question), None)
+        if not (said := forms.answered(at, call.brought, open_)):
             return standing(session)
-        session = await _answered(call, call.round, said)
-    while session.questions and not session.refusals:
+        session = await _answered(call, at, said)
+    while session.questions and is_relayed(session) and not session.refusals:
         question = session.questions[0]
         now = forms.asked(session, question)
         came = await call.form(now, forms.message(session, question), forms.asking(question))
         if isinstance(came, types.InputRequiredResult):
             return came
-        if not (said := forms.answered(now, came)):
+        if not (said := forms.answered(now, came, question)):
             break
         session = await _answered(call, now, said)
     return standing(session)
@@ -68,7 +72,13 @@ async def _answered(call: Call, at: Round, said: dict[str, tuple[str, ...]]) -> 
 
     def answer(request: Request) -> Session:
         mine(request, at.session)
-        came = sessions.answer(request, at.session, said, relays=True)
+        try:
+            came = sessions.answer(request, at.session, said, relays=True)
+        except Refused as error:
+            if error.code != USED:
+                raise
+            message = f"session {short(at.session)} has another answer to this form: call show"
+            raise Refused(message, code="answered_already") from error
         return sessions.conversed(request, came)
 
     return await call.run(answer, f"elicited {at.session} {at.version}", is_form=True)
@@ -77,12 +87,14 @@ async def _answered(call: Call, at: Round, said: dict[str, tuple[str, ...]]) -> 
 async def accepted(call: Call, typed: str) -> Came:
     """The session after an acceptance: the agent's own only proposes.
 
-    The person is asked only where the user's own settings let a form accept.
+    The person is asked only where the user's own settings let a form accept, and the form can show
+    all that is decided: a plan is read before it is accepted.
     """
     if call.round is not None:
         return await _agreed(call, call.round, call.brought)
     session = await call.run(lambda request: shown(request, typed))
-    asks = call.desk.request.process.settings.agents.elicited_acceptance and call.has_forms
+    can_ask = call.has_forms and bool(forms.values(session))
+    asks = can_ask and call.desk.request.process.settings.agents.elicited_acceptance
     if not session.can_accept or (session.status == PROPOSED and not asks):
         return standing(session)
     now = Round(session.session_id, session.version)

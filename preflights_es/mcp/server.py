@@ -5,9 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import asynccontextmanager
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import mcp_types as types
 import msgspec
@@ -20,13 +19,11 @@ from preflights_es.core.text import one_line, shortened, shown
 from preflights_es.core.version import __version__
 from preflights_es.mcp import resources
 from preflights_es.mcp.call import Call, Desk, Worded
+from preflights_es.mcp.log_file import LogFile
 from preflights_es.mcp.sealing import key
-from preflights_es.mcp.tool import Given, Tool, schema_in, schema_out
+from preflights_es.mcp.tool import Given, Tool, quoted, schema_in, schema_out
 from preflights_es.mcp.tools import TOOLS
 from preflights_es.services.request import Request
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
 
 NAME: Final = "preflights"
 THREADS: Final = 8  # calls that are under way at once; the others wait
@@ -53,7 +50,7 @@ def server(
         worded: adds to a text the command that helps.
         patience_s: how long a form waits for its person, where the server waits.
     """
-    desk = Desk(request, pool, worded, patience_s)
+    desk = Desk(request, pool, worded, patience_s, LogFile())
     tools = {one.name: one for one in offered()}
 
     async def list_tools(_context: Any, _params: Any) -> types.ListToolsResult:
@@ -69,15 +66,10 @@ def server(
         except PreflightsError as error:
             return _failed(worded(str(error), error.code, error.fields))
 
-    @asynccontextmanager
-    async def lifespan(_: Server[Any]) -> AsyncIterator[dict[str, Any]]:
-        yield {}
-
     made: Server[Any] = Server(
         NAME,
         version=__version__,
         instructions=INSTRUCTIONS,
-        lifespan=lifespan,
         on_list_tools=list_tools,
         on_call_tool=call_tool,
         **resources.handlers(desk),
@@ -88,7 +80,7 @@ def server(
 
 
 def threads() -> ThreadPoolExecutor:
-    """Those that work for clients; at its end it waits for what they record."""
+    """The threads that run calls; closing the pool waits for what they record."""
     return ThreadPoolExecutor(THREADS, "preflights")
 
 
@@ -129,7 +121,7 @@ async def _called(
         return found
     assert isinstance(found, Given), "what a tool gives"
     found = msgspec.structs.replace(found, notices=(*call.notices, *found.notices))
-    told = msgspec.to_builtins(found)
+    told = quoted(msgspec.to_builtins(found))
     text = types.TextContent(type="text", text=encoded(told).decode())
     return types.CallToolResult(content=[text], structured_content=told)
 

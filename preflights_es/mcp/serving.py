@@ -24,13 +24,16 @@ TOKEN_MIN: Final = 16  # characters
 
 
 def stdio(made: Server[Any]) -> None:
-    """Serve one client on stdin and stdout, until it closes them."""
+    """Serve one client on stdin and stdout, until it closes one of them."""
 
     async def run() -> None:
         async with stdio_server() as (read, write):
             await made.run(read, write, made.create_initialization_options())
 
-    anyio.run(run)
+    try:
+        anyio.run(run)
+    except* BrokenPipeError:
+        pass  # the client is gone
 
 
 def http(made: Server[Any], port: int, token: str, tell: Callable[[str], None]) -> None:
@@ -42,7 +45,7 @@ def http(made: Server[Any], port: int, token: str, tell: Callable[[str], None]) 
         tell: takes the address, and the new token.
 
     Raises:
-        SettingsError: the token is too short.
+        SettingsError: the token is too short, or no header can hold it.
         StoreUnavailable: the port is taken.
     """
     import uvicorn
@@ -50,6 +53,8 @@ def http(made: Server[Any], port: int, token: str, tell: Callable[[str], None]) 
     said, secret = bool(token), token or secrets.token_urlsafe(32)
     if len(secret) < TOKEN_MIN:
         raise SettingsError(f"PREFLIGHTS_MCP_TOKEN: it has fewer than {TOKEN_MIN} characters")
+    if any(not "!" <= character <= "~" for character in secret):
+        raise SettingsError("PREFLIGHTS_MCP_TOKEN: a token has letters, digits and signs of ASCII")
     try:
         bound = socket.create_server((LOOPBACK, port))
     except OSError as error:

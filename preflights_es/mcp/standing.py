@@ -5,14 +5,21 @@ from __future__ import annotations
 from typing import Final
 
 from preflights_es.core.ids import short
+from preflights_es.core.json import encoded
 from preflights_es.core.text import one_line, shown
 from preflights_es.core.views import Question
+from preflights_es.mcp.forms import values
 from preflights_es.mcp.tool import Given
+from preflights_es.runtime.registry import WORKFLOWS
 from preflights_es.services.results import Session
 
 ASK: Final = (
     "Ask your person exactly this and wait; silence is no answer, and the answer is not yours to "
     "give. Then call answer with session {session}, their words as answer, relayed true: {words}"
+)
+AT_TERMINAL: Final = (
+    "Ask your person exactly this: {words}. The person answers at a terminal: "
+    "`preflights answer {session} ANSWER`."
 )
 NEXT: Final = {
     "ready": "Show it to your person, then call accept with session {session}.",
@@ -34,7 +41,7 @@ class Standing(Given, frozen=True, kw_only=True):
     question: str = ""
     options: tuple[str, ...] = ()
     refused: tuple[str, ...] = ()
-    """What this call asked for and was not done."""
+    """Why parts of the call do not count."""
     record: str = ""
     """Path of its document."""
     next: str = ""
@@ -49,12 +56,12 @@ def standing(session: Session) -> Standing:
         session=id_,
         status=session.status,
         intention=session.intention,
-        decided=_decided(session),
+        decided=values(session),
         question=asked.question if asked else "",
         options=asked.options if asked else (),
         refused=(*(one.message for one in session.refusals), *_differing(session)),
         record=session.document or "",
-        next=_ask(id_, asked) if asked else NEXT.get(session.status, "").format(session=id_),
+        next=_ask(session, asked) if asked else NEXT.get(session.status, "").format(session=id_),
         notices=session.warnings,
     )
 
@@ -67,13 +74,16 @@ def _differing(session: Session) -> list[str]:
     ]
 
 
-def _decided(session: Session) -> dict[str, str]:
-    patch = session.shape().get("patch")
-    return dict(patch.fields) if patch else {}
+def is_relayed(session: Session) -> bool:
+    """Whether its log can say that a client passed a person's answer on."""
+    workflow = WORKFLOWS.get(session.workflow)
+    return workflow is not None and workflow.relayed is not None
 
 
-def _ask(session: str, question: Question) -> str:
+def _ask(session: Session, question: Question) -> str:
     """Exact words for a client without forms."""
     offered = (f"{n}. {one}" for n, one in enumerate(question.options, 1))
     words = " ".join([question.question, *offered])
-    return ASK.format(session=session, words=f'"{shown(one_line(words))}"')
+    ask = ASK if is_relayed(session) else AT_TERMINAL
+    quoted = encoded(shown(one_line(words))).decode()
+    return ask.format(session=short(session.session_id), words=quoted)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
+from preflights_es.core.text import shown_lines
 from preflights_es.services.results import Result
 
 if TYPE_CHECKING:
@@ -59,6 +60,19 @@ def schema_out(gives: type[Given]) -> dict[str, Any]:
     own = [name for name in known if name not in Given.__struct_fields__]
     fields = {name: {"type": known[name].get("type", "object")} for name in own}
     return {"type": "object", "properties": fields}
+
+
+def quoted(value: Any) -> Any:
+    """JSON without characters that a model reads and its person does not see."""
+    match value:
+        case str():
+            return shown_lines(value)
+        case dict():
+            return {shown_lines(name): quoted(one) for name, one in value.items()}
+        case list() | tuple():
+            return [quoted(one) for one in value]
+        case _:
+            return value
 
 
 def _schema(of: type[msgspec.Struct]) -> dict[str, Any]:

@@ -10,6 +10,7 @@ import msgspec
 
 from preflights_es.core.errors import Refused
 from preflights_es.core.ids import short
+from preflights_es.core.text import shortened
 from preflights_es.core.times import EPOCH
 from preflights_es.mcp.call import Call
 from preflights_es.mcp.rounds import Came, accepted, asked, mine, shown
@@ -21,6 +22,7 @@ from preflights_es.services.results import DecisionRow, Session
 
 ROWS_MAX: Final = 20  # decisions of one result, and values of one `why`
 TEXT_MAX: Final = 600  # characters of one text of a `why`
+VALUE_MAX: Final = 200  # characters of one value in a list of decisions
 
 # 1. Deciding ---------------------------------------------------------------------------------
 
@@ -81,7 +83,7 @@ class DecisionTold(Given, frozen=True, kw_only=True):
     because: str = ""
     instead_of: tuple[str, ...] = ()
     by: str
-    """The kind of who accepted it, and the name."""
+    """Kind and name of the person, agent or script that accepted it."""
     date: str
     record: str = ""
 
@@ -107,7 +109,8 @@ async def _decisions(call: Call, given: Wanted) -> Decided:
         if unread := len(found.lost) + found.more + len(found.unread):
             text = f"{unread} sessions or records cannot be read, and are left out"
             request.notice("left_out", text)
-        return Decided(decisions=tuple(kept[:ROWS_MAX]), more=max(len(kept) - ROWS_MAX, 0))
+        newest = tuple(map(_short, kept[:ROWS_MAX]))
+        return Decided(decisions=newest, more=max(len(kept) - ROWS_MAX, 0))
 
     return await call.run(listed)
 
@@ -140,6 +143,13 @@ def _foreign(row: Any) -> DecisionTold:
         date=row.date,
         record=row.path,
     )
+
+
+def _short(one: DecisionTold) -> DecisionTold:
+    """A decision with long texts cut: `why` gives more of them."""
+    decided = {name: shortened(value, VALUE_MAX) for name, value in one.decided.items()}
+    because = shortened(one.because, VALUE_MAX)
+    return msgspec.structs.replace(one, decided=decided, because=because)
 
 
 def _has(one: DecisionTold, query: str) -> bool:
@@ -207,7 +217,7 @@ def _compact(value: Any) -> Any:
         }
     if isinstance(value, list | tuple):
         return [_compact(one) for one in value]
-    return value[:TEXT_MAX] if isinstance(value, str) else value
+    return shortened(value, TEXT_MAX) if isinstance(value, str) else value
 
 
 class Brief(Given, frozen=True, kw_only=True):

@@ -88,7 +88,8 @@ def weighed(patch: Decided, intention: str) -> tuple[tuple[str, int], ...]:
     for weight, said in places:
         for term in stems(said):
             found.setdefault(term, weight)
-    heaviest = sorted(found.items(), key=lambda one: (-one[1], one[0]))
+    category = set(stems(patch.category))  # by it a new decision is compared with this one
+    heaviest = sorted(found.items(), key=lambda one: (one[0] not in category, -one[1], one[0]))
     return tuple(sorted(heaviest[:TERMS_MAX]))
 
 

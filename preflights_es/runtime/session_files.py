@@ -49,8 +49,8 @@ class SessionFiles:
             LogDamaged: the session does not verify.
             ArtifactOutside, StoreUnavailable: the file cannot be written.
         """
-        events = self._store.read(session_id)
-        head = self._store.head(session_id)
+        # The head is read first: a session that grows meanwhile still holds the event it names.
+        head, events = self._store.stream(session_id) or (None, ())
         content = jsonl.lines(verified(events, head.hash if head else None))
         folder = folder or self._home(head.workflow if head else "")
         name = name_of(decision_uid(session_id))

@@ -100,6 +100,10 @@ class Request:
             for handle in self.process.finish_pending():
                 written = handle.view.written
                 path = written.path if written else handle.session_id
+                if written and written.sha256 != handle.view.hashes[-1]:
+                    text = f"{path} was edited: its new text lies in {path}.new"
+                    self.notice("document_edited", text, path=path)
+                    continue
                 self.notice("document_finished", f"finished {path}", path=path)
         except LogBusy as error:
             text = f"an earlier document is left to the next command: {error}"

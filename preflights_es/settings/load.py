@@ -171,11 +171,7 @@ def load_settings(
     if here and not trusting:
         here = _believed(here, env, ours)
     mine = _own(env)
-    if (
-        mine
-        and "agents" in mine.values
-        and mine.source.path.resolve().is_relative_to(root.resolve())
-    ):
+    if mine and "agents" in mine.values and _leads_through(root, mine.source.path):
         raise mine.source.wrong(("agents",), f"{OWN_ELSEWHERE}: no repository says this")
     files = tuple(filter(None, (here, mine)))
     layers = Layers((*ours, *within(files)))
@@ -284,6 +280,12 @@ def _own(env: Mapping[str, str]) -> FileSettings | None:
     """The user's own file; a folder that may not be entered holds none of ours."""
     lies = config_folder(env)
     return own(lies / OWN) if lies and os.access(lies, os.X_OK) else None
+
+
+def _leads_through(root: Path, path: Path) -> bool:
+    """Whether a path leads into a folder or through it, also by links."""
+    own = root.resolve()
+    return any(one.resolve().is_relative_to(own) for one in (path, *path.parents))
 
 
 def _believed(here: FileSettings, env: Mapping[str, str], ours: Layers) -> FileSettings:

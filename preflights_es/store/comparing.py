@@ -17,9 +17,12 @@ class SqlComparing(Looking):
         super().__init__("projections", store.database)
 
     def is_current(self, versions: Mapping[str, int]) -> bool:
-        """Whether each of these projections was completed by its version."""
+        """Whether these projections lack only what waits: this version of each is complete.
+
+        Where nothing was ever folded, every session waits.
+        """
         rows = self._rows("registered")
-        return versions.items() <= {row[0]: row[1] for row in rows if row[3]}.items()
+        return not rows or versions.items() <= {row[0]: row[1] for row in rows if row[3]}.items()
 
     def waiting(self, limit: int) -> list[Head]:
         """Sessions that moved and are not folded yet."""

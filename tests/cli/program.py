@@ -164,9 +164,10 @@ class Project:
         assert done.code == 0, done.err
         return done.json
 
-    def decided_apart(self, intention: str, answer: str) -> None:
+    def decided_apart(self, intention: str, *answers: str) -> None:
         """Accept one as on another branch: it is compared with nothing here."""
-        id_ = self.call("start", intention, "--answer", answer, "--json").json["session_id"]
+        words = (word for answer in answers for word in ("--answer", answer))
+        id_ = self.call("start", intention, *words, "--json").json["session_id"]
         with self._surroundings({}), preflights_es.open(self.folder) as log:
             request = log.request(actor="Ada", kind="user")
             filed(request, clarifications_of(request).accept(id_))

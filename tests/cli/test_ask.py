@@ -243,6 +243,14 @@ def test_what_is_wrong_with_a_catalogue_is_said_with_file_line_and_key(
     assert "no session" not in house.call("sessions", "--all").out
 
 
+def test_a_statement_that_the_parser_does_not_know_is_one_line(
+    house: Project, tmp_path: Path
+) -> None:
+    folder = shop(tmp_path / "c", bad_yaml="name: a\nsql: EXPLAIN SELECT 1\n")
+    done = house.run("ask", "a", "--catalog", str(folder))
+    assert (done.code, done.err.count("\n")) == (1, 1), done.err
+
+
 def test_a_catalogue_is_read_within_its_limit(house: Project, tmp_path: Path) -> None:
     folder = shop(tmp_path / "c", big_yaml="name: a\nsql: SELECT 1\n#" + "x" * 500_000)
     done = house.call("ask", "a", "--catalog", str(folder))

@@ -109,9 +109,9 @@ def test_a_name_in_a_script_without_blanks_is_found(house: Project) -> None:
 
 
 def test_sessions_that_are_erased_for_their_age_are_compared_each(house: Project) -> None:
-    house.decided("Let clients in by a login")
+    house.decided("Keep orders in a database", key="db_type=PostgreSQL")
     decided(house)
-    house.decided("Let others in by a login")
+    house.decided("Keep carts in a database", key="db_type=PostgreSQL")
     old = ("admin", "erase", "--older-than", "0d", "--yes")
     assert house.call(*old, "--reason", "Zauth is not used").err == REFUSED
     assert house.call(*old, "--reason", "retention is over").code == 0

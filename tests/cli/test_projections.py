@@ -49,6 +49,11 @@ def test_the_json_of_every_command_is_what_is_documented(house: Project) -> None
     former = house.decided()
     why = ("--because", "It fits", "--consequence", "One more", "--alternative", "SAML: slow")
     later = house.decided("Add SSO", "--supersedes", former["uid"], *why)
+    beside = ("--answer", "auth_strategy=SAML", "--keep", f"{later['uid']}=Partners need it")
+    kept = house.call("start", "Add login", *beside, "--accept", "--by", "Ada", "--json").json
+    both = ("--supersedes", later["uid"], "--supersedes", kept["session_id"])
+    link = ("--answer", "auth_strategy=Magic Link", *both, "--accept", "--by", "Ada")
+    assert house.call("start", "Add login", *link).code == 0
     house.call("start", "Deploy it somewhere", "--answer", "hosting=Cloud", "--accept")
     house.call("note", "Call the dentist", *SIM)
     open_ = house.call("start", "Improve the orders", *SIM, "--no-input", "--json").json
@@ -184,7 +189,7 @@ def states(house: Project) -> dict[str, str]:
 
 
 def test_nothing_is_folded_before_a_command_asks(house: Project) -> None:
-    house.decided()
+    house.call("start", "Add login", "--no-input")
     assert set(states(house).values()) == {"never built"}
     assert house.call("admin", "projections", "status", "--json").json["waiting"] > 0
     listed(house)

@@ -98,6 +98,21 @@ def test_both_stay_for_a_reason_that_both_records_show(house: Project, say: Say)
     assert say("audit", "verify").code == 0
 
 
+def test_a_record_that_a_person_edited_stays_and_its_new_text_is_named(house: Project) -> None:
+    decided(house.call, "PostgreSQL")
+    (path,) = (house.folder / "docs" / "decisions").glob("0001-*.md")
+    path.write_text(path.read_text("utf-8") + "A note of mine\n", "utf-8")
+    decided(house.call, "MySQL")
+    done = house.call("accept", "last", "--by", "Ada", "--keep", f"ADR-0001={WHY}")
+    name = f"docs/decisions/{path.name}"
+    assert (done.code, f"{name} was edited: its new text lies in {name}.new" in done.err) == (
+        0,
+        True,
+    )
+    assert "A note of mine" in record(house, 1)
+    assert WHY in path.with_name(f"{path.name}.new").read_text("utf-8")
+
+
 def test_several_are_superseded_at_once(house: Project, say: Say) -> None:
     decided(say, "PostgreSQL")
     decided(say, "MySQL", "Store carts in a database", "--keep", f"ADR-0001={WHY}")
@@ -157,6 +172,14 @@ def test_a_choice_that_is_none_is_refused_in_one_line(
     assert said in done.err
     assert done.err.count("\n") == 1
     assert house.show()["version"] == new["version"]
+
+
+@pytest.mark.parametrize("keep", ["ADR-0009=Why not", "ADR-0001=tbd"])
+def test_a_choice_that_cannot_count_begins_no_session(house: Project, keep: str) -> None:
+    decided(house.call, "PostgreSQL")
+    words = ("--answer", "db_type=MySQL", "--accept", "--by", "Ada", "--keep", keep)
+    assert house.call("start", "Keep carts in a database", *words).code == 1
+    assert len(house.call("sessions", "--all", "--json").json["sessions"]) == 1
 
 
 def test_only_a_person_chooses(house: Project) -> None:
@@ -282,8 +305,9 @@ def test_a_person_is_asked_about_each(house: Project) -> None:
         assert "Database, Type: PostgreSQL" in t.expect(r"\[k\]eep both, \[l\]eave\? ")
         t.press("k")
         t.expect("stay in force\\? ")
-        t.type("")
-        t.expect("stay in force\\? ")
+        for blank in ("", "tbd"):
+            t.type(blank)
+            t.expect("stay in force\\? ")
         t.type("Orders are another service")
         assert "written to docs/decisions/0003-use-sqlite" in t.rest()
         assert t.code() == 0

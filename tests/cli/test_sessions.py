@@ -148,12 +148,13 @@ def test_the_brief_of_the_project_tells_what_is_in_force_and_what_is_not(house: 
         return str(found.json["session_id"])
 
     first = chosen("MySQL", "--accept", "--by", "Ada")
-    chosen("PostgreSQL", "--accept", "--by", "Ada")
+    house.decided_apart("Use PostgreSQL", "change_category=Database", "db_type=PostgreSQL")
     brief = house.call("prompt").out
     assert "* Database: Type: PostgreSQL (20" in brief
     assert "docs/decisions/0002-use-postgresql-for-the-database.md)" in brief
     assert "* Database: Type is PostgreSQL (ADR-0002), MySQL (ADR-0001)" in brief
-    chosen("MongoDB", "--accept", "--by", "Ada", "--supersedes", first)
+    kept = ("--keep", "ADR-0002=Reports need it")
+    chosen("MongoDB", "--accept", "--by", "Ada", "--supersedes", first, *kept)
     chosen("SQLite")
     found = house.call("prompt", "--json").json
     assert found["format"] == "brief/1"

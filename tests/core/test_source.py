@@ -64,6 +64,7 @@ def test_what_can_name_another_session_is_known_of_every_event_that_ships() -> N
         cls.tag for name in WORKFLOWS.shipped for cls in WORKFLOWS[name].events if has_sources(cls)
     }
     assert found == {
+        "clarification.decision_acknowledged.v2",
         "clarification.intention_declared.v2",
         "compiler.pass_begun.v1",
         "compiler.plan_approved.v1",

@@ -91,11 +91,12 @@ def test_only_programs_of_this_machine_with_the_token_are_served(shop: Project) 
         assert http.post(address.replace("/mcp", "/"), headers=SHOWN).status_code == 404
 
 
-def test_a_short_token_and_a_port_in_use_are_refused(shop: Project) -> None:
+def test_a_token_that_no_header_holds_and_a_port_in_use_are_refused(shop: Project) -> None:
     with closing(opened(shop.folder)) as request, threads() as pool:
         made = server(request, pool)
-        with pytest.raises(SettingsError, match="PREFLIGHTS_MCP_TOKEN"):
-            serving.http(made, 0, "short", print)
+        for token in ("short", " " * 20, f"{TOKEN}\n"):
+            with pytest.raises(SettingsError, match="PREFLIGHTS_MCP_TOKEN"):
+                serving.http(made, 0, token, print)
         with socket.create_server(("127.0.0.1", 0)) as taken:
             port = taken.getsockname()[1]
             with pytest.raises(StoreUnavailable, match=f"port {port}"):

@@ -132,6 +132,26 @@ def test_garbage_unknown_versions_and_ten_megabytes_do_no_harm(shop: Project) ->
     assert shop.call("sessions", "--json").json["sessions"] == []
 
 
+def test_without_the_sdk_or_with_a_former_one_it_is_said_what_to_install(
+    shop: Project, tmp_path: Path
+) -> None:
+    (tmp_path / "mcp").mkdir()
+    (tmp_path / "mcp" / "__init__.py").touch()
+    process = shop.started("mcp", env={"PYTHONPATH": str(tmp_path)})
+    _, errors = process.communicate(timeout=TIMEOUT_S)
+    assert (process.returncode, b"pip install 'preflights[mcp]'" in errors) == (2, True)
+
+
+def test_a_client_that_reads_no_more_ends_the_server(shop: Project) -> None:
+    process = shop.started("mcp")
+    assert process.stdout is not None
+    process.stdout.close()
+    process.stdout = None
+    Raw(process).send(b'{"jsonrpc":"2.0","id":1,"method":"ping"}')
+    _, errors = process.communicate(timeout=TIMEOUT_S)
+    assert (process.returncode, errors) == (0, b"")
+
+
 def test_a_server_that_is_killed_at_its_question_goes_on_where_it_stood(shop: Project) -> None:
     process = shop.started("mcp")
     server = Raw(process)

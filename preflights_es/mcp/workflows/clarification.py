@@ -51,7 +51,7 @@ async def _start_decision(call: Call, given: Begun) -> Came:
 
 
 def _begun(request: Request, intention: str, written: WrittenQuestion | None) -> Session | None:
-    """The session that this call began, now or when it was made before; None where that is over."""
+    """The session that this call begins, or began earlier; None where that one is over."""
     try:
         session = sessions.start(request, intention, WORKFLOW.name, written=written)
     except Refused as error:
@@ -95,10 +95,10 @@ def _written(given: Begun) -> WrittenQuestion | None:
     Raises:
         Refused: a part of it stands without the question.
     """
-    more = (given.options, given.topic, given.recommendation)
+    more = (given.options, given.topic, given.recommendation, given.reason)
     if not given.question:
         if any(more):
-            message = "options, topic and recommendation belong to a question: give question too"
+            message = "options, topic and a recommendation belong to a question: give question too"
             raise Refused(message, code="no_question")
         return None
     if bool(given.recommendation) != bool(given.reason):

@@ -24,13 +24,14 @@ class Choosing:
 
     def __init__(self, request: Request, said: Choices | None = None) -> None:
         """Raises:
-        Refused: a reason is blank, a placeholder, or cannot be recorded.
+        UnknownSession, AmbiguousSession: none or several match what was typed of a decision.
+        Refused: a reason is blank, a placeholder, or cannot be recorded; or one is named twice.
         """
         self._request = request
         self._said = said or Choices()
         self.found: tuple[Finding, ...] = ()
         """How the decision stands to others, as it was compared last."""
-        self._reasons = [self._reason(*one) for one in self._said.keeps]
+        self._chosen = self._by_session()
 
     @property
     def open(self) -> tuple[Finding, ...]:
@@ -69,7 +70,7 @@ class Choosing:
         """Whether an acknowledgement that was recorded before holds the same choices."""
         resolved = () if before.resolved is UNSET else before.resolved
         was = {(one.finding.related.session_id, one.choice, one.reason) for one in resolved}
-        return was == {(self._id(typed), *rest) for typed, *rest in self._all()}
+        return was == {(id_, *rest) for id_, (_, *rest) in self._chosen.items()}
 
     def told(self, session: Session) -> Session:
         """The result of the acceptance, with what it was compared with."""
@@ -93,35 +94,36 @@ class Choosing:
         self._request.notice_redacted("the reason", text)
         return reason
 
-    def _all(self) -> list[tuple[str, Choice, str]]:
-        """What was typed of a decision, the choice, and the reason."""
-        kept = zip(self._said.keeps, self._reasons, strict=True)
-        found: list[tuple[str, Choice, str]] = []
-        found += [(typed, "supersedes", "") for typed in self._said.supersedes]
-        return found + [(typed, "keeps", reason) for (typed, _), reason in kept]
+    def _by_session(self) -> dict[str, tuple[str, Choice, str]]:
+        """By session: what was typed of the decision, the choice, and the reason."""
+        kept = [(typed, self._reason(typed, text)) for typed, text in self._said.keeps]
+        said: list[tuple[str, Choice, str]] = []
+        said += [(typed, "supersedes", "") for typed in self._said.supersedes]
+        said += [(typed, "keeps", reason) for typed, reason in kept]
+        chosen: dict[str, tuple[str, Choice, str]] = {}
+        for one in said:
+            id_ = self._request.sessions.resolved(one[0])
+            if chosen.setdefault(id_, one)[1:] != one[1:]:
+                raise _named_twice(one[0])
+        return chosen
 
     def _resolved(self, state: State) -> tuple[Resolution, ...]:
         by_id = {one.related.session_id: one for one in self.found}
         replaced = state.supersedes.session_id if state.supersedes else ""
-        chosen: dict[str, Resolution] = {}
-        for typed, choice, reason in self._all():
-            session_id = self._id(typed)
+        resolved: list[Resolution] = []
+        for session_id, (typed, choice, reason) in self._chosen.items():
             if session_id == replaced and choice == "supersedes":
                 continue  # it was named when the session began
+            if session_id == replaced:
+                raise _named_twice(typed)
             if session_id not in by_id:
                 message = f"{typed!r} is not related to this decision: leave it out"
                 raise Refused(message, code="not_related", typed=typed)
             finding = by_id[session_id]
-            one = Resolution(finding=finding, choice=choice, reason=reason)
-            if chosen.setdefault(session_id, one) != one:
-                message = f"{typed!r} is named twice: it is superseded, or kept for one reason"
-                raise Refused(message, code="chosen_twice", typed=typed)
-        return tuple(chosen.values())
+            resolved.append(Resolution(finding=finding, choice=choice, reason=reason))
+        return tuple(resolved)
 
-    def _id(self, typed: str) -> str:
-        """The session of a decision that was typed.
 
-        Raises:
-            UnknownSession, AmbiguousSession: none or several match.
-        """
-        return self._request.sessions.resolved(typed)
+def _named_twice(typed: str) -> Refused:
+    message = f"{typed!r} is named twice: it is superseded, or kept for one reason"
+    return Refused(message, code="chosen_twice", typed=typed)

@@ -90,17 +90,19 @@ def _compared(process: Process, handle: Handle) -> Iterator[Finding]:
     # stands within that of the other.
     same = encoded(state.patch)[1:-1].decode()
     log = SqlComparing(process.store)
-    moved = _moved(process, log)
+    moved = _moved(process, log) - {handle.session_id}
+    proposed = log.payloads(PatchProposed.tag) if moved else {}
     patches = {
         session_id: data
-        for session_id, data in (log.payloads(PatchProposed.tag) if len(moved) > 1 else {}).items()
+        for session_id, data in proposed.items()
         if same not in data and session_id != handle.session_id
     }
     terms = tuple(dict.fromkeys((*stems(state.patch.category), *stems(state.intention))))
     kept = [
         (session_id, decided)
         for session_id, decided in log.rows(process.project, terms, COMPARED_MAX)
-        if session_id not in moved and same not in decided
+        # Another process may fold a session that moved between the statements.
+        if session_id not in proposed and same not in decided
     ]
     names = any(map(str.isdecimal, state.intention))
     if patches or kept or names:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable, Iterator
 from datetime import date, timedelta
 from typing import Final
 
@@ -32,63 +34,132 @@ _MONTHS: Final = {
     for name in names
 }
 _MONTH_NAMES: Final = "|".join(sorted(_MONTHS, key=len, reverse=True))
-_ISO: Final = late_pattern(r"\b([0-9]{4})-([0-9]{2})-([0-9]{2})\b")
-_ISO_MONTH: Final = late_pattern(r"\b([0-9]{4})-([0-9]{2})\b")
-_DOTTED: Final = late_pattern(r"\b([0-9]{1,2})\.([0-9]{1,2})\.([0-9]{4})\b")
-_OF_YEAR: Final = late_pattern(rf"\b({_MONTH_NAMES})\.? ([0-9]{{4}})\b")
-_IN_MONTH: Final = late_pattern(rf"\b(?:in|im|since|seit) ({_MONTH_NAMES})\b")
-_YEAR: Final = late_pattern(r"\b(?:in|im jahr|year|jahr) ([0-9]{4})\b")
-_LAST_DAYS: Final = late_pattern(
-    r"\b(?:last|past|letzten?|vergangenen?) ([0-9]{1,4}) (?:days?|tagen?)\b"
+_BEFORE: Final = r"(?:in|im|since|seit|ab|before|vor|until|till|bis|after|nach|to|and|und)"
+_BORDERS: Final = (
+    (late_pattern(r"\b(?:since|seit|ab) (?:the |dem |der )?$"), "since"),
+    (late_pattern(r"\b(?:before|vor) (?:the |dem |der )?$"), "before"),
+    (late_pattern(r"\b(?:until|till|up to|bis(?: zu[mr]?)?) (?:the |dem |der )?$"), "until"),
+    (late_pattern(r"\b(?:after|nach) (?:the |dem |der )?$"), "after"),
+    (late_pattern(r"\b(?:not|except|without|nicht|au(?:ß|ss)er|ohne) (?:in |im )?$"), "not"),
 )
-_NAMED: Final = (
-    (late_pattern(r"\b(?:today|heute)\b"), "day", 0),
-    (late_pattern(r"\b(?:yesterday|gestern)\b"), "day", -1),
-    (late_pattern(r"\b(?:this week|diese[rn]? woche)\b"), "week", 0),
-    (late_pattern(r"\b(?:last week|letzten? woche|vorigen? woche)\b"), "week", -1),
-    (late_pattern(r"\b(?:week before|woche davor)\b"), "week", -2),
-    (late_pattern(r"\b(?:this month|diese[nmrs]+ monat)\b"), "month", 0),
-    (late_pattern(r"\b(?:last month|letzte[nrms]+ monat|vorige[nrms]+ monat)\b"), "month", -1),
-    (late_pattern(r"\b(?:this year|diese[ms] jahr)\b"), "year", 0),
-    (late_pattern(r"\b(?:last year|letzte[nms]+ jahr|vorige[nms]+ jahr)\b"), "year", -1),
+_FIRST: Final = late_pattern(r"\b(?:between|from|zwischen|von|vom) (?:the |dem |der )?$")
+_SECOND: Final = late_pattern(
+    r"^ ?(?:-|\u2013|to|until|till|and|und|bis(?: zum)?) (?:the |dem |der )?$"
 )
+
+
+class OddRange(ValueError):
+    """A text names an unknown day, or several that do not make one range."""
 
 
 def said(text: str, today: date) -> Range | None:
-    """The range that a text names; None where it names none, or none that a calendar has."""
+    """The range that a text names; None where it names none.
+
+    Raises:
+        OddRange: no calendar has it, or it is no range of days.
+    """
     text = " ".join(text.casefold().split())
     try:
-        return _explicit(text, today) or _relative(text, today)
-    except (ValueError, OverflowError):
-        return None
+        found = sorted(_found(text, today))
+        return _joined(text, found) if found else None
+    except (ValueError, OverflowError) as error:
+        raise OddRange(text) from error
 
 
-def _explicit(text: str, today: date) -> Range | None:
-    if found := _ISO.search(text):
-        return _days(date(*map(int, found.groups())))
-    if found := _DOTTED.search(text):
-        day, month, year = map(int, found.groups())
-        return _days(date(year, month, day))
-    if found := _ISO_MONTH.search(text):
-        return _month(int(found[1]), int(found[2]))
-    if found := _OF_YEAR.search(text):
-        return _month(int(found[2]), _MONTHS[found[1]])
-    if found := _IN_MONTH.search(text):
-        month = _MONTHS[found[1]]
-        return _month(today.year - (month > today.month), month)
-    if found := _YEAR.search(text):
-        return date(int(found[1]), 1, 1), date(int(found[1]) + 1, 1, 1)
-    return None
+def _joined(text: str, found: list[tuple[int, int, Range]]) -> Range:
+    """One range of those that stand in a text, by the words around them."""
+    start, end, (first, behind) = found[0]
+    border = next((name for words, name in _BORDERS if words.search(text[:start])), "")
+    if len(found) == 2 and not border and _FIRST.search(text[:start]):
+        second, _, (_, last) = found[1]
+        if _SECOND.search(text[end:second]) and first < last:
+            return first, last
+    if len(found) > 1 or border == "not":
+        raise OddRange(text)
+    match border:
+        case "since":
+            return first, date.max
+        case "before":
+            return date.min, first
+        case "until":
+            return date.min, behind
+        case "after":
+            return behind, date.max
+        case _:
+            return first, behind
 
 
-def _relative(text: str, today: date) -> Range | None:
-    if found := _LAST_DAYS.search(text):
-        end = today + timedelta(days=1)
-        return end - timedelta(days=max(1, int(found[1]))), end
-    for pattern, unit, offset in _NAMED:
-        if pattern.search(text):
-            return _of_unit(today, unit, offset)
-    return None
+def _found(text: str, today: date) -> Iterator[tuple[int, int, Range]]:
+    """Where ranges stand: from, to, and the days."""
+    taken: list[tuple[int, int]] = []
+    for pattern, days in _FORMS:
+        for one in pattern.finditer(text):
+            start, end = one.span("at")
+            if all(end <= others[0] or start >= others[1] for others in taken):
+                taken.append((start, end))
+                yield start, end, days(one, today)
+
+
+def _last_days(found: re.Match[str], today: date) -> Range:
+    end = today + timedelta(days=1)
+    if not (days := int(found["n"])):
+        raise ValueError("no day")
+    return end - timedelta(days=days), end
+
+
+def _in_month(found: re.Match[str], today: date) -> Range:
+    month = _MONTHS[found["at"]]
+    return _month(today.year - (month > today.month), month)
+
+
+def _unit(unit: str, offset: int) -> Callable[[re.Match[str], date], Range]:
+    return lambda _, today: _of_unit(today, unit, offset)
+
+
+_NAMED: Final = (
+    (r"today|heute", "day", 0),
+    (r"yesterday|gestern", "day", -1),
+    (r"this week|diese[rn]? woche", "week", 0),
+    (r"last week|letzte[nr]? woche|vorige[nr]? woche", "week", -1),
+    (r"week before|woche davor", "week", -2),
+    (r"this month|diese[nmrs]+ monat", "month", 0),
+    (r"last month|letzte[nrms]+ monat|vorige[nrms]+ monat", "month", -1),
+    (r"this year|diese[ms] jahr", "year", 0),
+    (r"last year|letzte[nms]+ jahr|vorige[nms]+ jahr", "year", -1),
+)
+_FORMS: Final[tuple[tuple[re.Pattern[str], Callable[[re.Match[str], date], Range]], ...]] = (
+    (
+        late_pattern(r"\b(?P<at>(?P<y>[0-9]{4})-(?P<m>[0-9]{2})-(?P<d>[0-9]{2}))\b"),
+        lambda one, _: _days(date(int(one["y"]), int(one["m"]), int(one["d"]))),
+    ),
+    (
+        late_pattern(r"\b(?P<at>(?P<d>[0-9]{1,2})\.(?P<m>[0-9]{1,2})\.(?P<y>[0-9]{4}))\b"),
+        lambda one, _: _days(date(int(one["y"]), int(one["m"]), int(one["d"]))),
+    ),
+    (
+        late_pattern(r"\b(?P<at>(?P<y>[0-9]{4})-(?P<m>[0-9]{2}))\b"),
+        lambda one, _: _month(int(one["y"]), int(one["m"])),
+    ),
+    (
+        late_pattern(rf"\b(?P<at>(?P<m>{_MONTH_NAMES})\.? (?P<y>[0-9]{{4}}))\b"),
+        lambda one, _: _month(int(one["y"]), _MONTHS[one["m"]]),
+    ),
+    (late_pattern(rf"\b{_BEFORE} (?P<at>{_MONTH_NAMES})\b"), _in_month),
+    (
+        late_pattern(r"\b(?:in|im jahr|year|jahr|since|seit|before|vor) (?P<at>[0-9]{4})\b"),
+        lambda one, _: (date(int(one["at"]), 1, 1), date(int(one["at"]) + 1, 1, 1)),
+    ),
+    (
+        late_pattern(
+            r"\b(?P<at>(?:last|past|letzten?|vergangenen?) (?P<n>[0-9]{1,4}) (?:days?|tagen?))\b"
+        ),
+        _last_days,
+    ),
+    *(
+        (late_pattern(rf"\b(?P<at>{words})\b"), _unit(unit, offset))
+        for words, unit, offset in _NAMED
+    ),
+)
 
 
 def _of_unit(today: date, unit: str, offset: int) -> Range:

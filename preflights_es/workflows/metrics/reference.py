@@ -30,6 +30,10 @@ _NO_GROUPS: Final[dict[Language, str]] = {
     "en": "I cannot group {} so. Do you want it in total?",
     "de": "Ich kann {} so nicht gruppieren. Soll es insgesamt sein?",
 }
+_WHICH_DAYS: Final[dict[Language, str]] = {
+    "en": "Which days do you mean? For example: last week, since 2026-11-20, November 2026.",
+    "de": "Welche Tage sind gemeint? Zum Beispiel: letzte Woche, seit 20.11.2026, November 2026.",
+}
 
 Reply = dict[str, Any] | str
 """A JSON object, or words."""
@@ -54,8 +58,12 @@ def answer(
     sql = grouping.grouped(metric.sql, groups.columns) if groups.columns else metric.sql
     if not groups.is_known or sql is None:
         return _by_what(metric, language)
-    days = (ranges.said(text, today) for text in reversed(said)) if today else ()
-    return {"type": "sql", "sql": query(replace(metric, sql=sql), next(filter(None, days), None))}
+    try:
+        days = (ranges.said(text, today) for text in reversed(said)) if today else ()
+        found_days = next(filter(None, days), None)
+    except ranges.OddRange:
+        return _WHICH_DAYS[language]
+    return {"type": "sql", "sql": query(replace(metric, sql=sql), found_days)}
 
 
 def _groups(said: Sequence[str], metric: Metric) -> grouping.Said:

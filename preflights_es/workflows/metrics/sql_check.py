@@ -9,6 +9,7 @@ Imports sqlglot, and so is imported only where a query is judged.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
+from logging import NullHandler, getLogger
 from typing import TYPE_CHECKING, Any, Final
 
 from preflights_es.core.errors import WorkflowMissing
@@ -50,6 +51,7 @@ ARGUMENT: Final = f"what is looked for in a text is no literal of {ARGUMENT_MAX}
 IN_ORDER: Final = (
     *(RECURSIVE, INNER_WITH, NO_COLUMNS, NOT_A_TABLE, PART, TYPE, FUNCTION, ARGUMENT, HEAVY),
 )
+_QUIET: Final = NullHandler()
 _CALLED: Final = late_pattern(r"([A-Za-z_][A-Za-z0-9_]*)\s*\(")
 
 
@@ -121,6 +123,8 @@ def _parsed(sql: str, dialect: Dialect) -> exp.Expr | str:
     except ModuleNotFoundError as error:
         raise NoExtra from error
 
+    # It logs the statements that it does not know, and Python prints what has no handler.
+    getLogger("sqlglot").addHandler(_QUIET)
     if len(sql) > SQL_MAX:
         return LONG
     if _depth(sql) > NESTED_MAX or sql.count("[") > SQUARE_MAX:

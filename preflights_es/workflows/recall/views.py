@@ -134,11 +134,12 @@ def _recorded(results: Iterable[Found]) -> Iterator[Standing]:
 
 
 def _compared(state: State) -> Iterator[Standing]:
+    about = state.about
     for one in state.findings or ():
-        assert state.about is not None, "only decisions that are named are compared"
-        assert one.evolution != "none", "those are left out"
+        if about is None or one.evolution == "none":
+            continue  # only a forged file says so
         yield Standing(
-            uid=state.about.decision,
+            uid=about.decision,
             evolution=one.evolution,
             other=one.related.uid,
             title=one.related.title,
@@ -176,7 +177,7 @@ def reached(state: State) -> Reached:
 
 
 def learned(state: State) -> Learned | None:
-    """What a learning adds to the words of its decision."""
-    if state.words is None or state.about is None:
+    """What a learning adds to the words of its decision; None where the model failed."""
+    if state.words is None or state.about is None or (state.led.fell_back and not state.words):
         return None
     return Learned(state.about.decision, state.words)

@@ -34,8 +34,10 @@ class Shop:
         """A process of its own, and a call of it."""
         opened = opened_process(self.folder, database=self.database)
         made = opened.request(actor)
-        yield made
-        made.close()
+        try:
+            yield made
+        finally:
+            made.close()
 
     def drafted(self, name: PassName = "project") -> str:
         """The id of a new draft."""

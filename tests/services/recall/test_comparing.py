@@ -74,6 +74,37 @@ def test_many_sessions_that_moved_are_folded_for_good(log: Any) -> None:
     assert log.process.following.counts()["waiting"] <= 2
 
 
+def test_few_sessions_of_which_none_was_ever_folded_are_only_read(log: Any) -> None:
+    first = decided(log, "Add login", auth_strategy="OAuth")
+    decided(log, "Keep orders in a database", db_type="PostgreSQL")
+    (other,) = found(log, "Add login", auth_strategy="SAML")
+    assert other.related.session_id == first
+    assert log.process.following.registered() == {}
+    assert len(log.decisions().decisions) == 2
+    (other,) = found(log, "Add login", auth_strategy="SAML")
+    assert other.related.session_id == first
+
+
+def test_one_that_moved_is_compared_where_the_own_session_did_not(log: Any) -> None:
+    first, second = (
+        log.start("Add login", answers={"auth_strategy": one}).session_id
+        for one in ("OAuth", "SAML")
+    )
+    assert log.decisions().decisions == (), "both are folded"
+    log.accept(first, by="Ada")
+    request = log.request()
+    (other,) = findings(request, request.sessions.load(second))
+    assert other.related.session_id == first
+
+
+def test_a_long_decision_is_compared_by_its_category(log: Any) -> None:
+    long = " ".join(f"w{n}" for n in range(300))
+    first = decided(log, "Keep orders in a database", db_type=long)
+    log.decisions()
+    (other,) = found(log, "Store it in a database", db_type="MySQL")
+    assert other.related.session_id == first
+
+
 def test_session_files_that_the_log_lacks_are_compared(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -21,10 +21,10 @@ def decided(log: Any) -> str:
     return str(log.accept(session.session_id, by="Ada").session_id)
 
 
-def learned(log: Any, decision: str, seed: int) -> Any:
+def learned(log: Any, decision: str, seed: int, faults: str = "") -> Any:
     """What the simulator names for a decision."""
     request = log.request()
-    settings = replace(request.process.settings, provider="sim", seed=seed)
+    settings = replace(request.process.settings, provider="sim", seed=seed, faults=faults)
     request.leads = Leads(settings)
     return learn(request, decision)
 
@@ -71,6 +71,14 @@ def test_the_newest_learning_counts_alone(log: Any) -> None:
     _, word = with_a_word(log, decision)
     assert log.learn(decision).status == "done"  # by the rules: nothing is new
     assert uids(log, word) == []
+
+
+def test_a_learning_that_failed_takes_no_word_away(log: Any) -> None:
+    decision = decided(log)
+    _, word = with_a_word(log, decision)
+    failed = learned(log, decision, 0, "timeout=1")
+    assert (failed.learned, failed.source) == ((), "rules")
+    assert uids(log, word) == [decision]
 
 
 def test_a_learned_word_counts_while_its_decision_is_in_force(log: Any) -> None:

@@ -231,7 +231,13 @@ def test_an_empty_answer_and_a_wrong_key_do_not_count(text: str) -> None:
         ("DAU last 7 days", ("2026-11-17", "2026-11-24")),
         ("DAU 2026-11-20", ("2026-11-20", "2026-11-21")),
         ("DAU 20.11.2026", ("2026-11-20", "2026-11-21")),
-        ("DAU 2026-02-30", ("0001-01-01", "9999-12-31")),
+        ("DAU since yesterday", ("2026-11-22", "9999-12-31")),
+        ("DAU seit September", ("2026-09-01", "9999-12-31")),
+        ("DAU before last week", ("0001-01-01", "2026-11-16")),
+        ("DAU bis heute", ("0001-01-01", "2026-11-24")),
+        ("DAU after 2026-11-20", ("2026-11-21", "9999-12-31")),
+        ("DAU between 2026-11-01 and 2026-11-10", ("2026-11-01", "2026-11-11")),
+        ("DAU von November 2025 bis Januar 2026", ("2025-11-01", "2026-02-01")),
         ("DAU", ("0001-01-01", "9999-12-31")),
     ],
 )
@@ -240,6 +246,16 @@ def test_the_rules_know_ranges_in_two_languages(text: str, days: tuple[str, str]
     first, end = days
     expected = f"SELECT count(u) AS dau FROM visits WHERE d >= '{first}' AND d < '{end}'"
     assert asked.view.sql == expected
+
+
+@pytest.mark.parametrize(
+    "days", ["2026-02-30", "last 0 days", "not today", "November 2025 or November 2026"]
+)
+def test_the_rules_ask_about_days_that_are_no_range(days: str) -> None:
+    asked = Asked(text=f"DAU {days}", by_rules=True)
+    assert asked.view.text.startswith("Which days do you mean?")
+    asked.answer("today")
+    assert "'2026-11-23'" in asked.view.sql
 
 
 def test_the_rules_offer_what_one_name_means_and_take_the_choice() -> None:

@@ -7,9 +7,9 @@ from itertools import pairwise
 from hypothesis import given
 
 from preflights_es.core.completions import CompletionRequested
-from preflights_es.core.lead import FellBack
+from preflights_es.core.lead import FellBack, Setup
 from preflights_es.core.word_stems import stems
-from preflights_es.workflows.recall import rules
+from preflights_es.workflows.recall import WORKFLOW, rules
 from preflights_es.workflows.recall.events import (
     ComparisonAsked,
     EvolutionDetected,
@@ -17,11 +17,12 @@ from preflights_es.workflows.recall.events import (
     QueriesRewritten,
     WordsLearned,
 )
-from preflights_es.workflows.recall.state import State
+from preflights_es.workflows.recall.state import State, evolve
 from preflights_es.workflows.recall.values import QUERIES_MAX
 from tests import strategies
 from tests.runs import Run
 from tests.strategies import Move
+from tests.workflows.recall.cases import OLDER, opening
 
 SESSIONS = strategies.sessions("recall")
 WILD = strategies.wild_sessions("recall")
@@ -74,6 +75,14 @@ def test_a_model_hides_no_finding_and_takes_no_choice_away(moves: list[Move]) ->
             assert one.evolution == "none" or after is not None
             assert not one.needs_choice or (after is not None and after.needs_choice)
             assert after is None or after.by == "model" or after == one
+
+
+def test_findings_that_only_a_forged_file_has_are_left_out() -> None:
+    forged = EvolutionDetected(findings=OLDER, source="model")
+    assert WORKFLOW.view(evolve(State(), forged)).evolution == ()
+    compared = evolve(State(), opening("compare: Keep orders", setup=Setup("1", WORKFLOW.decider)))
+    shown = WORKFLOW.view(evolve(compared, forged)).evolution
+    assert [one.evolution for one in shown] == ["contradict", "extend"]
 
 
 @given(SESSIONS | WILD)

@@ -10,6 +10,8 @@ from preflights_cli.common import Voice
 from preflights_cli.dialogue import Left, line
 from preflights_cli.workflows.clarification.display import compared, waiting
 from preflights_es.core.evolution import Choices
+from preflights_es.core.questions import is_placeholder
+from preflights_es.core.text import shown
 from preflights_es.services.clarification.results import RelatedDecision
 from preflights_es.services.results import Session
 
@@ -67,8 +69,9 @@ def _with(said: Choices, one: RelatedDecision) -> Choices:
         raise Left
     if key == "s":
         return Choices((*said.supersedes, one.uid), said.keeps)
-    while not (reason := line("Why do both stay in force? ").strip()):
-        pass
+    while not (reason := line("Why do both stay in force? ").strip()) or is_placeholder(reason):
+        if reason:
+            click.echo(f"{shown(reason)} is a placeholder.")
     return Choices(said.supersedes, (*said.keeps, (one.uid, reason)))
 
 

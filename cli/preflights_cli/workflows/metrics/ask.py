@@ -6,6 +6,7 @@ import csv
 import io
 import sys
 from collections.abc import Callable, Iterator
+from math import isnan
 from pathlib import Path
 from typing import Any, Final
 
@@ -89,6 +90,7 @@ def ask_command(
         (session is not None and follow_up is None, "--session goes with --follow-up"),
         ((as_csv or any_project) and not runs, "--csv and --any-project go with --run"),
         (any_project and on is not None, "--any-project is about the log, without --on"),
+        (isnan(timeout), "--timeout: found nan, expected seconds"),
         (catalog is not None and runs and on is None, "--run needs --on: your database"),
     )
     folders = (catalog / "metrics", catalog / "snippets") if catalog is not None else None
