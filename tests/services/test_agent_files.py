@@ -157,7 +157,7 @@ LEFT: dict[str, tuple[str, bytes, str]] = {
     "hooks without end": (
         CLAUDE,
         b'{"hooks": {"Stop": [' + b'{"command": "preflights hook X"},' * 101 + b"]}}",
-        "it runs `preflights hook` more than 100 times",
+        "it runs our hook more than 100 times",
     ),
     "twice": (MCP, b'{"mcpServers": {}, "mcpServers": {}}', "it says 'mcpServers' twice"),
     "deep": (MCP, b'{"a":' * 70 + b"1" + b"}" * 70, "it is nested deeper than 64"),
