@@ -107,6 +107,17 @@ def test_vs_code_names_its_conversation_in_another_way(house: Project) -> None:
     assert house.events()[0]["data"]["observed"]["conversation"] == "v-1"
 
 
+def test_an_editor_that_runs_the_hooks_of_two_agents_tells_one_thing(house: Project) -> None:
+    """VS Code reads `.github/hooks` and `.claude/settings.json`."""
+    for agent in ("vscode", "claude"):
+        said = {**ASKS, "tool_response": {"answers": {"Which broker?": "RabbitMQ"}}}
+        assert hook(house, "PostToolUse", said, agent) == {}
+    (waiting,) = house.call("inbox", "--json").json["waiting"]
+    assert house.call("accept", waiting["session_id"], "--by", "Ada").code == 0
+    assert hook(house, "PreToolUse", EDIT, "vscode") != {}
+    assert hook(house, "PreToolUse", EDIT, "claude") == {}
+
+
 def test_a_forged_event_is_no_word_of_a_person(house: Project) -> None:
     forged: dict[str, Any] = {
         "actor": {"kind": "user", "name": "Ada"},

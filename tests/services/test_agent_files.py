@@ -24,6 +24,7 @@ from preflights_es.settings.load import Settings, load_settings
 CLAUDE = ".claude/settings.json"
 MCP = ".mcp.json"
 TOML = ".codex/config.toml"
+SERVER = '[mcp_servers.preflights]\ncommand = "preflights"\nargs = ["mcp"]\n'
 GROUP = '{"matcher": "Bash", "hooks": [{"type": "command", "command": "lint"}]}'
 OWN = '{"command": "other", "args": []}'
 
@@ -113,6 +114,7 @@ KEPT: dict[str, tuple[str, str]] = {
     "toml comment alone": (TOML, "# later\n"),
     "toml lists of tables": (TOML, "[[a]]\nb = 1\n[[a]]\nb = nan\n[a.c]\n"),
     "toml text that looks like ours": (TOML, "a = '''\n[mcp_servers.preflights]\n'''\n"),
+    "toml text that is ours": (TOML, f"a = '''\n{SERVER}'''\n"),
     "toml dates": (TOML, "d = 1979-05-27T07:32:00Z\nx = 0xff\n[mcp_servers]\n\n\n"),
     # Markdown
     "text usual": ("AGENTS.md", "# Rules\n\nBe brief.\n"),
@@ -155,7 +157,7 @@ LEFT: dict[str, tuple[str, bytes, str]] = {
     "hooks without end": (
         CLAUDE,
         b'{"hooks": {"Stop": [' + b'{"command": "preflights hook X"},' * 101 + b"]}}",
-        "it runs `preflights hook` more than 100 times",
+        "it runs our hook more than 100 times",
     ),
     "twice": (MCP, b'{"mcpServers": {}, "mcpServers": {}}', "it says 'mcpServers' twice"),
     "deep": (MCP, b'{"a":' * 70 + b"1" + b"}" * 70, "it is nested deeper than 64"),

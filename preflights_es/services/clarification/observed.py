@@ -116,7 +116,8 @@ def _key(observed: Observed, question: str) -> str:
     """One a question of a conversation; empty where the channel names none of both."""
     if not (observed.call or observed.conversation):
         return ""
-    parts = (observed.agent, observed.conversation, observed.call or question)
+    # Not the agent, where another id tells: VS Code runs the hooks of two agents at each event.
+    parts = (observed.conversation or observed.agent, observed.call or question)
     return f"observed {sha256(chr(0).join(parts).encode('utf-8', 'replace')).hexdigest()}"
 
 

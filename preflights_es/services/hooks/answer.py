@@ -44,7 +44,7 @@ def looked_at(request: Request, agent: str, event: HookEvent, folder: Path) -> O
 
     memory = remembered(folder)
     before = dict(memory.turned)
-    conversation = f"{agent} {event.conversation}"
+    conversation = event.conversation or agent
     asked = memory.asked.get(conversation, ())
     against = contradictions(request, found, memory, asked)
     if against:

@@ -58,7 +58,8 @@ def _of(said: dict[str, Any], path: str, depth: int) -> Iterator[Edit]:
             yield from _patched(text)
     for name in texts.keys() & _NEW:
         former = next((texts[old] for old in texts if old in _OLD), "")
-        former = former or (_there(path) if name in _WHOLE else "")
+        # One call replaces one whole file; a list of such calls would be read again and again.
+        former = former or (_there(path) if name in _WHOLE and not depth else "")
         if texts[name] and _PATCH not in texts[name]:
             yield Edit(path, _new(texts[name].splitlines(), former.splitlines()), former)
     for value in said.values():

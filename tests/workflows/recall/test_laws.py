@@ -7,10 +7,9 @@ from itertools import pairwise
 from hypothesis import given
 
 from preflights_es.core.completions import CompletionRequested
-from preflights_es.core.events import Actor
 from preflights_es.core.lead import FellBack, Setup
 from preflights_es.core.word_stems import stems
-from preflights_es.workflows.recall import WORKFLOW, rules
+from preflights_es.workflows.recall import rules
 from preflights_es.workflows.recall.events import (
     ComparisonAsked,
     EvolutionDetected,
@@ -22,6 +21,7 @@ from preflights_es.workflows.recall.state import State, evolve
 from preflights_es.workflows.recall.values import QUERIES_MAX
 from preflights_es.workflows.recall.views import view
 from tests import strategies
+from tests.led import ADA
 from tests.runs import Run
 from tests.strategies import Move
 from tests.workflows.recall.cases import OLDER, opening
@@ -82,9 +82,8 @@ def test_a_model_hides_no_finding_and_takes_no_choice_away(moves: list[Move]) ->
 def test_findings_that_only_a_forged_file_has_are_left_out() -> None:
     forged = EvolutionDetected(findings=OLDER, source="model")
     assert view(evolve(State(), forged)).evolution == ()
-    setup = Setup(preflights="1", decider=WORKFLOW.decider)
-    asked = opening("compare: Keep orders", at=0, actor=Actor("user"), setup=setup)
-    compared = evolve(State(), asked)
+    of = {"at": 1, "actor": ADA, "setup": Setup("1", "x")}
+    compared = evolve(State(), opening("compare: Keep orders", **of))
     shown = view(evolve(compared, forged)).evolution
     assert [one.evolution for one in shown] == ["contradict", "extend"]
 
