@@ -20,7 +20,6 @@ ALLOWED: Final = {
     "preflights_es/__init__.py": "the public names of three specifications",
     "preflights_es/async_api.py": "a public name: the coroutine of `recall`",
     "preflights_es/api.py": "a public name: the workflow of `start`, where none is given",
-    "preflights_es/async_api.py": "the same public names as coroutines",
 }
 JUDGING: Final = re.compile(r"preflights_es\.contracts\.extraction|Judging a response: extraction")
 """Taking the one JSON value out of a response is called extraction, too."""
