@@ -5,7 +5,9 @@ from __future__ import annotations
 import hmac
 import secrets
 import socket
+import sys
 from collections.abc import Callable
+from contextlib import redirect_stdout
 from typing import Any, Final
 
 import anyio
@@ -27,8 +29,10 @@ def stdio(made: Server[Any]) -> None:
     """Serve one client on stdin and stdout, until it closes one of them."""
 
     async def run() -> None:
+        # The SDK holds the wire; what other code prints would reach it at the end, from a buffer.
         async with stdio_server() as (read, write):
-            await made.run(read, write, made.create_initialization_options())
+            with redirect_stdout(sys.stderr):
+                await made.run(read, write, made.create_initialization_options())
 
     try:
         anyio.run(run)

@@ -394,8 +394,4 @@ class Projector:
             return []
         first, last = heads[0].session_id, heads[-1].session_id
         marks = [self._log.marks(name, first, last) for name in names]
-        return [
-            head
-            for head in heads
-            if any(mark.get(head.session_id, -1) < head.version for mark in marks)
-        ]
+        return [one for one in heads if any(m.get(one.session_id, -1) < one.version for m in marks)]

@@ -273,9 +273,8 @@ def _of_log(request: Request, what: str) -> list[tuple[Why, str]]:
         try:
             read = process.history(one.session_id)
         except PreflightsError as error:
-            # It hides no other decision.
             request.notice(error.code, str(error), **error.fields)
-            continue
+            continue  # it hides no other decision
         # A row says where to look; what is so is what the session's own log folds to.
         if one.decided not in patches(read):
             id_ = short(one.session_id)

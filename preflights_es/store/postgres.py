@@ -310,6 +310,9 @@ def _lost(connection: PoolProxiedConnection, error: BaseException) -> bool:
     driver: Any = connection.driver_connection
     if driver is None or driver.closed or isinstance(error, CommitUnknown):
         return True
+    if driver.info.pipeline_status:
+        # It could not leave its pipeline: the server went, and its line is not closed yet.
+        return True
     if isinstance(error, psycopg.Error):
         # The server says so before it hangs up.
         return error.diag.severity_nonlocalized in ("FATAL", "PANIC")

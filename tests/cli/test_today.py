@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from preflights_cli.workflows.planning.display import hours
 from tests.cli.program import Project
 
 DAY = ("--from", "09:00", "--until", "18:00")
@@ -291,3 +292,11 @@ def test_an_abandoned_plan_gives_way_to_another(house: Project, tasks: list[str]
 def test_a_text_begins_no_plan(house: Project) -> None:
     done = house.call("start", "--workflow", "planning", "today")
     assert (done.code, "takes more than a text" in done.err) == (1, True)
+
+
+@pytest.mark.parametrize(
+    ("window", "said"),
+    [(("09:00", "18:00"), "09:00-18:00"), (("23:30", "18:00"), "after 18:00")],
+)
+def test_a_window_that_is_over_is_shown_by_its_end(window: tuple[str, str], said: str) -> None:
+    assert hours(*window) == said

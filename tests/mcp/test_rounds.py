@@ -168,6 +168,21 @@ def test_no_client_names_itself_as_a_form(shop: Project) -> None:
     assert inputs(shop)[1]["data"]["relayed_by"]["name"] == "claude-code 2.1.300 [form]"
 
 
+def test_a_client_that_was_updated_goes_on_with_its_session(shop: Project) -> None:
+    async def begun(made: Any, version: str) -> str:
+        info = types.Implementation(name="claude-code", version=version)
+        async with Client(made, client_info=info) as client:
+            session: str = (await told(client, "start_decision", **START))["session"]
+            return session
+
+    with closing(opened(shop.folder)) as request, threads() as pool:
+        made = server(request, pool)
+        first, second = [asyncio.run(begun(made, version)) for version in ("2.1.300", "2.1.301")]
+        assert first == second
+        assert shop.call("abandon", first).code == 0
+        assert asyncio.run(begun(made, "2.1.302")) not in (first, second)
+
+
 def test_an_answer_after_a_restart_is_recorded_once(shop: Project) -> None:
     """From 2026-07-28 on the client carries the sealed round to the next server."""
 

@@ -142,6 +142,23 @@ def test_without_the_sdk_or_with_a_former_one_it_is_said_what_to_install(
     assert (process.returncode, b"pip install 'preflights[mcp]'" in errors) == (2, True)
 
 
+NOISY: Final = """\
+import sys
+sys.addaudithook(lambda event, _: print("noise") if event == "sqlite3.connect" else None)
+"""
+
+
+def test_what_other_code_prints_does_not_reach_the_wire(shop: Project, tmp_path: Path) -> None:
+    (tmp_path / "sitecustomize.py").write_text(NOISY)
+    process = shop.started("mcp", env={"PYTHONPATH": str(tmp_path)})
+    server = Raw(process)
+    server.shake("2025-06-18")
+    call = {"name": "start_decision", "arguments": {"intention": "Add login"}}
+    assert "question" in server.ask(2, "tools/call", **call)["result"]["structuredContent"]
+    out, errors = process.communicate(timeout=TIMEOUT_S)
+    assert (out, b"noise" in errors) == (b"", True)
+
+
 def test_a_client_that_reads_no_more_ends_the_server(shop: Project) -> None:
     process = shop.started("mcp")
     assert process.stdout is not None

@@ -145,6 +145,24 @@ def test_a_look_whose_line_is_cut_is_taken_again(proxy: Proxy) -> None:
             assert proxy.left is None
 
 
+def test_work_whose_connection_cannot_leave_its_pipeline_is_done_on_another(postgres: str) -> None:
+    used = []
+
+    def work(cursor: psycopg.Cursor[tuple[int]]) -> tuple[int] | None:
+        used.append(cursor.connection)
+        if len(used) == 1:  # as where a server says that it goes, and has not hung up yet
+            cursor.connection.pgconn.enter_pipeline_mode()
+            cursor.connection.pgconn.send_query_params(b"SELECT 1", None)
+            cursor.connection.pgconn.exit_pipeline_mode()
+        return cursor.execute("SELECT 1").fetchone()
+
+    with closing(at(postgres)) as store:
+        assert store.database.wrote(work) == (1,)
+        first, second = used
+        assert first.closed
+        assert not second.closed
+
+
 def test_a_claim_whose_line_is_cut_at_its_commit_says_so(proxy: Proxy, postgres: str) -> None:
     with closing(at(proxy.url)) as store:
         store.append([batch(1, said("hi", "a"), opens=("call",))])

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Final
 
 from msgspec import Meta
 
-from preflights_es.core.errors import Refused
+from preflights_es.core.errors import ErasedSession, Refused
 from preflights_es.core.observed import Observed, Outcome
 from preflights_es.core.questions import WrittenQuestion
 from preflights_es.mcp.call import Call
@@ -23,7 +23,6 @@ from preflights_es.workflows.clarification import WORKFLOW
 
 OVER: Final = ("abandoned", "superseded", "erased")
 """Statuses after which the same call begins anew."""
-TAKEN: Final = ("key_used", "erased_session")
 
 
 class Begun(Arguments, frozen=True):
@@ -54,11 +53,23 @@ def _begun(request: Request, intention: str, written: WrittenQuestion | None) ->
     """The session that this call begins, or began earlier; None where that one is over."""
     try:
         session = sessions.start(request, intention, WORKFLOW.name, written=written)
+    except ErasedSession:
+        return None
     except Refused as error:
-        if error.code in TAKEN:
-            return None
-        raise
+        if error.code != "key_used":
+            raise
+        # The same client began it in another version, and has another name in the log.
+        return _begun_before(request)
     session = sessions.conversed(request, session)
+    return None if session.status in OVER else session
+
+
+def _begun_before(request: Request) -> Session | None:
+    once = request.desk.once
+    before = once.opened_before() if once else ""
+    if not before:
+        return None
+    session = sessions.show(request, before)
     return None if session.status in OVER else session
 
 
@@ -84,8 +95,8 @@ async def _record_question(call: Call, given: Happened) -> Standing:
 
 
 def _key(call: Call, given: Arguments) -> str:
-    """The same of the same client's same call."""
-    named = repr((call.actor.name, given))
+    """The same of the same client's same call, also after the client's update."""
+    named = repr((call.client[0], given))
     return f"{given.__class__.__name__} {sha256(named.encode('utf-8', 'replace')).hexdigest()}"
 
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from preflights_es.core.completions import CompletionRequested
 from preflights_es.core.lead import FellBack, Setup
 from preflights_es.core.word_stems import stems
-from preflights_es.workflows.recall import WORKFLOW, rules
+from preflights_es.workflows.recall import rules
 from preflights_es.workflows.recall.events import (
     ComparisonAsked,
     EvolutionDetected,
@@ -19,7 +19,9 @@ from preflights_es.workflows.recall.events import (
 )
 from preflights_es.workflows.recall.state import State, evolve
 from preflights_es.workflows.recall.values import QUERIES_MAX
+from preflights_es.workflows.recall.views import view
 from tests import strategies
+from tests.led import ADA
 from tests.runs import Run
 from tests.strategies import Move
 from tests.workflows.recall.cases import OLDER, opening
@@ -79,9 +81,10 @@ def test_a_model_hides_no_finding_and_takes_no_choice_away(moves: list[Move]) ->
 
 def test_findings_that_only_a_forged_file_has_are_left_out() -> None:
     forged = EvolutionDetected(findings=OLDER, source="model")
-    assert WORKFLOW.view(evolve(State(), forged)).evolution == ()
-    compared = evolve(State(), opening("compare: Keep orders", setup=Setup("1", WORKFLOW.decider)))
-    shown = WORKFLOW.view(evolve(compared, forged)).evolution
+    assert view(evolve(State(), forged)).evolution == ()
+    of = {"at": 1, "actor": ADA, "setup": Setup("1", "x")}
+    compared = evolve(State(), opening("compare: Keep orders", **of))
+    shown = view(evolve(compared, forged)).evolution
     assert [one.evolution for one in shown] == ["contradict", "extend"]
 
 

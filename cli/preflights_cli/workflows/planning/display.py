@@ -16,7 +16,7 @@ from preflights_es.workflows.planning.views import Entry
 def describe(voice: Voice, session: Session) -> None:
     """A plan as a timeline."""
     assert isinstance(session, DayPlan), "the caller checked the workflow"
-    voice.say(voice.bold(f"{session.day}, {'-'.join(session.window)}"))
+    voice.say(voice.bold(f"{session.day}, {hours(*session.window)}"))
     by = f", by {session.source}" if session.source and session.status == "done" else ""
     voice.say(f"  day plan {short(session.session_id)}, {session.status}{by}")
     width = max((len(entry.task_id or "") for entry in session.timeline), default=0)
@@ -24,6 +24,11 @@ def describe(voice: Voice, session: Session) -> None:
         voice.say(f"  {shown(_line(entry, width))}")
     if session.reasoning:
         voice.say(f"  {shown(one_line(session.reasoning))}")
+
+
+def hours(first: str, last: str) -> str:
+    """The window of a plan; where it was over when the plan was made, its end alone."""
+    return f"{first}-{last}" if first < last else f"after {last}"
 
 
 def _line(entry: Entry, width: int) -> str:
