@@ -18,6 +18,7 @@ NAMED: Final = re.compile(
 ALLOWED: Final = {
     "cli/preflights_cli/commands.py": "the place of a command that is called like its workflow",
     "preflights_es/__init__.py": "the public names of three specifications",
+    "preflights_es/async_api.py": "a public name: the coroutine of `recall`",
     "preflights_es/api.py": "a public name: the workflow of `start`, where none is given",
 }
 JUDGING: Final = re.compile(r"preflights_es\.contracts\.extraction|Judging a response: extraction")
