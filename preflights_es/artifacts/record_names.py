@@ -16,6 +16,7 @@ _NO_RECORD = late_pattern(
     r"|_?index|readme|toc|changelog|contributing",
     re.IGNORECASE,
 )
+_PAGES: Final = ("template", "index", "readme", "toc", "changelog", "contributing")
 _DAY = late_pattern(r"(\d{4})-?(\d{2})-?(\d{2})(?!\d)", re.ASCII)
 _FILED = late_pattern(
     r"(?:adr[-_ ]?)?(\d{1,6})(?=[-_ ]|\.(?:md|markdown)$|$)", re.IGNORECASE | re.ASCII
@@ -43,6 +44,8 @@ def is_record_name(name: str) -> bool:
 
 def is_other_page(stem: str) -> bool:
     """Whether a page beside the records is a template, an index or the like."""
+    if stem.isascii() and not any(word in stem.lower() for word in _PAGES):
+        return False  # most names need no pattern, which takes time to compile
     return _NO_RECORD.fullmatch(stem) is not None
 
 

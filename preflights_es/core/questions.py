@@ -79,13 +79,17 @@ PLACEHOLDER: Final = late_pattern(
     r"tbd|tba|tbc|to-?do|n/a|to be (?:determined|decided|defined|confirmed)|placeholder|xxx+"
     r"|[?\u2013\u2014-]+|redacted:[a-z]+"
 )
+_PLACEHOLDERS_BEGIN: Final = frozenset("tnpxr?-\u2013\u2014")
+"""First characters of those: what begins otherwise needs no pattern, which takes time to compile."""
 WRAPPING: Final = " \t\n.,:;!'\"`()[]{}<>"
 
 
 def is_placeholder(text: str) -> bool:
     """A word in place of a decision (TBD); brackets and full stops do not hide it."""
     bare = " ".join(text.split()).strip(WRAPPING).casefold()
-    return not bare or PLACEHOLDER.fullmatch(bare) is not None
+    if not bare or bare[0] not in _PLACEHOLDERS_BEGIN:
+        return not bare
+    return PLACEHOLDER.fullmatch(bare) is not None
 
 
 UNDECIDED: Final = late_pattern(
@@ -94,10 +98,13 @@ UNDECIDED: Final = late_pattern(
     r"|(?:ich )?weiss (?:ich |es )?(?:noch )?nicht|(?:ich habe )?keine ahnung|unentschieden"
 )
 
+_UNDECIDED_BEGIN: Final = frozenset("-idunwk")
+
 
 def is_undecided(text: str) -> bool:
     """Words that say that the person has no answer; around them may stand what hides no word."""
-    return UNDECIDED.fullmatch(" ".join(text.split()).strip(WRAPPING).casefold()) is not None
+    bare = " ".join(text.split()).strip(WRAPPING).casefold()
+    return bare[:1] in _UNDECIDED_BEGIN and UNDECIDED.fullmatch(bare) is not None
 
 
 INVISIBLE: Final = "\u00ad\u200b\u200c\u200d\u2060\ufeff"

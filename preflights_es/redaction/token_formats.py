@@ -94,8 +94,8 @@ _JWT: Final = r"(?<!«D»)(?P<token>eyJ«D»{6,}\.«D»{4,}(?:\.«D»+)*)"
 
 # A run of a dozen characters: it spares most words the long lists.
 _RUN: Final = r"(?<![A-Za-z0-9])(?=[A-Za-z0-9~][A-Za-z0-9_.~/:+-]{11})"
-# Of more than fifteen letters, or with another sign among the first sixteen characters.
-_CANDIDATE: Final = rf"{_RUN}(?:[A-Za-z]{{0,15}}[0-9_.~/:+-]|[A-Za-z]{{16}})"
+# With a digit, or of sixteen characters: a shape without a digit is not shorter.
+_CANDIDATE: Final = rf"{_RUN}(?:[A-Za-z_.~/:+-]{{0,14}}[0-9]|[A-Za-z0-9_.~/:+=-]{{16}})"
 
 
 def shapes(text: str) -> Iterator[Span]:
