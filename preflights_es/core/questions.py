@@ -80,7 +80,7 @@ PLACEHOLDER: Final = late_pattern(
     r"|[?\u2013\u2014-]+|redacted:[a-z]+"
 )
 _PLACEHOLDERS_BEGIN: Final = frozenset("tnpxr?-\u2013\u2014")
-"""First characters of those: what begins otherwise needs no pattern, which takes time to compile."""
+"""First characters of those: other words need no pattern, which takes time to compile."""
 WRAPPING: Final = " \t\n.,:;!'\"`()[]{}<>"
 
 

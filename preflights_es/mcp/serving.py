@@ -65,18 +65,23 @@ def http(made: Server[Any], port: int, token: str, tell: Callable[[str], None]) 
         message = f"port {port} of {LOOPBACK} cannot be used: {error.strerror or error}"
         raise StoreUnavailable(message) from error
     with bound:
-        tell(f"http://{LOOPBACK}:{bound.getsockname()[1]}{PATH}")
+        port = bound.getsockname()[1]
+        tell(f"http://{LOOPBACK}:{port}{PATH}")
         if not said:
             tell(f"token {secret}")
-        config = uvicorn.Config(app(made, secret), log_config=None, access_log=False)
+        config = uvicorn.Config(app(made, secret, port), log_config=None, access_log=False)
         uvicorn.Server(config).run(sockets=[bound])
 
 
-def app(made: Server[Any], token: str) -> ASGIApp:
-    """The server as an application: only this machine, only with the token."""
-    hosts = [f"{host}:*" for host in HOSTS]
+def app(made: Server[Any], token: str, port: int) -> ASGIApp:
+    """The server as an application: only this machine, only with the token.
+
+    Args:
+        port: on which it is served; the SDK takes `localhost:*` for any host that begins so.
+    """
     guard = TransportSecuritySettings(
-        allowed_hosts=[*HOSTS, *hosts], allowed_origins=[f"http://{host}" for host in hosts]
+        allowed_hosts=[f"{host}:{port}" for host in HOSTS],
+        allowed_origins=[f"http://{host}:*" for host in HOSTS],
     )
     inner = made.streamable_http_app(streamable_http_path=PATH, transport_security=guard)
     return _Guarded(inner, token)

@@ -48,7 +48,7 @@ def running(shop: Project) -> Iterator[str]:
         threads() as pool,
         socket.create_server(("127.0.0.1", 0)) as bound,
     ):
-        app = serving.app(server(request, pool), TOKEN)
+        app = serving.app(server(request, pool), TOKEN, bound.getsockname()[1])
         served = uvicorn.Server(uvicorn.Config(app, log_config=None, access_log=False))
         thread = threading.Thread(target=served.run, kwargs={"sockets": [bound]})
         thread.start()
@@ -82,6 +82,7 @@ def test_only_programs_of_this_machine_with_the_token_are_served(shop: Project) 
         assert code() == 401
         assert code(Authorization="Bearer another") == 401
         assert code(**SHOWN, Host="evil.example") == 421
+        assert code(**SHOWN, Host="localhost:evil.example") == 421
         assert code(**SHOWN, Origin="https://evil.example") == 403
         assert code(**SHOWN, Origin="http://localhost:1") == 200
         large = {**BODY, "params": {"x": "x" * 10_000_000}}
