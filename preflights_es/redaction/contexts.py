@@ -97,6 +97,8 @@ _PAIR: Final = (
 
 def pairs(text: str) -> Iterator[Span]:
     """The second half of `credentials: admin / hunter2`."""
+    if not ("/" in text or ":" in text or "|" in text):
+        return
     for found in compiled(_PAIR).finditer(text):
         start, value = found.start("password"), trimmed(found["password"])
         known = specifies(value) or refers(value, quoted=False) or compiled(EMAIL).match(value)

@@ -63,11 +63,18 @@ _OWN_BEFORE: Final = (
     r"(?:client|app|api|shared|webhook|jwt|signing|consumer|cookie|session|oauth|auth|hmac|user|"
     r"account|master|token|django|flask|rails)[ _-]*$"
 )
+_LEADING: Final = (
+    *("--", " as ", " is ", " als ", " ist "),
+    *(" comme ", " est ", " como ", " es ", "= "),
+)
+"""What stands between a value and the label behind it."""
 
 
 def labels(text: str) -> Iterator[Span]:
     low = lower(text)
     ways = possible_ways(low)
+    if not (ways or any(word in low for word in _LEADING)):
+        return  # no way leads to a value: the labels need not be compiled
     position = 0
     while label := compiled(_LABEL).search(low, position):
         done, position = position, label.end()
@@ -88,10 +95,7 @@ def _is_told(low: str, label: re.Match[str], ways: tuple[str, ...]) -> bool:
     if is_any(ways, low, label.end()):
         return True
     before = low[max(0, label.start() - 40) : label.start()]
-    return "--" in before or any(
-        word in before
-        for word in (" as ", " is ", " als ", " ist ", " comme ", " est ", " como ", " es ", "= ")
-    )
+    return any(word in before for word in _LEADING)
 
 
 _ROMANCE: Final = r"mot|phrase|mdp|contras|cl|code[ _-]"

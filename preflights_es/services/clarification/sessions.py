@@ -19,7 +19,6 @@ from preflights_es.services.acceptance import begun
 from preflights_es.services.answers import Given, addressed, asked_in, check_taken, pairs
 from preflights_es.services.clarification.choosing import Choosing
 from preflights_es.services.clarification.clarifications import Clarifications, clarifications_of
-from preflights_es.services.clarification.written import asking, recommended
 from preflights_es.services.filing import filed
 from preflights_es.services.reasons import reasoned, taking, with_reasons
 from preflights_es.services.request import Request
@@ -73,7 +72,12 @@ def start(
     settings = request.process.settings
     tables = settings.of(WORKFLOW)
     title, item = _task(request, task) if task else ("", None)
-    setup = asking(request, written, tables) if written else request.setup(WORKFLOW, strict=strict)
+    if written:
+        from preflights_es.services.clarification.written import asking
+
+        setup = asking(request, written, tables)
+    else:
+        setup = request.setup(WORKFLOW, strict=strict)
     step = own.open(
         *(text or title, setup, tables),
         language=settings.language if settings.is_language_said else None,
@@ -83,6 +87,8 @@ def start(
         check=partial(check_taken, WORKFLOW, answers),
     )
     if written:
+        from preflights_es.services.clarification.written import recommended
+
         step = recommended(own, step, written)
     if answers:
         step = own.answer(step.handle, addressed(answers, asked_in(step.handle)))

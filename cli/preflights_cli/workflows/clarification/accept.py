@@ -10,7 +10,8 @@ from preflights_cli.inbox import the_one
 from preflights_cli.main import EXIT_WAITING
 from preflights_cli.reason_options import reasoned
 from preflights_cli.rendering import said
-from preflights_cli.workflows.clarification.choices import chosen, keep_option, resolved
+from preflights_cli.workflows.clarification.choice_options import chosen, keep_option
+from preflights_cli.workflows.clarification.choices import resolved
 from preflights_cli.workflows.clarification.start import mark_of
 from preflights_es.core.errors import Refused
 from preflights_es.core.evolution import Choices

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import click
 
-from preflights_cli import answer_options, dialogue
+from preflights_cli import answer_options
 from preflights_cli.common import (
     Voice,
     by_option,
@@ -21,7 +21,7 @@ from preflights_cli.common import (
 from preflights_cli.reason_options import reasoned
 from preflights_cli.rendering import said
 from preflights_cli.workflows.clarification import display
-from preflights_cli.workflows.clarification.choices import chosen, keep_option
+from preflights_cli.workflows.clarification.choice_options import chosen, keep_option
 from preflights_es.core.questions import WrittenQuestion
 from preflights_es.core.rationale import Reasons
 from preflights_es.services import sessions
@@ -199,5 +199,7 @@ def start_command(
             display.tell_found(voice, found)
     if not asks:
         return said(voice, found)
+    from preflights_cli import dialogue  # only at a terminal
+
     more = {"choices": choices} if choices else {}
     return dialogue.run(app, voice, found, accepting=accepting, by=by, **more)
